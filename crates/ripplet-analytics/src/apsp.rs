@@ -1,31 +1,40 @@
-//! All-pairs shortest paths: how far every vertex is from every other, row by row or in sum.
+//! All-pairs shortest paths: the distance between every two vertices, row by row or summed.
 //!
 //! # What it returns
-//! The distance d(s, t) is the least length of a way from s to t along the arcs' directions, by one of two
-//! [`Lengths`]; 0 from a vertex to itself, [`NO_WAY`] or [`NO_WEIGHED_WAY`] where there is none. Self-loops
-//! and repeated arcs change nothing. [`rows`] and [`weighed_rows`] hand out the row of each source, and
-//! [`summary`] keeps what is asked of them most: each vertex's eccentricity, and with these the diameter
-//! and the radius; the sum of all distances, and with it their average and Wiener's index.
+//! The distance d(s, t) is the least length of a path from s to t along the arcs' directions.
+//! [`Lengths`] selects what a length is: the number of arcs, or the sum of their weights. The
+//! distance from a vertex to itself is 0. Without a path it is [`NO_WAY`], or [`NO_WEIGHED_WAY`] by
+//! weights. Self-loops and repeated arcs change nothing.
 //!
-//! Lengths by weights are sums of the weights as the graph stores them: exact, and integers. The graph's
-//! [`WeightScale`] leads to real ones.
+//! - [`rows`] and [`weighed_rows`] return the distances from each source, one row per source.
+//! - [`summary`] returns each vertex's eccentricity, the diameter, the radius, and the sum of all
+//!   distances, which gives the average distance and the Wiener index.
+//!
+//! Lengths by weights are sums of the stored weights: exact integers. The graph's [`WeightScale`]
+//! converts them to real numbers.
 //!
 //! # Algorithm
-//! Breadth-first searches along the arcs, from 64 vertices at once; by weights, Dijkstra's from each vertex, or but
-//! for rows, in graphs of up to 128 vertices, rounds of shorter ways from 64 at once.
+//! Lengths by hops: breadth-first searches along the arcs, from 64 sources at once. Lengths by
+//! weights: Dijkstra's algorithm from each vertex. Except for rows, graphs of at most 128 vertices
+//! use Bellman-Ford rounds from 64 sources at once instead.
 //!
 //! # Memory
-//! Beside the graph 32 bytes a vertex for each thread (by weights 20); for rows 256 bytes a vertex more for each
-//! thread (by weights 512), and for a summary 24, and 32 beside (by weights at most 66 KiB a thread, and 40
-//! beside): [`plan_of_rows`], [`plan_of_weighed_rows`], [`plan_of_summary`].
+//! Beside the graph:
+//!
+//! - searches: 32 bytes per vertex and thread (20 by weights);
+//! - rows: 256 bytes per vertex and thread more (512 by weights);
+//! - a summary: 24 bytes per vertex and thread more, and 32 bytes per vertex once (by weights at
+//!   most 66 KiB per thread, and 40 bytes per vertex once).
+//!
+//! [`plan_of_rows`], [`plan_of_weighed_rows`] and [`plan_of_summary`] return the exact bounds.
 //!
 //! # Determinism
-//! Distances are integers: the same on any number of threads and any shards. Rows come in the order of
-//! their sources.
+//! Distances are integers: they are equal for any number of threads and any shards. Rows come in
+//! ascending order of their sources.
 //!
 //! # References
-//! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020. Wiener, *Structural determination of paraffin boiling points*,
-//! Journal of the American Chemical Society 69, 1947.
+//! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020. Wiener, *Structural determination of paraffin boiling
+//! points*, Journal of the American Chemical Society 69, 1947.
 
 pub use crate::pairs::{distances_of_batch, pairs_of_batch, plan_of_distances_of_batch};
 pub use crate::reach::{Reach, plan_of_reach, plan_of_reach_of_batch, reach, reach_of_batch};
@@ -44,39 +53,40 @@ use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, WeightScale, memory};
 use std::ops::Range;
 
-/// The distance where there is no way.
+/// The distance between two vertices without a path, in arcs.
 pub const NO_WAY: u32 = u32::MAX;
-/// The distance by weights where there is no way.
+/// The distance between two vertices without a path, by weights.
 pub const NO_WEIGHED_WAY: u64 = UNREACHED;
 
-/// What all distances of a graph come to. A pair is of two different vertices, in one order.
+/// Distance statistics of a graph: number of connected pairs, sum, diameter, radius.
 ///
-/// Lengths are integers: numbers of arcs, or sums of stored weights, which [`GraphSummary::length`] makes
-/// real.
+/// A pair is an ordered pair of two different vertices. Lengths are integers: numbers of arcs, or
+/// sums of stored weights, which [`GraphSummary::length`] converts to real numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphSummary {
-    /// How many vertices there are.
+    /// The number of vertices.
     pub vertices: u32,
-    /// How many pairs (s, t) have a way from s to t.
+    /// The number of pairs (s, t) with a path from s to t.
     pub pairs: u64,
-    /// The sum of their distances.
+    /// The sum of the distances of these pairs.
     pub sum: u128,
-    /// The largest distance: of pairs that have a way.
+    /// The largest finite distance.
     pub diameter: u64,
     /// The smallest eccentricity.
     pub radius: u64,
     /// Whether edges have a direction.
     pub direction: Direction,
-    /// How lengths stand for real ones.
+    /// The scale that converts stored lengths to real ones.
     pub scale: WeightScale,
 }
 
-/// The same with what it is made of.
+/// Distance statistics of a graph with the eccentricity of each vertex.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Of each vertex the distance to the farthest of those that a way leads to; 0 where there are none.
+    /// The eccentricity of each vertex: the largest finite distance from it; 0 if it reaches no
+    /// other vertex.
     pub eccentricities: Vec<u64>,
-    /// Of the graph.
+    /// The statistics of the whole graph.
     pub whole: GraphSummary,
 }
 
@@ -87,7 +97,7 @@ impl GraphSummary {
         GraphSummary { vertices, pairs, sum, diameter, radius, direction, scale }
     }
 
-    /// Adds what one vertex's ways come to.
+    /// Adds the distances from one vertex; returns its eccentricity.
     fn add(&mut self, of_vertex: Reach) -> u64 {
         let Reach { reached, far, farthest } = of_vertex;
         self.pairs += reached;
@@ -97,17 +107,18 @@ impl GraphSummary {
         farthest
     }
 
-    /// The real length that one of these stands for.
+    /// Returns the real length of a stored one.
     pub fn length(&self, stored: u128) -> f64 {
         stored as f64 * self.scale.weight(1)
     }
 
-    /// The average distance, real, of pairs that have a way; 0 without any.
+    /// Returns the average real distance over the pairs with a path; 0 without such pairs.
     pub fn average(&self) -> f64 {
         if self.pairs == 0 { 0.0 } else { self.length(self.sum) / self.pairs as f64 }
     }
 
-    /// Wiener's index: the sum of the distances, on an undirected graph of each two vertices once.
+    /// Returns the Wiener index: the sum of the distances, counting each pair of an undirected
+    /// graph once.
     pub fn wiener(&self) -> u128 {
         match self.direction {
             Direction::Undirected => self.sum / 2,
@@ -115,14 +126,14 @@ impl GraphSummary {
         }
     }
 
-    /// Whether every vertex has a way to every other.
+    /// Returns whether every vertex has a path to every other.
     pub fn is_connected(&self) -> bool {
         let vertices = u64::from(self.vertices);
         self.pairs == vertices * vertices.saturating_sub(1)
     }
 }
 
-/// The memory that [`summary`] will need on so many threads beside the graph.
+/// Returns the memory that [`summary`] needs on `threads` threads beside the graph.
 pub fn plan_of_summary(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     let plan = match lengths.weigh_in(graph) {
         true => weighed::plan::<Reach>(graph, threads),
@@ -131,7 +142,7 @@ pub fn plan_of_summary(graph: &Graph, lengths: Lengths, threads: usize) -> Plan 
     plan.with("eccentricities", 8 * u64::from(graph.vertices()))
 }
 
-/// The memory that [`rows`] will need on so many threads beside the graph.
+/// Returns the memory that [`rows`] needs on `threads` threads beside the graph.
 pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
     let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
     let searches = bytes_of_search::<u64>(graph.vertices());
@@ -140,7 +151,7 @@ pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
         .with("rows, 64 a thread", threads.saturating_mul(4 * u64::from(GROUP) * vertices))
 }
 
-/// The memory that [`weighed_rows`] will need on so many threads beside the graph.
+/// Returns the memory that [`weighed_rows`] needs on `threads` threads beside the graph.
 pub fn plan_of_weighed_rows(graph: &Graph, threads: usize) -> Plan {
     let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
     let searches = bytes_of_dijkstra(graph.vertices());
@@ -149,10 +160,10 @@ pub fn plan_of_weighed_rows(graph: &Graph, threads: usize) -> Plan {
         .with("rows, 64 a thread", threads.saturating_mul(8 * u64::from(GROUP) * vertices))
 }
 
-/// What all distances come to, on rayon's current pool.
+/// Returns the distance statistics of a graph, computed on rayon's current pool.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn summary(
     graph: &Graph,
     lengths: Lengths,
@@ -166,15 +177,16 @@ pub fn summary(
         let found: Vec<Reach> = weighed::of_graph(graph, Along::Arcs, observer)?;
         eccentricities.extend(found.into_iter().map(|found| whole.add(found)));
     } else {
-        // Against the arcs, a vertex collects those that it has a way to.
+        // In a search against the arcs, a vertex counts the sources that it has a path to.
         let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
         eccentricities.extend(found.iter().map(|found| whole.add(found.into())));
     }
     Ok(Summary { eccentricities, whole })
 }
 
-/// The memory that [`summary_of_batch`] will need on so many threads beside these graphs;
-/// [`eccentricities_of_batch`] needs 8 bytes a vertex more.
+/// Returns the memory that [`summary_of_batch`] needs on `threads` threads beside these graphs.
+///
+/// [`eccentricities_of_batch`] needs 8 bytes per vertex more.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let plan = match lengths.weigh_in_batch(graphs) {
         true => weighed::plan_of_batch::<Reach>(graphs, threads),
@@ -183,11 +195,12 @@ pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -
     plan.with("summaries", size_of::<GraphSummary>() as u64 * graphs.len() as u64)
 }
 
-/// What all distances of each of these graphs come to: what [`summary`] finds of each; each is done by one
-/// thread.
+/// Returns the distance statistics of each of these graphs, as [`summary`] computes them.
+///
+/// One thread works on each graph.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn summary_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
@@ -197,10 +210,12 @@ pub fn summary_of_batch(
     summarized(graphs, lengths, &mut [], observer)
 }
 
-/// The same with each vertex's eccentricity, graph by graph, as the vertices lie in their batch.
+/// Returns the distance statistics of each graph and the eccentricity of each vertex.
+///
+/// Eccentricities come graph by graph, in the order of the vertices in their batch.
 ///
 /// # Errors
-/// As [`summary_of_batch`].
+/// If the observer cancels or memory is refused.
 pub fn eccentricities_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
@@ -212,7 +227,7 @@ pub fn eccentricities_of_batch(
     Ok((summaries, eccentricities))
 }
 
-/// A summary for each graph, and an eccentricity for each vertex, where there is room for them.
+/// Output: a summary per graph and, if requested, an eccentricity per vertex.
 type Places<'a> = (PerGraph<'a, GraphSummary>, PerVertex<'a, u64>);
 
 fn summarized(
@@ -242,7 +257,7 @@ fn summarized(
     Ok(summaries)
 }
 
-/// Adds what was found of a graph's vertices to what is there without them.
+/// Adds the distances of a graph's vertices to its statistics and stores both.
 fn summarize(found: impl Iterator<Item = Reach>, mut whole: GraphSummary, places: Places<'_>) {
     let (PerGraph(summaries), PerVertex(eccentricities)) = places;
     for (vertex, found) in found.enumerate() {
@@ -254,11 +269,13 @@ fn summarize(found: impl Iterator<Item = Reach>, mut whole: GraphSummary, places
     summaries[0] = whole;
 }
 
-/// Hands out the distances from each source, in their order, on rayon's current pool: the source, and a
-/// distance for each vertex. An error of `take` ends the run.
+/// Passes the distances from each source to `take`, on rayon's current pool.
+///
+/// `take` receives the source and one distance in arcs per vertex, in ascending order of the
+/// sources. An error of `take` ends the run.
 ///
 /// # Errors
-/// Where `take` fails, the observer cancels, or memory is refused.
+/// If `take` fails, the observer cancels, or memory is refused.
 pub fn rows<E: From<RunError> + Send>(
     graph: &Graph,
     observer: &mut dyn Observer,
@@ -268,11 +285,13 @@ pub fn rows<E: From<RunError> + Send>(
     over(graph, Along::Arcs, HandOut { take, observer })
 }
 
-/// Hands out the distances by weights from each source, likewise: sums of stored weights, or
-/// [`NO_WEIGHED_WAY`]. In a graph without weights each arc has length 1.
+/// Passes the distances by weights from each source to `take`, on rayon's current pool.
+///
+/// A distance is a sum of stored weights, or [`NO_WEIGHED_WAY`]. In a graph without weights each
+/// arc has length 1. Sources ascend, and an error of `take` ends the run.
 ///
 /// # Errors
-/// As [`rows`].
+/// If `take` fails, the observer cancels, or memory is refused.
 pub fn weighed_rows<E: From<RunError> + Send>(
     graph: &Graph,
     observer: &mut dyn Observer,
@@ -283,7 +302,7 @@ pub fn weighed_rows<E: From<RunError> + Send>(
     over(graph, Along::Arcs, HandOutWeighed { take, weigh, observer })
 }
 
-/// Hands out rows.
+/// Passes rows of hop distances to a callback.
 struct HandOut<'a, Take> {
     take: Take,
     observer: &'a dyn Observer,
@@ -307,7 +326,7 @@ where
     }
 }
 
-/// Hands out rows by weights, where there are any.
+/// Passes rows of distances by weights to a callback; by hops if the graph has no weights.
 struct HandOutWeighed<'a, Take> {
     take: Take,
     weigh: bool,
@@ -339,7 +358,7 @@ where
     }
 }
 
-/// Hands out the rows that `search` fills, of a group of sources at once.
+/// Passes the rows that `search` fills for a group of sources to `take`.
 fn hand_out<D, T, E>(
     vertices: u32,
     make: impl Fn(u32) -> Result<D, OutOfMemory>,

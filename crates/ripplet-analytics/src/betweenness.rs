@@ -1,39 +1,49 @@
-//! Betweenness: how many shortest ways lead through a vertex.
+//! Betweenness centrality: the fraction of shortest paths that pass through a vertex.
 //!
 //! # What it returns
-//! Of each vertex v the sum, over all pairs of other vertices s and t between which there is a way, of the
-//! share of the shortest ways from s to t that pass v. On an undirected graph each pair counts once. A
-//! way's length is by one of two [`Lengths`]; by weights, all but those of self-loops have to be positive, as
-//! ways could go along an arc of length 0 as often as they like. Self-loops and repeated arcs change nothing.
-//! Normalized, over the number of pairs of other vertices: (n − 1)(n − 2), and half of that on an undirected
-//! graph.
+//! For each vertex v, the sum of σ(s, t | v) / σ(s, t) over all pairs of other vertices s and t
+//! that have a path: σ(s, t) is the number of shortest paths from s to t, σ(s, t | v) the number of
+//! those through v. On an undirected graph each pair counts once. [`Lengths`] selects what the
+//! length of a path is. By weights, all arcs except self-loops must have a positive length: a path
+//! could repeat an arc of length 0 without end. Self-loops and repeated arcs change nothing.
+//! Normalized values are divided by the number of pairs of other vertices: (n − 1)(n − 2), or half
+//! of that on an undirected graph.
 //!
 //! # Algorithm
-//! Brandes': from each source, forward, how many shortest ways lead to each vertex, and back, from the farthest,
-//! what each vertex passes on:
+//! Brandes' algorithm. From each source, a forward pass counts the shortest paths to each vertex,
+//! and a backward pass from the farthest vertices accumulates dependencies:
 //!
 //! ```text
-//! ways(v)    1 at the source; else the sum of ways(u) over the neighbours u behind v, a level nearer
-//! share(v)   the sum of passed(w) over the neighbours w ahead of v, a level farther
-//! passed(v)  1 / ways(v) + share(v): what one of v's shortest ways passes on
+//! ways(v)    σ(v): 1 at the source; else the sum of ways(u) over the predecessors u of v
+//! share(v)   δ(v) / σ(v): the sum of passed(w) over the successors w of v
+//! passed(v)  (1 + δ(v)) / σ(v) = 1 / ways(v) + share(v)
 //! ```
 //!
-//! Through v lead ways(v) · share(v). By hops, levels are those of breadth-first searches from many sources at
-//! once; by weights, the distances that searches find from one source after the other.
+//! The dependency of the source on v is δ(v) = ways(v) · share(v). By hops, the levels are those of
+//! breadth-first searches from many sources at once. By weights, each source has a search of its
+//! own, and vertices are ordered by distance.
 //!
 //! # Memory
-//! Beside the graph 8 bytes a vertex. For each thread, where the graph is small (4096 vertices and 32,768 arcs at
-//! most), 2233 bytes a vertex and 528 an arc; else 284 a vertex; by weights 220 a vertex and at most 64 KiB;
-//! of a batch, for its largest graphs, and 8 a vertex more: [`plan`].
+//! Beside the graph 8 bytes per vertex. Each thread needs:
+//!
+//! | graph | bytes per vertex | bytes per arc |
+//! |---|---|---|
+//! | small (at most 4096 vertices and 32,768 arcs) | 2233 | 528 |
+//! | larger | 284 | 0 |
+//! | by weights | 220, and at most 64 KiB | 0 |
+//!
+//! For a batch, a thread needs this for the largest graphs, and 8 bytes per vertex more: [`plan`].
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards. Stored lengths are integers, so that it is certain
-//! which ways are equally long. Ways add up in the order of the neighbours' ids,
-//! shares against it. What the ways from eight sources lead through is summed up pairwise, eights up to 64
-//! sources in the order of their ids, and these sums in that order, too.
+//! Results are bitwise equal for any number of threads and any shards. Stored lengths are integers,
+//! so that comparing them is exact. Path counts add up in the order of the neighbours' ids,
+//! dependencies in the reverse order. The dependencies of eight sources add up pairwise, these sums
+//! in the order of the ids within a group of 64 sources, and the sums of the groups in that order,
+//! too.
 //!
 //! # References
-//! Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25, 2001.
+//! Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25,
+//! 2001.
 
 use crate::brandes::{self, Vertices};
 use crate::swarm::PerVertex;
@@ -42,7 +52,7 @@ use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, memory};
 
-/// The memory that a run on so many threads will need beside the graph.
+/// Returns the memory that [`betweenness`] needs on `threads` threads beside the graph.
 pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     Plan::default().with("values", 8 * u64::from(graph.vertices())).with(
         "searches, one a thread",
@@ -50,10 +60,10 @@ pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     )
 }
 
-/// The betweenness of each vertex, on rayon's current pool.
+/// Returns the betweenness of each vertex, computed on rayon's current pool.
 ///
 /// # Errors
-/// Where an edge but a loop has length 0, the observer cancels, or memory is refused.
+/// If an edge other than a self-loop has length 0, the observer cancels, or memory is refused.
 pub fn betweenness(
     graph: &Graph,
     normalized: bool,
@@ -66,17 +76,19 @@ pub fn betweenness(
     Ok(values)
 }
 
-/// The memory that a run over these graphs will need beside them on so many threads.
+/// Returns the memory that [`betweenness_of_batch`] needs beside these graphs on `threads` threads.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let desks = brandes::bytes_of_desks_of_batch::<Vertices>(graphs, lengths, threads);
     Plan::default().with("values", 8 * graphs.vertices()).with("searches, one a thread", desks)
 }
 
-/// The betweenness of each vertex in its graph, of all these graphs: graph by graph, as the vertices
-/// lie in their batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
+/// Returns the betweenness of each vertex within its graph, for all these graphs.
+///
+/// Values come graph by graph, in the order of the vertices in their batch, with the bits that
+/// [`betweenness`] returns for each graph. One thread works on each graph.
 ///
 /// # Errors
-/// As [`betweenness`]; of several edges of length 0 that of the first graph is named.
+/// See [`betweenness`]. If several graphs have edges of length 0, the error names the first graph.
 pub fn betweenness_of_batch(
     graphs: BatchSlice<'_>,
     normalized: bool,
@@ -93,14 +105,15 @@ pub fn betweenness_of_batch(
     Ok(values)
 }
 
-/// What the sums over ordered pairs are multiplied by.
+/// Returns the factor for the sums over ordered pairs.
 fn scale(direction: Direction, vertices: u32, normalized: bool) -> f64 {
     let others = f64::from(vertices) - 1.0;
     let pairs = others * (others - 1.0);
     match (normalized, direction) {
         (false, Direction::Undirected) => 0.5,
         (false, Direction::Directed) => 1.0,
-        // Half of the ordered pairs, over half of them.
+        // The sums are over ordered pairs: on an undirected graph, half of twice the number of
+        // pairs.
         (true, _) if pairs > 0.0 => 1.0 / pairs,
         (true, _) => 0.0,
     }

@@ -1,27 +1,34 @@
-//! Closeness: how near a vertex is to all others.
+//! Closeness centrality: how short the shortest paths to a vertex are.
 //!
 //! # What it returns
-//! Of each vertex s a number, by one of three [`Closeness`] measures, from the distances d(t, s) of all
-//! other vertices t **to** it: the least length of a way along the arcs' directions, by one of two
-//! [`Lengths`]. Self-loops and repeated arcs change nothing. Vertices that no way leads from do not count,
-//! or count as infinitely far, as the measure says. Where arcs have length 0, a vertex at distance 0 adds
-//! nothing to harmonic closeness, and the others are 0 where all that reach s are so near.
+//! For each vertex s, one of three [`Closeness`] measures over the distances d(t, s) from all other
+//! vertices t **to** s. A distance is the least length of a path along the arcs' directions;
+//! [`Lengths`] selects what a length is. Self-loops and repeated arcs change nothing. Vertices
+//! without a path to s are left out, or count as infinitely far: see the measure. If arcs have
+//! length 0, a vertex at distance 0 adds nothing to harmonic closeness; the other measures are 0 if
+//! all vertices that reach s are at distance 0.
 //!
 //! # Algorithm
-//! Breadth-first searches along the arcs, from 64 vertices at once, of which each vertex collects how many
-//! arrive at which distance; by weights, Dijkstra's searches against the arcs, or in graphs of up to 128 vertices
-//! rounds of shorter ways for 64 at once.
+//! Lengths by hops: breadth-first searches along the arcs, from 64 sources at once; each vertex
+//! counts the sources that arrive at each distance. Lengths by weights: Dijkstra's algorithm
+//! against the arcs, or in graphs of at most 128 vertices Bellman-Ford rounds for 64 sources at
+//! once.
 //!
 //! # Memory
-//! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40); by weights 40 (16), and for
-//! each thread 20 and at most 66 KiB: [`plan`].
+//! Beside the graph, in bytes per vertex ([`plan`]):
+//!
+//! | lengths | once (harmonic) | per thread (harmonic) |
+//! |---|---|---|
+//! | hops | 24 (16) | 48 (40) |
+//! | weights | 40 (16) | 20, and at most 66 KiB |
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards: numbers and distances are integers, and sums of
-//! 1 / distance are of 64 sources, from the nearest to the farthest, and sums of sums in the order of
-//! the sources' ids. By weights each source has a term, 0 where it has no way or is at distance 0; eight
-//! neighbouring ones are summed up pairwise, eights up to 64 in the order of their ids, and these sums in that
-//! order, too. Real lengths are stored ones times a power of two, which is exact.
+//! Results are bitwise equal for any number of threads and any shards. Counts and distances are
+//! integers. By hops, the sum of 1 / distance runs over a group of 64 sources from the nearest to
+//! the farthest, then over the groups in the order of their ids. By weights, each source has a
+//! term, 0 if it has no path or is at distance 0. Eight consecutive terms add up pairwise, these
+//! sums in order within a group of 64 sources, and the sums of the groups in order, too. Real
+//! lengths are the stored ones times a power of two, which is exact.
 //!
 //! # References
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
@@ -36,21 +43,24 @@ use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, WeightScale, memory};
 
-/// Which number. R is the set of the other vertices that a way leads from, r how many they are, n all
-/// vertices; without any, every measure is 0.
+/// The closeness measure.
+///
+/// R is the set of the other vertices with a path to s, r their number, and n the number of all
+/// vertices. Every measure is 0 if R is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Closeness {
-    /// 1 / Σ d(t, s) over R: the paper's equation 1 on the part that reaches s, and igraph's.
-    /// Normalized r / Σ d(t, s): 1 where all of R are neighbours.
+    /// 1 / Σ d(t, s) over R: the paper's equation 1 restricted to R, and igraph's. Normalized, r /
+    /// Σ d(t, s): 1 if all of R are neighbours.
     #[default]
     Reciprocal,
-    /// r / (n − 1) · r / Σ d(t, s): of Wasserman and Faust, and networkx's. It is normalized as it is.
+    /// r / (n − 1) · r / Σ d(t, s): that of Wasserman and Faust, and networkx's. It is always
+    /// normalized.
     WassermanFaust,
     /// Σ 1 / d(t, s): the paper's equation 2. Normalized, over n − 1.
     Harmonic,
 }
 
-/// The memory that a run on so many threads will need beside the graph.
+/// Returns the memory that [`closeness`] needs on `threads` threads beside the graph.
 pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize) -> Plan {
     let plan = match measure {
         Closeness::Harmonic if lengths.weigh_in(graph) => weighed::plan::<Nearness>(graph, threads),
@@ -61,10 +71,10 @@ pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize)
     plan.with("values", 8 * u64::from(graph.vertices()))
 }
 
-/// The closeness of each vertex, on rayon's current pool.
+/// Returns the closeness of each vertex, computed on rayon's current pool.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn closeness(
     graph: &Graph,
     measure: Closeness,
@@ -90,14 +100,14 @@ pub fn closeness(
     }
 }
 
-/// The value of each vertex.
+/// Returns the value of each vertex.
 fn scaled<T: Sync>(found: &[T], value: impl Fn(&T) -> f64 + Sync) -> Result<Vec<f64>, RunError> {
     let mut values = memory::zeros(found.len())?;
     values.par_iter_mut().zip(found).for_each(|(to, found)| *to = value(found));
     Ok(values)
 }
 
-/// The memory that a run over these graphs will need beside them on so many threads.
+/// Returns the memory that [`closeness_of_batch`] needs beside these graphs on `threads` threads.
 pub fn plan_of_batch(
     graphs: BatchSlice<'_>,
     measure: Closeness,
@@ -115,11 +125,13 @@ pub fn plan_of_batch(
     plan.with("values", 8 * graphs.vertices())
 }
 
-/// The closeness of each vertex in its graph, of all these graphs: graph by graph, as the vertices
-/// lie in their batch. What [`closeness`] finds of each graph, bit by bit; each is done by one thread.
+/// Returns the closeness of each vertex within its graph, for all these graphs.
+///
+/// Values come graph by graph, in the order of the vertices in their batch, with the bits that
+/// [`closeness`] returns for each graph. One thread works on each graph.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn closeness_of_batch(
     graphs: BatchSlice<'_>,
     measure: Closeness,
@@ -149,13 +161,13 @@ pub fn closeness_of_batch(
     }
 }
 
-/// What makes a value of a vertex's sums.
+/// Converts a vertex's sums to its closeness.
 #[derive(Clone, Copy)]
 struct Scale {
     measure: Closeness,
     normalized: bool,
     others: f64,
-    /// The real length that a stored 1 stands for: a power of two.
+    /// The real length of a stored 1: a power of two.
     unit: f64,
 }
 
@@ -175,7 +187,7 @@ impl Scale {
     fn farness(&self, reached: f64, far: f64) -> f64 {
         let length = far * self.unit;
         match (self.measure, self.normalized) {
-            // Nobody, or nobody who is not there already.
+            // No vertex reaches s, or all that do are at distance 0.
             _ if far == 0.0 => 0.0,
             (Closeness::WassermanFaust, _) => reached / self.others * (reached / length),
             (_, true) => reached / length,
@@ -185,7 +197,7 @@ impl Scale {
 
     fn near(&self, &Nearness(near): &Nearness) -> f64 {
         let near = near / self.unit;
-        // A vertex without others is near to none of them.
+        // `others` may be 0, if the vertex is alone: then `near` is 0.
         if self.normalized && near > 0.0 { near / self.others } else { near }
     }
 }

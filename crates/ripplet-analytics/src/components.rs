@@ -1,19 +1,19 @@
-//! Connected components: which vertices hang together.
+//! Connected components; of a directed graph, the weakly connected ones.
 //!
 //! # What it returns
-//! Of each vertex the smallest vertex of its component, and how many components there are. On a directed graph
-//! they are the weak ones: arcs are gone either way.
+//! For each vertex the smallest vertex of its component, and the number of components.
 //!
 //! # Algorithm
-//! Union by id: trees whose roots are their smallest vertices. For each arc the larger of its ends' roots is
-//! hung below the smaller, by all threads at once; where two threads hang the same root, one of them looks
-//! again.
+//! Disjoint-set union by id: trees whose roots are their smallest vertices. For each arc, the
+//! larger of its ends' roots becomes a child of the smaller one. All threads work at once, by
+//! compare-and-swap on the root: a thread that loses a race retries with the new roots.
 //!
 //! # Memory
-//! Beside the graph 4 bytes a vertex: [`plan`].
+//! Beside the graph 4 bytes per vertex: [`plan`].
 //!
 //! # Determinism
-//! The same on any number of threads and any shards: however the trees grow, the root is the smallest vertex.
+//! The result is equal for any number of threads and any shards: in whatever order trees are
+//! merged, the root is the smallest vertex.
 //!
 //! # References
 //! Jayanti, Tarjan, *A randomized concurrent algorithm for disjoint set union*, PODC 2016.
@@ -29,37 +29,37 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Vertices whose lists a task goes through.
+/// Vertices of a task.
 const VERTICES_PER_TASK: u32 = 1 << 12;
 
 /// The components of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components {
-    /// Of each vertex the smallest vertex of its component.
+    /// The smallest vertex of each vertex's component.
     pub smallest: Vec<VertexId>,
-    /// How many there are.
+    /// The number of components.
     pub count: u32,
 }
 
-/// The components of graphs of a batch.
+/// The components of the graphs of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchComponents {
-    /// Of each vertex the smallest vertex of its component, counted as its graph's are; graph by graph, as the
-    /// vertices lie in their batch.
+    /// The smallest vertex of each vertex's component, as an index within its graph; graph by
+    /// graph, in the order of the vertices in their batch.
     pub smallest: Vec<VertexId>,
-    /// How many each graph has.
+    /// The number of components of each graph.
     pub counts: Vec<u32>,
 }
 
-/// The memory that a run will need beside the graph.
+/// Returns the memory that [`components`] needs beside the graph.
 pub fn plan(graph: &Graph) -> Plan {
     Plan::default().with("components", 4 * u64::from(graph.vertices()))
 }
 
-/// The components of a graph, on rayon's current pool.
+/// Returns the components of a graph, computed on rayon's current pool.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn components(graph: &Graph, observer: &mut dyn Observer) -> Result<Components, RunError> {
     observer.on_stage("connecting vertices");
     let mut smallest = memory::with_room(graph.vertices() as usize)?;
@@ -70,15 +70,17 @@ pub fn components(graph: &Graph, observer: &mut dyn Observer) -> Result<Componen
     Ok(Components { smallest, count })
 }
 
-/// The memory that a run over these graphs will need beside them.
+/// Returns the memory that [`components_of_batch`] needs beside these graphs.
 pub fn plan_of_batch(graphs: BatchSlice<'_>) -> Plan {
     Plan::default().with("components", 4 * graphs.vertices() + 4 * graphs.len() as u64)
 }
 
-/// The components of each of these graphs: what [`components`] finds of each; each is done by one thread.
+/// Returns the components of each of these graphs, as [`components`] computes them.
+///
+/// One thread works on each graph.
 ///
 /// # Errors
-/// As [`components`].
+/// If the observer cancels or memory is refused.
 pub fn components_of_batch(
     graphs: BatchSlice<'_>,
     observer: &mut dyn Observer,
@@ -127,14 +129,15 @@ impl Over for Connect<'_> {
     }
 }
 
-/// Of each vertex another of its component, which is smaller; or, of a root, itself.
+/// A disjoint-set forest: the parent of each vertex is a smaller vertex of its component, or the
+/// vertex itself if it is a root.
 struct Trees<'a>(&'a [AtomicU32]);
 
 impl Trees<'_> {
-    /// Connects some vertices with all in their lists.
+    /// Unites some vertices with all their neighbours.
     fn connect<L: Lists>(&self, lists: L, vertices: Range<VertexId>) {
         for vertex in vertices {
-            // Repeated arcs and loops find both ends in one tree.
+            // Repeated arcs and loops find both ends in one tree already.
             lists.of(vertex).iter().for_each(|&neighbor| self.unite(vertex, neighbor));
         }
     }
@@ -147,26 +150,27 @@ impl Trees<'_> {
             if hung.is_ok() {
                 return;
             }
-            // It is no root any more.
+            // Another thread gave the larger root a parent.
             (a, b) = (self.root(smaller), self.root(larger));
         }
     }
 
-    /// The root of a vertex's tree, as far as this thread knows; the way there gets shorter.
+    /// Returns the root of a vertex's tree, as this thread sees it, and halves the path to it.
     fn root(&self, mut vertex: VertexId) -> VertexId {
         loop {
             let above = self.at(vertex).load(Relaxed);
             if above == vertex {
                 return vertex;
             }
-            // What is above only ever gets smaller, and stays in the tree.
+            // A parent only ever gets smaller and stays in the tree: `fetch_min` is safe against
+            // races.
             let further = self.at(above).load(Relaxed);
             self.at(vertex).fetch_min(further, Relaxed);
             vertex = further;
         }
     }
 
-    /// Hangs a vertex below its root, once nobody connects trees.
+    /// Makes the root the vertex's parent; no thread may unite trees any more.
     fn shorten(&self, vertex: VertexId) {
         self.at(vertex).store(self.root(vertex), Relaxed);
     }

@@ -1,37 +1,38 @@
-//! The shortest ways from one vertex by their arcs' weights.
+//! Single-source shortest paths by weights.
 //!
-//! Dijkstra's algorithm over a radix heap, in which a vertex stands once and moves as shorter ways to it are
-//! found, so that there is room for all before the search begins. Lengths are sums of stored weights:
-//! integers, of which no way has more than 64 bits, as it has fewer than 2³² arcs of 32.
+//! Dijkstra's algorithm over a radix heap. A vertex is in the heap at most once and moves as its
+//! distance decreases, so that all memory is allocated before the search. Lengths are sums of
+//! stored weights. They fit 64 bits: a path has fewer than 2³² arcs of 32 bits each.
 //!
 //! ```text
-//! bucket 0      as far as the last that was found
-//! bucket b      farther, and bit b − 1 is the highest in which the length differs from the last one's
+//! bucket 0      at the distance of the last vertex that was taken
+//! bucket b      farther, and bit b − 1 is the highest bit in which the distance differs from the last one's
 //! ```
 //!
-//! Where bucket 0 is empty, the nearest vertex of the next that is not becomes the last, and that bucket's
-//! vertices move to lower ones; those of higher buckets differ from it where they did before. So a vertex moves
-//! 64 times at most, and nobody is compared with anybody but in such a bucket (Ahuja, Mehlhorn, Orlin, Tarjan,
-//! *Faster algorithms for the shortest path problem*, Journal of the ACM 37, 1990).
+//! If bucket 0 is empty, the least distance in the first bucket with vertices becomes the last
+//! distance, and that bucket's vertices move to lower buckets. Vertices of higher buckets stay:
+//! their highest differing bit is unchanged. A vertex therefore moves at most 64 times, and
+//! distances are compared only within such a bucket (Ahuja, Mehlhorn, Orlin, Tarjan, *Faster
+//! algorithms for the shortest path problem*, Journal of the ACM 37, 1990).
 
 use crate::lists::Lists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
-/// The length where no way is known.
+/// The distance of a vertex without a known path.
 pub(crate) const UNREACHED: u64 = u64::MAX;
 
-/// What a thread keeps for its searches, with room for so many vertices or more. Between two of them the
-/// last one's findings are there.
+/// Workspace of a thread for searches, with room for a number of vertices. It keeps the result of
+/// the last search.
 pub(crate) struct Dijkstra {
-    /// How far each vertex is from the source; [`UNREACHED`] where no way is known.
+    /// The distance of each vertex from the source; [`UNREACHED`] without a known path.
     distance: Vec<u64>,
-    /// What is reached but not yet found.
+    /// The vertices that are reached but not settled.
     heap: Heap,
-    /// The vertices as they were found, the nearest first.
+    /// The settled vertices, the nearest first.
     found: Vec<VertexId>,
 }
 
-/// Bytes of a [`Dijkstra`] of so many vertices.
+/// Returns the bytes of a [`Dijkstra`] for `vertices` vertices.
 pub(crate) fn bytes_of_dijkstra(vertices: u32) -> u64 {
     (8 + 4 + 4 + 4) * u64::from(vertices)
 }
@@ -52,13 +53,14 @@ impl Dijkstra {
         })
     }
 
-    /// The vertices that the last search found, the nearest first: its source, and all behind.
+    /// Returns the vertices that the last search reached, the nearest first, beginning with the
+    /// source.
     pub fn found(&self) -> &[VertexId] {
         &self.found
     }
 
-    /// How far each vertex is from the last search's source; [`UNREACHED`] where there is no way, and behind
-    /// the graph's last vertex.
+    /// Returns the distance of each vertex from the last search's source: [`UNREACHED`] without a
+    /// path, and past the graph's last vertex.
     pub fn distances(&self) -> &[u64] {
         &self.distance
     }
@@ -85,8 +87,8 @@ impl Dijkstra {
         }
     }
 
-    /// Takes what another search found, as if it had been this one, but that vertices are found in the order of
-    /// their ids: the length to each, infinite where there is no way.
+    /// Stores another search's result, with the reached vertices in the order of their ids.
+    /// `lengths` has the distance of each vertex, infinity without a path.
     pub fn find(&mut self, lengths: impl Iterator<Item = f64>) {
         let Dijkstra { distance, found, .. } = self;
         for vertex in found.drain(..) {
@@ -100,7 +102,7 @@ impl Dijkstra {
         }
     }
 
-    /// Sorts what was found, the nearest first.
+    /// Sorts the reached vertices by distance, the nearest first.
     pub fn sort(&mut self) {
         let Dijkstra { distance, found, .. } = self;
         found.sort_unstable_by_key(|&vertex| distance[vertex as usize]);
@@ -128,24 +130,24 @@ impl Dijkstra {
 }
 
 const BUCKETS: usize = u64::BITS as usize + 1;
-/// No vertex.
+/// No vertex: the end of a list.
 const NOBODY: VertexId = VertexId::MAX;
 
-/// Vertices by their lengths; a bucket is a list.
+/// A radix heap: vertices by distance; a bucket is a doubly linked list.
 struct Heap {
-    /// The length of the last that was taken.
+    /// The distance of the last vertex that was taken.
     last: u64,
     /// The first vertex of each bucket.
     heads: [VertexId; BUCKETS],
-    /// Which buckets but bucket 0 have vertices: bit b − 1 for bucket b.
+    /// The buckets above 0 that have vertices: bit b − 1 for bucket b.
     filled: u64,
-    /// The vertices beside each in its bucket.
+    /// The next and the previous vertex in each vertex's bucket.
     next: Vec<VertexId>,
     before: Vec<VertexId>,
 }
 
 impl Heap {
-    /// The bucket of a length.
+    /// Returns the bucket of a distance.
     #[inline]
     fn bucket(&self, length: u64) -> usize {
         (u64::BITS - (length ^ self.last).leading_zeros()) as usize
@@ -169,7 +171,7 @@ impl Heap {
         }
     }
 
-    /// Puts a vertex in, or where a shorter length belongs.
+    /// Inserts a vertex, or moves it to the bucket of its new, shorter distance.
     #[inline]
     fn move_up(&mut self, vertex: VertexId, from: u64, to: u64) {
         let bucket = self.bucket(to);
@@ -199,7 +201,7 @@ impl Heap {
         }
     }
 
-    /// Takes one of the nearest.
+    /// Takes a vertex of the least distance.
     #[inline]
     fn take(&mut self, distance: &[u64]) -> Option<VertexId> {
         if self.heads[0] == NOBODY {
@@ -210,7 +212,8 @@ impl Heap {
         Some(vertex)
     }
 
-    /// Moves the vertices of the lowest bucket that has any, the nearest of them into bucket 0.
+    /// Moves the vertices of the lowest bucket that has any; those at the least distance move to
+    /// bucket 0.
     fn refill(&mut self, distance: &[u64]) -> Option<()> {
         if self.filled == 0 {
             return None;

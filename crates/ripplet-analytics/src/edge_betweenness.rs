@@ -1,35 +1,45 @@
-//! Betweenness of edges: how many shortest ways lead along an edge.
+//! Edge betweenness centrality: the fraction of shortest paths that use an edge.
 //!
 //! # What it returns
-//! Of each edge the sum, over all pairs of vertices s and t between which there is a way, of the share of the
-//! shortest ways from s to t that lead along it. On an undirected graph each pair counts once, and so does
-//! each edge, whichever way it is gone. A way's length is by one of two [`Lengths`]; by weights, all but
-//! those of self-loops have to be positive. Normalized, over the number of pairs: n (n − 1), and half of that
-//! on an undirected graph.
+//! For each edge, the sum of σ(s, t | e) / σ(s, t) over all pairs of vertices s and t that have a
+//! path: σ(s, t) is the number of shortest paths from s to t, σ(s, t | e) the number of those along
+//! the edge. On an undirected graph each pair counts once, and each edge has one value for both
+//! directions. [`Lengths`] selects what the length of a path is. By weights, all arcs except
+//! self-loops must have a positive length. Normalized values are divided by the number of pairs: n
+//! (n − 1), or half of that on an undirected graph.
 //!
-//! Values come in the order of the edges' ends, as [`ends`] goes through them: of each vertex those to the
-//! neighbours in its list, on an undirected graph to none of a smaller id. Repeated edges are one, and each
-//! of them has its value (by weights, of the least). Nothing leads along a self-loop.
+//! Values come in the order of [`ends`]: for each vertex the edges to the neighbours in its list,
+//! on an undirected graph without neighbours of a smaller id. Repeated edges count as one edge, and
+//! each of them has its value (by weights, of the lightest one). The value of a self-loop is 0.
 //!
 //! # Algorithm
-//! Brandes': along an arc from u to v lead ways(u) · passed(v) of the ways from a source, as [`betweenness`] names
-//! and finds them.
+//! Brandes' algorithm: the dependency of a source on an arc from u to v is ways(u) · passed(v),
+//! with the quantities that [`betweenness`] defines.
 //!
 //! [`betweenness`]: crate::betweenness
 //!
 //! # Memory
-//! Beside the graph 8 bytes an edge and an arc. For each thread, where the graph is small (4096 vertices and
-//! 32,768 arcs at most), 2225 bytes a vertex and 544 an arc; else 276 and 9; by weights 212 and 9, and at most
-//! 64 KiB: [`plan`]. Of a batch 8 bytes an edge, and for each thread the same for its largest graphs and 8 an arc more.
+//! Beside the graph 8 bytes per edge and 8 bytes per arc. Each thread needs:
+//!
+//! | graph | bytes per vertex | bytes per arc |
+//! |---|---|---|
+//! | small (at most 4096 vertices and 32,768 arcs) | 2225 | 544 |
+//! | larger | 276 | 9 |
+//! | by weights | 212, and at most 64 KiB | 9 |
+//!
+//! For a batch, 8 bytes per edge, and per thread this for the largest graphs and 8 bytes per arc
+//! more: [`plan`].
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards, as `betweenness` has it: of each arc, what leads along
-//! it from eight sources is summed up pairwise, eights up to 64 sources in the order of their ids, and these sums
-//! in that order, too; on an undirected graph an edge's two arcs after that.
+//! Results are bitwise equal for any number of threads and any shards. For each arc, the
+//! dependencies of eight sources add up pairwise, these sums in the order of the ids within a group
+//! of 64 sources, and the sums of the groups in that order, too. On an undirected graph, the two
+//! arcs of an edge add up last.
 //!
 //! # References
-//! Girvan, Newman, *Community structure in social and biological networks*, PNAS 99, 2002. Brandes, *On
-//! variants of shortest-path betweenness centrality and their generic computation*, Social Networks 30, 2008.
+//! Girvan, Newman, *Community structure in social and biological networks*, PNAS 99, 2002. Brandes,
+//! *On variants of shortest-path betweenness centrality and their generic computation*, Social
+//! Networks 30, 2008.
 
 use crate::brandes::{self, Arcs};
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
@@ -39,7 +49,7 @@ use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
 
-/// The ends of each edge, in the order of the values.
+/// Yields the ends of each edge, in the order of the values.
 pub fn ends(graph: &Graph) -> impl Iterator<Item = (VertexId, VertexId)> {
     let undirected = graph.direction() == Direction::Undirected;
     graph.shards().iter().flat_map(move |shard| {
@@ -50,7 +60,7 @@ pub fn ends(graph: &Graph) -> impl Iterator<Item = (VertexId, VertexId)> {
     })
 }
 
-/// The same of a graph of a batch.
+/// Yields the ends of each edge of a graph of a batch, in the order of the values.
 pub fn ends_of_member(graph: BatchGraph<'_>) -> impl Iterator<Item = (VertexId, VertexId)> {
     let (out, undirected) = (graph.out(), graph.incoming().is_none());
     (0..graph.vertices()).flat_map(move |vertex| {
@@ -59,12 +69,12 @@ pub fn ends_of_member(graph: BatchGraph<'_>) -> impl Iterator<Item = (VertexId, 
     })
 }
 
-/// The first arc of a vertex's list that is an edge of its own.
+/// Returns the place of the first arc in a vertex's list that represents an edge.
 fn first_of(list: &[VertexId], vertex: VertexId, undirected: bool) -> usize {
     if undirected { list.partition_point(|&to| to < vertex) } else { 0 }
 }
 
-/// The memory that a run on so many threads will need beside the graph.
+/// Returns the memory that [`edge_betweenness`] needs on `threads` threads beside the graph.
 pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     Plan::default()
         .with("values", 8 * graph.edges())
@@ -72,10 +82,12 @@ pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
         .with("searches, one a thread", brandes::bytes_of_desks::<Arcs>(graph, lengths, threads))
 }
 
-/// The betweenness of each edge, on rayon's current pool.
+/// Returns the betweenness of each edge, computed on rayon's current pool.
+///
+/// Values are in the order of [`ends`].
 ///
 /// # Errors
-/// Where an edge but a loop has length 0, the observer cancels, or memory is refused.
+/// If an edge other than a self-loop has length 0, the observer cancels, or memory is refused.
 pub fn edge_betweenness(
     graph: &Graph,
     normalized: bool,
@@ -86,18 +98,19 @@ pub fn edge_betweenness(
     Ok(finished(graph, &sums, Listed::In, normalized)?)
 }
 
-/// What is found of the edges of a batch.
+/// A value for each edge of the graphs of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeValues {
-    /// Where each graph's values begin, and after them the end of the last.
+    /// The begin of each graph's values, and the end of the last graph's.
     pub starts: Vec<u64>,
     /// A value for each edge, graph by graph, each in the order of [`ends_of_member`].
     pub values: Vec<f64>,
 }
 
-/// The memory that a run over these graphs will need beside them on so many threads.
+/// Returns the memory that [`edge_betweenness_of_batch`] needs beside these graphs on `threads`
+/// threads.
 ///
-/// Cost: a look at each list, for the number of edges.
+/// Cost: one pass over the lists, to count the edges.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let edges: u64 = graphs.graphs().map(|graph| graph.edges()).sum();
     let desks = brandes::bytes_of_desks_of_batch::<Arcs>(graphs, lengths, threads);
@@ -106,11 +119,14 @@ pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -
         .with("searches, one a thread", desks)
 }
 
-/// The betweenness of each edge in its graph, of all these graphs. What [`edge_betweenness`] finds of each
-/// graph, bit by bit; each is done by one thread.
+/// Returns the betweenness of each edge within its graph, for all these graphs.
+///
+/// The values have the bits that [`edge_betweenness`] returns for each graph. One thread works on
+/// each graph.
 ///
 /// # Errors
-/// As [`edge_betweenness`]; of several edges of length 0 that of the first graph is named.
+/// See [`edge_betweenness`]. If several graphs have edges of length 0, the error names the first
+/// graph.
 pub fn edge_betweenness_of_batch(
     graphs: BatchSlice<'_>,
     normalized: bool,
@@ -128,7 +144,7 @@ pub fn edge_betweenness_of_batch(
     Ok(EdgeValues { starts, values })
 }
 
-/// Where each graph's edges begin.
+/// Returns the begin of each graph's edges, and the end of the last graph's.
 fn starts_of(graphs: BatchSlice<'_>) -> Result<Vec<u64>, OutOfMemory> {
     let mut starts = memory::zeros(graphs.len() + 1)?;
     starts[1..].par_iter_mut().enumerate().with_min_len(1 << 8).for_each(|(at, edges)| {
@@ -142,14 +158,16 @@ fn starts_of(graphs: BatchSlice<'_>) -> Result<Vec<u64>, OutOfMemory> {
     Ok(starts)
 }
 
-/// The betweenness of each edge, of what leads along each arc over ordered pairs of vertices: the arcs of the
-/// out lists, in their order, of repeated ones the first. For whoever has summed it up elsewhere.
+/// Returns the betweenness of each edge, given sums per arc that were computed elsewhere.
+///
+/// `sums` has the dependency of each arc over ordered pairs of vertices, in the order of the
+/// out-lists; of repeated arcs the first one has it.
 ///
 /// # Errors
-/// Where memory is refused.
+/// If memory is refused.
 ///
 /// # Panics
-/// Where `sums` has not one for each arc.
+/// If `sums` does not have one number per arc.
 pub fn values_of_arcs(
     graph: &Graph,
     sums: &[f64],
@@ -159,7 +177,7 @@ pub fn values_of_arcs(
     finished(graph, sums, Listed::Out, normalized)
 }
 
-/// The values of a graph's edges.
+/// Returns the values of a graph's edges.
 fn finished(
     graph: &Graph,
     sums: &[f64],
@@ -172,13 +190,17 @@ fn finished(
     Ok(values)
 }
 
-/// The same of graphs of a batch, whose lists lie one graph behind the other; in parallel over the graphs.
+/// Returns the betweenness of each edge of the graphs of a batch, given sums per arc that were
+/// computed elsewhere.
+///
+/// `sums` has the numbers of one graph after the other, each as for [`values_of_arcs`]. Runs in
+/// parallel over the graphs.
 ///
 /// # Errors
-/// Where memory is refused.
+/// If memory is refused.
 ///
 /// # Panics
-/// As [`values_of_arcs`].
+/// If `sums` does not have one number per arc.
 pub fn values_of_arcs_of_batch(
     graphs: BatchSlice<'_>,
     sums: &[f64],
@@ -205,7 +227,7 @@ pub fn values_of_arcs_of_batch(
     Ok(EdgeValues { starts, values })
 }
 
-/// What was found of each arc.
+/// Input: a sum per arc.
 struct PerArc<'a>(&'a [f64]);
 
 impl Place for PerArc<'_> {
@@ -215,7 +237,7 @@ impl Place for PerArc<'_> {
     }
 }
 
-/// How arcs' sums over ordered pairs become values of edges.
+/// Converts arcs' sums over ordered pairs to values of edges.
 #[derive(Clone, Copy)]
 struct Rule {
     undirected: bool,
@@ -249,7 +271,7 @@ impl Rule {
                     incoming.begin(to) + place
                 };
                 let sum = match (self.undirected, listed) {
-                    // Both arcs, whoever lists which.
+                    // The edge's value is the sum of its two arcs, in either order of the sums.
                     (true, _) if to != vertex => sums[here] + sums[there()],
                     (false, Listed::In) => sums[there()],
                     _ => sums[here],
@@ -262,16 +284,16 @@ impl Rule {
     }
 }
 
-/// In the order of which lists arcs have sums.
+/// The lists in whose order arcs have sums.
 #[derive(Clone, Copy)]
 enum Listed {
-    /// Of outgoing arcs.
+    /// The lists of outgoing arcs.
     Out,
-    /// Of incoming arcs.
+    /// The lists of incoming arcs.
     In,
 }
 
-/// Makes values of sums.
+/// Converts sums to values.
 struct Finish<'a> {
     rule: Rule,
     sums: &'a [f64],

@@ -1,39 +1,39 @@
-//! What the length of a way is.
+//! The length of a path.
 
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, WeightScale};
 
-/// What the length of a way is.
+/// The definition of a path's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lengths {
-    /// Its number of arcs: weights change nothing.
+    /// The number of arcs: weights are ignored.
     #[default]
     Hops,
-    /// The sum of its arcs' weights, exact as they are stored; of parallel arcs the least counts. In a
-    /// graph without weights each arc has length 1.
+    /// The sum of the arcs' weights, exactly as they are stored; of parallel arcs the lightest
+    /// counts. In a graph without weights each arc has length 1.
     ///
-    /// A builder adds up the weights of repeated edges unless it is told
-    /// [`ripplet_graph::Duplicates::Least`], as it should be here.
+    /// A graph builder adds up the weights of repeated edges by default. Use
+    /// [`ripplet_graph::Duplicates::Least`] here.
     Weights,
 }
 
 impl Lengths {
-    /// Whether ways have to be weighed: otherwise arcs are counted.
+    /// Returns whether lengths are sums of weights, rather than numbers of arcs.
     pub(crate) fn weigh_in(self, graph: &Graph) -> bool {
         self == Lengths::Weights && graph.is_weighted()
     }
 
-    /// The same of a batch.
+    /// Returns whether lengths in a batch are sums of weights.
     pub(crate) fn weigh_in_batch(self, graphs: BatchSlice<'_>) -> bool {
         self == Lengths::Weights && graphs.batch().is_weighted()
     }
 
-    /// How lengths, which are integers, stand for real ones.
+    /// Returns the scale that converts stored lengths to real ones.
     pub(crate) fn scale_in(self, graph: &Graph) -> WeightScale {
         if self.weigh_in(graph) { graph.weight_scale() } else { WeightScale::ONE }
     }
 
-    /// The same of a graph of a batch, whose scale is 1 where there are no weights.
+    /// Returns the factor for a graph of a batch; its scale is 1 if there are no weights.
     pub(crate) fn scale_in_member(self, graph: BatchGraph<'_>) -> WeightScale {
         if self == Lengths::Weights { graph.weight_scale() } else { WeightScale::ONE }
     }

@@ -1,20 +1,20 @@
-//! Analytics over a graph beside its communities, on the CPU's cores.
+//! Graph analytics beside communities, on CPU cores.
 //!
 //! | module | what it computes |
 //! |---|---|
 //! | [`lcc`] | the local clustering coefficient of each vertex, and its triangles |
-//! | [`apsp`] | the distances between all vertices, row by row or in sum |
-//! | [`closeness`] | how near each vertex is to all others |
-//! | [`betweenness`] | how many shortest ways lead through each vertex |
-//! | [`edge_betweenness`] | how many shortest ways lead along each edge |
-//! | [`components`] | which vertices hang together |
-//! | [`pagerank`] | how often somebody who follows arcs is at each vertex |
+//! | [`apsp`] | all-pairs shortest-path distances, row by row or summed |
+//! | [`closeness`] | closeness centrality of each vertex |
+//! | [`betweenness`] | betweenness centrality of each vertex |
+//! | [`edge_betweenness`] | betweenness centrality of each edge |
+//! | [`components`] | connected components |
+//! | [`pagerank`] | PageRank of each vertex |
 //!
-//! Ways are as long as they have arcs, or as these weigh: [`Lengths`]. All also run over a batch of many small
-//! graphs, each by one thread.
+//! [`Lengths`] selects what the length of a path is: its number of arcs, or the sum of their
+//! weights. All algorithms also run over a batch of many small graphs, one thread per graph.
 //!
-//! An algorithm is a module: what it returns, its memory, its determinism and its reference stand
-//! at its head. All run on rayon's current pool; nothing here reads, writes or prints.
+//! Each algorithm is a module. The head of the module describes its result, memory, determinism and
+//! references. All run on rayon's current pool; this crate reads, writes and prints nothing.
 //!
 //! ```
 //! use ripplet_analytics::lcc::{Definition, Lcc};

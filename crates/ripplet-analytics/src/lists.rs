@@ -1,27 +1,27 @@
-//! Where an algorithm finds a vertex's neighbours, whatever keeps them.
+//! Access to a vertex's neighbours, independent of how the graph is stored.
 
 use ripplet_graph::batch::BatchGraph;
 use ripplet_graph::{Graph, Neighbors, Shard, VertexId};
 
-/// Lists of neighbours: of a graph of one shard or several, or of a graph of a batch.
+/// Lists of neighbours: of a graph of one or several shards, or of a graph of a batch.
 pub(crate) trait Lists: Copy + Sync {
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     fn vertices(self) -> u32;
 
-    /// How many arcs there are.
+    /// Returns the number of arcs.
     fn arcs(self) -> u64;
 
-    /// The list of a vertex, which ascends.
+    /// Returns the list of a vertex, ascending.
     fn of(&self, vertex: VertexId) -> &[VertexId];
 
-    /// The stored weights beside the list; none where there are no weights.
+    /// Returns the stored weights of the list; empty if there are no weights.
     fn weights_of(&self, vertex: VertexId) -> &[u32];
 
-    /// Where the list begins among all.
+    /// Returns the begin of the list among all.
     fn begin(&self, vertex: VertexId) -> usize;
 }
 
-/// The lists of a graph of one shard, or of a batch.
+/// The lists of a graph of one shard, or of a graph of a batch.
 #[derive(Clone, Copy)]
 pub(crate) struct OneShard<'a> {
     vertices: u32,
@@ -53,7 +53,7 @@ impl Lists for OneShard<'_> {
     }
 }
 
-/// The lists of a graph of any shards, one of which each look finds.
+/// The lists of a graph of any number of shards; each access finds the shard.
 #[derive(Clone, Copy)]
 pub(crate) struct AnyShards<'a> {
     graph: &'a Graph,
@@ -90,7 +90,7 @@ impl Lists for AnyShards<'_> {
 }
 
 impl<'a> AnyShards<'a> {
-    /// The lists of a vertex's shard, and its place there.
+    /// Returns the lists of a vertex's shard, and its index there.
     #[inline]
     fn lists(&self, vertex: VertexId) -> (Neighbors<'a>, usize) {
         let shard = self.graph.shard_of(vertex);
@@ -104,26 +104,26 @@ impl<'a> AnyShards<'a> {
     }
 }
 
-/// Which arcs a search follows. On an undirected graph both are the same.
+/// The direction in which a search follows arcs. On an undirected graph both agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
-    /// From their sources: what is found is how far a vertex is from those searched from.
+    /// From source to target: a search yields distances from its sources to a vertex.
     Arcs,
-    /// From their targets: how far those searched from are from a vertex.
+    /// From target to source: a search yields distances from a vertex to its sources.
     Against,
 }
 
-/// Both lists of each vertex, as a search sees them.
+/// Both lists of each vertex, as seen by a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Sides<L> {
-    /// Where a search goes on to from a vertex.
+    /// Successors: the vertices that the search visits from a vertex.
     pub ahead: L,
-    /// Where it comes to a vertex from.
+    /// Predecessors: the vertices from which the search reaches a vertex.
     pub behind: L,
 }
 
 impl<L: Lists> Sides<L> {
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub fn vertices(self) -> u32 {
         self.ahead.vertices()
     }
@@ -136,21 +136,22 @@ fn sides<L>(along: Along, out: L, incoming: L) -> Sides<L> {
     }
 }
 
-/// The lists of a graph of a batch.
+/// Returns the lists of a graph of a batch.
 pub(crate) fn of_member(graph: BatchGraph<'_>, along: Along) -> Sides<OneShard<'_>> {
     let (vertices, out) = (graph.vertices(), graph.out());
     let of = |lists| OneShard { vertices, lists };
     sides(along, of(out), of(graph.incoming().unwrap_or(out)))
 }
 
-/// What runs over lists of either kind.
+/// A computation that is generic over the kind of lists.
 pub(crate) trait Over {
     type Result;
 
     fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result;
 }
 
-/// Runs over a graph's lists: those of one shard at once, others through their shards.
+/// Runs a computation over a graph's lists: directly if it has one shard, else with a lookup of the
+/// shard.
 pub(crate) fn over<O: Over>(graph: &Graph, along: Along, work: O) -> O::Result {
     match graph.shards() {
         [shard] => {

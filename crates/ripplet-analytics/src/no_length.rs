@@ -1,6 +1,7 @@
 //! Arcs of weight 0, if weights are lengths and shortest paths are counted.
 //!
-//! Every function that counts weighted shortest paths refuses them before it begins, on a GPU too.
+//! Algorithms that count paths by weights call [`refuse_weightless`] before they begin. It is
+//! public for implementations elsewhere.
 
 use crate::RunError;
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
@@ -9,13 +10,13 @@ use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, VertexId};
 use std::fmt;
 
-/// An edge of weight 0 if weights are lengths: a shortest path could use it any number of times, so their number
-/// is not defined.
+/// An edge of weight 0 where weights are lengths: a path may repeat it without end, so that the
+/// number of shortest paths is not defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoLength {
-    /// The graph's external id, where it is one of a batch.
+    /// The graph's external id, if it is a graph of a batch.
     pub graph: Option<String>,
-    /// The external ids of its ends.
+    /// The external ids of the edge's ends.
     pub ends: [String; 2],
 }
 
@@ -36,22 +37,25 @@ impl fmt::Display for NoLength {
 
 impl std::error::Error for NoLength {}
 
-/// An error where an edge of a graph, which has weights, has no length: always the same edge.
+/// Returns an error if an edge of a weighted graph has length 0; it names the same edge every time.
 ///
 /// Cost: one pass over the arcs.
 ///
 /// # Errors
-/// [`RunError::NoLength`] where an edge but a loop has weight 0.
+/// [`RunError::NoLength`] if an edge other than a self-loop has weight 0.
 pub fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
     let Some(ends) = over(graph, Along::Arcs, Look) else { return Ok(()) };
     let ends = ends.map(|vertex| graph.ids().get(vertex).to_string());
     Err(NoLength { graph: None, ends }.into())
 }
 
-/// The same of graphs of a batch: always the first graph. In parallel over the graphs.
+/// Returns an error if an edge of a weighted graph of a batch has length 0; it names the first such
+/// graph.
+///
+/// Runs in parallel over the graphs.
 ///
 /// # Errors
-/// As [`refuse_weightless`].
+/// [`RunError::NoLength`] if an edge other than a self-loop has weight 0.
 pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     let look = |at: usize| {
         let graph = graphs.graph(at);
@@ -63,7 +67,7 @@ pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     found.map_or(Ok(()), |found| Err(found.into()))
 }
 
-/// Finds the first arc of weight 0 that is no loop: no shortest path uses a loop.
+/// Finds the first arc of weight 0, ignoring self-loops, which are on no shortest path.
 struct Look;
 
 impl Over for Look {

@@ -1,29 +1,33 @@
-//! PageRank: how often somebody is at a vertex who mostly follows arcs and sometimes jumps anywhere.
+//! PageRank: the stationary distribution of a random surfer that follows arcs and sometimes jumps
+//! to any vertex.
 //!
 //! # What it returns
-//! Of each vertex a rank; all ranks add up to 1, but for rounding. With damping d and n vertices, each round is
+//! A rank per vertex; all ranks add up to 1 up to rounding. With damping d and n vertices, each
+//! round computes
 //!
 //! ```text
 //! rank'(v) = (1 − d) / n + d · (Σ rank(u) / out(u) over the arcs from u to v  +  lost / n)
 //! ```
 //!
-//! where out(u) is how many arcs leave u, and *lost* the sum of the ranks of vertices that none leaves. Ranks
-//! begin with 1 / n. It is LDBC Graphalytics' definition, which has a number of rounds, and networkx's, which
-//! goes on until the ranks change by less than a tolerance. On an undirected graph an edge is an arc either
-//! way; repeated arcs and self-loops that the graph keeps count as arcs. Weighted, an arc has the share of its
-//! weight in those of all that leave u.
+//! where out(u) is the out-degree of u, and *lost* is the sum of the ranks of vertices without
+//! outgoing arcs. The initial ranks are 1 / n. This is LDBC Graphalytics' definition, with a fixed
+//! number of rounds, and networkx's, which stops once the ranks change by less than a tolerance. On
+//! an undirected graph an edge is an arc in each direction. Repeated arcs and self-loops that the
+//! graph keeps count as arcs. Weighted, an arc gets a share proportional to its weight among the
+//! arcs that leave u.
 //!
 //! # Memory
-//! Beside the graph 24 bytes a vertex: [`PageRank::plan`]. Of a batch 8 bytes a vertex, and for each thread 16
-//! a vertex of the largest graph.
+//! Beside the graph 24 bytes per vertex: [`PageRank::plan`]. For a batch 8 bytes per vertex, and 16
+//! bytes per thread and vertex of the largest graph.
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards: what comes along arcs adds up in the order of the
-//! vertices that it comes from, and sums over all vertices are of 4096 by their ids, and of these in order.
+//! Results are bitwise equal for any number of threads and any shards. Contributions along arcs add
+//! up in the order of the source vertices. Sums over all vertices are sums of blocks of 4096
+//! consecutive ids, added in order.
 //!
 //! # References
-//! Brin, Page, *The anatomy of a large-scale hypertextual web search engine*, Computer Networks 30, 1998.
-//! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
+//! Brin, Page, *The anatomy of a large-scale hypertextual web search engine*, Computer Networks 30,
+//! 1998. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
@@ -33,66 +37,67 @@ use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 
-/// Vertices whose numbers are summed up by themselves: a constant, as the bits depend on it.
+/// Vertices of a partial sum: a constant, as the bits of the result depend on it.
 const BLOCK: usize = 1 << 12;
 
-/// How to compute ranks.
+/// The settings of PageRank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRank {
-    /// The share of those who follow an arc, from 0 to 1.
+    /// The probability of following an arc, from 0 to 1.
     pub damping: f64,
-    /// When to end.
+    /// The stopping criterion.
     pub stop: Stop,
-    /// Whether arcs get shares by their weights, where the graph has weights.
+    /// Whether arcs get shares by their weights, if the graph has weights.
     pub weighted: bool,
 }
 
-/// When ranks are good enough.
+/// The stopping criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stop {
-    /// After so many rounds: LDBC's.
+    /// After this number of rounds: LDBC's.
     Rounds(u32),
-    /// After a round in which the ranks changed by less than `tolerance` a vertex, the changes of all added up,
-    /// and after so many rounds at the latest: networkx's.
+    /// After a round in which the ranks changed by less than `tolerance · n` in total, and after
+    /// `rounds` rounds at the latest: networkx's.
     Tolerance {
-        /// What they change by, on average.
+        /// The largest average change per vertex.
         tolerance: f64,
-        /// The most rounds.
+        /// The largest number of rounds.
         rounds: u32,
     },
 }
 
-/// What a run gives back.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Each vertex's rank.
+    /// The rank of each vertex.
     pub ranks: Vec<f64>,
-    /// How the run ended.
+    /// Rounds, last change and convergence of the run.
     pub end: End,
 }
 
-/// How a run ended.
+/// The end of a run: rounds, last change and convergence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct End {
-    /// How many rounds there were.
+    /// The number of rounds.
     pub rounds: u32,
-    /// How much the ranks changed in the last one, all together.
+    /// The sum of the ranks' absolute changes in the last round.
     pub change: f64,
-    /// Whether that is within the tolerance; with [`Stop::Rounds`], which has none, it is.
+    /// Whether the change is within the tolerance; true for [`Stop::Rounds`], which has none.
     pub converged: bool,
 }
 
-/// What a run over a batch gives back.
+/// The result of a run over a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchOutcome {
-    /// Each vertex's rank in its graph, graph by graph, as the vertices lie in their batch.
+    /// The rank of each vertex within its graph, graph by graph, in the order of the vertices in
+    /// their batch.
     pub ranks: Vec<f64>,
-    /// How the run of each graph ended.
+    /// Rounds, last change and convergence of each graph's run.
     pub ends: Vec<End>,
 }
 
 impl Default for PageRank {
-    /// Damping 0.85, weights ignored; networkx's tolerance of 10⁻⁶ a vertex, within 100 rounds.
+    /// Damping 0.85, weights ignored; networkx's tolerance of 10⁻⁶ per vertex, at most 100 rounds.
     fn default() -> PageRank {
         let stop = Stop::Tolerance { tolerance: 1e-6, rounds: 100 };
         PageRank { damping: 0.85, stop, weighted: false }
@@ -100,7 +105,7 @@ impl Default for PageRank {
 }
 
 impl PageRank {
-    /// The memory that a run will need beside the graph.
+    /// Returns the memory that [`PageRank::run`] needs beside the graph.
     pub fn plan(&self, graph: &Graph) -> Plan {
         let vertices = u64::from(graph.vertices());
         Plan::default().with("ranks", 8 * vertices).with("shares", bytes_of_desk(graph.vertices()))
@@ -109,7 +114,7 @@ impl PageRank {
     /// Computes the ranks on rayon's current pool.
     ///
     /// # Errors
-    /// Where a setting is out of range, the observer cancels, or memory is refused.
+    /// If a setting is out of range, the observer cancels, or memory is refused.
     pub fn run(&self, graph: &Graph, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
         self.check()?;
         observer.on_stage("ranking vertices");
@@ -122,7 +127,8 @@ impl PageRank {
         Ok(Outcome { ranks, end })
     }
 
-    /// The memory that [`PageRank::run_batch`] will need beside these graphs on so many threads.
+    /// Returns the memory that [`PageRank::run_batch`] needs beside these graphs on `threads`
+    /// threads.
     pub fn plan_of_batch(&self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
         let desk = bytes_of_desk(swarm::largest(graphs));
         Plan::default()
@@ -130,11 +136,13 @@ impl PageRank {
             .with("shares, one graph a thread", (threads as u64).saturating_mul(desk))
     }
 
-    /// Computes the ranks of each of these graphs: what [`PageRank::run`] finds of each, bit by bit; each is done
-    /// by one thread.
+    /// Computes the ranks of each of these graphs, with the bits that [`PageRank::run`] returns for
+    /// each.
+    ///
+    /// One thread works on each graph.
     ///
     /// # Errors
-    /// As [`PageRank::run`].
+    /// See [`PageRank::run`].
     pub fn run_batch(
         &self,
         graphs: BatchSlice<'_>,
@@ -175,13 +183,13 @@ impl PageRank {
     }
 }
 
-/// What a run needs beside the ranks, with room for so many vertices or more.
+/// Workspace of a run beside the ranks, with room for a number of vertices.
 struct Desk {
-    /// How many arcs leave each vertex, or what they weigh.
+    /// The out-degree of each vertex, or the sum of its outgoing weights.
     out: Vec<f64>,
-    /// What goes along each arc of a vertex, or along each unit of its weight.
+    /// The contribution along each arc of a vertex, or along each unit of its weight.
     shares: Vec<f64>,
-    /// A sum of each block.
+    /// A sum per block.
     sums: Vec<f64>,
 }
 
@@ -206,7 +214,7 @@ struct Run<'a> {
     weigh: bool,
     ranks: &'a mut [f64],
     desk: &'a mut Desk,
-    /// Blocks that a thread takes at least: all, where a graph is one thread's.
+    /// The least number of blocks per rayon task: all of them if one thread works on the graph.
     at_once: usize,
     observer: &'a dyn Observer,
 }
@@ -227,7 +235,7 @@ impl Over for Run<'_> {
             let lost = self.share_out();
             end.change = self.collect(lists.behind, lost);
             end.rounds += 1;
-            // Of many graphs, it is they who are counted.
+            // In a batch, progress is counted in graphs.
             if self.at_once == 1 {
                 self.observer.on_progress(f64::from(end.rounds) / f64::from(rounds));
             }
@@ -256,7 +264,8 @@ impl Run<'_> {
         });
     }
 
-    /// What goes along each arc; the sum of the ranks of those that none leaves.
+    /// Computes the contribution along each arc; returns the sum of the ranks of vertices without
+    /// outgoing arcs.
     fn share_out(&mut self) -> f64 {
         let Desk { out, shares, sums } = &mut *self.desk;
         let blocks = self.ranks.par_chunks(BLOCK).zip(out.par_chunks(BLOCK));
@@ -271,7 +280,7 @@ impl Run<'_> {
         sums[..self.ranks.len().div_ceil(BLOCK)].iter().sum()
     }
 
-    /// The next ranks; how much they differ from those before.
+    /// Computes the next ranks; returns the sum of their absolute changes.
     fn collect<L: Lists>(&mut self, incoming: L, lost: f64) -> f64 {
         let (vertices, damping) = (self.ranks.len(), self.settings.damping);
         let base = (1.0 - damping) / vertices as f64 + damping * (lost / vertices as f64);

@@ -1,4 +1,4 @@
-//! All distances of each graph of a batch.
+//! All-pairs distances of each graph of a batch.
 
 use crate::dijkstra::UNREACHED;
 use crate::lists::{Along, of_member};
@@ -11,14 +11,14 @@ use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
-/// How many pairs of vertices these graphs have, in both orders and each vertex with itself: what
-/// [`distances_of_batch`] finds a number for.
+/// Returns the number of ordered pairs of vertices of these graphs, including each vertex with
+/// itself: the length of [`distances_of_batch`]'s result.
 pub fn pairs_of_batch(graphs: BatchSlice<'_>) -> u64 {
     let pairs = |graph: BatchGraph<'_>| u64::from(graph.vertices()).pow(2);
     graphs.graphs().map(pairs).fold(0, u64::saturating_add)
 }
 
-/// The memory that [`distances_of_batch`] will need on so many threads beside the graphs.
+/// Returns the memory that [`distances_of_batch`] needs on `threads` threads beside the graphs.
 pub fn plan_of_distances_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
@@ -34,11 +34,12 @@ pub fn plan_of_distances_of_batch(
         .with("searches, one a thread", (threads as u64).saturating_mul(search))
 }
 
-/// The real distance from each vertex to each of its graph, graph by graph and source by source; infinity
-/// where there is no way. Each graph is done by one thread.
+/// Returns the real distance from each vertex to each vertex of its graph; infinity without a path.
+///
+/// Distances come graph by graph and source by source. One thread works on each graph.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn distances_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
@@ -64,7 +65,7 @@ pub fn distances_of_batch(
     Ok(distances)
 }
 
-/// Distances of one graph by weights.
+/// Fills in the distances of one graph by weights.
 fn weigh(
     search: &mut Searches,
     graph: BatchGraph<'_>,
@@ -86,7 +87,7 @@ fn weigh(
     Ok(())
 }
 
-/// Distances of one graph by numbers of arcs.
+/// Fills in the distances of one graph by numbers of arcs.
 fn count(
     search: &mut Search<u64>,
     graph: BatchGraph<'_>,
@@ -104,7 +105,7 @@ fn count(
     Ok(())
 }
 
-/// A place for each pair of vertices of a graph.
+/// Output: a place for each pair of vertices of a graph.
 struct PerPair<'a>(&'a mut [f64]);
 
 impl Place for PerPair<'_> {
@@ -114,7 +115,7 @@ impl Place for PerPair<'_> {
     }
 }
 
-/// The rows of a group of sources, whose numbers of arcs are distances.
+/// The rows of a group of sources, filled with distances in arcs by a search.
 pub(crate) struct Rows<'a, T> {
     pub vertices: usize,
     pub distances: &'a mut [T],

@@ -1,4 +1,4 @@
-//! How far the ways of each vertex lead: of a graph, and of the graphs of a batch.
+//! Distance statistics per vertex: of a graph, and of the graphs of a batch.
 
 use crate::lists::Along;
 use crate::swarm::PerVertex;
@@ -8,20 +8,21 @@ use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, memory};
 
-/// What the distances from a vertex come to; it does not count itself. Distances are sums of stored
-/// weights, or numbers of arcs.
+/// Distance statistics of a vertex: number of reachable vertices, sum and maximum of the distances.
+///
+/// The vertex itself does not count. Distances are sums of stored weights, or numbers of arcs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// How many vertices it has a way to.
+    /// The number of vertices that it has a path to.
     pub reached: u64,
-    /// The sum of their distances.
+    /// The sum of the distances to them.
     pub far: u128,
-    /// The largest of them, its eccentricity; 0 without any.
+    /// The largest of these distances, the vertex's eccentricity; 0 without any.
     pub farthest: u64,
 }
 
 impl Reach {
-    /// The average distance of those that it has a way to; 0 without any.
+    /// Returns the average distance to the reachable vertices; 0 without any.
     pub fn average(self) -> f64 {
         if self.reached == 0 { 0.0 } else { self.far as f64 / self.reached as f64 }
     }
@@ -34,7 +35,7 @@ impl From<&Extent> for Reach {
     }
 }
 
-/// The memory that [`reach`] will need on so many threads beside the graph.
+/// Returns the memory that [`reach`] needs on `threads` threads beside the graph.
 pub fn plan_of_reach(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     if lengths.weigh_in(graph) {
         return weighed::plan::<Reach>(graph, threads);
@@ -43,10 +44,10 @@ pub fn plan_of_reach(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     tally::plan::<Extent>(graph, threads).with("values", values)
 }
 
-/// What the distances from each vertex come to, on rayon's current pool.
+/// Returns the distance statistics of each vertex, computed on rayon's current pool.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn reach(
     graph: &Graph,
     lengths: Lengths,
@@ -56,12 +57,12 @@ pub fn reach(
     if lengths.weigh_in(graph) {
         return weighed::of_graph(graph, Along::Arcs, observer);
     }
-    // Against the arcs, a vertex collects those that it has a way to.
+    // In a search against the arcs, a vertex counts the sources that it has a path to.
     let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
     Ok(memory::collected(found.iter().map(Reach::from))?)
 }
 
-/// The memory that [`reach_of_batch`] will need on so many threads beside the graphs.
+/// Returns the memory that [`reach_of_batch`] needs on `threads` threads beside the graphs.
 pub fn plan_of_reach_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let values = size_of::<Reach>() as u64 * graphs.vertices();
     let plan = match lengths.weigh_in_batch(graphs) {
@@ -71,11 +72,13 @@ pub fn plan_of_reach_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads:
     plan.with("values", values)
 }
 
-/// What the distances from each vertex to the others of its graph come to, graph by graph, as the vertices
-/// lie in their batch; each graph is done by one thread.
+/// Returns the distance statistics of each vertex within its graph.
+///
+/// Values come graph by graph, in the order of the vertices in their batch. One thread works on
+/// each graph.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// If the observer cancels or memory is refused.
 pub fn reach_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,

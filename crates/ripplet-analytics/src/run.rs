@@ -1,18 +1,19 @@
-//! What all runs have in common: who watches them, and why they end without a result.
+//! Observers and errors, common to all runs.
 
 use crate::NoLength;
 use ripplet_graph::OutOfMemory;
 use thiserror::Error;
 
-/// Who watches a run and may end it; `()` does neither.
+/// An observer of a run, which may cancel it; `()` ignores all events and never cancels.
 pub trait Observer: Sync + Send {
-    /// Called where something begins that may take a while; its name, for a user.
+    /// Called at the begin of a stage that may take a while, with its name for a user.
     fn on_stage(&mut self, _name: &'static str) {}
 
-    /// Called now and then, from any thread, with the part of the stage that is done, from 0 to 1.
+    /// Called from time to time, from any thread, with the completed fraction of the stage, from 0
+    /// to 1.
     fn on_progress(&self, _done: f64) {}
 
-    /// Asked often, from any thread: true ends the run within milliseconds.
+    /// Polled often, from any thread: true ends the run within milliseconds.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -20,13 +21,13 @@ pub trait Observer: Sync + Send {
 
 impl Observer for () {}
 
-/// Why a run ended without a result.
+/// The reason why a run ended without a result.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum RunError {
     /// The observer cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// An edge weighs nothing, where shortest ways are to be counted.
+    /// An edge has length 0, but shortest paths are to be counted.
     #[error(transparent)]
     NoLength(#[from] Box<NoLength>),
     /// A setting is out of its range.
@@ -41,11 +42,11 @@ pub enum RunError {
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("{name} is {value}; it must be {expected}")]
 pub struct InvalidSetting {
-    /// Which one.
+    /// The setting's name.
     pub name: &'static str,
-    /// What it is.
+    /// Its value.
     pub value: f64,
-    /// What it may be.
+    /// The range of valid values.
     pub expected: &'static str,
 }
 
@@ -55,7 +56,7 @@ impl From<NoLength> for RunError {
     }
 }
 
-/// An error where the observer cancels.
+/// Returns an error if the observer cancels.
 pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), RunError> {
     if observer.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
 }

@@ -1,20 +1,20 @@
-//! Breadth-first search from up to 64 sources at once.
+//! Multi-source breadth-first search from up to 64 sources at once.
 //!
 //! ```text
 //! a source is a bit, and a vertex has three masks:
-//!   seen    the sources that have found it
-//!   here    those that did at the last step
-//!   there   those that do at this one
-//! each step, where somebody is at few vertices:     where at many:
-//!   of each, to each neighbour ahead:                 of each vertex, from each neighbour behind:
-//!     there |= here, without what it has seen           there |= its here; then without what it has seen
+//!   seen    the sources that have reached it
+//!   here    those that reached it at the last step
+//!   there   those that reach it at this step
+//! each step, if few vertices are active:            if many are (pull):
+//!   for each active vertex, for each successor:       for each vertex, for each predecessor:
+//!     there |= here, minus the successor's seen         there |= its here; finally minus seen
 //! ```
 //!
-//! Sources that go the same way share the way: a vertex's list is read once for all that arrive at the
-//! same step (Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014).
-//! Where few are anywhere only these are looked at, so that long ways cost no more than short ones; where
-//! many are, nothing is asked but what the lists hold (Beamer et al., *Direction-Optimizing Breadth-First
-//! Search*, SC 2012).
+//! Sources with common paths share the work: a vertex's list is read once for all sources that
+//! arrive at the same step (Then et al., *The More the Merrier: Efficient Multi-Source Graph
+//! Traversal*, VLDB 2014). If few vertices are active, a step reads only these, so that long paths
+//! cost no more than short ones. If many are, a step pulls over all lists without branches (Beamer
+//! et al., *Direction-Optimizing Breadth-First Search*, SC 2012).
 
 use crate::lists::{Lists, Sides};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
@@ -31,18 +31,18 @@ pub(crate) trait Mask:
     + BitOr<Output = Self>
     + Not<Output = Self>
 {
-    /// How many sources there can be.
+    /// The largest number of sources.
     const LANES: u32;
-    /// No source.
+    /// The empty set.
     const NONE: Self;
 
-    /// One source.
+    /// Returns the set of one source.
     fn of(lane: u32) -> Self;
 
-    /// The first source.
+    /// Returns the first source.
     fn first(self) -> u32;
 
-    /// All but the first.
+    /// Returns all sources but the first.
     fn rest(self) -> Self;
 }
 
@@ -72,7 +72,7 @@ macro_rules! mask {
 
 mask!(u8, u64);
 
-/// What a thread keeps for its searches, with room for so many vertices or more.
+/// Workspace of a thread for searches, with room for a number of vertices.
 pub(crate) struct Search<M> {
     seen: Vec<M>,
     here: Vec<M>,
@@ -81,22 +81,23 @@ pub(crate) struct Search<M> {
     reached: Vec<VertexId>,
 }
 
-/// Bytes of a [`Search`] of so many vertices.
+/// Returns the bytes of a [`Search`] for `vertices` vertices.
 pub(crate) fn bytes_of_search<M>(vertices: u32) -> u64 {
     (3 * size_of::<M>() as u64 + 8) * u64::from(vertices)
 }
 
-/// Who is told of a search.
+/// A visitor of a search.
 pub(crate) trait Visit<M> {
-    /// Whether the vertices of a step have to ascend.
+    /// Whether the vertices of a step must ascend.
     const IN_ORDER: bool = false;
 
-    /// The sources of a mask are so many arcs from a vertex; 0 at themselves. Steps ascend. `here` has the
-    /// sources that were at each vertex at the step before.
+    /// Called once per step and reached vertex: `sources` are `step` arcs away from `vertex`. Steps
+    /// ascend from 0, the sources themselves. `here` holds the sources that reached each vertex at
+    /// the step before.
     fn arrive(&mut self, step: u32, vertex: VertexId, sources: M, here: &[M]);
 }
 
-/// One in so many vertices: where somebody is at more of them, a step asks all vertices.
+/// The pull threshold: a step pulls if more than one in `MANY` vertices is active.
 const MANY: usize = 16;
 
 impl<M: Mask> Search<M> {
@@ -111,7 +112,7 @@ impl<M: Mask> Search<M> {
         })
     }
 
-    /// Searches from vertices of consecutive ids, the first of which has the lowest bit.
+    /// Searches from vertices of consecutive ids; the first has the lowest bit.
     #[inline(always)]
     pub fn run<L: Lists, V: Visit<M>>(
         &mut self,
@@ -133,7 +134,7 @@ impl<M: Mask> Search<M> {
             visit.arrive(0, source, mask, &[]);
         }
         let (mut step, mut active) = (0, self.front.len());
-        // Whether the front lists them.
+        // Whether `front` lists the active vertices.
         let mut listed = true;
         while active > 0 {
             step += 1;
@@ -150,7 +151,7 @@ impl<M: Mask> Search<M> {
         }
     }
 
-    /// A step in which every vertex asks those behind it.
+    /// Performs a step by pulling: every vertex reads its predecessors.
     #[inline(always)]
     fn ask_all<L: Lists>(
         &mut self,
@@ -181,7 +182,7 @@ impl<M: Mask> Search<M> {
         active
     }
 
-    /// Lists where somebody is; nobody is anywhere at the next step.
+    /// Compacts the active vertices into the front, and clears the masks of the next step.
     #[inline(always)]
     fn list(&mut self, vertices: usize) {
         let Search { here, there, front, .. } = self;
@@ -191,7 +192,7 @@ impl<M: Mask> Search<M> {
         there[..vertices].fill(M::NONE);
     }
 
-    /// A step from the vertices where somebody is.
+    /// Performs a step by pushing from the active vertices.
     #[inline(always)]
     fn go_ahead<L: Lists, V: Visit<M>>(
         &mut self,

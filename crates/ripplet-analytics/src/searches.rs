@@ -1,15 +1,15 @@
-//! Searches by weights from the vertices of a group, one after the other, of which those of a small graph are done
-//! at once.
+//! Searches by weights from the sources of a group; in a small graph all at once.
 //!
 //! ```text
-//! a row of each vertex has a number for each source: the least length of a way that is known
-//! a vertex asks those behind it: their number and the arc's length, if that is less
-//! rounds go over the vertices, up and down in turns: each asks if one behind it has changed since it did
+//! a row of each vertex holds a number per source: the least length of a known path
+//! a vertex pulls from its predecessors: their number plus the arc's length, if that is less
+//! rounds sweep over the vertices, alternately up and down: a vertex pulls if a predecessor has changed
 //! ```
 //!
-//! Ways in small graphs have few arcs, so that rounds are few; and what a round adds and compares are neighbouring
-//! numbers, of which a processor does some at a time (Bellman, *On a routing problem*, Quarterly of Applied
-//! Mathematics 16, 1958). Rounds in large graphs would be many: there each source has Dijkstra's search.
+//! This is the Bellman-Ford algorithm (Bellman, *On a routing problem*, Quarterly of Applied
+//! Mathematics 16, 1958). Paths in small graphs have few arcs, so that rounds are few, and a round
+//! adds and compares consecutive numbers in vector registers. Large graphs would need many rounds:
+//! there each source has a Dijkstra search.
 
 use crate::dijkstra::{Dijkstra, bytes_of_dijkstra};
 use crate::lists::{Lists, Sides};
@@ -17,24 +17,25 @@ use crate::waves::GROUP;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// The most vertices of a small graph. Lengths of its ways are integers of less than 2⁷ · 2³², which a float has.
+/// The most vertices of a small graph. Path lengths are integers below 2⁷ · 2³², which `f64`
+/// represents exactly.
 const MOST: u32 = 128;
 
-/// Numbers that are compared at once.
+/// Numbers of a vector.
 const LANES: usize = 8;
 
-/// What a thread keeps for its searches, with room for so many vertices or more.
+/// Workspace of a thread for searches, with room for a number of vertices.
 pub(crate) struct Searches {
-    /// The last search's findings.
+    /// The result of the last search.
     search: Dijkstra,
-    /// The first source of the group, whose rows are here.
+    /// The first source of the current group.
     first: VertexId,
-    /// Eights of a row.
+    /// The number of vectors of eight in a row.
     eights: usize,
     rows: Vec<[f64; LANES]>,
 }
 
-/// Bytes of [`Searches`] in graphs of so many vertices or fewer.
+/// Returns the bytes of [`Searches`] in graphs of at most `vertices` vertices.
 pub(crate) fn bytes_of_searches(vertices: u32) -> u64 {
     bytes_of_dijkstra(vertices) + 8 * u64::from(GROUP) * u64::from(vertices.min(MOST))
 }
@@ -50,7 +51,7 @@ impl Searches {
         })
     }
 
-    /// Begins a group of sources, from each of which is searched then.
+    /// Begins a group of sources; [`Searches::run`] then returns the result for each.
     pub fn begin<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         if lists.vertices() > MOST {
             return;
@@ -61,7 +62,7 @@ impl Searches {
         for (lane, source) in sources.enumerate() {
             self.rows[source as usize * self.eights + lane / LANES][lane % LANES] = 0.0;
         }
-        // Who has not asked since one behind them changed; a bit each.
+        // The vertices that have a changed predecessor since they last pulled; a bit each.
         let mut waiting = u128::MAX >> (MOST - lists.vertices().max(1));
         let mut up = true;
         while waiting != 0 {
@@ -79,12 +80,12 @@ impl Searches {
         }
     }
 
-    /// Whether a vertex has shorter ways through those behind it.
+    /// Pulls shorter paths to a vertex from its predecessors; returns whether any number changed.
     #[inline]
     fn ask<L: Lists>(&mut self, behind: L, vertex: VertexId) -> bool {
         let Searches { eights, rows, .. } = self;
         let (list, weights) = (behind.of(vertex), behind.weights_of(vertex));
-        // Bits that are others than before.
+        // Accumulates differing bits, to avoid a branch per number.
         let mut changed = 0;
         for eight in 0..*eights {
             let at = vertex as usize * *eights + eight;
@@ -114,7 +115,7 @@ impl Searches {
         self.search.find(rows.map(|row| row[lane / LANES][lane % LANES]));
     }
 
-    /// The same, and the nearest is found first.
+    /// Searches from a source of the group, and sorts the reached vertices by distance.
     pub fn run_in_order<L: Lists>(&mut self, lists: Sides<L>, source: VertexId) {
         self.run(lists, source);
         if lists.vertices() <= MOST {
@@ -122,7 +123,7 @@ impl Searches {
         }
     }
 
-    /// What was found last.
+    /// Returns the result of the last search.
     pub fn found(&self) -> &Dijkstra {
         &self.search
     }

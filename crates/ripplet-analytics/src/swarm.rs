@@ -1,7 +1,8 @@
-//! The graphs of a batch, each by one thread, many at once.
+//! Parallel work over the graphs of a batch: one thread per graph, many graphs at once.
 //!
-//! A graph of a batch is too small to be shared out, and there are many: a thread does one after the
-//! other at a desk that has room for the largest, so that nothing is allocated on the way.
+//! A graph of a batch is too small to be split between threads, and there are many. Each thread
+//! works on one graph after the other, in a workspace that has room for the largest, so that
+//! nothing is allocated in the loop.
 
 use crate::run::go_on;
 use crate::{Observer, RunError};
@@ -11,28 +12,28 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-/// Arcs and vertices below which a task is not worth its handing over.
+/// The least number of arcs and vertices of a task: smaller ones cost more to schedule than to do.
 const TASK: u64 = 1 << 12;
 
-/// The vertices of the largest graph, which a desk has room for.
+/// Returns the number of vertices of the largest graph, which a workspace has room for.
 pub(crate) fn largest(graphs: BatchSlice<'_>) -> u32 {
     graphs.graphs().map(|graph| graph.vertices()).max().unwrap_or(0)
 }
 
-/// What neighbouring graphs are given: a place for their results, which is cut where the graphs are.
+/// The output of consecutive graphs, which can be split between graphs.
 pub(crate) trait Place: Send + Sized {
-    /// The part of these graphs, which are the first, and the rest.
+    /// Splits off the part of the graphs `first`; returns it and the rest.
     fn cut(self, first: BatchSlice<'_>) -> (Self, Self);
 }
 
-/// A value for each graph.
+/// A value per graph.
 pub(crate) struct PerGraph<'a, T>(pub &'a mut [T]);
-/// A value for each vertex; or none, where nobody asked for them.
+/// A value per vertex; or none if they are not requested.
 pub(crate) struct PerVertex<'a, T>(pub &'a mut [T]);
 
-/// Values of which graphs have different numbers.
+/// A varying number of values per graph.
 pub(crate) struct PerItem<'a, T> {
-    /// Where each graph's begin, and after them the end of the last.
+    /// The begin of each graph's values, and the end of the last graph's.
     pub starts: &'a [u64],
     pub items: &'a mut [T],
 }
@@ -68,7 +69,7 @@ impl<A: Place, B: Place> Place for (A, B) {
     }
 }
 
-/// Work on each graph, at desks of `make`.
+/// Work on each graph, in workspaces created by `make`.
 pub(crate) struct Swarm<'a, Make, Work> {
     pub make: Make,
     pub work: Work,
@@ -80,7 +81,7 @@ where
     D: Send,
     Make: Fn() -> Result<D, OutOfMemory> + Sync,
 {
-    /// Fills a place: `work` is given each graph's part of it.
+    /// Fills an output: `work` receives each graph's part of it.
     pub fn fill<P: Place>(&self, graphs: BatchSlice<'_>, place: P) -> Result<(), RunError>
     where
         Work: Fn(&mut D, BatchGraph<'_>, P) -> Result<(), RunError> + Sync,
@@ -94,7 +95,7 @@ where
         let state = State { desks: Mutex::new(desks), done: AtomicU64::new(0), all };
         share(graphs, place, &|graphs: BatchSlice<'_>, mut place: P| {
             go_on(self.observer)?;
-            // There is one for each thread, which has one task at a time.
+            // A thread has one task at a time, so that a workspace is free for each.
             let desk = state.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut desk = desk.map_or_else(&self.make, Ok)?;
             for at in 0..graphs.len() {
@@ -111,14 +112,14 @@ where
     }
 }
 
-/// What the tasks of a run have in common.
+/// The shared state of a run's tasks.
 struct State<D> {
     desks: Mutex<Vec<D>>,
     done: AtomicU64,
     all: u64,
 }
 
-/// Shares out graphs and the parts of a place that are theirs, halving until a task is small.
+/// Distributes graphs and their parts of an output over threads, halving until a task is small.
 pub(crate) fn share<P, E, T>(graphs: BatchSlice<'_>, place: P, task: &T) -> Result<(), E>
 where
     P: Place,

@@ -1,4 +1,4 @@
-//! What a vertex collects of those that have a way to it.
+//! Statistics of the sources that reach a vertex.
 
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
@@ -11,16 +11,16 @@ use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// A vertex's numbers.
+/// The statistics of a vertex, accumulated during searches.
 pub(crate) trait Tally: Copy + Default + Send + Sync {
-    /// So many others are so many arcs away. Of a group of sources steps ascend.
+    /// Adds `count` sources at distance `step`. Within a group of sources, steps ascend.
     fn arrive(&mut self, step: u32, count: u32);
 
-    /// Adds what was collected of the next group.
+    /// Adds the statistics of the next group of sources.
     fn merge(&mut self, next: &Self);
 }
 
-/// How many others there are, and the sum of their distances.
+/// The number of sources that reach the vertex, and the sum of their distances.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Distances {
     pub reached: u64,
@@ -40,7 +40,7 @@ impl Tally for Distances {
     }
 }
 
-/// The sum of 1 / distance: of a group from the nearest to the farthest, and group after group.
+/// The sum of 1 / distance: within a group from the nearest to the farthest, and group after group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Nearness(pub f64);
 
@@ -75,10 +75,10 @@ impl Tally for Extent {
     }
 }
 
-/// What a thread needs to collect of a group of sources.
+/// Workspace of a thread for a group of sources.
 struct Desk<T> {
     search: Search<u64>,
-    /// Of the group.
+    /// The statistics of the current group.
     tallies: Vec<T>,
 }
 
@@ -107,7 +107,7 @@ impl<T: Tally> Visit<u64> for Collect<'_, T> {
     }
 }
 
-/// The memory of [`of_graph`] on so many threads.
+/// Returns the memory of [`of_graph`] on `threads` threads.
 pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
     let vertices = graph.vertices();
     let tallies = u64::from(vertices) * size_of::<T>() as u64;
@@ -117,7 +117,7 @@ pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
-/// What each vertex collects of all that have a way to it.
+/// Returns the statistics of each vertex over all sources that reach it.
 pub(crate) fn of_graph<T: Tally>(
     graph: &Graph,
     along: Along,
@@ -150,7 +150,7 @@ pub(crate) fn of_graph<T: Tally>(
     over(graph, along, Run { observer, totals })
 }
 
-/// The memory of [`of_batch`] on so many threads, without the values.
+/// Returns the memory of [`of_batch`] on `threads` threads, without the values.
 pub(crate) fn plan_of_batch<T>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     let vertices = swarm::largest(graphs);
     let tallies = u64::from(vertices) * size_of::<T>() as u64;
@@ -158,7 +158,7 @@ pub(crate) fn plan_of_batch<T>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
-/// What `value` makes of what each vertex collects in its graph, graph by graph.
+/// Returns `value` of each vertex's statistics within its graph, graph by graph.
 pub(crate) fn of_batch<T: Tally>(
     graphs: BatchSlice<'_>,
     along: Along,
@@ -173,7 +173,7 @@ pub(crate) fn of_batch<T: Tally>(
     Ok(values)
 }
 
-/// Calls `finish` for each graph with what each vertex collects in it, and its part of a place.
+/// Calls `finish` for each graph with the statistics of its vertices and its part of the output.
 pub(crate) fn fill_batch<T: Tally, P: Place>(
     graphs: BatchSlice<'_>,
     along: Along,
@@ -192,7 +192,7 @@ pub(crate) fn fill_batch<T: Tally, P: Place>(
     Swarm { make, work, observer }.fill(graphs, place)
 }
 
-/// Of one graph of a batch.
+/// Accumulates the statistics of one graph of a batch.
 fn collect_graph<T: Tally>(
     desk: &mut Desk<T>,
     totals: &mut [T],

@@ -1,4 +1,4 @@
-//! Searches from all vertices of a graph, on all threads.
+//! Searches from all vertices of a graph, on all threads, in batches of sources.
 
 use crate::run::go_on;
 use crate::{Observer, RunError};
@@ -6,22 +6,22 @@ use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// Sources of a group, which are searched from together, or whose findings are summed up together.
+/// Sources of a group: one search starts from all of them, or their results are summed up together.
 pub(crate) const GROUP: u32 = u64::BITS;
 
-/// The vertices of a group.
+/// Returns the vertices of a group.
 pub(crate) fn sources(group: u32, vertices: u32) -> Range<VertexId> {
     group * GROUP..vertices.min((group + 1).saturating_mul(GROUP))
 }
 
-/// Work on groups of sources, one at a time on each thread, whose findings are taken in order.
+/// Work on groups of sources, one at a time per thread; results are consumed in order.
 pub(crate) struct Waves<'a, Make, Work, Take> {
-    /// A thread's desk, for so many vertices.
+    /// Creates a thread's workspace for a number of vertices.
     pub make: Make,
-    /// Works on the sources of a group at a desk.
+    /// Works on the sources of a group in a workspace.
     pub work: Work,
-    /// Takes what was found of neighbouring groups, the first of which begins with a vertex: as many
-    /// desks as groups.
+    /// Consumes the results of consecutive groups, given the first vertex of the first one: a
+    /// workspace per group.
     pub take: Take,
     pub observer: &'a dyn Observer,
 }

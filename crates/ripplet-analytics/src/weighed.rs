@@ -1,4 +1,4 @@
-//! The distances between all vertices of a graph by weights, and what they come to for each.
+//! All-pairs distances by weights, and their statistics per vertex.
 
 use crate::dijkstra::{Dijkstra, UNREACHED};
 use crate::eights::sum_over;
@@ -14,16 +14,16 @@ use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// What the ways from a vertex come to, in stored lengths.
+/// Statistics of the distances from a vertex, in stored lengths.
 pub(crate) trait Gather: Copy + Default + Send + Sync {
-    /// Of a search in a graph of so many vertices.
+    /// Computes the statistics of a finished search in a graph of `vertices` vertices.
     fn gather(search: &Dijkstra, vertices: u32) -> Self;
 }
 
 impl Gather for Reach {
     fn gather(search: &Dijkstra, _: u32) -> Reach {
         let distances = search.found().iter().map(|&vertex| search.distances()[vertex as usize]);
-        // The source is among them, and at distance 0.
+        // The source is among them, at distance 0.
         Reach {
             reached: search.found().len() as u64 - 1,
             far: distances.clone().map(u128::from).sum(),
@@ -35,7 +35,7 @@ impl Gather for Reach {
 impl Gather for Nearness {
     fn gather(search: &Dijkstra, vertices: u32) -> Nearness {
         let near = |distance| match distance {
-            // The source, and whoever is at the same place.
+            // The source itself, and vertices at distance 0 from it.
             0 | UNREACHED => 0.0,
             _ => 1.0 / distance as f64,
         };
@@ -43,7 +43,7 @@ impl Gather for Nearness {
     }
 }
 
-/// What the ways from a group of sources come to.
+/// Computes the statistics of each source of a group.
 fn gather<L: Lists, T: Gather>(
     search: &mut Searches,
     lists: Sides<L>,
@@ -60,7 +60,7 @@ fn gather<L: Lists, T: Gather>(
     })
 }
 
-/// The memory of [`of_graph`] on so many threads.
+/// Returns the memory of [`of_graph`] on `threads` threads.
 pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
     let vertices = graph.vertices();
     let sum = size_of::<T>() as u64;
@@ -70,7 +70,7 @@ pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
-/// What the ways of a graph come to for each vertex they begin at.
+/// Returns the statistics of each source vertex of a graph.
 pub(crate) fn of_graph<T: Gather>(
     graph: &Graph,
     along: Along,
@@ -105,14 +105,14 @@ pub(crate) fn of_graph<T: Gather>(
     over(graph, along, Run { observer, sums })
 }
 
-/// The memory of [`fill_batch`] on so many threads, without the place.
+/// Returns the memory of [`fill_batch`] on `threads` threads, without the output.
 pub(crate) fn plan_of_batch<T>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     let vertices = swarm::largest(graphs);
     let desk = bytes_of_searches(vertices) + size_of::<T>() as u64 * u64::from(vertices);
     Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
-/// What `value` makes of what the ways of each vertex come to, graph by graph.
+/// Returns `value` of each vertex's statistics, graph by graph.
 pub(crate) fn of_batch<T: Gather>(
     graphs: BatchSlice<'_>,
     along: Along,
@@ -127,7 +127,7 @@ pub(crate) fn of_batch<T: Gather>(
     Ok(values)
 }
 
-/// Calls `finish` for each graph with what its ways come to for each vertex, and its part of a place.
+/// Calls `finish` for each graph with the statistics of its vertices and its part of the output.
 pub(crate) fn fill_batch<T: Gather, P: Place>(
     graphs: BatchSlice<'_>,
     along: Along,

@@ -1,25 +1,26 @@
-//! Exclusive slices seen as atomics, for loops in which several threads write one array, and back.
+//! Views of exclusive slices as atomics, for loops in which several threads write one array, and
+//! back.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Views an exclusively borrowed slice as atomics, so that several threads may write it at once.
+/// Returns an exclusively borrowed slice as atomics, so that several threads may write it at once.
 ///
-/// The borrow ends the plain view for as long as the atomic one lives; afterwards the plain slice
-/// holds what the threads stored.
+/// The plain view is inaccessible while the atomic one lives; afterwards the plain slice holds what
+/// the threads stored.
 pub fn as_atomic(slice: &mut [u32]) -> &[AtomicU32] {
     // SAFETY: `AtomicU32` has the size, alignment and bit validity of `u32` (documented), and the
     // exclusive borrow, which the result inherits, guarantees that no plain access overlaps.
     unsafe { &*(std::ptr::from_mut::<[u32]>(slice) as *const [AtomicU32]) }
 }
 
-/// Views exclusively borrowed atomics as what they hold: between two loops that write them, nobody else does.
+/// Returns exclusively borrowed atomics as plain values, for use between loops that write them.
 pub fn as_plain(slice: &mut [AtomicU32]) -> &mut [u32] {
     // SAFETY: `AtomicU32` has the size, alignment and bit validity of `u32` (documented), and the
     // exclusive borrow, which the result inherits, guarantees that no atomic access overlaps.
     unsafe { &mut *(std::ptr::from_mut::<[AtomicU32]>(slice) as *mut [u32]) }
 }
 
-/// As [`as_plain`], for words of 64 bits.
+/// Returns exclusively borrowed 64-bit atomics as plain values; see [`as_plain`].
 pub fn as_plain_words(slice: &mut [AtomicU64]) -> &mut [u64] {
     // SAFETY: `AtomicU64` has the size and bit validity of `u64` and at least its alignment (documented),
     // and the exclusive borrow, which the result inherits, guarantees that no atomic access overlaps.

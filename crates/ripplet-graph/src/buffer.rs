@@ -1,4 +1,4 @@
-//! An array that is either owned or lies in somebody else's bytes (a memory-mapped file).
+//! An array that is owned or borrowed from shared bytes (a memory-mapped file).
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// An immutable array of plain values: owned, or a view into shared bytes.
 ///
-/// The shared form lets a memory-mapped file be a graph without a copy; whoever reads it sees
-/// a slice either way. Clones of the shared form share; clones of the owned form copy.
+/// The shared form lets a memory-mapped file be a graph without a copy; readers see a slice in
+/// either form. Clones of the shared form share; clones of the owned form copy.
 #[derive(Clone)]
 pub struct Buffer<T>(Repr<T>);
 
@@ -18,8 +18,8 @@ enum Repr<T> {
 }
 
 impl<T: bytemuck::Pod> Buffer<T> {
-    /// A view of `bytes` within `owner`, or `None` where the range lies outside of the owner, is
-    /// not aligned for `T`, or does not hold a whole number of values.
+    /// Returns a view of `bytes` within `owner`, or `None` if the range exceeds the owner, is not
+    /// aligned for `T`, or does not hold a whole number of values.
     pub fn shared(
         owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
         bytes: Range<usize>,
@@ -29,7 +29,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
         Some(Buffer(Repr::Shared { owner, bytes }))
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn as_slice(&self) -> &[T] {
         match &self.0 {
             Repr::Owned(values) => values,
@@ -39,7 +39,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
         }
     }
 
-    /// The values as an array of their own: a copy only of shared ones.
+    /// Returns the values as a `Vec`; copies only shared ones.
     pub fn into_vec(self) -> Vec<T> {
         match self.0 {
             Repr::Owned(values) => values,
@@ -47,12 +47,12 @@ impl<T: bytemuck::Pod> Buffer<T> {
         }
     }
 
-    /// Bytes that the values occupy.
+    /// Returns the bytes that the values occupy.
     pub fn bytes(&self) -> u64 {
         size_of_val(self.as_slice()) as u64
     }
 
-    /// Bytes of them that are somebody else's.
+    /// Returns the bytes of the values that are shared.
     pub fn shared_bytes(&self) -> u64 {
         match self.0 {
             Repr::Owned(_) => 0,
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn shared_and_owned_are_the_same_to_a_reader() {
         let bytes: Vec<u8> = bytemuck::cast_slice(&[7u32, 8, 9]).to_vec();
-        // A `Vec<u8>` may start anywhere: align it by hand so that the test does not depend on luck.
+        // A `Vec<u8>` has any alignment: pad it so that the test does not depend on luck.
         let pad = bytes.as_ptr().align_offset(4);
         let mut padded = vec![0u8; pad];
         padded.extend(&bytes);

@@ -1,15 +1,15 @@
-//! From an edge table to a graph, by counting.
+//! Construction of a graph from an edge table, by counting.
 //!
 //! ```text
-//! count arcs a vertex ─▶ cut into shards ─▶ group the table's rows by range
-//!                                       ─▶ for each range of about 1/24 of a shard's arcs:
-//!                                            place the arcs, sort each list, merge, append
+//! count arcs per vertex ─▶ split into shards ─▶ group the table's rows by range
+//!                                        ─▶ for each range of about 1/24 of a shard's arcs:
+//!                                             place the arcs, sort each list, merge, append
 //! ```
 //!
-//! Memory: the table, the finished graph, and at most 5 % more. That is why arcs are placed range
-//! by range, straight into the end of the finished array, instead of all at once: what merging
-//! duplicates frees is used by the next range. Rows are grouped in place (see `grouped.rs`), so
-//! that a range reads only its own, and what it writes stays in the cache.
+//! Memory: the table, the finished graph, and at most 5 % more. Arcs are therefore placed range by
+//! range at the end of the finished array, instead of all at once: the next range uses the space
+//! that merging duplicates frees. Rows are grouped in place (see `grouped.rs`), so that a range
+//! reads only its own rows, and its output stays in the cache.
 
 use crate::grouped::{Classes, Groups};
 use crate::memory::{self, OutOfMemory};
@@ -23,46 +23,46 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
-/// Arcs that a shard may hold: its offsets are `u32`.
+/// The most arcs of a shard: its offsets are `u32`.
 pub const MAX_SHARD_ARCS: u64 = 1 << 31;
 
-/// Ranges that a shard is built in: each needs about 1/24 of its arcs as working space.
+/// The number of ranges that a shard is built in: each needs about 1/24 of its arcs as scratch.
 const RANGES: u64 = 24;
-/// Arcs below which a smaller range would cost more than it saves.
+/// The least arcs of a range: smaller ranges would cost more than they save.
 const MIN_RANGE_ARCS: u64 = 1 << 16;
-/// Rows of the table that one task scans.
+/// Rows of the table per task.
 const ROWS_PER_TASK: usize = 1 << 16;
 
-/// What becomes of an edge from a vertex to itself.
+/// The treatment of edges from a vertex to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelfLoops {
-    /// Left out: a vertex has no vote in its own label.
+    /// Dropped: a vertex has no vote in its own label.
     #[default]
     Drop,
     /// Kept, as one arc.
     Keep,
 }
 
-/// What becomes of several edges between the same two vertices.
+/// The treatment of several edges between the same two vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// They become one edge; where there are weights, they add up.
+    /// Merged into one edge; weights add up.
     #[default]
     Merge,
-    /// They become one edge; where there are weights, it has the least: for weights that are lengths.
+    /// Merged into one edge with the least weight: for weights that are lengths.
     Least,
-    /// They stay, as a multiset.
+    /// Kept, as a multigraph.
     Keep,
 }
 
 impl Duplicates {
-    /// Whether they become one edge.
+    /// Returns whether duplicates are merged.
     pub(crate) fn become_one(self) -> bool {
         self != Duplicates::Keep
     }
 
-    /// The stored weight of one edge made of two, the first of which has no more than the other; or
-    /// the sum that is too large to be stored.
+    /// Returns the stored weight of one edge merged from two, where `first <= other`; or the sum as
+    /// an error if it does not fit 32 bits.
     #[inline]
     pub(crate) fn weight_of_two(self, first: u32, other: u32) -> Result<u32, u64> {
         if self == Duplicates::Least {
@@ -73,7 +73,7 @@ impl Duplicates {
     }
 }
 
-/// How to make a graph of an edge table.
+/// Builds a graph from an edge table.
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     direction: Direction,
@@ -83,26 +83,26 @@ pub struct GraphBuilder {
     ledger: WeightLedger,
 }
 
-/// Why an edge table cannot become a graph.
+/// The reason why an edge table cannot become a graph.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum BuildError {
-    /// One vertex has more arcs than a shard may hold.
+    /// A vertex has more arcs than a shard can hold.
     #[error("vertex {id} has {arcs} arcs; one vertex may have at most {limit}")]
     TooManyArcs {
         /// The vertex's external id.
         id: String,
-        /// Its arcs, duplicates included.
+        /// The vertex's arcs, including duplicates.
         arcs: u64,
-        /// Arcs that a shard may hold.
+        /// The most arcs of a shard.
         limit: u64,
     },
-    /// Some weights are so small beside the largest that 32 bits cannot hold both.
+    /// Some weights are so small compared with the largest that 32 bits cannot represent both.
     #[error(
         "the weights differ too much in size: {0}; scale the largest down, or take the weights as they \
          become with --coarse-weights"
     )]
     CoarseWeights(WeightLoss),
-    /// The arrays do not fit the memory.
+    /// The arrays do not fit into memory.
     #[error("building the graph: {0}")]
     OutOfMemory(#[from] OutOfMemory),
 }
@@ -120,36 +120,37 @@ impl Default for GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// Undirected, self-loops dropped, duplicates merged: what communities want.
+    /// Creates a builder with the defaults for community detection: undirected, self-loops dropped,
+    /// duplicates merged.
     pub fn new() -> GraphBuilder {
         GraphBuilder::default()
     }
 
-    /// Whether edges have a direction.
+    /// Sets whether edges have a direction.
     pub fn direction(mut self, direction: Direction) -> Self {
         self.direction = direction;
         self
     }
 
-    /// What becomes of self-loops.
+    /// Sets how self-loops are treated.
     pub fn self_loops(mut self, self_loops: SelfLoops) -> Self {
         self.self_loops = self_loops;
         self
     }
 
-    /// What becomes of duplicates.
+    /// Sets how duplicates are treated.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
         self
     }
 
-    /// Arcs (duplicates included) that a shard may hold, at most [`MAX_SHARD_ARCS`].
+    /// Sets the most arcs (including duplicates) of a shard, at most [`MAX_SHARD_ARCS`].
     pub fn shard_arcs(mut self, arcs: u64) -> Self {
         self.shard_arcs = arcs.clamp(1, MAX_SHARD_ARCS);
         self
     }
 
-    /// Whether weights may become coarse, and where is noted what changed.
+    /// Sets the ledger, which decides whether weights may be stored coarsely and records changes.
     pub fn weight_ledger(mut self, ledger: &WeightLedger) -> Self {
         self.ledger = ledger.clone();
         self
@@ -160,8 +161,8 @@ impl GraphBuilder {
     /// The result does not depend on the order of the rows or on the number of threads.
     ///
     /// # Errors
-    /// If one vertex has more arcs than a shard may hold, memory is refused, or a weight would change by
-    /// more than [`WeightLoss::LIMIT`] and the ledger does not allow that.
+    /// If one vertex has more arcs than a shard can hold, if memory is refused, or if a weight
+    /// would change by more than [`WeightLoss::LIMIT`] and the ledger does not allow it.
     pub fn build(&self, edges: EdgeTable) -> Result<Graph, BuildError> {
         let mut edges = edges;
         let mut scale = edges.weights().map_or(WeightScale::ONE, WeightScale::fitting);
@@ -181,7 +182,7 @@ impl GraphBuilder {
         Ok(graph.expect("the builder makes what a graph is"))
     }
 
-    /// What becomes of the weights at a scale.
+    /// Returns the change of the weights at a scale.
     fn loss(&self, edges: &EdgeTable, scale: WeightScale) -> Result<WeightLoss, BuildError> {
         let loss = edges.weights().map(|weights| scale.loss(weights)).unwrap_or_default();
         match self.ledger.refuses(&loss) {
@@ -207,7 +208,7 @@ impl GraphBuilder {
         shards.into_iter().map(build).collect()
     }
 
-    /// Builds the lists of `vertices`, for each role by its `counts`.
+    /// Builds the lists of `vertices`, for each role from its `counts`.
     fn build_shard(
         &self,
         edges: &mut EdgeTable,
@@ -234,13 +235,13 @@ impl GraphBuilder {
         let incoming = match (self.direction, lists.next()) {
             (Direction::Undirected, _) => None,
             (Direction::Directed, Some(incoming)) => Some(incoming),
-            // Rows that stand for both directions: what enters is what leaves.
+            // Rows stand for both directions: incoming arcs equal outgoing ones.
             (Direction::Directed, None) => Some(out.try_clone()?),
         };
         Ok(Shard::new(vertices, out, incoming))
     }
 
-    /// Cuts the vertices where the next one's arcs would exceed a shard, in either direction.
+    /// Splits the vertices before the one whose arcs would exceed a shard, in either direction.
     fn cut(&self, counts: &[Vec<u32>]) -> Vec<Range<VertexId>> {
         let vertices = counts[0].len() - 1;
         let limit = self.shard_arcs;
@@ -249,8 +250,8 @@ impl GraphBuilder {
             .collect()
     }
 
-    /// Fills one shard's lists, range by range. `counts` holds each vertex's arcs (and a last
-    /// slot), and becomes the offsets.
+    /// Fills one shard's lists, range by range. `counts` holds each vertex's arcs and one more
+    /// slot; it becomes the offsets.
     fn place(
         &self,
         arcs: &Arcs<'_>,
@@ -293,7 +294,8 @@ impl GraphBuilder {
         Ok((neighbors, weighted.then_some(weights)))
     }
 
-    /// Sorts each list, merges duplicates, closes the gaps; `counts` becomes what each list keeps.
+    /// Sorts each list, merges duplicates and closes the gaps; `counts` becomes the lists' new
+    /// lengths.
     fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<usize, Failure> {
         let merge = self.duplicates.become_one();
         let before = memory::copied(counts)?;
@@ -339,7 +341,7 @@ impl GraphBuilder {
     }
 }
 
-/// Why one attempt to build ended: for good, or for another attempt with a coarser weight scale.
+/// The reason why an attempt to build ended: an error, or a retry with a coarser weight scale.
 #[derive(Debug)]
 enum Failure {
     Error(BuildError),
@@ -358,7 +360,7 @@ impl From<OutOfMemory> for Failure {
     }
 }
 
-/// Which end of a row owns its arc.
+/// The end of a row whose list holds the arc.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Out,
@@ -366,7 +368,7 @@ enum Role {
     Both,
 }
 
-/// The rows of a table, and what they mean in one role.
+/// The rows of a table in one role.
 struct Rows<'a> {
     edges: &'a EdgeTable,
     role: Role,
@@ -374,7 +376,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Calls `visit(owner, neighbor, row)` for the arcs that rows are at their sources.
+    /// Calls `visit(owner, neighbor, row)` for the arcs in the lists of the rows' sources.
     #[inline]
     fn at_sources(&self, rows: Range<usize>, visit: impl Fn(VertexId, VertexId, usize)) {
         let (sources, targets) = (self.edges.sources(), self.edges.targets());
@@ -385,10 +387,10 @@ impl Rows<'_> {
         }
     }
 
-    /// Calls `visit(owner, neighbor, row)` for the arcs that rows are at their targets.
+    /// Calls `visit(owner, neighbor, row)` for the arcs in the lists of the rows' targets.
     #[inline]
     fn at_targets(&self, rows: Range<usize>, visit: impl Fn(VertexId, VertexId, usize)) {
-        // A loop is one arc: where both ends have arcs, it is that of its source.
+        // A loop is one arc: if both ends have arcs, it is counted at the source.
         let keep_loops = self.keep_loops && self.role == Role::Incoming;
         let (sources, targets) = (self.edges.sources(), self.edges.targets());
         for ((&s, &t), row) in sources[rows.clone()].iter().zip(&targets[rows.clone()]).zip(rows) {
@@ -398,10 +400,11 @@ impl Rows<'_> {
         }
     }
 
-    /// Arcs of each vertex, and one more slot.
+    /// Returns the number of arcs of each vertex, with one more slot.
     fn count(&self) -> Result<Vec<u32>, BuildError> {
         let mut counts = memory::zeros::<u32>(self.edges.ids().len() + 1)?;
-        // A vertex can reach 2³² arcs only where there are as many; then count it wide.
+        // A vertex can reach 2³² arcs only if there are this many rows: then check with 64 bits
+        // first.
         if self.edges.len() as u64 > u64::from(u32::MAX) / 2 {
             self.refuse_huge_vertices()?;
         }
@@ -447,7 +450,7 @@ impl Rows<'_> {
     }
 }
 
-/// The arcs of a shard, class by class of their owners.
+/// The arcs of a shard, by the class of their owner.
 struct Arcs<'a> {
     rows: Rows<'a>,
     groups: &'a Groups,
@@ -455,7 +458,7 @@ struct Arcs<'a> {
 }
 
 impl Arcs<'_> {
-    /// Calls `visit(owner, neighbor, row)` for each arc whose owner is of the class, in parallel.
+    /// Calls `visit(owner, neighbor, row)` for each arc whose owner is in the class, in parallel.
     fn for_each(&self, class: usize, visit: impl Fn(VertexId, VertexId, usize) + Sync + Copy) {
         if self.rows.role != Role::Incoming {
             self.groups.with_source_in(class, |rows| self.rows.at_sources(rows, visit));
@@ -503,14 +506,14 @@ impl Arcs<'_> {
     }
 }
 
-/// The next free place in the list of a slot.
+/// Returns the next free place in the list of a slot.
 #[inline]
 fn claim(cursors: &[AtomicU32], slot: u32) -> usize {
     cursors[slot as usize].fetch_sub(1, Relaxed) as usize - 1
 }
 
-/// The counts of some vertices and a last slot. The common case, one shard, keeps the array;
-/// several copy their part out of it.
+/// Returns the counts of some vertices and one more slot. A single shard, the common case, takes
+/// the array over; several shards copy their parts.
 fn take_part(counts: &mut Vec<u32>, vertices: &Range<VertexId>) -> Result<Vec<u32>, OutOfMemory> {
     if vertices.len() + 1 == counts.len() {
         return Ok(std::mem::take(counts));
@@ -521,7 +524,7 @@ fn take_part(counts: &mut Vec<u32>, vertices: &Range<VertexId>) -> Result<Vec<u3
     Ok(part)
 }
 
-/// The ranges in which a shard's lists are placed; `counts` has a last slot more.
+/// Returns the ranges in which a shard's lists are placed; `counts` has one more slot.
 fn ranges(counts: &[u32], first: VertexId) -> Vec<Range<VertexId>> {
     let slots = counts.len() - 1;
     let total: u64 = counts[..slots].iter().map(|&c| u64::from(c)).sum();
@@ -531,7 +534,7 @@ fn ranges(counts: &[u32], first: VertexId) -> Vec<Range<VertexId>> {
         .collect()
 }
 
-/// Where each list ends, counted from the first list's begin.
+/// Returns the end of each list, relative to the first list's begin.
 fn ends(counts: &[u32]) -> Result<Vec<u32>, OutOfMemory> {
     let mut end = 0;
     memory::collected(counts.iter().map(|&count| {
@@ -540,8 +543,8 @@ fn ends(counts: &[u32]) -> Result<Vec<u32>, OutOfMemory> {
     }))
 }
 
-/// Cuts `0..slots` into the fewest ranges, from the left, whose sizes add up to at most `limit`;
-/// a single slot larger than that is a range of its own.
+/// Splits `0..slots` from the left into the fewest ranges whose sizes add up to at most `limit`; a
+/// larger slot is a range by itself.
 fn cut_by(
     slots: usize,
     limit: u64,
@@ -591,7 +594,7 @@ fn for_each_list(
     Ok(())
 }
 
-/// Moves equal neighbours of a sorted list together; returns how many remain.
+/// Removes duplicates of a sorted list; returns the number of distinct neighbours.
 fn dedup(list: &mut [u32]) -> usize {
     let mut kept = list.len().min(1);
     for at in 1..list.len() {
@@ -603,7 +606,7 @@ fn dedup(list: &mut [u32]) -> usize {
     kept
 }
 
-/// Moves lists together that shrank from `before` to `after`; returns what they occupy.
+/// Closes the gaps of lists that shrank from `before` to `after`; returns the total length.
 fn close_gaps(before: &[u32], after: &[u32], arcs: &mut [u32]) -> usize {
     let (mut from, mut to) = (0, 0);
     for (&before, &after) in before.iter().zip(after) {

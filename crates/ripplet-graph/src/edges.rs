@@ -1,11 +1,11 @@
-//! Edges as they come from a reader or a generator: unsorted columns, before they are a graph.
+//! Edge tables, as a reader or a generator produces them: unsorted columns, the input of a graph.
 
 use crate::{VertexId, VertexIds};
 use thiserror::Error;
 
-/// Unsorted edges over vertices `0..ids.len()`: one row an edge.
+/// Unsorted edges over vertices `0..ids.len()`: one row per edge.
 ///
-/// Memory: 8 bytes a row, 16 with weights, plus the ids.
+/// Memory: 8 bytes per row, 16 with weights, plus the ids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeTable {
     ids: VertexIds,
@@ -15,7 +15,7 @@ pub struct EdgeTable {
     both_directions: bool,
 }
 
-/// What is wrong with the columns of an edge table.
+/// The reason why the columns of an edge table are invalid.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum EdgeTableError {
     /// The columns' lengths differ.
@@ -28,20 +28,20 @@ pub enum EdgeTableError {
         /// Rows in `weights`.
         weights: usize,
     },
-    /// A row names a vertex that is not there.
+    /// A row names a vertex that does not exist.
     #[error("edge {row} names vertex {vertex}, but there are {vertices} vertices")]
     NoSuchVertex {
-        /// The row, from 0.
+        /// The row, counted from 0.
         row: usize,
-        /// What it names.
+        /// The vertex that it names.
         vertex: VertexId,
-        /// How many there are.
+        /// The number of vertices.
         vertices: usize,
     },
     /// A weight is NaN, infinite or negative.
     #[error("edge {row} has weight {weight}: a weight is a finite number, 0 or above")]
     BadWeight {
-        /// The row, from 0.
+        /// The row, counted from 0.
         row: usize,
         /// Its weight.
         weight: f64,
@@ -52,10 +52,10 @@ pub enum EdgeTableError {
 }
 
 impl EdgeTable {
-    /// A table of edges `sources[i] – targets[i]`, unweighted.
+    /// Creates an unweighted table of edges `sources[i] – targets[i]`.
     ///
     /// # Errors
-    /// Where the columns do not fit together, or a row names a vertex that `ids` lacks.
+    /// If the columns are inconsistent, or a row names a vertex that `ids` lacks.
     pub fn new(
         ids: VertexIds,
         sources: Vec<VertexId>,
@@ -70,7 +70,8 @@ impl EdgeTable {
         }
         let vertices = ids.len();
         for column in [&sources, &targets] {
-            // The largest is found many rows at a time, the first that is too large only if need be.
+            // The maximum vectorizes; the first row that is too large is searched for only if there
+            // is one.
             let largest = column.iter().fold(0, |largest, &v| v.max(largest));
             if column.is_empty() || (largest as usize) < vertices {
                 continue;
@@ -83,10 +84,11 @@ impl EdgeTable {
         Ok(EdgeTable { ids, sources, targets, weights: None, both_directions: false })
     }
 
-    /// The table with a weight for each row.
+    /// Returns the table with a weight for each row.
     ///
     /// # Errors
-    /// Where there are not as many weights as rows, or one is NaN, infinite or negative.
+    /// If the number of weights differs from that of the rows, or a weight is NaN, infinite or
+    /// negative.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<EdgeTable, EdgeTableError> {
         if weights.len() != self.sources.len() {
             let (sources, targets) = (self.sources.len(), self.targets.len());
@@ -100,61 +102,61 @@ impl EdgeTable {
         Ok(self)
     }
 
-    /// The table with its weights left out.
+    /// Returns the table without its weights.
     pub fn without_weights(mut self) -> EdgeTable {
         self.weights = None;
         self
     }
 
-    /// Says that each row stands for both directions even in a directed graph, as in a file that
+    /// Sets that each row stands for both directions even in a directed graph, as in a file that
     /// stores one triangle of a symmetric matrix.
     pub fn in_both_directions(mut self) -> EdgeTable {
         self.both_directions = true;
         self
     }
 
-    /// Whether each row stands for both directions even in a directed graph.
+    /// Returns whether each row stands for both directions even in a directed graph.
     pub fn is_in_both_directions(&self) -> bool {
         self.both_directions
     }
 
-    /// The vertices.
+    /// Returns the ids of the vertices.
     pub fn ids(&self) -> &VertexIds {
         &self.ids
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.sources.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// One end of each edge.
+    /// Returns one end of each edge.
     pub fn sources(&self) -> &[VertexId] {
         &self.sources
     }
 
-    /// The other end of each edge.
+    /// Returns the other end of each edge.
     pub fn targets(&self) -> &[VertexId] {
         &self.targets
     }
 
-    /// The weight of each edge, where the table has weights.
+    /// Returns the weight of each edge, if the table has weights.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// Bytes that the columns and the ids occupy.
+    /// Returns the bytes that the columns and the ids occupy.
     pub fn bytes(&self) -> u64 {
         let row = 8 + if self.weights.is_some() { 8 } else { 0 };
         self.ids.bytes() + self.len() as u64 * row
     }
 
-    /// The columns, for putting the rows in another order.
+    /// Returns the columns for reordering the rows.
     pub(crate) fn columns_mut(&mut self) -> (&mut [VertexId], &mut [VertexId], Option<&mut [f64]>) {
         (&mut self.sources, &mut self.targets, self.weights.as_deref_mut())
     }

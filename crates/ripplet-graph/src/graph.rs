@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Whether an edge has a direction.
+/// Whether edges have a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Each edge is stored as two arcs, one in each end's list.
@@ -16,11 +16,11 @@ pub enum Direction {
     Directed,
 }
 
-/// A graph: its vertices `0..vertices()` in shards, and what they are called outside.
+/// A graph: its vertices `0..vertices()` in shards, and their external ids.
 ///
-/// Neighbour lists ascend. Memory: 4 bytes an arc, 8 with weights, and 4 bytes a vertex; a
-/// directed graph keeps both directions, which together is the same. Ids come on top, unless they
-/// are consecutive.
+/// Neighbour lists ascend. Memory: 4 bytes per arc, 8 with weights, and 4 bytes per vertex. A
+/// directed graph stores both directions, so that an edge takes as much as in an undirected graph.
+/// Ids are extra, unless they are consecutive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     ids: VertexIds,
@@ -29,12 +29,12 @@ pub struct Graph {
     shards: Vec<Shard>,
 }
 
-/// Bytes that a graph occupies, by what they are for.
+/// The bytes that a graph occupies, by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphBytes {
-    /// The vertices' ids outside.
+    /// The external ids of the vertices.
     pub ids: u64,
-    /// Where each vertex's neighbours begin.
+    /// The begin of each vertex's neighbours.
     pub offsets: u64,
     /// The neighbours.
     pub neighbors: u64,
@@ -50,7 +50,7 @@ pub struct Shard {
     incoming: Option<Adjacency>,
 }
 
-/// The neighbour lists of a shard, one behind the other, in compressed sparse rows.
+/// The neighbour lists of a shard, as compressed sparse rows (CSR).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adjacency {
     offsets: Buffer<u32>,
@@ -58,8 +58,10 @@ pub struct Adjacency {
     weights: Option<Buffer<u32>>,
 }
 
-/// [`Adjacency`] as plain slices, for loops; `local` counts from the shard's first vertex, or from
-/// the first of a graph of a [`crate::batch::GraphBatch`].
+/// [`Adjacency`] as plain slices, for loops.
+///
+/// `local` counts from the shard's first vertex, or from the first vertex of a graph of a
+/// [`crate::batch::GraphBatch`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Neighbors<'a> {
     offsets: &'a [u32],
@@ -67,7 +69,7 @@ pub struct Neighbors<'a> {
     weights: Option<&'a [u32]>,
 }
 
-/// Why parts do not make a graph.
+/// The reason why parts do not make a graph.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum InvalidGraph {
     /// The ids do not ascend, or are too many.
@@ -76,37 +78,37 @@ pub enum InvalidGraph {
     /// The shards do not cover the vertices one after the other.
     #[error("shard {shard} does not begin where the one before it ends")]
     Range {
-        /// The shard, from 0.
+        /// The shard, counted from 0.
         shard: usize,
     },
-    /// Offsets that descend or do not end with the neighbours, or too many arcs.
+    /// Offsets descend or do not end with the neighbours, or there are too many arcs.
     #[error("the offsets of shard {shard} do not fit its neighbours")]
     Offsets {
-        /// The shard, from 0.
+        /// The shard, counted from 0.
         shard: usize,
     },
-    /// A neighbour that is not a vertex.
+    /// A neighbour is not a vertex.
     #[error("shard {shard} names a neighbour that is not a vertex")]
     Neighbor {
-        /// The shard, from 0.
+        /// The shard, counted from 0.
         shard: usize,
     },
-    /// A neighbour list that does not ascend.
+    /// A neighbour list does not ascend.
     #[error("the neighbours of a vertex of shard {shard} do not ascend")]
     Order {
-        /// The shard, from 0.
+        /// The shard, counted from 0.
         shard: usize,
     },
-    /// Some lists have weights or incoming arcs and some have not, or the wrong number of them.
+    /// Only some lists have weights or incoming arcs, or their number is wrong.
     #[error("shard {shard} lacks weights or incoming arcs that the graph has, or the reverse")]
     Columns {
-        /// The shard, from 0.
+        /// The shard, counted from 0.
         shard: usize,
     },
 }
 
 impl Adjacency {
-    /// Adjacency from its columns; [`Graph::from_shards`] checks them.
+    /// Creates adjacency from its columns; [`Graph::from_shards`] checks them.
     pub fn new(
         offsets: Buffer<u32>,
         neighbors: Buffer<VertexId>,
@@ -115,7 +117,7 @@ impl Adjacency {
         Adjacency { offsets, neighbors, weights }
     }
 
-    /// The columns as plain slices.
+    /// Returns the columns as plain slices.
     pub fn view(&self) -> Neighbors<'_> {
         Neighbors {
             offsets: &self.offsets,
@@ -124,14 +126,14 @@ impl Adjacency {
         }
     }
 
-    /// The columns as arrays of their own, which are a copy only where they were shared: for who makes the next
-    /// graph where this one was.
+    /// Returns the columns as `Vec`s, copying only shared ones: their memory can be reused for the
+    /// next graph.
     pub fn into_columns(self) -> (Vec<u32>, Vec<VertexId>, Option<Vec<u32>>) {
         let weights = self.weights.map(Buffer::into_vec);
         (self.offsets.into_vec(), self.neighbors.into_vec(), weights)
     }
 
-    /// A copy with arrays of its own, even of shared ones.
+    /// Returns a copy with owned arrays, even of shared ones.
     pub(crate) fn try_clone(&self) -> Result<Adjacency, OutOfMemory> {
         let weights = self.weights.as_ref().map(|weights| memory::copied(weights)).transpose()?;
         let (offsets, neighbors) =
@@ -141,7 +143,8 @@ impl Adjacency {
 }
 
 impl<'a> Neighbors<'a> {
-    /// Lists whose columns somebody else keeps, and has checked as [`Graph::from_shards`] does.
+    /// Creates lists from borrowed columns, which must have been checked as by
+    /// [`Graph::from_shards`].
     pub(crate) fn of_slices(
         offsets: &'a [u32],
         neighbors: &'a [VertexId],
@@ -150,52 +153,53 @@ impl<'a> Neighbors<'a> {
         Neighbors { offsets, neighbors, weights }
     }
 
-    /// The number of arcs in vertex `local`'s list.
+    /// Returns the number of arcs in vertex `local`'s list.
     #[inline]
     pub fn degree(&self, local: usize) -> u32 {
         self.offsets[local + 1] - self.offsets[local]
     }
 
-    /// The neighbours of vertex `local`, ascending.
+    /// Returns the neighbours of vertex `local`, ascending.
     #[inline]
     pub fn of(&self, local: usize) -> &'a [VertexId] {
         &self.neighbors[self.offsets[local] as usize..self.offsets[local + 1] as usize]
     }
 
-    /// The stored weights beside [`Neighbors::of`], where the graph has weights.
+    /// Returns the stored weights of the arcs in the order of [`Neighbors::of`], if the graph has
+    /// weights.
     #[inline]
     pub fn weights_of(&self, local: usize) -> Option<&'a [u32]> {
         let weights = self.weights?;
         Some(&weights[self.offsets[local] as usize..self.offsets[local + 1] as usize])
     }
 
-    /// Where each list begins, and after them the end of the last.
+    /// Returns the begin of each list, and the end of the last.
     pub fn offsets(&self) -> &'a [u32] {
         self.offsets
     }
 
-    /// All lists, one behind the other.
+    /// Returns all lists in one array.
     pub fn neighbors(&self) -> &'a [VertexId] {
         self.neighbors
     }
 
-    /// All stored weights, where the graph has weights.
+    /// Returns all stored weights, if the graph has weights.
     pub fn weights(&self) -> Option<&'a [u32]> {
         self.weights
     }
 }
 
-/// What can be wrong with neighbours whose offsets are right.
+/// An error of neighbours whose offsets are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
     Neighbor,
     Order,
 }
 
-/// Whether offsets ascend.
+/// Returns whether offsets ascend.
 fn ascend(offsets: &[u32]) -> bool {
     const OFFSETS: usize = 1 << 16;
-    // To wake other threads takes longer than to look at a few.
+    // Waking other threads takes longer than checking few offsets.
     match offsets.len() <= OFFSETS {
         true => offsets.is_sorted(),
         false => offsets.par_windows(2).with_min_len(OFFSETS).all(|pair| pair[0] <= pair[1]),
@@ -203,14 +207,14 @@ fn ascend(offsets: &[u32]) -> bool {
 }
 
 impl Neighbors<'_> {
-    /// What is wrong, if anything, with lists whose offsets ascend from 0 to their end.
+    /// Returns the first error of lists whose offsets ascend from 0 to their end.
     ///
-    /// Lists need not be looked at one by one to see that each ascends: where the flat array
-    /// descends, a list must begin, so it must descend as often as it does where lists begin.
+    /// The lists need not be checked one by one. Where the flat array descends, a list must begin:
+    /// the lists ascend if the array has as many descents as there are lists that begin with one.
     ///
     /// ```text
-    /// neighbours   1 4 7 | 0 4 | 2 5 3     descends 3 times, 2 of them where a list begins: the
-    /// offsets      0       3     5         third is within a list
+    /// neighbours   1 4 7 | 0 4 | 2 5 3     3 descents, 2 of them where a list begins: the third is
+    /// offsets      0       3     5         within a list
     /// ```
     fn first_flaw(self, vertices: u32) -> Option<Flaw> {
         /// 256 KiB: the arcs are still in a core's cache when the lists' begins are looked up.
@@ -221,7 +225,7 @@ impl Neighbors<'_> {
             if arcs.iter().fold(false, |outside, &v| outside | (v >= vertices)) {
                 return Some(Flaw::Neighbor);
             }
-            // The pair that ends with the part's first arc is counted here too.
+            // The pair that ends with the part's first arc is counted in this part.
             let pairs = &self.neighbors[begin.saturating_sub(1)..end];
             let descents: u32 =
                 pairs[1..].iter().zip(pairs).map(|(next, v)| u32::from(next < v)).sum();
@@ -235,15 +239,16 @@ impl Neighbors<'_> {
         (0..parts).into_par_iter().filter_map(flaw).find_first(|_| true)
     }
 
-    /// How many lists begin, in this range of arcs, with a smaller neighbour than the arc before.
+    /// Returns the number of lists that begin in this range of arcs with a smaller neighbour than
+    /// the arc before.
     fn descents_between_lists(self, arcs: Range<u32>) -> usize {
-        // The first list begins with the array, where nothing is before it.
+        // The first list begins with the array: no arc is before it.
         let first = self.offsets.partition_point(|&offset| offset < arcs.start.max(1));
         let mut last = 0;
         let begins = self.offsets[first..].iter().take_while(|&&offset| offset < arcs.end);
         begins
             .filter(|&&offset| {
-                // Empty lists begin where the next one does.
+                // Empty lists begin where the next one does: count each place once.
                 let again = std::mem::replace(&mut last, offset) == offset;
                 let at = offset as usize;
                 !again && self.neighbors[at] < self.neighbors[at - 1]
@@ -253,39 +258,39 @@ impl Neighbors<'_> {
 }
 
 impl Shard {
-    /// A shard from its parts; [`Graph::from_shards`] checks them.
+    /// Creates a shard from its parts; [`Graph::from_shards`] checks them.
     pub fn new(vertices: Range<VertexId>, out: Adjacency, incoming: Option<Adjacency>) -> Shard {
         Shard { vertices, out, incoming }
     }
 
-    /// The parts of [`Shard::new`].
+    /// Returns the parts of [`Shard::new`].
     pub fn into_parts(self) -> (Range<VertexId>, Adjacency, Option<Adjacency>) {
         (self.vertices, self.out, self.incoming)
     }
 
-    /// The vertices whose lists are here.
+    /// Returns the vertices whose lists are in the shard.
     pub fn vertices(&self) -> Range<VertexId> {
         self.vertices.clone()
     }
 
-    /// The arcs that leave these vertices; in an undirected graph, all their arcs.
+    /// Returns the arcs that leave these vertices; in an undirected graph, all their arcs.
     pub fn out(&self) -> Neighbors<'_> {
         self.out.view()
     }
 
-    /// The arcs that enter these vertices: present where the graph is directed.
+    /// Returns the arcs that enter these vertices; present if the graph is directed.
     pub fn incoming(&self) -> Option<Neighbors<'_>> {
         self.incoming.as_ref().map(Adjacency::view)
     }
 
-    /// The lists that a vertex hears from: `out`, and `incoming` where the graph is directed.
+    /// Yields all lists of the shard: `out`, and `incoming` if the graph is directed.
     ///
-    /// On a directed graph a reciprocal neighbour stands in both, and so is met twice.
+    /// In a directed graph a reciprocal neighbour is in both lists, so that it occurs twice.
     pub fn lists(&self) -> impl Iterator<Item = Neighbors<'_>> + Clone {
         std::iter::once(self.out()).chain(self.incoming())
     }
 
-    /// The number of arcs that touch vertex `local`, over all its lists.
+    /// Returns the number of arcs that touch vertex `local`, over all its lists.
     #[inline]
     pub fn degree(&self, local: usize) -> u64 {
         self.lists().map(|list| u64::from(list.degree(local))).sum()
@@ -314,12 +319,12 @@ impl Shard {
 }
 
 impl Graph {
-    /// A graph from its parts, which are checked: every loop over a graph relies on this.
+    /// Creates a graph from its parts and checks them: every loop over a graph relies on this.
     ///
-    /// Cost: one pass over the arrays, at the memory's speed.
+    /// Cost: one pass over the arrays, at memory bandwidth.
     ///
     /// # Errors
-    /// Where the parts do not fit together.
+    /// If the parts are inconsistent.
     pub fn from_shards(
         ids: VertexIds,
         direction: Direction,
@@ -349,33 +354,34 @@ impl Graph {
         Ok(Graph { ids, direction, scale, shards })
     }
 
-    /// What the vertices are called outside.
+    /// Returns the external ids of the vertices.
     pub fn ids(&self) -> &VertexIds {
         &self.ids
     }
 
-    /// The parts of [`Graph::from_shards`].
+    /// Returns the parts of [`Graph::from_shards`].
     pub fn into_shards(self) -> (VertexIds, Direction, WeightScale, Vec<Shard>) {
         (self.ids, self.direction, self.scale, self.shards)
     }
 
-    /// Keeps the ids alone.
+    /// Returns the ids and drops everything else.
     pub(crate) fn into_ids(self) -> VertexIds {
         self.ids
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     pub fn vertices(&self) -> u32 {
         self.ids.len() as u32
     }
 
-    /// The number of stored arcs: two for each undirected edge, one for each directed edge and
-    /// for each self-loop. (A directed graph stores them a second time, as incoming arcs.)
+    /// Returns the number of stored arcs: two per undirected edge, one per directed edge and per
+    /// self-loop. (A directed graph stores them a second time, as incoming arcs.)
     pub fn arcs(&self) -> u64 {
         self.shards.iter().map(|shard| shard.out.neighbors.len() as u64).sum()
     }
 
-    /// The number of edges, self-loops among them. Counts self-loops first: one pass.
+    /// Returns the number of edges, including self-loops. Cost: one pass, which counts the
+    /// self-loops.
     pub fn edges(&self) -> u64 {
         match self.direction {
             Direction::Directed => self.arcs(),
@@ -383,7 +389,7 @@ impl Graph {
         }
     }
 
-    /// The number of self-loops: one pass over the lists.
+    /// Returns the number of self-loops. Cost: one pass over the lists.
     pub fn self_loops(&self) -> u64 {
         let in_shard = |shard: &Shard| -> u64 {
             let out = shard.out();
@@ -400,30 +406,30 @@ impl Graph {
         self.shards.iter().map(in_shard).sum()
     }
 
-    /// Whether edges have a direction.
+    /// Returns whether edges have a direction.
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// Whether arcs have weights.
+    /// Returns whether arcs have weights.
     pub fn is_weighted(&self) -> bool {
         self.shards.first().is_some_and(|shard| shard.out.weights.is_some())
     }
 
-    /// How stored weights stand for real ones.
+    /// Returns the scale that converts stored weights to real ones.
     pub fn weight_scale(&self) -> WeightScale {
         self.scale
     }
 
-    /// The shards, in the order of their vertices.
+    /// Returns the shards, in the order of their vertices.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
     }
 
-    /// The shard that holds a vertex.
+    /// Returns the shard that holds a vertex.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`Graph::vertices`].
+    /// If `vertex` is not below [`Graph::vertices`].
     #[inline]
     pub fn shard_of(&self, vertex: VertexId) -> &Shard {
         match &*self.shards {
@@ -432,16 +438,16 @@ impl Graph {
         }
     }
 
-    /// The number of arcs that touch a vertex; on a directed graph, in both directions.
+    /// Returns the number of arcs that touch a vertex; in a directed graph, in both directions.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`Graph::vertices`].
+    /// If `vertex` is not below [`Graph::vertices`].
     pub fn degree(&self, vertex: VertexId) -> u64 {
         let shard = self.shard_of(vertex);
         shard.degree((vertex - shard.vertices.start) as usize)
     }
 
-    /// The largest degree; 0 without vertices.
+    /// Returns the largest degree; 0 without vertices.
     pub fn max_degree(&self) -> u64 {
         let in_shard = |shard: &Shard| {
             (0..shard.vertices.len()).into_par_iter().map(|v| shard.degree(v)).max().unwrap_or(0)
@@ -449,13 +455,13 @@ impl Graph {
         self.shards.iter().map(in_shard).max().unwrap_or(0)
     }
 
-    /// Bytes that the graph occupies, ids included.
+    /// Returns the bytes that the graph occupies, including ids.
     pub fn bytes(&self) -> u64 {
         let GraphBytes { ids, offsets, neighbors, weights } = self.bytes_by_part();
         ids + offsets + neighbors + weights
     }
 
-    /// The same, each part for itself.
+    /// Returns the bytes that the graph occupies, by part.
     pub fn bytes_by_part(&self) -> GraphBytes {
         let mut bytes = GraphBytes { ids: self.ids.bytes(), ..GraphBytes::default() };
         for Adjacency { offsets, neighbors, weights } in self.lists() {
@@ -466,7 +472,7 @@ impl Graph {
         bytes
     }
 
-    /// Of the lists' bytes, those that lie in somebody else's memory: a mapped file's, which need not be in memory at once.
+    /// Returns the bytes of lists in shared memory: a mapped file's, which need not be resident.
     pub fn shared_bytes(&self) -> u64 {
         let of = |lists: &Adjacency| {
             let weights = lists.weights.as_ref().map_or(0, Buffer::shared_bytes);

@@ -1,8 +1,8 @@
-//! An edge table whose rows are grouped by where their ends belong, in place.
+//! Grouping of an edge table's rows by the classes of their ends, in place.
 //!
-//! The builder places arcs range by range, and would read the whole table for each range to find
-//! the few rows that matter. So the table is cut into parts that fit a core's cache, and each part
-//! is sorted by counting:
+//! The builder places arcs range by range, and would otherwise read the whole table for each range
+//! to find a few rows. The table is therefore split into parts that fit a core's cache, and each
+//! part is sorted by counting:
 //!
 //! ```text
 //! part of the table    ends' classes       after grouping
@@ -10,9 +10,9 @@
 //!                                          0·0   0·1   1·0   1·1
 //! ```
 //!
-//! Rows whose source has class c are then one run in each part, and rows whose target has it one
-//! run for each class of sources. Memory: half a percent of the table for the runs' bounds, and
-//! while grouping 10 bytes (18 with weights) for each row of the parts in work.
+//! The rows whose source has class c are then one run per part, and the rows whose target has it
+//! one run per class of sources. Memory: half a percent of the table for the runs' bounds, and
+//! during grouping 10 bytes (18 with weights) per row of the parts in progress.
 
 use crate::memory::{self, OutOfMemory};
 use crate::{EdgeTable, VertexId};
@@ -21,12 +21,12 @@ use std::ops::Range;
 
 /// Rows of a part: 8 bytes each, so that a part and its copy fit a second-level cache.
 const PART_ROWS: usize = 1 << 15;
-/// The copies of the parts that are worked on at once may take 1/40 of the table …
+/// The copies of the parts in progress may take 1/40 of the table …
 const TABLE_PER_COPIES: usize = 40;
 /// … or this many parts, whichever is more.
 const MIN_COPIES: usize = 4;
 
-/// Ranges of vertices, numbered; one class more holds all other vertices.
+/// Classes of vertices: numbered ranges, and one more class for all other vertices.
 pub(crate) struct Classes {
     ranges: Vec<Range<VertexId>>,
     /// The class of the first vertex of each block of 2^shift vertices.
@@ -35,7 +35,7 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// `ranges` follow one upon the other; there are fewer than 2¹⁶.
+    /// Creates classes from consecutive ranges, fewer than 2¹⁶.
     pub(crate) fn new(ranges: Vec<Range<VertexId>>) -> Classes {
         const BLOCKS_BITS: u32 = 12;
         let all = Classes::span(&ranges);
@@ -56,7 +56,7 @@ impl Classes {
         &self.ranges
     }
 
-    /// Classes, that of all others included.
+    /// Returns the number of classes, including that of all other vertices.
     fn count(&self) -> usize {
         self.ranges.len() + 1
     }
@@ -80,11 +80,11 @@ impl Classes {
     }
 }
 
-/// Where the groups of each part begin.
+/// The begins of the groups of each part.
 pub(crate) struct Groups {
     source_classes: usize,
     target_classes: usize,
-    /// For each part the begin of each group, counted from the part's first row, and its end.
+    /// The start of each group in each part, relative to the part's first row, and the part's end.
     bounds: Vec<u16>,
 }
 
@@ -148,12 +148,12 @@ impl Groups {
     }
 }
 
-/// The rows of some neighbouring groups of the part that begins at row `start`.
+/// Returns the rows of some consecutive groups of the part that begins at row `start`.
 fn run(start: usize, bounds: &[u16], groups: Range<usize>) -> Range<usize> {
     start + usize::from(bounds[groups.start])..start + usize::from(bounds[groups.end])
 }
 
-/// What sorting a part needs beside it.
+/// Scratch for sorting a part.
 #[derive(Default)]
 struct Copies {
     keys: Vec<u16>,
@@ -186,7 +186,7 @@ impl Copies {
             end += *bound;
             *bound = end;
         }
-        // From the back, each end moves down to its group's begin.
+        // From the back, for stability, each end moves down to its group's begin.
         for row in (0..self.keys.len()).rev() {
             let bound = &mut bounds[usize::from(self.keys[row])];
             *bound -= 1;
@@ -244,7 +244,7 @@ mod tests {
         let target_classes = Classes::new(vec![0..500, 500..1000]);
         let groups = Groups::sort(&mut table, &source_classes, &target_classes).unwrap();
 
-        // A row's weight is its old number: it tells whether the columns moved together.
+        // A row's weight is its old number: it shows whether the columns moved together.
         let moved = table.weights().unwrap();
         for (row, &old) in moved.iter().enumerate() {
             let (s, t) = (table.sources()[row], table.targets()[row]);

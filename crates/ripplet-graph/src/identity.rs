@@ -1,18 +1,18 @@
-//! A graph's identity: a number by which a file made for one graph is told from another graph's.
+//! Graph identity: a fingerprint that distinguishes graphs, for files that belong to one graph.
 //!
-//! It is the sum of a hash of each arc with its stored weight, of each vertex with its external id, and of
-//! the graph's kind. A sum has no order, so the number depends on the graph alone: not on how it is cut
-//! into shards, how many threads add up, or whether lists are plain or compressed. Ids are hashed as the
-//! numbers or names that they are, however they are kept.
+//! It is the sum of a hash of each arc with its stored weight, of each vertex with its external id,
+//! and of the graph's kind. A sum has no order, so that the number depends on the graph alone: not
+//! on its shards, the number of threads, or whether lists are compressed. Ids are hashed as numbers
+//! or names, independent of their representation.
 //!
-//! 64 bits, not cryptographic: two graphs at hand have the same with a chance of 2⁻⁶⁴, but who wants to
-//! can make them so. Cost: one pass over the lists, in parallel; no memory.
+//! 64 bits, not cryptographic: two given graphs collide with a probability of 2⁻⁶⁴, but collisions
+//! can be constructed. Cost: one pass over the lists, in parallel; no memory.
 
 use crate::compressed::{NeighborLists, ShardLists};
 use crate::{Direction, ExternalId, GraphView, VertexId, VertexIds};
 use rayon::prelude::*;
 
-/// What is hashed apart: equal numbers in different places are not the same.
+/// Domains of hashes: equal numbers in different domains have different hashes.
 #[derive(Clone, Copy)]
 enum Domain {
     Kind = 1,
@@ -23,10 +23,11 @@ enum Domain {
     Value,
 }
 
-/// Vertices or values that one task adds up, at least.
+/// The least number of vertices or values per task.
 const TASK: usize = 1 << 12;
 
-/// Full-avalanche mix of 64 bits: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Returns 64 bits with full avalanche: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA
+/// 2014).
 #[inline]
 const fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -35,7 +36,7 @@ const fn mix(mut x: u64) -> u64 {
 }
 
 impl Domain {
-    /// The hash of two numbers.
+    /// Returns the hash of two numbers.
     #[inline]
     fn hash(self, a: u64, b: u64) -> u64 {
         let key = (self as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -44,12 +45,12 @@ impl Domain {
 }
 
 impl GraphView<'_> {
-    /// A number by which a file made for this graph is told from another graph's: the same for the same
-    /// ids, direction, scale of weights and arcs with their weights, whatever the shards, the threads and
-    /// the storage.
+    /// Returns a fingerprint of the graph, for files that belong to it.
     ///
-    /// Not cryptographic: two graphs at hand have the same with a chance of 2⁻⁶⁴, but who wants to can make
-    /// them so. Cost: one pass over the outgoing lists, in parallel; no memory.
+    /// It depends on ids, direction, scale of weights, and arcs with their weights; not on shards,
+    /// threads or storage. Not cryptographic: two given graphs collide with a probability of 2⁻⁶⁴,
+    /// but collisions can be constructed. Cost: one pass over the outgoing lists, in parallel; no
+    /// memory.
     pub fn identity(self) -> u64 {
         fn of<S: ShardLists>(shards: &[S]) -> u64 {
             let of_shard = |shard: &S| of_lists(shard.vertices().start, shard.out());
@@ -64,14 +65,14 @@ impl GraphView<'_> {
 
     fn kind(self) -> u64 {
         let (directed, weighted) = (self.direction() == Direction::Directed, self.is_weighted());
-        // Without weights, nothing is scaled.
+        // Without weights, the scale has no meaning.
         let exponent = if weighted { u64::from(self.weight_scale().code() as u32) } else { 0 };
         let flags = u64::from(directed) | u64::from(weighted) << 1;
         Domain::Kind.hash(self.vertices().into(), exponent << 32 | flags)
     }
 }
 
-/// A number by which values in their order are told from others; as [`GraphView::identity`], and made in
+/// Returns a fingerprint of values in their order, like [`GraphView::identity`]; computed in
 /// parallel.
 pub fn identity_of_values(values: impl IndexedParallelIterator<Item = u32>) -> u64 {
     let count = Domain::Kind.hash(values.len() as u64, 0);
@@ -80,7 +81,7 @@ pub fn identity_of_values(values: impl IndexedParallelIterator<Item = u32>) -> u
     count.wrapping_add(sum)
 }
 
-/// The sum over the vertices' ids.
+/// Returns the sum over the vertices' ids.
 fn of_ids(ids: &VertexIds) -> u64 {
     let hash = |v: VertexId| match ids.get(v) {
         ExternalId::Unsigned(id) => Domain::Integer.hash(v.into(), id),
@@ -102,7 +103,7 @@ fn of_name(name: &str) -> u64 {
     words.fold(name.len() as u64, |hash, bytes| Domain::Name.hash(hash, word(bytes)))
 }
 
-/// The sum over the arcs of lists whose first vertex is `first`.
+/// Returns the sum over the arcs of lists whose first vertex is `first`.
 fn of_lists(first: VertexId, lists: impl NeighborLists) -> u64 {
     let of_list = |local: usize| {
         let from = u64::from(first + local as u32) << 32;

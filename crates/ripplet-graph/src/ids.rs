@@ -1,17 +1,17 @@
-//! The ids that a graph's vertices have outside: integers or names, kept in ascending order.
+//! External ids of vertices: integers or names, in ascending order.
 
 use crate::Buffer;
 use crate::memory::{self, OutOfMemory};
 use std::fmt;
 use std::ops::Range;
 
-/// A vertex inside ripplet: its rank among the external ids.
+/// A vertex inside ripplet: the rank of its external id.
 pub type VertexId = u32;
 
-/// The largest number of vertices: two values above the ids stay free for the engines' use.
+/// The largest number of vertices: two values above the ids are reserved for engines.
 pub const MAX_VERTICES: u32 = u32::MAX - 1;
 
-/// The external id of every vertex, ascending, so that order inside equals order outside.
+/// The external id of every vertex, ascending, so that internal and external order agree.
 ///
 /// Integers ascend by value, names by their UTF-8 bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,38 +20,38 @@ pub enum VertexIds {
     Consecutive {
         /// The id of vertex 0.
         first: u64,
-        /// How many vertices there are.
+        /// The number of vertices.
         count: u32,
     },
-    /// Any non-negative integers, strictly ascending.
+    /// Arbitrary non-negative integers, strictly ascending.
     Unsigned(Buffer<u64>),
-    /// Integers of which some are negative, strictly ascending.
+    /// Integers, some of them negative, strictly ascending.
     Signed(Buffer<i64>),
     /// Strings, strictly ascending by bytes.
     Names(Names),
 }
 
-/// Strings one behind the other, with offsets: name `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+/// Strings in one array, with offsets: name `i` is `bytes[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Names {
     offsets: Buffer<u64>,
     bytes: Buffer<u8>,
 }
 
-/// One external id, as it is compared, looked up and printed.
+/// One external id, for comparison, lookup and printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalId<'a> {
     /// A non-negative integer.
     Unsigned(u64),
-    /// A negative integer, or any from a graph whose ids are signed.
+    /// A negative integer, or any integer of a graph with signed ids.
     Signed(i64),
     /// A string.
     Name(&'a str),
 }
 
 impl ExternalId<'_> {
-    /// Whether this id stands before another where ids ascend: integers by value, names by bytes.
-    /// An integer and a name have no order.
+    /// Returns whether this id is before another in ascending order: integers by value, names by
+    /// bytes. An integer and a name are not ordered.
     pub fn precedes(self, other: ExternalId<'_>) -> bool {
         let integer = |id: ExternalId<'_>| match id {
             ExternalId::Unsigned(id) => Some(i128::from(id)),
@@ -76,7 +76,7 @@ impl fmt::Display for ExternalId<'_> {
 }
 
 impl Names {
-    /// Joins names. They are kept in the order given; [`VertexIds`] wants them ascending.
+    /// Joins names in the given order; [`VertexIds`] requires them to ascend.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
         let (mut offsets, mut bytes) = (vec![0u64], Vec::new());
         for name in names {
@@ -86,8 +86,8 @@ impl Names {
         Names { offsets: offsets.into(), bytes: bytes.into() }
     }
 
-    /// Names from their stored form, or `None` where the offsets do not ascend from 0 to the end
-    /// of the bytes, or a name is not UTF-8.
+    /// Creates names from their stored form, or returns `None` if the offsets do not ascend from 0
+    /// to the end of the bytes, or a name is not UTF-8.
     pub fn from_parts(offsets: Buffer<u64>, bytes: Buffer<u8>) -> Option<Names> {
         let text = std::str::from_utf8(&bytes).ok()?;
         let whole = offsets.first() == Some(&0)
@@ -97,36 +97,36 @@ impl Names {
         whole.then_some(Names { offsets, bytes })
     }
 
-    /// The offsets and the bytes, for writing.
+    /// Returns the offsets and the bytes, for storage.
     pub fn parts(&self) -> (&[u64], &[u8]) {
         (&self.offsets, &self.bytes)
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Name `index`.
+    /// Returns name `index`.
     ///
     /// # Panics
-    /// Where `index` is not below [`Names::len`].
+    /// If `index` is not below [`Names::len`].
     pub fn get(&self, index: usize) -> &str {
         std::str::from_utf8(self.bytes_of(index)).expect("the constructors accept UTF-8 only")
     }
 
-    /// The names of a range, copied.
+    /// Returns a copy of a range of names.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     ///
     /// # Panics
-    /// Where the range ends beyond [`Names::len`], or before it begins.
+    /// If the range ends past [`Names::len`], or before it begins.
     pub fn copied(&self, names: Range<usize>) -> Result<Names, OutOfMemory> {
         let offsets = &self.offsets[names.start..=names.end];
         let (start, end) = (offsets[0], offsets[names.len()]);
@@ -141,7 +141,7 @@ impl Names {
 }
 
 impl VertexIds {
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub fn len(&self) -> usize {
         match self {
             VertexIds::Consecutive { count, .. } => *count as usize,
@@ -151,15 +151,15 @@ impl VertexIds {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no vertices.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The external id of a vertex.
+    /// Returns the external id of a vertex.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`VertexIds::len`].
+    /// If `vertex` is not below [`VertexIds::len`].
     pub fn get(&self, vertex: VertexId) -> ExternalId<'_> {
         match self {
             VertexIds::Consecutive { first, count } => {
@@ -172,7 +172,8 @@ impl VertexIds {
         }
     }
 
-    /// The vertex of an external id, by binary search; text that is an integer finds integers.
+    /// Returns the vertex of an external id, by binary search; a text that is an integer matches
+    /// integers.
     pub fn find(&self, id: ExternalId<'_>) -> Option<VertexId> {
         let integer = || match id {
             ExternalId::Unsigned(id) => Some(i128::from(id)),
@@ -202,13 +203,13 @@ impl VertexIds {
         Some(rank as u32)
     }
 
-    /// The ids of a range of vertices, copied.
+    /// Returns a copy of the ids of a range of vertices.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     ///
     /// # Panics
-    /// Where the range ends beyond [`VertexIds::len`], or before it begins.
+    /// If the range ends past [`VertexIds::len`], or before it begins.
     pub fn copied(&self, vertices: Range<usize>) -> Result<VertexIds, OutOfMemory> {
         let Range { start, end } = vertices;
         assert!(start <= end && end <= self.len(), "vertices {start}..{end} of {}", self.len());
@@ -222,7 +223,7 @@ impl VertexIds {
         })
     }
 
-    /// Whether the ids strictly ascend and are few enough: what every graph relies on.
+    /// Returns whether the ids strictly ascend and are few enough: every graph relies on this.
     pub fn is_valid(&self) -> bool {
         self.len() <= MAX_VERTICES as usize
             && match self {
@@ -237,7 +238,7 @@ impl VertexIds {
             }
     }
 
-    /// Bytes that the ids occupy.
+    /// Returns the bytes that the ids occupy.
     pub fn bytes(&self) -> u64 {
         match self {
             VertexIds::Consecutive { .. } => 0,
@@ -248,7 +249,8 @@ impl VertexIds {
     }
 }
 
-/// The integer that prints as `name`; none for `007`, `+7` and `-0`, which are other names.
+/// Returns the integer that prints as `name`; `None` for `007`, `+7` and `-0`, which are different
+/// names.
 fn printed_integer(name: &str) -> Option<i128> {
     let digits = name.strip_prefix('-').unwrap_or(name);
     let is_printed = match digits.as_bytes() {

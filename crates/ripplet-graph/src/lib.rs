@@ -1,4 +1,4 @@
-//! Graphs for ripplet: what a graph *is*, and nothing about algorithms, devices or files.
+//! Graph data structures: no algorithms, devices or files.
 //!
 //! ```text
 //! EdgeTable ── GraphBuilder ──▶ Graph = shards of adjacency + external ids
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Vertices are `u32` inside and are numbered in ascending order of their external ids, so that
-//! "the smallest label" means the same inside and outside. Arcs are counted in `u64`; one shard
-//! holds at most 2³¹ of them, so its offsets fit `u32`.
+//! "the smallest label" is the same inside and outside. Arcs are counted in `u64`; a shard holds at
+//! most 2³¹ of them, so that its offsets fit `u32`.
 
 mod atomic;
 mod buffer;

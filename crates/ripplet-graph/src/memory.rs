@@ -1,64 +1,63 @@
-//! Arrays whose memory may be refused: for every array that grows with the input.
+//! Fallible allocation, for every array that grows with the input.
 //!
-//! A `Vec` that grows by itself ends the process where the system refuses memory (a container's
-//! limit, `ulimit -v`). These functions answer with [`OutOfMemory`] instead, which tells how much
-//! was asked for.
+//! A `Vec` that grows aborts the process if the system refuses memory (a container's limit, `ulimit
+//! -v`). These functions return [`OutOfMemory`] instead, with the size of the request.
 
 use bytemuck::Zeroable;
 use thiserror::Error;
 
-/// Memory that was refused.
+/// A refused allocation.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
     "the memory does not suffice: {bytes} bytes more were refused; allow more memory, end other \
      programs, or use a larger machine"
 )]
 pub struct OutOfMemory {
-    /// Bytes that were asked for.
+    /// The requested bytes.
     pub bytes: u64,
 }
 
 impl OutOfMemory {
-    /// The refusal of room for some values.
+    /// Returns the error for a refused allocation of `values` values.
     pub fn of<T>(values: usize) -> OutOfMemory {
         OutOfMemory { bytes: (values as u64).saturating_mul(size_of::<T>() as u64) }
     }
 }
 
-/// An empty array with room for exactly so many values.
+/// Returns an empty array with capacity for exactly `values` values.
 ///
 /// # Errors
-/// Where the memory is refused; likewise below.
+/// If memory is refused; this holds for the following functions, too.
 pub fn with_room<T>(values: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut array = Vec::new();
     array.try_reserve_exact(values).map_err(|_| OutOfMemory::of::<T>(values))?;
     Ok(array)
 }
 
-/// Room for so many values more; the array grows by a factor, as if they were pushed.
+/// Reserves capacity for `more` values; the array grows geometrically, as for pushes.
 ///
 /// # Errors
-/// As [`with_room`].
+/// If memory is refused.
 #[inline]
 pub fn reserve<T>(array: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
-    // A growing array asks for as much again as it has, or more.
+    // A growing array requests at least twice its length.
     let wanted = || OutOfMemory::of::<T>(more.max(array.len()).saturating_add(array.len()));
     let refused = wanted();
     array.try_reserve(more).map_err(|_| refused)
 }
 
-/// An array of zeros, whose pages the system provides as they are written.
+/// Returns an array of zeros, whose pages the system provides on first write.
 ///
 /// # Errors
-/// As [`with_room`].
+/// If memory is refused.
 pub fn zeros<T: Zeroable>(values: usize) -> Result<Vec<T>, OutOfMemory> {
     bytemuck::allocation::try_zeroed_vec(values).map_err(|()| OutOfMemory::of::<T>(values))
 }
 
-/// An array of one value, repeated.
+/// Returns an array of one repeated value.
 ///
 /// # Errors
-/// As [`with_room`].
+/// If memory is refused.
 pub fn filled<T: Clone>(value: T, values: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut array = with_room(values)?;
     array.resize(values, value);
@@ -68,7 +67,7 @@ pub fn filled<T: Clone>(value: T, values: usize) -> Result<Vec<T>, OutOfMemory> 
 /// Appends a value.
 ///
 /// # Errors
-/// As [`with_room`].
+/// If memory is refused.
 #[inline]
 pub fn push<T>(array: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
     if array.len() == array.capacity() {
@@ -81,7 +80,7 @@ pub fn push<T>(array: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
 /// Appends copies of some values.
 ///
 /// # Errors
-/// As [`with_room`].
+/// If memory is refused.
 #[inline]
 pub fn extend<T: Copy>(array: &mut Vec<T>, values: &[T]) -> Result<(), OutOfMemory> {
     reserve(array, values.len())?;
@@ -89,27 +88,27 @@ pub fn extend<T: Copy>(array: &mut Vec<T>, values: &[T]) -> Result<(), OutOfMemo
     Ok(())
 }
 
-/// A copy of some values.
+/// Returns a copy of some values.
 ///
 /// # Errors
-/// As [`with_room`].
+/// If memory is refused.
 pub fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>, OutOfMemory> {
     let mut array = with_room(values.len())?;
     array.extend_from_slice(values);
     Ok(array)
 }
 
-/// The values of an iterator that knows how many they are.
+/// Collects the values of an iterator of exact size.
 ///
 /// # Errors
-/// As [`with_room`].
+/// If memory is refused.
 pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
     let mut array = with_room(values.len())?;
     array.extend(values);
     Ok(array)
 }
 
-/// Takes the first values off an array; all that it has where these are fewer.
+/// Splits the first values off a slice; all of them if there are fewer.
 pub fn front<'a, T>(array: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     let count = count.min(array.len());
     array.split_off_mut(..count).unwrap_or_default()
@@ -119,7 +118,7 @@ pub fn front<'a, T>(array: &mut &'a mut [T], count: usize) -> &'a mut [T] {
 mod tests {
     use super::*;
 
-    /// More than any machine has, and less than an array may be.
+    /// More than any machine has, and less than the maximal capacity of an array.
     const ABSURD: usize = 1 << 60;
 
     #[test]

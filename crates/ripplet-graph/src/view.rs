@@ -1,14 +1,14 @@
-//! A graph as an algorithm reads it, whichever way its lists are kept.
+//! A borrowed graph, independent of the storage of its lists.
 
 use crate::compressed::{CompressedGraph, NeighborLists, ShardLists};
 use crate::{Direction, Graph, GraphBytes, VertexId, VertexIds, WeightScale};
 
-/// A borrowed graph of plain or of compressed lists. What an algorithm finds does not depend on which.
+/// A borrowed graph of plain or compressed lists. The results of algorithms do not depend on which.
 #[derive(Clone, Copy, Debug)]
 pub enum GraphView<'a> {
-    /// 4 bytes an arc, read as they are.
+    /// 4 bytes per arc, read directly.
     Plain(&'a Graph),
-    /// Fewer bytes, decoded wherever they are read.
+    /// Fewer bytes, decoded on each access.
     Compressed(&'a CompressedGraph),
 }
 
@@ -24,7 +24,7 @@ impl<'a> From<&'a CompressedGraph> for GraphView<'a> {
     }
 }
 
-/// Asks whichever graph it is.
+/// Evaluates an expression for either kind of graph.
 macro_rules! of_either {
     ($view:expr, $graph:ident => $asked:expr) => {
         match $view {
@@ -35,65 +35,67 @@ macro_rules! of_either {
 }
 
 impl<'a> GraphView<'a> {
-    /// What the vertices are called outside.
+    /// Returns the external ids of the vertices.
     pub fn ids(self) -> &'a VertexIds {
         of_either!(self, graph => graph.ids())
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     #[inline]
     pub fn vertices(self) -> u32 {
         of_either!(self, graph => graph.vertices())
     }
 
-    /// The number of stored arcs, as [`Graph::arcs`] counts them.
+    /// Returns the number of stored arcs, counted like [`Graph::arcs`].
     pub fn arcs(self) -> u64 {
         of_either!(self, graph => graph.arcs())
     }
 
-    /// The number of edges, self-loops among them: one pass, for these.
+    /// Returns the number of edges, including self-loops. Cost: one pass, which counts the
+    /// self-loops.
     pub fn edges(self) -> u64 {
         of_either!(self, graph => graph.edges())
     }
 
-    /// The number of self-loops: one pass over the lists.
+    /// Returns the number of self-loops. Cost: one pass over the lists.
     pub fn self_loops(self) -> u64 {
         of_either!(self, graph => graph.self_loops())
     }
 
-    /// Whether edges have a direction.
+    /// Returns whether edges have a direction.
     pub fn direction(self) -> Direction {
         of_either!(self, graph => graph.direction())
     }
 
-    /// Whether arcs have weights.
+    /// Returns whether arcs have weights.
     pub fn is_weighted(self) -> bool {
         of_either!(self, graph => graph.is_weighted())
     }
 
-    /// How stored weights stand for real ones.
+    /// Returns the scale that converts stored weights to real ones.
     pub fn weight_scale(self) -> WeightScale {
         of_either!(self, graph => graph.weight_scale())
     }
 
-    /// How many shards there are.
+    /// Returns the number of shards.
     pub fn shards(self) -> usize {
         of_either!(self, graph => graph.shards().len())
     }
 
-    /// The number of arcs that touch a vertex; on a directed graph, in both directions.
+    /// Returns the number of arcs that touch a vertex; in a directed graph, in both directions.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`GraphView::vertices`].
+    /// If `vertex` is not below [`GraphView::vertices`].
     #[inline]
     pub fn degree(self, vertex: VertexId) -> u64 {
         of_either!(self, graph => graph.degree(vertex))
     }
 
-    /// The summed stored weights of the arcs that touch a vertex; without weights, its degree.
+    /// Returns the sum of the stored weights of the arcs that touch a vertex; without weights, its
+    /// degree.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`GraphView::vertices`].
+    /// If `vertex` is not below [`GraphView::vertices`].
     pub fn strength(self, vertex: VertexId) -> u64 {
         fn of<S: ShardLists>(shard: &S, vertex: VertexId) -> u64 {
             let local = (vertex - shard.vertices().start) as usize;
@@ -102,23 +104,23 @@ impl<'a> GraphView<'a> {
         of_either!(self, graph => of(graph.shard_of(vertex), vertex))
     }
 
-    /// The largest degree; 0 without vertices.
+    /// Returns the largest degree; 0 without vertices.
     pub fn max_degree(self) -> u64 {
         of_either!(self, graph => graph.max_degree())
     }
 
-    /// Bytes that the graph occupies, ids included.
+    /// Returns the bytes that the graph occupies, including ids.
     pub fn bytes(self) -> u64 {
         of_either!(self, graph => graph.bytes())
     }
 
-    /// Of the lists' bytes, those that lie in somebody else's memory: a mapped file's, which need not be in memory at once.
+    /// Returns the bytes of lists in shared memory: a mapped file's, which need not be resident.
     pub fn shared_bytes(self) -> u64 {
         of_either!(self, graph => graph.shared_bytes())
     }
 
-    /// The same as [`GraphView::bytes`], each part for itself; of compressed lists, weights are among the neighbours
-    /// ([`CompressedGraph::bytes_by_part`]).
+    /// Returns the bytes that the graph occupies, by part. The weights of compressed lists count as
+    /// neighbours ([`CompressedGraph::bytes_by_part`]).
     pub fn bytes_by_part(self) -> GraphBytes {
         of_either!(self, graph => graph.bytes_by_part())
     }

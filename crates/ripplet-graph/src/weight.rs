@@ -4,17 +4,16 @@ use rayon::prelude::*;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How real weights became integers: `stored = round(weight / unit)`.
+/// The scale of quantized weights: `stored = round(weight / unit)`.
 ///
-/// Sums of integers are exact in any order, which is what makes a run's labels the same on any
-/// number of threads and on any device. The unit is a power of two, or a negative power of ten
-/// where that holds every weight exactly (amounts in cents). Integer weights keep the unit 1 and stay
-/// exact as long as they fit; a positive weight never becomes 0. What a unit cannot hold is a
-/// [`WeightLoss`].
+/// Sums of integers are exact in any order, so that a run's labels do not depend on the number of
+/// threads or the device. The unit is a power of two, or a negative power of ten if that represents
+/// every weight exactly (amounts in cents). Integer weights keep the unit 1 and stay exact as long
+/// as they fit. A positive weight never becomes 0. [`WeightLoss`] describes the changes of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightScale(Unit);
 
-/// What one stored unit is worth.
+/// The value of one stored unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     /// 2^-exponent.
@@ -23,18 +22,18 @@ enum Unit {
     Decimal { digits: i32 },
 }
 
-/// Bits that the largest single real weight takes: the rest of 32 is room for duplicates' sums.
+/// Bits of the largest real weight: the other 4 of 32 are headroom for sums of duplicates.
 const REAL_WEIGHT_BITS: i32 = 28;
-/// Bits that it takes where fewer lose too much: all that a stored weight has.
+/// Bits of the largest real weight if fewer lose too much: all bits of a stored weight.
 const WIDE_WEIGHT_BITS: i32 = 32;
-/// Bits that the sum over all arcs may take, so that products of two sums fit 128 bits.
+/// Bits of the sum over all arcs, at most, so that products of two sums fit 128 bits.
 const TOTAL_BITS: i32 = 62;
-/// Decimal places of a decimal unit, at most: 10^9 is the largest power of ten below 2^32.
+/// The most decimal places of a decimal unit: 10^9 is the largest power of ten below 2^32.
 const MOST_DIGITS: i32 = 9;
-/// What a decimal unit's digits are added to in a file, where a binary one has its exponent: beyond
-/// all of those.
+/// The offset of a decimal unit's digits in [`WeightScale::code`]: above all exponents of binary
+/// units.
 const DECIMAL: i32 = 1 << 12;
-/// Weights that one task looks at.
+/// Weights per task.
 const WEIGHTS_PER_TASK: usize = 1 << 14;
 
 impl Default for WeightScale {
@@ -44,15 +43,16 @@ impl Default for WeightScale {
 }
 
 impl WeightScale {
-    /// The identity: integer weights, or none at all.
+    /// The identity: integer weights, or none.
     pub const ONE: WeightScale = WeightScale(Unit::Binary { exponent: 0 });
 
-    /// The scale at which `weights` (finite, 0 or above) fit with the least loss.
+    /// Returns the scale at which `weights` (finite, 0 or above) fit with the least loss.
     ///
-    /// 1. The unit 1, where all are integers below 2^32.
-    /// 2. The power of two at which the largest weight takes 28 bits, where no weight changes by more
+    /// 1. The unit 1, if all are integers below 2^32.
+    /// 2. The power of two at which the largest weight takes 28 bits, if no weight changes by more
     ///    than [`WeightLoss::NEGLIGIBLE`].
-    /// 3. A power of ten at which every weight is a whole number of units: cents, up to 42,949,672.95.
+    /// 3. A power of ten at which every weight is a whole number of units: cents, up to
+    ///    42,949,672.95.
     /// 4. The power of two at which the largest weight takes 32 bits.
     ///
     /// In any case the sum over all arcs stays below 2^62 units.
@@ -78,14 +78,15 @@ impl WeightScale {
         WeightScale::decimal(weights, largest, total).unwrap_or_else(|| of_bits(WIDE_WEIGHT_BITS))
     }
 
-    /// The decimal scale that holds each of `weights` exactly, if there is one.
+    /// Returns the decimal scale that represents each of `weights` exactly, if there is one.
     fn decimal(weights: &[f64], largest: f64, total: f64) -> Option<WeightScale> {
         let fits = |digits: &i32| {
             let factor = 10f64.powi(*digits);
             (largest * factor).round() <= f64::from(u32::MAX) && bits(total * factor) < TOTAL_BITS
         };
         let most = (1..=MOST_DIGITS).take_while(fits).last()?;
-        // What is exact with some digits is with more, so each weight has only to add to them.
+        // A weight that is exact with some digits is so with more: each weight only needs to add
+        // digits.
         let digits_of = |weights: &[f64]| {
             weights.iter().try_fold(1, |digits, &weight| {
                 let exact =
@@ -98,12 +99,12 @@ impl WeightScale {
         Some(WeightScale(Unit::Decimal { digits }))
     }
 
-    /// A scale whose unit is a power of two.
+    /// Returns a scale whose unit is a power of two.
     fn binary(exponent: i32) -> WeightScale {
         WeightScale(Unit::Binary { exponent: exponent.clamp(-1022, 1023) })
     }
 
-    /// Whether a weight is stored without any change.
+    /// Returns whether a weight is stored exactly.
     fn is_exact(self, weight: f64) -> bool {
         self.weight(u64::from(self.quantize(weight))) == weight
     }
@@ -119,7 +120,8 @@ impl WeightScale {
         }
     }
 
-    /// The scale as a file stores it: `e` for a unit of `2^-e`, `4096 + d` for one of `10^-d`.
+    /// Returns the scale as stored in files: `e` for a unit of `2^-e`, `4096 + d` for one of
+    /// `10^-d`.
     pub fn code(self) -> i32 {
         match self.0 {
             Unit::Binary { exponent } => exponent,
@@ -127,17 +129,17 @@ impl WeightScale {
         }
     }
 
-    /// Whether every stored weight stands for a whole number.
+    /// Returns whether every stored weight represents a whole number.
     pub fn is_whole(self) -> bool {
         matches!(self.0, Unit::Binary { exponent: ..=0 })
     }
 
-    /// Whether the unit is a negative power of ten, which holds decimals exactly.
+    /// Returns whether the unit is a negative power of ten, which represents decimals exactly.
     pub fn is_decimal(self) -> bool {
         matches!(self.0, Unit::Decimal { .. })
     }
 
-    /// The next scale at which `sum`, a stored value too large for `u32`, fits.
+    /// Returns the next coarser scale at which `sum`, a stored value too large for `u32`, fits.
     pub(crate) fn coarser_for(self, sum: u64) -> WeightScale {
         let over = |sum: u64| 64 - sum.leading_zeros() as i32 - 32;
         match self.0 {
@@ -147,20 +149,20 @@ impl WeightScale {
         }
     }
 
-    /// The stored form of a weight, saturating at the largest `u32`.
+    /// Returns the stored form of a weight, saturating at the largest `u32`.
     pub fn quantize(self, weight: f64) -> u32 {
         let scaled = (weight * self.factor()).round();
         if scaled < 1.0 && weight > 0.0 { 1 } else { scaled as u32 }
     }
 
-    /// The weight that a stored sum stands for.
+    /// Returns the real value of a stored sum.
     pub fn weight(self, stored: u64) -> f64 {
         stored as f64 / self.factor()
     }
 
-    /// What storing `weights` (finite, 0 or above) at this scale changes.
+    /// Returns the changes from storing `weights` (finite, 0 or above) at this scale.
     ///
-    /// The same for any number of threads.
+    /// The result does not depend on the number of threads.
     pub fn loss(self, weights: &[f64]) -> WeightLoss {
         let of_some = |weights: &[f64]| {
             let mut loss = WeightLoss::default();
@@ -174,7 +176,7 @@ impl WeightScale {
         losses.reduce(WeightLoss::default, WeightLoss::and)
     }
 
-    /// Stored units that a weight of 1 takes.
+    /// Returns the number of stored units of a weight of 1.
     fn factor(self) -> f64 {
         match self.0 {
             // 2^exponent, from its bits: the exponent of a normal number.
@@ -184,30 +186,30 @@ impl WeightScale {
     }
 }
 
-/// The position of the highest bit: the least `b` with `value < 2^b`.
+/// Returns the position of the highest bit: the least `b` with `value < 2^b`.
 fn bits(value: f64) -> i32 {
     value.log2().floor() as i32 + 1
 }
 
-/// What storing weights as integers changed: how many, and the one that changed most.
+/// The changes of weights stored as integers: their number, and the largest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WeightLoss {
-    /// Weights in all.
+    /// The number of weights.
     pub weights: u64,
-    /// Those whose relative change is above [`WeightLoss::NEGLIGIBLE`].
+    /// The number of weights whose relative change exceeds [`WeightLoss::NEGLIGIBLE`].
     pub changed: u64,
     /// The largest relative change: `|stored - weight| / weight`.
     pub worst: f64,
-    /// The weight that changed most.
+    /// The weight with the largest relative change.
     pub weight: f64,
-    /// What it became.
+    /// Its stored value.
     pub stored: f64,
 }
 
 impl WeightLoss {
-    /// The relative change below which a weight counts as kept: one part in a million.
+    /// The relative change up to which a weight counts as unchanged: one part in a million.
     pub const NEGLIGIBLE: f64 = 1e-6;
-    /// The largest relative change with which a graph is built unless coarse weights are allowed.
+    /// The largest relative change at which a graph is built, unless coarse weights are allowed.
     pub const LIMIT: f64 = 0.01;
 
     /// Adds a weight that was stored at `scale`.
@@ -226,10 +228,10 @@ impl WeightLoss {
         }
     }
 
-    /// Both together.
+    /// Returns the combination of two losses.
     #[must_use]
     pub fn and(self, other: WeightLoss) -> WeightLoss {
-        // Of equally bad ones the smaller weight, so that the order does not matter.
+        // Of equal changes the smaller weight, so that the order does not matter.
         let key = |loss: &WeightLoss| (loss.worst, -loss.weight);
         let worse = if key(&other) > key(&self) { other } else { self };
         WeightLoss {
@@ -239,7 +241,7 @@ impl WeightLoss {
         }
     }
 
-    /// Whether some weight changed by more than [`WeightLoss::LIMIT`].
+    /// Returns whether some weight changed by more than [`WeightLoss::LIMIT`].
     pub fn is_too_large(&self) -> bool {
         self.worst > WeightLoss::LIMIT
     }
@@ -258,9 +260,10 @@ impl fmt::Display for WeightLoss {
     }
 }
 
-/// Whether weights may change by more than [`WeightLoss::LIMIT`], and what of them did change.
+/// Decides whether weights may change by more than [`WeightLoss::LIMIT`], and records their
+/// changes.
 ///
-/// Clones share what they note: the options of a reader and of a builder have one for both.
+/// Clones share the record: a reader and a builder can use one ledger.
 #[derive(Clone, Debug, Default)]
 pub struct WeightLedger {
     coarse: bool,
@@ -268,17 +271,17 @@ pub struct WeightLedger {
 }
 
 impl WeightLedger {
-    /// A ledger that refuses coarse weights, or notes them only.
+    /// Creates a ledger that allows coarse weights (`coarse`), or refuses them.
     pub fn new(coarse: bool) -> WeightLedger {
         WeightLedger { coarse, ..WeightLedger::default() }
     }
 
-    /// What was noted so far.
+    /// Returns the changes recorded so far.
     pub fn loss(&self) -> WeightLoss {
         *self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a loss.
+    /// Records a loss.
     pub(crate) fn note(&self, loss: WeightLoss) {
         if loss.weights > 0 {
             let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -286,7 +289,7 @@ impl WeightLedger {
         }
     }
 
-    /// Whether a graph with this loss is refused.
+    /// Returns whether a graph with this loss is refused.
     pub(crate) fn refuses(&self, loss: &WeightLoss) -> bool {
         !self.coarse && loss.is_too_large()
     }
@@ -353,7 +356,7 @@ mod tests {
 
     #[test]
     fn weights_that_were_stored_exactly_are_stored_as_before() {
-        // The exponents that this had before there were other units.
+        // The exponents from before there were decimal units.
         for (weights, exponent) in [
             (&[0.5, 0.25, 3.0][..], 26),
             (&[0.1, 0.2], 30),
@@ -369,7 +372,7 @@ mod tests {
         let weights = [0.01, 1.0, 1_000_000_000.5];
         let loss = WeightScale::fitting(&weights).loss(&weights);
         assert_eq!((loss.weights, loss.changed), (3, 1));
-        // A unit is 1/4, and 0.01 is not allowed to vanish.
+        // A unit is 1/4, and 0.01 must not vanish.
         assert_eq!((loss.weight, loss.stored, loss.worst), (0.01, 0.25, 24.0));
         assert!(loss.is_too_large());
         let none = WeightScale::ONE.loss(&[0.0, 7.0]);
@@ -382,7 +385,7 @@ mod tests {
         let sum = 100 * (u64::from(u32::MAX) + 1);
         let coarser = scale.coarser_for(sum);
         assert_eq!(coarser.code(), -1);
-        // Cents whose sum has 33 bits are some 2^26: whole units fit.
+        // A sum of cents of 33 bits is about 2^26: whole units fit.
         assert_eq!(scale.coarser_for(1 << 32).code(), 6);
     }
 
@@ -402,7 +405,8 @@ mod tests {
         fn ten_times_more_is_kept_than_with_28_bits(
             exponents in prop::collection::vec(0.0f64..7.3, 2..50),
         ) {
-            // A ratio of 2·10^7 between the largest and the smallest: 28 bits lose up to 10 % of that.
+            // A ratio of 2·10^7 between the largest and the smallest: 28 bits lose up to 10 % of
+            // that.
             let weights: Vec<f64> = exponents.iter().map(|e| 10f64.powf(*e) / 7.0).collect();
             let loss = WeightScale::fitting(&weights).loss(&weights);
             prop_assert!(!loss.is_too_large(), "{}", loss);

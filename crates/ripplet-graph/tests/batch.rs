@@ -1,4 +1,4 @@
-//! A batch against `GraphBuilder`, which makes each graph by itself in another way.
+//! A batch against `GraphBuilder`, which builds each graph separately and by another algorithm.
 
 use proptest::prelude::*;
 use ripplet_graph::batch::{
@@ -59,7 +59,7 @@ impl Options {
         table
     }
 
-    /// What `GraphBuilder` makes of one graph's rows, in their order.
+    /// Returns the graph that `GraphBuilder` builds from one graph's rows, in their order.
     fn alone(&self, vertices: u32, rows: &[&Row]) -> Graph {
         let ids = VertexIds::Consecutive { first: 0, count: vertices };
         let (sources, targets) = rows.iter().map(|row| (row.1, row.2)).unzip();
@@ -88,7 +88,7 @@ impl Options {
             start += u64::from(sizes[index]);
             assert_eq!(member.vertex_range().end, BatchVertex::new(start));
             arcs += member.arcs();
-            // Without vertices, a graph has no shard to compare with.
+            // A graph without vertices has no shard to compare with.
             let Some(shard) = graph.shards().first() else {
                 assert_eq!((member.out().offsets(), member.arcs()), (&[0][..], 0));
                 continue;
@@ -117,13 +117,13 @@ fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// Weights of any sizes, however coarse they become.
+/// Weights of any magnitude, with no limit on their rounding.
 fn coarse() -> WeightLedger {
     WeightLedger::new(true)
 }
 
-/// A few graphs, some without vertices or with one, and rows of them in any order; where all graphs
-/// are empty there are none.
+/// Generates a few graphs, some with no vertex or one, and rows of them in any order; no rows if
+/// all graphs are empty.
 fn sizes_and_rows() -> impl Strategy<Value = (Vec<u32>, Vec<Row>)> {
     let size = prop_oneof![Just(0u32), Just(1), 2u32..12];
     let weight = prop_oneof![
@@ -150,7 +150,7 @@ fn sizes_and_rows() -> impl Strategy<Value = (Vec<u32>, Vec<Row>)> {
     })
 }
 
-/// The last id that there is has no next one.
+/// The last possible id has no successor.
 #[test]
 fn a_graph_of_the_last_id_alone() {
     let graphs = VertexIds::Consecutive { first: 0, count: 1 };
@@ -201,7 +201,7 @@ proptest! {
         if let Some(weights) = flat.weights {
             prop_assert_eq!(weights.len(), neighbors.len());
         }
-        // A slice borrows: its arrays are the batch's.
+        // A slice borrows: its arrays are those of the batch.
         let first = whole.neighbors[whole.arc_starts[ends[0]] as usize..].as_ptr();
         prop_assert_eq!(flat.neighbors.as_ptr(), first);
         let all = slice.slice(0..slice.len());
@@ -209,7 +209,8 @@ proptest! {
     }
 }
 
-/// Several waves and many tasks: 6,000 graphs, one of them with a tenth of all rows, and 2¹⁸ rows.
+/// Several waves of the builder and many tasks: 6,000 graphs, one of them with a tenth of all rows, and
+/// 2¹⁸ rows.
 fn many_rows() -> (Vec<u32>, Vec<Row>) {
     let mut state = 1u64;
     let mut next = |bound: u64| {
@@ -287,7 +288,7 @@ fn no_graphs_and_empty_graphs() {
     }
 }
 
-/// All that can be asked of a graph of a batch, ids included.
+/// Returns everything that a graph of a batch exposes, ids included.
 fn seen(graph: BatchGraph<'_>) -> impl PartialEq + std::fmt::Debug {
     let lists = |lists: Neighbors<'_>| {
         (lists.offsets().to_vec(), lists.neighbors().to_vec(), lists.weights().map(<[u32]>::to_vec))
@@ -297,7 +298,8 @@ fn seen(graph: BatchGraph<'_>) -> impl PartialEq + std::fmt::Debug {
     (graph.id().to_string(), ids, lists(graph.out()), graph.incoming().map(lists))
 }
 
-/// A graph of its own for the collector: ids of a kind, rows, and whether they stand for both ways.
+/// Input of the collector for one graph: ids of one kind, rows, and whether a row stands for both
+/// directions.
 #[derive(Clone, Debug)]
 struct Alone {
     ids: VertexIds,
@@ -336,7 +338,7 @@ impl Alone {
         if self.both { table.in_both_directions() } else { table }
     }
 
-    /// The arcs as `GraphBuilder` has them, by the names of their ends.
+    /// Returns the arcs of the graph that `GraphBuilder` builds, by the names of their ends.
     fn arcs(&self, options: Options) -> Vec<(String, String, Option<u32>)> {
         let builder = GraphBuilder::new().direction(options.direction).weight_ledger(&coarse());
         let builder = builder.self_loops(options.loops).duplicates(options.duplicates);

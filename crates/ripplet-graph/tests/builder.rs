@@ -42,7 +42,8 @@ impl Options {
             .unwrap()
     }
 
-    /// Every arc that the rows stand for, `(owner, neighbour, weight)`: leaving and entering.
+    /// Returns every arc that the rows stand for, `(owner, neighbour, weight)`: outgoing and
+    /// incoming.
     fn arcs(&self, rows: &[Row]) -> [Vec<Row>; 2] {
         let [mut out, mut incoming] = [Vec::new(), Vec::new()];
         for &(s, t, w) in rows {
@@ -63,7 +64,7 @@ impl Options {
         [out, incoming]
     }
 
-    /// The lists that the graph must have: neighbours with stored weights, ascending.
+    /// Returns the expected lists of the graph: neighbours with stored weights, ascending.
     fn lists(&self, arcs: Vec<Row>, graph: &Graph) -> BTreeMap<u32, Vec<(u32, u64)>> {
         let scale = graph.weight_scale();
         let mut lists: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
@@ -80,7 +81,7 @@ impl Options {
                 }
                 *list = sums.into_iter().collect();
             }
-            // Ascending by weight, too: the first of equal neighbours has the least.
+            // Ascending by weight, too: the first of equal neighbours has the smallest.
             if self.duplicates == Duplicates::Least {
                 list.dedup_by_key(|&mut (neighbor, _)| neighbor);
             }
@@ -144,7 +145,7 @@ fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// Few vertices, so that duplicates and loops are frequent; whole or real weights.
+/// Generates few vertices, so that duplicates and loops are frequent; whole or real weights.
 fn rows() -> impl Strategy<Value = (u32, Vec<Row>)> {
     let weight = prop_oneof![
         (0u32..50).prop_map(f64::from).boxed(),
@@ -209,8 +210,8 @@ proptest! {
     }
 }
 
-/// A table large enough for several ranges and tasks: 2¹⁸ rows over 5,000 vertices, some of them
-/// loops, many duplicates, and one vertex with a tenth of all arcs.
+/// A table large enough for several ranges and tasks: 2¹⁸ rows over 5,000 vertices. Some are loops,
+/// many are duplicates, and one vertex has a tenth of all arcs.
 fn large_rows() -> (u32, Vec<Row>) {
     let vertices = 5_000u32;
     let mut state = 1u64;
@@ -279,12 +280,12 @@ fn weights_that_add_up_beyond_32_bits_get_a_coarser_scale() {
     assert_eq!(weight(0, 0), weight(1, 0), "both directions agree");
     assert!(weight(1, 1) > 0.0, "a small weight does not vanish");
 
-    // The small edge changes too much to be taken without a word.
+    // The small edge changes too much to be rounded silently.
     let refused = GraphBuilder::new().build(options.table(3, &rows));
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("1 of 3002 weights") && error.contains("(7 to 8)"), "{error}");
 
-    // Of the least and of a multiset nothing adds up: weights stay as they are.
+    // `Least` and multigraphs add nothing up: weights stay as they are.
     let least = Options { duplicates: Duplicates::Least, ..options }.build(3, &rows, 1 << 31);
     assert_eq!(least.weight_scale().code(), 0);
     assert_eq!(least.shards()[0].out().weights_of(1), Some(&[4_000_000_000, 7][..]));

@@ -5,7 +5,7 @@ use ripplet_generate::{Rmat, Road, Web};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, GraphView, SelfLoops};
 
-/// The bytes of all compressed lists, after checking that they are valid and decode to the graph's.
+/// Checks that the compressed lists are valid and decode to the graph's lists; returns their bytes.
 fn compressed_bytes(graph: &Graph) -> u64 {
     let compressed = CompressedGraph::of(graph.clone()).unwrap();
     let lists = compressed
@@ -22,7 +22,7 @@ fn compressed_bytes(graph: &Graph) -> u64 {
     bytes
 }
 
-/// Limits are about 2 % above the bits an arc, directory included, that were measured when they were written.
+/// The limits are about 2 % above the measured bits per arc, directory included.
 #[test]
 fn generated_graphs_stay_below_their_sizes() {
     let cases: [(&str, EdgeTable, f64); 3] = [

@@ -1,10 +1,11 @@
-//! What building a graph or a batch, or compressing lists, costs: at its peak the table (of lists,
-//! nothing), what is finished, and 5 %.
+//! Peak memory of building a graph or a batch, and of compressing lists.
 //!
-//! The measure is the process's peak resident memory as the kernel counts it, not what was asked
-//! of the allocator: the builder reserves room for duplicates that it never touches, which costs
-//! addresses and no memory. Each case runs in a process of its own, so that nothing that another
-//! one freed is left over, with large blocks given back to the system at once.
+//! The limit is the input table (nothing for lists), the result, and 5 %.
+//!
+//! The measure is the process's peak resident memory as the kernel counts it, not the sum of
+//! requests to the allocator. The builder reserves room for duplicates that it never touches, which
+//! costs addresses and no memory. Each case runs in its own process, so that nothing freed by
+//! another case is left over. Large blocks are returned to the system at once.
 
 #![cfg(target_os = "linux")]
 
@@ -14,12 +15,12 @@ use ripplet_graph::compressed::CompressedAdjacency;
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder};
 use std::process::Command;
 
-/// Names the case for the process that measures it.
+/// Environment variable that names the case for the measuring process.
 const CASE: &str = "RIPPLET_MEMORY_CASE";
-/// Beyond the 5 %: thread stacks, the allocator's own blocks, tables of ranges.
+/// Allowance beyond the 5 %: thread stacks, the allocator's own blocks, tables of ranges.
 const SLACK: u64 = 1 << 20;
 
-/// About 3 million edges in each case.
+/// Returns a table of about 3 million edges.
 fn table(case: &str) -> EdgeTable {
     let web = || Web { edge_factor: 24, ..Web::new(17) }.generate().unwrap();
     match case {
@@ -41,7 +42,7 @@ fn table(case: &str) -> EdgeTable {
     }
 }
 
-/// 30,000 graphs of 40 vertices; 50 edges each in both directions, some of them twice.
+/// Returns 30,000 graphs of 40 vertices with 50 edges each, in both directions, some of them twice.
 fn batch_table(weighted: bool) -> BatchTable {
     const GRAPHS: u32 = 30_000;
     let mut rows = BatchRows::default();
@@ -64,7 +65,7 @@ fn batch_table(weighted: bool) -> BatchTable {
     BatchTable::new(members, rows).unwrap()
 }
 
-/// What building takes, and the building, which answers how large its outcome is.
+/// The bytes of the input, and the construction, which returns the bytes of its result.
 type Building = (u64, Box<dyn FnOnce() -> u64 + Send>);
 
 fn building(case: &str) -> Building {
@@ -74,7 +75,7 @@ fn building(case: &str) -> Building {
         let table = batch_table(case.contains("weighted"));
         let starts = size_of_val(table.members().vertex_starts()) as u64;
         let build = move |table| BatchBuilder::new().direction(direction).build(table).unwrap();
-        // Where graphs begin is counted once: the batch takes it over from the table.
+        // The starts of graphs are counted once: the batch takes them over from the table.
         return (table.bytes(), Box::new(move || build(table).bytes() - starts));
     }
     if case == "compressed" {
@@ -100,7 +101,7 @@ const CASES: [&str; 10] = [
     "compressed",
 ];
 
-/// A field of the process's status, in bytes.
+/// Returns a field of the process's status, in bytes.
 fn status(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(field)).expect("a field of Linux");
@@ -109,7 +110,7 @@ fn status(field: &str) -> u64 {
 
 fn measure(case: &str) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    // The code and the threads are paged in before anything is counted.
+    // Code and threads are paged in before anything is counted.
     let small = || EdgeTable::new(Web::new(8).generate().unwrap().ids().clone(), vec![], vec![]);
     pool.install(|| GraphBuilder::new().build(small().unwrap()).unwrap());
 
@@ -126,7 +127,7 @@ fn measure(case: &str) {
         "{case}: peak {peak}, table {table_bytes}, built {built}, limit {limit}: {:+.2} %",
         100.0 * (peak as f64 / parts as f64 - 1.0)
     );
-    // A little of it may lie where something was that is freed by now, such as a table.
+    // A little of the result may reuse memory of something freed by now, such as a table.
     assert!(peak > built - built / 10, "{case}: the measure sees what is built");
     assert!(peak <= limit, "{case}: peak {peak} beyond {limit}");
 }

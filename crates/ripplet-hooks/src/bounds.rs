@@ -1,27 +1,32 @@
-//! Which `while` loops end: those that count.
+//! Termination of `while` loops: a loop is accepted if it counts.
 //!
-//! A condition that can be any expression cannot be proved to become false. What can be proved is
-//! a counter: the condition demands `i < end`, the body steps `i` once every turn towards `end`,
-//! nothing else sets `i`, and `end` stays. Halving a number until it is 0 is such a count, too.
+//! No analysis can prove that an arbitrary condition becomes false. A counter can be proved:
+//!
+//! - the condition requires `i < end`,
+//! - the body moves `i` towards `end` once in every iteration,
+//! - nothing else sets `i`,
+//! - `end` does not change.
+//!
+//! Halving a number until it is 0 counts, too.
 
 use crate::constant::limits;
 use crate::ir::{Binary, LocalId, Scalar};
 use crate::tree::{Kind, Literal, Local, Node};
 
-/// What to write instead of a loop that may not end.
+/// Help text for a loop that is not proved to end.
 pub(crate) const HELP: &str = "count: `while i < end && … { … i += 1; }` with nothing else setting \
     `i` or `end` and no `continue` before the step (also `i -= 1` with `i > end`, and `x >>= 1` or \
     `x /= 2` with an unsigned `x > 0`), or `for _ in 0..1000 { if done { break; } … }`";
 
-/// A function's locals and their types.
+/// The locals of a function, with their integer types.
 pub(crate) struct Counters<'a> {
     pub(crate) locals: &'a [Local],
-    /// Of each local, if it is an integer.
+    /// The integer type of each local, or `None` for a local of another type.
     pub(crate) integers: &'a [Option<Scalar>],
 }
 
 impl Counters<'_> {
-    /// Whether a loop ends after finitely many turns, whatever its values.
+    /// Returns whether a loop ends after finitely many iterations for all values of its locals.
     pub(crate) fn end(&self, condition: &Node, body: &Node) -> bool {
         let Kind::Block { statements, tail } = &body.kind else { return false };
         let mut sets = vec![0; self.locals.len()];
@@ -45,7 +50,7 @@ impl Counters<'_> {
         })
     }
 
-    /// Whether the condition, one of its `&&` parts, stops this counter.
+    /// Returns whether the condition, or one of its `&&` operands, stops this counter.
     fn demands(&self, condition: &Node, sets: &[usize], counter: &Counter) -> bool {
         match &condition.kind {
             Kind::Binary(Binary::LazyAnd, left, right) => {
@@ -69,7 +74,8 @@ impl Counters<'_> {
     }
 }
 
-/// Whether a value is the same in every turn, where these locals are set so often.
+/// Returns whether a value is the same in every iteration. `sets` counts the statements in the loop
+/// that set each local.
 fn stays(end: &Node, sets: &[usize]) -> bool {
     match &end.kind {
         Kind::Literal(_) | Kind::Parameter(_) | Kind::Field { .. } => true,
@@ -87,12 +93,13 @@ fn stays(end: &Node, sets: &[usize]) -> bool {
 struct Counter {
     local: LocalId,
     scalar: Scalar,
-    /// The operator of the assignment, and its operand.
+    /// The operator of the assignment and its operand.
     step: (Binary, i128),
 }
 
 impl Counter {
-    /// Whether `counter comparison end` becomes false. The step must not wrap past the end.
+    /// Returns whether `counter comparison end` becomes false without the step wrapping past the
+    /// end.
     fn stops_at(&self, comparison: Binary, end: Option<i128>) -> bool {
         let (least, most) = limits(self.scalar);
         let unsigned = least == 0;
@@ -101,7 +108,7 @@ impl Counter {
             ((Binary::Add, step @ 1..), Binary::Le) => end.unwrap_or(most) + step <= most,
             ((Binary::Sub, step @ 1..), Binary::Gt) => end.unwrap_or(least) + 1 - step >= least,
             ((Binary::Sub, step @ 1..), Binary::Ge) => end.unwrap_or(least) - step >= least,
-            // A number above 0 falls when it is halved, down to 0, where the condition fails.
+            // Halving decreases a number above 0 until it is 0, and then the condition fails.
             ((Binary::Shr, 1..=31) | (Binary::Div, 2..), Binary::Gt) => unsigned,
             ((Binary::Shr, 1..=31) | (Binary::Div, 2..), Binary::Ge) => {
                 unsigned && end.is_some_and(|end| end > 0)
@@ -137,7 +144,7 @@ fn count_sets(node: &Node, sets: &mut [usize]) {
     node.each_part(&mut |part| count_sets(part, sets));
 }
 
-/// Whether a tree begins the next turn of the loop around it.
+/// Returns whether a tree contains a `continue` of the loop around it.
 fn continues(node: &Node) -> bool {
     match &node.kind {
         Kind::Continue => true,

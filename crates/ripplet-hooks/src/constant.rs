@@ -6,10 +6,10 @@ use crate::tree::Literal;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
-/// The label of a vertex that has none.
+/// The name of the label of a vertex without a label.
 pub(crate) const NO_LABEL: &str = "NO_LABEL";
 
-/// Reads a literal: its value, and its type where a suffix says it.
+/// Reads a literal: its value, and its type if a suffix gives one.
 pub(crate) fn read_literal(lit: &syn::Lit) -> Result<(Literal, Option<Scalar>), Diagnostic> {
     let help = "literals are integers, floats, `true` and `false`";
     let refused = |message: &str| Diagnostic::new(lit.span(), message, help);
@@ -19,7 +19,7 @@ pub(crate) fn read_literal(lit: &syn::Lit) -> Result<(Literal, Option<Scalar>), 
             Ok((Literal::Float(read_float(value.base10_digits(), lit.span())?), Some(Scalar::F32)))
         }
         syn::Lit::Int(value) => {
-            // In patterns, the minus is a part of the literal.
+            // A minus in a pattern is part of the literal.
             let number = value.base10_parse::<i128>().ok();
             let number = number.filter(|&number| number <= i128::from(u64::MAX));
             let number = number.ok_or_else(|| refused("this number is larger than any integer"))?;
@@ -49,7 +49,7 @@ fn read_suffix(suffix: &str, span: Span) -> Result<Option<Scalar>, Diagnostic> {
     }
 }
 
-/// A literal as a value of a type, if it has that type and fits.
+/// Returns a literal as a value of a type, if it can have that type and fits.
 pub(crate) fn value_of(literal: &Literal, scalar: Scalar) -> Option<Value> {
     match (literal, scalar) {
         (Literal::Bool(value), Scalar::Bool) => Some(Value::Bool(*value)),
@@ -62,7 +62,7 @@ pub(crate) fn value_of(literal: &Literal, scalar: Scalar) -> Option<Value> {
     }
 }
 
-/// The constants of `f32`.
+/// The associated constants of `f32`.
 pub(crate) const FLOAT_CONSTANTS: [(&str, f32); 7] = [
     ("INFINITY", f32::INFINITY),
     ("NEG_INFINITY", f32::NEG_INFINITY),
@@ -73,7 +73,7 @@ pub(crate) const FLOAT_CONSTANTS: [(&str, f32); 7] = [
     ("EPSILON", f32::EPSILON),
 ];
 
-/// The constants of the scalar types: `u32::MAX`, `f32::INFINITY`.
+/// Returns an associated constant of a scalar type, such as `u32::MAX` or `f32::INFINITY`.
 pub(crate) fn associated(ty: &str, name: &str) -> Option<(Literal, Scalar)> {
     let scalar = Scalar::named(ty)?;
     let literal = match (scalar, name) {
@@ -90,7 +90,7 @@ pub(crate) fn associated(ty: &str, name: &str) -> Option<(Literal, Scalar)> {
     Some((literal, scalar))
 }
 
-/// The smallest and the largest value of an integer type.
+/// Returns the smallest and the largest value of an integer type.
 pub(crate) fn limits(scalar: Scalar) -> (i128, i128) {
     match scalar {
         Scalar::U32 => (0, u32::MAX.into()),
@@ -101,10 +101,10 @@ pub(crate) fn limits(scalar: Scalar) -> (i128, i128) {
     }
 }
 
-/// A value written as a literal, its negative, or a constant of a scalar type.
+/// Reads a value written as a literal, its negative, or an associated constant of a scalar type.
 ///
 /// # Errors
-/// Where it is something else, or not of this type.
+/// If the expression is anything else, or the value is not of this type.
 pub(crate) fn read_constant(value: &syn::Expr, scalar: Scalar) -> Result<Value, Diagnostic> {
     let (literal, suffix) = read_parts(value)?;
     let fits = suffix.is_none_or(|suffix| suffix == scalar);

@@ -1,30 +1,30 @@
-//! What is wrong with a program, where, and what to write instead.
+//! Diagnostics: what is wrong with a program, where, and what to write instead.
 
 use proc_macro2::Span;
 use std::fmt;
 use thiserror::Error;
 
-/// So many errors are told at once; the rest would hardly be read.
+/// The most errors reported at once; further ones would hardly be read.
 const MOST_ERRORS: usize = 20;
 
-/// Something wrong with a program, at a place in the compiler's own terms.
+/// An error in a program, at a position that the compiler understands.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// The token or expression.
+    /// The token or expression that the error is about.
     pub span: Span,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What is allowed, or what to write instead.
+    /// Help text: what is allowed, or what to write instead.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// Something wrong, and what to do.
+    /// Returns an error with help text.
     pub(crate) fn new(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Diagnostic { span, message: message.into(), help: Some(help.into()) }
     }
 
-    /// Something wrong that needs no advice.
+    /// Returns an error without help text.
     pub(crate) fn plain(span: Span, message: impl Into<String>) -> Self {
         Diagnostic { span, message: message.into(), help: None }
     }
@@ -36,7 +36,7 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// Collects what is wrong, so that several errors are told at once.
+/// A list of errors without duplicates, so that several are reported at once.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnostics(Vec<Diagnostic>);
 
@@ -59,18 +59,18 @@ impl Diagnostics {
     }
 }
 
-/// Something wrong with a program file.
+/// An error in a program file.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub struct ProgramError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// Characters of that line which it is about, at least 1.
+    /// The number of characters of that line that the error is about; at least 1.
     pub width: usize,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What is allowed, or what to write instead.
+    /// Help text: what is allowed, or what to write instead.
     pub help: Option<String>,
 }
 
@@ -92,14 +92,14 @@ impl fmt::Display for ProgramError {
     }
 }
 
-/// Everything found wrong with a program file, in the order of the text; never empty.
+/// The errors of a program file, in the order of the text; never empty.
 ///
-/// Shown as `path:line:column: message`, one below the other.
+/// Displayed as `path:line:column: message`, one error below the other.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub struct ProgramErrors {
-    /// The file's name, as the reader was given it.
+    /// The file's name as it was passed to [`read_program`](crate::read_program).
     pub path: String,
-    /// At most 20.
+    /// The errors; at most 20.
     pub errors: Vec<ProgramError>,
 }
 

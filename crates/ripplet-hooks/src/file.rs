@@ -1,4 +1,4 @@
-//! Program files: the same text as a module with `#[label_program]`, read at run time.
+//! Program files: the text of a module with `#[label_program]`, read at run time.
 
 use crate::error::{Diagnostic, ProgramErrors};
 use crate::ir::Module;
@@ -7,17 +7,17 @@ use crate::program::translate;
 use proc_macro2::{Span, TokenStream};
 use std::str::FromStr;
 
-/// The parser recurses: so much stack is enough for the deepest text that is let through.
+/// Stack size of the thread that parses, in bytes. The parser recurses; this is enough for the
+/// deepest text that passes the limits.
 const STACK: usize = 64 << 20;
 
-/// Reads a program from a file's text: the inside of a module, or one module with
-/// `#[label_program]`.
+/// Reads a program from a file's text.
 ///
-/// `path` is only for messages. Memory and stack are bounded by [`LARGEST_FILE`], whatever the
-/// text.
+/// The text is either the inside of a module or one module with `#[label_program]`. `path` is used
+/// only in messages. [`LARGEST_FILE`] bounds memory and stack for every text.
 ///
 /// # Errors
-/// Everything found wrong, with lines and columns.
+/// If the text is not a valid program: everything found wrong, with lines and columns.
 pub fn read_program(path: &str, text: &str) -> Result<Module, ProgramErrors> {
     if text.len() > LARGEST_FILE {
         return Err(ProgramErrors::new(path, vec![too_large(text)]));
@@ -41,12 +41,13 @@ pub fn read_program(path: &str, text: &str) -> Result<Module, ProgramErrors> {
     })
 }
 
-/// Checks that every bracket, quote and comment that a text opens is closed in it, and no other: only such a
-/// text stays inside a function that it is put into.
+/// Checks that every bracket, quote and comment is opened and closed within the text.
+///
+/// Only such a text stays inside a function that it is put into.
 ///
 /// # Errors
-/// The place of the first bracket, quote or comment without a partner, or the size of a text that is too
-/// large.
+/// If a bracket, quote or comment has no partner (the error has its place), or if the text is
+/// larger than [`LARGEST_FILE`].
 pub fn check_balance(path: &str, text: &str) -> Result<(), ProgramErrors> {
     if text.len() > LARGEST_FILE {
         return Err(ProgramErrors::new(path, vec![too_large(text)]));
@@ -73,7 +74,8 @@ fn parse(text: &str) -> Result<Vec<syn::Item>, Vec<Diagnostic>> {
     Ok(inside(file.items))
 }
 
-/// The items of the module with `#[label_program]`, if the file is such a module.
+/// Returns the items of the module with `#[label_program]` if the file has such a module, else the
+/// file's items.
 fn inside(mut items: Vec<syn::Item>) -> Vec<syn::Item> {
     let marked = |item: &syn::Item| match item {
         syn::Item::Mod(module) => {

@@ -1,44 +1,42 @@
-//! The intermediate form of a program: what is left of its text once every name is resolved and
-//! every type known.
+//! The intermediate representation of a program: every name is resolved and every type known.
 //!
-//! The C++ emitter and the just-in-time compiler both start here, so this form promises more than
-//! Rust's syntax does:
+//! The C++ emitter and the just-in-time compiler both start here, so this representation guarantees
+//! more than Rust's syntax does:
 //!
-//! - **Expressions are pure and total.** No expression writes anything, loops for ever, or fails:
-//!   integers wrap, a division has a divisor that is not 0 (nor -1 where the dividend is signed),
-//!   shift amounts are masked, an index out of range reads 0. The parts of an expression may be
-//!   evaluated in any order, more than once, or, where their value is not needed, not at all.
-//!   One exception: a [`ExpressionKind::Call`] of a function with [`Function::effects`]. It only
-//!   stands alone: as the value of a [`Statement::Let`] or [`Statement::Set`], or as a
-//!   [`Statement::Run`].
-//! - **Functions come before their callers** in [`Module::functions`], so none is recursive.
+//! - **Expressions are pure and total.** No expression writes anything, loops forever, or fails:
+//!   integers wrap, a divisor is never 0 (nor -1 if the dividend is signed), shift amounts are
+//!   masked, an index out of range reads 0. The parts of an expression may be evaluated in any
+//!   order, more than once, or, if their value is not needed, never. The one exception is an
+//!   [`ExpressionKind::Call`] of a function with [`Function::effects`]. It occurs only alone: as
+//!   the value of a [`Statement::Let`] or [`Statement::Set`], or as a [`Statement::Run`].
+//! - **Functions precede their callers** in [`Module::functions`], so none is recursive.
 //! - **Locals are unique**: shadowing is resolved, and a local is set before it is read. The first
 //!   locals of a function are its parameters.
-//! - **Blocks end where control leaves them**: nothing follows a `return`, `break` or `continue`.
-//!   A function that returns a value does so on every path: where [`falls_through`] says that its
-//!   body may end, it ends in a [`Statement::Return`].
+//! - **Blocks end where control leaves them**: nothing follows a `return`, `break` or `continue`. A
+//!   function that returns a value does so on every path: if [`falls_through`] is true of its body,
+//!   the body ends in a [`Statement::Return`].
 //!
 //! Floats: every operation is rounded on its own (no fused multiply-add), and no operation may be
-//! reordered. The bits of a NaN that an operation makes are not defined; everything else is.
+//! reordered. The bits of a NaN that an operation produces are not defined; everything else is.
 
 /// A program: its parameters, columns and functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Module {
-    /// The name of the program's struct: `Attenuated`.
+    /// The name of the program's struct, such as `Attenuated`.
     pub type_name: String,
-    /// The program's name as users know it: `attenuated`.
+    /// The program's name as users know it, such as `attenuated`.
     pub name: String,
     /// The scalars of the program's struct, in its order.
     pub parameters: Vec<Parameter>,
-    /// The columns, in their order; a column's place here is its slot.
+    /// The columns in their order; a column's index here is its slot.
     pub columns: Vec<Column>,
     /// The type of a score: u64, i64 or f32.
     pub score: Scalar,
-    /// The name of the schedule that it is made for, as in `Schedule::phased()`.
+    /// The name of the schedule that the program is made for, as in `Schedule::phased()`.
     pub schedule: Option<String>,
     /// Every function that a hook reaches, each before its callers.
     pub functions: Vec<Function>,
-    /// Which of the functions are hooks and declarations.
+    /// The functions that are hooks and declarations.
     pub hooks: Hooks,
 }
 
@@ -47,38 +45,39 @@ pub struct Module {
 pub struct Parameter {
     /// The field's name.
     pub name: String,
-    /// Its type.
+    /// The field's type.
     pub scalar: Scalar,
 }
 
-/// A column: values for each vertex.
+/// A column: one or more values per vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The column's name.
     pub name: String,
     /// The type of a value: u32 or f32.
     pub scalar: Scalar,
-    /// How many values a vertex has.
+    /// The number of values per vertex.
     pub len: Len,
-    /// The value where none is given; without it, the column must be given. Of the type `scalar`.
+    /// The default value, of the type `scalar`. Without it, the caller must supply the column.
     pub default: Option<Value>,
-    /// Whether a function sets it.
+    /// Whether a function sets the column.
     pub written: bool,
 }
 
-/// How many values of a column a vertex has.
+/// The number of values that a column has per vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Len {
-    /// One, read without an index.
+    /// One value, read without an index.
     One,
-    /// So many as this parameter (of type u32) says, read by index.
+    /// As many values as this parameter (of type u32) says, read by index.
     Parameter(ParameterId),
-    /// This many, read by index.
+    /// This many values, read by index.
     Fixed(u32),
 }
 
-/// The functions of [`Module::functions`] that the engine calls; where one is not written, the
-/// default of the trait `Program` holds.
+/// The functions of [`Module::functions`] that the engine calls.
+///
+/// If the program does not write one, the default of the trait `Program` applies.
 ///
 /// Signatures (see [`View`]; `Score` is [`Module::score`]):
 ///
@@ -94,11 +93,11 @@ pub enum Len {
 /// | `label_total` | | u32: 0 `None`, 1 `Members`, 2 `Volume` |
 /// | `falls_with_total`, `follows_frequency`, `carries` | | bool |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)] // The table above says what each is.
+#[allow(missing_docs)] // The table above describes each.
 pub struct Hooks {
     pub pick_label: Option<FunctionId>,
     pub load_neighbor: Option<FunctionId>,
-    /// Always written.
+    /// Every program writes this one.
     pub label_score: FunctionId,
     pub carry: Option<FunctionId>,
     pub update_vertex: Option<FunctionId>,
@@ -110,19 +109,19 @@ pub struct Hooks {
     pub carries: Option<FunctionId>,
 }
 
-/// A place in [`Module::parameters`].
+/// An index into [`Module::parameters`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ParameterId(pub usize);
 
-/// A place in [`Module::columns`]: the slot.
+/// An index into [`Module::columns`]: the slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ColumnId(pub usize);
 
-/// A place in [`Module::functions`].
+/// An index into [`Module::functions`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub usize);
 
-/// A place in [`Function::locals`].
+/// An index into [`Function::locals`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LocalId(pub usize);
 
@@ -145,18 +144,18 @@ pub enum Type {
     Scalar(Scalar),
     /// A label and a weight, both u32.
     Vote,
-    /// What a hook sees. Only parameters of functions have this type; a view is only handed on.
+    /// A view. Only parameters of functions have this type; a function can only pass a view on.
     View(View),
-    /// Nothing: the result of a function that returns none.
+    /// No value: the result of a function that returns nothing.
     Unit,
 }
 
-/// The four views.
+/// The four views that hooks take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum View {
     /// `Vertex`.
     Vertex,
-    /// `&mut VertexMut`: reads of columns give what was set before. Only `update_vertex` has it.
+    /// `&mut VertexMut`: reading a column returns what was set before. Only `update_vertex` has it.
     VertexMut,
     /// `Neighbor`.
     Neighbor,
@@ -164,103 +163,103 @@ pub enum View {
     Candidate,
 }
 
-/// A function. It may read the program's parameters, whether or not it was a method.
+/// A function. It may read the program's parameters, whether it was a method or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// Its name; unique in the module.
+    /// The function's name, unique in the module.
     pub name: String,
-    /// The first so many of `locals` are its parameters.
+    /// The number of parameters, which are the first of `locals`.
     pub parameters: usize,
-    /// Every local.
+    /// All locals, parameters included.
     pub locals: Vec<Local>,
-    /// What it returns: a scalar, a vote, or nothing. Never a view.
+    /// The type of the result: a scalar, a vote, or nothing. Never a view.
     pub result: Type,
-    /// Whether it has a [`View::VertexMut`] among its parameters, and so may set columns.
+    /// Whether a [`View::VertexMut`] is among the parameters, so that the function may set columns.
     pub effects: bool,
-    /// What it does.
+    /// The body.
     pub body: Block,
 }
 
-/// A parameter, a `let`, or a place for a value in between.
+/// A local: a parameter, a `let`, or a temporary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Local {
-    /// Its name in the text; not unique.
+    /// The name in the text; not unique.
     pub name: String,
-    /// Its type.
+    /// The local's type.
     pub ty: Type,
 }
 
-/// Statements, in their order.
+/// A sequence of statements.
 pub type Block = Vec<Statement>;
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
-    /// A local (a scalar or a vote) begins. Without a value it is set on every path before it is
-    /// read. A `Let` in a loop is met once a turn.
+    /// Declares a local (a scalar or a vote). A local without a value is set on every path before
+    /// it is read. A `Let` in a loop executes once per iteration.
     Let {
         /// The local; this is its only `Let`.
         local: LocalId,
-        /// What it is at first.
+        /// The initial value.
         value: Option<Expression>,
     },
-    /// A local gets another value.
+    /// Assigns another value to a local.
     Set {
-        /// The local: begun before, or a parameter.
+        /// The local: declared before, or a parameter.
         local: LocalId,
-        /// Of the local's type.
+        /// The value, of the local's type.
         value: Expression,
     },
-    /// A column of the vertex is set; out of range, nothing happens.
+    /// Sets a column of the vertex. An index out of range has no effect.
     SetColumn {
         /// A local of [`View::VertexMut`].
         view: LocalId,
-        /// Which column.
+        /// The column.
         column: ColumnId,
-        /// Which of its values (u32); none where [`Len::One`].
+        /// The index of the value (u32); `None` for [`Len::One`].
         index: Option<Expression>,
-        /// Of the column's type.
+        /// The value, of the column's type.
         value: Expression,
     },
-    /// A call for what it does: a function with effects, whose result, if any, is not needed.
+    /// Calls a function with effects; its result, if any, is not used.
     Run(Expression),
-    /// One of two blocks.
+    /// Executes one of two blocks.
     If {
-        /// A bool.
+        /// The condition, a bool.
         condition: Expression,
-        /// Where it holds.
+        /// The block if the condition holds.
         then: Block,
-        /// Where it does not.
+        /// The block if it does not.
         otherwise: Block,
     },
-    /// The block of the first arm that has the value, or the last block.
+    /// Executes the block of the first arm that contains the value, or `otherwise`.
     Match {
         /// The value: an integer.
         on: Expression,
-        /// Tried in their order.
+        /// The arms, tried in their order.
         arms: Vec<Arm>,
-        /// Where no arm has it.
+        /// The block if no arm contains the value.
         otherwise: Block,
     },
-    /// A loop over a range, which is known before the first turn; see [`Range`].
+    /// A loop over a range that is known before the first iteration; see [`Range`].
     For {
-        /// Holds the number of the turn, from `first`; a new value each turn, never set inside.
+        /// The counter, from `first`; new in each iteration, never set in the body.
         counter: LocalId,
-        /// From where to where.
+        /// The range of the counter.
         range: Range,
-        /// A turn.
+        /// The body.
         body: Block,
     },
     /// A loop that the checker has proved to end.
     While {
-        /// A bool, looked at before each turn.
+        /// The condition, a bool, evaluated before each iteration.
         condition: Expression,
-        /// A turn.
+        /// The body.
         body: Block,
     },
     /// Leaves the innermost loop.
     Break,
-    /// Begins the next turn of the innermost loop.
+    /// Begins the next iteration of the innermost loop.
     Continue,
     /// Leaves the function, with a value unless its result is [`Type::Unit`].
     Return(Option<Expression>),
@@ -269,36 +268,36 @@ pub enum Statement {
 /// An arm of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arm {
-    /// Ranges of values, both ends inside; of the matched type.
+    /// Ranges of values of the matched type, both ends included.
     pub values: Vec<(Value, Value)>,
-    /// What to do.
+    /// The block to execute.
     pub block: Block,
 }
 
-/// The values that a counter takes: `first..end`, or `first..=end`.
+/// The range of a loop's counter: `first..end`, or `first..=end`.
 ///
-/// Ends are of the counter's type, u32 or i32, and evaluated once. Empty where `end` is below
-/// `first`, or equal to it and not inside.
+/// Both ends have the counter's type, u32 or i32, and are evaluated once. The range is empty if
+/// `end` is below `first`, or equal to it and not included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     /// The first value.
     pub first: Expression,
-    /// The last value, or the one after it.
+    /// The last value, or the value after it.
     pub end: Expression,
-    /// Whether `end` is inside. (It may then be the largest value of its type.)
+    /// Whether `end` is included. It may then be the largest value of its type.
     pub inclusive: bool,
 }
 
 /// An expression and its type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// What it is.
+    /// The operation or value.
     pub kind: ExpressionKind,
-    /// Its type.
+    /// The type of the result.
     pub ty: Type,
 }
 
-/// What an expression is made of.
+/// The kinds of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
     /// A constant.
@@ -307,27 +306,27 @@ pub enum ExpressionKind {
     Local(LocalId),
     /// A scalar of the program's struct.
     Parameter(ParameterId),
-    /// Something that a view knows.
+    /// A field of a view.
     Field {
         /// A local that is a view.
         view: LocalId,
-        /// What; see [`Field`] for which view has it.
+        /// The field; [`Field`] lists which view has it.
         field: Field,
     },
-    /// 32 random bits for this view's id.
+    /// 32 random bits for the id of a view.
     Random {
-        /// A vertex or a neighbour.
+        /// A local that is a vertex or a neighbour.
         view: LocalId,
         /// The stream, u32.
         stream: Box<Expression>,
     },
     /// A value of a column.
     Column {
-        /// A vertex or a neighbour.
+        /// A local that is a vertex or a neighbour.
         view: LocalId,
-        /// Which column.
+        /// The column.
         column: ColumnId,
-        /// Which of its values (u32; out of range reads 0); none where [`Len::One`].
+        /// The index of the value (u32; out of range reads 0); `None` for [`Len::One`].
         index: Option<Box<Expression>>,
     },
     /// An operation on one value.
@@ -336,33 +335,36 @@ pub enum ExpressionKind {
     Binary(Binary, Box<Expression>, Box<Expression>),
     /// `left.checked_…(right).unwrap_or(otherwise)`.
     Checked {
-        /// Which operation.
+        /// The operation.
         operation: Checked,
-        /// An integer.
+        /// The left operand, an integer.
         left: Box<Expression>,
-        /// Of the same type; u32 for shifts.
+        /// The right operand, of the same type; u32 for shifts.
         right: Box<Expression>,
-        /// Of the type of `left`: the value where the operation has none.
+        /// The value, of the type of `left`, if the operation has no result.
         otherwise: Box<Expression>,
     },
-    /// `as`, with Rust's meaning, between scalars: integers are cut or extended, a float is cut
-    /// towards 0 and held at the ends of the integer's range (NaN is 0), an integer is rounded to
-    /// the nearest float (ties to even), a bool is 0 or 1.
+    /// A cast `as` between scalars, with Rust's meaning:
+    ///
+    /// - An integer is truncated or extended.
+    /// - A float is rounded towards 0 and clamped to the integer's range; NaN becomes 0.
+    /// - An integer becomes the nearest float (ties to even).
+    /// - A bool becomes 0 or 1.
     Cast(Box<Expression>),
-    /// `condition ? then : otherwise`; both sides are of the same type.
+    /// `condition ? then : otherwise`; both sides have the same type.
     Select {
-        /// A bool.
+        /// The condition, a bool.
         condition: Box<Expression>,
-        /// Where it holds.
+        /// The value if the condition holds.
         then: Box<Expression>,
-        /// Where it does not.
+        /// The value if it does not.
         otherwise: Box<Expression>,
     },
     /// A call of another function; a view among the arguments is an [`ExpressionKind::Local`].
     Call {
-        /// Which function.
+        /// The function.
         function: FunctionId,
-        /// Of its parameters' types.
+        /// The arguments, of the parameters' types.
         arguments: Vec<Expression>,
     },
     /// A vote from a label and a weight, both u32.
@@ -371,12 +373,12 @@ pub enum ExpressionKind {
     VoteLabel(Box<Expression>),
     /// The weight (u32) of a vote.
     VoteWeight(Box<Expression>),
-    /// Whether the product of the first two is at least that of the last two; all u64, the
-    /// products in 128 bits.
+    /// Whether the product of the first two is at least that of the last two. All are u64; the
+    /// products have 128 bits.
     ProductsGe(Box<[Expression; 4]>),
 }
 
-/// What a view knows of itself.
+/// The fields of the views, with the views that have them and their types.
 ///
 /// | | Vertex | VertexMut | Neighbor | Candidate | type |
 /// |---|---|---|---|---|---|
@@ -388,7 +390,7 @@ pub enum ExpressionKind {
 /// | `GrandTotal` | | | | x | u64 |
 /// | `Total` | | | | x | u32 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // The contract's own names.
+#[allow(missing_docs)] // Named as in the trait's contract.
 pub enum Field {
     Id,
     Label,
@@ -414,93 +416,100 @@ pub enum Value {
     Bool(bool),
 }
 
-/// Operations on one value. The result has the operand's type unless said otherwise.
+/// Operations on one value. The result has the operand's type unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
-    /// Minus: signed integers (wrapping), also `wrapping_neg` of any integer; floats (flips the sign).
+    /// Negation. Signed integers wrap, `wrapping_neg` of any integer included; floats flip the
+    /// sign.
     Neg,
-    /// Every bit of an integer flipped; a bool negated.
+    /// Bitwise complement of an integer; negation of a bool.
     Not,
-    /// Of a signed integer (wrapping: the smallest is its own), or of a float (clears the sign).
+    /// Absolute value of a signed integer (wrapping: the smallest stays itself) or of a float
+    /// (clears the sign).
     Abs,
-    /// Of an integer; a u32. Of 0: the number of bits.
+    /// The number of leading zeros of an integer, a u32; for 0, the number of bits.
     LeadingZeros,
-    /// Of an integer; a u32. Of 0: the number of bits.
+    /// The number of trailing zeros of an integer, a u32; for 0, the number of bits.
     TrailingZeros,
-    /// Of an integer; a u32.
+    /// The number of ones in an integer, a u32.
     CountOnes,
-    /// Of a float, rounded to nearest; NaN below 0, -0 of -0.
+    /// Square root of a float, rounded to nearest; NaN below 0, -0 for -0.
     Sqrt,
-    /// Of a float.
+    /// The largest whole number not above a float.
     Floor,
-    /// Of a float.
+    /// The smallest whole number not below a float.
     Ceil,
-    /// Of a float, towards 0.
+    /// A float rounded towards 0.
     Trunc,
-    /// Of a float; a bool.
+    /// Whether a float is NaN; a bool.
     IsNan,
-    /// Of a float; a bool.
+    /// Whether a float is finite; a bool.
     IsFinite,
-    /// Of a float; a u32.
+    /// The bits of a float, a u32.
     ToBits,
-    /// Of a u32; a float.
+    /// The float with the bits of a u32.
     FromBits,
 }
 
-/// Operations on two values of one type, which is the result's too, unless said otherwise.
+/// Operations on two values of one type, which is also the result's type unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
-    /// Integers (wrapping) and floats.
+    /// Sum of integers (wrapping) or floats.
     Add,
-    /// Integers (wrapping) and floats.
+    /// Difference of integers (wrapping) or floats.
     Sub,
-    /// Integers (wrapping) and floats.
+    /// Product of integers (wrapping) or floats.
     Mul,
-    /// Floats; integers, towards 0, with a divisor that is never 0 (signed: never -1).
+    /// Quotient of floats, or of integers, rounded towards 0. An integer divisor is never 0
+    /// (signed: never -1).
     Div,
-    /// Integers: the rest of [`Binary::Div`], with the sign of the dividend; same divisors.
+    /// Remainder of [`Binary::Div`] of integers, with the sign of the dividend; the divisor is as
+    /// there.
     Rem,
-    /// Of the bits of integers; of bools.
+    /// Bitwise and of integers; and of bools.
     And,
-    /// Of the bits of integers; of bools.
+    /// Bitwise or of integers; or of bools.
     Or,
-    /// Of the bits of integers; of bools.
+    /// Bitwise exclusive or of integers; exclusive or of bools.
     Xor,
-    /// An integer, by a u32 of which only the low 5 or 6 bits count.
+    /// Left shift of an integer by a u32, of which only the low 5 or 6 bits count.
     Shl,
-    /// An integer, by a u32 of which only the low 5 or 6 bits count; signed: the sign moves in.
+    /// Right shift of an integer by a u32, of which only the low 5 or 6 bits count; signed: the
+    /// sign is shifted in.
     Shr,
-    /// An integer, by a u32, modulo the number of bits.
+    /// Left rotation of an integer by a u32, modulo the number of bits.
     RotateLeft,
-    /// An integer, by a u32, modulo the number of bits.
+    /// Right rotation of an integer by a u32, modulo the number of bits.
     RotateRight,
-    /// Integers, held at the ends of the range.
+    /// Sum of integers, clamped to the range of the type.
     SaturatingAdd,
-    /// Integers, held at the ends of the range.
+    /// Difference of integers, clamped to the range of the type.
     SaturatingSub,
-    /// Integers, held at the ends of the range.
+    /// Product of integers, clamped to the range of the type.
     SaturatingMul,
-    /// Integers; floats: `a < b || b is NaN ? a : b`. (Of 0 and -0 Rust itself may take the other.)
+    /// The smaller integer; of floats, `a < b || b is NaN ? a : b`. (Of 0 and -0, Rust itself may
+    /// return the other.)
     Min,
-    /// Integers; floats: `a > b || b is NaN ? a : b`. (Of 0 and -0 Rust itself may take the other.)
+    /// The larger integer; of floats, `a > b || b is NaN ? a : b`. (Of 0 and -0, Rust itself may
+    /// return the other.)
     Max,
-    /// Integers: the distance, of the unsigned type of the same size.
+    /// Absolute difference of integers, of the unsigned type of the same size.
     AbsDiff,
     /// An integer to the power of a u32, wrapping.
     Pow,
-    /// Floats: the size of the first with the sign of the second.
+    /// The float with the magnitude of the first and the sign of the second.
     CopySign,
-    /// Any scalars; a bool. Floats as in IEEE 754: nothing equals NaN.
+    /// Equality of any scalars, a bool. Floats compare as in IEEE 754: nothing equals NaN.
     Eq,
-    /// Any scalars; a bool: the opposite of [`Binary::Eq`].
+    /// Inequality of any scalars, a bool: the opposite of [`Binary::Eq`].
     Ne,
-    /// Any scalars (false < true); a bool.
+    /// Less than, of any scalars (false < true); a bool.
     Lt,
-    /// Any scalars; a bool.
+    /// Less than or equal, of any scalars; a bool.
     Le,
-    /// Any scalars; a bool.
+    /// Greater than, of any scalars; a bool.
     Gt,
-    /// Any scalars; a bool.
+    /// Greater than or equal, of any scalars; a bool.
     Ge,
     /// `&&` of bools.
     LazyAnd,
@@ -508,7 +517,8 @@ pub enum Binary {
     LazyOr,
 }
 
-/// Operations on integers that may have no value: out of range, divided by 0, shifted too far.
+/// Operations on integers that may have no result: out of range, division by 0, or too large a
+/// shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // Rust's own names, after `checked_`.
 pub enum Checked {
@@ -522,7 +532,7 @@ pub enum Checked {
 }
 
 impl Scalar {
-    /// Its name in Rust.
+    /// Returns the operation's name in Rust.
     pub fn name(self) -> &'static str {
         match self {
             Scalar::U32 => "u32",
@@ -534,23 +544,23 @@ impl Scalar {
         }
     }
 
-    /// The scalar of this name.
+    /// Returns the scalar type of this name.
     pub fn named(name: &str) -> Option<Scalar> {
         let all = [Scalar::U32, Scalar::I32, Scalar::U64, Scalar::I64, Scalar::F32, Scalar::Bool];
         all.into_iter().find(|scalar| scalar.name() == name)
     }
 
-    /// Whether it is u32, i32, u64 or i64.
+    /// Returns whether the type is u32, i32, u64 or i64.
     pub fn is_integer(self) -> bool {
         !matches!(self, Scalar::F32 | Scalar::Bool)
     }
 
-    /// Whether it is i32 or i64.
+    /// Returns whether the type is i32 or i64.
     pub fn is_signed(self) -> bool {
         matches!(self, Scalar::I32 | Scalar::I64)
     }
 
-    /// The number of bits of an integer or float; 1 for a bool.
+    /// Returns the number of bits of an integer or float; 1 for a bool.
     pub fn bits(self) -> u32 {
         match self {
             Scalar::U64 | Scalar::I64 => 64,
@@ -561,7 +571,7 @@ impl Scalar {
 }
 
 impl Value {
-    /// Its type.
+    /// Returns the value's type.
     pub fn scalar(self) -> Scalar {
         match self {
             Value::U32(_) => Scalar::U32,
@@ -574,7 +584,7 @@ impl Value {
     }
 }
 
-/// Whether control can come to the end of a block.
+/// Returns whether control can reach the end of a block.
 pub fn falls_through(block: &[Statement]) -> bool {
     match block.last() {
         Some(Statement::Return(_) | Statement::Break | Statement::Continue) => false,

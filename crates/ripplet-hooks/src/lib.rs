@@ -1,20 +1,20 @@
 //! The language of hooks: a plain subset of Rust, checked and translated.
 //!
 //! A label propagation program is one Rust module ([`expand`]) or one file ([`read_program`]), in
-//! the same language. This crate reads it, checks it as rustc would, and turns it into one
-//! intermediate form, [`ir`], from which come the CUDA C++ of the GPU ([`cpp`]) and, for a file,
-//! the machine code of the CPU.
+//! the same language. This crate reads it, checks it as rustc would, and translates it into one
+//! intermediate representation, [`ir`]. From it come the CUDA C++ of the GPU ([`cpp`]) and, for a
+//! file, the machine code of the CPU.
 //!
 //! ```text
 //! tokens ──limits──> syn ──outline, signature──> items ──check──> tree ──lower──> ir ──> cpp
 //!                                                                                   └──> native code
 //! ```
 //!
-//! `check` resolves names and finds types in rustc's order and by its rules; `lower` takes control
-//! flow out of expressions and refuses what needs all types to be known. Whatever the text, the
-//! answer is a program or errors with places: never a panic, and no unbounded stack or time.
+//! `check` resolves names and infers types in rustc's order and by its rules. `lower` takes control
+//! flow out of expressions and refuses what cannot be checked until all types are known. The result
+//! is always a program or errors with places: never a panic, and never unbounded stack or time.
 //!
-//! The language itself is described in `docs/hooks.md`.
+//! `docs/hooks.md` describes the language.
 
 #[cfg(feature = "translate")]
 mod bounds;
@@ -32,7 +32,7 @@ pub mod ir;
 mod limits;
 #[cfg(feature = "translate")]
 mod lower;
-// Its constants are in the form that the series need, not those of `std`.
+// The constants are written as the series need them, not as in `std`.
 #[allow(clippy::approx_constant, clippy::excessive_precision)]
 pub mod math;
 #[cfg(feature = "translate")]

@@ -1,28 +1,28 @@
-//! Limits on a program's text, held before it is parsed.
+//! Limits on a program's text, checked before it is parsed.
 //!
-//! The parser, and all that walks over its tree, recurse: once for each bracket, but also once for
-//! each `-`, `!`, `else if` or `+` in a row. Every step consumes a token, so what may nest inside
-//! one statement is bounded by counting tokens along the way down.
+//! The parser and every walk over its tree recurse: once for each bracket, but also once for each
+//! `-`, `!`, `else if` or `+` in a row. Every step consumes a token. Counting tokens along the way
+//! down therefore bounds the nesting inside one statement.
 
 use crate::error::Diagnostic;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use std::iter::Peekable;
 
-/// The largest program file in bytes.
+/// The largest size of a program file, in bytes.
 pub const LARGEST_FILE: usize = 1 << 20;
 
-/// How deep tokens may nest; see [`check_tokens`].
+/// The largest depth of a token; see [`check_tokens`].
 const DEEPEST: usize = 1000;
 
-/// How deep brackets may nest. Each costs the parser a dozen stack frames.
+/// The largest number of nested brackets. Each costs the parser about a dozen stack frames.
 const MOST_BRACKETS: usize = 100;
 
-/// No number of the subset needs so many characters, even with underscores.
+/// The most characters of a number. Even with underscores, numbers of the subset are shorter.
 const LONGEST_NUMBER: usize = 200;
 
-/// Refuses what would take unbounded stack or time to parse.
+/// Refuses a text that would take unbounded stack or time to parse.
 ///
-/// A token's depth is its place in its statement plus the depth of the bracket around it.
+/// The depth of a token is its index in its statement plus the depth of the bracket around it.
 pub(crate) fn check_tokens(tokens: TokenStream) -> Result<(), Diagnostic> {
     let mut open = vec![Level::of(tokens, 0)];
     while let Some(level) = open.last_mut() {
@@ -43,7 +43,7 @@ pub(crate) fn check_tokens(tokens: TokenStream) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// The inside of a bracket.
+/// An open bracket and its remaining tokens.
 struct Level {
     rest: Peekable<proc_macro2::token_stream::IntoIter>,
     /// The depth of the bracket.
@@ -81,7 +81,7 @@ fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::new(span, message, help)
 }
 
-/// Whether what follows this token cannot be a part of the same statement or item.
+/// Returns whether the next token begins a new statement or item.
 fn ends_statement(token: &TokenTree, next: Option<&TokenTree>) -> bool {
     match token {
         TokenTree::Punct(punct) => matches!(punct.as_char(), ';' | ','),

@@ -1,34 +1,36 @@
-//! Functions of floats that are the same on every machine.
+//! Floating-point functions with identical results on every machine.
 //!
-//! The standard library's `exp`, `ln` and `powf` are those of the platform, and differ in their last
-//! bits. These are made of `+ - * /`, comparisons and operations on bits alone, each of which is
-//! exact or correctly rounded, and are themselves written in the language of hooks: this very file
-//! is what a hook that calls them is translated with.
+//! The standard library's `exp`, `ln` and `powf` are those of the platform and differ in their last
+//! bits. The functions here use only `+ - * /`, comparisons and bit operations, each of which is
+//! exact or correctly rounded. They are written in the language of hooks: a hook that calls them is
+//! translated together with this file.
 //!
-//! They are *not* correctly rounded. The errors given are the largest found against `f64` over some
-//! millions of arguments, in units of the last place of the result (`tests/suite/math.rs`).
+//! They are *not* correctly rounded. The stated errors are the largest found against `f64` over
+//! some millions of arguments, in units of the last place of the result (`tests/suite/math.rs`).
 
-/// ln 2 in two parts: products of the first with exponents are exact.
+/// High part of ln 2: its products with exponents are exact.
 const LN_2_HIGH: f32 = 0.693_359_375;
-/// ln 2 in two parts: what the first leaves.
+/// Low part of ln 2: ln 2 - `LN_2_HIGH`.
 const LN_2_LOW: f32 = -2.121_944_4e-4;
 /// log2 e, rounded.
 const LOG2_E: f32 = 1.442_695;
-/// What the rounding of log2 e leaves.
+/// The rounding error of `LOG2_E`: log2 e - `LOG2_E`.
 const LOG2_E_LOW: f32 = 1.925_963_e-8;
 /// √2
 const SQRT_2: f32 = 1.414_213_5;
 
-/// 2 to the power of `x`; within 1.5 units in the last place.
+/// Returns 2 to the power of `x`, within 1.5 units in the last place.
 ///
-/// Below the smallest float it is rounded once more; above the largest it is infinite; of NaN, NaN.
+/// A subnormal result is rounded once more. A result above the largest float is infinite. The
+/// result for NaN is NaN.
 pub fn exp2(x: f32) -> f32 {
     exp2_sum(x, 0.0)
 }
 
-/// e to the power of `x`; within 1.5 units in the last place.
+/// Returns e to the power of `x`, within 1.5 units in the last place.
 ///
-/// Below the smallest float it is rounded once more; above the largest it is infinite; of NaN, NaN.
+/// A subnormal result is rounded once more. A result above the largest float is infinite. The
+/// result for NaN is NaN.
 pub fn exp(x: f32) -> f32 {
     if x > 89.0 {
         return f32::INFINITY;
@@ -44,9 +46,9 @@ pub fn exp(x: f32) -> f32 {
     scale(exp_small(rest), whole as i32)
 }
 
-/// The logarithm to base 2; within 1 unit in the last place.
+/// Returns the logarithm to base 2, within 1 unit in the last place.
 ///
-/// Of 0, minus infinity; of negative numbers and NaN, NaN.
+/// The result for 0 is minus infinity; for negative numbers and NaN it is NaN.
 pub fn log2(x: f32) -> f32 {
     if !(x > 0.0 && x.is_finite()) {
         return log_outside(x);
@@ -59,9 +61,9 @@ pub fn log2(x: f32) -> f32 {
         + (product + (product_error(high, LOG2_E, product) + (high * LOG2_E_LOW + low * LOG2_E)))
 }
 
-/// The natural logarithm; within 1 unit in the last place.
+/// Returns the natural logarithm, within 1 unit in the last place.
 ///
-/// Of 0, minus infinity; of negative numbers and NaN, NaN.
+/// The result for 0 is minus infinity; for negative numbers and NaN it is NaN.
 pub fn ln(x: f32) -> f32 {
     if !(x > 0.0 && x.is_finite()) {
         return log_outside(x);
@@ -72,10 +74,12 @@ pub fn ln(x: f32) -> f32 {
     exponent * LN_2_HIGH + (high + (exponent * LN_2_LOW + low))
 }
 
-/// `x` to the power of `y`; within 4 units in the last place.
+/// Returns `x` to the power of `y`, within 4 units in the last place.
 ///
-/// The special cases are those of C and Rust: anything to the power of 0 is 1, 1 to any power is
-/// 1; a negative number has powers only for whole `y`.
+/// The special cases are those of C and Rust:
+///
+/// - Anything to the power of 0 is 1, and 1 to any power is 1.
+/// - A negative finite `x` with a finite `y` that is not whole gives NaN.
 pub fn powf(x: f32, y: f32) -> f32 {
     if y == 0.0 || x == 1.0 {
         return 1.0;
@@ -94,7 +98,7 @@ pub fn powf(x: f32, y: f32) -> f32 {
     if odd && negative { -size } else { size }
 }
 
-/// `x` to the power of `y` for `x` of 0 and more.
+/// Returns `x` to the power of `y` for `x` ≥ 0.
 fn power_of_size(x: f32, y: f32) -> f32 {
     let grows = (x > 1.0) == (y > 0.0);
     if x == 1.0 {
@@ -115,7 +119,7 @@ fn power_of_size(x: f32, y: f32) -> f32 {
     let low = if exponent == 0.0 {
         (product - high) + product_low
     } else {
-        // |exponent| ≥ 1 > |product|, so what the sum loses is exact.
+        // |exponent| ≥ 1 > |product|, so the rounding error of the sum is computed exactly.
         ((exponent - sum) + product) + ((sum - high) + product_low)
     };
     let power = high * y;
@@ -128,7 +132,7 @@ fn power_of_size(x: f32, y: f32) -> f32 {
     exp2_sum(power, product_error(high, y, power) + low * y)
 }
 
-/// 2 to the power of `x + low`, where `low` is below the last place of `x`.
+/// Returns 2 to the power of `x + low`, where `low` is below the last place of `x`.
 fn exp2_sum(x: f32, low: f32) -> f32 {
     if x >= 129.0 {
         return f32::INFINITY;
@@ -141,13 +145,13 @@ fn exp2_sum(x: f32, low: f32) -> f32 {
     }
     let whole = (x + 0.5).floor();
     let part = (x - whole) + low;
-    // ln 2 in two parts, for the product's last place.
+    // ln 2 in two parts, so that the last place of the product is right.
     let product = part * 0.693_147_2;
     let rest = product_error(part, 0.693_147_2, product) - part * 1.904_654_2e-9;
     scale(exp_small(product) * (1.0 + rest), whole as i32)
 }
 
-/// e to the power of `x`, |x| ≤ 0.36: Taylor's series.
+/// Returns e to the power of `x` for |x| ≤ 0.36, by its Taylor series.
 fn exp_small(x: f32) -> f32 {
     let tail = 0.001_388_888_9 + x * 1.984_127e-4;
     let tail = 0.008_333_334 + x * tail;
@@ -156,9 +160,9 @@ fn exp_small(x: f32) -> f32 {
     1.0 + (x + x * x * (0.5 + x * tail))
 }
 
-/// `x` times 2 to the power of `exponent`, from -160 to 130.
+/// Returns `x` times 2 to the power of `exponent`, for an exponent from -160 to 130.
 fn scale(x: f32, exponent: i32) -> f32 {
-    // In two steps, of which only the second can round.
+    // Two steps, of which only the second can round.
     let half = exponent / 2;
     x * power_of_two(half) * power_of_two(exponent - half)
 }
@@ -167,7 +171,7 @@ fn power_of_two(exponent: i32) -> f32 {
     f32::from_bits(((exponent + 127) as u32) << 23)
 }
 
-/// Logarithms of what has none, or an infinite one.
+/// Returns the logarithm of an argument that has none or whose logarithm is infinite.
 fn log_outside(x: f32) -> f32 {
     if x == 0.0 {
         return f32::NEG_INFINITY;
@@ -175,42 +179,43 @@ fn log_outside(x: f32) -> f32 {
     if x > 0.0 { x } else { f32::NAN }
 }
 
-/// Subnormal numbers are made normal first; 2 to the power of this is what they are multiplied by.
+/// Exponent of the factor that makes subnormal numbers normal: 2 to the power of 24.
 const LIFT: i32 = 24;
 
 fn lifted(x: f32) -> f32 {
     if x < f32::MIN_POSITIVE { x * 16_777_216.0 } else { x }
 }
 
-/// The exponent of a positive finite number whose mantissa lies from √½ to √2.
+/// Returns the exponent of a positive finite number whose mantissa is taken from √½ to √2.
 fn exponent_of(x: f32) -> i32 {
     let lift = if x < f32::MIN_POSITIVE { LIFT } else { 0 };
     let exponent = (lifted(x).to_bits() >> 23) as i32 - 127 - lift;
     if bare_mantissa(x) > SQRT_2 { exponent + 1 } else { exponent }
 }
 
-/// The mantissa of a positive finite number, from √½ to √2.
+/// Returns the mantissa of a positive finite number, from √½ to √2.
 fn mantissa_of(x: f32) -> f32 {
     let mantissa = bare_mantissa(x);
     if mantissa > SQRT_2 { mantissa * 0.5 } else { mantissa }
 }
 
-/// The mantissa of a positive finite number, from 1 to 2.
+/// Returns the mantissa of a positive finite number, from 1 to 2.
 fn bare_mantissa(x: f32) -> f32 {
     f32::from_bits((lifted(x).to_bits() & 0x007f_ffff) | 0x3f80_0000)
 }
 
-/// ln of a mantissa from √½ to √2, to the last place: 2 atanh(s) with s = (m - 1) / (m + 1).
+/// Returns ln of a mantissa from √½ to √2, to the last place: 2 atanh(s) with s = (m - 1) / (m +
+/// 1).
 fn ln_high(m: f32) -> f32 {
     let s = (m - 1.0) / (m + 1.0);
     2.0 * s + s * atanh_tail(s)
 }
 
-/// What [`ln_high`] leaves.
+/// Returns the rounding error of [`ln_high`]: ln m - `high`.
 fn ln_low(m: f32, high: f32) -> f32 {
     let above = m - 1.0;
     let below = m + 1.0;
-    // Of m + 1, which lies from 1.7 to 2.5, the last bit may be lost.
+    // m + 1 lies from 1.7 to 2.5, so its last bit may be lost.
     let below_low = m - (below - 1.0);
     let s = above / below;
     let product = s * below;
@@ -219,14 +224,14 @@ fn ln_low(m: f32, high: f32) -> f32 {
     ((2.0 * s - high) + s * atanh_tail(s)) + 2.0 * s_low
 }
 
-/// 2 (atanh(s) / s - 1), |s| ≤ 0.172.
+/// Returns 2 (atanh(s) / s - 1) for |s| ≤ 0.172.
 fn atanh_tail(s: f32) -> f32 {
     let z = s * s;
     let tail = 0.222_222_22 + z * (0.181_818_18 + z * 0.153_846_15);
     z * (0.666_666_7 + z * (0.4 + z * (0.285_714_3 + z * tail)))
 }
 
-/// `a * b - product` exactly, where `product` is `a * b` rounded and nothing is subnormal.
+/// Returns `a * b - product` exactly, if `product` is `a * b` rounded and nothing is subnormal.
 fn product_error(a: f32, b: f32, product: f32) -> f32 {
     let a_high = f32::from_bits(a.to_bits() & 0xffff_f000);
     let b_high = f32::from_bits(b.to_bits() & 0xffff_f000);

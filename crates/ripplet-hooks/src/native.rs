@@ -1,4 +1,4 @@
-//! What `#[label_program]` makes of a module: the same Rust, and what follows from it.
+//! Expansion of `#[label_program]`: the module's own Rust, and the items derived from it.
 
 use crate::cpp;
 use crate::error::Diagnostic;
@@ -12,13 +12,17 @@ use syn::visit_mut::VisitMut;
 
 /// Expands `#[label_program]` on a module.
 ///
-/// The module stays as it is, but for this: functions get `#[inline]`, the struct of
-/// `#[columns]` becomes a trait of accessors on the views, and the program's impl gets `name`,
-/// `columns`, `has_columns`, `parameters`, `device_source` and, where `carry` is written, `carries`.
-/// What these need is expected to be in scope by `use …::hooks::*`.
+/// The module stays as it is, with these changes:
 ///
-/// Errors become `compile_error!` at the tokens that they are about; of a refused module, only what
-/// others may name is left, so that rustc does not tell the same again.
+/// - Functions get `#[inline]`.
+/// - The struct of `#[columns]` becomes a trait of accessors on the views.
+/// - The program's impl gets `name`, `columns`, `has_columns`, `parameters`, `device_source` and,
+///   if the program writes `carry`, `carries`.
+///
+/// The module must import the names that these need by `use …::hooks::*`.
+///
+/// Errors become `compile_error!` at the tokens that they are about. Of a refused module, only the
+/// items that other code may name remain, so that rustc does not report the same errors again.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(argument) = arguments.into_iter().next() {
         let message = "`#[label_program]` has no arguments";
@@ -64,7 +68,7 @@ fn compile_error(error: &Diagnostic) -> TokenStream {
     quote_spanned! { error.span => ::core::compile_error!(#message); }
 }
 
-/// Leaves functions without their bodies.
+/// Replaces the bodies of functions by `unimplemented!()`.
 struct Emptied;
 
 impl VisitMut for Emptied {
@@ -73,7 +77,7 @@ impl VisitMut for Emptied {
     }
 }
 
-/// Removes the struct of columns, and gives its name.
+/// Removes the struct of columns and returns its name.
 fn take_columns(items: &mut Vec<syn::Item>) -> Option<Ident> {
     let of_columns = |item: &syn::Item| matches!(item, syn::Item::Struct(s) if is_columns(s));
     let place = items.iter().position(of_columns)?;
@@ -83,7 +87,7 @@ fn take_columns(items: &mut Vec<syn::Item>) -> Option<Ident> {
     }
 }
 
-/// The program's impl.
+/// Returns the program's impl.
 fn implementation(items: &mut [syn::Item]) -> Option<&mut syn::ItemImpl> {
     items.iter_mut().find_map(|item| match item {
         syn::Item::Impl(item) => {
@@ -94,7 +98,7 @@ fn implementation(items: &mut [syn::Item]) -> Option<&mut syn::ItemImpl> {
     })
 }
 
-/// Gives a refused program an impl that rustc takes.
+/// Replaces the impl of a refused program by one that rustc accepts.
 fn replace_implementation(items: &mut [syn::Item]) {
     let Some(implementation) = implementation(items) else { return };
     implementation.items = vec![
@@ -108,7 +112,8 @@ fn replace_implementation(items: &mut [syn::Item]) {
     ];
 }
 
-/// Lets rustc inline the hooks, and what they call, into the engine's loops in another crate.
+/// Adds `#[inline]`, so that rustc can inline the hooks and their callees into the engine's loops
+/// in another crate.
 fn inline(items: &mut [syn::Item]) {
     let inlined = |attributes: &mut Vec<syn::Attribute>| {
         if !attributes.iter().any(|attribute| attribute.path().is_ident("inline")) {
@@ -222,7 +227,7 @@ fn scalar_value(value: Value) -> TokenStream {
     }
 }
 
-/// The traits that give views a method for each column.
+/// Returns the traits that give views a method for each column.
 fn accessors(name: Option<Ident>, columns: &[Column]) -> Vec<syn::Item> {
     let Some(name) = name else { return Vec::new() };
     let name_mut = format_ident!("{name}Mut");
@@ -248,7 +253,7 @@ fn accessors(name: Option<Ident>, columns: &[Column]) -> Vec<syn::Item> {
     items
 }
 
-/// A column's getter and setter: signatures and bodies.
+/// The getter and the setter of a column: signatures and bodies.
 struct Accessor {
     getter: TokenStream,
     get: TokenStream,

@@ -1,4 +1,4 @@
-//! A program's items: what its struct, its columns, its constants and its functions are called.
+//! The outline of a program's text: its struct, columns, constants and functions.
 
 use crate::constant::read_constant;
 use crate::error::{Diagnostic, Diagnostics};
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-/// What the macro, or its default in a file, writes: a program cannot.
+/// Functions that the macro writes (for a file: their defaults); a program cannot write them.
 const WRITTEN_FOR_THE_USER: [&str; 3] = ["columns", "parameters", "device_source"];
 
-/// Names that views have already, so that no column may.
+/// Names of the views' own methods, which no column may have.
 const TAKEN: [&str; 11] = [
     "degree",
     "round",
@@ -25,8 +25,10 @@ const TAKEN: [&str; 11] = [
     "fmt",
 ];
 
-/// Names that mean something of their own in a program. (Functions and constants of the text may
-/// have the names of those that hooks can call: then these are meant, in Rust, too.)
+/// Names with a meaning of their own in a program.
+///
+/// The text may define functions and constants with the names of those that hooks can call. Such a
+/// name then refers to the text's own, as in Rust.
 const BUILT_IN: [&str; 22] = [
     "Program",
     "Vertex",
@@ -64,14 +66,14 @@ pub(crate) struct Definition<'a> {
 /// The functions and constants that a text defines.
 #[derive(Default)]
 pub(crate) struct Scope<'a> {
-    /// Free functions.
+    /// Free functions, by name.
     pub(crate) functions: HashMap<String, Definition<'a>>,
-    /// Functions of the program's struct, its hooks among them.
+    /// Methods of the program's struct, hooks included, by name.
     pub(crate) methods: HashMap<String, Definition<'a>>,
     pub(crate) constants: HashMap<String, Value>,
 }
 
-/// A program's text.
+/// The outline of a program's text.
 pub(crate) struct Outline<'a> {
     pub(crate) scope: Scope<'a>,
     pub(crate) type_name: String,
@@ -80,12 +82,12 @@ pub(crate) struct Outline<'a> {
     pub(crate) columns: Vec<Column>,
     pub(crate) score: Scalar,
     pub(crate) schedule: Option<String>,
-    /// The program's own impl, for the place of errors about what it lacks.
+    /// The program's impl, for the place of errors about missing functions.
     pub(crate) implementation: &'a syn::ItemImpl,
 }
 
 impl<'a> Scope<'a> {
-    /// The free functions and constants among these items.
+    /// Reads the free functions and constants among these items.
     pub(crate) fn read(items: &'a [syn::Item], errors: &mut Diagnostics) -> Scope<'a> {
         let mut scope = Scope::default();
         for item in items {
@@ -107,7 +109,7 @@ impl<'a> Scope<'a> {
     }
 
     fn define_constant(&mut self, item: &'a syn::ItemConst, errors: &mut Diagnostics) {
-        // A constant of another type is left to Rust: hooks do not know its name.
+        // A constant of another type is left to Rust: hooks cannot name it.
         let Some(scalar) = scalar_named(&item.ty) else { return };
         let value = match read_constant(&item.expr, scalar) {
             Ok(value) => value,
@@ -133,7 +135,7 @@ fn define<'a>(
 }
 
 impl<'a> Outline<'a> {
-    /// Reads a program's items. Nothing where what is missing leaves nothing to check.
+    /// Reads a program's items. Returns `None` if a missing part leaves nothing to check.
     pub(crate) fn read(items: &'a [syn::Item], errors: &mut Diagnostics) -> Option<Outline<'a>> {
         refuse_built_in_names(items, errors);
         let scope = Scope::read(items, errors);
@@ -187,7 +189,8 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// A function of the program's impl: what is not translated is read here.
+    /// Reads a function of the program's impl. `name` and `schedule` are evaluated here instead of
+    /// translated.
     fn read_declaration(&mut self, item: &'a syn::ImplItemFn, errors: &mut Diagnostics) {
         let read = match item.sig.ident.to_string().as_str() {
             "name" => read_name(item).map(|name| self.name = name),
@@ -211,7 +214,7 @@ impl<'a> Outline<'a> {
         read.unwrap_or_else(|error| errors.push(error));
     }
 
-    /// The functions of the struct's own impls.
+    /// Reads the functions of the struct's inherent impls.
     fn read_methods(
         &mut self,
         items: &'a [syn::Item],
@@ -262,7 +265,7 @@ fn refuse_built_in_names(items: &[syn::Item], errors: &mut Diagnostics) {
     }
 }
 
-/// Refuses imports of such names from anywhere but the module of hooks.
+/// Refuses imports of built-in names from anywhere but the module `hooks`.
 fn refuse_imports(tree: &syn::UseTree, of_hooks: bool, errors: &mut Diagnostics) {
     match tree {
         syn::UseTree::Path(path) => {
@@ -368,7 +371,7 @@ fn read_structs(
     Some((parameters, columns))
 }
 
-/// Whether a struct lists columns.
+/// Returns whether a struct is marked `#[columns]`.
 pub(crate) fn is_columns(item: &syn::ItemStruct) -> bool {
     item.attrs.iter().any(|attribute| attribute.path().is_ident("columns"))
 }
@@ -500,7 +503,7 @@ fn read_len(value: &syn::Expr, parameters: &[Parameter]) -> Result<Len, Diagnost
     }
 }
 
-/// Whether an attribute changes nothing about what a program does.
+/// Returns whether an attribute leaves a program's meaning unchanged.
 pub(crate) fn is_harmless(attribute: &syn::Attribute) -> bool {
     let known = ["doc", "inline", "allow", "expect", "warn", "deny", "must_use"];
     let path = attribute.path();
@@ -508,7 +511,7 @@ pub(crate) fn is_harmless(attribute: &syn::Attribute) -> bool {
         || path.segments.first().is_some_and(|first| first.ident == "rustfmt")
 }
 
-/// Refuses attributes of a field or a body that may change what it is: `#[cfg(…)]` above all.
+/// Refuses attributes of a field or a body that may change its meaning: above all `#[cfg(…)]`.
 pub(crate) fn refuse_conditions(attributes: &[syn::Attribute], errors: &mut Diagnostics) {
     for attribute in attributes.iter().filter(|attribute| !is_harmless(attribute)) {
         let help = "what is translated is the text as it stands: no `#[cfg]`, no macros";
@@ -528,7 +531,7 @@ fn scalar_named(ty: &syn::Type) -> Option<Scalar> {
     if name == "Label" { Some(Scalar::U32) } else { Scalar::named(&name) }
 }
 
-/// `fn name(&self) -> &str { "mine" }`
+/// Reads the name from `fn name(&self) -> &str { "mine" }`.
 fn read_name(item: &syn::ImplItemFn) -> Result<String, Diagnostic> {
     match only_expression(&item.block) {
         Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(name), .. })) => Ok(name.value()),
@@ -540,7 +543,7 @@ fn read_name(item: &syn::ImplItemFn) -> Result<String, Diagnostic> {
     }
 }
 
-/// `fn schedule(&self) -> Schedule { Schedule::phased() }`
+/// Reads the schedule from `fn schedule(&self) -> Schedule { Schedule::phased() }`.
 fn read_schedule(item: &syn::ImplItemFn) -> Result<String, Diagnostic> {
     let name = only_expression(&item.block).and_then(|value| {
         let syn::Expr::Call(call) = value else { return None };
@@ -563,7 +566,7 @@ fn only_expression(block: &syn::Block) -> Option<&syn::Expr> {
     }
 }
 
-/// `HopAttenuated` → `hop_attenuated`.
+/// Converts `HopAttenuated` to `hop_attenuated`.
 fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {

@@ -1,4 +1,4 @@
-//! From a program's items to its intermediate form.
+//! Translation of a program's items to the intermediate representation.
 
 use crate::check::{Body, MATHEMATICS, Met, Shared, check_body};
 use crate::error::{Diagnostic, Diagnostics};
@@ -10,7 +10,7 @@ use crate::tree::Callee;
 use crate::types::Ty;
 use std::collections::HashMap;
 
-/// The functions that hooks of every program can call, in the language of hooks.
+/// The functions that every hook can call, as a text in the language of hooks.
 const MATHEMATICS_TEXT: &str = include_str!("math.rs");
 
 fn mathematics_items() -> Vec<syn::Item> {
@@ -18,7 +18,7 @@ fn mathematics_items() -> Vec<syn::Item> {
     file.expect("math.rs is compiled as Rust, too").items
 }
 
-/// The names of these functions.
+/// Returns the names of the functions that every hook can call.
 pub(crate) fn mathematics() -> Vec<String> {
     let public = mathematics_items().into_iter().filter_map(|item| match item {
         syn::Item::Fn(item) if matches!(item.vis, syn::Visibility::Public(_)) => {
@@ -31,10 +31,11 @@ pub(crate) fn mathematics() -> Vec<String> {
 
 /// Checks and translates the items of a program's module or file.
 ///
-/// What no hook reaches is left to Rust and not looked at.
+/// Items that no hook reaches are left to Rust and not checked.
 ///
 /// # Errors
-/// Everything found wrong, at most 20, each at its token.
+/// If the items are not a valid program: everything found wrong, at most 20 errors, each at its
+/// token.
 pub fn translate(items: &[syn::Item]) -> Result<Module, Vec<Diagnostic>> {
     let mathematics = mathematics_items();
     let mut errors = Diagnostics::default();
@@ -78,7 +79,7 @@ pub fn translate(items: &[syn::Item]) -> Result<Module, Vec<Diagnostic>> {
     })
 }
 
-/// Meets the hooks that are written.
+/// Checks the signatures of the hooks that the program writes, and marks them as reachable.
 fn meet_hooks(shared: &mut Shared<'_>, implementation: &syn::ItemImpl) -> HashMap<Hook, Callee> {
     let mut hooks = HashMap::new();
     for item in &implementation.items {
@@ -115,7 +116,7 @@ fn meet_hooks(shared: &mut Shared<'_>, implementation: &syn::ItemImpl) -> HashMa
     hooks
 }
 
-/// The functions, callees before callers. Recursion is an error.
+/// Returns the functions with callees before callers. Reports recursion as an error.
 fn order(bodies: &[Body], met: &[Met<'_>], errors: &mut Diagnostics) -> Vec<usize> {
     let mut waits: Vec<usize> = bodies.iter().map(|body| body.calls.len()).collect();
     let mut callers = vec![Vec::new(); bodies.len()];
@@ -145,11 +146,12 @@ fn order(bodies: &[Body], met: &[Met<'_>], errors: &mut Diagnostics) -> Vec<usiz
     order
 }
 
-/// A function that calls itself, among those that still wait.
+/// Returns a function on a cycle of calls, among the functions not yet ordered.
 fn on_a_cycle(bodies: &[Body], waits: &[usize]) -> Option<usize> {
     let waiting = |function: &usize| waits[*function] > 0;
     let mut at = (0..bodies.len()).find(waiting)?;
-    // Whoever waits calls somebody who waits: after so many steps, the walk goes in circles.
+    // Every unordered function calls another unordered one: after `bodies.len()` steps, the walk is
+    // on a cycle.
     for _ in 0..bodies.len() {
         at = bodies[at].calls.iter().map(|(callee, _)| callee.0).find(waiting)?;
     }
@@ -176,7 +178,7 @@ fn lower_all(bodies: Vec<Body>, order: &[usize], shared: &mut Shared<'_>) -> Low
     (functions.collect(), places)
 }
 
-/// Each function's own name, with a number where two have the same.
+/// Returns each function's own name, with a number appended to duplicates.
 fn unique_names(met: &[Met<'_>]) -> Vec<String> {
     let mut used = HashMap::new();
     met.iter()

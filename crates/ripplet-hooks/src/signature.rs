@@ -1,4 +1,4 @@
-//! Signatures: which types functions may have, and which the hooks must have.
+//! Signatures: which types functions may have, and which signatures the hooks must have.
 
 use crate::error::Diagnostic;
 use crate::ir::{Scalar, View};
@@ -6,16 +6,16 @@ use crate::types::Ty;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
-/// What types may be called in a signature or a `let`.
+/// Help text: the types allowed in a signature or a `let`.
 const TYPES: &str = "types are u32, i32, u64, i64, f32, bool, Label and Vote; views are Vertex, \
     Neighbor, Candidate and &mut VertexMut";
 
-/// A function's types.
+/// The types of a function's parameters and result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Signature {
-    /// Whether it is called as `self.function(…)`.
+    /// Whether the function is called as `self.function(…)`.
     pub(crate) method: bool,
-    /// The parameters without `self`.
+    /// The types of the parameters without `self`.
     pub(crate) parameters: Vec<Ty>,
     pub(crate) result: Ty,
 }
@@ -64,7 +64,7 @@ fn refuse_modifiers(signature: &syn::Signature) -> Result<(), Diagnostic> {
     modifier.map_or(Ok(()), |span| Err(Diagnostic::new(span, "this is not a plain function", help)))
 }
 
-/// The type that is written here.
+/// Reads a type.
 pub(crate) fn read_type(ty: &syn::Type, score: Option<Scalar>) -> Result<Ty, Diagnostic> {
     let refused = || Diagnostic::new(ty.span(), "this type is not known to hooks", TYPES);
     match ty {
@@ -96,7 +96,7 @@ pub(crate) fn read_type(ty: &syn::Type, score: Option<Scalar>) -> Result<Ty, Dia
     }
 }
 
-/// A type's name, and whether it stands after `Self::`.
+/// Returns a type's name, and whether it follows `Self::`.
 fn path_name(ty: &syn::Type) -> Option<(String, bool)> {
     let syn::Type::Path(syn::TypePath { qself: None, path }) = ty else { return None };
     let plain = path.segments.iter().all(|segment| match &segment.arguments {
@@ -160,7 +160,7 @@ impl Hook {
         Hook::Carries,
     ];
 
-    /// The function's name.
+    /// Returns the function's name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Hook::PickLabel => "pick_label",
@@ -177,7 +177,7 @@ impl Hook {
         }
     }
 
-    /// The signature that it must have.
+    /// Returns the signature that the function must have.
     pub(crate) fn signature(self, score: Scalar) -> Signature {
         let vertex = Ty::View(View::Vertex);
         let pair = vec![vertex, Ty::View(View::Neighbor)];

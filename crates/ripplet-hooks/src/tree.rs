@@ -1,10 +1,11 @@
-//! A function's body with every name resolved: Rust's shape, types still being found out.
+//! The tree of a function's body: every name resolved, in the shape of the Rust text, with types
+//! still being inferred.
 
 use crate::ir::{Binary, Checked, ColumnId, Field, LocalId, ParameterId, Unary};
 use crate::types::Ty;
 use proc_macro2::Span;
 
-/// An expression or a statement (then of type unit, or never).
+/// An expression, or a statement (whose type is then unit or never).
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
@@ -20,16 +21,16 @@ pub(crate) struct Local {
     pub(crate) mutable: bool,
 }
 
-/// A literal, before its type is known.
+/// A literal whose type is not known yet.
 #[derive(Clone, Debug)]
 pub(crate) enum Literal {
     Bool(bool),
-    /// Also a constant such as `u32::MIN`, which may be negative.
+    /// An integer literal, or a constant such as `u32::MIN`; it may be negative.
     Integer(i128),
     Float(f32),
 }
 
-/// An arm of a match; no values: the arm that takes all.
+/// An arm of a match: ranges of values, both ends included; none in an arm that matches everything.
 #[derive(Debug)]
 pub(crate) struct Arm {
     pub(crate) values: Vec<(i128, i128)>,
@@ -67,14 +68,14 @@ pub(crate) enum Kind {
     Unary(Unary, Box<Node>),
     /// An operator.
     Binary(Binary, Box<Node>, Box<Node>),
-    /// A method with one argument, whose types are known.
+    /// A method with one argument, for known types.
     Method(Binary, Box<Node>, Box<Node>),
     Checked {
         operation: Checked,
         operands: Box<[Node; 3]>,
     },
     Cast(Box<Node>),
-    /// `T::from(value)`: a cast that loses nothing.
+    /// `T::from(value)`: a lossless cast.
     From(Box<Node>),
     If {
         condition: Box<Node>,
@@ -119,7 +120,7 @@ pub(crate) enum Kind {
         function: Callee,
         arguments: Vec<Node>,
     },
-    /// A label and a weight; of both, which is evaluated first.
+    /// A label and a weight, and which of the two is evaluated first.
     Vote {
         parts: Box<[Node; 2]>,
         weight_first: bool,
@@ -130,7 +131,7 @@ pub(crate) enum Kind {
     Refused,
 }
 
-/// A function, by the order in which the checker met them.
+/// A function, as its index in the order in which the checker discovered it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Callee(pub(crate) usize);
 

@@ -1,4 +1,4 @@
-//! Types while they are being found out.
+//! Type inference.
 
 use crate::ir::{Scalar, Type, View};
 
@@ -7,43 +7,45 @@ use crate::ir::{Scalar, Type, View};
 pub(crate) enum Ty {
     /// A number or a truth value.
     Scalar(Scalar),
-    /// The type of integer literals that must be equal: i32 unless something says otherwise.
+    /// The type shared by integer literals that must be equal: i32 unless something else determines
+    /// it.
     Integer(Unknown),
-    /// The type of float literals that must be equal.
+    /// The type shared by float literals that must be equal.
     Float(Unknown),
     Vote,
     View(View),
     Wake,
     LabelTotal,
     Unit,
-    /// Of an expression that control never leaves: fits everywhere.
+    /// The type of an expression that control never leaves; it unifies with every type.
     Never,
-    /// Of an expression that was refused: fits everywhere, so that one error is told once.
+    /// The type of a refused expression; it unifies with every type, so that an error is reported
+    /// once.
     Refused,
 }
 
-/// A place in the table of [`Inference`].
+/// An index into the table of [`Inference`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unknown(usize);
 
-/// What is known of unknown types: a forest whose roots are unknown or known.
+/// Union-find forest of the unknown types; a root is either unknown or a known type.
 #[derive(Debug, Default)]
 pub(crate) struct Inference(Vec<Option<Ty>>);
 
 impl Inference {
-    /// A new integer literal's type.
+    /// Returns the type of a new integer literal.
     pub(crate) fn integer(&mut self) -> Ty {
         self.0.push(None);
         Ty::Integer(Unknown(self.0.len() - 1))
     }
 
-    /// A new float literal's type.
+    /// Returns the type of a new float literal.
     pub(crate) fn float(&mut self) -> Ty {
         self.0.push(None);
         Ty::Float(Unknown(self.0.len() - 1))
     }
 
-    /// What is known of a type so far.
+    /// Returns what is known of a type so far.
     pub(crate) fn resolve(&mut self, ty: Ty) -> Ty {
         let (mut last, mut path) = (ty, Vec::new());
         while let Ty::Integer(Unknown(place)) | Ty::Float(Unknown(place)) = last {
@@ -55,7 +57,7 @@ impl Inference {
         last
     }
 
-    /// Makes two types equal and returns what they are, or nothing where they cannot be.
+    /// Unifies two types and returns the result, or `None` if they cannot be equal.
     pub(crate) fn unify(&mut self, a: Ty, b: Ty) -> Option<Ty> {
         let (a, b) = (self.resolve(a), self.resolve(b));
         match (a, b) {
@@ -78,9 +80,9 @@ impl Inference {
         }
     }
 
-    /// The type of a value when all is said: rustc's i32 for integers of no known type.
+    /// Returns the final type of a value; an integer of unknown type is i32, as in rustc.
     ///
-    /// Nothing where it is a float of no known type (rustc's f64), or no type of a value.
+    /// Returns `None` for a float of unknown type (rustc's f64) and for a type without values.
     pub(crate) fn settle(&mut self, ty: Ty) -> Option<Type> {
         match self.resolve(ty) {
             Ty::Scalar(scalar) => Some(Type::Scalar(scalar)),
@@ -95,7 +97,7 @@ impl Inference {
 }
 
 impl Ty {
-    /// The name for messages.
+    /// Returns the name for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Ty::Scalar(scalar) => scalar.name(),
@@ -111,14 +113,14 @@ impl Ty {
         }
     }
 
-    /// Whether it is a bool, a number, or an unknown number.
+    /// Returns whether the type is a bool, a number, or a number of unknown type.
     pub(crate) fn is_scalar(self) -> bool {
         matches!(self, Ty::Scalar(_) | Ty::Integer(_) | Ty::Float(_))
     }
 }
 
 impl View {
-    /// The name, as it stands in a signature.
+    /// Returns the name as written in a signature.
     pub(crate) fn name(self) -> &'static str {
         match self {
             View::Vertex => "Vertex",

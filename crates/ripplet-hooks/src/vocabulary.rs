@@ -1,4 +1,5 @@
-//! The names of the language: the tables in which the checker looks them up, and a list of all.
+//! The names of the language: the tables that the checker looks them up in, and a list of all
+//! names.
 
 use crate::check::method;
 use crate::constant::FLOAT_CONSTANTS;
@@ -6,7 +7,7 @@ use crate::ir::{Field, Scalar, View};
 use crate::program::mathematics;
 use crate::signature::Hook;
 
-/// A name of a view.
+/// A field or method of a view.
 struct ViewName {
     name: &'static str,
     views: &'static [View],
@@ -39,7 +40,7 @@ const FIELDS: [ViewName; 6] = [
     view_name("grand_total", CANDIDATE, Field::GrandTotal, Scalar::U64),
 ];
 
-/// The methods of the views that have no arguments, `v.name()`.
+/// The methods of the views without arguments, `v.name()`.
 const METHODS: [ViewName; 6] = [
     view_name("degree", VERTICES, Field::Degree, Scalar::U32),
     view_name("round", VERTICES, Field::Round, Scalar::U32),
@@ -49,13 +50,13 @@ const METHODS: [ViewName; 6] = [
     view_name("total", CANDIDATE, Field::Total, Scalar::U32),
 ];
 
-/// The values of `Wake`, in the order of their numbers.
+/// The variants of `Wake`, in the order of their numbers.
 pub(crate) const WAKES: [&str; 3] = ["Disagreement", "Change", "Always"];
 
-/// The values of `LabelTotal`, in the order of their numbers.
+/// The variants of `LabelTotal`, in the order of their numbers.
 pub(crate) const LABEL_TOTALS: [&str; 3] = ["None", "Members", "Volume"];
 
-/// The values of `Schedule` that a program can name.
+/// The schedules that a program can name.
 const SCHEDULES: [&str; 4] = ["phased", "sync", "asynchronous", "cdlp"];
 
 fn look_up(names: &[ViewName], view: View, name: &str) -> Option<(Field, Scalar)> {
@@ -63,17 +64,17 @@ fn look_up(names: &[ViewName], view: View, name: &str) -> Option<(Field, Scalar)
     Some((found.field, found.scalar))
 }
 
-/// The field of a view by its name.
+/// Returns the field of a view by its name.
 pub(crate) fn view_field(view: View, name: &str) -> Option<(Field, Scalar)> {
     look_up(&FIELDS, view, name)
 }
 
-/// The method without arguments of a view by its name.
+/// Returns the method without arguments of a view by its name.
 pub(crate) fn view_method(view: View, name: &str) -> Option<(Field, Scalar)> {
     look_up(&METHODS, view, name)
 }
 
-/// What a name of the language belongs to.
+/// The kind of a name of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A function of the trait `Program`: a hook or a declaration.
@@ -94,7 +95,8 @@ pub enum Kind {
     Attribute,
 }
 
-/// Every name of the language of hooks, as a program writes it: `v.cast()`, `Wake::Change`, `pow`.
+/// Returns every name of the language of hooks as a program writes it: `v.cast()`, `Wake::Change`,
+/// `pow`.
 ///
 /// Names of views are written `Candidate.cast`, methods of views with brackets.
 pub fn vocabulary() -> Vec<(Kind, String)> {
@@ -129,7 +131,7 @@ pub fn vocabulary() -> Vec<(Kind, String)> {
     names
 }
 
-/// A view's name without `&mut`.
+/// Returns a view's name without `&mut`.
 fn bare_name(view: View) -> &'static str {
     view.name().trim_start_matches("&mut ")
 }

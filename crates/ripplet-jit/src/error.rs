@@ -1,9 +1,9 @@
-//! Why a program cannot be compiled.
+//! Errors of compilation.
 
 use ripplet_hooks::ir;
 use thiserror::Error;
 
-/// Why a program cannot be compiled.
+/// The reason why a program cannot be compiled.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum JitError {
     /// There is no code generator for this processor.
@@ -12,9 +12,9 @@ pub enum JitError {
     /// A parameter was given that the program does not have.
     #[error("the program has no parameter `{name}`; it has {}", listed(.known))]
     UnknownParameter {
-        /// The parameter given.
+        /// The given parameter.
         name: String,
-        /// Those it has.
+        /// The program's parameters.
         known: Vec<String>,
     },
     /// A parameter was not given.
@@ -22,20 +22,20 @@ pub enum JitError {
     MissingParameter {
         /// The parameter.
         name: String,
-        /// Its type's name.
+        /// The name of its type.
         wanted: &'static str,
     },
-    /// A parameter's value is not of its type.
+    /// The value of a parameter has the wrong type.
     #[error("the program's parameter `{name}` is a {wanted}, which {given} is not")]
     ParameterType {
         /// The parameter.
         name: String,
-        /// Its type's name.
+        /// The name of its type.
         wanted: &'static str,
-        /// What was given.
+        /// The given value.
         given: String,
     },
-    /// The program was made for a schedule that is not there.
+    /// The program requests an unknown schedule.
     #[error("there is no schedule `{0}`; schedules are phased, sync, asynchronous and cdlp")]
     Schedule(String),
     /// The program has more columns than compiled hooks can read.
@@ -44,23 +44,23 @@ pub enum JitError {
          into one with #[len]"
     )]
     Columns {
-        /// Columns it has.
+        /// The number of its columns.
         given: usize,
-        /// Columns it can have.
+        /// The largest number of columns.
         most: usize,
     },
-    /// The caller asked for a program of scores of another type.
+    /// The caller requested a program with scores of another type.
     #[error("the program's scores are {given}, not {wanted}")]
     Score {
-        /// What its scores are.
+        /// The type of its scores.
         given: &'static str,
-        /// What the caller wants.
+        /// The type that the caller requested.
         wanted: &'static str,
     },
-    /// The intermediate form breaks its own rules: it was not made by `ripplet_hooks`.
+    /// The intermediate representation is inconsistent: `ripplet_hooks` did not create it.
     #[error("the program's intermediate form is not sound: {0}")]
     Unsound(String),
-    /// The code generator gave up.
+    /// The code generator failed.
     #[error("the program could not be compiled: {0}")]
     Compiler(String),
 }
@@ -78,7 +78,7 @@ impl JitError {
 
 impl From<cranelift_module::ModuleError> for JitError {
     fn from(error: cranelift_module::ModuleError) -> Self {
-        // The alternate form tells what the verifier found.
+        // The alternate form includes the verifier's errors.
         JitError::Compiler(format!("{error:#?}"))
     }
 }

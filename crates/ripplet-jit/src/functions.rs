@@ -1,4 +1,4 @@
-//! Single functions, compiled: to look at what the code generator makes of them.
+//! Compiled single functions, for tests of the generated code.
 
 use crate::lower::{self, Compiler};
 use crate::machine::{Declared, Entry, MOST_ARGUMENTS, OfScalars};
@@ -7,7 +7,7 @@ use crate::{JitError, Parameters};
 use ripplet_hooks::ir;
 use ripplet_lp::Scalar;
 
-/// Those functions of a module that take scalars alone (16 at most) and give a scalar.
+/// The functions of a module that take only scalars (at most 16) and return a scalar.
 ///
 /// For tests of what hooks compute, one function at a time; a run needs
 /// [`CompiledProgram`](crate::CompiledProgram).
@@ -25,10 +25,10 @@ struct Function {
 }
 
 impl Functions {
-    /// Compiles them, with these values of the program's parameters.
+    /// Compiles the functions, with these values of the program's parameters.
     ///
     /// # Errors
-    /// As [`CompiledProgram::compile`](crate::CompiledProgram::compile).
+    /// See [`CompiledProgram::compile`](crate::CompiledProgram::compile).
     pub fn compile(module: &ir::Module, parameters: &Parameters) -> Result<Functions, JitError> {
         let values = parameters.in_order(module)?;
         let program = lower::Program::new(module, &values)?;
@@ -52,13 +52,13 @@ impl Functions {
         Ok(Functions { functions })
     }
 
-    /// The functions' names.
+    /// Yields the functions' names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().map(|function| &*function.name)
     }
 
-    /// What a function gives for these arguments; nothing where there is no such function, or the
-    /// arguments are not of its parameters' types.
+    /// Calls a function with these arguments; returns `None` if there is no such function, or the
+    /// arguments have the wrong types.
     pub fn call(&self, name: &str, arguments: &[Scalar]) -> Option<Scalar> {
         let function = self.functions.iter().find(|function| function.name == name)?;
         let types = arguments.iter().map(|&argument| scalar_of(argument));

@@ -1,8 +1,8 @@
-//! Programs that are compiled when they are run.
+//! Just-in-time compilation of label propagation programs.
 //!
-//! A label propagation program is four small functions. Written in Rust they are compiled with the
-//! engine; written in a file they are read by `ripplet_hooks`, and compiled here to machine code of
-//! the processor at hand, by [Cranelift]. A [`JitProgram`] is a [`Program`](ripplet_lp::Program)
+//! A label propagation program is four small functions. Written in Rust, they are compiled with the
+//! engine. Written in a file, they are read by `ripplet_hooks`, and compiled here by [Cranelift] to
+//! machine code of the current processor. A [`JitProgram`] is a [`Program`](ripplet_lp::Program)
 //! like any other.
 //!
 //! ```
@@ -34,22 +34,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Results** are those of the same hooks compiled with Rust, bit by bit: every operation has
-//! Rust's meaning, and floats are rounded one by one. (The bits of a NaN that an operation makes
-//! are not defined in either.)
+//! **Results** equal those of the same hooks compiled with Rust, bit by bit: every operation has
+//! Rust's semantics, and floating-point operations are rounded individually. (The bits of a NaN
+//! from an operation are unspecified in both.)
 //!
-//! **Safety.** A compiled hook cannot fail, fault or write where it should not, whatever the file
-//! says: divisors are guarded, indices compared with lengths, loops bounded by
-//! `ripplet_hooks`. `machine.rs` has all that is `unsafe`, with its reasons.
+//! **Safety.** A compiled hook cannot fail, fault or write out of bounds, for any file: divisors
+//! are guarded, indices compared with lengths, and loops bounded by `ripplet_hooks`. All `unsafe`
+//! code, with its reasons, is in `machine.rs`.
 //!
 //! **Speed.** The votes of a vertex's neighbours are one call, with `pick_label` and
-//! `load_neighbor` inlined into its loop, and so is what they carry; every other hook is a call each
-//! time.
+//! `load_neighbor` inlined into its loop; so are their carries. Every other hook is one call per
+//! use.
 //!
-//! **Memory.** Some KiB of code a program. It is written once, made executable and read-only, and
-//! freed when the program and its clones are dropped. While it compiles, some MiB.
+//! **Memory.** Some KiB of code per program. The code is written once, made executable and
+//! read-only, and freed when the program and its clones are dropped. Compilation takes some MiB.
 //!
-//! **Machines**: x86-64 and 64-bit ARM.
+//! **Processors**: x86-64 and 64-bit ARM.
 //!
 //! [Cranelift]: https://cranelift.dev
 

@@ -1,19 +1,19 @@
-//! Machine code, and what it reads: the only place where this crate is `unsafe`.
+//! Machine code and its inputs: the only `unsafe` part of this crate.
 //!
-//! Compiled hooks get scalars in registers and the rest in *frames*: structs with a layout that is
-//! defined (`repr(C)`), on the caller's stack, which hold pointers together with the number of
-//! values behind them. The code generator (`lower`) is told by a [`Place`] where in a frame a field
-//! is, and follows a pointer of a frame only
+//! Compiled hooks receive scalars in registers and the rest in *frames*: structs with a defined
+//! layout (`repr(C)`) on the caller's stack, which hold pointers with the number of values behind
+//! them. A [`Place`] gives the code generator (`lower`) the offset of a field in a frame. Generated
+//! code follows a pointer of a frame only
 //!
-//! - below the count that stands beside it, compared just before; or
-//! - at the places `0..count` of a [`ListFrame`], in the loop that it writes itself.
+//! - below the count beside it, compared just before; or
+//! - at the places `0..count` of a [`ListFrame`], in the loop that the generator emits.
 //!
-//! It writes nowhere but to the votes of a [`ListFrame`], where [`LoadNeighbors`] hands them over to
-//! be written ([`CarryMost`] hands over what is only read), and to the draft of an [`UpdateFrame`]. A
-//! frame lives until the call that it was made for returns, and code keeps nothing of it.
+//! It writes only to the votes of a [`ListFrame`], if [`LoadNeighbors`] passes them for writing
+//! ([`CarryMost`] passes them for reading), and to the draft of an [`UpdateFrame`]. A frame lives
+//! until the call that it was made for returns, and the code retains nothing of it.
 //!
-//! Values of labels, totals and columns are atomics that other threads may write meanwhile. Aligned
-//! reads of 32 bits are relaxed atomic reads on the processors that [`Code::new`] admits.
+//! Values of labels, totals and columns are atomics that other threads may write concurrently.
+//! Aligned 32-bit reads are relaxed atomic reads on the processors that [`Code::new`] admits.
 
 use crate::JitError;
 use cranelift_codegen::ir::types::{F32, I32, I64};
@@ -29,10 +29,10 @@ use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// Columns that a program from a file can have: as many as the frames of its hooks have room for.
+/// The most columns of a program from a file: the capacity of the frames of its hooks.
 pub const MOST_COLUMNS: usize = 16;
 
-/// What is the same for all vertices in a round.
+/// The context of a round, common to all vertices.
 #[repr(C)]
 pub(crate) struct SceneFrame {
     /// The [`Scene`], for [`degree`].
@@ -40,7 +40,7 @@ pub(crate) struct SceneFrame {
     /// `Clock::seed`.
     seed: u32,
     round: u32,
-    /// The first so many are there, as many as the program has columns.
+    /// Only the first ones are initialized, as many as the program has columns.
     columns: [MaybeUninit<ColumnFrame>; MOST_COLUMNS],
 }
 
@@ -52,13 +52,13 @@ struct ColumnFrame {
     count: usize,
 }
 
-/// A [`NeighborList`], and its votes.
+/// A [`NeighborList`] and its votes.
 #[repr(C)]
 pub(crate) struct ListFrame {
     ids: *const u32,
-    /// Null where every weight is 1.
+    /// Null if every weight is 1.
     weights: *const u32,
-    /// One for each id.
+    /// One vote per id.
     votes: *mut Vote,
     /// The number of ids, weights and votes.
     count: usize,
@@ -67,7 +67,7 @@ pub(crate) struct ListFrame {
     vertices: usize,
 }
 
-/// What a [`Candidate`] is beside its label.
+/// The fields of a [`Candidate`].
 #[repr(C)]
 pub(crate) struct CandidateFrame {
     frequency: u64,
@@ -77,11 +77,11 @@ pub(crate) struct CandidateFrame {
     /// The number of totals.
     count: usize,
     label: u32,
-    /// The total of a label that `totals` does not have.
+    /// The total of labels that are not in `totals`.
     otherwise: u32,
 }
 
-/// What a [`VertexMut`] is beside its vertex.
+/// The fields of a [`VertexMut`] except its vertex.
 #[repr(C)]
 pub(crate) struct UpdateFrame {
     frequency: u64,
@@ -92,7 +92,7 @@ pub(crate) struct UpdateFrame {
     carried: f32,
 }
 
-/// Where a frame has a field, and what it is.
+/// The offset and type of a frame's field.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub offset: i32,
@@ -119,16 +119,17 @@ places!(candidate, CandidateFrame: FREQUENCY frequency I64, CAST cast I64,
 places!(update, UpdateFrame: FREQUENCY frequency I64, CAST cast I64, DRAFT draft I64,
     COUNT count I64, CARRIED carried F32);
 
-/// Where a [`SceneFrame`] has a column's values and their count; `slot` is below [`MOST_COLUMNS`].
+/// Returns the places of a column's values and their count in a [`SceneFrame`]; `slot` must be
+/// below [`MOST_COLUMNS`].
 pub(crate) fn column_places(slot: usize) -> (Place, Place) {
     let first = offset_of!(SceneFrame, columns) + slot * size_of::<ColumnFrame>();
     let place = |field: usize| Place { offset: (first + field) as i32, ty: I64 };
     (place(offset_of!(ColumnFrame, values)), place(offset_of!(ColumnFrame, count)))
 }
 
-/// Where a [`Vote`] has its label and its weight.
+/// The offset of a [`Vote`]'s label.
 pub(crate) const VOTE_LABEL: i32 = offset_of!(Vote, label) as i32;
-/// Where a [`Vote`] has its label and its weight.
+/// The offset of a [`Vote`]'s weight.
 pub(crate) const VOTE_WEIGHT: i32 = offset_of!(Vote, weight) as i32;
 /// Bytes of a [`Vote`].
 pub(crate) const VOTE_BYTES: i64 = size_of::<Vote>() as i64;
@@ -152,7 +153,7 @@ impl SceneFrame {
 }
 
 impl ListFrame {
-    /// The frame of a list with so many votes; as many count as there are of everything.
+    /// Creates the frame of a list with `count` votes; its count is the least length of all arrays.
     #[inline]
     fn new(list: NeighborList<'_>, votes: *mut Vote, count: usize) -> ListFrame {
         let weights = list.weights.map_or(usize::MAX, <[u32]>::len);
@@ -180,29 +181,29 @@ impl CandidateFrame {
     }
 }
 
-/// Functions of this program that compiled hooks call.
+/// Functions of the host program that compiled hooks call.
 pub(crate) mod host {
     use super::*;
 
-    /// The address of [`degree`].
+    /// Returns the address of [`degree`].
     pub fn degree_address() -> usize {
         degree as *const () as usize
     }
 
-    /// The address of [`power_32`].
+    /// Returns the address of [`power_32`].
     pub fn power_32_address() -> usize {
         power_32 as *const () as usize
     }
 
-    /// The address of [`power_64`].
+    /// Returns the address of [`power_64`].
     pub fn power_64_address() -> usize {
         power_64 as *const () as usize
     }
 
-    /// The degree of a vertex; 0 where there is no such vertex.
+    /// Returns the degree of a vertex; 0 if there is no such vertex.
     ///
     /// # Safety
-    /// `scene` is that of a [`SceneFrame`] whose call has not returned.
+    /// `scene` must be that of a [`SceneFrame`] whose call has not returned.
     unsafe extern "C" fn degree(scene: *const c_void, v: u32) -> u32 {
         // SAFETY: `SceneFrame::new` made the pointer from a reference to a scene, which outlives
         // the call that the frame is for.
@@ -219,17 +220,17 @@ pub(crate) mod host {
     }
 }
 
-/// Machine code in memory of its own: written, then sealed against writing, freed when dropped.
+/// Machine code in its own memory: written, then sealed against writing, freed on drop.
 pub(crate) struct Code {
-    /// There until the code is dropped.
+    /// `Some` until the code is dropped.
     module: Option<JITModule>,
 }
 
-// SAFETY: until it is sealed, code is handed on whole, never shared: nothing of `JITModule` is bound
-// to a thread (its raw pointers are to memory that it owns). Afterwards `&Code` reads nothing but
-// the addresses of functions, in memory that nobody writes until `drop`.
+// SAFETY: until it is sealed, code is moved between threads but not shared: `JITModule` is not
+// bound to a thread (its raw pointers are to memory that it owns). Afterwards `&Code` reads only
+// the addresses of functions, in memory that is not written until `drop`.
 unsafe impl Send for Code {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Code {}
 
 impl std::fmt::Debug for Code {
@@ -239,35 +240,35 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// Room for code of this processor.
+    /// Allocates code for the current processor.
     ///
     /// # Errors
-    /// On processors other than x86-64 and 64-bit ARM: what this file says about atomics, and
-    /// `lower` about how values are passed, is true of these.
+    /// On processors other than x86-64 and 64-bit ARM: the assumptions of this file on atomics, and
+    /// of `lower` on how values are passed, hold for these two.
     pub fn new() -> Result<Code, JitError> {
         if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
             return Err(JitError::Machine("it is neither x86-64 nor 64-bit ARM".into()));
         }
         let mut builder = JITBuilder::with_isa(target()?, default_libcall_names());
-        // Where the processor has no instruction for them. Not looked for in the process, so that
-        // they are there however it is linked.
+        // For processors without these instructions. The symbols are given here instead of being
+        // looked up in the process, so that they exist however it is linked.
         builder.symbol("floorf", floor as *const u8);
         builder.symbol("ceilf", ceil as *const u8);
         builder.symbol("truncf", trunc as *const u8);
         Ok(Code { module: Some(JITModule::new(builder)) })
     }
 
-    /// The module to define functions in.
+    /// Returns the module to define functions in.
     pub fn module(&mut self) -> &mut JITModule {
         self.module.as_mut().expect("there until the code is dropped")
     }
 
-    /// Makes the functions executable, and no longer writable.
+    /// Makes the functions executable and read-only.
     pub fn seal(&mut self) -> Result<(), JitError> {
         Ok(self.module().finalize_definitions()?)
     }
 
-    /// Where a function of sealed code begins.
+    /// Returns the address of a function of sealed code.
     fn address(&self, function: FuncId) -> *const u8 {
         let module = self.module.as_ref().expect("there until the code is dropped");
         module.get_finalized_function(function)
@@ -290,7 +291,7 @@ fn target() -> Result<OwnedTargetIsa, JitError> {
     };
     let mut flags = settings::builder();
     set(&mut flags, "opt_level", "speed")?;
-    // Code and the functions that it calls may be farther apart than a short jump.
+    // Code and the functions that it calls may be further apart than a short jump reaches.
     set(&mut flags, "use_colocated_libcalls", "false")?;
     set(&mut flags, "is_pic", "false")?;
     let processor = cranelift_native::builder().map_err(|why| JitError::Machine(why.into()))?;
@@ -312,11 +313,11 @@ extern "C" fn trunc(x: f32) -> f32 {
 
 /// A kind of compiled function: its parameters and result as the code generator sees them.
 pub(crate) trait Entry: Sized {
-    /// The types of its parameters; the first is the [`SceneFrame`], wherever there are any views.
+    /// The types of its parameters; the first is the [`SceneFrame`] if there are any views.
     const PARAMETERS: &'static [Type];
-    /// The types of its result.
+    /// The type of its result.
     const RESULT: Type;
-    /// The entry at this function of sealed code, which it keeps.
+    /// Returns the entry of this function of sealed code, and keeps the code alive.
     fn of(code: &Arc<Code>, function: Declared<Self>) -> Self;
 }
 
@@ -337,7 +338,7 @@ impl Code {
     }
 }
 
-/// Defines an entry: a pointer to compiled code, callable by the type that Rust sees.
+/// Defines an entry: a pointer to compiled code, with the type of a Rust function.
 macro_rules! entry {
     ($(#[$doc:meta])* $name:ident:
         ($($rust:ty => $clif:ident),*) -> $result:ty => $clif_result:ident) => {
@@ -345,7 +346,7 @@ macro_rules! entry {
         #[derive(Clone, Debug)]
         pub(crate) struct $name {
             function: unsafe extern "C" fn($($rust),*) -> $result,
-            /// Frees the function when it is dropped.
+            /// Keeps the function's memory alive.
             _code: Arc<Code>,
         }
 
@@ -355,8 +356,8 @@ macro_rules! entry {
 
             fn of(code: &Arc<Code>, function: Declared<Self>) -> Self {
                 let address = code.address(function.id);
-                // SAFETY: the function was declared with `PARAMETERS` and `RESULT`, which stand
-                // beside the types that Rust sees here; and an address of code is a function.
+                // SAFETY: the function was declared with `PARAMETERS` and `RESULT`, which match the
+                // Rust types beside them; and an address of code is a function.
                 let function = unsafe {
                     std::mem::transmute::<*const u8, unsafe extern "C" fn($($rust),*) -> $result>(
                         address,
@@ -379,7 +380,7 @@ entry!(
         u32 => I32) -> u64 => I64
 );
 entry!(
-    /// `load_neighbors` of a vertex's id and label; the result says nothing.
+    /// `load_neighbors` of a vertex's id and label; the result is meaningless.
     LoadNeighbors: (*const SceneFrame => I64, *const ListFrame => I64, u32 => I32, u32 => I32)
         -> u32 => I32
 );
@@ -389,13 +390,13 @@ entry!(
         -> f32 => F32
 );
 entry!(
-    /// `carry_most` of a vertex's id and label and the label that won: a number that is the larger,
-    /// the larger the carry, see [`CarryMost::NONE`].
+    /// `carry_most` of a vertex's id and label and the winning label: an integer in the order of
+    /// the carries; see [`CarryMost::NONE`].
     CarryMost: (*const SceneFrame => I64, *const ListFrame => I64, u32 => I32, u32 => I32,
         u32 => I32) -> i64 => I64
 );
 entry!(
-    /// `label_score` of a vertex's id and label; the score's bits.
+    /// `label_score` of a vertex's id and label; returns the score's bits.
     LabelScore: (*const SceneFrame => I64, *const CandidateFrame => I64, u32 => I32, u32 => I32)
         -> u64 => I64
 );
@@ -405,7 +406,7 @@ entry!(
         u32 => I32, u64 => I64) -> u32 => I32
 );
 entry!(
-    /// `score_bound` of a frequency; the score's bits.
+    /// `score_bound` of a frequency; returns the score's bits.
     ScoreBound: (u64 => I64) -> u64 => I64
 );
 entry!(
@@ -413,20 +414,20 @@ entry!(
     Declaration: () -> u32 => I32
 );
 entry!(
-    /// A function of scalars, by the bits of its arguments; its result's bits.
+    /// A function of scalars, from the bits of its arguments to those of its result.
     OfScalars: (*const Arguments => I64) -> u64 => I64
 );
 
 /// The bits of the arguments of [`OfScalars`].
 pub(crate) type Arguments = [u64; MOST_ARGUMENTS];
-/// Arguments of [`OfScalars`] at most.
+/// The most arguments of [`OfScalars`].
 pub(crate) const MOST_ARGUMENTS: usize = 16;
-/// Bytes from one argument of [`OfScalars`] to the next.
+/// The distance between arguments of [`OfScalars`], in bytes.
 pub(crate) const ARGUMENT_BYTES: i32 = size_of::<u64>() as i32;
 
-// In all of the calls below, the code is there, as each entry keeps it; it does with the frames
-// only what the head of this file says; and the frames hold the pointers and counts of slices that
-// are borrowed until after the call. `columns` is the number of columns that the program has.
+// In all calls below, the code exists, as each entry keeps it alive. It accesses the frames only as
+// the head of this file says. The frames hold pointers and counts of slices that are borrowed until
+// after the call. `columns` is the program's number of columns.
 
 impl PickLabel {
     #[inline]
@@ -461,7 +462,8 @@ impl LoadNeighbors {
 }
 
 impl CarryMost {
-    /// Says that nothing was carried; all else is a carry's bits as `f32::total_cmp` orders them.
+    /// The result if nothing was carried; all others are a carry's bits in the order of
+    /// `f32::total_cmp`.
     pub const NONE: i64 = i64::MIN;
 
     #[inline]
@@ -479,7 +481,7 @@ impl CarryMost {
         // SAFETY: see above; this function only reads the votes.
         let most = unsafe { (self.function)(&frame, &list, v.id, v.label, label) };
         let order = i32::try_from(most).ok()?;
-        // What makes an order of bits makes bits of the order: see `Lowering::order_of`.
+        // The map of bits to the order is its own inverse: see `Lowering::order_of`.
         Some(f32::from_bits((order ^ (order >> 31) & i32::MAX).cast_unsigned()))
     }
 }
@@ -515,7 +517,7 @@ impl UpdateVertex {
         let draft = v.draft();
         let (draft, count) = (draft.as_mut_ptr(), draft.len());
         let update = UpdateFrame { frequency, cast, draft, count, carried };
-        // SAFETY: see above; `v` is borrowed alone, so nobody else sees the draft.
+        // SAFETY: see above; `v` is borrowed exclusively, so that no other code accesses the draft.
         unsafe { (self.function)(&frame, &update, id, shown, label, score) }
     }
 }
@@ -542,5 +544,5 @@ impl OfScalars {
     }
 }
 
-// Counts and addresses are of 64 bits.
+// Counts and addresses have 64 bits.
 const _: () = assert!(usize::BITS == 64);

@@ -1,4 +1,4 @@
-//! A program's parameters, by name.
+//! Values of a program's parameters, by name.
 
 use crate::JitError;
 use ripplet_hooks::ir;
@@ -12,22 +12,22 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// No values.
+    /// Creates an empty set of values.
     pub fn new() -> Parameters {
         Parameters::default()
     }
 
-    /// These, and a value for one more (or another value for one of them).
+    /// Returns these values with one added or replaced.
     pub fn with(mut self, name: &str, value: Scalar) -> Parameters {
         self.values.insert(name.to_owned(), value);
         self
     }
 
-    /// These, and a value for one more, as Rust would read it where the parameter is initialized:
+    /// Returns these values with one added, parsed like a Rust literal of the parameter's type:
     /// `7`, `-0.5`, `true`.
     ///
     /// # Errors
-    /// Where the module has no such parameter, or the text is not of its type.
+    /// If the module has no such parameter, or the text is not of its type.
     pub fn with_text(
         self,
         module: &ir::Module,
@@ -41,7 +41,7 @@ impl Parameters {
         Ok(self.with(name, value))
     }
 
-    /// The values in the order of the module's parameters, each of its type.
+    /// Returns the values in the order of the module's parameters, each of the right type.
     pub(crate) fn in_order(&self, module: &ir::Module) -> Result<Vec<Scalar>, JitError> {
         let known = |name: &&String| module.parameters.iter().any(|known| known.name == **name);
         if let Some(name) = self.values.keys().find(|name| !known(name)) {
@@ -87,12 +87,12 @@ fn written(value: Scalar) -> String {
     }
 }
 
-/// The type of a value.
+/// Returns the type of a value.
 pub(crate) fn scalar_of(value: Scalar) -> ir::Scalar {
     value_of(value).scalar()
 }
 
-/// A value, as the intermediate form has it.
+/// Converts a value to the intermediate representation.
 pub(crate) fn value_of(value: Scalar) -> ir::Value {
     match value {
         Scalar::U32(value) => ir::Value::U32(value),
@@ -104,7 +104,7 @@ pub(crate) fn value_of(value: Scalar) -> ir::Value {
     }
 }
 
-/// A value of the intermediate form, as programs tell it.
+/// Converts a value of the intermediate representation to that of programs.
 pub(crate) fn scalar_from(value: ir::Value) -> Scalar {
     match value {
         ir::Value::U32(value) => Scalar::U32(value),

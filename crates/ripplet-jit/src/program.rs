@@ -1,4 +1,4 @@
-//! Programs whose hooks are compiled when they are run.
+//! Programs with just-in-time compiled hooks.
 
 use crate::lower::{self, Compiler};
 use crate::machine::{
@@ -17,13 +17,13 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What hooks can be compiled to score with: `u64`, `i64` and `f32`.
+/// A type of scores that hooks can be compiled for: `u64`, `i64` and `f32`.
 pub trait JitScore: Score + sealed::Sealed {
-    /// Its type in the intermediate form.
+    /// The type in the intermediate representation.
     const SCALAR: ir::Scalar;
-    /// The score of these bits.
+    /// Returns the score with these bits.
     fn from_bits(bits: u64) -> Self;
-    /// Its bits.
+    /// Returns the bits of the score.
     fn bits(self) -> u64;
 }
 
@@ -77,7 +77,7 @@ impl JitScore for f32 {
     }
 }
 
-/// A program that was compiled when it was run, with scores of type `S`.
+/// A just-in-time compiled program with scores of type `S`.
 #[derive(Clone, Debug)]
 pub struct JitProgram<S> {
     name: String,
@@ -94,12 +94,12 @@ pub struct JitProgram<S> {
     score: PhantomData<S>,
 }
 
-/// The compiled hooks; where there is none, the trait's default holds.
+/// The compiled hooks; `None` for the trait's default.
 #[derive(Clone, Debug)]
 struct Hooks {
     pick_label: Option<PickLabel>,
     load_neighbor: Option<LoadNeighbor>,
-    /// There where one of the two above is.
+    /// `Some` if one of the two above is.
     load_neighbors: Option<LoadNeighbors>,
     label_score: LabelScore,
     carry: Option<Carry>,
@@ -108,23 +108,24 @@ struct Hooks {
     score_bound: Option<ScoreBound>,
 }
 
-/// A program of any type of scores.
+/// A compiled program with scores of any type.
 #[derive(Clone, Debug)]
 pub enum CompiledProgram {
-    /// Its scores are `u64`.
+    /// With scores of type `u64`.
     U64(JitProgram<u64>),
-    /// Its scores are `i64`.
+    /// With scores of type `i64`.
     I64(JitProgram<i64>),
-    /// Its scores are `f32`.
+    /// With scores of type `f32`.
     F32(JitProgram<f32>),
 }
 
 impl CompiledProgram {
-    /// Compiles a program with these values of its parameters: each of them, and no other.
+    /// Compiles a program; `parameters` must have a value for each of its parameters, and no
+    /// others.
     ///
     /// # Errors
-    /// Where a parameter is missing, unknown or of another type, or this machine cannot run
-    /// programs from files. A module that `ripplet_hooks` made compiles.
+    /// If a parameter is missing, unknown or of the wrong type, or if this machine cannot run
+    /// programs from files. Modules from `ripplet_hooks` compile.
     pub fn compile(
         module: &ir::Module,
         parameters: &Parameters,
@@ -139,7 +140,7 @@ impl CompiledProgram {
 }
 
 impl From<CompiledProgram> for Box<dyn DynProgram> {
-    // Where it is inlined, the caller compiles the engine's loops again.
+    // If it were inlined, the caller would compile the engine's loops again.
     #[inline(never)]
     fn from(program: CompiledProgram) -> Self {
         match program {
@@ -151,10 +152,11 @@ impl From<CompiledProgram> for Box<dyn DynProgram> {
 }
 
 impl<S: JitScore> JitProgram<S> {
-    /// Compiles a program with these values of its parameters: each of them, and no other.
+    /// Compiles a program; `parameters` must have a value for each of its parameters, and no
+    /// others.
     ///
     /// # Errors
-    /// As [`CompiledProgram::compile`]; and where its scores are not of type `S`.
+    /// See [`CompiledProgram::compile`]; also if its scores are not of type `S`.
     pub fn compile(module: &ir::Module, parameters: &Parameters) -> Result<Self, JitError> {
         if module.score != S::SCALAR {
             let (given, wanted) = (module.score.name(), S::SCALAR.name());
@@ -230,7 +232,7 @@ fn specs(module: &ir::Module, columns: &[lower::Column]) -> Vec<ColumnSpec> {
     module.columns.iter().zip(columns).map(spec).collect()
 }
 
-/// The hooks, while there is no code yet to run.
+/// The hooks before their code is sealed.
 struct DeclaredHooks {
     pick_label: Option<Declared<PickLabel>>,
     load_neighbor: Option<Declared<LoadNeighbor>>,
@@ -318,7 +320,7 @@ impl DeclaredHooks {
     }
 }
 
-/// What a program declares by functions: `T` is what is known of each.
+/// The declarations of a program by functions; `T` is the state of each.
 struct Declarations<T> {
     wake: Option<T>,
     label_total: Option<T>,

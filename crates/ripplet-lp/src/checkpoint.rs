@@ -1,16 +1,18 @@
-//! A run between two rounds: what it needs to go on as if nothing had happened.
+//! Checkpoints: the state of a run between two rounds, from which it can resume.
 //!
-//! That is each vertex's label, which vertices are active, the columns that the program writes, and the
-//! counts of the rounds so far, by which the stop rules decide. All else follows: label totals are those of
-//! the labels, turns and ties are drawn from seed and round, columns that are only read are given again.
-//! So a run that goes on from a checkpoint has the labels, columns and counts of one that was never
-//! interrupted, on any executor and any number of threads, unless its schedule's name says otherwise.
+//! A state holds each vertex's label, the active vertices, the columns that the program writes, and
+//! the counts of the rounds so far, which the stop rules read. Everything else is derived: label
+//! totals follow from the labels, phases and ties are drawn from seed and round, and read-only
+//! columns are given again. A resumed run therefore has the labels, columns and counts of an
+//! uninterrupted one, on any executor and any number of threads, unless its schedule is not
+//! deterministic.
 //!
-//! [`Keeper`] is who keeps states while a run goes on, [`Settings::resume`] where one begins that goes on,
-//! and [`RunIdentity`] says which run a checkpoint is of.
+//! - [`Keeper`] saves states while a run goes on.
+//! - [`Settings::resume`] starts a run from a state.
+//! - [`RunIdentity`] identifies the run that a checkpoint belongs to.
 //!
-//! Memory: on the CPU, a state is lent and not copied. A checkpoint to go on from is the caller's; no plan
-//! counts it, as it may lie in a mapped file.
+//! Memory: on the CPU, a [`Keeper`] borrows the state; nothing is copied. The caller owns the
+//! checkpoint that a run resumes from; no plan counts it, as it may lie in a mapped file.
 
 use crate::columns::{self, ColumnSpec};
 use crate::{
@@ -24,62 +26,63 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A run's state between two rounds, lent by who runs it.
+/// The state of a run between two rounds, borrowed from the executor.
 #[derive(Clone, Debug)]
 pub struct State<'a> {
-    /// Each vertex's label.
+    /// The label of each vertex.
     pub labels: Cow<'a, [Label]>,
-    /// A bit for each vertex, whether it must be looked at again: vertex v is bit `v % 64` of word
-    /// `v / 64`. Bits behind the last vertex are 0.
+    /// A bit per vertex, whether it is active: vertex v is bit `v % 64` of word `v / 64`. Bits past
+    /// the last vertex are 0.
     pub active: Cow<'a, [u64]>,
-    /// The bits of the columns that the program writes, in its order.
+    /// The values of the columns that the program writes, as bits, in its order.
     pub columns: Vec<Cow<'a, [u32]>>,
 }
 
-/// Who keeps a run's states, so that it can go on from one of them.
+/// Saves a run's states, so that it can be resumed.
 pub trait Keeper: Send + Sync {
-    /// Asked after each round that is not the last: whether the state shall be kept now.
+    /// Returns whether the state after `rounds` is to be saved; called after each round but the
+    /// last.
     fn is_due(&mut self, rounds: &[Round]) -> bool;
 
-    /// Keeps the state after these rounds.
+    /// Saves the state after `rounds`.
     ///
     /// # Errors
-    /// Where it cannot, which ends the run.
+    /// If the state cannot be saved; this ends the run.
     fn keep(&mut self, rounds: &[Round], state: State<'_>) -> Result<(), NotKept>;
 }
 
-/// Why a state could not be kept, as a sentence.
+/// The reason why a state could not be saved, as a sentence.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct NotKept(pub String);
 
-/// A state that was kept, for [`Settings::resume`]; its arrays may lie in a mapped file.
+/// A saved state, for [`Settings::resume`]; its arrays may lie in a mapped file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// The rounds that were done.
     pub rounds: Vec<Round>,
-    /// As [`State::labels`].
+    /// The label of each vertex; see [`State::labels`].
     pub labels: Buffer<Label>,
-    /// As [`State::active`].
+    /// The active vertices; see [`State::active`].
     pub active: Buffer<u64>,
-    /// As [`State::columns`].
+    /// The written columns; see [`State::columns`].
     pub columns: Vec<Buffer<u32>>,
 }
 
-/// Why a run cannot go on from a checkpoint.
+/// The reason why a run cannot resume from a checkpoint.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum CheckpointError {
-    /// It has more or less of something than the run.
+    /// A size differs from the run's.
     #[error("the checkpoint has {found} {what}, where the run has {wanted}: it is of another run")]
     Misfit {
-        /// Of what.
+        /// The quantity.
         what: &'static str,
-        /// How many it has.
+        /// Its size in the checkpoint.
         found: u64,
-        /// How many the run has.
+        /// Its size in the run.
         wanted: u64,
     },
-    /// A label that is neither a vertex nor [`NO_LABEL`].
+    /// A label is neither a vertex nor [`NO_LABEL`].
     #[error("the checkpoint's label {label} of vertex {vertex} is no vertex: it is damaged")]
     NoSuchLabel {
         /// The vertex.
@@ -87,29 +90,29 @@ pub enum CheckpointError {
         /// Its label.
         label: Label,
     },
-    /// The run would have ended before.
+    /// The stop rules end the run before the checkpoint's last round.
     #[error(
         "the checkpoint is of round {rounds}, but by these rules the run ends after round {end} \
          ({}): take the rules that it began with, or rules that let it go on", .reason.name()
     )]
     Ended {
-        /// Rounds that it has.
+        /// The number of rounds in the checkpoint.
         rounds: usize,
         /// The round after which the rules end the run.
         end: usize,
-        /// The rule.
+        /// The stop rule.
         reason: StopReason,
     },
 }
 
 impl State<'_> {
-    /// Words of [`State::active`] for so many vertices.
+    /// Returns the number of words of [`State::active`] for `vertices` vertices.
     pub fn words(vertices: u32) -> usize {
         (vertices as usize).div_ceil(64)
     }
 }
 
-/// Bytes of the state of a run over so many vertices, of a program with these columns.
+/// Returns the bytes of the state of a run over `vertices` vertices, with these columns.
 pub(crate) fn bytes_of_state(vertices: u32, specs: &[ColumnSpec]) -> u64 {
     let written = specs.iter().filter(|spec| spec.written);
     let values = written.map(|spec| columns::values_of(spec, vertices));
@@ -118,12 +121,12 @@ pub(crate) fn bytes_of_state(vertices: u32, specs: &[ColumnSpec]) -> u64 {
 }
 
 impl Checkpoint {
-    /// The fingerprint of its labels and columns, of which those to come are made; 0 where there is none.
+    /// Returns the fingerprint of the labels and columns, which later rounds update; 0 without any.
     pub fn fingerprint(&self) -> u64 {
         self.rounds.last().and_then(|round| round.fingerprint).unwrap_or(0)
     }
 
-    /// Checks that a run with these settings can go on from it.
+    /// Checks that a run with these settings can resume from the checkpoint.
     pub(crate) fn check(
         &self,
         vertices: u32,
@@ -159,24 +162,25 @@ impl Checkpoint {
     }
 }
 
-/// What decides the labels of a run, by name: a checkpoint of one run is none of another.
+/// Everything that determines the labels of a run, by name: two runs with different identities do
+/// not share checkpoints.
 ///
-/// These are the graph ([`GraphView::identity`]), the program (its name, its parameters and, where it has
-/// one, its text; of a program in Rust alone, the name is all that is known), schedule, counter, seed, what
-/// labels and columns begin with, and the version of this crate. Threads and devices are not among them,
-/// nor are the stop rules: a run may go on for longer than it was meant to.
+/// The identity contains the graph ([`GraphView::identity`]), the program (its name, its parameters
+/// and, if it has one, its device source; a program without device source is known by its name
+/// only), schedule, counter, seed, initial labels and columns, and the version of this crate. It
+/// contains neither threads nor devices, nor the stop rules: a run may be resumed for more rounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunIdentity {
     entries: Vec<[String; 2]>,
 }
 
-/// A text that is no [`RunIdentity`].
+/// A text that is not a [`RunIdentity`].
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("expected lines of a name, a tab and a value")]
 pub struct BadIdentity;
 
 impl RunIdentity {
-    /// The identity of a run: one pass over the graph, in parallel.
+    /// Returns the identity of a run. Cost: one pass over the graph, in parallel.
     pub fn of<'g>(
         graph: impl Into<GraphView<'g>>,
         program: &dyn DynProgram,
@@ -248,8 +252,9 @@ impl RunIdentity {
         self.entries.iter().find(|[known, _]| known == name).map(|[_, value]| &**value)
     }
 
-    /// What is different in another run, in words for a user: each by its name, with its value `there`, in
-    /// the other, and here. None where they are the same run. Of another program, its name alone.
+    /// Describes for a user how another run differs: each entry by its name, with its value
+    /// `there`, in the other run, and here. Returns nothing if the runs are equal. If the programs
+    /// differ, their parameters and sources are left out.
     pub fn differences(&self, there: &RunIdentity) -> Vec<String> {
         let names = self.entries.iter().map(|[name, _]| name);
         let others = there.entries.iter().map(|[name, _]| name);
@@ -265,7 +270,7 @@ impl RunIdentity {
     }
 }
 
-/// A line each: a name, a tab, a value.
+/// Writes one line per entry: a name, a tab, a value.
 impl fmt::Display for RunIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.entries.iter().try_for_each(|[name, value]| writeln!(f, "{name}\t{value}"))
@@ -284,7 +289,7 @@ impl FromStr for RunIdentity {
     }
 }
 
-/// A number that stands for what is too long to be told.
+/// A hash in place of data that is too long to print.
 struct Digest(u64);
 
 impl fmt::Display for Digest {

@@ -1,12 +1,12 @@
-//! Columns: one array a vertex attribute, by which a program keeps state of its own.
+//! Columns: one array per vertex attribute, in which a program keeps state beside the label.
 //!
-//! A column holds `len` values of 32 bits a vertex, one vertex behind the other; `f32`s by their
-//! bits, so that a change is a change of bits. A program says what columns it has
-//! ([`Program::columns`](crate::Program::columns)); hooks read them of the vertex and of its
-//! neighbours, and [`update_vertex`](crate::Program::update_vertex) writes those that are declared
-//! as written. Columns that are only read are filled once, before the run.
+//! A column holds `len` 32-bit values per vertex, vertex by vertex. `f32`s are stored as bits, so
+//! that a change is a change of bits. A program declares its columns
+//! ([`Program::columns`](crate::Program::columns)). Hooks read the values of the vertex and of its
+//! neighbours, and [`update_vertex`](crate::Program::update_vertex) writes the columns that are
+//! declared as written. Read-only columns are filled once, before the run.
 //!
-//! Memory: 4 bytes a value.
+//! Memory: 4 bytes per value.
 
 use crate::Settings;
 use crate::program::Scalar;
@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
-/// What a column's values are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// `u32`.
@@ -28,50 +28,50 @@ pub enum ColumnKind {
     F32,
 }
 
-/// A column that a program wants.
+/// The declaration of a program's column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnSpec {
-    /// Its name.
+    /// The name.
     pub name: Cow<'static, str>,
-    /// What its values are.
+    /// The type of its values.
     pub kind: ColumnKind,
-    /// Values a vertex.
+    /// Values per vertex.
     pub len: u32,
-    /// What all its values begin with where none are given; without it they must be.
+    /// The initial value if none are given; without a default, values must be given.
     pub default: Option<Scalar>,
-    /// Whether `update_vertex` sets it.
+    /// Whether `update_vertex` writes it.
     pub written: bool,
 }
 
-/// The values of a column, one vertex behind the other.
+/// The values of a column, vertex by vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnValues {
-    /// `u32`s.
+    /// `u32` values.
     U32(Vec<u32>),
-    /// `f32`s. Given ones must be numbers; infinite ones may be.
+    /// `f32` values. Given ones must not be NaN; infinities are allowed.
     F32(Vec<f32>),
 }
 
-/// A column after a run.
+/// A written column after a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The name.
     pub name: Cow<'static, str>,
-    /// Values a vertex.
+    /// Values per vertex.
     pub len: u32,
-    /// `len` values for each vertex. `f32`s may be NaN where the program wrote that.
+    /// `len` values per vertex. `f32`s may be NaN if the program wrote NaN.
     pub values: ColumnValues,
 }
 
-/// Columns that do not fit a program, or a program's columns that do not fit one another.
+/// Given columns that do not fit a program, or a program's columns that are inconsistent.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ColumnError {
     /// A column was given that the program does not have.
     #[error("the program has no column `{name}`; it has {}", listed(.known))]
     Unknown {
-        /// The column given.
+        /// The given column.
         name: String,
-        /// Those it has.
+        /// The program's columns.
         known: Vec<String>,
     },
     /// A column without a default was not given.
@@ -80,17 +80,17 @@ pub enum ColumnError {
         /// The column.
         name: String,
     },
-    /// The values are of the other type.
+    /// The given values have the other type.
     #[error("the column `{name}` holds {wanted} values, but {given} values were given")]
     Kind {
         /// The column.
         name: String,
-        /// What the program wants.
+        /// The type that the program declares.
         wanted: ColumnKind,
-        /// What was given.
+        /// The type that was given.
         given: ColumnKind,
     },
-    /// Not as many values as the vertices need.
+    /// The number of given values differs from what the vertices need.
     #[error("{given} values for the column `{name}`, which needs {wanted}: {len} a vertex")]
     Length {
         /// The column.
@@ -99,31 +99,31 @@ pub enum ColumnError {
         given: usize,
         /// Values needed.
         wanted: u64,
-        /// Values a vertex.
+        /// Values per vertex.
         len: u32,
     },
-    /// A value that is not a number.
+    /// A given value is NaN.
     #[error("the column `{name}` holds no number (NaN) for vertex {vertex}; fill it or drop it")]
     NotANumber {
         /// The column.
         name: String,
-        /// The first such vertex.
+        /// The first vertex with NaN.
         vertex: usize,
     },
-    /// Two columns of one name.
+    /// Two columns of the program have the same name.
     #[error("the program has two columns `{name}`; a column's name must be its own")]
     Twice {
         /// The name.
         name: String,
     },
-    /// A default of another type than the column.
+    /// A default has another type than its column.
     #[error("the column `{name}` holds {wanted} values, but its default is {default:?}")]
     Default {
         /// The column.
         name: String,
-        /// What it holds.
+        /// The column's type.
         wanted: ColumnKind,
-        /// Its default.
+        /// The default.
         default: Scalar,
     },
 }
@@ -145,7 +145,7 @@ impl std::fmt::Display for ColumnKind {
 }
 
 impl ColumnValues {
-    /// What they are.
+    /// Returns the type of the values.
     pub fn kind(&self) -> ColumnKind {
         match self {
             ColumnValues::U32(_) => ColumnKind::U32,
@@ -153,7 +153,7 @@ impl ColumnValues {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             ColumnValues::U32(values) => values.len(),
@@ -161,12 +161,12 @@ impl ColumnValues {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The values where they are `u32`s.
+    /// Returns the values if they are `u32`s.
     pub fn as_u32(&self) -> Option<&[u32]> {
         match self {
             ColumnValues::U32(values) => Some(values),
@@ -174,7 +174,7 @@ impl ColumnValues {
         }
     }
 
-    /// The values where they are `f32`s.
+    /// Returns the values if they are `f32`s.
     pub fn as_f32(&self) -> Option<&[f32]> {
         match self {
             ColumnValues::F32(values) => Some(values),
@@ -184,10 +184,10 @@ impl ColumnValues {
 }
 
 impl ColumnSpec {
-    /// The bits of its default, where it has one.
+    /// Returns the default as bits, if there is one.
     ///
     /// # Errors
-    /// Where the default is of another type than the column.
+    /// If the default has another type than the column.
     pub fn default_bits(&self) -> Result<Option<u32>, ColumnError> {
         match (self.kind, self.default) {
             (_, None) => Ok(None),
@@ -199,7 +199,7 @@ impl ColumnSpec {
         }
     }
 
-    /// Checks the values given for it.
+    /// Checks the values given for the column.
     fn check(&self, values: &ColumnValues, vertices: u32) -> Result<(), ColumnError> {
         let name = || self.name.clone().into_owned();
         if values.kind() != self.kind {
@@ -217,7 +217,7 @@ impl ColumnSpec {
     }
 }
 
-/// Checks a program's columns and those given for them.
+/// Checks a program's columns and the values given for them.
 pub(crate) fn check(
     specs: &[ColumnSpec],
     given: &BTreeMap<String, ColumnValues>,
@@ -243,23 +243,24 @@ pub(crate) fn check(
     }
 }
 
-/// Bytes of the columns of so many vertices.
+/// Returns the bytes of the columns for `vertices` vertices.
 pub(crate) fn bytes_for(specs: &[ColumnSpec], vertices: u32) -> u64 {
     let values = specs.iter().map(|spec| values_of(spec, vertices));
     values.fold(0, u64::saturating_add).saturating_mul(4)
 }
 
-/// Values of the written columns for each vertex: the length of its draft.
+/// Returns the number of written values per vertex: the length of a draft.
 pub(crate) fn draft_len(specs: &[ColumnSpec]) -> u64 {
     specs.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum()
 }
 
-/// Values of a column of so many vertices. Fits, as both have 32 bits.
+/// Returns the number of values of a column for `vertices` vertices. It cannot overflow: both
+/// factors have 32 bits.
 pub(crate) fn values_of(spec: &ColumnSpec, vertices: u32) -> u64 {
     u64::from(spec.len) * u64::from(vertices)
 }
 
-/// Values that several threads write.
+/// Makes an array that several threads may write.
 fn atomics(
     values: impl IndexedParallelIterator<Item = u32>,
 ) -> Result<Vec<AtomicU32>, OutOfMemory> {
@@ -270,8 +271,8 @@ fn atomics(
 
 /// The columns of a run, in the program's order.
 ///
-/// A vertex's written columns, one behind the other, are its *draft* while `update_vertex` runs
-/// and until the schedule shows them to others.
+/// The *draft* of a vertex holds the new values of its written columns, column by column.
+/// `update_vertex` fills it; the schedule commits it later.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     stores: Vec<Store>,
@@ -281,14 +282,15 @@ pub(crate) struct Columns {
 #[derive(Debug)]
 struct Store {
     values: Vec<AtomicU32>,
-    /// Values a vertex.
+    /// Values per vertex.
     len: u32,
-    /// Where its values begin in a vertex's draft; only written columns are there.
+    /// The begin of the column in a vertex's draft; `None` for read-only columns.
     draft: Option<usize>,
 }
 
 impl Columns {
-    /// The columns before the first round that is done here; the settings are checked.
+    /// Fills the columns for the first round of a run with checked settings: from the checkpoint if
+    /// there is one.
     pub fn new(
         specs: &[ColumnSpec],
         settings: &Settings,
@@ -317,19 +319,19 @@ impl Columns {
         Ok(columns)
     }
 
-    /// What the written columns hold, in the program's order.
+    /// Returns the written columns as bits, in the program's order.
     pub fn state(&mut self) -> Vec<Cow<'_, [u32]>> {
         let written = self.stores.iter_mut().filter(|store| store.draft.is_some());
         written.map(|store| Cow::Borrowed(&*as_plain(&mut store.values))).collect()
     }
 
-    /// Values of a vertex's draft.
+    /// Returns the number of values in a vertex's draft.
     #[inline]
     pub fn draft_len(&self) -> usize {
         self.draft_len
     }
 
-    /// Value `index` of a vertex in column `slot`; 0 where there is none.
+    /// Returns value `index` of a vertex in column `slot`; 0 if there is no such value.
     #[inline]
     pub fn get(&self, slot: usize, v: VertexId, index: u32) -> u32 {
         let Some(store) = self.stores.get(slot).filter(|store| index < store.len) else { return 0 };
@@ -337,20 +339,20 @@ impl Columns {
         store.values.get(at).map_or(0, |value| value.load(Relaxed))
     }
 
-    /// The values of column `slot`, one vertex behind the other; none where there is no column.
+    /// Returns the values of column `slot`, vertex by vertex; empty if there is no such column.
     #[inline]
     pub fn values(&self, slot: usize) -> &[AtomicU32] {
         self.stores.get(slot).map_or(&[], |store| &store.values)
     }
 
-    /// Where a written column's value is in a vertex's draft.
+    /// Returns the place of a written column's value in a vertex's draft.
     #[inline]
     pub fn drafted(&self, slot: usize, index: u32) -> Option<usize> {
         let store = self.stores.get(slot).filter(|store| index < store.len)?;
         store.draft.map(|first| first + index as usize)
     }
 
-    /// Makes `draft` what the vertex's written columns hold.
+    /// Fills `draft` with the vertex's written columns.
     #[inline]
     pub fn begin_draft(&self, v: VertexId, draft: &mut Vec<u32>) {
         if self.draft_len > 0 {
@@ -359,20 +361,20 @@ impl Columns {
         }
     }
 
-    /// Whether a vertex's written columns hold anything else than the draft.
+    /// Returns whether a vertex's written columns differ from the draft.
     #[inline]
     pub fn differ(&self, v: VertexId, draft: &[u32]) -> bool {
         self.draft_len > 0
             && self.written(v).zip(draft).any(|(value, &next)| value.load(Relaxed) != next)
     }
 
-    /// Shows a vertex's draft to everybody.
+    /// Commits a vertex's draft to the columns, where other vertices read it.
     #[inline]
     pub fn commit(&self, v: VertexId, draft: impl IntoIterator<Item = u32>) {
         self.written(v).zip(draft).for_each(|(value, next)| value.store(next, Relaxed));
     }
 
-    /// The values of a vertex's written columns, in the order of its draft.
+    /// Yields the values of a vertex's written columns, in the order of its draft.
     #[inline]
     pub fn written(&self, v: VertexId) -> impl Iterator<Item = &AtomicU32> {
         self.stores.iter().filter(|store| store.draft.is_some()).flat_map(move |store| {
@@ -381,7 +383,7 @@ impl Columns {
         })
     }
 
-    /// Gives back what was written, and frees the rest.
+    /// Returns the written columns and frees the others.
     pub fn into_written(self, specs: Vec<ColumnSpec>) -> Vec<Column> {
         let stores = specs.into_iter().zip(self.stores).filter(|(spec, _)| spec.written);
         let column = |(spec, store): (ColumnSpec, Store)| Column {

@@ -1,16 +1,18 @@
-//! The finish: a community whose members do not hang together becomes several.
+//! Splitting of disconnected communities: each connected part becomes a community.
 //!
-//! Label propagation can leave a label on both sides of a vertex that meanwhile took another one.
-//! Such a community is no community; splitting it never lowers modularity.
+//! Label propagation can leave a label on both sides of a vertex that has since adopted another
+//! one. The label's vertices are then not connected. Splitting such a community never lowers
+//! modularity.
 //!
-//! Algorithm: lock-free union-find within communities, a larger root always linked below a smaller
-//! one, so that the root is the smallest vertex whatever the threads do. As in Afforest, each
-//! vertex is first joined with two of its neighbours only; that connects nearly every community
-//! that is connected at all, and only the members of the others have all their arcs looked at.
+//! Algorithm: lock-free union-find within communities. A larger root is always linked below a
+//! smaller one, so that the root is the smallest vertex for any order of the threads. As in
+//! Afforest, each vertex is first united with only two of its neighbours; this connects nearly
+//! every community that is connected. Only the members of the remaining communities have all their
+//! arcs read.
 //!
 //! Vertices without a label are in no community and stay without one.
 //!
-//! Memory: 4 bytes and 2 bits a vertex. Directed graphs: connected means in either direction.
+//! Memory: 4 bytes and 2 bits per vertex. Directed graphs: parts are weakly connected.
 //!
 //! Reference: Sutton, Ben-Nun, Barak, *Optimizing parallel graph connectivity computation via
 //! subgraph sampling*, IPDPS 2018.
@@ -24,16 +26,16 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Vertices whose arcs are joined between two looks at whether to go on.
+/// Vertices of a task: the run polls for cancellation between tasks.
 const VERTICES_PER_TASK: usize = 4096;
 
-/// Gives each connected part of each community a label of its own: the part's smallest vertex.
+/// Gives each connected part of each community its own label: the part's smallest vertex.
 ///
-/// Returns how many communities that added. Labels that are not vertices stay as they are.
+/// Returns the number of communities that this adds. Labels that are not vertices stay as they are.
 ///
 /// # Errors
-/// [`RunError::Cancelled`] where `is_cancelled` says so, [`RunError::OutOfMemory`] where the
-/// system refuses 4 bytes a vertex; `labels` is then unchanged.
+/// [`RunError::Cancelled`] if `is_cancelled` returns true, [`RunError::OutOfMemory`] if the system
+/// refuses 4 bytes per vertex; `labels` is then unchanged.
 pub(crate) fn split_disconnected(
     graph: GraphView<'_>,
     labels: &mut [Label],
@@ -81,12 +83,12 @@ fn split(
     Ok(parts - seen.count())
 }
 
-/// Bytes that splitting needs.
+/// Returns the bytes that splitting needs.
 pub(crate) fn bytes_for(vertices: u32) -> u64 {
     4 * u64::from(vertices) + 2 * u64::from(vertices).div_ceil(64) * 8
 }
 
-/// Calls `visit` with all vertices, some of one shard at a time, in parallel.
+/// Calls `visit` with ranges of vertices of one shard each, in parallel.
 fn for_each_part<S: ShardLists>(
     shards: &[S],
     is_cancelled: &(dyn Fn() -> bool + Sync),
@@ -104,14 +106,14 @@ fn for_each_part<S: ShardLists>(
     })
 }
 
-/// Trees of vertices that hang together within their communities.
+/// Disjoint sets of vertices that are connected within their communities.
 struct Forest<'a> {
     sets: DisjointSets<'a>,
     labels: &'a [Label],
 }
 
 impl Forest<'_> {
-    /// Joins each vertex with the first and the last neighbour of its community.
+    /// Unites each vertex with its first and its last neighbour in its community.
     fn sample(&self, shard: &impl ShardLists, vertices: Range<VertexId>) {
         let first = shard.vertices().start;
         for v in vertices {
@@ -123,7 +125,7 @@ impl Forest<'_> {
             for lists in shard.lists() {
                 if let Some(u) = lists.each_of(local).find(|&u| is_member(u)) {
                     self.sets.unite(u, v);
-                    // There is one, so the search from the end finds one too.
+                    // A first member exists, so that the search from the end succeeds, too.
                     let last = lists.last_of(local, is_member);
                     last.into_iter().for_each(|u| self.sets.unite(u, v));
                 }
@@ -131,7 +133,7 @@ impl Forest<'_> {
         }
     }
 
-    /// Joins each vertex of a marked community with all neighbours in it.
+    /// Unites each vertex of a marked community with all neighbours in it.
     fn join(&self, shard: &impl ShardLists, vertices: Range<VertexId>, marked: &Marks) {
         let first = shard.vertices().start;
         for v in vertices.filter(|&v| marked.has(self.label(v))) {
@@ -149,7 +151,7 @@ impl Forest<'_> {
     }
 }
 
-/// One bit a vertex, set by several threads.
+/// One bit per vertex, set by several threads.
 struct Marks(Vec<AtomicU64>);
 
 impl Marks {
@@ -160,13 +162,13 @@ impl Marks {
         Ok(Marks(marks))
     }
 
-    /// Marks a vertex; whether it was marked before.
+    /// Marks a vertex; returns whether it was marked before.
     fn set(&self, v: VertexId) -> bool {
         let bit = 1 << (v % 64);
         self.0[v as usize / 64].fetch_or(bit, Relaxed) & bit != 0
     }
 
-    /// Whether it is a vertex that is marked.
+    /// Returns whether `v` is a marked vertex; false if it is not a vertex.
     fn has(&self, v: VertexId) -> bool {
         let word = self.0.get(v as usize / 64);
         word.is_some_and(|word| word.load(Relaxed) >> (v % 64) & 1 == 1)

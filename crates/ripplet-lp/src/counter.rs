@@ -1,40 +1,45 @@
-//! How a vertex's votes are counted: exactly, or by a sketch whose size does not depend on the degree.
+//! Vote counters: exact, or a sketch whose size does not depend on the degree.
 //!
 //! # Sketches
 //!
-//! A vertex's votes are taken in the order of its arcs (outgoing ones first), beginning where
-//! [`Start`] says, and from the last on with the first; those for no label, or of weight 0, are
-//! passed over. What a sketch then holds are the *candidates*, each a label with a weight:
+//! A sketch takes a vertex's votes in the order of its arcs (outgoing ones first), from the arc
+//! that [`Start`] selects, and wraps around. It skips votes for no label and votes of weight 0. At
+//! the end it holds *candidates*: labels with weights.
 //!
-//! - **Misra-Gries**, `mg:K`: K slots. A vote adds to its label's slot, or takes the first free one.
-//!   Where there is neither, every slot and the vote lose as much as the least of them has; the slots
-//!   that are left with nothing are free, and what is left of the vote takes the first of these. So
-//!   K + 1 labels lose alike, and who has more than 1/(K + 1) of all votes is a candidate.
-//! - **Boyer-Moore**, `bm`: one slot. A vote adds to its own label; another one's weight is taken off
-//!   while the slot has more than that, and otherwise takes the slot over with all of its weight. Where all
-//!   votes weigh the same and there is one part, a label with more than half of them is the candidate.
-//!   (`mg:1` keeps that for any weights.)
+//! - **Misra-Gries**, `mg:K`: K slots. A vote adds to its label's slot, or takes the first free
+//!   one. If there is neither, every slot and the vote lose the least weight among them. Slots of
+//!   weight 0 become free, and the rest of the vote takes the first of these. Each such step takes
+//!   the same weight from K + 1 labels: a label with more than 1/(K + 1) of all votes is therefore
+//!   a candidate.
+//! - **Boyer-Moore**, `bm`: one slot. A vote adds to its own label. Otherwise its weight is
+//!   subtracted while the slot has more than that; else the vote takes the slot over with all of
+//!   its weight. If all votes have equal weight and there is one part, a label with more than half
+//!   of them is the candidate. (`mg:1` guarantees that for any weights.)
 //!
-//! *Parts* ([`Parts::Merged`]): 128 consecutive arcs are a part and have a sketch; neighbouring parts'
-//! sketches are merged in pairs, then those of four parts, and so on; what has no partner waits. The right
-//! one of two is merged into the left one: for Misra-Gries as if its slots, the first one first, were
-//! votes, which keeps the promise above for all votes together (Agarwal et al., *Mergeable summaries*,
-//! 2013); for Boyer-Moore the heavier one stays, of equal ones the left. The order is part of the
-//! definition, so that any number of threads finds the same.
+//! *Parts* ([`Parts::Merged`]): 128 consecutive arcs are a part with its own sketch. The sketches
+//! of neighbouring parts are merged in pairs, then those of four parts, and so on; a sketch without
+//! a partner waits. The right sketch is merged into the left one. Misra-Gries takes the right one's
+//! slots as votes, in order, which keeps the guarantee above for all votes together (Agarwal et
+//! al., *Mergeable summaries*, 2013). Boyer-Moore keeps the heavier one, of equal ones the left.
+//! The order is part of the definition, so that the result does not depend on the number of
+//! threads.
 //!
-//! *Start*: where all labels differ, a sketch holds those that came last. Begun with the first arc each
-//! time, that is the same neighbours' in every round, who are heard by all and hear nobody: most graphs
-//! settle badly (`docs/sketches.md` has figures). So each round begins with another arc, number `hash(v, seed, round) · degree >> 32`.
+//! *Start*: if all labels differ, a sketch holds the last ones. If it began with the first arc in
+//! every round, these would be the labels of the same neighbours each time, and most graphs would
+//! converge badly (`docs/sketches.md` has figures). Each round therefore begins with another arc,
+//! number `hash(v, seed, round) · degree >> 32`.
 //!
-//! *Scans*: after one scan a candidate's frequency is what its slot holds, which is the true sum or
-//! less; with two ([`Scans::Double`]) the votes for each candidate are added up again, and the vertex's
-//! own label is a candidate wherever it got votes. The candidates are then scored as the program says, and the best wins; ties end as the schedule says. A vertex without
-//! a candidate, or none that may win, keeps its label.
+//! *Scans*: after one scan a candidate's frequency is the weight of its slot, which is at most the
+//! true sum. With two ([`Scans::Double`]) the votes for each candidate are added up again, and the
+//! vertex's own label is a candidate if it got votes. The program then scores the candidates, and
+//! the best one wins; the schedule breaks ties. A vertex without an eligible candidate keeps its
+//! label.
 //!
-//! References: Sahu, *Memory efficient GPU-based label propagation algorithm for community detection on
-//! large graphs*, 2024, and *Memory-efficient community detection on large graphs using weighted
-//! sketches*, 2024. There the merge of Misra-Gries sketches and its loss differ: a vote that finds no
-//! slot is gone with all of its weight, which for votes of different weights promises nothing.
+//! References: Sahu, *Memory efficient GPU-based label propagation algorithm for community
+//! detection on large graphs*, 2024, and *Memory-efficient community detection on large graphs
+//! using weighted sketches*, 2024. The papers' merge of Misra-Gries sketches and their eviction
+//! differ: a vote that finds no slot is dropped with all of its weight, which gives no guarantee
+//! for votes of different weights.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,59 +48,59 @@ use thiserror::Error;
 /// Arcs of a part of a vertex; see [`Parts::Merged`].
 pub const PART: usize = 128;
 
-/// How a vertex's votes are counted.
+/// A vote counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counter {
-    /// A hash table that holds every label: the true sums.
+    /// A hash table of all labels: exact sums.
     #[default]
     Exact,
-    /// A few labels that got many votes, for programs that
-    /// [follow the frequency](crate::Program::follows_frequency).
+    /// A few labels with many votes, for programs that [follow the
+    /// frequency](crate::Program::follows_frequency).
     Sketch(Sketch),
 }
 
-/// What is kept of a vertex's votes.
+/// A sketch of a vertex's votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sketch {
-    /// How a vote is taken.
+    /// The update rule of a vote.
     pub rule: Rule,
-    /// Whether votes for the candidates are added up again.
+    /// Whether the votes for the candidates are added up again.
     pub scans: Scans,
-    /// What has a sketch of its own.
+    /// The unit that has its own sketch.
     pub parts: Parts,
     /// The arc whose vote is taken first.
     pub start: Start,
 }
 
-/// How a vote is taken.
+/// The update rule of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// So many slots.
+    /// Misra-Gries, with this number of slots.
     MisraGries(Slots),
-    /// One slot, which the heavier takes.
+    /// Boyer-Moore: one slot, which the heavier label takes.
     BoyerMoore,
 }
 
-/// Slots of a Misra-Gries sketch: 1 to 32.
+/// The number of slots of a Misra-Gries sketch: 1 to 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots(u32);
 
-/// How often votes are read.
+/// The number of passes over the votes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scans {
-    /// Once: a candidate's frequency is what its slot holds.
+    /// One pass: a candidate's frequency is the weight of its slot.
     Single,
-    /// Once more: its frequency is the true sum.
+    /// Two passes: a candidate's frequency is the true sum.
     #[default]
     Double,
 }
 
-/// What has a sketch of its own.
+/// The unit that has its own sketch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parts {
     /// All arcs of a vertex.
     One,
-    /// Each [`PART`] of them, merged in pairs.
+    /// Each [`PART`] arcs of a vertex; the sketches are merged in pairs.
     #[default]
     Merged,
 }
@@ -103,20 +108,20 @@ pub enum Parts {
 /// The arc whose vote is taken first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// The first one.
+    /// The first arc of the list.
     First,
-    /// One that is drawn for each vertex and round.
+    /// An arc that is drawn for each vertex and round.
     #[default]
     Drawn,
 }
 
-/// What is no counter.
+/// A text or number that does not name a counter.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum BadCounter {
-    /// A number of slots out of bounds.
+    /// The number of slots is out of range.
     #[error("a Misra-Gries sketch has 1 to {max} slots, not {0}", max = Slots::MOST)]
     Slots(u32),
-    /// Another text.
+    /// The text does not name a counter.
     #[error(
         "expected exact, bm, or mg:K with K from 1 to {max}; then, if wanted, :single (scan), :one \
          (sketch a vertex) and :first (arc first), as in mg:8:single; not `{0}`",
@@ -126,13 +131,13 @@ pub enum BadCounter {
 }
 
 impl Slots {
-    /// The most slots.
+    /// The largest number of slots.
     pub const MOST: u32 = 32;
 
-    /// So many slots.
+    /// Returns this number of slots.
     ///
     /// # Errors
-    /// Where they are 0 or more than 32.
+    /// If it is 0 or more than 32.
     pub const fn new(slots: u32) -> Result<Slots, BadCounter> {
         match slots {
             1..=Slots::MOST => Ok(Slots(slots)),
@@ -140,33 +145,34 @@ impl Slots {
         }
     }
 
-    /// How many.
+    /// Returns the number of slots.
     pub const fn get(self) -> u32 {
         self.0
     }
 }
 
 impl Sketch {
-    /// Eight slots, as published: one scan.
+    /// νMG8: Misra-Gries with eight slots and one scan, as published.
     pub const NU_MG8: Sketch = Sketch::published(Rule::MisraGries(Slots(8)));
-    /// One slot, as published: one scan.
+    /// νBM: Boyer-Moore with one scan, as published.
     pub const NU_BM: Sketch = Sketch::published(Rule::BoyerMoore);
 
     const fn published(rule: Rule) -> Sketch {
         Sketch { rule, scans: Scans::Single, parts: Parts::Merged, start: Start::First }
     }
 
-    /// Eight slots, two scans, merged parts and a drawn start: what `docs/sketches.md` recommends.
+    /// Returns the sketch that `docs/sketches.md` recommends: eight slots, two scans, merged parts,
+    /// a drawn start.
     pub const fn of_eight() -> Sketch {
         Sketch::by(Rule::MisraGries(Slots(8)))
     }
 
-    /// By this rule, with two scans, merged parts and a drawn start.
+    /// Returns a sketch by this rule, with two scans, merged parts and a drawn start.
     const fn by(rule: Rule) -> Sketch {
         Sketch { rule, scans: Scans::Double, parts: Parts::Merged, start: Start::Drawn }
     }
 
-    /// Candidates at most.
+    /// Returns the largest number of candidates.
     pub const fn slots(self) -> u32 {
         match self.rule {
             Rule::MisraGries(slots) => slots.get(),
@@ -174,15 +180,15 @@ impl Sketch {
         }
     }
 
-    /// Whether a vertex's own label is a candidate wherever it got votes, and candidates' frequencies
-    /// are the true sums.
+    /// Returns whether candidates' frequencies are the true sums, and a vertex's own label is a
+    /// candidate if it got votes.
     pub(crate) fn counts_again(self) -> bool {
         self.scans == Scans::Double
     }
 }
 
 impl Counter {
-    /// The sketch, where it is one.
+    /// Returns the sketch, unless the counter is exact.
     pub const fn sketch(self) -> Option<Sketch> {
         match self {
             Counter::Exact => None,
@@ -192,7 +198,7 @@ impl Counter {
 }
 
 impl fmt::Display for Counter {
-    /// The name, as the command line knows it.
+    /// Writes the name as the command line reads it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counter::Sketch(Sketch { rule, scans, parts, start }) = self else {
             return f.write_str("exact");

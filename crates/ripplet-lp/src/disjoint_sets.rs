@@ -1,24 +1,24 @@
-//! Sets of numbers that several threads join: lock-free union-find.
+//! Lock-free union-find: disjoint sets of numbers that several threads unite.
 //!
-//! A larger root is always linked below a smaller one, so that a set's root is its smallest number whatever the
-//! threads do.
+//! A larger root is always linked below a smaller one, so that the root of a set is its smallest
+//! number for any order of the threads.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Disjoint sets of the numbers below the length of a slice, which has each number's parent.
+/// Disjoint sets of the numbers below the length of `parents`, the parent of each number.
 #[derive(Clone, Copy)]
 pub(crate) struct DisjointSets<'a> {
     parents: &'a [AtomicU32],
 }
 
 impl<'a> DisjointSets<'a> {
-    /// The sets of a forest; if each number is its own parent, each is a set of its own.
+    /// Wraps a forest; if each number is its own parent, all sets are singletons.
     pub(crate) fn new(parents: &'a [AtomicU32]) -> DisjointSets<'a> {
         DisjointSets { parents }
     }
 
-    /// The smallest number of a set; shortens the path on the way.
+    /// Returns the smallest number of a set, and halves the path to it.
     pub(crate) fn root(self, mut v: u32) -> u32 {
         loop {
             let parent = self.parents[v as usize].load(Relaxed);
@@ -27,14 +27,14 @@ impl<'a> DisjointSets<'a> {
             }
             let grandparent = self.parents[parent as usize].load(Relaxed);
             if grandparent != parent {
-                // Only ever shortens: whoever else writes here writes an ancestor too.
+                // Safe against races: every thread that writes here writes an ancestor.
                 self.parents[v as usize].store(grandparent, Relaxed);
             }
             v = grandparent;
         }
     }
 
-    /// Joins two sets.
+    /// Unites two sets.
     pub(crate) fn unite(self, a: u32, b: u32) {
         let (mut a, mut b) = (self.root(a), self.root(b));
         while a != b {

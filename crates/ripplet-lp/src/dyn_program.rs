@@ -1,4 +1,4 @@
-//! Programs behind a pointer: chosen when a run begins, not when the caller is compiled.
+//! Type-erased programs: chosen at run time, not at compile time of the caller.
 
 use crate::profile::Measured;
 use crate::rounds::Rounds;
@@ -7,11 +7,11 @@ use crate::{Observer, Outcome, RunError};
 use crate::{ProgramInfo, Settings};
 use ripplet_graph::{GraphView, OutOfMemory};
 
-/// A [`Program`](crate::Program) behind a pointer, which is what an [`Executor`](crate::Executor) takes.
+/// A [`Program`](crate::Program) as a trait object, which an [`Executor`](crate::Executor) takes.
 ///
-/// Every program is one: a reference to a program converts by itself. The engine's loops are compiled for each program
-/// where its pointer is made. The programs that come with ripplet convert into `Box<dyn DynProgram>`, with loops that
-/// were compiled with this crate.
+/// Every program implements it: a reference to a program coerces. The crate that contains the
+/// coercion compiles the engine's loops for that program. The programs that come with ripplet
+/// convert into `Box<dyn DynProgram>`, with loops compiled in this crate.
 ///
 /// ```
 /// use ripplet_lp::DynProgram;
@@ -23,10 +23,11 @@ use ripplet_graph::{GraphView, OutOfMemory};
 /// assert_eq!(named("cdlp").info().name, "cdlp");
 /// ```
 pub trait DynProgram: Send + Sync {
-    /// Returns what the program declares.
+    /// Returns the declarations of the program.
     fn info(&self) -> ProgramInfo;
 
-    /// The state before the first round of a run on the CPU; its rounds are done by rayon's current pool.
+    /// Returns the state before the first round of a run on the CPU; rounds run on rayon's current
+    /// pool.
     ///
     /// # Errors
     /// If memory is refused.
@@ -37,7 +38,7 @@ pub trait DynProgram: Send + Sync {
         settings: &Settings,
     ) -> Result<Box<dyn Rounds + 'a>, OutOfMemory>;
 
-    /// The state before full rounds that are measured.
+    /// Returns the state before full rounds that are measured in parts.
     ///
     /// # Errors
     /// If memory is refused.
@@ -51,7 +52,7 @@ pub trait DynProgram: Send + Sync {
     /// Runs the program on several pools that share the vertices and exchange messages.
     ///
     /// # Errors
-    /// As [`Executor::run`](crate::Executor::run).
+    /// See [`Executor::run`](crate::Executor::run).
     #[cfg(feature = "ranks")]
     #[doc(hidden)]
     fn run_on_ranks(

@@ -1,19 +1,19 @@
-//! What runs programs.
+//! Executors, which run programs.
 
 use crate::{DynProgram, Observer, Outcome, Plan, RunError, Settings};
 use ripplet_graph::GraphView;
 
-/// Runs label propagation programs: on the CPU, a GPU, or several.
+/// Runs label propagation programs: on the CPU, on one GPU, or on several.
 ///
 /// An executor that is chosen at run time is a `&dyn Executor`.
 pub trait Executor {
-    /// Returns the memory that a run will need, before it starts.
+    /// Returns the memory that a run needs, before it starts.
     fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan;
 
     /// Runs a program on a graph of plain or of compressed lists.
     ///
     /// The labels are the same bytes for any executor, either kind of lists and any number of
-    /// threads, unless the schedule's name says otherwise.
+    /// threads, unless the schedule is not deterministic.
     ///
     /// # Errors
     /// If the settings do not fit the graph, memory is refused, or the observer cancels.
@@ -25,7 +25,7 @@ pub trait Executor {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError>;
 
-    /// [`Executor::plan_on`] a graph or a view of one.
+    /// Calls [`Executor::plan_on`] with a graph or a view of one.
     fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
@@ -38,10 +38,10 @@ pub trait Executor {
         self.plan_on(graph.into(), program, settings)
     }
 
-    /// [`Executor::run_on`] a graph or a view of one.
+    /// Calls [`Executor::run_on`] with a graph or a view of one.
     ///
     /// # Errors
-    /// As [`Executor::run_on`].
+    /// See [`Executor::run_on`].
     fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,

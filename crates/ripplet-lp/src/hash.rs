@@ -1,9 +1,9 @@
-//! The hashes that stand in for chance: pure functions of (seed, round, stream, vertex).
+//! Counter-based random numbers: pure functions of (seed, round, stream, vertex).
 //!
-//! A run has no random state. Whoever knows the seed can compute every draw of every round, on any
-//! device and in any order, which is what makes parallel runs bit-identical.
+//! A run has no random state. Every draw of every round follows from the seed, on any device and in
+//! any order: this makes parallel runs bit-identical.
 
-/// Full-avalanche mix of 32 bits: `lowbias32` by C. Wellons (2018), a bijection.
+/// Returns 32 bits with full avalanche: `lowbias32` by C. Wellons (2018), a bijection.
 #[inline]
 pub(crate) const fn mix(mut x: u32) -> u32 {
     x ^= x >> 16;
@@ -24,7 +24,7 @@ pub(crate) enum Stream {
     Program = 16,
 }
 
-/// Seed and round: what a draw depends on beside stream and vertex.
+/// Seed and round: the inputs of a draw beside stream and vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     seed: u32,
@@ -32,20 +32,21 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of a round, from 0.
+    /// Returns the clock of a round, counted from 0.
     pub fn new(seed: u64, round: u32) -> Clock {
         Clock { seed: mix(seed as u32 ^ mix((seed >> 32) as u32)), round }
     }
 
-    /// The round, from 0.
+    /// Returns the round, counted from 0.
     #[inline]
     pub fn round(self) -> u32 {
         self.round
     }
 
-    /// The seed, mixed into 32 bits: with `mix` the bijection [`lowbias32`] and all sums and
-    /// differences in 32 bits, [`Vertex::random`] of a stream is
-    /// `mix(id ^ mix(seed ^ mix(round ^ mix(stream + 16))))`.
+    /// Returns the seed, mixed into 32 bits.
+    ///
+    /// With `mix` the bijection [`lowbias32`] and all sums and differences in 32 bits,
+    /// [`Vertex::random`] of a stream is `mix(id ^ mix(seed ^ mix(round ^ mix(stream + 16))))`.
     ///
     /// [`lowbias32`]: https://nullprogram.com/blog/2018/07/31/
     /// [`Vertex::random`]: crate::Vertex::random
@@ -54,21 +55,21 @@ impl Clock {
         self.seed
     }
 
-    /// A draw for `x` of 0 to `below` - 1, or 0.
+    /// Returns a draw for `x` in `0..below`; 0 if that is empty.
     #[inline]
     pub(crate) fn draw(self, stream: Stream, x: u32, below: u64) -> u64 {
         let drawn = u128::from(mix(x ^ self.key(stream as u32)));
         ((drawn * u128::from(below)) >> 32) as u64
     }
 
-    /// The key of a stream in this round; `mix(x ^ key)` draws for `x`.
+    /// Returns the key of a stream in this round; `mix(x ^ key)` is a draw for `x`.
     #[inline]
     pub(crate) fn key(self, stream: u32) -> u32 {
         mix(self.seed ^ mix(self.round ^ mix(stream)))
     }
 }
 
-/// A draw of `0..parts` from 32 hashed bits, by their high part.
+/// Returns a draw in `0..parts` from the high bits of 32 hashed bits.
 #[inline]
 pub(crate) fn part_of(hashed: u32, parts: u32) -> u32 {
     ((u64::from(hashed) * u64::from(parts)) >> 32) as u32
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_definition_stays() {
-        // Labels of all earlier runs depend on these values.
+        // Stored labels of earlier runs depend on these values.
         assert_eq!(
             [mix(0), mix(1), mix(0xffff_ffff)],
             [0, 0x6890_47E2 ^ mix(1) ^ 0x6890_47E2, mix(!0)]

@@ -1,6 +1,6 @@
-//! What a program is written with: `use ripplet::lp::hooks::*;` and nothing else.
+//! The imports of a program: `use ripplet::lp::hooks::*;` and nothing else.
 //!
-//! A program that reads only this module can be translated for other devices; see [`Program`].
+//! A program that uses only this module can be translated for other devices; see [`Program`].
 
 pub use crate::columns::{ColumnKind, ColumnSpec};
 pub use crate::program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
@@ -9,7 +9,7 @@ pub use crate::views::{Candidate, Neighbor, Vertex, VertexMut, Vote};
 pub use ripplet_hooks::math::{self, exp, exp2, ln, log2, powf};
 pub use ripplet_macros::label_program;
 
-/// Whether a · b ≥ c · d, in 128 bits: exact for all values.
+/// Returns whether a · b ≥ c · d, computed in 128 bits: exact for all values.
 #[inline]
 pub fn products_ge(a: u64, b: u64, c: u64, d: u64) -> bool {
     u128::from(a) * u128::from(b) >= u128::from(c) * u128::from(d)

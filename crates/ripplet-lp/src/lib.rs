@@ -1,15 +1,14 @@
-//! Label propagation: every vertex repeatedly takes the label that its neighbours show most.
+//! Label propagation: every vertex repeatedly adopts the most frequent label among its neighbours.
 //!
-//! One run is made of independent choices, each a value of its own type, none of which knows
-//! another:
+//! A run combines independent choices, each a value of its own type:
 //!
 //! | choice | question | type |
 //! |---|---|---|
 //! | program | what is a vote, how is a label scored? | [`Program`]: one of [`programs`], or yours by [`hooks`] |
-//! | schedule | which vertices update when? how do ties end? | [`Schedule`], [`Ties`] |
+//! | schedule | which vertices update when? how are ties broken? | [`Schedule`], [`Ties`] |
 //! | counter | how are a vertex's votes counted? | [`Counter`] |
-//! | stop | when is it enough? | [`Stop`] |
-//! | executor | who computes? | [`Executor`]: [`cpu::CpuExecutor`] |
+//! | stop | when does a run end? | [`Stop`] |
+//! | executor | on which device? | [`Executor`]: [`cpu::CpuExecutor`] |
 //!
 //! ```
 //! use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};

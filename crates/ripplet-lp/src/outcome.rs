@@ -1,44 +1,45 @@
-//! What a run gives back.
+//! The result of a run.
 
 use crate::{Column, Label};
 
-/// What a run gives back.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Each vertex's label: the id of a vertex, or [`NO_LABEL`](crate::NO_LABEL).
+    /// The label of each vertex: the id of a vertex, or [`NO_LABEL`](crate::NO_LABEL).
     pub labels: Vec<Label>,
-    /// The columns that the program wrote, in its order. Labels in columns are those of the run:
-    /// where a community was split, they still have its old name.
+    /// The columns that the program wrote, in its order. They hold labels as they were during the
+    /// run, before splitting.
     pub columns: Vec<Column>,
-    /// What happened, round by round.
+    /// The counts of each round.
     pub rounds: Vec<Round>,
-    /// Why it ended.
+    /// The rule that ended the run.
     pub reason: StopReason,
-    /// Communities that splitting what was not connected added; `None` where it was not asked for.
+    /// The number of communities that splitting disconnected ones added; `None` if it was not
+    /// requested.
     pub split: Option<u32>,
-    /// What a device took beside the rounds.
+    /// The seconds of a device outside the rounds.
     pub device_seconds: DeviceSeconds,
-    /// Of each round that was done here, what was moved of a graph whose lists are not all on the device; empty where
-    /// they are.
+    /// Per round of this run, the transfers of lists that are not all on the device; empty if they
+    /// are.
     pub lists_moved: Vec<ListsMoved>,
 }
 
-/// What was moved in a round of a graph whose lists are not all on the device.
+/// The transfers of a round, of a graph whose lists are not all on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ListsMoved {
-    /// Bytes of lists that the device fetched from the host's memory, each once.
+    /// Bytes of lists that the device copied from host memory, each once.
     pub fetched: u64,
-    /// Bytes of lists that the device had no room to keep for the phase, and read where they are: each as often as it
-    /// was looked at, which is not counted.
+    /// Bytes of lists that the device had no room to stage for the phase and read in place. Each
+    /// list counts once, although it may be read several times.
     pub unstaged: u64,
-    /// Seconds that fetching took.
+    /// Seconds of the copies.
     pub fetching: f64,
-    /// Seconds of these that nothing was done meanwhile.
+    /// Seconds of the copies that did not overlap with computation.
     pub waiting: f64,
 }
 
 impl ListsMoved {
-    /// What two devices that share a run moved: bytes and seconds of both.
+    /// Returns the sums of bytes and seconds of two devices that share a run.
     #[must_use]
     pub fn plus(self, other: ListsMoved) -> ListsMoved {
         ListsMoved {
@@ -50,72 +51,72 @@ impl ListsMoved {
     }
 }
 
-/// Seconds that a device takes before and after the rounds: zeros on the CPU.
+/// Seconds of a device before and after the rounds; zeros on the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceSeconds {
-    /// Compiling the kernels, or finding them compiled.
+    /// Compiling the kernels, or loading them from the cache.
     pub kernels: f64,
-    /// Moving the graph and what a run begins with to the device, and labels and columns back.
+    /// Copying the graph and the initial state to the device, and labels and columns back.
     pub transfer: f64,
 }
 
-/// What happened in a round.
+/// The counts of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Round {
-    /// Vertices whose label, or a value of whose columns, changed.
+    /// Vertices whose label or column values changed.
     pub changed: u64,
-    /// Vertices that were looked at.
+    /// Vertices that were updated.
     pub visited: u64,
     /// Arcs whose vote was counted.
     pub scanned: u64,
-    /// Vertices at which a label's score was not a number. Such a label does not win; where
-    /// [`Program::score_bound`](crate::Program::score_bound) rules labels out, their scores are not
-    /// looked at.
+    /// Vertices at which a label's score was NaN. Such a label does not win. Scores of labels that
+    /// [`Program::score_bound`](crate::Program::score_bound) rules out are not computed.
     pub nan_scores: u64,
-    /// A hash of all labels and written columns after the round, where the schedule looks for oscillation.
+    /// A hash of all labels and written columns after the round, if the schedule detects
+    /// oscillation.
     pub fingerprint: Option<u64>,
-    /// Seconds the round took.
+    /// Seconds of the round.
     pub seconds: f64,
 }
 
-/// Why a run ended.
+/// The rule that ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Nothing changed in the last round, and nothing would.
+    /// Nothing changed in the last round, and no further round would change anything.
     Fixpoint,
-    /// Fewer vertices changed than the tolerance asks for.
+    /// Fewer vertices changed than the tolerance.
     Tolerance,
-    /// The labels are those of two rounds before: they would swap for ever.
+    /// The labels equal those of two rounds before: they would alternate for ever.
     Oscillation,
-    /// The rounds are used up.
+    /// The limit of rounds is reached.
     RoundLimit,
 }
 
 impl Outcome {
-    /// Whether the labels settled, as far as the stop rules ask for.
+    /// Returns whether the labels settled, by the stop rules.
     pub fn converged(&self) -> bool {
         matches!(self.reason, StopReason::Fixpoint | StopReason::Tolerance)
     }
 
-    /// Arcs counted over all rounds.
+    /// Returns the number of arcs counted over all rounds.
     pub fn scanned(&self) -> u64 {
         self.rounds.iter().map(|round| round.scanned).sum()
     }
 
-    /// How often, over all rounds, a vertex met a label whose score was not a number.
+    /// Returns the number of NaN scores over all rounds, by vertex and round.
     pub fn nan_scores(&self) -> u64 {
         self.rounds.iter().map(|round| round.nan_scores).sum()
     }
 
-    /// A written column by its name.
+    /// Returns a written column by its name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 }
 
 impl Round {
-    /// The counts of two parts of a round together. Of fingerprints, which are of each part's own vertices, the
-    /// sum; and seconds are the first's.
+    /// Returns the sum of the counts of two parts of a round. Fingerprints add up, as each covers
+    /// its own vertices; the seconds are those of `self`.
     #[must_use]
     pub fn plus(self, other: Round) -> Round {
         Round {
@@ -133,7 +134,7 @@ impl Round {
 }
 
 impl StopReason {
-    /// The name, as the statistics have it.
+    /// Returns the name as the statistics print it.
     pub fn name(self) -> &'static str {
         match self {
             StopReason::Fixpoint => "fixpoint",

@@ -1,64 +1,64 @@
-//! What a run will need, known before it starts.
+//! The memory that a run needs, computed before it starts.
 
-/// What a run will need, in bytes: an upper bound, held by a test.
+/// The memory that a run needs, in bytes: an upper bound, enforced by a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The graph, which is there already.
+    /// The graph in host memory, which is already loaded.
     pub graph_host: u64,
-    /// What comes beside it, by purpose.
+    /// Host memory beside the graph, by purpose.
     pub items: Vec<Item>,
-    /// The graph once more, on a device.
+    /// The graph on a device.
     pub graph_device: u64,
-    /// What comes beside it there, by purpose.
+    /// Device memory beside the graph, by purpose.
     pub device_items: Vec<Item>,
-    /// Of the graph's lists, what does not fit the device: it stays in the host's memory, locked to its place, and is
-    /// fetched from there as it is needed.
+    /// The part of the graph's lists that does not fit the device: it stays in pinned host memory,
+    /// and is copied as it is needed.
     pub graph_streamed: u64,
 }
 
-/// One purpose and its bytes.
+/// The memory for one purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What for.
+    /// The purpose.
     pub purpose: &'static str,
     /// Bytes.
     pub bytes: u64,
 }
 
 impl Plan {
-    /// This plan and one purpose more.
+    /// Returns this plan with one more item.
     pub fn with(mut self, purpose: &'static str, bytes: u64) -> Plan {
         self.items.push(Item { purpose, bytes });
         self
     }
 
-    /// This plan and one purpose more on the device.
+    /// Returns this plan with one more item on the device.
     pub fn with_device(mut self, purpose: &'static str, bytes: u64) -> Plan {
         self.device_items.push(Item { purpose, bytes });
         self
     }
 
-    /// This plan, with so many bytes of the graph's lists left in the host's memory.
+    /// Returns this plan with `bytes` of the graph's lists left in host memory.
     pub fn with_streamed(self, bytes: u64) -> Plan {
         Plan { graph_streamed: bytes, ..self }
     }
 
-    /// Bytes beside the graph.
+    /// Returns the bytes of host memory beside the graph.
     pub fn algorithm_host(&self) -> u64 {
         self.items.iter().fold(0, |sum, item| sum.saturating_add(item.bytes))
     }
 
-    /// Bytes with the graph.
+    /// Returns the bytes of host memory with the graph.
     pub fn total_host(&self) -> u64 {
         self.graph_host.saturating_add(self.algorithm_host())
     }
 
-    /// Bytes beside the graph on the device.
+    /// Returns the bytes of device memory beside the graph.
     pub fn algorithm_device(&self) -> u64 {
         self.device_items.iter().fold(0, |sum, item| sum.saturating_add(item.bytes))
     }
 
-    /// Bytes with the graph on the device.
+    /// Returns the bytes of device memory with the graph.
     pub fn total_device(&self) -> u64 {
         self.graph_device.saturating_add(self.algorithm_device())
     }

@@ -1,42 +1,43 @@
-//! Where the time of full iterations goes, beside what no iteration can beat: the same on any device.
+//! Time profiles of full iterations, with lower bounds; common to all devices.
 
 use crate::rounds::Rounds;
 use crate::{Observer, RunError};
 
-/// What full iterations take: every vertex active, one phase.
+/// The time of full iterations: every vertex active, one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Arcs of the graph, each as often as it is read: of a directed graph at both ends.
+    /// Arcs of the graph, each counted as often as it is read: in a directed graph at both ends.
     pub arcs: u64,
-    /// Seconds that it takes to read each arc's neighbour, and nothing else.
+    /// The seconds of reading each arc's neighbour and nothing else.
     pub stream: f64,
-    /// Seconds that it takes to read each arc's label as well, when labels are vertices.
+    /// The seconds of reading each arc's label as well, with labels as in a run's begin: each
+    /// vertex its own.
     pub gather: f64,
-    /// The iterations, from the first.
+    /// The iterations in order.
     pub iterations: Vec<Iteration>,
 }
 
 /// A full iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Iteration {
-    /// Seconds that it took as a whole.
+    /// The seconds of the iteration as a whole.
     pub seconds: f64,
-    /// Vertices that changed.
+    /// The number of vertices that changed.
     pub changed: u64,
-    /// Its parts, each begun and measured for itself.
+    /// The parts, each started and measured separately.
     pub parts: Vec<Part>,
 }
 
 /// A part of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it does.
+    /// A name that describes the part.
     pub name: &'static str,
-    /// Vertices that it is for.
+    /// The vertices that it processes.
     pub vertices: u64,
-    /// Their arcs; none where these are counted at a step before.
+    /// Their arcs; 0 if an earlier step counts them.
     pub arcs: u64,
-    /// Seconds that it took.
+    /// The seconds of the part.
     pub seconds: f64,
 }
 
@@ -46,13 +47,13 @@ pub trait Measured: Rounds {
     /// Makes every vertex active.
     fn activate_all(&self);
 
-    /// Arcs of the graph, each as often as a round reads it.
+    /// Returns the number of arcs of the graph, each counted as often as a round reads it.
     fn arcs(&self) -> u64;
 
-    /// The least seconds of reading all neighbours, and of reading all neighbours' labels.
+    /// Returns the least seconds of reading all neighbours, and of reading all neighbours' labels.
     fn ceilings(&self) -> (f64, f64);
 
-    /// Does a round whose degree classes choose one after the other, and measures each.
+    /// Performs a round whose degree classes choose one after the other, and measures each.
     ///
     /// # Errors
     /// If the observer cancels.

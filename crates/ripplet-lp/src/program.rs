@@ -1,16 +1,16 @@
-//! The hooks: the four small functions that make a label propagation variant.
+//! Programs and their hooks: the four small functions that define a label propagation variant.
 //!
-//! In a round, for each vertex `v` whose turn it is:
+//! In a round, for each scheduled vertex `v`:
 //!
 //! ```text
-//! for each neighbour u of v:      vote = load_neighbor(v, u showing pick_label(u))
+//! for each neighbour u of v:      vote = load_neighbor(v, u with pick_label(u))
 //! for each label that got votes:  score = label_score(v, label with the sum of its votes)
 //! the label of the highest score: update_vertex(v, label, score) is v's next label
 //! ```
 //!
-//! Hooks are pure: they see scalars and return scalars, so an engine may call them in any order,
-//! more than once, or on another device. They inline into the engine's loops and cost nothing.
-//! State beside the label is in columns, which `update_vertex` alone may write.
+//! Hooks are pure functions from scalars to scalars: an engine may call them in any order, more
+//! than once, or on another device. They inline into the engine's loops at no cost. State beside
+//! the label is in columns, which only `update_vertex` writes.
 //!
 //! Reference: GLP, Ye et al., *GPU-accelerated graph label propagation for real-time fraud
 //! detection*, SIGMOD 2021, table 1.
@@ -24,13 +24,13 @@ use std::fmt;
 /// A vertex id used as a community's name.
 pub type Label = VertexId;
 
-/// What a vertex has, and shows, that has no label. Never a vertex.
+/// The label of a vertex that has none. Never a vertex.
 pub const NO_LABEL: Label = Label::MAX;
 
 /// A label propagation variant.
 ///
-/// Methods with a view among their arguments are the hooks; the others declare what the engine must
-/// know, and say the same whenever they are asked.
+/// Methods with a view among their arguments are the hooks. The others are declarations and must
+/// return the same value at every call.
 ///
 /// ```
 /// use ripplet_lp::hooks::*;
@@ -52,100 +52,102 @@ pub const NO_LABEL: Label = Label::MAX;
 /// }
 /// ```
 pub trait Program: Send + Sync {
-    /// What labels are compared by: `u64`, `i64` or `f32`.
+    /// The type that labels are compared by: `u64`, `i64` or `f32`.
     type Score: Score;
 
-    /// The name, as the command line knows it.
+    /// Returns the name as the command line reads it.
     fn name(&self) -> &str;
 
-    /// When a vertex must be looked at again.
+    /// Returns when a vertex must be updated again.
     #[inline]
     fn wake(&self) -> Wake {
         Wake::Change
     }
 
-    /// The schedule that it is made for.
+    /// Returns the schedule that the program is made for.
     fn schedule(&self) -> Schedule {
         Schedule::phased()
     }
 
-    /// What the engine keeps for every label, for [`Candidate::total`].
+    /// Returns the total that the engine keeps for every label, for [`Candidate::total`].
     #[inline]
     fn label_total(&self) -> LabelTotal {
         LabelTotal::None
     }
 
-    /// Whether a label's score can only fall when its total rises, all else equal.
+    /// Returns whether a label's score never rises with its total, all else equal.
     ///
-    /// An engine may then score a label by the largest total of any label first: where that
-    /// reaches [`Program::score_bound`], the label's own total need not be looked up.
+    /// An engine may then first score a label with the largest total of any label. If this score
+    /// reaches [`Program::score_bound`], it need not load the label's own total.
     #[inline]
     fn falls_with_total(&self) -> bool {
         false
     }
 
-    /// Whether, of the labels that may win, one with more votes never scores less: then counters
-    /// that keep but the most frequent labels ([`Counter::Sketch`](crate::Counter)) may run it. They
-    /// are refused otherwise.
+    /// Returns whether, among eligible labels, one with more votes never scores less.
+    ///
+    /// Counters that keep only the most frequent labels ([`Counter::Sketch`](crate::Counter))
+    /// require this.
     #[inline]
     fn follows_frequency(&self) -> bool {
         false
     }
 
-    /// The label that `v` shows its neighbours this round; [`NO_LABEL`] shows none.
+    /// Returns the label of `v` that its neighbours see in this round; [`NO_LABEL`] for none.
     #[inline]
     fn pick_label(&self, v: Vertex<'_>) -> Label {
         v.label
     }
 
-    /// The vote that `v` gets from its neighbour `u`.
+    /// Returns the vote that `v` gets from its neighbour `u`.
     #[inline]
     fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
         Vote { label: u.label, weight: u.weight }
     }
 
-    /// The votes of a list of neighbours: `votes[i]` becomes what `list.ids[i]` says.
+    /// Computes the votes of a list of neighbours: `votes[i]` becomes the vote of `list.ids[i]`.
     ///
-    /// The engine asks for votes here alone. The default calls [`Program::pick_label`] and
-    /// [`Program::load_neighbor`] for each neighbour, which is as fast as it gets where they are
-    /// compiled with the engine. Where a call costs something, as in programs that are compiled at
-    /// run time, a program loops over the list itself; it must then write the same votes as
-    /// [`NeighborList::ask_each`]. As many votes as ids are given; what is in them is not defined.
+    /// The engine loads votes through this method only. The default calls [`Program::pick_label`]
+    /// and [`Program::load_neighbor`] for each neighbour, which is fastest if they are compiled
+    /// with the engine. If a call is expensive, as in programs that are compiled at run time, a
+    /// program may loop over the list itself. It must then write the same votes as
+    /// [`NeighborList::ask_each`]. `votes` has the length of the list; its initial values are
+    /// unspecified.
     #[inline]
     fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
         list.ask_each(self, v, votes);
     }
 
-    /// How good a label is for `v`; see [`Score`] for what wins.
+    /// Returns how good a label is for `v`; see [`Score`] for which one wins.
     fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> Self::Score;
 
-    /// No label of this frequency can score higher than this, whatever else is known of it.
+    /// Returns an upper bound of the scores of all labels with this frequency.
     ///
-    /// It must not fall where the frequency rises. An engine passes over labels that it rules out
-    /// without looking up their totals. The default knows no bound.
+    /// The bound must not fall as the frequency rises. An engine skips labels that it rules out
+    /// without loading their totals. The default is no bound.
     #[inline]
     fn score_bound(&self, _frequency: u64) -> Self::Score {
         Self::Score::HIGHEST
     }
 
-    /// Whether [`Program::carry`] says anything: otherwise it is not called.
+    /// Returns whether [`Program::carry`] is used; otherwise it is not called.
     #[inline]
     fn carries(&self) -> bool {
         false
     }
 
-    /// What a neighbour whose vote is for the winning label hands over with it.
+    /// Returns a number that a neighbour passes along with its vote for the winning label.
     ///
-    /// [`VertexMut::carried`] is the largest; NaN hands over nothing, and −0 is below 0.
+    /// [`VertexMut::carried`] is the largest of these. NaN is ignored, and −0 is below 0.
     #[inline]
     fn carry(&self, _v: Vertex<'_>, _u: Neighbor<'_>) -> f32 {
         0.0
     }
 
-    /// The largest [`Program::carry`] of those of a list whose vote is for `label` (with a weight
-    /// above 0), NaN apart; `votes[i]` is the vote of `list.ids[i]`.
+    /// Returns the largest [`Program::carry`] among the neighbours of a list that voted for `label`
+    /// (with a weight above 0), ignoring NaN; `votes[i]` is the vote of `list.ids[i]`.
     ///
-    /// The engine asks for what is carried here alone; see [`Program::load_neighbors`].
+    /// The engine calls `carry` through this method only; see [`Program::load_neighbors`].
     #[inline]
     fn carry_most(
         &self,
@@ -157,41 +159,43 @@ pub trait Program: Send + Sync {
         list.carried(self, v, votes, label)
     }
 
-    /// The label that `v` has from now on, given the best label and its score.
+    /// Returns the next label of `v`, given the best label and its score.
     ///
-    /// Called where a label won; a vertex that got no vote, or whose labels' scores were none that
-    /// may win, stays as it is. Returning [`NO_LABEL`], or any number that is not a vertex, leaves
-    /// the vertex without a label.
+    /// It is called only if a label won: a vertex without votes, or without an eligible label,
+    /// stays as it is. Returning [`NO_LABEL`], or any number that is not a vertex, leaves the
+    /// vertex without a label.
     #[inline]
     fn update_vertex(&self, _v: &mut VertexMut<'_>, label: Label, _score: Self::Score) -> Label {
         label
     }
 
-    /// Whether [`Program::columns`] says anything: otherwise it is not asked, and what engines do
-    /// for columns is left out when the program is compiled. `#[label_program]` writes it.
+    /// Returns whether the program has columns.
+    ///
+    /// If it is false, [`Program::columns`] is not called, and the engine's code for columns is
+    /// compiled out. `#[label_program]` implements it.
     #[inline]
     fn has_columns(&self) -> bool {
         true
     }
 
-    /// The columns that it has, by number.
+    /// Returns the columns of the program, in the order of their numbers.
     fn columns(&self) -> Vec<ColumnSpec> {
         Vec::new()
     }
 
-    /// The program's own fields, in their order: what a device that runs
-    /// [`Program::device_source`] sets them to.
+    /// Returns the values of the program's fields, in order: the parameters of
+    /// [`Program::device_source`].
     fn parameters(&self) -> Vec<Scalar> {
         Vec::new()
     }
 
-    /// The hooks as text for a device; none where the program exists in Rust alone.
+    /// Returns the hooks as text for a device; `None` if the program exists only in Rust.
     fn device_source(&self) -> Option<DeviceSource> {
         None
     }
 }
 
-/// A number or truth value, with its type.
+/// A number or truth value with its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
     /// `u32`.
@@ -221,55 +225,56 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// A program's hooks as CUDA C++ text.
+/// The hooks of a program as CUDA C++ text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceSource {
     /// The text.
     pub text: Cow<'static, str>,
 }
 
-/// What the engine keeps for every label while a program runs.
+/// The total that the engine keeps for every label while a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LabelTotal {
-    /// Nothing.
+    /// No total.
     #[default]
     None,
-    /// The number of vertices that have it.
+    /// The number of vertices with the label.
     Members,
-    /// The summed weighted degree of the vertices that have it.
+    /// The summed weighted degree of the vertices with the label.
     ///
-    /// Where the degrees of all vertices together exceed 2³², totals are kept in units of 2^s: a
-    /// vertex counts its degree divided by 2^s, rounded up or down by a hash of its id so that
-    /// sums stay true on average.
+    /// If the sum over all vertices exceeds 2³², totals are kept in units of 2^s: a vertex
+    /// contributes its degree divided by 2^s, rounded up or down by a hash of its id, so that the
+    /// totals are unbiased.
     Volume,
 }
 
-/// When a vertex must be looked at again.
+/// When a vertex must be updated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// When a neighbour changed to another label than the vertex's own: enough where a label that
-    /// gains a vote never loses its rank. What a neighbour writes into columns wakes nobody.
+    /// When a neighbour changed to another label than the vertex's own. This suffices if a label
+    /// that gains a vote never loses rank. Changes of columns activate no neighbour.
     Disagreement,
     /// When a neighbour changed: its label, or a value of a column.
     Change,
-    /// Every round. A round in which nothing changed still ends the run.
+    /// In every round. A round in which nothing changed still ends the run.
     Always,
 }
 
-/// What candidates are compared by: higher is better, and equal is a tie, which the schedule ends.
+/// The type that candidates are compared by: higher is better, and the schedule breaks ties.
 pub trait Score: Copy + PartialOrd + Send + Sync {
-    /// Nothing scores higher.
+    /// The highest score.
     const HIGHEST: Self;
 
     /// Whether [`Score::is_nan`] is ever true.
     const HAS_NAN: bool = false;
 
-    /// Whether a candidate of this score may be taken at all.
+    /// Returns whether a candidate of this score may win.
     ///
-    /// `u64`: above 0. `i64`: all. `f32`: all numbers, negative ones too; NaN never wins.
+    /// `u64`: above 0. `i64`: always. `f32`: all numbers, also negative ones; NaN never wins.
     fn is_eligible(self) -> bool;
 
-    /// Whether it is not a number: counted in [`Round::nan_scores`](crate::Round::nan_scores).
+    /// Returns whether the score is NaN; counted in
+    /// [`Round::nan_scores`](crate::Round::nan_scores).
     #[inline]
     fn is_nan(self) -> bool {
         false

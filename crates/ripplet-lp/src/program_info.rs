@@ -1,10 +1,11 @@
-//! What a program declares beside its hooks, as values.
+//! The declarations of a program, as values.
 
 use crate::{ColumnSpec, DeviceSource, LabelTotal, Program, Scalar, Schedule, Wake};
 
-/// What a program declares beside its hooks, as values.
+/// The declarations of a program, as values.
 ///
-/// Code that calls no hook takes this in place of a [`Program`]: it is then compiled once, not once for each program.
+/// Code that calls no hook takes this in place of a [`Program`]: it is then compiled once, not once
+/// per program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramInfo {
     /// [`Program::name`].
@@ -30,7 +31,7 @@ pub struct ProgramInfo {
 }
 
 impl ProgramInfo {
-    /// What this program declares.
+    /// Returns the declarations of a program.
     pub fn of<P: Program>(program: &P) -> ProgramInfo {
         ProgramInfo {
             name: program.name().to_owned(),

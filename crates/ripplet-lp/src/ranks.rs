@@ -1,55 +1,59 @@
-//! Ranks: executors that share a run, each of which has some of its vertices.
+//! Ranks: executors that share a run, each of which updates a part of the vertices.
 //!
-//! A rank chooses for its own vertices, whose lists it has; labels, active vertices, label totals and columns
-//! it has of all. In a phase, ranks hear of one another twice:
+//! A rank chooses labels for its own vertices and stores their neighbour lists. Labels, active
+//! vertices, label totals and columns of all vertices are replicated on each rank. A phase has two
+//! all-to-all exchanges:
 //!
 //! ```text
-//! choose    each rank     its own active vertices choose, and what they chose is shown
-//! swap      all to all    who changed, and to what: now everybody has the labels after the phase
-//! wake      each rank     those who must look again because of its own vertices' changes
-//! swap      all to all    which of the others' vertices were woken: their ranks make them active
+//! choose         each rank     update own active vertices, commit locally, pack the changes
+//! swap_changes   all to all    label updates: afterwards all ranks have the labels after the phase
+//! wake           each rank     activate the neighbours of own changed vertices
+//! swap_woken     all to all    frontier updates: ranks activate their vertices that others activated
 //! ```
 //!
-//! So a phase sees all of the phase before, as it does where nobody shares, and labels are the same bytes for
-//! any number of ranks. What lies in a letter, and where, is each kind of rank's own affair: it may never
-//! leave the devices. An [`Exchange`] is who carries letters; [`Alone`] is that of a rank that has all vertices.
+//! A phase therefore sees all changes of the phase before, as on a single rank, and labels are the
+//! same bytes for any number of ranks. The format and location of messages are up to each kind of
+//! rank: they may never leave the devices. An [`Exchange`] is the transport of messages; [`Alone`]
+//! is that of a single rank.
 
 use crate::RunError;
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 
-/// One of those who share a run, as [`do_phase`] sees it.
+/// A rank: one of the executors that share a run, as [`do_phase`] uses it.
 pub trait Rank {
-    /// Has the phase's own active vertices choose, shows what they chose, and writes it into a letter.
+    /// Updates the rank's active vertices of the phase, commits locally, and packs the changes into
+    /// a message.
     ///
     /// # Errors
-    /// Where the observer cancels, or a device fails.
+    /// If the observer cancels or a device fails.
     fn choose(&mut self) -> Result<(), RunError>;
 
-    /// Wakes those who must look again because own vertices changed, when it has learnt of all changes; and
-    /// writes down which of the others' vertices they are.
+    /// Activates the neighbours of the rank's changed vertices, after all label updates are
+    /// applied, and packs those of other ranks into messages.
     ///
     /// # Errors
-    /// Where a device fails.
+    /// If a device fails.
     fn wake(&mut self) -> Result<(), RunError>;
 }
 
-/// Who carries letters between ranks of a kind.
+/// A transport of messages between ranks of a kind.
 pub trait Exchange<R> {
-    /// Gives all others the rank's changes, and it theirs.
+    /// Exchanges label updates: sends the rank's changes to all others, and applies theirs.
     ///
     /// # Errors
-    /// Where a letter does not come, because another rank failed or a device does.
+    /// If a message does not arrive because another rank or a device failed.
     fn swap_changes(&mut self, rank: &mut R) -> Result<(), RunError>;
 
-    /// Tells each other which of its vertices the rank woke, and it which of its own they did.
+    /// Exchanges frontier updates: sends each other rank its activated vertices, and applies those
+    /// received.
     ///
     /// # Errors
-    /// As [`Exchange::swap_changes`].
+    /// See [`Exchange::swap_changes`].
     fn swap_woken(&mut self, rank: &mut R) -> Result<(), RunError>;
 }
 
-/// The exchange of a rank that has all vertices: there is nobody to hear of.
+/// The transport of a single rank with all vertices: both exchanges do nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
@@ -65,10 +69,10 @@ impl<R> Exchange<R> for Alone {
     }
 }
 
-/// One rank's part of a phase, whoever carries the letters.
+/// Performs a rank's part of a phase, with any transport.
 ///
 /// # Errors
-/// As the rank's steps and the exchange have them.
+/// If a step of the rank or an exchange fails.
 #[inline]
 pub fn do_phase<R: Rank>(rank: &mut R, exchange: &mut impl Exchange<R>) -> Result<(), RunError> {
     rank.choose()?;
@@ -77,29 +81,31 @@ pub fn do_phase<R: Rank>(rank: &mut R, exchange: &mut impl Exchange<R>) -> Resul
     exchange.swap_woken(rank)
 }
 
-/// Which vertices each rank has: consecutive ones, and each vertex one rank.
+/// The partition of the vertices over ranks: a range of consecutive vertices for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// Where each rank's vertices begin, and behind the last their end.
+    /// The first vertex of each rank, and last the number of vertices.
     bounds: Vec<VertexId>,
 }
 
-/// How much work vertices are, those before each grain of them: to part a graph anew costs no look at it.
+/// Prefix sums of the work of vertices, per block of `grain` vertices: the graph can be partitioned
+/// again without another pass.
 #[derive(Clone, Debug)]
 pub struct Loads {
     vertices: u32,
     grain: u32,
-    /// Behind the last, of all.
+    /// The work before each block, and last the total.
     before: Vec<u64>,
 }
 
 impl Loads {
-    /// One pass over a graph's degrees. Ranks' vertices will begin at multiples of `grain`.
+    /// Computes the work of the vertices in one pass over the degrees. The ranges of ranks will
+    /// begin at multiples of `grain`.
     ///
-    /// A vertex is as much work as it has arcs, and one arc's more.
+    /// The work of a vertex is its degree plus one.
     ///
     /// # Panics
-    /// Where `grain` is 0.
+    /// If `grain` is 0.
     pub fn of(graph: GraphView<'_>, grain: u32) -> Loads {
         use rayon::prelude::*;
         let vertices = graph.vertices();
@@ -117,8 +123,8 @@ impl Loads {
         Loads { vertices, grain, before }
     }
 
-    /// Parts whose loads are to one another as these shares, as nearly as grains allow. A rank may have no
-    /// vertices.
+    /// Partitions the vertices so that the work of the ranks is proportional to `shares`, to the
+    /// precision of a block. A rank may have no vertices.
     pub fn part(&self, shares: &[f64]) -> Parts {
         let all = self.before.last().copied().unwrap_or(0);
         let sum: f64 = shares.iter().sum();
@@ -126,7 +132,7 @@ impl Loads {
         for share in shares {
             begun += share;
             let wanted = (all as f64 * (begun / sum)) as u64;
-            // The bound that is nearest.
+            // Take the nearest block boundary.
             let above = self.before.partition_point(|&before| before < wanted);
             let below = above.saturating_sub(1);
             let distance = |grain: usize| {
@@ -144,25 +150,25 @@ impl Loads {
 }
 
 impl Parts {
-    /// All vertices are one rank's.
+    /// Returns the partition with all vertices on one rank.
     pub fn whole(vertices: u32) -> Parts {
         Parts { bounds: vec![0, vertices] }
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.bounds.len() - 1
     }
 
-    /// A rank's vertices.
+    /// Returns the vertices of a rank.
     ///
     /// # Panics
-    /// Where there is no such rank.
+    /// If there is no such rank.
     pub fn of(&self, rank: usize) -> Range<VertexId> {
         self.bounds[rank]..self.bounds[rank + 1]
     }
 
-    /// Where each rank's vertices begin, and behind the last their end.
+    /// Returns the first vertex of each rank, and last the number of vertices.
     pub fn bounds(&self) -> &[VertexId] {
         &self.bounds
     }
@@ -199,7 +205,7 @@ mod tests {
     fn a_hub_is_as_much_as_its_arcs() {
         let graph = star(8001);
         let parts = Loads::of((&graph).into(), 8).part(&[1.0, 1.0]);
-        // The hub has half of the arcs; each leaf is an arc, and one more.
+        // The hub has half of the arcs; the work of a leaf is one arc plus one.
         assert!(parts.bounds[1] < 2100, "{parts:?}");
         let all = Loads::of((&graph).into(), 8).part(&[0.0, 1.0]);
         assert_eq!(all.bounds, [0, 0, 8001]);

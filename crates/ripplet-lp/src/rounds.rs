@@ -1,4 +1,4 @@
-//! The run loop, once for all executors: rounds until a stop rule holds, then the finish.
+//! The run loop, common to all executors: rounds until a stop rule holds, then splitting.
 
 use crate::communities::split_disconnected;
 use crate::{
@@ -9,20 +9,20 @@ use ripplet_graph::GraphView;
 use std::time::Instant;
 use thiserror::Error;
 
-/// Who watches a run and may end it; `()` does neither.
+/// An observer of a run, which may cancel it; `()` ignores all events and never cancels.
 pub trait Observer: Sync + Send {
-    /// Called where something begins that may take a while; its name, for a user.
+    /// Called at the begin of a stage that may take a while, with its name for a user.
     fn on_stage(&mut self, _name: &'static str) {}
 
-    /// Called after each round, from 0.
+    /// Called after each round, counted from 0.
     fn on_round(&mut self, _index: usize, _round: &Round) {}
 
-    /// Who keeps the run's states, where anybody does.
+    /// Returns the [`Keeper`] of the run's checkpoints, if there is one.
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         None
     }
 
-    /// Asked often, from any thread, also within a round: true ends the run within milliseconds.
+    /// Polled often, from any thread, also within a round: true ends the run within milliseconds.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -30,7 +30,7 @@ pub trait Observer: Sync + Send {
 
 impl Observer for () {}
 
-/// Why a run ended without labels.
+/// The reason why a run ended without labels.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum RunError {
     /// The settings do not fit the graph.
@@ -39,21 +39,21 @@ pub enum RunError {
     /// The observer cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// A state could not be kept: those kept before it stand.
+    /// A state could not be saved; earlier checkpoints remain.
     #[error("the state after round {rounds} could not be kept: {source}")]
     NotKept {
-        /// Rounds that were done.
+        /// The number of rounds that were done.
         rounds: usize,
-        /// Why.
+        /// The reason.
         source: NotKept,
     },
     /// The system refused memory.
     #[error("the run needs {bytes} bytes beside the graph, which this machine refused")]
     OutOfMemory {
-        /// What was asked for, as planned.
+        /// The planned bytes.
         bytes: u64,
     },
-    /// The program is not known as text, which other devices need.
+    /// The program has no device source, which other devices need.
     #[error(
         "the program {program} exists in Rust alone, and a GPU needs it as text; write it with \
          #[label_program], or run it on the CPU"
@@ -62,7 +62,7 @@ pub enum RunError {
         /// The program's name.
         program: String,
     },
-    /// A device does not count as asked.
+    /// The device does not implement the counter.
     #[error(
         "the counter {counter} has one sketch for all votes of a vertex, which a GPU would have one \
          thread fill; leave :one out, or run it on the CPU"
@@ -71,7 +71,7 @@ pub enum RunError {
         /// The counter's name.
         counter: String,
     },
-    /// The run will not fit a device's memory.
+    /// The run does not fit the device's memory.
     #[error(
         "the run needs {needed} bytes of {device}'s memory at least, {graph} of them for what must \
          be there of the graph, but \
@@ -81,59 +81,61 @@ pub enum RunError {
     DeviceMemory {
         /// The device's name.
         device: String,
-        /// What the plan says.
+        /// The planned bytes.
         needed: u64,
-        /// The part of it that is the graph.
+        /// The part of them that is the graph.
         graph: u64,
-        /// What there is.
+        /// The available bytes.
         room: u64,
-        /// Whether there is more, which the run is not allowed.
+        /// Whether a memory limit was set, rather than the device's free memory.
         limited: bool,
     },
-    /// A device refused, or failed; what it said.
+    /// A device failed; its message.
     #[error("{0}")]
     Device(String),
 }
 
-/// A schedule in motion: its labels, and how to do one round.
+/// A run in progress: its state, and how to perform a round.
 pub trait Rounds {
-    /// Does round `index`, from 0. Its seconds are measured by who asks for it.
+    /// Performs round `index`, counted from 0. The caller measures its seconds.
     ///
     /// # Errors
-    /// Where the observer cancels, or a device fails.
+    /// If the observer cancels or a device fails.
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError>;
 
-    /// The state, between two rounds.
+    /// Returns the state between two rounds.
     ///
     /// # Errors
-    /// Where a device fails, or memory is refused for what lies there.
+    /// If a device fails, or memory is refused for a copy of the device's state.
     fn state(&mut self) -> Result<State<'_>, RunError>;
 
-    /// Gives labels and written columns back and frees everything else.
+    /// Returns labels and written columns, and frees everything else.
     ///
     /// # Errors
-    /// Where a device fails.
+    /// If a device fails.
     fn finish(self: Box<Self>) -> Result<Finished, RunError>;
 }
 
-/// What rounds leave.
+/// The results of a run's rounds.
 #[derive(Clone, Debug, Default)]
 pub struct Finished {
-    /// Each vertex's label.
+    /// The label of each vertex.
     pub labels: Vec<Label>,
     /// The columns that the program wrote, in its order.
     pub columns: Vec<Column>,
-    /// Seconds that the graph and the results were on their way to and from a device.
+    /// The seconds of copying the graph and the results to and from a device.
     pub transfer_seconds: f64,
-    /// What was moved in each round; see [`Outcome::lists_moved`].
+    /// The transfers of each round; see [`Outcome::lists_moved`].
     pub lists_moved: Vec<ListsMoved>,
 }
 
-/// Runs rounds until a stop rule holds, then splits what is not connected. Goes on behind the rounds of
-/// [`Settings::resume`], and has the observer's [`Keeper`] keep the states that are due.
+/// Runs rounds until a stop rule holds, then splits disconnected communities.
+///
+/// A run continues after the rounds of [`Settings::resume`]. States that are due are passed to the
+/// observer's [`Keeper`].
 ///
 /// # Errors
-/// As the rounds do, and where a state cannot be kept.
+/// If a round fails or a state cannot be saved.
 pub fn run_rounds(
     mut rounds: Box<dyn Rounds + '_>,
     graph: GraphView<'_>,
@@ -167,7 +169,7 @@ pub fn run_rounds(
     Ok(Outcome { labels, columns, rounds: done, reason, split, device_seconds, lists_moved })
 }
 
-/// Has the state after these rounds kept, where that is due.
+/// Saves the state after these rounds, if it is due.
 fn keep(
     rounds: &mut dyn Rounds,
     done: &[Round],

@@ -1,4 +1,4 @@
-//! The choices of a run, beside graph and program.
+//! The settings of a run, beside graph and program.
 
 use crate::columns::{self, ColumnError, ColumnValues};
 use crate::{
@@ -9,48 +9,48 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use thiserror::Error;
 
-/// The choices of a run, beside graph and program.
+/// The settings of a run, beside graph and program.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Which vertices update when, and how ties end.
+    /// The order of updates and the rule for ties.
     pub schedule: Schedule,
-    /// How votes are counted.
+    /// The vote counter.
     pub counter: Counter,
-    /// When it is enough.
+    /// The stop rules.
     pub stop: Stop,
-    /// What all draws depend on.
+    /// The seed of all draws.
     pub seed: u64,
-    /// The labels to begin with, one a vertex, [`NO_LABEL`] for none; its own id where absent.
+    /// The initial labels, one per vertex, [`NO_LABEL`] for none; each vertex's own id if absent.
     pub initial: Option<Vec<Label>>,
-    /// The program's columns to begin with, by name; their defaults where absent.
+    /// Initial values of the program's columns, by name; their defaults if absent.
     pub columns: BTreeMap<String, ColumnValues>,
-    /// The state to go on from, of a run with the same choices; what labels and written columns begin with
-    /// is then not looked at.
+    /// The state to resume from, of a run with equal settings. Initial labels and written columns
+    /// are then ignored.
     pub resume: Option<Checkpoint>,
-    /// Whether communities that are not connected stay as they are.
+    /// Whether disconnected communities stay as they are.
     ///
     /// Otherwise each connected part becomes a community, named by its smallest vertex.
     pub keep_disconnected: bool,
 }
 
-/// Choices that cannot be run.
+/// Settings that cannot be run.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SettingsError {
-    /// A round needs a phase.
+    /// A phased schedule has no phase.
     #[error("a phased schedule needs at least 1 phase")]
     NoPhase,
     /// The tolerance is not a share.
     #[error("a tolerance is a share of the vertices from 0 to 1, not {0}")]
     BadTolerance(f64),
-    /// There are not as many initial labels as vertices.
+    /// The number of initial labels differs from the number of vertices.
     #[error("{labels} initial labels for {vertices} vertices: each vertex needs one")]
     LabelCount {
         /// Labels given.
         labels: usize,
-        /// Vertices there are.
+        /// The number of vertices.
         vertices: u32,
     },
-    /// A sketch does not keep what the program looks at.
+    /// The sketch does not keep what the program reads.
     #[error(
         "the counter {counter} keeps but a few frequent labels, and the program {program} needs every \
          label's exact frequency; leave --counter out, or use --counter exact"
@@ -58,7 +58,7 @@ pub enum SettingsError {
     NeedsEveryLabel {
         /// The program's name.
         program: String,
-        /// The counter's.
+        /// The counter's name.
         counter: String,
     },
     /// The columns do not fit the program.
@@ -80,19 +80,22 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// νMG8-LPA as it was published, for [`Lpa`](crate::programs::Lpa) without its guard: eight slots
-    /// and one scan, `async` with every eighth round pick-less, until at most 5 % of the vertices
-    /// change, 20 rounds at most, nothing split afterwards.
+    /// Returns the settings of νMG8-LPA as published, for [`Lpa`](crate::programs::Lpa) without its
+    /// guard.
+    ///
+    /// Eight slots and one scan, `async` with every eighth round pick-less, until at most 5 % of
+    /// the vertices change, at most 20 rounds, no splitting.
     ///
     /// Reference: Sahu, *Memory efficient GPU-based label propagation algorithm for community
-    /// detection on large graphs*, 2024. Not as there: of equal slots the smallest label wins, there
-    /// the first slot; Misra-Gries loses what it must and no more; and who was kept from a larger
-    /// label looks again in the next round.
+    /// detection on large graphs*, 2024. Differences: of equal slots the smallest label wins, in
+    /// the paper the first slot; Misra-Gries subtracts only the least weight; a vertex that a
+    /// pick-less round held back is active in the next round.
     pub fn nu_mg8() -> Settings {
         Settings::published(Sketch::NU_MG8)
     }
 
-    /// νBM-LPA: the same with one slot.
+    /// Returns the settings of νBM-LPA as published: those of [`Settings::nu_mg8`] with a
+    /// Boyer-Moore sketch.
     pub fn nu_bm() -> Settings {
         Settings::published(Sketch::NU_BM)
     }
@@ -108,10 +111,10 @@ impl Settings {
         }
     }
 
-    /// Checks what can be checked before the run, as every executor does first.
+    /// Checks the settings before the run; every executor calls it first.
     ///
     /// # Errors
-    /// Where they do not fit a graph of so many vertices, or the program.
+    /// If they do not fit a graph of `vertices` vertices, or the program.
     pub fn check(&self, vertices: u32, program: &ProgramInfo) -> Result<(), SettingsError> {
         if self.schedule.order == (Order::Phased { phases: 0 }) {
             return Err(SettingsError::NoPhase);

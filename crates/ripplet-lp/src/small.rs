@@ -1,17 +1,18 @@
-//! Small communities: taken away, or joined with the neighbour they have most edges to.
+//! Small communities: removal, or merging into the neighbour with the largest edge weight.
 //!
 //! ```text
 //! while a community has fewer than `least` members (the smallest first, of equal ones the smallest label):
-//!     join it to the community with the largest total weight of edges to it
+//!     merge it into the community with the largest total weight of edges to it
 //!     (of equal ones the smallest one, then the smallest label; without edges to others it stays as it is)
 //! ```
 //!
-//! Labels of joined communities are those of the communities that they joined. A join goes along an edge, so
-//! communities that hung together still do. Directed graphs: edges count in both directions.
+//! Merged communities get the labels of the communities that they were merged into. A merge follows
+//! an edge, so that connected communities stay connected. Directed graphs: edges count in both
+//! directions.
 //!
-//! Memory: 12 bytes a vertex; joining 24 more for each arc of a member of a small community. Time: one pass over the arcs
-//! of small communities, and `O(arcs of small communities · log least)`. Determinism: integers, and ties by
-//! label; nothing depends on threads.
+//! Memory: 12 bytes per vertex; merging takes 24 more per arc of a member of a small community.
+//! Time: one pass over the arcs of small communities, and `O(arcs of small communities · log
+//! least)`. Determinism: integers, and ties are broken by label; nothing depends on threads.
 
 use crate::{Label, NO_LABEL};
 use ripplet_graph::compressed::{NeighborLists, ShardLists};
@@ -20,21 +21,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// What became of small communities.
+/// The numbers of merged and removed communities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SmallCommunities {
-    /// Communities that joined another.
+    /// Communities that were merged into another.
     pub joined: u32,
-    /// Communities whose members have no label any more.
+    /// Communities whose members lost their label.
     pub dropped: u32,
     /// The number of these members.
     pub unassigned: u32,
 }
 
-/// Takes the label of the members of communities with fewer than `least` of them.
+/// Removes the label of the members of communities with fewer than `least` members.
 ///
 /// # Errors
-/// Where 4 bytes a vertex are refused.
+/// If 4 bytes per vertex are refused.
 pub fn drop_small(labels: &mut [Label], least: u32) -> Result<SmallCommunities, OutOfMemory> {
     let sizes = sizes(labels)?;
     let dropped = sizes.iter().filter(|&&size| (1..least).contains(&size)).count() as u32;
@@ -48,14 +49,14 @@ pub fn drop_small(labels: &mut [Label], least: u32) -> Result<SmallCommunities, 
     Ok(found)
 }
 
-/// Joins communities with fewer than `least` members to the neighbour that they have most weight of edges to,
-/// until none is left; those without a neighbour lose their label.
+/// Merges communities with fewer than `least` members into the neighbour with the largest edge
+/// weight, until none is left; those without a neighbour lose their label.
 ///
 /// # Errors
-/// Where memory is refused; see the module for how much.
+/// If memory is refused; see the module for how much.
 ///
 /// # Panics
-/// Where there is no label for each vertex.
+/// If the number of labels differs from the number of vertices.
 pub fn join_small(
     graph: GraphView<'_>,
     labels: &mut [Label],
@@ -88,7 +89,7 @@ pub fn join_small(
     Ok(SmallCommunities { joined, ..drop_small(labels, least)? })
 }
 
-/// The number of members of each community, by label.
+/// Returns the number of members of each community, by label.
 fn sizes(labels: &[Label]) -> Result<Vec<u32>, OutOfMemory> {
     let mut sizes = memory::zeros::<u32>(labels.len())?;
     for &label in labels {
@@ -99,7 +100,7 @@ fn sizes(labels: &[Label]) -> Result<Vec<u32>, OutOfMemory> {
     Ok(sizes)
 }
 
-/// The weight of edges from one community to another.
+/// `Tie`: the total weight of edges from one community to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Tie {
     from: Label,
@@ -107,7 +108,7 @@ struct Tie {
     weight: u64,
 }
 
-/// Adds the ties of small communities' members.
+/// Adds the weights of small communities' members.
 fn add_ties<S: ShardLists>(
     shard: &S,
     labels: &[Label],
@@ -130,15 +131,15 @@ fn add_ties<S: ShardLists>(
     Ok(())
 }
 
-/// Communities while small ones are joined.
+/// The state of merging.
 struct Joins {
     least: u32,
     sizes: Vec<u32>,
-    /// The community that each joined, or itself.
+    /// The parent of each community: the one that it was merged into, or itself.
     into: Vec<Label>,
-    /// The ties of each small community; `to` may have joined another meanwhile.
+    /// The edge weights of each small community; `to` may have been merged since.
     ties: Vec<Vec<Tie>>,
-    /// For each label its place in `ties`.
+    /// The place of each label in `ties`.
     place: Vec<u32>,
 }
 
@@ -158,7 +159,7 @@ impl Joins {
         Ok(Joins { least, sizes, into, ties, place })
     }
 
-    /// The community that a community is part of now.
+    /// Returns the community that a community is part of now, and compresses the path to it.
     fn root(&mut self, label: Label) -> Label {
         let mut root = label;
         while self.into[root as usize] != root {
@@ -171,14 +172,15 @@ impl Joins {
         root
     }
 
-    /// Joins what is small; returns how many communities joined another.
+    /// Merges small communities; returns the number of merges.
     fn run(&mut self) -> u32 {
         let small = (0..self.sizes.len() as Label).filter(|&label| self.is_small(label));
         let mut next: BinaryHeap<Reverse<(u32, Label)>> =
             small.map(|label| Reverse((self.sizes[label as usize], label))).collect();
         let mut joined = 0;
         while let Some(Reverse((size, label))) = next.pop() {
-            // What joined another, or grew, is noted anew where it is still small.
+            // Stale entry: a community that was merged or grew has a new entry if it is still
+            // small.
             if self.into[label as usize] != label || self.sizes[label as usize] != size {
                 continue;
             }
@@ -199,8 +201,9 @@ impl Joins {
         (1..self.least).contains(&self.sizes[label as usize])
     }
 
-    /// The neighbour with most weight, of equal ones the smallest, so that no community takes all of a path;
-    /// then the smallest label. Ties are brought up to date.
+    /// Returns the neighbour with the largest weight; of equal ones the smallest, so that no
+    /// community absorbs all of a path; then the smallest label. Updates the edge weights of the
+    /// community.
     fn strongest(&mut self, label: Label) -> Option<Label> {
         let place = self.place[label as usize];
         if place == NO_PLACE {
@@ -220,7 +223,7 @@ impl Joins {
     }
 }
 
-/// Sorted ties, one for each pair of communities.
+/// Sums up sorted edge weights, to one per pair of communities.
 fn merged(ties: &[Tie]) -> Vec<Tie> {
     let of_pairs = ties.chunk_by(|a, b| a.to == b.to);
     of_pairs
@@ -252,7 +255,8 @@ mod tests {
 
     #[test]
     fn a_small_community_joins_where_it_has_most_edges() {
-        // A triangle, a square, and a vertex with one edge to the first and two to the second; a pair alone.
+        // A triangle, a square, and a vertex with one edge to the first and two to the second; an
+        // isolated pair.
         let edges = [
             (0, 1),
             (1, 2),
@@ -285,7 +289,7 @@ mod tests {
         assert!(labels.windows(2).filter(|pair| pair[0] != pair[1]).count() == sizes.len() - 1);
     }
 
-    /// The rule at the head of the file, looked up anew at each step.
+    /// The rule in the module's documentation, evaluated anew at each step.
     fn by_the_rule(edges: &[(u32, u32)], labels: &[u32], least: u32) -> Vec<u32> {
         let mut labels = labels.to_vec();
         loop {

@@ -1,8 +1,9 @@
-//! When a run has done enough.
+//! Stop rules of a run.
 
 use crate::{Round, Schedule, StopReason};
 
-/// When a run ends: at the first rule that holds. A fixpoint (nothing changed) always ends it.
+/// The stop rules of a run, which ends at the first one that holds. A fixpoint (nothing changed)
+/// always ends it.
 ///
 /// ```
 /// use ripplet_lp::Stop;
@@ -16,34 +17,35 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// After so many rounds.
+    /// Ends a run after this number of rounds.
     pub const fn after(rounds: u32) -> Stop {
         Stop { max_rounds: rounds, tolerance: None, oscillation: false }
     }
 
-    /// Also when at most this share of the vertices changed in a round.
+    /// Ends a run also if at most this share of the vertices changed in a round.
     pub const fn at_tolerance(mut self, share: f64) -> Stop {
         self.tolerance = Some(share);
         self
     }
 
-    /// Also when the labels are those of two rounds before. Only a `sync` schedule looks for it.
+    /// Ends a run also if the labels equal those of two rounds before. It requires a `sync`
+    /// schedule.
     pub const fn at_oscillation(mut self) -> Stop {
         self.oscillation = true;
         self
     }
 
-    /// Rounds at most.
+    /// Returns the largest number of rounds.
     pub fn max_rounds(self) -> u32 {
         self.max_rounds
     }
 
-    /// The share of the vertices, where one was given.
+    /// Returns the tolerance as a share of the vertices, if there is one.
     pub fn tolerance(self) -> Option<f64> {
         self.tolerance
     }
 
-    /// The reason to stop after `rounds`, if there is one.
+    /// Returns the reason to stop after `rounds`, if there is one.
     pub(crate) fn reason(
         self,
         rounds: &[Round],
@@ -71,13 +73,13 @@ impl Stop {
 }
 
 impl Default for Stop {
-    /// After 30 rounds, or when at most 0.1 % of the vertices changed, or at an oscillation.
+    /// After 30 rounds, or if at most 0.1 % of the vertices changed, or at an oscillation.
     fn default() -> Self {
         Stop::after(30).at_tolerance(0.001).at_oscillation()
     }
 }
 
-/// Whether the labels after the last round are those of two rounds before it.
+/// Returns whether the labels after the last round equal those of two rounds before it.
 pub(crate) fn oscillates(rounds: &[Round]) -> bool {
     match rounds {
         [.., before, _, last] => {

@@ -1,4 +1,5 @@
-//! What hooks see: a vertex, a neighbour, a candidate, each a small copy of scalars.
+//! Views: the arguments of hooks for a vertex, a neighbour and a candidate, each a small copy of
+//! scalars.
 
 use crate::columns::Columns;
 use crate::hash::{Clock, Stream, mix};
@@ -8,9 +9,10 @@ use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What is the same for all vertices in a round: where views look up what they do not carry.
+/// `Scene`: the context of a round, common to all vertices, in which views look up what they do not
+/// hold.
 ///
-/// Hooks have no need of it: it is for those who run hooks that are not compiled with the engine.
+/// Hooks do not need it; it is for engines whose hooks are not compiled with this crate.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     pub(crate) graph: &'a GraphView<'a>,
@@ -19,26 +21,26 @@ pub struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The clock of the round.
+    /// Returns the clock of the round.
     #[inline]
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// The values of column number `slot`, one vertex behind the other, as everybody sees them now;
-    /// none where there is no such column.
+    /// Returns the committed values of column number `slot`, vertex by vertex; empty if there is no
+    /// such column.
     #[inline]
     pub fn column(&self, slot: usize) -> &'a [AtomicU32] {
         self.columns.values(slot)
     }
 
-    /// The number of vertices of the graph.
+    /// Returns the number of vertices of the graph.
     #[inline]
     pub fn vertices(&self) -> u32 {
         self.graph.vertices()
     }
 
-    /// The number of arcs that touch `v`, one of the vertices.
+    /// Returns the number of arcs that touch `v`, which must be a vertex.
     #[inline]
     pub fn degree(&self, v: VertexId) -> u32 {
         u32::try_from(self.graph.degree(v)).unwrap_or(u32::MAX)
@@ -53,9 +55,9 @@ impl<'a> Scene<'a> {
 /// A vertex, as hooks see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertex<'a> {
-    /// Its id.
+    /// The id.
     pub id: VertexId,
-    /// The label it has; [`NO_LABEL`] where it has none.
+    /// The label; [`NO_LABEL`] for none.
     pub label: Label,
     pub(crate) scene: Scene<'a>,
 }
@@ -63,9 +65,9 @@ pub struct Vertex<'a> {
 /// A neighbour, as [`Program::load_neighbor`](crate::Program::load_neighbor) sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbor<'a> {
-    /// Its id.
+    /// The id.
     pub id: VertexId,
-    /// The label it shows; [`NO_LABEL`] where it shows none.
+    /// The label from [`Program::pick_label`](crate::Program::pick_label); [`NO_LABEL`] for none.
     pub label: Label,
     /// The stored weight of the arc to it; 1 in an unweighted graph.
     pub weight: u32,
@@ -73,43 +75,46 @@ pub struct Neighbor<'a> {
 }
 
 impl<'a> Vertex<'a> {
-    /// Where it looks up what it does not carry.
+    /// Returns the context of the round.
     #[inline]
     pub fn scene(&self) -> Scene<'a> {
         self.scene
     }
 
-    /// The same round as another vertex of the graph sees it, with the label that it has.
+    /// Returns the view of another vertex, with its label, in the same round.
     #[inline]
     pub(crate) fn beside(self, id: VertexId, label: Label) -> Vertex<'a> {
         Vertex { id, label, scene: self.scene }
     }
 
-    /// The number of arcs that touch it, in both directions where the graph is directed.
+    /// Returns the number of arcs that touch the vertex, in both directions if the graph is
+    /// directed.
     #[inline]
     pub fn degree(&self) -> u32 {
         self.scene.degree(self.id)
     }
 
-    /// The round, from 0.
+    /// Returns the round, counted from 0.
     #[inline]
     pub fn round(&self) -> u32 {
         self.scene.clock.round()
     }
 
-    /// 32 random bits: the same for the same seed, round, vertex and stream.
+    /// Returns 32 random bits: a function of seed, round, vertex and stream.
     #[inline]
     pub fn random(&self, stream: u32) -> u32 {
         self.scene.random(self.id, stream)
     }
 
-    /// Value `index` of its `u32` column number `slot`; 0 where there is none.
+    /// Returns value `index` of the vertex in `u32` column number `slot`; 0 if there is no such
+    /// value.
     #[inline]
     pub fn column_u32(&self, slot: usize, index: u32) -> u32 {
         self.scene.columns.get(slot, self.id, index)
     }
 
-    /// Value `index` of its `f32` column number `slot`; 0 where there is none.
+    /// Returns value `index` of the vertex in `f32` column number `slot`; 0 if there is no such
+    /// value.
     #[inline]
     pub fn column_f32(&self, slot: usize, index: u32) -> f32 {
         f32::from_bits(self.column_u32(slot, index))
@@ -117,46 +122,50 @@ impl<'a> Vertex<'a> {
 }
 
 impl Neighbor<'_> {
-    /// The number of arcs that touch it, in both directions where the graph is directed.
+    /// Returns the number of arcs that touch the neighbour, in both directions if the graph is
+    /// directed.
     #[inline]
     pub fn degree(&self) -> u32 {
         self.scene.degree(self.id)
     }
 
-    /// The round, from 0.
+    /// Returns the round, counted from 0.
     #[inline]
     pub fn round(&self) -> u32 {
         self.scene.clock.round()
     }
 
-    /// 32 random bits of the neighbour, as [`Vertex::random`].
+    /// Returns 32 random bits of the neighbour, like [`Vertex::random`].
     #[inline]
     pub fn random(&self, stream: u32) -> u32 {
         self.scene.random(self.id, stream)
     }
 
-    /// Value `index` of its `u32` column number `slot`; 0 where there is none.
+    /// Returns value `index` of the neighbour in `u32` column number `slot`; 0 if there is no such
+    /// value.
     #[inline]
     pub fn column_u32(&self, slot: usize, index: u32) -> u32 {
         self.scene.columns.get(slot, self.id, index)
     }
 
-    /// Value `index` of its `f32` column number `slot`; 0 where there is none.
+    /// Returns value `index` of the neighbour in `f32` column number `slot`; 0 if there is no such
+    /// value.
     #[inline]
     pub fn column_f32(&self, slot: usize, index: u32) -> f32 {
         f32::from_bits(self.column_u32(slot, index))
     }
 }
 
-/// The vertex whose turn it is, as [`Program::update_vertex`](crate::Program::update_vertex) sees
-/// it: a [`Vertex`] whose written columns can be set.
+/// The vertex that is being updated, as [`Program::update_vertex`](crate::Program::update_vertex)
+/// sees it: a [`Vertex`] whose written columns can be set.
 ///
-/// What is set is seen at once here, and by others when the schedule says so. Setting a value
-/// outside of a column, or a column that the program does not declare as written, does nothing.
+/// A value that is set can be read here at once, and by other vertices when the schedule commits
+/// it. Setting a value outside of a column, or of a column that is not declared as written, does
+/// nothing.
 #[derive(Debug)]
 pub struct VertexMut<'a> {
     pub(crate) vertex: Vertex<'a>,
-    /// The written columns, one behind the other.
+    /// The written columns, one after the other.
     pub(crate) draft: &'a mut [u32],
     pub(crate) carried: f32,
     pub(crate) frequency: u64,
@@ -173,32 +182,33 @@ impl<'a> Deref for VertexMut<'a> {
 }
 
 impl VertexMut<'_> {
-    /// The largest [`Program::carry`](crate::Program::carry) of the neighbours that voted for the
-    /// winning label; 0 where nothing was carried.
+    /// Returns the largest [`Program::carry`](crate::Program::carry) among the neighbours that
+    /// voted for the winning label; 0 without any.
     #[inline]
     pub fn carried(&self) -> f32 {
         self.carried
     }
 
-    /// The sum of the votes for the winning label.
+    /// Returns the sum of the votes for the winning label.
     #[inline]
     pub fn frequency(&self) -> u64 {
         self.frequency
     }
 
-    /// The sum of all votes that the vertex got.
+    /// Returns the total votes of the vertex.
     #[inline]
     pub fn cast(&self) -> u64 {
         self.cast
     }
 
-    /// The values of its written columns, in the columns' order, one behind the other.
+    /// Returns the values of the vertex's written columns, column by column.
     #[inline]
     pub fn draft(&mut self) -> &mut [u32] {
         self.draft
     }
 
-    /// Value `index` of its `u32` column number `slot`, as it was set; 0 where there is none.
+    /// Returns value `index` of `u32` column number `slot`, as last set; 0 if there is no such
+    /// value.
     #[inline]
     pub fn column_u32(&self, slot: usize, index: u32) -> u32 {
         match self.scene.columns.drafted(slot, index) {
@@ -207,13 +217,14 @@ impl VertexMut<'_> {
         }
     }
 
-    /// Value `index` of its `f32` column number `slot`, as it was set; 0 where there is none.
+    /// Returns value `index` of `f32` column number `slot`, as last set; 0 if there is no such
+    /// value.
     #[inline]
     pub fn column_f32(&self, slot: usize, index: u32) -> f32 {
         f32::from_bits(self.column_u32(slot, index))
     }
 
-    /// Sets value `index` of its `u32` column number `slot`.
+    /// Sets value `index` of `u32` column number `slot`.
     #[inline]
     pub fn set_column_u32(&mut self, slot: usize, index: u32, value: u32) {
         let at = self.scene.columns.drafted(slot, index);
@@ -222,50 +233,49 @@ impl VertexMut<'_> {
         }
     }
 
-    /// Sets value `index` of its `f32` column number `slot`.
+    /// Sets value `index` of `f32` column number `slot`.
     #[inline]
     pub fn set_column_f32(&mut self, slot: usize, index: u32, value: f32) {
         self.set_column_u32(slot, index, value.to_bits());
     }
 }
 
-/// What a neighbour says: a label, and how loudly.
+/// A vote of a neighbour: a label and its weight.
 ///
-/// A vote of weight 0 says nothing; neither does one for [`NO_LABEL`].
+/// A vote of weight 0, or for [`NO_LABEL`], does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Vote {
     /// The label.
     pub label: Label,
-    /// Its weight; votes for one label add up in integers.
+    /// The weight; votes for one label add up as integers.
     pub weight: u32,
 }
 
 impl Vote {
-    /// The vote that says nothing.
+    /// The vote that does not count.
     pub const NONE: Vote = Vote { label: NO_LABEL, weight: 0 };
 
-    /// A vote for a label.
+    /// Returns a vote for a label.
     #[inline]
     pub const fn new(label: Label, weight: u32) -> Vote {
         Vote { label, weight }
     }
 }
 
-/// A list of neighbours, all that [`Program::load_neighbors`](crate::Program::load_neighbors) needs
-/// to tell their votes.
+/// A list of neighbours: the input of [`Program::load_neighbors`](crate::Program::load_neighbors).
 #[derive(Clone, Copy, Debug)]
 pub struct NeighborList<'a> {
-    /// Their ids.
+    /// The ids of the neighbours.
     pub ids: &'a [VertexId],
-    /// The stored weights of the arcs to them, as many as ids; without, each is 1.
+    /// The stored weights of the arcs, one per id; `None` if each is 1.
     pub weights: Option<&'a [u32]>,
     /// The labels of all vertices of the graph, by id.
     pub labels: &'a [AtomicU32],
 }
 
 impl<'a> NeighborList<'a> {
-    /// Writes down the vote that `v` gets from each, by a program's hooks for one neighbour.
+    /// Computes the vote of each neighbour with the program's per-neighbour hooks.
     #[inline]
     pub fn ask_each<P: Program + ?Sized>(self, program: &P, v: Vertex<'a>, votes: &mut [Vote]) {
         let votes = votes.iter_mut().zip(self.ids);
@@ -288,8 +298,8 @@ impl<'a> NeighborList<'a> {
         program.load_neighbor(v, self.neighbor(program, v, u, weight))
     }
 
-    /// The largest carry of those whose vote is for a label, by a program's hooks for one
-    /// neighbour.
+    /// Returns the largest carry among the neighbours that voted for a label, with the program's
+    /// per-neighbour hooks.
     #[inline]
     pub fn carried<P: Program + ?Sized>(
         self,
@@ -307,7 +317,7 @@ impl<'a> NeighborList<'a> {
         carries.filter(|carry| !carry.is_nan()).max_by(f32::total_cmp)
     }
 
-    /// A neighbour, with the label that it shows.
+    /// Returns the view of a neighbour, with the label from `pick_label`.
     #[inline]
     fn neighbor<P: Program + ?Sized>(
         self,
@@ -322,34 +332,34 @@ impl<'a> NeighborList<'a> {
     }
 }
 
-/// A label that got votes, as [`Program::label_score`](crate::Program::label_score) sees it.
+/// A label with votes, as [`Program::label_score`](crate::Program::label_score) sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     /// The label.
     pub label: Label,
-    /// The sum of the votes for it.
+    /// The sum of the votes for the label.
     pub frequency: u64,
-    /// The sum of all votes that the vertex got.
+    /// The total votes of the vertex.
     pub cast: u64,
-    /// What all vertices add to the totals, those without a label too: the sum of
-    /// [`Candidate::total`] over all labels where every vertex has one.
+    /// The sum of all vertices' contributions to totals, including vertices without a label. It
+    /// equals the sum of [`Candidate::total`] over all labels if every vertex has one.
     pub grand_total: u64,
-    /// Where [`Candidate::total`] comes from.
+    /// The source of [`Candidate::total`].
     pub total: Total<'a>,
 }
 
-/// Where a candidate's total comes from.
+/// The source of a candidate's total.
 #[derive(Clone, Copy, Debug)]
 pub enum Total<'a> {
-    /// The totals of all labels: looked up when a hook asks, as they lie anywhere in memory.
+    /// The totals of all labels; looked up on demand, as each is likely a cache miss.
     Kept(&'a [AtomicU32]),
-    /// No label's total exceeds this.
+    /// An upper bound of all totals.
     AtMost(u32),
 }
 
 impl Candidate<'_> {
-    /// What the engine keeps for this label, by
-    /// [`Program::label_total`](crate::Program::label_total); 0 where it keeps nothing.
+    /// Returns the engine's total for this label, by
+    /// [`Program::label_total`](crate::Program::label_total); 0 if it keeps none.
     #[inline]
     pub fn total(&self) -> u32 {
         match self.total {

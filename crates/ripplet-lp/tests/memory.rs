@@ -1,6 +1,6 @@
-//! The plan is an upper bound on what a run allocates, and not a loose one.
+//! A memory plan is a tight upper bound on what a run allocates.
 //!
-//! One test in a program of its own: it counts every allocation of the process.
+//! This is the only test of its program: it counts every allocation of the process.
 
 use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Is lent the state after each round.
+/// A keeper that borrows the state after each round.
 struct Looks;
 
 impl Keeper for Looks {
@@ -56,11 +56,11 @@ impl Observer for Looks {
     }
 }
 
-/// What rayon's queues and the list of rounds may take beside the plan.
+/// Allowance for rayon's queues and the list of rounds beside the plan, in bytes.
 const SLACK: u64 = 64 << 10;
 
-/// `state` is what the program keeps for each vertex beside its label: bytes of columns that it
-/// writes, and bytes of those that it only reads.
+/// Checks the plan of a program with `state` bytes per vertex beside the label: in columns that it
+/// writes, and in columns that it only reads.
 fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings, state: (f64, f64)) {
     let executor = CpuExecutor::new(Some(3)).unwrap();
     let plan = executor.plan(graph, program, settings);
@@ -70,7 +70,7 @@ fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings, state: (f6
     let used = PEAK.load(SeqCst) - before;
     assert_eq!(found.labels.len(), graph.vertices() as usize);
 
-    // What the settings hold was there before.
+    // What the settings hold is allocated before the run.
     let given = plan.items.iter().filter(|item| item.purpose.contains("to begin with"));
     let planned = plan.algorithm_host() - given.map(|item| item.bytes).sum::<u64>();
     let schedule = settings.schedule.name();
@@ -84,7 +84,7 @@ fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings, state: (f6
     let (written, read) = state;
     let most = match schedule {
         "sync" => 12.2 + 2.0 * written + read,
-        // Drafts of the vertices of one phase, with a mark each.
+        // Drafts of the vertices of one phase, with a mark for each.
         "phased" => 9.0 + written + read + (written + 4.0) / 30.0,
         _ => 9.0 + written + read,
     };

@@ -1,6 +1,6 @@
-//! Measuring communities takes no more memory than its documentation says, and not much less.
+//! Quality measures take no more memory than documented, and not much less.
 //!
-//! One test in a program of its own: it counts every allocation of the process.
+//! This is the only test of its program: it counts every allocation of the process.
 
 use ripplet_generate::Planted;
 use ripplet_graph::{Direction, Graph, GraphBuilder};
@@ -28,7 +28,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Large blocks are moved by their pages, so that old and new ones do not take memory together.
+        // The system moves large blocks by remapping their pages, so old and new blocks do not take
+        // memory together.
         LIVE.fetch_sub(layout.size() as u64, SeqCst);
         grow(size);
         // SAFETY: the caller's contract is the same.
@@ -48,17 +49,18 @@ static ALLOCATOR: Counting = Counting;
 const VERTICES: u32 = 60_000;
 const THREADS: u64 = 3;
 
-/// What rayon's queues and lists of a few numbers may take beside what is documented.
+/// Allowance for rayon's queues and short lists of numbers, in bytes.
 const SLACK: u64 = 256 << 10;
 
-/// Measures with all memory counted: it takes at most the documented bytes, and at least half of them.
+/// Runs `measure` and checks that it takes at most the documented bytes, and at least half of them.
 fn check<T>(name: &str, documented: u64, measure: impl Fn() -> T) -> T {
     let (found, used) = at_most(name, documented, measure);
     assert!(used * 2 >= documented, "{name}: {used} bytes used, {documented} documented");
     found
 }
 
-/// Measures with all memory counted: it takes at most the documented bytes. Returns the bytes, too.
+/// Runs `measure` and checks that it takes at most the documented bytes. Returns its result and its
+/// bytes.
 fn at_most<T>(name: &str, documented: u64, measure: impl Fn() -> T) -> (T, u64) {
     let before = LIVE.load(SeqCst);
     PEAK.store(before, SeqCst);
@@ -69,7 +71,7 @@ fn at_most<T>(name: &str, documented: u64, measure: impl Fn() -> T) -> (T, u64) 
     (found, used)
 }
 
-/// The bytes of a cover.
+/// Returns the bytes of a cover.
 fn bytes(cover: &Cover) -> u64 {
     let members: usize = (0..cover.len()).map(|community| cover.members(community).len()).sum();
     8 * (members + cover.len() + VERTICES as usize) as u64
@@ -82,7 +84,7 @@ fn cover(communities: u32, memberships: impl Iterator<Item = (u32, u32)>) -> Cov
     check("a cover", documented, make)
 }
 
-/// The agreement of two covers; `copied` if not both have the same vertices.
+/// Checks the agreement of two covers; `copied` if their vertices differ, which makes a copy.
 fn overlap(name: &str, a: &Cover, b: &Cover, copied: bool) {
     let (covers, communities) = (bytes(a) + bytes(b), a.len().max(b.len()) as u64);
     let of_overlaps = match a.is_disjoint() && b.is_disjoint() {
@@ -91,11 +93,12 @@ fn overlap(name: &str, a: &Cover, b: &Cover, copied: bool) {
     };
     let of_communities = (56 + 4 * THREADS) * communities;
     let documented = if copied { covers } else { 0 } + of_communities.max(of_overlaps);
-    // Equal covers, and those of few groups, take far less.
+    // Equal covers, and covers with few groups of vertices, take far less.
     at_most(name, documented, || overlap_agreement(a, b).unwrap());
 }
 
-/// Blocks of so many vertices, the first of which begins `shift` vertices before the first vertex.
+/// Assigns blocks of `size` vertices; the first block begins `shift` vertices before the first
+/// vertex.
 fn blocks(size: u32, shift: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
     (0..VERTICES).map(move |v| (v, (v + shift) % VERTICES / size))
 }
@@ -127,7 +130,8 @@ fn measuring_takes_what_is_documented() {
             overlap("covers", &twice, &b, false);
             overlap("covers of some", &twice, &some, true);
         }
-        // Each vertex is in three or four of four communities: there are five groups of vertices.
+        // Each vertex is in three or four of four communities, so there are five groups of
+        // vertices.
         let giants = |shift: u32| {
             let members = move |c: u32| (0..VERTICES).filter(move |v| (v + shift) % 5 != c);
             cover(4, (0..4).flat_map(move |c| members(c).map(move |v| (v, c))))

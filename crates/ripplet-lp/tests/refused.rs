@@ -1,6 +1,6 @@
-//! Measuring communities answers each refused allocation with an error.
+//! Quality measures return an error for each refused allocation.
 //!
-//! One test in a program of its own: its allocator refuses.
+//! This is the only test of its program: its allocator refuses.
 
 use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 struct Refusing;
 
-/// Smaller allocations do not grow with the input.
+/// Smaller allocations, in bytes, do not grow with the input and are always granted.
 const LEAST: usize = 256;
 
-/// Which of the large allocations is refused, from 1.
+/// The number of the large allocation that is refused, counted from 1.
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 static LARGE: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call goes to the system's allocator unchanged, or is answered with null, which the trait allows;
-// counting touches only atomics.
+// SAFETY: every call goes to the system's allocator unchanged, or returns null, which the trait
+// allows; counting touches only atomics.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() >= LEAST && LARGE.fetch_add(1, SeqCst) + 1 == REFUSED.load(SeqCst) {
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Refusing {
 #[global_allocator]
 static ALLOCATOR: Refusing = Refusing;
 
-/// Measures once with every large allocation granted, then once for each with that one refused.
+/// Runs `measure` with every large allocation granted, then once for each with that one refused.
 fn check<T>(name: &str, measure: impl Fn() -> Result<T, QualityError>) {
     let with = |refused: u64| {
         LARGE.store(0, SeqCst);
@@ -74,11 +74,12 @@ fn every_large_allocation_of_a_measure_may_be_refused() {
     };
     let (a, b) = (cover(&blocks, 0).unwrap(), cover(&others, 0).unwrap());
     let (both, all) = (cover(&others, 600).unwrap(), cover(&[], VERTICES).unwrap());
-    // 300 vertices in ten communities each, whose pairs are fewer than their sets of communities.
+    // 300 vertices in ten communities each: there are fewer pairs of vertices than sets of
+    // communities.
     let crowd = (0..300).flat_map(|v| (0..10).map(move |community| (v, community)));
     let rest = (300..VERTICES).map(|v| (v, 10 + v % 50));
     let crowded = Cover::new(VERTICES, 60, crowd.chain(rest)).unwrap();
-    // One thread, so that the same allocations come in the same order.
+    // One thread, so that the allocations come in the same order in every run.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         check("quality", || Quality::of(&graph, &others));

@@ -1,13 +1,17 @@
-//! `#[label_program]`; everything behind it is in `ripplet-hooks`.
+//! The attribute `#[label_program]`; its implementation is in `ripplet-hooks`.
 
 use proc_macro::TokenStream;
 
 /// Makes a module with a struct and its `impl Program` a label propagation program.
 ///
-/// The Rust stays as it is and runs natively on the CPU. Beside it, the hooks are translated to
-/// CUDA C++ (`Program::device_source`), columns get accessors on the views, and the program tells
-/// its name, parameters and columns. Hooks are written in a plain subset of Rust; what it does not
-/// have is an error at its own place. The module needs `use ripplet::lp::hooks::*;`.
+/// The Rust stays as it is and runs natively on the CPU. In addition:
+///
+/// - the hooks are translated to CUDA C++ (`Program::device_source`),
+/// - the views get accessors for the columns,
+/// - the program reports its name, parameters and columns.
+///
+/// Hooks are written in a plain subset of Rust. The compiler reports anything outside of it as an
+/// error at its place. The module needs `use ripplet::lp::hooks::*;`.
 ///
 /// ```
 /// # use ripplet_lp::hooks::label_program;

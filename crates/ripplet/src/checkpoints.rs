@@ -1,11 +1,11 @@
-//! Checkpoints in a folder: a run that is killed at any moment goes on from the last of them.
+//! Checkpoints in a folder: a run that is killed at any moment can resume from the last one.
 //!
-//! The newest two are kept, each a file that appears whole or not at all, so that one is left should the
-//! other be damaged. A folder is for one run at a time: it is found again by its [`RunIdentity`], and who
-//! brings another run is refused.
+//! The newest two checkpoints are kept. Each is a file that is written atomically, so that one
+//! remains if the other is damaged. A folder belongs to one run: its checkpoints carry the
+//! [`RunIdentity`], and another run is refused.
 //!
-//! Room on the disk: three checkpoints while the third is written, each of 4 bytes and a bit a vertex, and
-//! the columns that the program writes.
+//! Disk space: three checkpoints while the third is written, each of 4 bytes and a bit per vertex,
+//! and the columns that the program writes.
 //!
 //! ```
 //! use ripplet::checkpoints::{Checkpoints, Every, FileKeeper};
@@ -48,82 +48,83 @@ pub struct Checkpoints {
     folder: PathBuf,
 }
 
-/// How often a state is kept.
+/// The interval between saved states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// After each round whose number, from 1, is a multiple of this.
+    /// After each round whose number, counted from 1, is a multiple of this.
     Rounds(NonZeroU32),
-    /// After the first round that ends when so much time has passed since the last checkpoint.
+    /// After the first round that ends when this time has passed since the last checkpoint.
     Time(Duration),
 }
 
-/// The newest checkpoint that can be read.
+/// The newest valid checkpoint.
 #[derive(Debug)]
 pub struct Newest {
-    /// It.
+    /// The checkpoint.
     pub checkpoint: Checkpoint,
-    /// Its file.
+    /// The path of its file.
     pub path: PathBuf,
-    /// What is wrong with those that are newer.
+    /// The errors of newer, damaged checkpoints.
     pub damaged: Vec<ReadError>,
 }
 
-/// Why a run cannot go on from a folder's checkpoints.
+/// The reason why a run cannot resume from a folder's checkpoints.
 #[derive(Debug, Error)]
 pub enum ResumeError {
     /// The folder, or a file in it, cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// There are checkpoints, but none of them is whole; what is wrong with the newest.
+    /// There are checkpoints, but all are damaged; the error of the newest.
     #[error("no checkpoint is whole: {0}")]
     Damaged(ReadError),
-    /// The newest one is of another run.
+    /// The newest checkpoint belongs to another run.
     #[error("{} is a checkpoint of another run: {}", path.display(), differences.join("; "))]
     OtherRun {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is different, as [`RunIdentity::differences`] says it.
+        /// The differences, as [`RunIdentity::differences`] describes them.
         differences: Vec<String>,
     },
 }
 
-/// Keeps the states of a run in files.
+/// Saves the states of a run in files.
 #[derive(Debug)]
 pub struct FileKeeper {
     checkpoints: Checkpoints,
     run: String,
     every: Every,
-    /// When the last one was written, or the run began, and when the one at hand was due.
+    /// When the last checkpoint was written or the run began, and when the current one became due.
     last: Instant,
     due: Instant,
-    /// What was written.
+    /// Statistics of the checkpoints written.
     pub written: Written,
 }
 
-/// What a [`FileKeeper`] has written.
+/// Statistics of the checkpoints that a [`FileKeeper`] has written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Written {
-    /// Checkpoints.
+    /// The number of checkpoints.
     pub checkpoints: u64,
     /// Bytes of their files.
     pub bytes: u64,
-    /// Seconds from when they were due until they were written, copies from a device among them.
+    /// Seconds from when they were due until they were written, including copies from a device.
     pub seconds: f64,
 }
 
-/// What files are called: `round-0000000012.checkpoint` is of a run after 12 rounds.
+/// File names: `round-0000000012.checkpoint` is the checkpoint after 12 rounds.
 const PREFIX: &str = "round-";
 const SUFFIX: &str = ".checkpoint";
 
-/// Words of a round in a file: its counts, whether there is a fingerprint, that, and seconds as bits.
+/// Words of a round in a file: its counts, whether there is a fingerprint, the fingerprint, and the
+/// seconds as bits.
 const ROUND_WORDS: usize = 7;
 
 impl Checkpoints {
-    /// The checkpoints in a folder, which is made where it is missing; what is left there of checkpoints
-    /// whose writer was killed is removed.
+    /// Opens a folder of checkpoints, and creates it if it is missing. Removes temporary files of
+    /// writers that were killed.
     ///
     /// # Errors
-    /// Where the folder is no folder, or cannot be made or listed.
+    /// If the path is not a folder, or the folder cannot be created or listed.
     pub fn open(folder: &Path) -> Result<Checkpoints, WriteError> {
         let made = match fs::create_dir(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -133,10 +134,10 @@ impl Checkpoints {
         Ok(Checkpoints { folder: folder.into() })
     }
 
-    /// The rounds after which there are checkpoints, the newest first.
+    /// Returns the rounds after which there are checkpoints, the newest first.
     ///
     /// # Errors
-    /// Where the folder cannot be listed.
+    /// If the folder cannot be listed.
     pub fn rounds(&self) -> Result<Vec<u32>, ReadError> {
         let failed = |error| ReadError::io(&self.folder, Place::File, error);
         let mut rounds = Vec::new();
@@ -154,10 +155,10 @@ impl Checkpoints {
         Ok(rounds)
     }
 
-    /// The newest checkpoint that is whole, memory-mapped; `None` where there is none at all.
+    /// Returns the newest valid checkpoint, memory-mapped; `None` if there are no checkpoints.
     ///
     /// # Errors
-    /// Where it is of another run, a file cannot be read, or none of them is whole.
+    /// If it belongs to another run, a file cannot be read, or all checkpoints are damaged.
     pub fn newest(&self, run: &RunIdentity) -> Result<Option<Newest>, ResumeError> {
         let mut damaged = Vec::new();
         for round in self.rounds()? {
@@ -179,7 +180,7 @@ impl Checkpoints {
         damaged.into_iter().next().map_or(Ok(None), |first| Err(ResumeError::Damaged(first)))
     }
 
-    /// Keeps the states of a run here.
+    /// Returns a keeper that saves the states of a run in the folder.
     pub fn keeper(&self, run: &RunIdentity, every: Every) -> FileKeeper {
         FileKeeper {
             checkpoints: self.clone(),
@@ -191,10 +192,10 @@ impl Checkpoints {
         }
     }
 
-    /// Removes all checkpoints: of a run whose results are safe.
+    /// Removes all checkpoints, after the results of the run are safe.
     ///
     /// # Errors
-    /// Where one cannot be removed; those behind it are left as well.
+    /// If one cannot be removed; later ones are then left, too.
     pub fn remove(&self) -> Result<(), ReadError> {
         for round in self.rounds()? {
             let path = self.path(round);
@@ -207,13 +208,13 @@ impl Checkpoints {
         self.folder.join(format!("{PREFIX}{round:010}{SUFFIX}"))
     }
 
-    /// Removes all but the checkpoint after `round` and the one before it.
+    /// Removes all checkpoints except that after `round` and the one before it.
     fn prune(&self, round: u32) {
         let rounds = self.rounds().unwrap_or_default();
         let before = rounds.iter().copied().find(|&other| other < round);
         for other in rounds {
             if other != round && Some(other) != before {
-                // One more than there must be harms nobody.
+                // A surplus checkpoint does no harm.
                 let _ = fs::remove_file(self.path(other));
             }
         }
@@ -260,7 +261,7 @@ fn words(rounds: &[Round]) -> Vec<u64> {
     rounds.iter().flat_map(words).collect()
 }
 
-/// The rounds of some words, where they are rounds.
+/// Returns the rounds in some words, if these are valid.
 fn rounds(words: &[u64]) -> Option<Vec<Round>> {
     let (rounds, rest) = words.as_chunks::<ROUND_WORDS>();
     let round = |&[changed, visited, scanned, nan_scores, traced, print, seconds]: &[u64; 7]| {
@@ -275,7 +276,7 @@ fn rounds(words: &[u64]) -> Option<Vec<Round>> {
     rest.is_empty().then(|| rounds.iter().map(round).collect())?
 }
 
-/// What a file holds, and of which run.
+/// Returns the contents of a file, with the identity of its run.
 fn read(kept: Kept, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError> {
     let Kept { run, rounds: words, labels, active, columns } = kept;
     let whole = run.parse().ok().zip(rounds(&words));
@@ -337,7 +338,8 @@ mod tests {
         assert_eq!(keeper.written.checkpoints, 5);
         assert!(keeper.written.bytes > 2 * bytes && keeper.written.seconds > 0.0);
 
-        // The newest is cut short: the one before is taken, and what follows it replaces both.
+        // The newest file is truncated: the one before is used, and the next checkpoint replaces
+        // both.
         let cut = fs::read(&newest.path).unwrap();
         fs::write(&newest.path, &cut[..cut.len() - 1]).unwrap();
         let before = checkpoints.newest(&run(0)).unwrap().unwrap();

@@ -1,21 +1,21 @@
-//! Communities in graphs by label propagation: what a Rust program imports.
+//! Community detection in graphs by label propagation: the crate that a Rust program imports.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
-//! | [`analytics`] | what else is asked of a graph: clustering coefficients, distances, centralities |
-//! | [`checkpoints`] | runs that are killed and go on: their states in a folder |
-//! | [`cuda`] | GPUs: which are here, the way to them, and the executor on one |
+//! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
+//! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
+//! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`generate`] | synthetic graphs |
-//! | [`graph`] | graphs, and the builder that makes them of edges |
-//! | [`io`] | every file format, in and out |
-//! | [`jit`] | programs from files: [`read_program`], and machine code of them |
+//! | [`graph`] | graphs, and the builder that makes them from edges |
+//! | [`io`] | readers and writers of every file format |
+//! | [`jit`] | programs from files: [`read_program`], and their compilation to machine code |
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
-//! | [`swarm`] | an analysis of every graph of a batch: reading, computing and writing at once |
+//! | [`swarm`] | an analysis of every graph of a batch, with overlapping input, computation and output |
 //!
-//! [`load`] is the short way from a file to a graph; [`LoadOptions::store`] is the one to a graph that may
-//! have compressed lists. From a file to communities in a file:
+//! [`load`] reads a graph from a file; [`LoadOptions::store`] also supports graphs with compressed
+//! lists. From a file to communities in a file:
 //!
 //! ```
 //! use ripplet::lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa, quality::Summary};
@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here prints, and all that reads, builds and writes runs on rayon's current pool.
+//! Nothing in this crate prints. All reading, building and writing runs on rayon's current pool.
 
 mod load;
 mod storage;

@@ -1,4 +1,4 @@
-//! From a file to a graph, whatever the format.
+//! Loading of graphs from files of any format.
 
 use crate::{Storage, StoredGraph};
 use ripplet_graph::compressed::CompressedGraph;
@@ -12,52 +12,53 @@ use ripplet_io::{
 use std::path::Path;
 use thiserror::Error;
 
-/// How to read a file, and what graph to make of its edges.
+/// Options for reading a file and building a graph.
 ///
-/// The default is what communities want: undirected, unweighted, self-loops dropped, repeated
+/// The default suits community detection: undirected, unweighted, self-loops dropped, repeated
 /// edges merged.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// What the file is, beside what its name tells.
+    /// The format of the file, beyond what its name determines.
     pub read: ReadOptions,
     /// Whether edges have a direction.
     pub direction: Direction,
-    /// What becomes of self-loops.
+    /// The treatment of self-loops.
     pub self_loops: SelfLoops,
-    /// What becomes of repeated edges.
+    /// The treatment of repeated edges.
     pub duplicates: Duplicates,
-    /// Whether weights may become coarse, and what of them did change.
+    /// Decides whether weights may be stored coarsely, and records changes.
     pub weights: WeightLedger,
 }
 
-/// What a file holds: edges that are to become a graph, or a finished one.
+/// The contents of a file: edges, or a finished graph.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Edges, of any format but `.rg` and `.rgz`, and what was read for them.
+    /// Edges, of any format except `.rg` and `.rgz`, and a summary of reading them.
     Edges(EdgeTable, ReadSummary),
-    /// The graph of an `.rg`.
+    /// The graph of an `.rg` file.
     Graph(Graph),
-    /// The graph of an `.rgz`, with compressed lists.
+    /// The graph of an `.rgz` file, with compressed lists.
     Compressed(CompressedGraph),
 }
 
-/// Why a file does not become a graph.
+/// The reason why a file does not become a graph.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// The file cannot be read, or is not what its format asks for.
+    /// The file cannot be read, or is not valid in its format.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Its edges do not make a graph.
+    /// The edges do not make a graph.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
 /// Loads a graph from a file of any format; `-` is standard input.
 ///
-/// An `.rg` is opened as it was stored, memory-mapped; an `.rgz` is opened, too, and its lists decoded;
-/// anything else is read and built. The graph does not depend on the number of threads.
+/// An `.rg` is memory-mapped as it was stored. An `.rgz` is memory-mapped, and its lists are
+/// decoded. Any other format is read and built. The graph does not depend on the number of threads.
 ///
-/// Memory: while reading, twice the edge table; then the table and the graph. Of an `.rgz`, the graph.
+/// Memory: while reading, twice the edge table; then the table and the graph. For an `.rgz`, the
+/// graph.
 ///
 /// ```
 /// use ripplet::LoadOptions;
@@ -74,17 +75,17 @@ pub enum LoadError {
 /// ```
 ///
 /// # Errors
-/// As [`LoadOptions::read`] and [`LoadOptions::build`].
+/// See [`LoadOptions::read`] and [`LoadOptions::build`].
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Graph, LoadError> {
     Ok(options.build(options.read(path)?)?)
 }
 
 impl LoadOptions {
-    /// The first half of [`load`]: what the file holds.
+    /// Reads a file: the first half of [`load`].
     ///
     /// # Errors
-    /// Where the file cannot be read, is not what its format asks for, or is an `.rg` or `.rgz` without
-    /// the directions or weights that are asked for.
+    /// If the file cannot be read, is not valid in its format, or is an `.rg` or `.rgz` without the
+    /// directions or weights that the options request.
     pub fn read(&self, path: &Path) -> Result<Input, ReadError> {
         Ok(match self.format_of(path) {
             Some(Format::Rg) => {
@@ -104,11 +105,12 @@ impl LoadOptions {
         })
     }
 
-    /// The second half of [`load`]: a graph of what the file holds. Memory: [`load`] tells it.
+    /// Builds a graph from the contents of a file: the second half of [`load`], which states the
+    /// memory.
     ///
     /// # Errors
-    /// If one vertex has more arcs than a graph may hold, memory is refused, or a weight would change by
-    /// more than 1 % and [`LoadOptions::weights`] does not allow that.
+    /// If one vertex has more arcs than a graph can hold, memory is refused, or a weight would
+    /// change by more than 1 % and [`LoadOptions::weights`] does not allow it.
     pub fn build(&self, input: Input) -> Result<Graph, BuildError> {
         match input {
             Input::Graph(graph) => Ok(graph),
@@ -122,11 +124,11 @@ impl LoadOptions {
         }
     }
 
-    /// A graph of what the file holds whose lists are kept as `storage` says: `None` is as the file has
-    /// them, and plain lists for edges.
+    /// Builds a graph with the given storage of its lists. `None` keeps the storage of the file,
+    /// and uses plain lists for edges.
     ///
-    /// Compressed lists that are opened are the file's pages. Memory where lists are compressed or decoded
-    /// here: those of both, and for edges what [`load`] takes before.
+    /// Compressed lists of a file are memory-mapped. Memory if lists are compressed or decoded:
+    /// those of both graphs, and for edges what [`load`] takes before.
     ///
     /// ```
     /// use ripplet::lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa};
@@ -147,7 +149,7 @@ impl LoadOptions {
     /// ```
     ///
     /// # Errors
-    /// As [`LoadOptions::build`].
+    /// See [`LoadOptions::build`].
     pub fn store(&self, input: Input, storage: Option<Storage>) -> Result<StoredGraph, BuildError> {
         let graph = match input {
             Input::Compressed(graph) => StoredGraph::Compressed(graph),
@@ -159,12 +161,12 @@ impl LoadOptions {
         })
     }
 
-    /// The format that the options or, failing them, the file's name tell.
+    /// Returns the format from the options or, if they have none, from the file's name.
     pub fn format_of(&self, path: &Path) -> Option<Format> {
         self.read.format.or_else(|| Format::of_path(path).map(|(format, _)| format))
     }
 
-    /// Refuses a finished graph without what is asked for.
+    /// Returns an error if a stored graph lacks what the options request.
     fn check_stored(&self, graph: GraphView<'_>, path: &Path) -> Result<(), ReadError> {
         let lacks = |what: &str| {
             let sentence = format!(

@@ -1,29 +1,30 @@
-//! How a graph's lists are kept: a choice that no program, schedule or counter notices.
+//! Storage of a graph's lists, which does not affect programs, schedules or counters.
 
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Graph, GraphView, OutOfMemory};
 use std::fmt;
 
-/// How the neighbours of vertices are kept.
+/// The storage of neighbour lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
-    /// As they are: 4 bytes an arc, 8 with weights.
+    /// Plain: 4 bytes per arc, 8 with weights.
     Plain,
-    /// In fewer bytes, decoded wherever they are read: [`graph::compressed`](crate::graph::compressed).
+    /// Compressed: fewer bytes, decoded on each access; see
+    /// [`graph::compressed`](crate::graph::compressed).
     Compressed,
 }
 
-/// A graph of plain or of compressed lists.
+/// A graph of plain or compressed lists.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredGraph {
-    /// Lists as they are.
+    /// Plain lists.
     Plain(Graph),
-    /// Lists in fewer bytes.
+    /// Compressed lists.
     Compressed(CompressedGraph),
 }
 
 impl Storage {
-    /// The storage's name: `plain` or `compressed`.
+    /// Returns the storage's name: `plain` or `compressed`.
     pub fn name(self) -> &'static str {
         match self {
             Storage::Plain => "plain",
@@ -48,21 +49,21 @@ impl From<GraphView<'_>> for Storage {
 }
 
 impl StoredGraph {
-    /// The graph as an algorithm reads it.
+    /// Returns a view for algorithms.
     pub fn view(&self) -> GraphView<'_> {
         self.into()
     }
 
-    /// How the lists are kept.
+    /// Returns the storage of the lists.
     pub fn storage(&self) -> Storage {
         self.view().into()
     }
 
-    /// The same graph with lists that are kept so; they are decoded or compressed in parallel where they
-    /// are kept otherwise. Memory: then, the lists of both.
+    /// Converts the graph to a storage: decodes or compresses the lists in parallel if needed.
+    /// Memory: in that case, the lists of both.
     ///
     /// # Errors
-    /// Where the memory is refused.
+    /// If memory is refused.
     pub fn kept(self, storage: Storage) -> Result<StoredGraph, OutOfMemory> {
         Ok(match (self, storage) {
             (StoredGraph::Plain(graph), Storage::Compressed) => CompressedGraph::of(graph)?.into(),

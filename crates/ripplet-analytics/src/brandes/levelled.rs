@@ -1,4 +1,4 @@
-//! Large graphs: eight sources at once, level by level.
+//! Brandes' algorithm for large graphs: eight sources at once, level by level.
 
 use super::once;
 use super::sums::{Rows, Sums};
@@ -10,31 +10,31 @@ use crate::{Observer, RunError};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// A set of sources that are searched from at once.
+/// A set of sources that one search starts from: a bit each.
 pub(super) type Sources = u8;
 
-/// What a thread works with, with room for so many vertices and arcs or more.
+/// Workspace of a thread, with room for a number of vertices and arcs.
 ///
-/// A row has a number for each source that is searched from at once.
+/// A row holds one number per source of the search.
 pub(super) struct Levelled<S> {
     search: Search<Sources>,
     levels: Levels,
-    /// The sources for which a vertex is in the level next to the one looked at; none between two searches.
+    /// The sources that have a vertex in the level next to the current one; none between searches.
     beside: Vec<Sources>,
-    /// Rows: how many shortest ways there are from each source. As in the literature and in others'
-    /// programs it is a float, which does not overflow.
+    /// Rows: the number of shortest paths σ from each source. It is a float, as in the literature
+    /// and in other libraries: it does not overflow.
     ways: Vec<f64>,
-    /// Rows: 1 over it.
+    /// Rows: 1 / σ.
     inverse: Vec<f64>,
-    /// Rows: what the vertices ahead pass on.
+    /// Rows: δ / σ, accumulated from the successors.
     share: Vec<f64>,
     pub sums: S,
 }
 
-/// The vertices as they were found, and by which sources; in a level they ascend.
+/// The vertices of each level with the sources that reach them; vertices ascend within a level.
 struct Levels {
     found: Vec<(VertexId, Sources)>,
-    /// Where the levels begin.
+    /// The begin of each level in `found`.
     begins: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl Visit<Sources> for Levels {
 }
 
 impl Levels {
-    /// A level, from 0; nobody is in those behind the last.
+    /// Returns a level, counted from 0; levels past the last are empty.
     fn level(&self, level: usize) -> &[(VertexId, Sources)] {
         let begin = |level| self.begins.get(level).copied().unwrap_or(self.found.len());
         &self.found[begin(level)..begin(level + 1)]
@@ -59,7 +59,7 @@ impl Levels {
 }
 
 impl<S: Sums<Sources>> Levelled<S> {
-    /// Bytes of one with room for so many vertices and arcs.
+    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         let of_lane = size_of::<(VertexId, Sources)>() + 3 * size_of::<f64>();
         let of_vertex = Sources::LANES as usize * of_lane + 8 + size_of::<Sources>();
@@ -84,7 +84,7 @@ impl<S: Sums<Sources>> Levelled<S> {
         })
     }
 
-    /// Sums up the shortest ways from a group of sources.
+    /// Sums up the dependencies of a group of sources.
     pub fn add_group<L: Lists>(
         &mut self,
         lists: Sides<L>,
@@ -100,7 +100,7 @@ impl<S: Sums<Sources>> Levelled<S> {
         Ok(())
     }
 
-    /// Adds the shortest ways from some sources.
+    /// Adds the dependencies of up to eight sources.
     fn add<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         let row = sources.len().next_multiple_of(EIGHT);
         let numbers = row * lists.vertices() as usize;
@@ -114,7 +114,7 @@ impl<S: Sums<Sources>> Levelled<S> {
         self.sums.add_up(lists.behind, Rows { row, ways, inverse, share });
     }
 
-    /// Counts the ways to all vertices, level by level.
+    /// Counts the shortest paths to all vertices, level by level.
     fn count_ways<L: Lists>(&mut self, behind: L, row: usize, numbers: usize) {
         let Levelled { levels, beside, ways, inverse, sums, .. } = self;
         ways[..numbers].fill(0.0);
@@ -141,11 +141,11 @@ impl<S: Sums<Sources>> Levelled<S> {
         rows.for_each(|(inverse, ways)| *inverse = 1.0 / ways);
     }
 
-    /// Passes on what each vertex has, from the farthest level to the first.
+    /// Accumulates dependencies from the farthest level to the first.
     fn share_out<L: Lists>(&mut self, ahead: L, row: usize, numbers: usize) {
         let Levelled { levels, beside, inverse, share, .. } = self;
         share[..numbers].fill(0.0);
-        // Nothing leads through a source.
+        // Level 0 is left out: no path passes through its own source.
         for level in (1..levels.begins.len()).rev() {
             enter(beside, levels.level(level + 1));
             for &(vertex, sources) in levels.level(level) {

@@ -1,13 +1,14 @@
-//! Small graphs: 64 sources at once, and a list of all that one number is added to another for.
+//! Brandes' algorithm for small graphs with short paths: 64 sources at once, and a list of all
+//! additions.
 //!
 //! ```text
-//! search       from 64 sources; where some come to v from u on a shortest way, a link for each of them
-//! ways         link after link: to += from
-//! share        the links once more, from the last to the first: from += 1 / ways of to + share of to
+//! search       from 64 sources; for each source with a shortest path to v through u, append a link (u, v)
+//! ways         for each link, in order:      ways(to) += ways(from)
+//! share        for each link, in reverse:    share(from) += 1 / ways(to) + share(to)
 //! ```
 //!
-//! Links stand in the order of their levels, then of their ends, so that each pass finds ready what it adds.
-//! No pass asks anything: that is what makes them faster than looking at every arc for every source.
+//! Links are ordered by level, then by target, so that each pass reads finished values. The passes
+//! have no branches: this is why they are faster than testing every arc for every source.
 
 use super::once;
 use super::small::Numbers;
@@ -19,20 +20,20 @@ use crate::search::{Mask, Search, Visit, bytes_of_search};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// What a thread works with, with room for so many vertices and arcs or more.
+/// Workspace of a thread, with room for a number of vertices and arcs.
 pub(super) struct Linked {
     search: Search<Sources>,
     links: Links,
 }
 
-/// Whose numbers are added to whose: places in the rows.
+/// Additions: pairs of places in the rows, from source to target.
 struct Links {
-    /// The first so many, of what there is room for.
+    /// The number of links in use; `list` has its full capacity.
     len: usize,
     list: Vec<Link>,
 }
 
-/// Both places as one number, which is one store.
+/// Both places packed into one number, so that a link is one store.
 #[derive(Clone, Copy)]
 struct Link(u64);
 
@@ -42,7 +43,7 @@ impl Link {
         Link(u64::from(from) << 32 | u64::from(to))
     }
 
-    /// So many places on in both rows.
+    /// Returns the link `lane` places further in both rows.
     #[inline(always)]
     fn lane(self, lane: u32) -> Link {
         Link(self.0.wrapping_add(u64::from(lane) * (1 << 32 | 1)))
@@ -59,15 +60,15 @@ impl Link {
     }
 }
 
-/// Links that are written at once, of which those behind the last are written over.
+/// The number of links that are written unconditionally; the next call overwrites the surplus.
 const AT_ONCE: usize = 4;
 
 impl Links {
-    /// Adds a link for each of some sources, from one row to another.
+    /// Appends a link for each of some sources, from one row to another.
     #[inline(always)]
     fn add(&mut self, link: Link, mut sources: Sources) {
         let count = sources.count_ones() as usize;
-        // To write as many as there mostly are, whatever they are, is cheaper than to ask.
+        // Writing the usual number of links, valid or not, is cheaper than a branch for each.
         let Some(slots) = self.list[self.len..].first_chunk_mut::<AT_ONCE>() else { return };
         for slot in slots {
             *slot = link.lane(sources.first());
@@ -83,13 +84,13 @@ impl Links {
     }
 }
 
-/// Lists links.
+/// The visitor that appends links.
 struct Find<'a, L, S> {
     links: &'a mut Links,
     sums: &'a mut S,
     behind: L,
     row: u32,
-    /// Where the links of the second level begin: those of the first come from sources.
+    /// The begin of the second level's links; the links before it come from sources.
     second: usize,
 }
 
@@ -114,14 +115,14 @@ impl<L: Lists, S: Sums<Sources>> Visit<Sources> for Find<'_, L, S> {
 }
 
 impl Linked {
-    /// Bytes of one with room for so many vertices and arcs.
+    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         let links = arcs * u64::from(Sources::LANES) + AT_ONCE as u64;
         bytes_of_search::<Sources>(vertices) + links * size_of::<Link>() as u64
     }
 
     pub fn new(vertices: u32, arcs: u64) -> Result<Linked, OutOfMemory> {
-        // From one source an arc is on a shortest way, or not.
+        // Each source has at most one link per arc.
         let links = arcs as usize * Sources::LANES as usize + AT_ONCE;
         Ok(Linked {
             search: Search::new(vertices)?,
@@ -129,7 +130,7 @@ impl Linked {
         })
     }
 
-    /// Adds the shortest ways from a group of sources.
+    /// Adds the dependencies of a group of sources.
     #[inline(always)]
     pub fn add_group<L: Lists>(
         &mut self,
@@ -157,7 +158,7 @@ impl Linked {
         }
         inverse.iter_mut().zip(&*ways).for_each(|(inverse, ways)| *inverse = 1.0 / ways);
         share.fill(0.0);
-        // Nothing leads through a source.
+        // The links of the first level are left out: no path passes through its own source.
         for link in links[second..].iter().rev() {
             share[link.from()] += inverse[link.to()] + share[link.to()];
         }

@@ -1,12 +1,20 @@
-//! Brandes' algorithm from all vertices, summed up for vertices or for arcs: ways, shares and what is passed on as
-//! [`betweenness`](crate::betweenness) names them.
+//! Brandes' algorithm from all vertices, summed per vertex or per arc.
 //!
-//! By hops the levels of breadth-first searches are found from many sources at once: what two neighbours add to
-//! one another is then told by the sources that their masks have in common, so that nothing is asked but what
-//! counts. Small graphs take 64 sources, and keep a list of all additions (`linked.rs`) or, where ways are long, go
-//! over the vertices until all are done (`swept.rs`); others take eight (`levelled.rs`). By weights the distance is a level, and sources take turns (`weighed.rs`). All find the same
-//! numbers and add them in the same order: ways from the first neighbour of a list to the last, shares from the
-//! last to the first.
+//! `ways`, `share` and `passed` are defined in [`betweenness`](crate::betweenness).
+//!
+//! By hops, breadth-first searches from many sources at once find the levels. The intersection of
+//! two neighbours' source masks then gives the sources for which an arc is on a shortest path, so
+//! that only these arcs add numbers.
+//!
+//! | engine | sources at once | graphs |
+//! |---|---|---|
+//! | `linked.rs` | 64 | small, short paths: a list of all additions |
+//! | `swept.rs` | 64 | small, long paths: sweeps over the vertices until all are done |
+//! | `levelled.rs` | 8 | large: level by level |
+//! | `weighed.rs` | 1 | by weights: vertices in the order of their distance |
+//!
+//! All engines compute the same numbers and add them in the same order: path counts from the first
+//! neighbour of a list to the last, dependencies from the last to the first.
 
 mod levelled;
 mod linked;
@@ -34,7 +42,7 @@ use std::ops::Range;
 use sums::Sums;
 use weighed::Weighed;
 
-/// The memory of what so many threads work with in [`of_graph`], which adds its sums.
+/// Returns the bytes of the workspaces of `threads` threads in [`of_graph`], without its sums.
 pub(crate) fn bytes_of_desks<T: Target>(graph: &Graph, lengths: Lengths, threads: usize) -> u64 {
     let (vertices, arcs) = (graph.vertices(), graph.arcs());
     let engine = Engine::of(lengths.weigh_in(graph), vertices, arcs);
@@ -42,10 +50,10 @@ pub(crate) fn bytes_of_desks<T: Target>(graph: &Graph, lengths: Lengths, threads
     (threads as u64).saturating_mul(desk)
 }
 
-/// The sums over ordered pairs of a graph's vertices, on rayon's current pool.
+/// Returns the sums over ordered pairs of a graph's vertices, computed on rayon's current pool.
 ///
 /// # Errors
-/// Where an edge but a loop has length 0, the observer cancels, or memory is refused.
+/// If an edge other than a self-loop has length 0, the observer cancels, or memory is refused.
 pub(crate) fn of_graph<T: Target>(
     graph: &Graph,
     lengths: Lengths,
@@ -85,10 +93,10 @@ pub(crate) fn of_graph<T: Target>(
     over(graph, Along::Arcs, Run::<T> { weigh, observer, target: PhantomData })
 }
 
-/// What an observer is told.
+/// The name of the stage for an observer.
 const STAGE: &str = "finding shortest ways";
 
-/// The memory of what so many threads work with in [`fill_batch`].
+/// Returns the bytes of the workspaces of `threads` threads in [`fill_batch`].
 pub(crate) fn bytes_of_desks_of_batch<T: Target>(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
@@ -98,10 +106,11 @@ pub(crate) fn bytes_of_desks_of_batch<T: Target>(
     (threads as u64).saturating_mul(sizes.bytes::<T>() + 8 * most)
 }
 
-/// Calls `finish` for each graph with the sums over ordered pairs of its vertices, and its part of a place.
+/// Calls `finish` for each graph with the sums over ordered pairs of its vertices and its part of
+/// the output.
 ///
 /// # Errors
-/// As [`of_graph`]; of several edges of length 0 that of the first graph is named.
+/// See [`of_graph`]. If several graphs have edges of length 0, the error names the first graph.
 pub(crate) fn fill_batch<T: Target, P: Place>(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
@@ -133,7 +142,8 @@ pub(crate) fn fill_batch<T: Target, P: Place>(
     Swarm { make, work, observer }.fill(graphs, place)
 }
 
-/// What a desk for these graphs has room for, and the most sums of a graph.
+/// Returns the sizes of a workspace for all these graphs, and the largest number of sums of a
+/// graph.
 fn room_for<T: Target>(graphs: BatchSlice<'_>, weigh: bool) -> (Sizes, u64) {
     graphs.graphs().fold((Sizes::default(), 0), |(sizes, most), graph| {
         let (vertices, arcs) = (graph.vertices(), graph.arcs());
@@ -142,7 +152,7 @@ fn room_for<T: Target>(graphs: BatchSlice<'_>, weigh: bool) -> (Sizes, u64) {
     })
 }
 
-/// Who finds the shortest ways of a graph.
+/// The implementation that finds the shortest paths of a graph.
 #[derive(Clone, Copy)]
 enum Engine {
     Small,
@@ -151,7 +161,7 @@ enum Engine {
 }
 
 impl Engine {
-    /// For a graph of so many vertices and arcs, which weigh or are counted.
+    /// Returns the engine for a graph of this size; `weigh` is whether lengths are weights.
     fn of(weigh: bool, vertices: u32, arcs: u64) -> Engine {
         match weigh {
             true => Engine::Weighed,
@@ -161,7 +171,7 @@ impl Engine {
     }
 }
 
-/// The most vertices and arcs of the graphs of each engine.
+/// The largest numbers of vertices and arcs of the graphs of each engine.
 #[derive(Clone, Copy, Default)]
 struct Sizes {
     small: (u32, u64),
@@ -180,7 +190,7 @@ impl Sizes {
         self
     }
 
-    /// Bytes of a desk.
+    /// Returns the bytes of a workspace.
     fn bytes<T: Target>(self) -> u64 {
         let Sizes { small, levelled, weighed } = self;
         Small::<T::Sums<_>>::bytes(small.0, small.1)
@@ -189,7 +199,7 @@ impl Sizes {
     }
 }
 
-/// What a thread works with.
+/// Workspace of a thread: one part per engine.
 struct Desk<T: Target> {
     small: Small<T::Sums<small::Sources>>,
     levelled: Levelled<T::Sums<levelled::Sources>>,
@@ -205,7 +215,7 @@ impl<T: Target> Desk<T> {
         })
     }
 
-    /// Sums up the shortest ways from a group of sources.
+    /// Sums up the dependencies of a group of sources.
     fn add_group<L: Lists>(
         &mut self,
         engine: Engine,
@@ -224,7 +234,7 @@ impl<T: Target> Desk<T> {
         }
     }
 
-    /// What the engine found last.
+    /// Returns the sums of the engine's last group.
     fn sums(&self, engine: Engine) -> &[f64] {
         match engine {
             Engine::Small => self.small.sums.sums(),
@@ -234,13 +244,13 @@ impl<T: Target> Desk<T> {
     }
 }
 
-/// Each vertex of a list, in which equal ones are neighbours, once, with the place of its first in the order of
-/// the iterator.
+/// Yields each distinct vertex of a sorted list once, with the place at which the iterator first
+/// meets it.
 #[inline(always)]
 fn once<'a>(
     list: impl Iterator<Item = (usize, &'a VertexId)>,
 ) -> impl Iterator<Item = (usize, VertexId)> {
-    // Which no vertex is.
+    // Not a vertex: the initial value differs from all of them.
     let mut last = VertexId::MAX;
     list.filter_map(move |(at, &vertex)| {
         let new = vertex != last;
@@ -255,7 +265,7 @@ mod tests {
     use proptest::prelude::*;
     use ripplet_graph::{Direction, Duplicates, EdgeTable, GraphBuilder, SelfLoops, VertexIds};
 
-    /// The sums of each group, for vertices or for arcs.
+    /// The sums of each group of sources, by the three hop engines.
     struct Each<T>(PhantomData<T>);
 
     impl<T: Target> Over for Each<T> {

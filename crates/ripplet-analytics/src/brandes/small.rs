@@ -1,8 +1,9 @@
-//! Small graphs: 64 sources at once, in one of two ways.
+//! Small graphs: 64 sources at once, with one of two engines.
 //!
-//! Where ways have many arcs, sources meet a vertex at as many steps as there are sources, so that little is done
-//! at once; sweeps do not mind (`swept.rs`). Where they have few, each step is of many sources, and of the arcs few
-//! are on shortest ways from any of them: to list what counts is cheaper (`linked.rs`).
+//! If paths are long, a vertex is reached from the sources at many different steps, so that a
+//! level-by-level engine handles few sources at a time. Sweeps are not affected (`swept.rs`). If
+//! paths are short, each step serves many sources, and few arcs are on shortest paths from any of
+//! them: a list of the additions is cheaper (`linked.rs`).
 
 use super::linked::Linked;
 use super::sums::Sums;
@@ -13,36 +14,36 @@ use crate::search::Mask;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// The most vertices and arcs of a graph for which 64 sources are worth their memory.
+/// The largest graph for which 64 sources at once are worth their memory.
 const MOST_VERTICES: u32 = 1 << 12;
 const MOST_ARCS: u64 = 1 << 15;
 
-/// Whether a graph is small enough.
+/// Returns whether a graph is small enough for this module.
 pub(super) fn takes(vertices: u32, arcs: u64) -> bool {
     vertices <= MOST_VERTICES && arcs <= MOST_ARCS
 }
 
-/// Arcs of the longest of the shortest ways from a source, from which on sweeps are faster: measured over paths,
+/// The eccentricity of a source, in arcs, from which on sweeps are faster: measured over paths,
 /// rings, trees, grids, random and geometric graphs of 16 to 2000 vertices (`bench/README.md`).
 const LONG: usize = 10;
 
-/// What a thread works with, with room for so many vertices and arcs or more.
+/// Workspace of a thread, with room for a number of vertices and arcs.
 pub(super) struct Small<S> {
     pub linked: Linked,
     pub swept: Swept,
-    /// How many shortest ways there are from each source.
+    /// The number of shortest paths σ from each source.
     pub ways: Numbers,
-    /// 1 over it.
+    /// 1 / σ.
     pub inverse: Numbers,
-    /// What the vertices ahead pass on.
+    /// δ / σ, accumulated from the successors.
     pub share: Numbers,
     pub sums: S,
 }
 
-/// Rows: a number for each vertex and source, where a processor reads eight at once.
+/// Rows of one number per vertex and source, aligned to a cache line.
 pub(super) struct Numbers(Vec<f64>);
 
-/// What a processor reads at once, in numbers.
+/// The numbers of a cache line.
 const LINE: usize = 8;
 
 impl Numbers {
@@ -54,7 +55,7 @@ impl Numbers {
         Ok(Numbers(memory::zeros(vertices as usize * Sources::LANES as usize + LINE)?))
     }
 
-    /// The first so many.
+    /// Returns the first `count` numbers, from a cache line's begin.
     #[inline(always)]
     pub fn first(&mut self, count: usize) -> &mut [f64] {
         let begin = self.0.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
@@ -63,7 +64,7 @@ impl Numbers {
 }
 
 impl<S: Sums<Sources>> Small<S> {
-    /// Bytes of one with room for so many vertices and arcs.
+    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         Linked::bytes(vertices, arcs)
             + Swept::bytes(vertices, arcs)
@@ -82,7 +83,7 @@ impl<S: Sums<Sources>> Small<S> {
         })
     }
 
-    /// Sums up the shortest ways from a group of sources.
+    /// Sums up the dependencies of a group of sources.
     pub fn add_group<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
@@ -93,23 +94,25 @@ impl<S: Sums<Sources>> Small<S> {
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
             {
-                // SAFETY: the processor has what the function is compiled for, as was just asked.
+                // SAFETY: the processor has the features that the function is compiled for, as
+                // checked above.
                 return unsafe { self.add_group_by_masks(lists, sources) };
             }
-            // SAFETY: as above.
+            // SAFETY: the processor has the features that the function is compiled for, as checked
+            // above.
             return unsafe { self.add_group_wide(lists, sources) };
         }
         self.add_group_plain(lists, sources);
     }
 
-    /// The same on a processor that adds eight numbers at a time, those of a mask.
+    /// Implements [`Small::add_group`] with AVX-512: masked additions of eight numbers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
     fn add_group_by_masks<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         self.add_group_plain(lists, sources);
     }
 
-    /// The same on a processor that counts bits and adds four.
+    /// Implements [`Small::add_group`] with AVX2: additions of four numbers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     fn add_group_wide<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
@@ -121,7 +124,7 @@ impl<S: Sums<Sources>> Small<S> {
         let Small { linked, swept, ways, inverse, share, sums } = self;
         let rows = [ways, inverse, share];
         sums.clear(lists.behind);
-        // Most that have fewer vertices have shorter ways: to look would take longer than it saves.
+        // Most smaller graphs have short paths: the search would cost more than it saves.
         let long = lists.vertices() as usize > 2 * LONG
             && swept.sweep.search(lists.ahead, sources.start) >= LONG;
         if long {

@@ -1,8 +1,8 @@
-//! What shortest ways are summed up for: vertices that they lead through, or arcs that they lead along.
+//! Sums of dependencies: per vertex, or per arc.
 //!
 //! ```text
-//! through v        ways(v) · share(v)
-//! along u → v      ways(u) · passed(v) where the arc is on shortest ways from the source; else 0
+//! vertex v         ways(v) · share(v)
+//! arc u → v        ways(u) · passed(v) if the arc is on a shortest path from the source; else 0
 //! ```
 
 use crate::eights::{EIGHT, sum_of};
@@ -10,19 +10,19 @@ use crate::lists::Lists;
 use crate::search::Mask;
 use ripplet_graph::{OutOfMemory, memory};
 
-/// A kind of sums.
+/// The elements that dependencies are summed for: vertices or arcs.
 pub(crate) trait Target {
-    /// The sums where so many sources are searched from at once.
+    /// The sums for as many sources at once as the mask has bits.
     type Sums<M: Mask>: Sums<M>;
 
-    /// How many sums there are in a graph of so many vertices and arcs.
+    /// Returns the number of sums of a graph of `vertices` vertices and `arcs` arcs.
     fn count(vertices: u32, arcs: u64) -> u64;
 }
 
-/// One for each vertex.
+/// One sum per vertex.
 pub(crate) struct Vertices;
-/// One for each arc, in the order of the lists that say where a search comes to a vertex from: those of
-/// incoming arcs. Of repeated arcs the first has it.
+/// One sum per arc, in the order of the lists of incoming arcs. Of repeated arcs the first one has
+/// it.
 pub(crate) struct Arcs;
 
 impl Target for Vertices {
@@ -41,42 +41,43 @@ impl Target for Arcs {
     }
 }
 
-/// What was found from a group of sources, of as many at a time as a mask has.
+/// The sums of a group of sources.
 pub(crate) trait Sums<M: Mask>: Sized + Send + Sync {
-    /// Bytes of those of a graph of so many vertices and arcs.
+    /// Returns the bytes of the sums of a graph of `vertices` vertices and `arcs` arcs.
     fn bytes(vertices: u32, arcs: u64) -> u64;
 
-    /// With room for so many vertices and arcs or more.
+    /// Creates sums with room for `vertices` vertices and `arcs` arcs.
     fn new(vertices: u32, arcs: u64) -> Result<Self, OutOfMemory>;
 
-    /// Begins a group of sources of a graph.
+    /// Sets the sums of a graph to 0, before a group of sources.
     fn clear<L: Lists>(&mut self, behind: L);
 
-    /// An arc, whose place among all is told where it is asked for, is on shortest ways from some of the
-    /// sources that are searched from.
+    /// Marks an arc as being on shortest paths from some of the current sources. `arc` computes its
+    /// place among all arcs, if it is needed.
     fn mark(&mut self, arc: impl FnOnce() -> usize, sources: M);
 
-    /// Adds what the shortest ways from these sources come to.
+    /// Adds the dependencies of the current sources.
     fn add_up<L: Lists>(&mut self, behind: L, rows: Rows<'_>);
 
-    /// What all sources of the group came to; more where there was room for more.
+    /// Returns the sums of the group; longer than the graph needs if there was room for more.
     fn sums(&self) -> &[f64];
 }
 
-/// Of each vertex a row, which has a number for each source: some eights, 0 where there is no such source.
+/// Rows of one number per source for each vertex. Their length is a multiple of eight; unused lanes
+/// are 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
-    /// The numbers of a row.
+    /// The length of a row.
     pub row: usize,
-    /// How many shortest ways there are from each source; 0 where there are none.
+    /// The number of shortest paths σ from each source; 0 without a path.
     pub ways: &'a [f64],
-    /// 1 over it.
+    /// 1 / σ.
     pub inverse: &'a [f64],
-    /// What the vertices ahead pass on; 0 at the source.
+    /// δ / σ, accumulated from the successors; 0 at the source.
     pub share: &'a [f64],
 }
 
-/// What leads through each vertex.
+/// Sums per vertex.
 pub(crate) struct Through {
     sums: Vec<f64>,
 }
@@ -112,14 +113,14 @@ impl<M: Mask> Sums<M> for Through {
     }
 }
 
-/// What leads along each arc.
+/// Sums per arc.
 pub(crate) struct Along<M> {
-    /// The sources from which it is on shortest ways; none between two searches.
+    /// The sources for which each arc is on shortest paths; none between two searches.
     on: Vec<M>,
     sums: Vec<f64>,
 }
 
-/// The most numbers of a row.
+/// The longest row.
 const LONGEST: usize = u64::LANES as usize;
 
 impl<M: Mask> Sums<M> for Along<M> {
@@ -165,7 +166,7 @@ impl<M: Mask> Sums<M> for Along<M> {
     }
 }
 
-/// Adds what leads along an arc that is on shortest ways from some sources.
+/// Adds the dependency of an arc that is on shortest paths from some sources.
 #[inline(always)]
 fn add_along<M: Mask>(sum: &mut f64, sources: M, ways: &[f64], passed: &[f64]) {
     let sources: u64 = sources.into();
@@ -173,8 +174,8 @@ fn add_along<M: Mask>(sum: &mut f64, sources: M, ways: &[f64], passed: &[f64]) {
     for (lane, (through, (ways, passed))) in
         through.iter_mut().zip(ways.iter().zip(passed)).enumerate()
     {
-        // What a vertex without a way has passed on is no number, and 0 the number without a bit. To ask would
-        // take longer than to compute all.
+        // A vertex without a path has passed NaN or infinity; masking the bits turns it into 0. A
+        // branch would cost more than computing all lanes.
         let bits = 0u64.wrapping_sub(sources >> lane & 1);
         *through = f64::from_bits((ways * passed).to_bits() & bits);
     }

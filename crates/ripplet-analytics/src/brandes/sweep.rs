@@ -1,8 +1,9 @@
-//! What sweeps over small graphs need: an order of the vertices, distances from 64 sources, and which arcs are on
-//! shortest ways.
+//! Preparation of sweeps over small graphs: a vertex order, distances from 64 sources, and the arcs
+//! on shortest paths.
 //!
-//! In the order of a breadth-first search most ways come nearer to its root, then go away from it. Sweeps over
-//! it, back and forth, therefore settle most vertices at once, and all of them sooner or later, in any order.
+//! The order is that of a breadth-first search. Most paths approach its root first, then lead away
+//! from it. Sweeps back and forth over the order therefore settle most vertices in the first two
+//! passes. Any order is correct.
 
 use super::once;
 use super::sums::Sums;
@@ -11,40 +12,40 @@ use crate::search::Mask;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// A set of sources that are searched from at once.
+/// A set of sources that are searched from at once: a bit each.
 pub(super) type Sources = u64;
 
 const LANES: usize = Sources::LANES as usize;
 
-/// How far a vertex is from each source, in arcs.
+/// The distance of a vertex from each source, in arcs.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Distances([u16; LANES]);
 
-/// Where there is no way: farther than all there are, and one more is no overflow.
+/// The distance without a path: larger than any distance, and adding 1 does not overflow.
 const NOWHERE: u16 = 1 << 15;
 
-/// What a thread keeps, with room for so many vertices and arcs or more.
+/// Workspace of a thread, with room for a number of vertices and arcs.
 pub(super) struct Sweep {
-    /// The vertices as a search finds them that goes along arcs, then against them, too.
+    /// The vertices in the order of a search along arcs, then against them.
     order: Vec<VertexId>,
-    /// Whether a vertex has news for those ahead.
+    /// Whether a vertex's distances have changed since its successors read them.
     news: Vec<bool>,
     distances: Vec<Distances>,
-    /// The sources from which an arc of the lists behind, and of those ahead, is on shortest ways. Of repeated
-    /// ones the first has them.
+    /// The sources for which an arc of the predecessor lists (`behind`) and of the successor lists
+    /// (`ahead`) is on a shortest path. Of repeated arcs the first one has them.
     pub behind: Vec<Sources>,
     pub ahead: Vec<Sources>,
 }
 
 impl Sweep {
-    /// Bytes of one with room for so many vertices and arcs.
+    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         let of_vertex = size_of::<VertexId>() + size_of::<bool>() + size_of::<Distances>();
         of_vertex as u64 * u64::from(vertices) + 2 * size_of::<Sources>() as u64 * arcs
     }
 
-    /// For no more vertices than distances are told apart.
+    /// Creates a workspace for at most [`NOWHERE`] vertices.
     pub fn new(vertices: u32, arcs: u64) -> Result<Sweep, OutOfMemory> {
         let (vertices, arcs) = (vertices as usize, arcs as usize);
         Ok(Sweep {
@@ -56,12 +57,13 @@ impl Sweep {
         })
     }
 
-    /// The vertices in an order to sweep over.
+    /// Returns the vertices in the order of the sweeps.
     pub fn order(&self) -> &[VertexId] {
         &self.order
     }
 
-    /// Begins the order with the vertices that a search from one finds along arcs; how many arcs the last is away.
+    /// Begins the order with a search from `source` along arcs; returns the distance of the last
+    /// vertex, in arcs.
     #[inline(always)]
     pub fn search<L: Lists>(&mut self, ahead: L, source: VertexId) -> usize {
         let Sweep { order, news: found, .. } = self;
@@ -70,7 +72,7 @@ impl Sweep {
         order.clear();
         find(order, found, &[source]);
         let (mut next, mut depth) = (0, 0);
-        // Of dense graphs most lists tell nothing new.
+        // In dense graphs most lists hold no new vertex: stop when all are found.
         while next < order.len() && order.len() < found.len() {
             let level = next..order.len();
             next = level.end;
@@ -82,7 +84,7 @@ impl Sweep {
         depth
     }
 
-    /// Prepares for sources, after a search from one.
+    /// Prepares sweeps for a group of sources, after a search from one of them.
     #[inline(always)]
     pub fn begin<L: Lists>(
         &mut self,
@@ -95,13 +97,13 @@ impl Sweep {
         self.compare(lists, sums);
     }
 
-    /// Completes the order.
+    /// Completes the order with the vertices that the search along arcs did not reach.
     #[inline(always)]
     fn arrange<L: Lists>(&mut self, lists: Sides<L>) {
         let Sweep { order, news: found, .. } = self;
         let found = &mut found[..lists.vertices() as usize];
         let first = order.first().copied().unwrap_or_default();
-        // On an undirected graph the search has been along all arcs.
+        // On an undirected graph the search has already followed all arcs.
         let undirected = std::ptr::eq(lists.ahead.of(first), lists.behind.of(first));
         let mut next = if undirected { order.len() } else { 0 };
         for root in 0..lists.vertices() {
@@ -116,7 +118,7 @@ impl Sweep {
         }
     }
 
-    /// Finds the distances: who is nearer to a source than it was tells those ahead.
+    /// Computes the distances: a vertex whose distances changed updates its successors.
     #[inline(always)]
     fn measure<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         let vertices = lists.vertices() as usize;
@@ -148,7 +150,7 @@ impl Sweep {
         }
     }
 
-    /// Finds the arcs on shortest ways.
+    /// Finds the arcs on shortest paths.
     #[inline(always)]
     fn compare<L: Lists>(&mut self, lists: Sides<L>, sums: &mut impl Sums<Sources>) {
         let Sweep { distances, behind, ahead, .. } = self;
@@ -170,7 +172,7 @@ impl Sweep {
     }
 }
 
-/// Appends those vertices that were not found before.
+/// Appends the vertices that are not in the order yet.
 #[inline(always)]
 fn find(order: &mut Vec<VertexId>, found: &mut [bool], vertices: &[VertexId]) {
     for &vertex in vertices {
@@ -181,7 +183,7 @@ fn find(order: &mut Vec<VertexId>, found: &mut [bool], vertices: &[VertexId]) {
 }
 
 impl Distances {
-    /// Whether a way through a neighbour is shorter than those known from any source, which it replaces.
+    /// Replaces distances by shorter ones through a neighbour; returns whether any changed.
     #[inline(always)]
     fn approach(&mut self, through: &[u16; LANES]) -> bool {
         let mut changed = 0;
@@ -193,7 +195,7 @@ impl Distances {
         changed != 0
     }
 
-    /// The sources from which a neighbour ahead is one arc farther.
+    /// Returns the sources for which a successor is exactly one arc farther.
     #[inline(always)]
     fn lead_to(&self, ahead: &Distances) -> Sources {
         let mut sources = Sources::NONE;

@@ -1,17 +1,18 @@
-//! Small graphs: 64 sources at once, sweep after sweep.
+//! Brandes' algorithm for small graphs with long paths: 64 sources at once, in repeated sweeps.
 //!
 //! ```text
-//! on         of each arc, the sources from which it is on shortest ways
-//! done       of each vertex, those for which its sum is found; at first those that have none
-//! a sweep    of each vertex that is not done for all, the sources for which all before it are done:
-//!              sum = what those have who lead here, for all these sources at once; done
-//! ways       sweeps from the sources, over arcs from behind
-//! share      sweeps to them, over arcs ahead
+//! on         per arc, the sources for which it is on a shortest path
+//! done       per vertex, the sources for which its sum is final; initially the source's own bit
+//! a sweep    for each vertex that is not done for all sources:
+//!              ready = the sources for which all its predecessors are done
+//!              sum  += the predecessors' values, for all ready sources at once; done |= ready
+//! ways       sweeps away from the sources, over predecessor lists
+//! share      sweeps towards the sources, over successor lists
 //! ```
 //!
-//! A vertex is as far from one source as from another only by chance, so that level by level little can be added at
-//! once. But however far they are, sources on the same side of a vertex have ways through the same neighbours:
-//! after a sweep there and one back most are done.
+//! A vertex is rarely at equal distance from two sources, so that a level-by-level engine would add
+//! few numbers at a time. But sources on the same side of a vertex reach it through the same
+//! neighbours, whatever their distance: after one sweep in each direction most vertices are done.
 
 use super::small::Numbers;
 use super::sums::{Rows, Sums};
@@ -21,39 +22,39 @@ use crate::search::Mask;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// Numbers that are added at once: as many as fit into a processor's registers.
+/// Numbers that are added at once: as many as fit into the processor's registers.
 const SPAN: usize = 32;
-/// The sources of the first.
+/// The sources of the first span.
 const SPAN_OF_SOURCES: Sources = Sources::MAX >> (64 - SPAN);
 
 type Span = [f64; SPAN];
 
-/// What a thread works with, with room for so many vertices and arcs or more.
+/// Workspace of a thread, with room for a number of vertices and arcs.
 pub(super) struct Swept {
     pub sweep: Sweep,
     /// The vertices that are not done for all sources.
     pending: Vec<VertexId>,
     done: Vec<Sources>,
-    /// What a vertex passes on.
+    /// The `passed` values of each vertex, (1 + δ) / σ.
     passed: Numbers,
 }
 
-/// Sums that are made of others, over arcs from vertices to those that come next.
+/// Sums that propagate along arcs, from predecessors in the direction of the pass.
 trait Flow {
-    /// Whether a list is added up from its last vertex to the first.
+    /// Whether a list is summed from its last vertex to the first.
     const BACK: bool;
 
-    /// What a place has so far.
+    /// Returns the sum at a place so far.
     fn sum(&self, place: usize) -> Span;
 
-    /// What it gives.
+    /// Returns the value that a place contributes to others.
     fn give(&self, place: usize) -> &Span;
 
-    /// Sets what it has.
+    /// Stores the sum at a place.
     fn set(&mut self, place: usize, sum: Span);
 }
 
-/// Of ways.
+/// Path counts.
 struct Ways<'a>(&'a mut [Span]);
 
 impl Flow for Ways<'_> {
@@ -75,7 +76,7 @@ impl Flow for Ways<'_> {
     }
 }
 
-/// Of what is passed on.
+/// Dependencies.
 struct Shares<'a> {
     inverse: &'a [Span],
     share: &'a mut [Span],
@@ -104,7 +105,7 @@ impl Flow for Shares<'_> {
 }
 
 impl Swept {
-    /// Bytes of one with room for so many vertices and arcs.
+    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         let of_vertex = size_of::<VertexId>() + size_of::<Sources>();
         Sweep::bytes(vertices, arcs)
@@ -122,7 +123,7 @@ impl Swept {
         })
     }
 
-    /// Adds the shortest ways from a group of sources, after a search from one of them.
+    /// Adds the dependencies of a group of sources, after a search from one of them.
     #[inline(always)]
     pub fn add_group<L: Lists>(
         &mut self,
@@ -153,10 +154,10 @@ impl Swept {
     }
 }
 
-/// Sweeps for some sources.
+/// The state of the sweeps for a group of sources.
 struct Run<'a> {
     order: &'a [VertexId],
-    /// The spans of a row.
+    /// The number of spans of a row.
     spans: usize,
     sources: Range<VertexId>,
     pending: &'a mut Vec<VertexId>,
@@ -164,7 +165,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Sweeps until all vertices are done, whose lists say whom they come after. Sources are at first.
+    /// Sweeps until all vertices are done. `lists` holds the predecessors; the sources are done
+    /// from the start.
     #[inline(always)]
     fn settle<L: Lists, F: Flow>(&mut self, lists: L, on: &[Sources], mut flow: F) {
         let Run { order, spans, pending, done, .. } = self;
@@ -175,7 +177,7 @@ impl Run<'_> {
             done[source as usize] |= Sources::of(lane);
         }
         pending.clear();
-        // Most ways come nearer to the root first.
+        // Reversed, the first sweep goes towards the root, as most paths do.
         pending.extend(order.iter().rev());
         while !pending.is_empty() {
             let mut kept = 0;
@@ -206,19 +208,19 @@ impl Run<'_> {
 /// The arcs of a vertex.
 struct Arcs<'a> {
     list: &'a [VertexId],
-    /// The sources from which each is on shortest ways.
+    /// The sources for which each arc is on a shortest path.
     on: &'a [Sources],
 }
 
 impl Arcs<'_> {
-    /// The sources for which all that lead here are done.
+    /// Returns the sources for which all predecessors are done.
     #[inline(always)]
     fn ready(&self, done: &[Sources]) -> Sources {
         let arcs = self.list.iter().zip(self.on);
         arcs.fold(!Sources::NONE, |ready, (&from, on)| ready & (done[from as usize] | !on))
     }
 
-    /// Adds up what they give, for some sources.
+    /// Adds the predecessors' values, for some sources.
     #[inline(always)]
     fn add_up<F: Flow>(
         &self,

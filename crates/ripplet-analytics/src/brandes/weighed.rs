@@ -1,13 +1,14 @@
-//! By weights: from one source after the other, eight of them side by side in the rows.
+//! Brandes' algorithm by weights: one source after the other, eight of them side by side in the
+//! rows.
 //!
 //! ```text
-//! search     how far each vertex is, the nearest first
-//! ways       of each vertex, the nearest first: the sum of those of the vertices behind it
-//! share      of each vertex, the farthest first: the sum of what the vertices ahead of it pass on
+//! search     the distance of each vertex, in ascending order
+//! ways       per vertex, the nearest first: the sum of the predecessors' ways
+//! share      per vertex, the farthest first: the sum of the successors' passed
 //! ```
 //!
-//! A vertex takes from its neighbours and gives nothing to them, so that the order of a sum is that of a list:
-//! the same numbers in the same order as where arcs are counted.
+//! A vertex pulls from its neighbours and pushes nothing to them, so that numbers add up in the
+//! order of the list: the same order as in the hop engines.
 
 use super::sums::{Rows, Sums};
 use crate::eights::EIGHT;
@@ -18,23 +19,24 @@ use crate::{Observer, RunError};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// A set of sources whose rows are side by side.
+/// A set of sources whose rows are side by side: a bit each.
 pub(super) type Sources = u8;
 
-/// What a thread works with, with room for so many vertices and arcs or more. No arc but loops weighs 0.
+/// Workspace of a thread, with room for a number of vertices and arcs. Only self-loops may have
+/// weight 0.
 pub(super) struct Weighed<S> {
     search: Searches,
-    /// Rows: how many shortest ways there are from each source.
+    /// Rows: the number of shortest paths σ from each source.
     ways: Vec<f64>,
-    /// Rows: 1 over it.
+    /// Rows: 1 / σ.
     inverse: Vec<f64>,
-    /// Rows: what the vertices ahead pass on.
+    /// Rows: δ / σ, accumulated from the successors.
     share: Vec<f64>,
     pub sums: S,
 }
 
 impl<S: Sums<Sources>> Weighed<S> {
-    /// Bytes of one with room for so many vertices and arcs.
+    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         let rows = 3 * 8 * EIGHT as u64 * u64::from(vertices);
         bytes_of_searches(vertices) + rows + S::bytes(vertices, arcs)
@@ -51,7 +53,7 @@ impl<S: Sums<Sources>> Weighed<S> {
         })
     }
 
-    /// Sums up the shortest ways from a group of sources.
+    /// Sums up the dependencies of a group of sources.
     pub fn add_group<L: Lists>(
         &mut self,
         lists: Sides<L>,
@@ -78,7 +80,7 @@ impl<S: Sums<Sources>> Weighed<S> {
         Ok(())
     }
 
-    /// Counts the ways to all vertices, from the nearest to the farthest.
+    /// Counts the shortest paths to all vertices, from the nearest to the farthest.
     fn count_ways<L: Lists>(&mut self, behind: L, source: VertexId, lane: u32) {
         let Weighed { search, ways, inverse, sums, .. } = self;
         let (found, distance) = (search.found().found(), search.found().distances());
@@ -88,7 +90,7 @@ impl<S: Sums<Sources>> Weighed<S> {
             let here = distance[vertex as usize];
             let mut sum = 0.0;
             for_each_arc(behind, vertex, |at, from, length| {
-                // A vertex without a way is never that near.
+                // A vertex without a path has the largest distance, which never matches.
                 let leads =
                     (length <= here) & (here.wrapping_sub(length) == distance[from as usize]);
                 sum += if_so(leads, ways[place(from)]);
@@ -99,17 +101,17 @@ impl<S: Sums<Sources>> Weighed<S> {
         }
     }
 
-    /// Passes on what each vertex has, from the farthest to the nearest.
+    /// Accumulates dependencies from the farthest vertex to the nearest.
     fn share_out<L: Lists>(&mut self, ahead: L, lane: u32) {
         let Weighed { search, inverse, share, .. } = self;
         let (found, distance) = (search.found().found(), search.found().distances());
         let place = |vertex: VertexId| vertex as usize * EIGHT + lane as usize;
-        // Nothing leads through the source.
+        // `found[0]` is left out: no path passes through its own source.
         for &vertex in found[1..].iter().rev() {
             let here = distance[vertex as usize];
             let mut sum = 0.0;
             for_each_arc_back(ahead, vertex, |to, length| {
-                // All neighbours of a vertex that was found were found.
+                // All successors of a reached vertex are reached.
                 let leads = here + length == distance[to as usize];
                 sum += if_so(leads, inverse[place(to)] + share[place(to)]);
             });
@@ -118,15 +120,16 @@ impl<S: Sums<Sources>> Weighed<S> {
     }
 }
 
-/// A number, or 0, which changes no sum. Nobody knows beforehand which arcs are on shortest ways, so that to ask
-/// would take longer.
+/// Returns `number` if `leads`, else 0, without a branch: which arcs are on shortest paths is
+/// unpredictable.
 #[inline(always)]
 fn if_so(leads: bool, number: f64) -> f64 {
     f64::from_bits(number.to_bits() & 0u64.wrapping_sub(u64::from(leads)))
 }
 
-/// Visits the arcs of a list but loops, which are on no shortest way though they may be without length; of
-/// repeated ones the first: its place, the neighbour, and the least length.
+/// Visits the arcs of a list: the place, the neighbour, and the length. Of repeated arcs it visits
+/// the first with the least length. It skips self-loops, which are on no shortest path and may have
+/// length 0.
 #[inline(always)]
 fn for_each_arc<L: Lists>(lists: L, vertex: VertexId, mut visit: impl FnMut(usize, VertexId, u64)) {
     let (list, weights) = (lists.of(vertex), lists.weights_of(vertex));
@@ -144,7 +147,7 @@ fn for_each_arc<L: Lists>(lists: L, vertex: VertexId, mut visit: impl FnMut(usiz
     }
 }
 
-/// The same from the last to the first, without their places.
+/// Visits the arcs of a list from the last to the first, without their places; skips self-loops.
 #[inline(always)]
 fn for_each_arc_back<L: Lists>(lists: L, vertex: VertexId, mut visit: impl FnMut(VertexId, u64)) {
     let (list, weights) = (lists.of(vertex), lists.weights_of(vertex));

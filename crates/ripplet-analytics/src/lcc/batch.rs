@@ -1,8 +1,10 @@
-//! Many small graphs: of each vertex, the neighbours of its neighbours that are its own.
+//! Triangles of the many small graphs of a batch: for each vertex, the neighbours of its neighbours
+//! that are its own.
 //!
-//! Graphs are too small for ranks and hubs to pay: each is made simple, a list of neighbours for each vertex
-//! with how many arcs lead to them and whether one leaves, and each two neighbours of a vertex that are
-//! neighbours are met twice, once from either.
+//! The graphs are too small for ranks and hub bitmaps to pay off. Each graph is first made simple:
+//! a list of neighbours per vertex, with the number of arcs between both ends and whether one
+//! leaves. Each pair of adjacent neighbours of a vertex is then found twice, once from either
+//! neighbour.
 
 use super::neighbors::{Degrees, for_each_neighbor_in};
 use super::{Definition, Lcc};
@@ -12,19 +14,20 @@ use crate::{Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
-/// What a run over a batch gives back.
+/// The result of a run over a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchOutcome {
-    /// Each vertex's coefficient in its graph, graph by graph, as the vertices lie in their batch.
+    /// The coefficient of each vertex within its graph, graph by graph, in the order of the
+    /// vertices in their batch.
     pub coefficients: Vec<f64>,
-    /// How many triangles each vertex is a corner of, where that was asked for.
+    /// The number of triangles at each vertex, if requested.
     pub triangles: Option<Vec<u64>>,
-    /// How many triangles each graph has.
+    /// The number of triangles of each graph.
     pub triangle_counts: Vec<u64>,
 }
 
 impl Lcc {
-    /// The memory that [`Lcc::run_batch`] will need beside these graphs on so many threads.
+    /// Returns the memory that [`Lcc::run_batch`] needs beside these graphs on `threads` threads.
     pub fn plan_of_batch(&self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
         let desk = Desk::bytes(swarm::largest(graphs), most_arcs(graphs));
         let values = if self.triangles { 16 } else { 8 };
@@ -33,11 +36,13 @@ impl Lcc {
             .with("simple graphs, one a thread", (threads as u64).saturating_mul(desk))
     }
 
-    /// Computes the coefficients of each of these graphs: what [`Lcc::run`] finds of each, bit by bit; each is
-    /// done by one thread.
+    /// Returns the coefficients of each of these graphs, with the bits that [`Lcc::run`] returns
+    /// for each.
+    ///
+    /// One thread works on each graph.
     ///
     /// # Errors
-    /// Where the observer cancels, or memory is refused.
+    /// If the observer cancels or memory is refused.
     pub fn run_batch(
         &self,
         graphs: BatchSlice<'_>,
@@ -67,7 +72,7 @@ impl Lcc {
                 }
                 count[0] += found.triangles;
             }
-            // Each was met at its three corners.
+            // Each triangle was counted at its three corners.
             count[0] /= 3;
             Ok(())
         };
@@ -79,37 +84,38 @@ impl Lcc {
     }
 }
 
-/// The most neighbours that the vertices of a graph have together, as far as its arcs tell.
+/// Returns the largest total length of a graph's simple neighbour lists: an upper bound by its
+/// arcs.
 fn most_arcs(graphs: BatchSlice<'_>) -> u64 {
     let incoming =
         |graph: BatchGraph<'_>| graph.incoming().map_or(0, |lists| lists.neighbors().len());
     graphs.graphs().map(|graph| graph.arcs() + incoming(graph) as u64).max().unwrap_or(0)
 }
 
-/// A neighbour of a vertex.
+/// A neighbour of a vertex in the simple graph.
 #[derive(Clone, Copy, Default)]
 struct Neighbor {
     vertex: VertexId,
-    /// Whether there is an arc to it.
+    /// Whether there is an arc to the neighbour.
     leaves: bool,
-    /// How many arcs there are between both; 1 on an undirected graph.
+    /// The number of arcs between both, 1 or 2; 1 on an undirected graph.
     arcs: u8,
 }
 
-/// What the triangles of a vertex add up to.
+/// Sums over the triangles of a vertex.
 #[derive(Default)]
 struct Found {
     numerator: u64,
     triangles: u64,
 }
 
-/// What a thread works with, with room for so many vertices and arcs or more.
+/// Workspace of a thread, with room for a number of vertices and arcs.
 struct Desk {
-    /// The neighbours of each vertex in the simple graph, which ascend.
+    /// The neighbours of each vertex in the simple graph, ascending.
     neighbors: Vec<Neighbor>,
-    /// Where each vertex's begin, and after them the end of the last.
+    /// The begin of each vertex's neighbours, and the end of the last one's.
     starts: Vec<u64>,
-    /// The arcs between the vertex that is looked at and each; 0 where it is no neighbour.
+    /// The number of arcs between the current vertex and each other; 0 if they are not adjacent.
     marks: Vec<u8>,
 }
 
@@ -126,7 +132,7 @@ impl Desk {
         size_of::<Neighbor>() as u64 * arcs + 9 * u64::from(vertices) + 8
     }
 
-    /// Takes a graph's neighbours.
+    /// Builds the simple graph.
     fn simplify(&mut self, graph: BatchGraph<'_>) {
         let (out, incoming) = (graph.out(), graph.incoming());
         self.neighbors.clear();
@@ -153,7 +159,7 @@ impl Desk {
         Degrees { neighbors: of.len() as u32, reciprocal }
     }
 
-    /// Counts what there is between the neighbours of a vertex.
+    /// Counts the arcs or cycles between the neighbours of a vertex.
     fn count(&mut self, vertex: VertexId, definition: Definition, directed: bool) -> Found {
         let mut marks = std::mem::take(&mut self.marks);
         let own = self.of(vertex);
@@ -170,7 +176,7 @@ impl Desk {
         }
         own.iter().for_each(|neighbor| marks[neighbor.vertex as usize] = 0);
         self.marks = marks;
-        // Each two neighbours were met from either.
+        // Each pair of neighbours was found from either one.
         let numerator = match definition {
             Definition::Fagiolo if directed => cycles / 2,
             _ => arcs,

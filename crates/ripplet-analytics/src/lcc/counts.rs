@@ -1,25 +1,25 @@
-//! The sums of all threads.
+//! The sums of all threads, as shared counters.
 
 use ripplet_graph::{VertexId, as_atomic};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What triangles add to their corners, one number a vertex, two where triangles are asked for.
+/// Shared counters per vertex: the numerator of its coefficient, and its triangles if requested.
 ///
-/// Sums fit `u64`: each triangle at a vertex has an edge of its own opposite to it, and adds at most 8;
-/// fewer than 2⁶⁰ edges can be addressed.
+/// Sums fit `u64`: each triangle at a vertex has a distinct edge opposite to it and adds at most 8,
+/// and fewer than 2⁶⁰ edges can be addressed.
 pub(super) struct Counts<'a> {
     numerators: Wide<'a>,
     triangles: Option<Wide<'a>>,
 }
 
 impl<'a> Counts<'a> {
-    /// Counts in these arrays, which hold 0 for each vertex.
+    /// Uses these arrays as counters; they must hold 0 for each vertex.
     pub fn new(numerators: &'a mut [u64], triangles: Option<&'a mut [u64]>) -> Counts<'a> {
         Counts { numerators: Wide::new(numerators), triangles: triangles.map(Wide::new) }
     }
 
-    /// Whether triangles are counted apart.
+    /// Returns whether triangles are counted separately.
     pub fn has_triangles(&self) -> bool {
         self.triangles.is_some()
     }
@@ -33,15 +33,16 @@ impl<'a> Counts<'a> {
     }
 }
 
-/// What some triangles add to a corner.
+/// The contribution of triangles to one of their corners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum {
     pub numerator: u64,
     pub triangles: u64,
 }
 
-/// An array of `u64` that threads add to, as pairs of atomic halves: whose low half overflows adds 1
-/// to the high one, so that the sum is right when all are done.
+/// An array of `u64` counters that threads add to, each a pair of atomic halves. An addition that
+/// overflows the low half adds 1 to the high one, so that the counter is right once all additions
+/// are done.
 struct Wide<'a>(&'a [AtomicU32]);
 
 impl<'a> Wide<'a> {

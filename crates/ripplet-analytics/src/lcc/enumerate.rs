@@ -1,22 +1,23 @@
-//! Every triangle once, on all threads.
+//! Enumeration of triangles: every triangle once, on all threads.
 //!
 //! ```text
-//! of each v (by rank), list A of its neighbours of lower rank:
+//! for each v (by rank), list A of its neighbours of lower rank:
 //!   give each rank of A a cell
-//!   of each u in A, list B:            what is in both is a third corner w
-//!     ask a hub's row of A's ranks,    where A's part is shorter than B
-//!     or look them up in B,            where it is much shorter
-//!     or walk B over the cells
-//!   what was counted is added to its vertices, and the cells are free again
+//!   for each u in A, list B:               each rank in both lists is a third corner w
+//!     test A's ranks in a hub's bitmap,    if A's part before u is shorter than B
+//!     or search for them in B,             if it is much shorter
+//!     or walk B and test the cells
+//!   add the counts to the vertices, and free the cells
 //! ```
 //!
-//! Lists ascend and hold ranks below their owner's, so that only the part of A before u can meet B.
+//! Lists ascend and hold ranks below their owner's, so that only the part of A before u can
+//! intersect B.
 //!
-//! A thread has a fixed number of cells. A rank's cell is that of its low bits, and says whose it is:
-//! walking asks no more than that, and no branch depends on the ranks that are met, so that a processor
-//! fetches the next lists meanwhile. A rank whose cell a lower one of A has is *spilled*: few are, and
-//! they are looked up. Of hubs, the lowest ranks, a thread keeps the sums to itself: there, threads
-//! would meet most.
+//! A thread has a fixed number of cells. The cell of a rank is given by its low bits, and stores
+//! the rank. A walk reads nothing else and has no branch that depends on the ranks, so that the
+//! processor prefetches the next lists meanwhile. A rank whose cell is taken by a lower rank of A
+//! is *spilled*: spilled ranks are few and are searched for. The sums of hubs, the lowest ranks,
+//! are kept per thread: there, threads would contend most.
 
 use super::counts::{Counts, Sum};
 use super::hubs::{Hubs, Row};
@@ -33,18 +34,18 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-/// Cells of a thread, 8 or 16 bytes each: what a second-level cache holds.
+/// Cells of a thread, 8 or 16 bytes each: sized for a second-level cache.
 const CELLS: usize = 1 << 15;
-/// Ranks whose sums a thread keeps to itself: 32 KiB, 64 with triangles.
+/// Ranks whose sums a thread keeps privately: 32 KiB, 64 KiB with triangles.
 const HUBS: usize = 1 << 12;
-/// A step of a search costs as much as so many of a walk.
+/// The cost of a step of a search, in steps of a walk.
 const SEARCH_STEP: usize = 2;
-/// Tasks a thread: the last one of a run is a small part of it.
+/// Tasks per thread: small enough that the last task of a run is a small part of it.
 const TASKS_PER_THREAD: u64 = 64;
-/// Arcs walked between two looks whether the run is cancelled: about a millisecond.
+/// Arcs walked between two checks for cancellation: about a millisecond.
 const WORK_PER_LOOK: u64 = 1 << 19;
 
-/// A way to meet a list.
+/// A method of intersecting two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Walk,
@@ -52,7 +53,7 @@ enum Way {
 }
 
 impl Way {
-    /// The better way to find which of `short` ranks are among `long`.
+    /// Returns the cheaper method to find which of `short` ranks are among `long`.
     #[inline]
     fn to_meet(short: usize, long: usize) -> Way {
         match short * (long | 1).ilog2() as usize * SEARCH_STEP < long {
@@ -62,11 +63,11 @@ impl Way {
     }
 }
 
-/// Bytes that a thread needs for a graph of so many edges.
+/// Returns the bytes of a thread's workspace for a graph of `edges` edges.
 pub(super) fn bytes_of_desk<R: Rule>(edges: u64, triangles: bool) -> u64 {
     let (cell, hub) = (size_of::<Cell<R>>() as u64, if triangles { 16 } else { 8 });
     let scratch = if R::DIRECTED { 16 } else { 0 };
-    // An array that grows has room for twice as much, and once more while it is moved.
+    // A growing array has capacity for twice its length, and the old array lives while it is moved.
     let tasks = 3 * (TASKS_PER_THREAD + 1) * size_of::<Range<u32>>() as u64;
     CELLS as u64 * cell
         + HUBS as u64 * hub
@@ -74,26 +75,27 @@ pub(super) fn bytes_of_desk<R: Rule>(edges: u64, triangles: bool) -> u64 {
         + oriented::longest_list(edges) * (cell + size_of::<R::Tally>() as u64 + scratch)
 }
 
-/// What a thread works with.
+/// Workspace of a thread.
 struct Desk<R: Rule> {
     cells: Box<[Cell<R>; CELLS]>,
-    /// The ranks of v's list whose cell another one has, ascending, with room for the longest list.
+    /// The ranks of v's list whose cell another rank has, ascending, with room for the longest
+    /// list.
     spilled: Vec<Cell<R>>,
-    /// What rows of hubs add to the ranks of v's list, by place; with room for the longest list.
+    /// Sums from hubs' bitmaps for the ranks of v's list, by place; with room for the longest list.
     of_rows: Vec<R::Tally>,
     /// Sums of the lowest ranks.
     hubs: Vec<u64>,
-    /// Their triangles, where these are counted apart.
+    /// Triangles of the lowest ranks, if counted separately.
     hub_triangles: Vec<u64>,
 }
 
-/// What is counted of a rank of v's list.
+/// The counts of a rank of v's list.
 struct Cell<R: Rule> {
     rank: u32,
     tally: R::Tally,
 }
 
-/// The rank of a cell that none has.
+/// The rank of a free cell.
 const FREE: u32 = u32::MAX;
 
 impl<R: Rule> Cell<R> {
@@ -108,13 +110,13 @@ impl<R: Rule> Clone for Cell<R> {
     }
 }
 
-/// The number of a rank's cell: the rank itself, if it is low.
+/// Returns the cell of a rank: the rank itself if it is below [`CELLS`].
 #[inline]
 fn cell_of(rank: u32) -> usize {
     rank as usize % CELLS
 }
 
-/// Triangles to be counted.
+/// The inputs and outputs of an enumeration.
 pub(super) struct Enumeration<'a> {
     oriented: &'a Oriented,
     hubs: &'a Hubs,
@@ -132,7 +134,7 @@ impl<'a> Enumeration<'a> {
         Enumeration { oriented, hubs, counts, observer }
     }
 
-    /// Counts every triangle by a rule; returns how many there are.
+    /// Enumerates every triangle and applies a rule; returns their number.
     pub fn run<R: Rule>(&self) -> Result<u64, RunError> {
         let threads = rayon::current_num_threads();
         let tasks = Tasks::cut(self.oriented, threads, self.observer)?;
@@ -143,7 +145,7 @@ impl<'a> Enumeration<'a> {
         let done = AtomicU64::new(0);
         let counted = tasks.ranges.into_par_iter().with_max_len(1).map(|ranks| {
             let thread = rayon::current_thread_index().unwrap_or(0);
-            // A task that panicked ends the run: nobody reads what it left.
+            // A task that panicked ends the run: its workspace is not read.
             let mut desk = desks[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let (mut triangles, mut work, mut unseen) = (0, 0, 0);
             for rank in ranks {
@@ -172,7 +174,7 @@ impl<'a> Enumeration<'a> {
         let longest = oriented::longest_list(self.oriented.edges()) as usize;
         let cells = memory::filled(Cell::free(), CELLS)?.into_boxed_slice();
         Ok(Desk {
-            // A slice of this length, which a loop then knows.
+            // An array of constant length, so that the compiler drops bounds checks.
             cells: cells.try_into().map_err(|_| OutOfMemory::of::<Cell<R>>(CELLS))?,
             spilled: memory::with_room(longest)?,
             of_rows: memory::with_room(longest)?,
@@ -181,7 +183,7 @@ impl<'a> Enumeration<'a> {
         })
     }
 
-    /// Counts the triangles whose highest rank this is; returns how many there are.
+    /// Enumerates the triangles whose highest rank is `rank`; returns their number.
     fn corners_of<R: Rule>(&self, rank: u32, desk: &mut Desk<R>) -> u64 {
         let a = self.oriented.list(rank);
         if a.ranks.len() < 2 {
@@ -202,7 +204,8 @@ impl<'a> Enumeration<'a> {
             let v_sum = unpack(v_sum);
             own.numerator += v_sum.numerator;
             own.triangles += v_sum.triangles;
-            // What u gets as the second corner goes with what it gets as the third one of others.
+            // The counts of u as second corner are merged with those as third corner of other
+            // triangles.
             R::add(&mut desk.of_rows[place], u_sum);
         }
         let mut spilled = std::mem::take(&mut desk.spilled);
@@ -227,8 +230,8 @@ impl<'a> Enumeration<'a> {
         if R::DIRECTED { own.triangles } else { own.numerator }
     }
 
-    /// Reads where the lists of some ranks begin, all at once: what is met one list after the other waits
-    /// for the memory at each.
+    /// Reads the first element of each of these lists, all at once: the loads overlap. Lists that
+    /// are first touched one after the other would each wait for memory.
     #[inline]
     fn begin_reading(&self, ranks: &[u32]) {
         let first = |&u: &u32| self.oriented.list(u).ranks.first().copied().unwrap_or(0);
@@ -247,7 +250,7 @@ impl<'a> Enumeration<'a> {
         }
     }
 
-    /// Adds what a thread kept to itself.
+    /// Adds the sums of hubs that a thread kept privately.
     fn add_hubs<R: Rule>(&self, desk: Desk<R>) {
         for (rank, &numerator) in (0..self.oriented.ranks()).zip(&desk.hubs) {
             let triangles = desk.hub_triangles.get(rank as usize).copied().unwrap_or(0);
@@ -257,7 +260,7 @@ impl<'a> Enumeration<'a> {
 }
 
 impl<R: Rule> Desk<R> {
-    /// The cell of a rank of v's list.
+    /// Returns the cell of a rank of v's list.
     #[inline]
     fn cell(&mut self, rank: u32) -> &mut Cell<R> {
         let cell = &mut self.cells[cell_of(rank)];
@@ -282,7 +285,7 @@ impl<R: Rule> Desk<R> {
         }
     }
 
-    /// Asks a hub's row of the first ranks of v's list.
+    /// Tests the first ranks of v's list in a hub's bitmap.
     #[inline]
     fn ask(&mut self, ranks: &[u32], row: &Row<'_>, vu: u64) -> (Packed, Packed) {
         let mut sums = Sums::<R>::default();
@@ -293,7 +296,7 @@ impl<R: Rule> Desk<R> {
         sums.of_both()
     }
 
-    /// Meets all of a list.
+    /// Walks a list and tests the cell of each rank.
     #[inline]
     fn walk(&mut self, b: &List<'_>, vu: u64) -> (Packed, Packed) {
         let (mut sums, mut from) = (Sums::<R>::default(), 0);
@@ -310,7 +313,7 @@ impl<R: Rule> Desk<R> {
         sums.of_both()
     }
 
-    /// Looks ranks of v's list, which ascend, up in another list.
+    /// Searches a list for ascending ranks of v's list.
     #[inline]
     fn search(&mut self, ranks: &[u32], b: &List<'_>, vu: u64) -> (Packed, Packed) {
         let (mut sums, mut from) = (Sums::<R>::default(), 0);
@@ -323,7 +326,7 @@ impl<R: Rule> Desk<R> {
     }
 }
 
-/// What the triangles of an edge add to v and to u; of rules that give both the same, only v's.
+/// Contributions of an edge's triangles to v and to u; only v's if the rule gives equal ones.
 struct Sums<R> {
     v: Packed,
     u: Packed,
@@ -352,8 +355,8 @@ impl<R: Rule> Sums<R> {
     }
 }
 
-/// Where a list has a rank. `from` is where it is looked for, in steps that double, and becomes where the
-/// next higher rank is to be looked for.
+/// Returns the place of a rank in a list by galloping search. The search begins at `from`, which
+/// becomes the begin of the search for the next higher rank.
 #[inline]
 fn seek(ranks: &[u32], from: &mut usize, rank: u32) -> Option<usize> {
     let mut step = 1;
@@ -369,7 +372,7 @@ fn seek(ranks: &[u32], from: &mut usize, rank: u32) -> Option<usize> {
 /// Ranges of ranks of about equal work.
 struct Tasks {
     ranges: Vec<Range<u32>>,
-    /// The work of all.
+    /// The total work.
     work: u64,
 }
 
@@ -385,7 +388,7 @@ impl Tasks {
             go_on(observer)
         })?;
         let work: u64 = costs.iter().sum();
-        // Each task has the grain or more, but for the last: there are few.
+        // Each task has at least this much work, except the last: this bounds their number.
         let grain = work / (threads as u64 * TASKS_PER_THREAD) + 1;
         let (mut ranges, mut start, mut cost_now) = (Vec::new(), 0, 0);
         let mut take = |end: u32, cost: u64| {
@@ -409,8 +412,9 @@ impl Tasks {
     }
 }
 
-/// What counting the triangles of a highest rank will cost, in about arcs walked: as if the lists that it
-/// meets were as long as its own. (To look at each costs as much as counting where triangles are few.)
+/// Estimates the work for a highest rank, in arcs walked: the square of its list's length, as if
+/// the other lists were as long. (An exact estimate would cost as much as the enumeration if
+/// triangles are few.)
 fn cost_of(oriented: &Oriented, rank: u32) -> u64 {
     match oriented.degree(rank) as u64 {
         0 | 1 => 1,
@@ -449,7 +453,8 @@ mod tests {
         }
     }
 
-    /// The same triangles, however few hubs have rows, and so whichever way lists are met.
+    /// The number of hubs with bitmaps, and so the method of intersection, does not change the
+    /// result.
     #[test]
     fn every_way_finds_the_same() {
         let edges = Rmat { edge_factor: 24, ..Rmat::new(11) }.generate().unwrap();

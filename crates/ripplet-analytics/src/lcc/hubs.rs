@@ -1,17 +1,17 @@
-//! The lists of hubs once more, as bits.
+//! The lists of hubs as bitmaps.
 //!
-//! A hub's list is long, and it stands in very many lists A: of u among the hubs, whether w is in B is a
-//! bit of u's row, and the part of A before u is all that must be looked at.
+//! A hub has a long list, and it is in very many lists A. If u is a hub, membership of w in B is
+//! one bit of u's row, so that only the part of A before u has to be read.
 
 use super::oriented::Oriented;
 use ripplet_graph::{Direction, OutOfMemory, memory};
 
-/// Ranks that have a row: 2 MiB, 4 of a directed graph, for all threads.
+/// Ranks that have a row: 2 MiB for all threads, 4 MiB for a directed graph.
 pub(super) const MOST: u32 = 1 << 12;
 /// Bits in a word.
 const WORD: u32 = u32::BITS;
 
-/// A square of bits, and one more of a directed graph: which edges go in both directions.
+/// A square bit matrix of edges; of a directed graph also one of reciprocal edges.
 pub(super) struct Hubs {
     ranks: u32,
     words: usize,
@@ -26,7 +26,7 @@ pub(super) struct Row<'a> {
     reciprocal: &'a [u32],
 }
 
-/// Bytes of the rows of a graph of so many vertices.
+/// Returns the bytes of the rows of a graph of `vertices` vertices.
 pub(super) fn bytes_of_hubs(vertices: u32, direction: Direction) -> u64 {
     let ranks = vertices.min(MOST);
     let square = 4 * u64::from(ranks) * u64::from(ranks.div_ceil(WORD));
@@ -37,7 +37,7 @@ pub(super) fn bytes_of_hubs(vertices: u32, direction: Direction) -> u64 {
 }
 
 impl Hubs {
-    /// The rows of the lowest ranks, `most` at most.
+    /// Builds the rows of the lowest ranks, at most `most`.
     pub fn of(oriented: &Oriented, direction: Direction, most: u32) -> Result<Hubs, OutOfMemory> {
         let ranks = oriented.ranks().min(most);
         let words = ranks.div_ceil(WORD) as usize;
@@ -57,7 +57,7 @@ impl Hubs {
         Ok(Hubs { ranks, words, edges, reciprocal })
     }
 
-    /// The row of a rank, if it is a hub's.
+    /// Returns the row of a rank, if it is a hub.
     #[inline]
     pub fn row(&self, rank: u32) -> Option<Row<'_>> {
         if rank >= self.ranks {
@@ -70,13 +70,13 @@ impl Hubs {
 }
 
 impl Row<'_> {
-    /// Whether there is an edge to a lower rank.
+    /// Returns whether there is an edge to a lower rank.
     #[inline]
     pub fn has(&self, lower: u32) -> bool {
         bit(self.edges, lower) == 1
     }
 
-    /// How many arcs this edge is, 1 or 2, in a directed graph.
+    /// Returns the number of arcs of this edge, 1 or 2, in a directed graph.
     #[inline]
     pub fn multiplicity(&self, lower: u32) -> u64 {
         u64::from(1 + bit(self.reciprocal, lower))

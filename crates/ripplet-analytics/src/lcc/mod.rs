@@ -1,37 +1,42 @@
-//! The local clustering coefficient: how many of a vertex's neighbours are neighbours of each other.
+//! The local clustering coefficient: the fraction of pairs of a vertex's neighbours that are
+//! adjacent.
 //!
 //! # What it returns
-//! Of each vertex a coefficient from 0 to 1, by one of two [`Definition`]s; the number of triangles
-//! of the graph; and, where asked for, the triangles of each vertex. A triangle is three vertices
-//! with an edge between any two, in whatever directions. Repeated edges count once, self-loops and
-//! weights not at all.
+//! For each vertex a coefficient from 0 to 1, by one of two [`Definition`]s; the number of
+//! triangles of the graph; and, if requested, the number of triangles at each vertex. A triangle is
+//! three vertices with an edge between any two, in whatever directions. Repeated edges count once;
+//! self-loops and weights are ignored.
 //!
-//! # What "directed" means
-//! Neighbours are those in either direction. On an undirected graph each edge is two arcs, and the
-//! two definitions are the same: triangles over pairs of neighbours.
+//! # Directed graphs
+//! Neighbours are vertices with an arc in either direction. On an undirected graph each edge is two
+//! arcs, and the two definitions agree: triangles over pairs of neighbours.
 //!
 //! # Algorithm
 //! Vertices are ranked by degree, highest first, and each edge is kept once, at its end of lower
-//! degree, which bounds a list by √(2 · edges). Every triangle {v, u, w} is then met once: at v, as a
-//! neighbour w of a neighbour u of v that is v's neighbour, too (`enumerate.rs` tells how). How many
-//! arcs its edges are, 1 or 2, is what it adds to each of its corners. Small graphs of a batch are gone through
-//! without ranks (`batch.rs`).
+//! degree. This bounds a list by √(2 · edges). Every triangle {v, u, w} is then found once: at v,
+//! as a neighbour w of a neighbour u of v that is also v's neighbour (see `enumerate.rs`). It adds
+//! the number of arcs of its edges, 1 or 2 each, to its corners. The small graphs of a batch are
+//! processed without ranks (`batch.rs`).
 //!
 //! # Memory
-//! Beside the graph at most 4 bytes an edge (and a bit, where the graph is directed), 16 bytes a vertex,
-//! 8 bytes a vertex more where triangles are asked for, and what does not grow with the vertices: 2 MiB
-//! (4, where the graph is directed) for the hubs, and less than that a thread: [`Lcc::plan`]. The
-//! coefficients and triangles are among them. Of a batch: [`Lcc::plan_of_batch`].
+//! Beside the graph at most:
+//!
+//! - 4 bytes per edge, and a bit more in a directed graph;
+//! - 16 bytes per vertex, and 8 more if triangles are requested; the results are part of this;
+//! - 2 MiB (directed: 4 MiB) for the hubs' bitmaps, and less than that per thread.
+//!
+//! [`Lcc::plan`] and, for a batch, [`Lcc::plan_of_batch`] return the exact bounds.
 //!
 //! # Determinism
-//! Counts are integers, and a coefficient is one division of two of them: the same bits on any number
-//! of threads and any shards.
+//! Counts are integers, and a coefficient is one division of two of them: the same bits for any
+//! number of threads and any shards.
 //!
 //! # References
 //! Iosup et al., *LDBC Graphalytics*, VLDB 2016, and its specification, section LCC. Fagiolo,
 //! *Clustering in complex directed networks*, Physical Review E 76, 2007. The enumeration is the
-//! *forward* algorithm: Schank, Wagner, *Finding, counting and listing all triangles in large graphs*,
-//! WEA 2005; Latapy, *Main-memory triangle computations*, Theoretical Computer Science 407, 2008.
+//! *forward* algorithm: Schank, Wagner, *Finding, counting and listing all triangles in large
+//! graphs*, WEA 2005; Latapy, *Main-memory triangle computations*, Theoretical Computer Science
+//! 407, 2008.
 
 mod batch;
 mod counts;
@@ -54,66 +59,65 @@ use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexId, memory};
 use rule::{Arcs, Cycles, Plain};
 
-/// Vertices whose coefficients a task divides.
+/// Vertices of a task that divides numerators.
 const VERTICES_PER_TASK: usize = 1 << 12;
 
-/// Which coefficient. On undirected graphs both are the same.
+/// The definition of the coefficient. On undirected graphs both agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Definition {
-    /// LDBC Graphalytics': arcs between neighbours of v over d (d − 1), where d is the number of
-    /// neighbours in either direction; 0 where d < 2.
+    /// LDBC Graphalytics': the number of arcs between neighbours of v over d (d − 1), where d is
+    /// the number of neighbours in either direction; 0 if d < 2.
     #[default]
     Ldbc,
-    /// Fagiolo's for unweighted directed graphs: ((A + Aᵀ)³)ᵥᵥ over
-    /// 2 (t (t − 1) − 2 r), where t is the number of v's arcs in and out and r that of its neighbours in
-    /// both directions; 0 where v has fewer than 2 neighbours. It is what networkx computes of a
-    /// `DiGraph`.
+    /// Fagiolo's for unweighted directed graphs: ((A + Aᵀ)³)ᵥᵥ over 2 (t (t − 1) − 2 r), where t is
+    /// the number of arcs in and out of v, and r the number of its neighbours in both directions; 0
+    /// if v has fewer than 2 neighbours. networkx computes it for a `DiGraph`.
     Fagiolo,
 }
 
-/// The computation: which coefficient, and whether with the triangles of each vertex.
+/// The computation of local clustering coefficients: its definition and outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lcc {
     definition: Definition,
     triangles: bool,
 }
 
-/// What a run gives back.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Each vertex's coefficient, from 0 to 1.
+    /// The coefficient of each vertex, from 0 to 1.
     pub coefficients: Vec<f64>,
-    /// How many triangles each vertex is a corner of, where that was asked for.
+    /// The number of triangles at each vertex, if requested.
     pub triangles: Option<Vec<u64>>,
-    /// How many triangles there are.
+    /// The number of triangles of the graph.
     pub triangle_count: u64,
 }
 
 impl Lcc {
-    /// The coefficient of this definition, without triangles.
+    /// Creates a computation by this definition, without triangles per vertex.
     pub fn new(definition: Definition) -> Lcc {
         Lcc { definition, triangles: false }
     }
 
-    /// The same with the triangles of each vertex.
+    /// Requests the number of triangles at each vertex, too.
     pub fn with_triangles(self) -> Lcc {
         Lcc { triangles: true, ..self }
     }
 
-    /// Which coefficient.
+    /// Returns the definition of the coefficient.
     pub fn definition(&self) -> Definition {
         self.definition
     }
 
-    /// Whether with the triangles of each vertex.
+    /// Returns whether the number of triangles at each vertex is requested.
     pub fn has_triangles(&self) -> bool {
         self.triangles
     }
 
-    /// The memory that a run on so many threads will need beside the graph.
+    /// Returns the memory that [`Lcc::run`] needs on `threads` threads beside the graph.
     ///
-    /// Edges are counted by the lists' lengths: loops, repeated edges and, on a directed graph, edges in
-    /// both directions make it more than it needs. Cost: none.
+    /// It is an upper bound: the number of edges is taken from the lists' lengths, which include
+    /// loops, repeated edges and, on a directed graph, both arcs of a reciprocal edge. Cost: O(1).
     pub fn plan(&self, graph: &Graph, threads: usize) -> Plan {
         let directed = graph.direction() == Direction::Directed;
         let edges = if directed { graph.arcs() } else { graph.arcs() / 2 };
@@ -142,7 +146,7 @@ impl Lcc {
     /// Computes the coefficients on rayon's current pool.
     ///
     /// # Errors
-    /// Where the observer cancels, or memory is refused.
+    /// If the observer cancels or memory is refused.
     pub fn run(&self, graph: &Graph, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
         observer.on_stage("ranking vertices by degree");
         let oriented = Oriented::of(graph, observer)?;
@@ -170,7 +174,7 @@ impl Lcc {
         Ok(Outcome { coefficients, triangles, triangle_count })
     }
 
-    /// The coefficients of what was counted, in the same memory.
+    /// Divides the numerators and returns the coefficients in the same memory.
     fn divided(
         &self,
         graph: &Graph,
@@ -197,7 +201,7 @@ impl Lcc {
 }
 
 impl Definition {
-    /// A coefficient that is not 0: its vertex has 2 neighbours or more.
+    /// Returns a nonzero coefficient: its vertex has at least 2 neighbours.
     fn quotient(self, numerator: u64, degrees: Degrees, directed: bool) -> f64 {
         let Degrees { neighbors, reciprocal } = degrees;
         let pairs = match self {
@@ -212,9 +216,9 @@ impl Definition {
 }
 
 impl Outcome {
-    /// The mean of all coefficients; 0 without vertices.
+    /// Returns the mean of all coefficients; 0 without vertices.
     pub fn mean(&self) -> f64 {
-        // Parts of a fixed size, added in their order: the same bits on any number of threads.
+        // Parts of a fixed size, added in order: the same bits on any number of threads.
         let parts = self.coefficients.par_chunks(VERTICES_PER_TASK);
         let sums: Vec<f64> = parts.map(|part| part.iter().sum()).collect();
         sums.iter().fold(0.0, |sum, some| sum + some) / self.coefficients.len().max(1) as f64

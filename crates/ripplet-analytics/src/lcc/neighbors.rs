@@ -1,13 +1,13 @@
-//! A vertex's neighbours in the simple graph: each once, whatever its directions and repetitions.
+//! A vertex's neighbours in the simple graph: each once, ignoring directions and repetitions.
 
 use ripplet_graph::{Graph, VertexId};
 
-/// How many neighbours a vertex has.
+/// The numbers of neighbours of a vertex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Degrees {
-    /// In either direction.
+    /// Neighbours in either direction.
     pub neighbors: u32,
-    /// In both directions; on an undirected graph, all.
+    /// Neighbours in both directions; on an undirected graph, all.
     pub reciprocal: u32,
 }
 
@@ -22,8 +22,8 @@ impl Degrees {
     }
 }
 
-/// Calls `visit` for each neighbour of a vertex but itself, ascending, with whether there are arcs in
-/// both directions; on an undirected graph there are.
+/// Calls `visit` for each neighbour of a vertex except itself, ascending, with whether there are
+/// arcs in both directions; on an undirected graph there always are.
 #[inline]
 pub(super) fn for_each_neighbor(
     graph: &Graph,
@@ -38,7 +38,8 @@ pub(super) fn for_each_neighbor(
     });
 }
 
-/// The same of a vertex's lists, with whether there is an arc to the neighbour, and from it.
+/// Calls `visit` for each neighbour in a vertex's lists, ascending, with whether there is an arc to
+/// the neighbour, and from it.
 #[inline]
 pub(super) fn for_each_neighbor_in(
     mut out: &[VertexId],
@@ -69,7 +70,7 @@ pub(super) fn for_each_neighbor_in(
     }
 }
 
-/// Leaves out a vertex that a list may begin with; tells whether it did.
+/// Removes a vertex from the front of a list; returns whether it was there.
 #[inline]
 fn skip(list: &mut &[VertexId], vertex: VertexId) -> bool {
     let mut found = false;

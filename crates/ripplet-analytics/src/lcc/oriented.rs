@@ -1,4 +1,4 @@
-//! Each edge once, at its end of lower degree, by rank.
+//! The graph oriented by rank: each edge once, at its end of lower degree.
 //!
 //! ```text
 //! vertex      0 1 2 3      a triangle 0 1 2, and 3 beside 2
@@ -7,8 +7,8 @@
 //! list of rank 0 –, of 1 {0}, of 2 {0 1}, of 3 {0}
 //! ```
 //!
-//! A list holds neighbours whose degree is no lower than its owner's: were it longer than √(2 · edges),
-//! these alone would have more arcs than there are.
+//! A list holds neighbours whose degree is no lower than its owner's. If it were longer than √(2 ·
+//! edges), these neighbours alone would have more arcs than the graph.
 
 use super::neighbors::{Degrees, for_each_neighbor};
 use crate::run::go_on;
@@ -19,21 +19,22 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Ranks in a block. A list has at most √(2 · edges) arcs, and at 8 bytes or more for each edge of the
-/// graph fewer than 2⁴⁵ edges can be addressed: a block has fewer than 2³¹ arcs, each of whose places fits `u32`.
+/// Ranks in a block. A list has at most √(2 · edges) arcs, and at 8 bytes or more per edge fewer
+/// than 2⁴⁵ edges can be addressed: a block has fewer than 2³¹ arcs, so that a place in it fits
+/// `u32`.
 const BLOCK: usize = 1 << 8;
 
-/// Neighbours of lower rank, which is of higher degree, as compressed sparse rows.
+/// Neighbours of lower rank, that is of higher degree, as compressed sparse rows (CSR).
 pub(super) struct Oriented {
     /// The vertex of each rank.
     order: Vec<VertexId>,
-    /// Where each block's lists begin, and the end.
+    /// The begin of each block's lists, and the end of the last block.
     blocks: Vec<u64>,
-    /// Where each list begins, counted from where its block does; with a last one.
+    /// The begin of each list, relative to its block, with one closing entry.
     begins: Vec<u32>,
-    /// Ranks, which ascend in each list.
+    /// Ranks, ascending in each list.
     targets: Vec<u32>,
-    /// A bit for each arc, whether its edge goes in both directions; none in an undirected graph.
+    /// A bit per arc: whether its edge goes in both directions; empty for an undirected graph.
     reciprocal: Vec<u32>,
 }
 
@@ -48,19 +49,19 @@ pub(super) struct List<'a> {
 /// Bits in a word.
 const WORD: usize = u32::BITS as usize;
 
-/// Bytes of the tables that have an entry a block.
+/// Returns the bytes of the tables that have an entry per block.
 pub(super) fn bytes_of_blocks(vertices: u64) -> u64 {
-    // Where their lists begin, and their work; and the begin that closes the last list.
+    // The begins and the work of the blocks; and the entry that closes the last list.
     16 * (vertices / BLOCK as u64 + 2) + 4
 }
 
-/// The longest list that a graph of so many edges may have: ⌊√(2 · edges)⌋ or one more.
+/// Returns an upper bound of a list's length in a graph of `edges` edges: ⌊√(2 · edges)⌋ + 1.
 pub(super) fn longest_list(edges: u64) -> u64 {
     edges.saturating_mul(2).isqrt() + 1
 }
 
 impl Oriented {
-    /// Cost: three passes over the graph's lists, and sorting.
+    /// Orients a graph. Cost: three passes over the graph's lists, and sorting.
     pub fn of(graph: &Graph, observer: &dyn Observer) -> Result<Oriented, RunError> {
         let order = order(graph, observer)?;
         let mut rank_of = memory::zeros(order.len())?;
@@ -85,7 +86,7 @@ impl Oriented {
         self.order.len() as u32
     }
 
-    /// The vertex of a rank.
+    /// Returns the vertex of a rank.
     #[inline]
     pub fn vertex(&self, rank: u32) -> VertexId {
         self.order[rank as usize]
@@ -97,23 +98,23 @@ impl Oriented {
         List { ranks: &self.targets[start..end], words: &self.reciprocal, begin: start }
     }
 
-    /// The length of a list.
+    /// Returns the length of a list.
     #[inline]
     pub fn degree(&self, rank: u32) -> usize {
         self.arcs(rank).len()
     }
 
-    /// The number of blocks, in which work may be done.
+    /// Returns the number of blocks, the units of parallel work.
     pub fn blocks(&self) -> usize {
         self.order.len().div_ceil(BLOCK)
     }
 
-    /// The ranks of a block.
+    /// Returns the ranks of a block.
     pub fn block(&self, block: usize) -> Range<u32> {
         (block * BLOCK) as u32..self.order.len().min((block + 1) * BLOCK) as u32
     }
 
-    /// The number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> u64 {
         self.targets.len() as u64
     }
@@ -126,7 +127,7 @@ impl Oriented {
 }
 
 impl List<'_> {
-    /// How many arcs the edge to a rank of the list is: 1 or 2, in a directed graph.
+    /// Returns the number of arcs, 1 or 2, of the edge at a place of the list, in a directed graph.
     #[inline]
     pub fn multiplicity(&self, place: usize) -> u64 {
         let bit = self.begin + place;
@@ -134,7 +135,7 @@ impl List<'_> {
     }
 }
 
-/// The vertices by descending degree; of equal ones, the smallest first.
+/// Returns the vertices by descending degree; of equal ones, the smallest id first.
 fn order(graph: &Graph, observer: &dyn Observer) -> Result<Vec<VertexId>, RunError> {
     let mut keys = memory::zeros::<u64>(graph.vertices() as usize)?;
     keys.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, keys)| {
@@ -161,7 +162,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Calls `visit` for each neighbour of lower rank, in no order.
+    /// Calls `visit` for each neighbour of lower rank, in no particular order.
     #[inline]
     fn for_each_lower(&self, rank: usize, mut visit: impl FnMut(u32, bool)) {
         for_each_neighbor(self.graph, self.order[rank], |u, both| {
@@ -172,7 +173,7 @@ impl Source<'_> {
         });
     }
 
-    /// Where blocks and lists begin.
+    /// Returns the begins of blocks and lists.
     fn begins(&self) -> Result<(Vec<u64>, Vec<u32>), RunError> {
         let ranks = self.order.len();
         let mut blocks = memory::zeros::<u64>(ranks.div_ceil(BLOCK) + 1)?;
@@ -196,7 +197,7 @@ impl Source<'_> {
     }
 }
 
-/// The lists while they are filled.
+/// The lists under construction.
 struct Filling<'a> {
     source: Source<'a>,
     blocks: &'a [u64],
@@ -205,7 +206,7 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Fills the lists of some blocks, which `targets` has room for.
+    /// Fills the lists of some blocks; `targets` is their part of the array.
     fn fill(&self, blocks: Range<usize>, targets: &mut [u32]) -> Result<(), RunError> {
         if blocks.len() > 1 {
             let middle = blocks.start + blocks.len() / 2;
@@ -243,7 +244,8 @@ impl Filling<'_> {
         targets[..length].sort_unstable();
     }
 
-    /// The same with the bits, from the one that is given on; `scratch` is any.
+    /// Fills the list of a rank in a directed graph, and its bits from `first_bit` on. `scratch` is
+    /// overwritten.
     fn fill_directed(
         &self,
         rank: usize,
@@ -263,7 +265,7 @@ impl Filling<'_> {
         for ((arc, target), bit) in scratch.iter().zip(targets).zip(first_bit..) {
             *target = (arc >> 1) as u32;
             if arc & 1 == 1 {
-                // Lists share words.
+                // Atomic, as lists of two threads may share a word.
                 words[bit / WORD].fetch_or(1 << (bit % WORD), Relaxed);
             }
         }

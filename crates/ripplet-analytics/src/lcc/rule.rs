@@ -1,24 +1,25 @@
-//! What a triangle adds to its corners.
+//! Counting rules: what a triangle adds to its corners.
 //!
-//! Of a triangle {v, u, w}, let vu, uw and vw be how many arcs its edges are, 1 or 2:
+//! For a triangle {v, u, w}, let vu, uw and vw be the numbers of arcs of its edges, 1 or 2:
 //!
 //! | rule | v | u | w | the coefficient's numerator |
 //! |---|---|---|---|---|
-//! | [`Plain`] | 1 | 1 | 1 | triangles (undirected: twice that is LDBC's) |
+//! | [`Plain`] | 1 | 1 | 1 | triangles (undirected: half of LDBC's) |
 //! | [`Arcs`] | uw | vw | vu | LDBC's: arcs between neighbours |
-//! | [`Cycles`] | vu · uw · vw, each | | | Fagiolo's: half of ((A + Aᵀ)³)ᵥᵥ, which counts both ways around |
+//! | [`Cycles`] | vu · uw · vw, each | | | Fagiolo's: half of ((A + Aᵀ)³)ᵥᵥ, which counts both ways |
 //!
-//! A *tally* is kept of each neighbour w of v: how many arcs there are between them, in its low bits,
-//! where that matters, and above what the triangles of v add to w. Tallies of others are met, too, and
-//! stay as they are: no branch depends on whether there is a triangle.
+//! A *tally* is kept for each neighbour w of v. Its low bits hold the number of arcs between v and
+//! w, if the rule needs it; above them it counts what v's triangles add to w. The enumeration also
+//! reads tallies of other ranks that share the cell, and leaves them unchanged: no branch depends
+//! on whether there is a triangle.
 
 use super::counts::Sum;
 
-/// A numerator below, and triangles above.
+/// A numerator in the low 32 bits, and a number of triangles in the high 32.
 ///
-/// It holds what the triangles of one v add to one corner: at most 8 for each arc of v's list, or 16 to a
-/// corner that is second to some and third to others; and a list has fewer than 2²³ arcs (see
-/// `oriented.rs`).
+/// It holds what the triangles of one v add to one corner: at most 8 per arc of v's list, or 16 for
+/// a corner that is second in some and third in other triangles. A list has fewer than 2²³ arcs
+/// (see `oriented.rs`).
 pub(super) type Packed = u64;
 
 const TRIANGLE: Packed = 1 << 32;
@@ -28,32 +29,32 @@ pub(super) fn unpack(packed: Packed) -> Sum {
     Sum { numerator: packed & (TRIANGLE - 1), triangles: packed >> 32 }
 }
 
-/// What a triangle adds to its corners.
+/// A counting rule.
 pub(super) trait Rule: Sync {
-    /// What is kept of a neighbour of v.
+    /// The state kept for a neighbour of v.
     type Tally: Copy + Default + Send;
 
-    /// Whether it matters how many arcs an edge is.
+    /// Whether the number of arcs of an edge matters.
     const DIRECTED: bool;
 
-    /// Whether v and u get the same.
+    /// Whether v and u get the same counts.
     const ALIKE: bool;
 
-    /// The tally of a neighbour of v, to begin with.
+    /// Returns the initial tally of a neighbour of v with `vw` arcs.
     fn marked(vw: u64) -> Self::Tally;
 
-    /// Meets w at a neighbour u, which is a triangle if this is w's tally. Returns what it adds to v and
-    /// to u.
+    /// Counts a triangle {v, u, w} if `is_of_w` says that the tally is w's. Returns what it adds to
+    /// v and to u.
     fn meet(tally: &mut Self::Tally, is_of_w: bool, vu: u64, uw: u64) -> (Packed, Packed);
 
-    /// Adds to what is tallied.
+    /// Adds to the counts of a tally.
     fn add(tally: &mut Self::Tally, packed: Packed);
 
-    /// What triangles add to w.
+    /// Returns the counts of a tally: what triangles add to w.
     fn found(tally: Self::Tally) -> Packed;
 }
 
-/// Triangles alone: undirected graphs.
+/// Counts triangles only: undirected graphs.
 pub(super) struct Plain;
 
 impl Rule for Plain {
@@ -83,11 +84,11 @@ impl Rule for Plain {
     }
 }
 
-/// The bits of a directed tally that are the arcs between v and w, 1 or 2. The numerator above them has
-/// 30 bits, which 16 for each of a list's arcs do not fill, and the triangles 32.
+/// The low bits of a directed tally, which hold the number of arcs between v and w, 1 or 2. The
+/// numerator above them has 30 bits, enough for 16 per arc of a list; the triangles have 32.
 const ARCS_BITS: u32 = 2;
 
-/// The arcs between v and w, none where the tally is another's.
+/// Returns the number of arcs between v and w; 0 if the tally is another rank's.
 #[inline]
 fn arcs(tally: u64, is_of_w: bool) -> u64 {
     (tally & ((1 << ARCS_BITS) - 1)) * u64::from(is_of_w)
@@ -103,7 +104,7 @@ fn found(tally: u64) -> Packed {
     tally >> 32 << 32 | u64::from(tally as u32 >> ARCS_BITS)
 }
 
-/// Arcs between neighbours: LDBC's, of directed graphs.
+/// Counts arcs between neighbours: LDBC's coefficient of directed graphs.
 pub(super) struct Arcs;
 
 impl Rule for Arcs {
@@ -135,7 +136,7 @@ impl Rule for Arcs {
     }
 }
 
-/// Directed cycles and all that look like them: Fagiolo's, of directed graphs.
+/// Counts directed closed paths of length 3: Fagiolo's coefficient of directed graphs.
 pub(super) struct Cycles;
 
 impl Rule for Cycles {

@@ -1,4 +1,4 @@
-//! Components against painting from every vertex.
+//! Connected components against label spreading from every vertex.
 
 use super::graphs::Edges;
 use super::random::any_edges;
@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use ripplet_analytics::RunError;
 use ripplet_analytics::components::{self, components};
 
-/// The smallest vertex that has a way to each, over and over until nothing gets smaller.
+/// Returns the smallest vertex with a path to each vertex, by repeated relaxation until nothing
+/// changes.
 fn painted(edges: &Edges) -> Vec<u32> {
     let mut smallest: Vec<u32> = (0..edges.vertices).collect();
     loop {
@@ -40,7 +41,7 @@ proptest! {
     }
 }
 
-/// Long ways and many tasks: rings that hang together in pairs, their vertices scattered.
+/// Long paths and many tasks: rings connected in pairs, with scattered vertex ids.
 #[test]
 fn many_vertices() {
     let n = 60_000u32;

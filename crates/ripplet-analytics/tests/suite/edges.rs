@@ -1,4 +1,4 @@
-//! Betweenness of edges against its definition.
+//! Edge betweenness against its definition.
 
 use super::graphs::Edges;
 use super::random::any_edges;
@@ -74,7 +74,7 @@ fn threads_and_shards_change_no_bit() {
     }
 }
 
-/// Of sums that nobody could mistake: each arc's is a number of its own.
+/// Every arc has a different sum, so that no two can be confused.
 #[test]
 fn sums_of_arcs_become_values_of_edges() {
     let sums = |arcs: u64| (0..arcs).map(|arc| (1u64 << arc) as f64).collect::<Vec<_>>();
@@ -93,7 +93,7 @@ fn sums_of_arcs_become_values_of_edges() {
     for (direction, arcs, expected) in
         [(Direction::Undirected, 7, both_ways), (Direction::Directed, 4, one_way)]
     {
-        // The same three times, with graphs of nothing between them.
+        // The same graph three times, with empty graphs between them.
         let members = Members::of_sizes([0, n, n, 0, n, 0].into_iter()).unwrap();
         let of = |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).collect::<Vec<_>>().repeat(3);
         let graphs = [1, 2, 4].into_iter().flat_map(|graph| [graph; 4]).collect();

@@ -1,10 +1,10 @@
-//! Graphs to run on.
+//! Graphs for the tests.
 
 use ripplet_graph::{
     Direction, Duplicates, EdgeTable, Graph, GraphBuilder, MAX_SHARD_ARCS, SelfLoops, VertexIds,
 };
 
-/// Edges as a user has them, loops and duplicates among them.
+/// An edge list as a user has it, with loops and duplicates.
 #[derive(Clone, Debug)]
 pub struct Edges {
     pub vertices: u32,
@@ -26,8 +26,9 @@ impl Edges {
         self.graph_of(MAX_SHARD_ARCS, false)
     }
 
-    /// The graph in shards of at most so many arcs, with loops and duplicates where they are kept; otherwise
-    /// of duplicates the least weight.
+    /// Returns the graph in shards of at most `shard_arcs` arcs.
+    ///
+    /// With `keep`, loops and duplicates stay; otherwise the smallest weight of duplicates stays.
     pub fn graph_of(&self, shard_arcs: u64, keep: bool) -> Graph {
         let ids = VertexIds::Consecutive { first: 0, count: self.vertices };
         let (sources, targets) = self.pairs.iter().copied().unzip();

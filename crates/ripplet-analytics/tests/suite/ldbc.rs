@@ -1,14 +1,14 @@
-//! LDBC's own outputs of LCC, by the specification's rule for them: within 0.01 %.
+//! LDBC's reference outputs of LCC, by the specification's rule for them: within 0.01 %.
 
 use super::graphs::Edges;
 use super::machines::run;
 use ripplet_analytics::lcc::Definition;
 use std::collections::BTreeMap;
 
-/// The specification's ε.
+/// ε of the specification.
 const EPSILON: f64 = 0.0001;
 
-/// A graph of LDBC's, as text: its edges and vertices, and its coefficients.
+/// A graph of LDBC as text: its edges, vertices and coefficients.
 struct Case {
     edges: &'static str,
     vertices: &'static str,
@@ -46,14 +46,15 @@ const TESTS: [Case; 2] = [
     },
 ];
 
-/// The first fields of each line: a vertex and what follows, as numbers.
+/// Returns the fields of each line, a vertex and what follows, as numbers.
 fn rows(text: &str) -> Vec<Vec<f64>> {
     let fields = |line: &str| line.split_whitespace().map(|field| field.parse().unwrap()).collect();
     text.lines().map(fields).collect()
 }
 
 fn check(case: &Case) {
-    // Ids are small: a vertex is its id, and those that the file lacks are isolated here.
+    // Ids are small: a vertex's number is its id, and ids missing from the file are isolated
+    // vertices.
     let listed = rows(case.vertices);
     let vertices = 1 + listed.iter().fold(0, |most, row| most.max(row[0] as u32));
     let edges = rows(case.edges);

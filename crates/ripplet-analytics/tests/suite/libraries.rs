@@ -1,4 +1,5 @@
-//! Weighted graphs and a batch against networkx and igraph; `tests/data/make_swarms.py` made the numbers.
+//! Weighted graphs and a batch against networkx and igraph; `tests/data/make_swarms.py` made the
+//! numbers.
 
 use super::graphs::Edges;
 use super::swarms::batch;
@@ -42,7 +43,7 @@ fn cases() -> Cases {
     serde_json::from_str(include_str!("../data/swarms.json")).unwrap()
 }
 
-/// Finer than what others end at.
+/// A smaller tolerance than that of the libraries.
 const RANKS: PageRank = PageRank {
     damping: 0.85,
     stop: Stop::Tolerance { tolerance: 1e-15, rounds: 1000 },

@@ -1,9 +1,10 @@
-//! Who runs the suite here: threads of this machine. `ripplet-cuda` has the same suite with another one.
+//! Executor of the suite: threads of this machine. `ripplet-cuda` runs the same suite with another
+//! executor.
 
 use ripplet_analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet_graph::Graph;
 
-/// Runs on so many threads, with triangles.
+/// Runs on `threads` threads, with triangle counts.
 pub fn run(graph: &Graph, definition: Definition, threads: usize) -> Outcome {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| Lcc::new(definition).with_triangles().run(graph, &mut ()).unwrap())

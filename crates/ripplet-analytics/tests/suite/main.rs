@@ -1,4 +1,4 @@
-//! Everything that the analytics promise, checked from outside.
+//! Tests of the analytics through their public interface.
 
 mod components;
 mod edges;

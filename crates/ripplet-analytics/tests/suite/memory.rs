@@ -1,7 +1,7 @@
-//! The plan is an upper bound on what a run allocates, and not a loose one; what is refused is an error.
+//! A memory plan is a tight upper bound on what a run allocates; a refused allocation is an error.
 //!
-//! The allocator counts every allocation of the process, and the other tests allocate, too: each case
-//! runs in a process of its own.
+//! The allocator counts every allocation of the process, and other tests allocate, too. Each case
+//! therefore runs in its own process.
 
 use ripplet_analytics::closeness::{self, Closeness};
 use ripplet_analytics::lcc::{Definition, Lcc};
@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Names the case for the process that measures it.
+/// Environment variable that names the case for the measuring process.
 const CASE: &str = "RIPPLET_ANALYTICS_MEMORY_CASE";
 const CASES: [&str; 6] =
     ["rmat", "directed rmat", "road", "directed road", "weighed", "directed weighed"];
@@ -24,12 +24,12 @@ struct Counting;
 
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static PEAK: AtomicU64 = AtomicU64::new(0);
-/// Large requests beyond it are refused.
+/// Total above which the allocator refuses large requests.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 const LARGE: usize = 4 << 10;
 
-// SAFETY: every call goes to the system's allocator unchanged, or is answered with null, which the
-// trait allows; counting touches only atomics.
+// SAFETY: every call goes to the system's allocator unchanged, or returns null, which the trait
+// allows; counting touches only atomics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.fetch_add(layout.size() as u64, SeqCst) + layout.size() as u64;
@@ -52,7 +52,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What rayon's queues may take beside the plan.
+/// Allowance for rayon's queues beside the plan, in bytes.
 const SLACK: u64 = 64 << 10;
 
 fn graph(case: &str) -> Graph {
@@ -73,7 +73,7 @@ fn measure(case: &str) {
     }
 }
 
-/// Threads of the runs.
+/// Number of threads of the runs.
 const THREADS: usize = 3;
 
 fn measure_lcc(case: &str) {
@@ -88,7 +88,7 @@ fn measure_lcc(case: &str) {
     }
 }
 
-/// A graph of which all distances can be found, and many such.
+/// Measures distances between all vertices of a graph and of a batch of three such graphs.
 fn measure_lengths(case: &str, directed: bool) {
     let direction = if directed { Direction::Directed } else { Direction::Undirected };
     let edges = Rmat { edge_factor: 4, ..Rmat::new(11) }.generate().unwrap();
@@ -162,7 +162,8 @@ fn measure_batch(case: &str, graphs: BatchSlice<'_>, lengths: Lengths) {
     });
 }
 
-/// Runs with all memory and with less: what is used is what was planned, and what is refused is an error.
+/// Runs with all memory and with less, and checks that the use is as planned and refusals are
+/// errors.
 fn hold(case: &str, planned: u64, run: impl Fn() -> Result<(), RunError>) {
     let before = LIVE.load(SeqCst);
     PEAK.store(before, SeqCst);
@@ -170,10 +171,10 @@ fn hold(case: &str, planned: u64, run: impl Fn() -> Result<(), RunError>) {
     let used = PEAK.load(SeqCst) - before;
     println!("{case}: {used} bytes used, {planned} planned");
     assert!(used <= planned + SLACK, "{case}: {used} bytes used, {planned} planned");
-    // A directed edge in both directions is planned for as two.
+    // The plan counts a directed edge in both directions as two.
     assert!((used + SLACK) * 10 >= planned * 7, "{case}: {used} bytes used, {planned} planned");
 
-    // However little there is: an error, and everything given back.
+    // With less memory, the run returns an error and frees everything.
     let mut refused = 0;
     for part in 0..20 {
         LIMIT.store(before + planned * part / 20, SeqCst);
@@ -224,7 +225,7 @@ fn a_plan_names_its_parts() {
     assert_eq!(purpose, "ranks, places, coefficients");
     assert!((16 * vertices..17 * vertices).contains(&bytes), "{bytes}");
     assert_eq!(plain[2], ("hubs' lists, as bits", 2 << 20));
-    // 3/8 of a megabyte at most and what lists of √(2 · edges) take, each of 2 threads.
+    // At most 3/8 of a megabyte and the memory of lists of √(2 · edges), for each of 2 threads.
     let (purpose, bytes) = plain[3];
     assert_eq!(purpose, "marks, a piece a thread");
     assert!(bytes < 2 * ((384 << 10) + 16 * 900), "{bytes}");

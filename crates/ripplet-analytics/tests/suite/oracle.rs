@@ -1,10 +1,11 @@
-//! The definitions, performed literally over sets and matrices; slow, and shares no code.
+//! Oracle: the definitions, evaluated literally over sets and matrices; slow, and independent of
+//! the implementation.
 
 use super::graphs::Edges;
 use ripplet_analytics::lcc::Definition;
 use std::collections::BTreeSet;
 
-/// Arcs u → w without loops.
+/// A directed graph without loops, by its arcs u → w.
 pub struct Oracle {
     out: Vec<BTreeSet<usize>>,
 }
@@ -37,7 +38,7 @@ impl Oracle {
         }
     }
 
-    /// Σ |N(v) ∩ N_out(u)| over the u in N(v), as the specification has it.
+    /// Returns Σ |N(v) ∩ N_out(u)| over the u in N(v), as in the specification.
     fn ldbc(&self, v: usize) -> f64 {
         let neighbors = self.neighbors(v);
         let d = neighbors.len();
@@ -49,7 +50,7 @@ impl Oracle {
         arcs as f64 / (d * (d - 1)) as f64
     }
 
-    /// The diagonal of (A + Aᵀ)³ over 2 (t (t − 1) − 2 r).
+    /// Returns the diagonal of (A + Aᵀ)³ over 2 (t (t − 1) − 2 r).
     fn fagiolo(&self) -> Vec<f64> {
         let n = self.vertices();
         let arc = |u: usize, w: usize| u64::from(self.out[u].contains(&w));

@@ -1,5 +1,6 @@
-//! The order in which floating-point numbers are added, bit by bit: whoever computes the same values elsewhere
-//! relies on it. Performed literally over matrices.
+//! The order of floating-point additions, bit by bit, evaluated literally over matrices.
+//!
+//! An implementation elsewhere that must compute identical values relies on this order.
 
 use super::graphs::Edges;
 use super::random::any_edges;
@@ -11,7 +12,8 @@ use ripplet_analytics::closeness::{Closeness, closeness};
 use ripplet_analytics::edge_betweenness::{edge_betweenness, ends};
 use ripplet_graph::{Direction, Graph};
 
-/// Terms of all sources, which are as many: eights pairwise, eights of 64 in order, and these in order.
+/// Adds one term per source: pairwise sums of 8, sums of 64 in order from them, and the total in
+/// order.
 fn in_order(terms: &[f64]) -> f64 {
     let mut sum = 0.0;
     for group in terms.chunks(64) {
@@ -26,7 +28,8 @@ fn in_order(terms: &[f64]) -> f64 {
     sum
 }
 
-/// Lengths of arcs and ways in eighths, which are what is stored here; `None` where there are none.
+/// Lengths of arcs and paths in eighths, which are also the stored weights; `None` if there is no
+/// arc or path.
 struct Matrices {
     arcs: Vec<Vec<Option<u64>>>,
     distances: Vec<Vec<Option<u64>>>,
@@ -64,13 +67,14 @@ impl Matrices {
         self.arcs.len()
     }
 
-    /// Whether the arc from one vertex to another ends a shortest way from a source.
+    /// Returns whether the arc between two vertices is the last of a shortest path from `s`.
     fn leads(&self, s: usize, from: usize, to: usize) -> bool {
         let way = self.distances[s][from].zip(self.arcs[from][to]).map(|(way, arc)| way + arc);
         from != to && way.is_some() && way == self.distances[s][to]
     }
 
-    /// Of a source: ways to each vertex, shares, and what each passes on.
+    /// Returns for a source: path counts σ, the ratios δ/σ of dependency and path count, and 1/σ +
+    /// δ/σ, which a vertex adds to its predecessors' ratios.
     fn brandes(&self, s: usize) -> [Vec<f64>; 3] {
         let n = self.n();
         let [mut ways, mut share, mut passed] = [(); 3].map(|()| vec![0.0; n]);
@@ -111,7 +115,7 @@ fn check_harmonic(graph: &Graph, matrices: &Matrices) -> Found {
     for (v, found) in found.into_iter().enumerate() {
         let term = |u: usize| match matrices.distances[u][v] {
             None | Some(0) => 0.0,
-            // An eighth is not what is stored, but a power of two of it.
+            // The stored weights are the eighths times a power of two.
             Some(eighths) => 1.0 / (eighths as f64 / 8.0 / unit),
         };
         let terms: Vec<f64> = (0..matrices.n()).map(term).collect();
@@ -121,7 +125,7 @@ fn check_harmonic(graph: &Graph, matrices: &Matrices) -> Found {
     Ok(())
 }
 
-/// What sums over ordered pairs are multiplied by.
+/// Returns the factor of sums over ordered pairs.
 fn scale(graph: &Graph) -> f64 {
     if graph.direction() == Direction::Directed { 1.0 } else { 0.5 }
 }
@@ -182,7 +186,7 @@ proptest! {
     }
 }
 
-/// More than one group of sources.
+/// More sources than one group has.
 #[test]
 fn groups_of_sources() {
     let ring = (0..150u32).map(|v| (v, (v + 1) % 150));

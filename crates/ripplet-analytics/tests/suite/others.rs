@@ -42,7 +42,7 @@ fn cases() -> Cases {
     serde_json::from_str(include_str!("../data/lcc.json")).unwrap()
 }
 
-/// Real graphs as lists of edges; `LICENSE` beside them says whose they are.
+/// Real graphs as edge lists; the `LICENSE` beside them names their origin.
 const GRAPHS: [(&str, &str); 6] = [
     ("karate", include_str!("../../../ripplet-lp/tests/data/altsoph/karate.edges")),
     ("dolphins", include_str!("../../../ripplet-lp/tests/data/altsoph/dolphins.edges")),
@@ -52,7 +52,7 @@ const GRAPHS: [(&str, &str); 6] = [
     ("eu-core", include_str!("../../../ripplet-lp/tests/data/altsoph/eu-core.edges")),
 ];
 
-/// Edges of a real graph, between vertices that are numbered in the order of their ids.
+/// Returns the edges of a real graph, with vertices numbered in the order of their ids.
 pub fn edges(name: &str, directed: bool) -> Edges {
     let (_, text) = GRAPHS.iter().find(|(graph, _)| *graph == name).unwrap();
     let ids: Vec<u32> = text.split_whitespace().map(|id| id.parse().unwrap()).collect();
@@ -67,7 +67,8 @@ fn close(found: f64, expected: f64) -> bool {
 }
 
 impl Expected {
-    /// Compares every `step`th vertex; returns the sums over all: triangles, LDBC's, Fagiolo's.
+    /// Compares every `step`th vertex and returns the sums over all vertices: triangles, LDBC's and
+    /// Fagiolo's coefficients.
     fn check(&self, case: &str, edges: &Edges, step: usize) -> (u64, [f64; 2]) {
         let graph = edges.graph();
         let (mut triangles, mut sums) = (0, [0.0; 2]);

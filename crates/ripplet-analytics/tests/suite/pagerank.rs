@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use ripplet_analytics::RunError;
 use ripplet_analytics::pagerank::{PageRank, Stop};
 
-/// Rounds of multiplying with the matrix in which each column of a vertex that arcs leave adds up to 1.
+/// Multiplies `rounds` times by the transition matrix, whose columns of vertices with outgoing arcs
+/// add up to 1.
 fn multiplied(edges: &Edges, keep: bool, weighted: bool, damping: f64, rounds: u32) -> Vec<f64> {
     let n = edges.vertices as usize;
     let mut arcs: Vec<(usize, usize, f64)> = Vec::new();
@@ -16,7 +17,7 @@ fn multiplied(edges: &Edges, keep: bool, weighted: bool, damping: f64, rounds: u
         let (s, t) = (s as usize, t as usize);
         let mut add =
             |s: usize, t: usize| match arcs.iter_mut().find(|arc| (arc.0, arc.1) == (s, t)) {
-                // Of repeated arcs that are not kept, the least.
+                // Of repeated arcs that are merged, the smallest weight stays.
                 Some(arc) if !keep => arc.2 = arc.2.min(weight),
                 _ => arcs.push((s, t, weight)),
             };

@@ -1,4 +1,4 @@
-//! Distances, closeness and betweenness against their definitions, performed on matrices.
+//! Distances, closeness and betweenness against their definitions, evaluated on matrices.
 
 use super::graphs::Edges;
 use super::others;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 const MEASURES: [Closeness; 3] =
     [Closeness::Reciprocal, Closeness::WassermanFaust, Closeness::Harmonic];
 
-/// Distances and numbers of shortest ways between all vertices.
+/// Distances and numbers of shortest paths between all vertices.
 struct Oracle {
     distances: Vec<Vec<Option<u64>>>,
     ways: Vec<Vec<f64>>,
@@ -22,7 +22,8 @@ struct Oracle {
 }
 
 impl Oracle {
-    /// Powers of the adjacency matrix: the first that is not 0 has the distance, and the ways.
+    /// Computes powers of the adjacency matrix: the first that is not 0 gives the distance and the
+    /// number of paths.
     fn new(edges: &Edges) -> Oracle {
         let n = edges.vertices as usize;
         let mut arcs = vec![vec![false; n]; n];
@@ -43,7 +44,7 @@ impl Oracle {
                     if power[t] > 0.0 && distances[s][t].is_none() {
                         (distances[s][t], ways[s][t]) = (Some(length), power[t]);
                     }
-                    // Ways that are longer than the shortest are not counted on.
+                    // Only walks of the shortest length are extended.
                     if distances[s][t] != Some(length) {
                         power[t] = 0.0;
                     }
@@ -155,11 +156,11 @@ proptest! {
     }
 }
 
-/// More vertices than a few groups of sources, of one shard and of several.
+/// More vertices than a few groups of sources, in one shard and in several.
 fn ring_with_chords(directed: bool) -> Edges {
     let ring = (0..300u32).map(|v| (v, (v + 1) % 300));
     let chords = (0..300u32).step_by(7).map(|v| (v, (v * v + 11) % 300));
-    // A part that nobody reaches.
+    // A separate component.
     let apart = [(300, 301), (301, 302)];
     Edges { directed, ..Edges::undirected(304, ring.chain(chords).chain(apart)) }
 }
@@ -197,7 +198,7 @@ fn threads_and_shards_change_no_bit() {
     }
 }
 
-/// What networkx and igraph say of a real graph; `tests/data/make_paths.py` made the numbers.
+/// Results of networkx and igraph for a real graph; `tests/data/make_paths.py` made the numbers.
 #[derive(Deserialize)]
 struct Case {
     graph: String,
@@ -263,13 +264,13 @@ fn shapes_with_formulas() {
     for (v, &found) in (0..n).zip(&between) {
         assert!(close(found, (v * (n - 1 - v)) as f64), "{v}: {found}");
     }
-    // A star: all ways lead through its centre.
+    // A star: all paths between leaves pass through its centre.
     let star = Edges::undirected(100, (1..100).map(|v| (0, v))).graph();
     let between = betweenness(&star, true, Lengths::Hops, &mut ()).unwrap();
     assert!(close(between[0], 1.0) && between[1..].iter().all(|&value| value == 0.0));
     let near = closeness(&star, Closeness::WassermanFaust, true, Lengths::Hops, &mut ()).unwrap();
     assert!(near[0] == 1.0 && close(near[1], 99.0 / 197.0));
-    // Directed, a cycle has one way around.
+    // In a directed cycle, one path leads from each vertex to each other.
     let cycle = Edges::directed(50, (0..50).map(|v| (v, (v + 1) % 50))).graph();
     let found = apsp::summary(&cycle, Lengths::Hops, &mut ()).unwrap();
     assert_eq!(
@@ -299,7 +300,7 @@ fn graphs_of_nothing() {
     }
 }
 
-/// Cancels when it was asked so often.
+/// An observer that cancels the run after a number of queries.
 struct Patience(std::sync::atomic::AtomicUsize);
 
 impl ripplet_analytics::Observer for Patience {
@@ -322,7 +323,7 @@ fn runs_can_be_ended_and_plans_hold() {
         assert_eq!(near, Err(RunError::Cancelled));
         assert_eq!(apsp::summary(&graph, Lengths::Hops, &mut patience()), Err(RunError::Cancelled));
     }
-    // What takes rows may end the run as well, with its own words.
+    // The consumer of rows may end the run as well, with its own error.
     #[derive(Debug, PartialEq)]
     struct Enough;
     impl From<RunError> for Enough {
@@ -348,7 +349,7 @@ fn runs_can_be_ended_and_plans_hold() {
         (8 + 24 + 2 * (32 + 24)) * n
     );
     assert_eq!(apsp::plan_of_rows(&graph, 2).bytes(), 2 * (32 + 256) * n);
-    // By weights, where there are any.
+    // By weights, if there are any.
     let weights = vec![1.0; ring_with_chords(true).pairs.len()];
     let graph = Edges { weights: Some(weights), ..ring_with_chords(true) }.graph();
     let rows = 128 * 64 * 8;

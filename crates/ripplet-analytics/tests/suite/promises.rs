@@ -1,4 +1,4 @@
-//! What a run promises beside its numbers: it can be watched and ended, and says why it ended.
+//! Progress, cancellation and stop reasons of a run.
 
 use super::graphs::Edges;
 use super::machines::run;
@@ -15,7 +15,7 @@ fn rmat() -> Graph {
     GraphBuilder::new().build(Rmat::new(12).generate().unwrap()).unwrap()
 }
 
-/// Watches, and cancels when it was asked so often.
+/// An observer that records progress and cancels after a number of queries.
 struct Watch {
     patience: usize,
     asked: AtomicUsize,
@@ -82,7 +82,7 @@ fn triangles_are_given_where_they_are_asked_for() {
 
 #[test]
 fn a_graph_of_hubs_is_the_oracles_whatever_the_threads() {
-    // Lists of very different lengths, so that every way of meeting them is taken.
+    // Lists of very different lengths, so that every intersection algorithm is used.
     let table = Rmat { edge_factor: 12, ..Rmat::new(9) }.generate().unwrap();
     let pairs = table.sources().iter().copied().zip(table.targets().iter().copied());
     let edges = Edges::directed(512, pairs);

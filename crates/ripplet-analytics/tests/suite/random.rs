@@ -1,4 +1,5 @@
-//! Random multigraphs against the oracle: bit by bit, on any number of threads and any shards.
+//! Random multigraphs against the oracle: equal bit by bit for any number of threads and any
+//! shards.
 
 use super::graphs::Edges;
 use super::machines::run;
@@ -6,7 +7,8 @@ use super::oracle::Oracle;
 use proptest::prelude::*;
 use ripplet_analytics::lcc::Definition;
 
-/// Few vertices and many edges, or many and few: loops, duplicates, reciprocal and isolated ones.
+/// Generates few vertices with many edges, or many with few: loops, duplicates, reciprocal edges,
+/// isolated vertices.
 pub fn any_edges() -> impl Strategy<Value = Edges> {
     (1u32..60, any::<bool>(), 0usize..3).prop_flat_map(|(vertices, directed, size)| {
         let most = [15, 150, 1500][size];
@@ -19,7 +21,7 @@ pub fn any_edges() -> impl Strategy<Value = Edges> {
     })
 }
 
-/// The most arcs that a vertex has in a list, duplicates and loops among them.
+/// Returns the length of the longest list, duplicates and loops included.
 fn longest_list(edges: &Edges) -> u64 {
     let mut arcs = vec![0; edges.vertices as usize];
     for &(s, t) in &edges.pairs {

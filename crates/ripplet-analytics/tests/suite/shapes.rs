@@ -1,4 +1,4 @@
-//! Graphs whose coefficients have a formula.
+//! Graphs whose coefficients have a closed formula.
 
 use super::graphs::Edges;
 use super::machines::run;
@@ -9,7 +9,7 @@ fn of(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Outcome {
     let undirected = Edges::undirected(vertices, pairs.iter().copied()).graph();
     let found = run(&undirected, Definition::Ldbc, 2);
     assert_eq!(run(&undirected, Definition::Fagiolo, 2), found);
-    // The same with each edge as two arcs.
+    // The graph with each edge as two arcs.
     let both = pairs.iter().flat_map(|&(s, t)| [(s, t), (t, s)]);
     let directed = Edges::directed(vertices, both).graph();
     assert_eq!(run(&directed, Definition::Ldbc, 2), found);
@@ -29,7 +29,7 @@ fn nothing() {
         assert_eq!(found.triangles, Some(vec![0; vertices as usize]));
         assert_eq!((found.triangle_count, found.mean()), (0, 0.0));
     }
-    // A loop and a repeated edge make no neighbour.
+    // Loops and repeated edges add no neighbours.
     assert_eq!(of(2, [(0, 1), (1, 0), (0, 1), (0, 0), (1, 1)]).coefficients, [0.0, 0.0]);
 }
 
@@ -89,10 +89,11 @@ fn directed_triangles() {
     let fagiolo = |pairs: &[(u32, u32)]| {
         run(&Edges::directed(3, pairs.iter().copied()).graph(), Definition::Fagiolo, 1).coefficients
     };
-    // A cycle: between two neighbours goes one arc of two; of Fagiolo's 2 · 2 · 1, two are there.
+    // A cycle: of the two possible arcs between two neighbours, one exists; of Fagiolo's 2 · 2 · 1,
+    // two.
     assert_eq!(ldbc(&[(0, 1), (1, 2), (2, 0)]), [0.5; 3]);
     assert_eq!(fagiolo(&[(0, 1), (1, 2), (2, 0)]), [0.5; 3]);
-    // With 0 – 1 in both directions, 2 has both arcs between its neighbours.
+    // With 0 – 1 in both directions, both arcs between the neighbours of 2 exist.
     let one_both = [(0, 1), (1, 0), (1, 2), (2, 0)];
     assert_eq!(ldbc(&one_both), [0.5, 0.5, 1.0]);
     // 2 · 1 · 1 over 3 · 2 − 2 at 0 and 1, over 2 · 1 at 2.
@@ -103,12 +104,12 @@ fn directed_triangles() {
     assert_eq!(fagiolo(&two_both), [1.0, 0.5, 1.0]);
 }
 
-/// Beyond the ranks that have cells of their own, and with lists long and short.
+/// Ranks beyond those with cells of their own, with lists long and short.
 #[test]
 fn many_cliques_with_more_vertices_than_cells() {
     let (count, size) = (14_000u32, 5u32);
     let cliques = (0..count).flat_map(|c| clique(c * size, size));
-    // Hubs that everyone knows, so that lists reach from the first ranks to the last.
+    // Hubs adjacent to every vertex, so that lists span the first ranks to the last.
     let vertices = count * size + 3;
     let hubs = (count * size..vertices).flat_map(|hub| (0..hub).map(move |v| (hub, v)));
     for directed in [false, true] {

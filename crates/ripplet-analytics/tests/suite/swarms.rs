@@ -1,4 +1,4 @@
-//! Batches: what is found of each graph alone, bit by bit.
+//! Batches against runs on each of their graphs alone, bit by bit.
 
 use super::graphs::Edges;
 use super::random::any_edges;
@@ -105,7 +105,8 @@ fn check(graphs: &[Edges], directed: bool, lengths: Lengths) {
     assert_eq!(of(whole.slice(some)), of(whole.all())[skipped..], "of some");
 }
 
-/// All distances, and what those from each vertex come to: of a batch, and of the rows of each graph.
+/// Checks all distances of a batch and of the rows of each graph, and the results derived from
+/// them.
 fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
     let (mut distances, mut reach) = (Vec::new(), Vec::new());
     for graph in graphs {
@@ -146,7 +147,7 @@ fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
     }
 }
 
-/// What does not ask for lengths.
+/// Checks the analytics that do not depend on lengths.
 fn check_others(graphs: &[Edges], directed: bool, whole: &GraphBatch) {
     let each: Vec<Graph> =
         graphs.iter().map(|edges| Edges { directed, ..edges.clone() }.graph()).collect();
@@ -196,7 +197,7 @@ proptest! {
         directed in any::<bool>(),
     ) {
         check(&graphs, directed, Lengths::Hops);
-        // Where nothing weighs, a way is as long as it has arcs.
+        // Without weights, a path's length is its number of arcs.
         check(&graphs, directed, Lengths::Weights);
     }
 
@@ -210,7 +211,7 @@ proptest! {
     }
 }
 
-/// Graphs without vertices, of one, of many hundred, and so many that several threads have some.
+/// Graphs of 0, 1 and many hundred vertices, and enough graphs for several threads.
 #[test]
 fn graphs_of_every_size() {
     let ring = |n: u32| Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)));
@@ -235,7 +236,7 @@ fn a_batch_of_nothing_and_plans() {
         closeness_of_batch(empty.all(), Closeness::Harmonic, true, Lengths::Hops, &mut ()),
         Ok(Vec::new())
     );
-    // Room for the largest on each thread, and a value for each vertex.
+    // Memory for the largest graph on each thread, and a value for each vertex.
     let ring = |n: u32| Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)));
     let some = batch(&[ring(10), ring(100), ring(30)], false);
     let plan = |measure| closeness::plan_of_batch(some.all(), measure, Lengths::Hops, 2).bytes();
@@ -249,7 +250,7 @@ fn a_batch_of_nothing_and_plans() {
     assert_eq!(of_summaries, 3 * summary + 2 * (32 + 2 * 24) * 100);
 }
 
-/// Cancels at once.
+/// An observer that cancels at once.
 struct Never;
 
 impl ripplet_analytics::Observer for Never {

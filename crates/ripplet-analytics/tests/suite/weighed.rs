@@ -12,7 +12,7 @@ use ripplet_graph::{Graph, VertexId};
 const MEASURES: [Closeness; 3] =
     [Closeness::Reciprocal, Closeness::WassermanFaust, Closeness::Harmonic];
 
-/// Edges whose weights are eighths, from so many on: sums of them are exact, and many alike.
+/// Generates edges whose weights are eighths from `least` on: sums are exact, and many are equal.
 pub fn weighed_edges(least: u32) -> impl Strategy<Value = Edges> {
     let weights = prop::collection::vec(least..7, 1500);
     (any_edges(), weights, prop_oneof![Just(1.0), Just(0.125)]).prop_map(
@@ -23,7 +23,7 @@ pub fn weighed_edges(least: u32) -> impl Strategy<Value = Edges> {
     )
 }
 
-/// The lengths of shortest ways by Floyd and Warshall; infinite where there are none.
+/// The lengths of shortest paths by Floyd and Warshall; infinite if there is no path.
 pub struct Oracle {
     lengths: Vec<Vec<f64>>,
     distances: Vec<Vec<f64>>,
@@ -58,7 +58,7 @@ impl Oracle {
         self.distances.len()
     }
 
-    /// The numbers of shortest ways between all vertices, where no length is 0.
+    /// Returns the numbers of shortest paths between all vertices, if no length is 0.
     pub fn ways(&self) -> Vec<Vec<f64>> {
         let n = self.n();
         let of = |s: usize| {
@@ -107,7 +107,7 @@ impl Oracle {
 }
 
 impl Oracle {
-    /// The share of all shortest ways, from anywhere to anywhere, that go along an arc.
+    /// Returns the sum over all pairs of the share of shortest paths that contain an arc.
     pub fn along(&self, ways: &[Vec<f64>], from: usize, to: usize) -> f64 {
         let share = |s: usize, t: usize| {
             let way = self.distances[s][from] + self.lengths[from][to] + self.distances[to][t];
@@ -214,7 +214,7 @@ proptest! {
     }
 }
 
-/// More vertices than a few groups of sources, and a part that nobody reaches.
+/// More vertices than a few groups of sources, and a separate component.
 fn ring_with_chords(directed: bool) -> Edges {
     let ring = (0..300u32).map(|v| (v, (v + 1) % 300));
     let chords = (0..300u32).step_by(7).map(|v| (v, (v * v + 11) % 300));
@@ -252,7 +252,7 @@ fn threads_and_shards_change_no_bit() {
 
 #[test]
 fn lengths_as_long_as_they_get() {
-    // Each weight is 2³² − 1, and a way has all of them: in a small graph and in a large one.
+    // Each weight is 2³² − 1, and a path contains all arcs: in a small graph and in a large one.
     for n in [128u32, 2000] {
         let weights = vec![f64::from(u32::MAX); n as usize - 1];
         let path = Edges::directed(n, (1..n).map(|v| (v - 1, v)));
@@ -265,7 +265,8 @@ fn lengths_as_long_as_they_get() {
     }
 }
 
-/// Vertices in such an order that one arc a round is all that is found, and as many as a small graph has or more.
+/// Vertices in an order in which each round relaxes one arc only, at and above the size of a small
+/// graph.
 #[test]
 fn ways_through_vertices_in_any_order() {
     for n in [127u32, 128, 129] {
@@ -297,7 +298,7 @@ fn edges_without_length_are_refused_where_ways_are_counted() {
         let expected = [1.0 + 2.0 / 3.0, 2.0, 5.0 / 6.0, 5.0 / 6.0];
         assert!(harmonic.unwrap().into_iter().zip(expected).all(|(a, b)| close(a, b)));
     }
-    // A loop's weight is nobody's length, and no way goes along it.
+    // A loop's weight is not part of any path.
     let weights = Some(vec![1.0, 1.0, 0.0, 0.0, 0.0]);
     let pairs = [(0, 1), (1, 2), (0, 0), (1, 1), (2, 2)];
     let graph = Edges { weights, ..Edges::undirected(3, pairs) }.graph_of(1 << 20, true);

@@ -1,15 +1,16 @@
-//! From a table of edges of many graphs to a batch: every graph by one thread, many at once.
+//! Construction of a batch from a table of edges of many graphs: one thread per graph, many graphs
+//! at once.
 //!
 //! ```text
 //! find each graph's rows ─▶ for each wave of about 1/24 of the arcs, its graphs in parallel:
-//!                              count arcs a vertex, place them, sort each list, merge
+//!                              count arcs per vertex, place them, sort each list, merge
 //!                           close the gaps that merging left, append
 //! ```
 //!
-//! Memory: the table, the finished batch, and at most 5 % more, because a wave is built at the end
-//! of the finished arrays, where what merging frees is used by the next one. Rows whose graphs do not
-//! ascend are numbered by graph first, which takes 8 bytes a row; where they ascend, as in most
-//! files, nothing.
+//! Memory: the table, the finished batch, and at most 5 % more. A wave is built at the end of the
+//! finished arrays, so that the next one uses the space that merging frees. Rows whose graphs do
+//! not ascend are ordered by graph first, which takes 8 bytes per row; nothing if they ascend, as
+//! in most files.
 
 use super::{BatchAdjacency, BatchRows, BatchTable, GraphBatch, InvalidBatch, Members};
 use crate::memory::{self, OutOfMemory};
@@ -22,15 +23,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
 
-/// Waves that the arrays are built in: each needs room for 1/24 of the arcs.
+/// The number of waves that the arrays are built in: each needs room for 1/24 of the arcs.
 const WAVES: u64 = 24;
-/// Arcs below which a smaller wave would cost more than it saves.
+/// The least arcs of a wave: smaller waves would cost more than they save.
 const MIN_WAVE_ARCS: u64 = 1 << 18;
-/// Rows and vertices that one task takes: enough that a task costs nothing beside them.
+/// Rows and vertices of a task: enough for its overhead to be negligible.
 const TASK: u64 = 1 << 13;
 
-/// How to make a batch of a table: each graph becomes what [`crate::GraphBuilder`] makes of its
-/// rows, with the same options and the same defaults.
+/// Builds a batch from a table: each graph becomes what [`crate::GraphBuilder`] makes of its rows,
+/// with the same options and defaults.
 #[derive(Clone, Debug, Default)]
 pub struct BatchBuilder {
     pub(super) direction: Direction,
@@ -39,29 +40,30 @@ pub struct BatchBuilder {
     ledger: WeightLedger,
 }
 
-/// Why a table cannot become a batch.
+/// The reason why a table cannot become a batch.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum BatchError {
-    /// One graph has more arcs than its offsets can count.
+    /// A graph has more arcs than its offsets can represent.
     #[error("graph {graph} has {arcs} arcs; one graph of a batch may have at most {limit}")]
     TooManyArcs {
         /// The graph's external id.
         graph: String,
-        /// Its arcs, duplicates and self-loops included.
+        /// The graph's arcs, including duplicates and self-loops.
         arcs: u64,
-        /// Arcs that one graph may have.
+        /// The most arcs of a graph.
         limit: u64,
     },
-    /// The graphs' ids do not ascend, or are not as many as the graphs.
+    /// The graphs' ids do not ascend, or their number differs from that of the graphs.
     #[error("building the batch: {0}")]
     Members(#[from] InvalidBatch),
-    /// Some graphs have weights and others have none.
+    /// Some graphs have weights and others do not.
     #[error("some graphs have weights and others have none: graph {graph} is unlike the first")]
     Weights {
-        /// The external id of the first graph that is unlike the first of all.
+        /// The external id of the first graph that differs from graph 0.
         graph: String,
     },
-    /// Some weights of a graph are so small beside its largest that 32 bits cannot hold both.
+    /// Some weights of a graph are so small compared with its largest that 32 bits cannot represent
+    /// both.
     #[error(
         "the weights of graph {graph} differ too much in size: {loss}; scale the largest down, or take \
          the weights as they become with --coarse-weights"
@@ -69,39 +71,39 @@ pub enum BatchError {
     CoarseWeights {
         /// The graph's external id.
         graph: String,
-        /// What would change.
+        /// The change of the weights.
         loss: WeightLoss,
     },
-    /// The arrays do not fit the memory.
+    /// The arrays do not fit into memory.
     #[error("building the batch: {0}")]
     OutOfMemory(#[from] OutOfMemory),
 }
 
 impl BatchBuilder {
-    /// Undirected, self-loops dropped, duplicates merged.
+    /// Creates a builder with the defaults: undirected, self-loops dropped, duplicates merged.
     pub fn new() -> BatchBuilder {
         BatchBuilder::default()
     }
 
-    /// Whether edges have a direction.
+    /// Sets whether edges have a direction.
     pub fn direction(mut self, direction: Direction) -> Self {
         self.direction = direction;
         self
     }
 
-    /// What becomes of self-loops.
+    /// Sets how self-loops are treated.
     pub fn self_loops(mut self, self_loops: SelfLoops) -> Self {
         self.self_loops = self_loops;
         self
     }
 
-    /// What becomes of duplicates.
+    /// Sets how duplicates are treated.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
         self
     }
 
-    /// Whether weights may become coarse, and where is noted what changed.
+    /// Sets the ledger, which decides whether weights may be stored coarsely and records changes.
     pub fn weight_ledger(mut self, ledger: &WeightLedger) -> Self {
         self.ledger = ledger.clone();
         self
@@ -109,14 +111,14 @@ impl BatchBuilder {
 
     /// Builds the batch on rayon's current pool and drops the table.
     ///
-    /// Weights become integers graph by graph, each graph by a scale of its own, so that a graph's
-    /// lists do not depend on the others. The result does not depend on the number of threads, nor
-    /// on how rows of different graphs are mixed. A graph is built by one thread.
+    /// Weights become integers graph by graph, each graph with its own scale, so that a graph's
+    /// lists do not depend on other graphs. The result does not depend on the number of threads,
+    /// nor on how rows of different graphs are interleaved. One thread builds each graph.
     ///
     /// # Errors
-    /// If one graph has more than 2³¹ arcs in one direction, self-loops and duplicates counted, memory is
-    /// refused, or a weight would change by more than [`WeightLoss::LIMIT`] and the ledger does not allow
-    /// that.
+    /// If one graph has more than 2³¹ arcs in one direction, including self-loops and duplicates;
+    /// if memory is refused; or if a weight would change by more than [`WeightLoss::LIMIT`] and the
+    /// ledger does not allow it.
     pub fn build(&self, table: BatchTable) -> Result<GraphBatch, BatchError> {
         let BatchTable { members, rows, both_directions } = table;
         let grouped = Grouped::of(&rows, members.len())?;
@@ -127,9 +129,9 @@ impl BatchBuilder {
         let out = work.build(owner, true, &mut exponents)?;
         let incoming = match (directed, owner) {
             (false, _) => None,
-            // What enters is what leaves.
+            // Incoming arcs equal outgoing ones.
             (true, Owner::Both) => Some(out.flat(&members, 0..members.len()).copied()?),
-            // The sums of duplicates are those of the other direction, so its scales suffice.
+            // Sums of duplicates are equal in both directions, so that the scales fit here, too.
             (true, _) => Some(work.build(Owner::Target, false, &mut exponents)?),
         };
         let scales = rows.weights.is_some().then(|| exponents.into());
@@ -139,7 +141,7 @@ impl BatchBuilder {
     }
 }
 
-/// Which end of a row owns its arc.
+/// The end of a row whose list holds the arc.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Source,
@@ -147,11 +149,11 @@ enum Owner {
     Both,
 }
 
-/// Which rows belong to which graph.
+/// The rows of each graph.
 pub(super) struct Grouped {
-    /// Where each graph's rows begin, and after them the end of the last.
+    /// The begin of each graph's rows, and the end of the last graph's.
     starts: Vec<u64>,
-    /// The rows, graph by graph in any order, where the table's do not stand so.
+    /// The rows ordered by graph, in any order within a graph; `None` if the table is ordered.
     order: Option<Vec<AtomicU64>>,
 }
 
@@ -175,7 +177,7 @@ impl Grouped {
             end += *slot.get_mut();
             *slot.get_mut() = end;
         }
-        // Each end moves down to its graph's begin; that of the last slot stays.
+        // Each end moves down to its graph's begin; the last slot belongs to no graph and stays.
         of_row.par_iter().enumerate().with_min_len(1 << 14).for_each(|(row, &graph)| {
             let at = ends[graph as usize].fetch_sub(1, Relaxed) - 1;
             order[at as usize].store(row as u64, Relaxed);
@@ -188,7 +190,7 @@ impl Grouped {
         self.starts[graph + 1] - self.starts[graph]
     }
 
-    /// The rows of a graph, ascending, so that sums of weights do not depend on threads.
+    /// Returns the rows of a graph, ascending, so that sums of weights do not depend on threads.
     pub(super) fn rows_of<'a>(
         &self,
         graph: usize,
@@ -219,7 +221,7 @@ impl RowsOf<'_> {
     }
 }
 
-/// What a batch is built from.
+/// The inputs of a batch's construction.
 #[derive(Clone, Copy)]
 struct Work<'a> {
     builder: &'a BatchBuilder,
@@ -228,41 +230,41 @@ struct Work<'a> {
     grouped: &'a Grouped,
 }
 
-/// Work in one direction.
+/// The construction of one direction.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     work: Work<'a>,
     owner: Owner,
-    /// Whether the scales of weights are found here, or were by the other direction.
+    /// Whether to fit the scales of weights; otherwise the other direction has.
     fit: bool,
 }
 
-/// Where the lists of neighbouring graphs go.
+/// Output: the lists of consecutive graphs.
 struct Place<'a> {
     graphs: Range<usize>,
     offsets: &'a mut [u32],
     neighbors: &'a mut [VertexId],
-    /// Empty where there are no weights, as are `exponents`.
+    /// Empty without weights, as are `exponents`.
     weights: &'a mut [u32],
-    /// For each graph, the arcs that it keeps.
+    /// The number of arcs that each graph keeps.
     kept: &'a mut [u64],
     exponents: &'a mut [i32],
 }
 
-/// Working space of a task, kept from graph to graph.
+/// Scratch of a task, reused from graph to graph.
 #[derive(Default)]
 struct Scratch {
     rows: Vec<u64>,
     weights: Vec<f64>,
     pairs: Vec<u64>,
-    /// What the weights of all graphs so far became.
+    /// The change of the weights of all graphs so far.
     loss: WeightLoss,
 }
 
-/// Why merging ended early.
+/// The reason why merging ended early.
 enum Refusal {
     OutOfMemory(OutOfMemory),
-    /// A sum of weights that 32 bits do not hold.
+    /// A sum of weights that does not fit 32 bits.
     Overflow(u64),
 }
 
@@ -273,7 +275,8 @@ impl From<OutOfMemory> for Refusal {
 }
 
 impl<'a> Work<'a> {
-    /// Builds the lists of one direction, wave by wave; `exponents` are those of the graphs' scales.
+    /// Builds the lists of one direction, wave by wave; `exponents` are those of the graphs'
+    /// scales.
     fn build(
         self,
         owner: Owner,
@@ -292,7 +295,7 @@ impl<'a> Work<'a> {
         let limit = (arcs / WAVES).max(MIN_WAVE_ARCS);
         let mut next = 0;
         while next < members.len() {
-            // A graph larger than a wave is one of its own.
+            // A graph larger than a wave is a wave by itself.
             let begun = grouped.starts[next] + limit / side.arcs_a_row();
             let end = grouped.starts.partition_point(|&start| start <= begun) - 1;
             let wave = next..end.clamp(next + 1, members.len());
@@ -343,7 +346,7 @@ impl<'a> Side<'a> {
         if self.owner == Owner::Both { 2 } else { 1 }
     }
 
-    /// Arcs of neighbouring graphs, at most: none merged, no loop dropped.
+    /// Returns an upper bound of the arcs of consecutive graphs: without merging, with all loops.
     fn arcs(self, graphs: Range<usize>) -> u64 {
         let starts = &self.work.grouped.starts;
         (starts[graphs.end] - starts[graphs.start]) * self.arcs_a_row()
@@ -363,8 +366,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Builds neighbouring graphs, halved until they are one task's. A graph's lists stand where
-    /// they would if it and all before it kept all arcs.
+    /// Builds consecutive graphs, halving them recursively until they are one task. A graph's lists
+    /// are placed as if it and all graphs before it kept all arcs.
     fn build(self, place: Place<'_>) -> Result<(), BatchError> {
         let Range { start, end } = place.graphs;
         let Some(middle) = self.middle(start..end) else { return self.build_task(place) };
@@ -391,10 +394,10 @@ impl<'a> Side<'a> {
         a.and(b)
     }
 
-    /// The graph before which about half of the work is; `None` where it is one task's.
+    /// Returns the graph at about half of the work; `None` if the graphs are one task.
     fn middle(self, graphs: Range<usize>) -> Option<usize> {
         let Work { members, grouped, .. } = self.work;
-        // A graph costs something even where it has nothing.
+        // Even an empty graph has a cost.
         let before =
             |graph: usize| grouped.starts[graph] + members.vertex_starts()[graph] + graph as u64;
         let (first, last) = (before(graphs.start), before(graphs.end));
@@ -410,7 +413,7 @@ impl<'a> Side<'a> {
         Some(low)
     }
 
-    /// Builds neighbouring graphs, one after the other.
+    /// Builds consecutive graphs, one after the other.
     fn build_task(self, place: Place<'_>) -> Result<(), BatchError> {
         let Place { graphs, mut offsets, mut neighbors, mut weights, kept, exponents } = place;
         let mut scratch = Scratch::default();
@@ -430,7 +433,7 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// Builds one graph; answers how many arcs it keeps.
+    /// Builds one graph; returns the number of arcs that it keeps.
     fn build_graph(
         self,
         graph: usize,
@@ -469,7 +472,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// What becomes of a graph's weights at a scale; empty where the other direction has said it.
+    /// Returns the change of a graph's weights at a scale; empty if the other direction has
+    /// computed it.
     fn loss(
         self,
         graph: usize,
@@ -484,8 +488,8 @@ impl<'a> Side<'a> {
         Ok(loss)
     }
 
-    /// Places the arcs of a graph in their owners' lists, in any order; the offsets become theirs.
-    /// Calls `also(weights, place, row)` for each.
+    /// Places the arcs of a graph in their owners' lists, in any order, and sets the offsets. Calls
+    /// `also(weights, place, row)` for each arc.
     fn scatter(
         self,
         rows: &RowsOf<'_>,
@@ -500,7 +504,7 @@ impl<'a> Side<'a> {
             end += *offset;
             *offset = end;
         }
-        // Each list's end moves down to its begin; the last offset belongs to none and stays.
+        // Each list's end moves down to its begin; the last offset belongs to no list and stays.
         self.for_each_arc(rows, |owner, neighbor, row| {
             let at = &mut offsets[owner as usize];
             *at -= 1;
@@ -515,7 +519,7 @@ impl<'a> Side<'a> {
         let keep_loops = self.work.builder.self_loops == SelfLoops::Keep;
         rows.for_each(|row| {
             let (s, t) = (sources[row], targets[row]);
-            // A loop is one arc, also where both ends of other rows have one.
+            // A loop is one arc, even if other rows have an arc at both ends.
             if s == t && !keep_loops {
                 return;
             }
@@ -537,8 +541,8 @@ struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// Sorts each list and merges duplicates, if they are to be; the offsets become those of what
-    /// is kept, which moves together. Answers how many arcs that is.
+    /// Sorts each list and merges duplicates if `merge`; closes the gaps and sets the offsets.
+    /// Returns the number of arcs that remain.
     fn merge(&mut self, merge: bool) -> u64 {
         let neighbors = &mut *self.neighbors;
         let (mut begin, mut kept) = (0, 0);
@@ -560,7 +564,8 @@ impl Lists<'_> {
         self.finish(kept)
     }
 
-    /// The same with weights.
+    /// Sorts each weighted list, merges duplicates, closes the gaps and sets the offsets. Returns
+    /// the number of arcs that remain.
     fn merge_weighted(
         &mut self,
         duplicates: Duplicates,

@@ -1,8 +1,8 @@
-//! From graphs that were read one by one to a batch.
+//! Construction of a batch from graphs that were read one by one.
 //!
-//! The tables' columns are put one behind the other, which takes 12 bytes a row (20 with weights) for
-//! a moment twice. What the vertices are called decides how ids are kept: as one kind of integers
-//! where all graphs have integers that one kind holds, else as names, integers as they print.
+//! The tables' columns are concatenated; for a moment this takes 12 bytes per row (20 with weights)
+//! twice. Ids are stored as one kind of integers if that kind fits the ids of all graphs, else as
+//! names, with integers as printed.
 
 use super::Members;
 use super::{BatchBuilder, BatchError, BatchIds, BatchRows, BatchTable, GraphBatch, InvalidBatch};
@@ -10,15 +10,17 @@ use crate::memory::{self, OutOfMemory};
 use crate::{Direction, EdgeTable, ExternalId, Names, VertexId, VertexIds};
 
 impl BatchBuilder {
-    /// Builds a batch of tables, each of which becomes one graph: what [`crate::GraphBuilder`] makes of
-    /// it with the same options. `graph_ids` are their ids, in the order of the tables.
+    /// Builds a batch of tables, each of which becomes one graph, as [`crate::GraphBuilder`] builds
+    /// it with the same options.
     ///
-    /// Vertices keep the order of their ids in each graph. Where some graphs have names and others have
-    /// integers (or some negative and others 2⁶³ and above), all are names, in the order of names.
+    /// `graph_ids` are the graphs' ids, in the order of the tables. Vertices keep the order of
+    /// their ids in each graph. If some graphs have names and others integers (or some negative
+    /// integers and others 2⁶³ and above), all become names, in the order of names.
     ///
     /// # Errors
-    /// Where the ids do not ascend or are not as many as the tables, some tables have weights and others
-    /// have none, one graph has more than 2³¹ arcs in one direction, or memory is refused.
+    /// If the ids do not ascend or their number differs from that of the tables, if some tables
+    /// have weights and others do not, if one graph has more than 2³¹ arcs in one direction, or if
+    /// memory is refused.
     pub fn collect(
         &self,
         graph_ids: VertexIds,
@@ -44,10 +46,10 @@ impl BatchBuilder {
     }
 }
 
-/// How the ids of all graphs together are kept.
+/// The common representation of the ids of all graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// `first, first + 1, …` in each graph.
+    /// Consecutive integers from `first` on in each graph: `first, first + 1, …`.
     InGraph(u64),
     Unsigned,
     Signed,
@@ -128,7 +130,7 @@ fn members(
     Members::new(graph_ids, starts.into(), vertex_ids)
 }
 
-/// The names of all graphs' vertices, in each graph ascending.
+/// Returns the names of all graphs' vertices, ascending within each graph.
 fn names<'a>(
     all: impl Iterator<Item = &'a VertexIds>,
     vertices: usize,
@@ -151,7 +153,7 @@ fn names<'a>(
     Ok(Names::from_parts(offsets.into(), bytes.into()).expect("each name was appended whole"))
 }
 
-/// Integers as they print, ascending as names, each with the vertex that it was.
+/// Returns the integers as printed, in the order of names, each with its vertex.
 fn printed(integers: &VertexIds) -> Result<Vec<(String, VertexId)>, OutOfMemory> {
     let print = |vertex: usize| {
         let vertex = vertex as VertexId;
@@ -162,12 +164,12 @@ fn printed(integers: &VertexIds) -> Result<Vec<(String, VertexId)>, OutOfMemory>
     Ok(printed)
 }
 
-/// Of which tables the rows stand for both directions of edges that have one.
+/// The tables whose rows stand for both directions in a directed graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ways {
     All,
     None,
-    /// Of some only: their rows become two.
+    /// Only some: each of their rows is split into two.
     Some,
 }
 
@@ -175,7 +177,7 @@ impl Ways {
     fn of(graphs: &[EdgeTable], direction: Direction) -> Ways {
         let both = graphs.iter().filter(|graph| graph.is_in_both_directions()).count();
         match both {
-            // Without directions, it makes no difference.
+            // Undirected: it makes no difference.
             _ if direction == Direction::Undirected => Ways::None,
             0 => Ways::None,
             both if both == graphs.len() => Ways::All,
@@ -188,7 +190,7 @@ impl Ways {
     }
 }
 
-/// The rows of all graphs, as they are put together.
+/// The concatenated rows of all graphs.
 struct Rows(BatchRows);
 
 impl Rows {
@@ -203,7 +205,7 @@ impl Rows {
         }))
     }
 
-    /// Appends a graph's rows, for which there is room.
+    /// Appends the rows of a graph, for which capacity is reserved.
     fn append(
         &mut self,
         number: u32,

@@ -1,4 +1,4 @@
-//! Which graphs a batch has, where their vertices stand, and what both are called outside.
+//! The members of a batch: its graphs, their vertices' places, and the external ids of both.
 
 use super::InvalidBatch;
 use crate::memory::{self, OutOfMemory};
@@ -6,17 +6,17 @@ use crate::{Buffer, ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A vertex's place among all vertices of a batch: where its value stands in a column that has one
-/// for each of them.
+/// The place of a vertex among all vertices of a batch: its index in a column with one value per
+/// vertex.
 ///
-/// It is no [`VertexId`], which counts from 0 in each graph; [`Members::locate`] and
-/// [`super::BatchGraph::place_of`] lead from one to the other.
+/// It is not a [`VertexId`], which counts from 0 in each graph; [`Members::locate`] and
+/// [`super::BatchGraph::place_of`] convert between the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BatchVertex(u64);
 
-/// The graphs of a batch: their ids, how many vertices each has, and the vertices' ids.
+/// The graphs of a batch: their ids, numbers of vertices, and the vertices' ids.
 ///
-/// Memory: 8 bytes a graph, and the ids.
+/// Memory: 8 bytes per graph, and the ids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Members {
     graph_ids: VertexIds,
@@ -24,11 +24,12 @@ pub struct Members {
     vertex_ids: BatchIds,
 }
 
-/// What the vertices of a batch are called outside: in each graph the ids ascend, as they do in a
-/// [`crate::Graph`]; two graphs may have the same ones.
+/// The external ids of a batch's vertices.
+///
+/// They ascend within each graph, as in a [`crate::Graph`]; two graphs may share ids.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BatchIds {
-    /// `first, first + 1, …` in each graph anew: nothing is stored.
+    /// `first, first + 1, …` anew in each graph: nothing is stored.
     InGraph {
         /// The id of each graph's vertex 0.
         first: u64,
@@ -38,33 +39,33 @@ pub enum BatchIds {
         /// The id of the batch's first vertex.
         first: u64,
     },
-    /// Any non-negative integers, one for each vertex of the batch.
+    /// Arbitrary non-negative integers, one per vertex of the batch.
     Unsigned(Buffer<u64>),
-    /// Integers of which some are negative, one for each vertex of the batch.
+    /// Integers, some of them negative, one per vertex of the batch.
     Signed(Buffer<i64>),
-    /// Strings, one for each vertex of the batch; they ascend by bytes.
+    /// Strings, one per vertex of the batch, ordered by bytes.
     Names(Names),
 }
 
 impl BatchVertex {
-    /// The vertex at a place.
+    /// Returns the vertex at a place.
     pub fn new(place: u64) -> BatchVertex {
         BatchVertex(place)
     }
 
-    /// The place, from 0.
+    /// Returns the place, counted from 0.
     pub fn place(self) -> u64 {
         self.0
     }
 
-    /// The place as the index of a column.
+    /// Returns the place as the index of a column.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl BatchIds {
-    /// The id of the vertex at a place of the batch, which is `vertex` in its graph.
+    /// Returns the id of the vertex at a place of the batch, which is `vertex` in its graph.
     pub(super) fn get(&self, place: BatchVertex, vertex: VertexId) -> ExternalId<'_> {
         match self {
             BatchIds::InGraph { first } => ExternalId::Unsigned(first + u64::from(vertex)),
@@ -75,7 +76,7 @@ impl BatchIds {
         }
     }
 
-    /// The ids of the vertices at some places, copied.
+    /// Returns a copy of the ids at some places.
     fn copied(&self, places: Range<usize>) -> Result<BatchIds, OutOfMemory> {
         Ok(match self {
             BatchIds::InGraph { first } => BatchIds::InGraph { first: *first },
@@ -86,7 +87,8 @@ impl BatchIds {
         })
     }
 
-    /// Whether there is an id for each of so many vertices, of which the largest graph has `most`.
+    /// Returns whether there are ids for `vertices` vertices, of which the largest graph has
+    /// `most`.
     fn suffice(&self, vertices: u64, most: u64) -> bool {
         match self {
             BatchIds::InGraph { first } => first.checked_add(most).is_some(),
@@ -97,7 +99,7 @@ impl BatchIds {
         }
     }
 
-    /// Whether the ids of one graph ascend.
+    /// Returns whether the ids of one graph ascend.
     fn ascend(&self, places: Range<usize>) -> bool {
         match self {
             BatchIds::InGraph { .. } | BatchIds::InBatch { .. } => true,
@@ -123,11 +125,12 @@ impl BatchIds {
 }
 
 impl Members {
-    /// Graphs with these ids, which ascend like a graph's vertices' do; graph `i`'s vertices are
-    /// those from `vertex_starts[i]` to `vertex_starts[i + 1]`, so there is one start more.
+    /// Creates graphs with these ids, which must ascend like a graph's vertex ids. The vertices of
+    /// graph `i` are those from `vertex_starts[i]` to `vertex_starts[i + 1]`, so that there is one
+    /// more start than graphs.
     ///
     /// # Errors
-    /// Where the parts do not fit one another; always the first graph that is wrong.
+    /// If the parts are inconsistent; the error names the first invalid graph.
     pub fn new(
         graph_ids: VertexIds,
         vertex_starts: Buffer<u64>,
@@ -160,10 +163,11 @@ impl Members {
         }
     }
 
-    /// Graphs with so many vertices each: their ids count from 0, and so do each graph's vertices'.
+    /// Creates graphs of these numbers of vertices, with ids that count from 0, for graphs and for
+    /// the vertices of each graph.
     ///
     /// # Errors
-    /// Where there are too many graphs, or too many vertices in one, or memory is refused.
+    /// If there are too many graphs, if a graph has too many vertices, or if memory is refused.
     pub fn of_sizes(sizes: impl ExactSizeIterator<Item = u32>) -> Result<Members, InvalidBatch> {
         let count = u32::try_from(sizes.len()).map_err(|_| InvalidBatch::GraphIds)?;
         let mut starts = memory::with_room(sizes.len() + 1)?;
@@ -177,7 +181,7 @@ impl Members {
         Members::new(graph_ids, starts.into(), BatchIds::InGraph { first: 0 })
     }
 
-    /// Some neighbouring graphs, copied.
+    /// Returns a copy of consecutive graphs.
     pub(super) fn copied(&self, graphs: Range<usize>) -> Result<Members, OutOfMemory> {
         let Range { start, end } = self.range(graphs.clone());
         let starts = self.vertex_starts[graphs.start..=graphs.end].iter();
@@ -188,65 +192,68 @@ impl Members {
         })
     }
 
-    /// How many graphs there are.
+    /// Returns the number of graphs.
     pub fn len(&self) -> usize {
         self.graph_ids.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no graphs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of vertices of all graphs.
+    /// Returns the number of vertices of all graphs.
     pub fn vertices(&self) -> u64 {
         self.vertex_starts[self.len()]
     }
 
-    /// The number of vertices of one graph.
+    /// Returns the number of vertices of one graph.
     ///
     /// # Panics
-    /// Where `graph` is not below [`Members::len`].
+    /// If `graph` is not below [`Members::len`].
     pub fn vertices_of(&self, graph: usize) -> u32 {
         (self.vertex_starts[graph + 1] - self.vertex_starts[graph]) as u32
     }
 
-    /// What the graphs are called outside.
+    /// Returns the external ids of the graphs.
     pub fn graph_ids(&self) -> &VertexIds {
         &self.graph_ids
     }
 
-    /// What the vertices are called outside.
+    /// Returns the external ids of the vertices.
     pub fn vertex_ids(&self) -> &BatchIds {
         &self.vertex_ids
     }
 
-    /// Where each graph's vertices begin, and after them the end of the last.
+    /// Returns the first place of each graph's vertices, and the end of the last graph's.
     pub fn vertex_starts(&self) -> &[u64] {
         &self.vertex_starts
     }
 
-    /// The graph of a vertex of the batch, and which of its vertices it is; `None` beyond the last.
+    /// Returns the graph of a vertex of the batch, and its id within the graph; `None` past the
+    /// last vertex.
     pub fn locate(&self, vertex: BatchVertex) -> Option<(usize, VertexId)> {
-        // Empty graphs begin where the next one does: the last that begins here has the vertex.
+        // Empty graphs begin where the next graph does: the last graph that begins here has the
+        // vertex.
         let begun = self.vertex_starts.partition_point(|&start| start <= vertex.place());
         let start = self.vertex_starts[begun.checked_sub(1)?];
         (vertex.place() < self.vertices())
             .then(|| (begun - 1, (vertex.place() - start) as VertexId))
     }
 
-    /// The places of the vertices of neighbouring graphs.
+    /// Returns the places of the vertices of consecutive graphs.
     pub(super) fn range(&self, graphs: Range<usize>) -> Range<BatchVertex> {
         BatchVertex(self.vertex_starts[graphs.start])..BatchVertex(self.vertex_starts[graphs.end])
     }
 
-    /// Where the offsets of neighbouring graphs stand: each graph before has one more than vertices.
+    /// Returns the range of the offsets of consecutive graphs: each graph has one more offset than
+    /// vertices.
     pub(super) fn offsets(&self, graphs: Range<usize>) -> Range<usize> {
         let Range { start, end } = graphs;
         self.vertex_starts[start] as usize + start..self.vertex_starts[end] as usize + end
     }
 
-    /// The ids of the vertices of the only graph.
+    /// Returns the ids of the vertices of the only graph.
     pub(super) fn into_ids_of_one(self) -> VertexIds {
         let count = self.vertices() as u32;
         match self.vertex_ids {
@@ -259,7 +266,7 @@ impl Members {
         }
     }
 
-    /// Bytes that the ids occupy.
+    /// Returns the bytes that the ids occupy.
     pub(super) fn id_bytes(&self) -> u64 {
         self.graph_ids.bytes() + self.vertex_ids.bytes()
     }

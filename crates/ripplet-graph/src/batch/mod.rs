@@ -1,30 +1,32 @@
-//! Many small graphs in a few flat arrays.
+//! Batches: many small graphs in a few flat arrays.
 //!
-//! A molecule or a control-flow graph is so small that a [`crate::Graph`] of its own costs more in
-//! allocations and pointers than in arcs. A batch holds a million of them in arrays that a device
-//! can be given as they are:
+//! A molecule or a control-flow graph is so small that a separate [`crate::Graph`] costs more in
+//! allocations and pointers than in arcs. A batch holds a million of them in arrays that can be
+//! copied to a device as they are:
 //!
 //! ```text
 //! graph 0: 0–1, 1–2     graph 1: no vertices     graph 2: 0–1
 //!
-//! vertex_starts  0 3 3 5            where each graph's vertices begin in the batch
-//! arc_starts     0 4 4 6            where each graph's arcs begin
-//! offsets        0 1 3 4 | 0 | 0 1 2    each graph has one more than vertices, counted from its own
-//! neighbors      1 0 2 1 |   | 1 0      arcs; neighbours count from its own first vertex
+//! vertex_starts  0 3 3 5            the begin of each graph's vertices in the batch
+//! arc_starts     0 4 4 6            the begin of each graph's arcs
+//! offsets        0 1 3 4 | 0 | 0 1 2    per graph, one more than vertices; relative to the graph's
+//! neighbors      1 0 2 1 |   | 1 0      first arc; neighbours are relative to its first vertex
 //! ```
 //!
-//! Graph `i`'s offsets are the `n + 1` values from `vertex_starts[i] + i`, begin at 0, and are `u32`:
-//! one graph has at most 2³¹ arcs, like a shard. What counts over the whole batch is `u64`. So the
-//! arrays of one graph are those of a shard, and [`BatchGraph`] hands out the same [`Neighbors`].
+//! The offsets of graph `i` are the `n + 1` values from `vertex_starts[i] + i` on. They begin at 0
+//! and are `u32`: one graph has at most 2³¹ arcs, like a shard. Positions in the whole batch are
+//! `u64`. The arrays of one graph thus equal those of a shard, and [`BatchGraph`] returns the same
+//! [`Neighbors`].
 //!
-//! Vertices *of a graph* are [`VertexId`], from 0 in each graph. Vertices *of the batch* are
-//! [`BatchVertex`], a type of its own, so that neither is taken for the other.
+//! Vertices *of a graph* are [`VertexId`], counted from 0 in each graph. Vertices *of the batch*
+//! are [`BatchVertex`], a separate type, so that the two cannot be confused.
 //!
-//! **Memory.** 4 bytes an arc (8 with weights), 4 a vertex, and 20 a graph (24 with weights); a
-//! directed batch has all but 8 bytes a graph (12) twice. Ids come on top, unless they are consecutive.
+//! **Memory.** 4 bytes per arc (8 with weights), 4 per vertex, and 20 per graph (24 with weights);
+//! a directed batch has all but 8 bytes per graph (12) twice. Ids are extra, unless they are
+//! consecutive.
 //!
-//! **Slices.** Everything of neighbouring graphs lies together, so [`GraphBatch::slice`] borrows and
-//! copies nothing.
+//! **Slices.** The arrays of consecutive graphs are contiguous, so that [`GraphBatch::slice`]
+//! borrows and copies nothing.
 
 mod build;
 mod collect;
@@ -45,12 +47,12 @@ use rayon::prelude::*;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Many graphs, one behind the other.
+/// Many graphs in flat arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphBatch {
     members: Members,
     direction: Direction,
-    /// The exponent of each graph's weights, where there are weights.
+    /// The exponent of each graph's weight scale, if the batch has weights.
     scales: Option<Buffer<i32>>,
     out: BatchAdjacency,
     incoming: Option<BatchAdjacency>,
@@ -59,35 +61,35 @@ pub struct GraphBatch {
 /// The neighbour lists of all graphs in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchAdjacency {
-    /// Where each graph's arcs begin, and after them the end of the last.
+    /// The begin of each graph's arcs, and the end of the last graph's.
     pub arc_starts: Buffer<u64>,
-    /// For each graph one more than it has vertices: where each list begins among its arcs.
+    /// The begin of each list, relative to its graph's first arc: per graph one more than vertices.
     pub offsets: Buffer<u32>,
-    /// The neighbours, counted from their graph's first vertex.
+    /// The neighbours, relative to their graph's first vertex.
     pub neighbors: Buffer<VertexId>,
-    /// The stored weights beside the neighbours.
+    /// The stored weights of the neighbours.
     pub weights: Option<Buffer<u32>>,
 }
 
-/// [`BatchAdjacency`] of neighbouring graphs as plain slices, for a device's copies.
+/// [`BatchAdjacency`] of consecutive graphs as plain slices, for copies to a device.
 ///
-/// The starts still count from the batch's begin: those of these graphs begin with
-/// `arc_starts[0]`, which is where `neighbors[0]` stands in the batch.
+/// The starts are relative to the batch: `arc_starts[0]` is the place of `neighbors[0]` in the
+/// batch.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatLists<'a> {
-    /// Where each graph's arcs begin, and after them the end of the last: one more than graphs.
+    /// The begin of each graph's arcs, and the end of the last graph's: one more than graphs.
     pub arc_starts: &'a [u64],
-    /// For each graph one more than it has vertices, from 0.
+    /// The begin of each list, from 0 in each graph: per graph one more than vertices.
     pub offsets: &'a [u32],
-    /// The neighbours, counted from their graph's first vertex.
+    /// The neighbours, relative to their graph's first vertex.
     pub neighbors: &'a [VertexId],
-    /// The stored weights beside the neighbours, where the batch has weights.
+    /// The stored weights of the neighbours, if the batch has weights.
     pub weights: Option<&'a [u32]>,
 }
 
-/// Neighbouring graphs of a batch, borrowed: what a loop over graphs is given.
+/// Consecutive graphs of a batch, borrowed: the input of loops over graphs.
 ///
-/// Graphs count from 0 in the slice; their vertices keep the places that they have in the batch.
+/// Graphs count from 0 in the slice; their vertices keep their places in the batch.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchSlice<'a> {
     batch: &'a GraphBatch,
@@ -102,13 +104,13 @@ pub struct BatchGraph<'a> {
     index: usize,
 }
 
-/// Why parts do not make a batch. Graphs count from 0.
+/// The reason why parts do not make a batch. Graphs count from 0.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum InvalidBatch {
     /// The graphs' ids do not ascend, or are too many.
     #[error("the graphs' ids do not strictly ascend, or are more than 4,294,967,294")]
     GraphIds,
-    /// The vertices' starts are not one more than graphs, or do not begin with 0.
+    /// The number of vertex starts is not that of the graphs plus one, or the first is not 0.
     #[error("the graphs' starts do not fit the number of graphs")]
     Starts,
     /// A graph ends before it begins, or has more than 2³² − 2 vertices.
@@ -117,7 +119,7 @@ pub enum InvalidBatch {
         /// The graph.
         graph: usize,
     },
-    /// There are not as many ids as vertices, or they pass the largest integer.
+    /// The number of ids differs from that of the vertices, or they exceed the largest integer.
     #[error("the vertices' ids do not fit the number of vertices")]
     VertexIds,
     /// The ids of a graph do not ascend.
@@ -126,22 +128,22 @@ pub enum InvalidBatch {
         /// The graph.
         graph: usize,
     },
-    /// Arrays of different length, or weights or incoming arcs that are missing or too many.
+    /// Arrays differ in length, or weights or incoming arcs are missing or superfluous.
     #[error("the arrays of the batch do not fit one another")]
     Columns,
-    /// Offsets that descend or do not end with the graph's arcs, or too many arcs.
+    /// Offsets descend or do not end with the graph's arcs, or a graph has too many arcs.
     #[error("the offsets of graph {graph} do not fit its neighbours")]
     Offsets {
         /// The graph.
         graph: usize,
     },
-    /// A neighbour that is no vertex of its graph.
+    /// A neighbour is not a vertex of its graph.
     #[error("graph {graph} names a neighbour that is not among its vertices")]
     Neighbor {
         /// The graph.
         graph: usize,
     },
-    /// A neighbour list that does not ascend.
+    /// A neighbour list does not ascend.
     #[error("the neighbours of a vertex of graph {graph} do not ascend")]
     Order {
         /// The graph.
@@ -216,7 +218,7 @@ impl BatchAdjacency {
 }
 
 impl FlatLists<'_> {
-    /// The lists as a batch of their own has them: the starts count from the first graph's.
+    /// Returns a copy of the lists as a separate batch: starts relative to the first graph.
     fn copied(&self) -> Result<BatchAdjacency, OutOfMemory> {
         let weights = self.weights.map(memory::copied).transpose()?;
         let starts = self.arc_starts.iter().map(|start| start - self.arc_starts[0]);
@@ -230,15 +232,15 @@ impl FlatLists<'_> {
 }
 
 impl GraphBatch {
-    /// A batch from its parts, which are checked: every loop over a batch relies on this.
+    /// Creates a batch from its parts and checks them: every loop over a batch relies on this.
     ///
-    /// `scales` has the exponent of each graph's [`WeightScale`] where the lists have weights.
-    /// `incoming` is there where the edges have a direction.
+    /// `scales` has the exponent of each graph's [`WeightScale`] if the lists have weights.
+    /// `incoming` is present if the edges have a direction.
     ///
     /// Cost: one pass over the arrays, in parallel over the graphs.
     ///
     /// # Errors
-    /// Where the parts do not fit together; always the first graph that is wrong.
+    /// If the parts are inconsistent; the error names the first invalid graph.
     pub fn new(
         members: Members,
         scales: Option<Buffer<i32>>,
@@ -260,55 +262,55 @@ impl GraphBatch {
         Ok(GraphBatch { members, direction, scales, out, incoming })
     }
 
-    /// How many graphs there are.
+    /// Returns the number of graphs.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no graphs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The graphs' ids, and the vertices' places and ids.
+    /// Returns the graphs' ids, and the vertices' places and ids.
     pub fn members(&self) -> &Members {
         &self.members
     }
 
-    /// The number of vertices of all graphs.
+    /// Returns the number of vertices of all graphs.
     pub fn vertices(&self) -> u64 {
         self.members.vertices()
     }
 
-    /// The number of stored arcs of all graphs, counted as [`crate::Graph::arcs`] does.
+    /// Returns the number of stored arcs of all graphs, counted like [`crate::Graph::arcs`].
     pub fn arcs(&self) -> u64 {
         self.out.neighbors.len() as u64
     }
 
-    /// Whether edges have a direction.
+    /// Returns whether edges have a direction.
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// Whether arcs have weights.
+    /// Returns whether arcs have weights.
     pub fn is_weighted(&self) -> bool {
         self.scales.is_some()
     }
 
-    /// One graph; they count from 0.
+    /// Returns one graph; graphs count from 0.
     ///
     /// # Panics
-    /// Where `graph` is not below [`GraphBatch::len`].
+    /// If `graph` is not below [`GraphBatch::len`].
     pub fn graph(&self, graph: usize) -> BatchGraph<'_> {
         self.all().graph(graph)
     }
 
-    /// All graphs.
+    /// Returns all graphs as a slice.
     pub fn all(&self) -> BatchSlice<'_> {
         BatchSlice { batch: self, first: 0, end: self.len() }
     }
 
-    /// The batch with its weights left out.
+    /// Returns the batch without its weights.
     pub fn without_weights(mut self) -> GraphBatch {
         self.scales = None;
         for lists in [Some(&mut self.out), self.incoming.as_mut()].into_iter().flatten() {
@@ -317,22 +319,22 @@ impl GraphBatch {
         self
     }
 
-    /// Some neighbouring graphs, borrowed: nothing is copied.
+    /// Returns consecutive graphs, borrowed: nothing is copied.
     ///
     /// # Panics
-    /// Where the range ends beyond [`GraphBatch::len`], or before it begins.
+    /// If the range ends past [`GraphBatch::len`], or before it begins.
     pub fn slice(&self, graphs: Range<usize>) -> BatchSlice<'_> {
         self.all().slice(graphs)
     }
 
-    /// Bytes that the batch occupies, ids included.
+    /// Returns the bytes that the batch occupies, including ids.
     pub fn bytes(&self) -> u64 {
         let GraphBytes { ids, offsets, neighbors, weights } = self.bytes_by_part();
         ids + offsets + neighbors + weights
     }
 
-    /// The same, each part for itself; where graphs begin counts as offsets, and their weights'
-    /// scales as weights.
+    /// Returns the bytes that the batch occupies, by part. Graphs' starts count as offsets, and the
+    /// scales of their weights as weights.
     pub fn bytes_by_part(&self) -> GraphBytes {
         let mut bytes = GraphBytes {
             ids: self.members.id_bytes(),
@@ -350,47 +352,47 @@ impl GraphBatch {
 }
 
 impl<'a> BatchSlice<'a> {
-    /// How many graphs there are.
+    /// Returns the number of graphs.
     pub fn len(self) -> usize {
         self.end - self.first
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no graphs.
     pub fn is_empty(self) -> bool {
         self.first == self.end
     }
 
-    /// The batch that this is a part of.
+    /// Returns the batch that the slice is a part of.
     pub fn batch(self) -> &'a GraphBatch {
         self.batch
     }
 
-    /// One graph, counted from the slice's first.
+    /// Returns one graph, counted from the slice's first.
     ///
     /// # Panics
-    /// Where `graph` is not below [`BatchSlice::len`].
+    /// If `graph` is not below [`BatchSlice::len`].
     pub fn graph(self, graph: usize) -> BatchGraph<'a> {
         assert!(graph < self.len(), "graph {graph} of {}", self.len());
         BatchGraph { batch: self.batch, index: self.first + graph }
     }
 
-    /// The graphs, in order.
+    /// Yields the graphs, in order.
     pub fn graphs(self) -> impl ExactSizeIterator<Item = BatchGraph<'a>> {
         (self.first..self.end).map(move |index| BatchGraph { batch: self.batch, index })
     }
 
-    /// Some neighbouring graphs of the slice, counted from its first.
+    /// Returns consecutive graphs of the slice, counted from its first.
     ///
     /// # Panics
-    /// Where the range ends beyond [`BatchSlice::len`], or before it begins.
+    /// If the range ends past [`BatchSlice::len`], or before it begins.
     pub fn slice(self, graphs: Range<usize>) -> BatchSlice<'a> {
         let Range { start, end } = graphs;
         assert!(start <= end && end <= self.len(), "graphs {start}..{end} of {}", self.len());
         BatchSlice { batch: self.batch, first: self.first + start, end: self.first + end }
     }
 
-    /// The first graphs that have at most so many arcs and vertices together, each graph counted as
-    /// one more; at least one graph where there is one.
+    /// Returns the longest prefix with at most `size` arcs, vertices and graphs in total; at least
+    /// one graph if there is one.
     pub fn leading(self, size: u64) -> BatchSlice<'a> {
         let (vertices, arcs) = (self.vertex_starts(), self.out().arc_starts);
         let fits = |graphs: usize| {
@@ -404,18 +406,18 @@ impl<'a> BatchSlice<'a> {
         self.slice(0..low)
     }
 
-    /// These graphs as members of a batch of their own, copied.
+    /// Returns a copy of these graphs' members, as those of a separate batch.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn members(self) -> Result<Members, OutOfMemory> {
         self.batch.members.copied(self.first..self.end)
     }
 
-    /// These graphs as a batch of their own, copied.
+    /// Returns a copy of these graphs as a separate batch.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn to_batch(self) -> Result<GraphBatch, OutOfMemory> {
         let scales = self.weight_exponents().map(memory::copied).transpose()?;
         Ok(GraphBatch {
@@ -427,31 +429,32 @@ impl<'a> BatchSlice<'a> {
         })
     }
 
-    /// The exponent of each graph's [`WeightScale`], where the batch has weights.
+    /// Returns the exponent of each graph's [`WeightScale`], if the batch has weights.
     pub fn weight_exponents(self) -> Option<&'a [i32]> {
         Some(&self.batch.scales.as_ref()?[self.first..self.end])
     }
 
-    /// The places of the graphs' vertices in the batch.
+    /// Returns the places of the graphs' vertices in the batch.
     pub fn vertex_range(self) -> Range<BatchVertex> {
         self.batch.members.range(self.first..self.end)
     }
 
-    /// The number of vertices of these graphs.
+    /// Returns the number of vertices of these graphs.
     pub fn vertices(self) -> u64 {
         let Range { start, end } = self.vertex_range();
         end.place() - start.place()
     }
 
-    /// The number of stored arcs of these graphs.
+    /// Returns the number of stored arcs of these graphs.
     pub fn arcs(self) -> u64 {
         self.out().neighbors.len() as u64
     }
 
-    /// The number of edges of each graph, as [`BatchGraph::edges`] has it: in parallel over the graphs.
+    /// Returns the number of edges of each graph, counted like [`BatchGraph::edges`], in parallel
+    /// over the graphs.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn edges_of_each(self) -> Result<Vec<u64>, OutOfMemory> {
         let mut edges = memory::zeros(self.len())?;
         let of_graphs = edges.par_iter_mut().enumerate().with_min_len(1 << 6);
@@ -459,18 +462,18 @@ impl<'a> BatchSlice<'a> {
         Ok(edges)
     }
 
-    /// Where each graph's vertices begin, and after them the end of the last: one more than graphs.
-    /// They count from the batch's begin.
+    /// Returns the first place of each graph's vertices, relative to the batch, and the end of the
+    /// last graph's: one more than graphs.
     pub fn vertex_starts(self) -> &'a [u64] {
         &self.batch.members.vertex_starts()[self.first..=self.end]
     }
 
-    /// The arcs that leave these graphs' vertices; where edges have no direction, all arcs.
+    /// Returns the arcs that leave these graphs' vertices; all arcs if edges have no direction.
     pub fn out(self) -> FlatLists<'a> {
         self.batch.out.flat(&self.batch.members, self.first..self.end)
     }
 
-    /// The arcs that enter these graphs' vertices: present where edges have a direction.
+    /// Returns the arcs that enter these graphs' vertices; present if edges have a direction.
     pub fn incoming(self) -> Option<FlatLists<'a>> {
         let incoming = self.batch.incoming.as_ref()?;
         Some(incoming.flat(&self.batch.members, self.first..self.end))
@@ -478,53 +481,53 @@ impl<'a> BatchSlice<'a> {
 }
 
 impl<'a> BatchGraph<'a> {
-    /// The graph's number in the batch.
+    /// Returns the graph's index in the batch.
     pub fn index(self) -> usize {
         self.index
     }
 
-    /// What the graph is called outside.
+    /// Returns the external id of the graph.
     pub fn id(self) -> ExternalId<'a> {
         self.batch.members.graph_ids().get(self.index as u32)
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     pub fn vertices(self) -> u32 {
         let Range { start, end } = self.vertex_range();
         (end.place() - start.place()) as u32
     }
 
-    /// The number of stored arcs, counted as [`crate::Graph::arcs`] does.
+    /// Returns the number of stored arcs, counted like [`crate::Graph::arcs`].
     pub fn arcs(self) -> u64 {
         self.out().neighbors().len() as u64
     }
 
-    /// The places of the graph's vertices in the batch.
+    /// Returns the places of the graph's vertices in the batch.
     pub fn vertex_range(self) -> Range<BatchVertex> {
         self.batch.members.range(self.index..self.index + 1)
     }
 
-    /// The place of one of the graph's vertices in the batch.
+    /// Returns the place of one of the graph's vertices in the batch.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`BatchGraph::vertices`].
+    /// If `vertex` is not below [`BatchGraph::vertices`].
     pub fn place_of(self, vertex: VertexId) -> BatchVertex {
         assert!(vertex < self.vertices(), "vertex {vertex} of {}", self.vertices());
         BatchVertex::new(self.vertex_range().start.place() + u64::from(vertex))
     }
 
-    /// What one of the graph's vertices is called outside.
+    /// Returns the external id of one of the graph's vertices.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`BatchGraph::vertices`].
+    /// If `vertex` is not below [`BatchGraph::vertices`].
     pub fn vertex_id(self, vertex: VertexId) -> ExternalId<'a> {
         self.batch.members.vertex_ids().get(self.place_of(vertex), vertex)
     }
 
-    /// The graph by itself, copied.
+    /// Returns a copy of the graph as a [`Graph`].
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn to_graph(self) -> Result<Graph, OutOfMemory> {
         let alone = BatchSlice { batch: self.batch, first: self.index, end: self.index + 1 };
         let ids = alone.members()?.into_ids_of_one();
@@ -542,17 +545,17 @@ impl<'a> BatchGraph<'a> {
         Ok(graph.expect("a graph of a batch is one"))
     }
 
-    /// The arcs that leave the vertices; where edges have no direction, all their arcs.
+    /// Returns the arcs that leave the vertices; all arcs if edges have no direction.
     pub fn out(self) -> Neighbors<'a> {
         self.batch.out.view(&self.batch.members, self.index)
     }
 
-    /// The arcs that enter the vertices: present where edges have a direction.
+    /// Returns the arcs that enter the vertices; present if edges have a direction.
     pub fn incoming(self) -> Option<Neighbors<'a>> {
         Some(self.batch.incoming.as_ref()?.view(&self.batch.members, self.index))
     }
 
-    /// The number of self-loops: one search a vertex.
+    /// Returns the number of self-loops. Cost: one binary search per vertex.
     pub fn self_loops(self) -> u64 {
         let out = self.out();
         let loops = |vertex: VertexId| {
@@ -564,7 +567,7 @@ impl<'a> BatchGraph<'a> {
         (0..self.vertices()).map(loops).sum()
     }
 
-    /// The number of edges, counted as [`crate::Graph::edges`] does.
+    /// Returns the number of edges, counted like [`crate::Graph::edges`].
     pub fn edges(self) -> u64 {
         match self.batch.direction {
             Direction::Directed => self.arcs(),
@@ -572,7 +575,7 @@ impl<'a> BatchGraph<'a> {
         }
     }
 
-    /// How stored weights of this graph stand for real ones.
+    /// Returns the scale that converts stored weights of this graph to real ones.
     pub fn weight_scale(self) -> WeightScale {
         let exponent = self.batch.scales.as_ref().map(|scales| scales[self.index]);
         exponent.and_then(WeightScale::from_code).unwrap_or_default()
@@ -583,7 +586,7 @@ impl<'a> BatchGraph<'a> {
 mod tests {
     use super::*;
 
-    /// The batch of the module's picture.
+    /// The batch in the module's picture.
     fn lists(
         arc_starts: &[u64],
         offsets: &[u32],

@@ -1,5 +1,4 @@
-//! From rows whose vertices are numbered over all graphs to rows whose vertices are numbered graph by
-//! graph.
+//! Conversion of rows whose vertices are numbered over all graphs to rows numbered graph by graph.
 //!
 //! ```text
 //! rows as read      each graph's vertices    rows of the table
@@ -15,16 +14,17 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 impl BatchTable {
-    /// A table of edges of graphs of which nothing else is known: each graph's vertices are the ends of
-    /// its rows. `graphs` of `rows` number `graph_ids`; sources and targets number `ids`, the vertices
-    /// of all graphs together, and one of them may be in several graphs.
+    /// Creates a table of edges of graphs whose vertices are the ends of their rows.
     ///
-    /// Memory, beside the rows: 8 bytes a vertex of each graph and its ids, and 8 bytes a row where the
-    /// graphs of rows do not ascend. Runs on rayon's current pool.
+    /// `graphs` of `rows` are indices of `graph_ids`. Sources and targets are indices of `ids`, the
+    /// vertices of all graphs together; a vertex may be in several graphs.
+    ///
+    /// Memory, beside the rows: 8 bytes per vertex of each graph and its ids, and 8 bytes per row
+    /// if the graphs of rows do not ascend. Runs on rayon's current pool.
     ///
     /// # Errors
-    /// Where the columns do not fit together, a row names a graph or a vertex that is not there, or a
-    /// weight is NaN, infinite or negative (the first such row); where the ids do not ascend; where
+    /// If the columns are inconsistent, a row names a graph or a vertex that does not exist, or a
+    /// weight is NaN, infinite or negative (the first such row); if the ids do not ascend; or if
     /// memory is refused.
     pub fn of_ends(
         graph_ids: VertexIds,
@@ -58,7 +58,8 @@ impl BatchTable {
     }
 }
 
-/// Refuses rows whose graph or ends are not there, before anything is numbered by them.
+/// Returns an error if a row names a graph or vertex that does not exist, before these are used as
+/// indices.
 fn refuse_strangers(
     rows: &BatchRows,
     graphs: usize,
@@ -77,14 +78,14 @@ fn refuse_strangers(
     flaw.map_or(Ok(()), Err)
 }
 
-/// The ends of the rows, which graphs number anew at the same time, each its own.
+/// The ends of the rows, which graphs renumber concurrently, each its own rows.
 struct Ends<'a> {
     grouped: &'a Grouped,
     sources: &'a [AtomicU32],
     targets: &'a [AtomicU32],
 }
 
-/// Working space of a task, kept from graph to graph.
+/// Scratch of a task, reused from graph to graph.
 #[derive(Default)]
 struct Scratch {
     rows: Vec<u64>,
@@ -93,7 +94,7 @@ struct Scratch {
 }
 
 impl Ends<'_> {
-    /// Where each graph's vertices begin, and after them the end of the last.
+    /// Returns the begin of each graph's vertices, and the end of the last graph's.
     fn starts(&self, graphs: usize) -> Result<Vec<u64>, OutOfMemory> {
         let mut starts = memory::zeros::<u64>(graphs + 1)?;
         let sizes = starts[1..].par_iter_mut().enumerate();
@@ -108,7 +109,7 @@ impl Ends<'_> {
         Ok(starts)
     }
 
-    /// Puts a graph's vertices into `scratch`.
+    /// Collects a graph's vertices in `scratch`.
     fn load(&self, graph: usize, scratch: &mut Scratch) -> Result<(), OutOfMemory> {
         let Scratch { rows, vertices } = scratch;
         vertices.clear();
@@ -121,7 +122,7 @@ impl Ends<'_> {
         Ok(())
     }
 
-    /// Numbers the ends of a graph's rows, and keeps its vertices in `places`.
+    /// Renumbers the ends of a graph's rows, and stores its vertices in `places`.
     fn number(
         &self,
         graph: usize,
@@ -145,8 +146,8 @@ impl Ends<'_> {
     }
 }
 
-/// The ids of the vertices of each graph. Integers that are consecutive from the same one in each
-/// graph are not stored.
+/// Returns the ids of the vertices of each graph. Integers that are consecutive from the same first
+/// one in each graph are not stored.
 fn gathered(
     ids: &VertexIds,
     vertices: &[VertexId],
@@ -156,7 +157,7 @@ fn gathered(
         let first = vertices.first().map_or(0, |&vertex| of(vertex));
         let consecutive = starts.windows(2).all(|pair| {
             let own = &vertices[pair[0] as usize..pair[1] as usize];
-            // The last id of all has no next one, which ranges end with.
+            // The largest id has no successor, which ranges end with.
             let next = |vertex| of(vertex).checked_add(1);
             (1..).zip(own).all(|(at, &vertex)| {
                 next(vertex).is_some_and(|next| first.checked_add(at) == Some(next))

@@ -1,26 +1,26 @@
-//! Edges of many graphs as they come from a reader: unsorted rows, before they are a batch.
+//! Tables of edges of many graphs, as a reader produces them: unsorted rows, the input of a batch.
 
 use super::{InvalidBatch, Members};
 use crate::{OutOfMemory, VertexId};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// The columns of a [`BatchTable`]: one row an edge.
+/// The columns of a [`BatchTable`]: one row per edge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchRows {
-    /// The number of each edge's graph.
+    /// The index of each edge's graph.
     pub graphs: Vec<u32>,
-    /// One end of each edge: a vertex of its graph, counted from the graph's first.
+    /// One end of each edge: a vertex of its graph, counted from 0.
     pub sources: Vec<VertexId>,
-    /// The other end, counted likewise.
+    /// The other end of each edge, counted from 0 in its graph.
     pub targets: Vec<VertexId>,
-    /// The weight of each edge, where there are weights.
+    /// The weight of each edge, if there are weights.
     pub weights: Option<Vec<f64>>,
 }
 
-/// Unsorted edges of many graphs: rows of different graphs may stand in any order.
+/// Unsorted edges of many graphs; rows of different graphs may be in any order.
 ///
-/// Memory: 12 bytes a row, 20 with weights, plus the graphs' starts and the ids.
+/// Memory: 12 bytes per row, 20 with weights, plus the graphs' starts and the ids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchTable {
     pub(super) members: Members,
@@ -28,7 +28,7 @@ pub struct BatchTable {
     pub(super) both_directions: bool,
 }
 
-/// What is wrong with the columns of a batch's table.
+/// The reason why the columns of a batch's table are invalid.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum BatchTableError {
     /// The columns' lengths differ.
@@ -46,37 +46,37 @@ pub enum BatchTableError {
         /// Rows in `weights`.
         weights: usize,
     },
-    /// A row names a graph that is not there.
+    /// A row names a graph that does not exist.
     #[error("edge {row} names graph {graph}, but there are {graphs} graphs")]
     NoSuchGraph {
-        /// The row, from 0.
+        /// The row, counted from 0.
         row: usize,
-        /// What it names.
+        /// The graph that it names.
         graph: u32,
-        /// How many there are.
+        /// The number of graphs.
         graphs: usize,
     },
-    /// A row names a vertex that its graph has not.
+    /// A row names a vertex that its graph does not have.
     #[error("edge {row} names vertex {vertex}, but graph {graph} has {vertices} vertices")]
     NoSuchVertex {
-        /// The row, from 0.
+        /// The row, counted from 0.
         row: usize,
-        /// The number of its graph.
+        /// The index of its graph.
         graph: u32,
         /// The vertex that it names.
         vertex: VertexId,
-        /// How many the graph has.
+        /// The number of vertices of the graph.
         vertices: u32,
     },
     /// A weight is NaN, infinite or negative.
     #[error("edge {row} has weight {weight}: a weight is a finite number, 0 or above")]
     BadWeight {
-        /// The row, from 0.
+        /// The row, counted from 0.
         row: usize,
         /// Its weight.
         weight: f64,
     },
-    /// The graphs and their vertices do not fit together.
+    /// The graphs and their vertices are inconsistent.
     #[error(transparent)]
     Members(#[from] InvalidBatch),
     /// Memory was refused.
@@ -84,7 +84,7 @@ pub enum BatchTableError {
     OutOfMemory(#[from] OutOfMemory),
 }
 
-/// What is wrong with the columns' lengths.
+/// Returns an error if the columns differ in length.
 pub(super) fn flaw_of_columns(rows: &BatchRows) -> Option<BatchTableError> {
     let [graphs, sources, targets] =
         [&rows.graphs, &rows.sources, &rows.targets].map(|column| column.len());
@@ -95,11 +95,11 @@ pub(super) fn flaw_of_columns(rows: &BatchRows) -> Option<BatchTableError> {
 }
 
 impl BatchTable {
-    /// A table of edges of these graphs.
+    /// Creates a table of edges of these graphs.
     ///
     /// # Errors
-    /// Where the columns do not fit together, a row names a graph or a vertex that is not there, or
-    /// a weight is NaN, infinite or negative: the first such row.
+    /// If the columns are inconsistent, a row names a graph or a vertex that does not exist, or a
+    /// weight is NaN, infinite or negative: the first such row.
     pub fn new(members: Members, rows: BatchRows) -> Result<BatchTable, BatchTableError> {
         if let Some(flaw) = flaw_of_columns(&rows) {
             return Err(flaw);
@@ -112,38 +112,38 @@ impl BatchTable {
         }
     }
 
-    /// Says that each row stands for both directions even where edges have one.
+    /// Sets that each row stands for both directions even if edges have one.
     pub fn in_both_directions(mut self) -> BatchTable {
         self.both_directions = true;
         self
     }
 
-    /// Whether each row stands for both directions even where edges have one.
+    /// Returns whether each row stands for both directions even if edges have one.
     pub fn is_in_both_directions(&self) -> bool {
         self.both_directions
     }
 
-    /// The graphs.
+    /// Returns the graphs.
     pub fn members(&self) -> &Members {
         &self.members
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub fn rows(&self) -> &BatchRows {
         &self.rows
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.graphs.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes that the columns, the graphs' starts and the ids occupy.
+    /// Returns the bytes that the columns, the graphs' starts and the ids occupy.
     pub fn bytes(&self) -> u64 {
         let row = 12 + if self.rows.weights.is_some() { 8 } else { 0 };
         let starts = size_of_val(self.members.vertex_starts()) as u64;
@@ -152,7 +152,7 @@ impl BatchTable {
 }
 
 impl BatchRows {
-    /// What is wrong with a row.
+    /// Returns an error if a row is invalid.
     fn flaw(&self, row: usize, members: &Members) -> Option<BatchTableError> {
         let (graph, graphs) = (self.graphs[row], members.len());
         if graph as usize >= graphs {

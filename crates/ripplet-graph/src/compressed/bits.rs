@@ -1,14 +1,15 @@
-//! Bits in words of 32: bit `at` is bit `at % 32` of word `at / 32`.
+//! Bit fields in 32-bit words: bit `at` is bit `at % 32` of word `at / 32`.
 
-/// The lowest `width` bits set; at most 32.
+/// Returns a mask of the lowest `width` bits; at most 32.
 #[inline]
 fn mask(width: u32) -> u32 {
     ((1u64 << width) - 1) as u32
 }
 
-/// The value of `width` bits, at most 32, that begins at a bit; 0 where it is not within the words.
+/// Returns the value of `width` bits, at most 32, from bit `at` on; 0 if it is not within the
+/// words.
 ///
-/// Reads the word after the value's first, too: arrays end with a word more.
+/// It also reads the word after the value's first: arrays end with an extra word.
 #[inline]
 pub(super) fn take(words: &[u32], at: u64, width: u32) -> u32 {
     let word = (at / 32) as usize;
@@ -17,7 +18,7 @@ pub(super) fn take(words: &[u32], at: u64, width: u32) -> u32 {
     (pair >> (at % 32)) as u32 & mask(width)
 }
 
-/// The same for a value of up to 63 bits.
+/// Returns the value of `width` bits, at most 63, from bit `at` on; see [`take`].
 #[inline]
 pub(super) fn take_long(words: &[u32], at: u64, width: u32) -> u64 {
     let low = u64::from(take(words, at, width.min(32)));
@@ -27,13 +28,13 @@ pub(super) fn take_long(words: &[u32], at: u64, width: u32) -> u64 {
     }
 }
 
-/// How many bits the binary form of a value has; 0 has none.
+/// Returns the number of bits of a value's binary representation; 0 has none.
 #[inline]
 pub(super) fn length(value: u64) -> u32 {
     64 - value.leading_zeros()
 }
 
-/// Appends values to words that are zeros.
+/// Appends values to words that are initially 0.
 pub(super) struct Writer<'a> {
     words: &'a mut [u32],
     at: u64,
@@ -44,7 +45,7 @@ impl Writer<'_> {
         Writer { words, at: 0 }
     }
 
-    /// A value that has `width` bits or fewer; at most 32.
+    /// Appends a value of at most `width` bits; `width` is at most 32.
     #[inline]
     pub(super) fn put(&mut self, value: u32, width: u32) {
         if width == 0 {
@@ -64,7 +65,7 @@ impl Writer<'_> {
         self.put((value >> 32) as u32, width.saturating_sub(32));
     }
 
-    /// Bits so far.
+    /// Returns the number of bits written.
     pub(super) fn bits(&self) -> u64 {
         self.at
     }

@@ -1,4 +1,4 @@
-//! Whether compressed lists that somebody else wrote are sound.
+//! Validation of compressed lists from untrusted sources.
 
 use super::classes::unfolded;
 use super::decode::List;
@@ -7,49 +7,51 @@ use crate::VertexId;
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// Why arrays are no compressed lists.
+/// The reason why arrays are not valid compressed lists.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidCompressed {
-    /// A class of more bits than a value has.
+    /// The width of a class exceeds that of a value.
     #[error("a value of the compressed lists is said to have more than 32 bits")]
     Code,
-    /// Begins of blocks that do not ascend from 0 to the words' end, or are too few or too many.
+    /// The begins of blocks do not ascend from 0 to the end of the words, or their number is wrong.
     #[error("the begins of compressed blocks do not fit the vertices and the words")]
     Begins,
-    /// A block whose lists do not follow one upon the other to its end.
+    /// The lists of a block are not consecutive up to its end.
     #[error("the compressed lists of vertices {first} and after do not fill their block")]
     Block {
         /// The block's first vertex.
         first: VertexId,
     },
-    /// A list that does not end where it must.
+    /// A list does not end at its recorded end.
     #[error("the compressed list of vertex {vertex} does not end where it must")]
     List {
-        /// Whose list it is.
+        /// The vertex of the list.
         vertex: VertexId,
     },
-    /// A neighbour that is not a vertex, or is smaller than the one before.
+    /// A neighbour is not a vertex, or is smaller than the one before.
     #[error("the compressed list of vertex {vertex} names a neighbour that cannot be")]
     Neighbor {
-        /// Whose list it is.
+        /// The vertex of the list.
         vertex: VertexId,
     },
-    /// Degrees that do not make up the number of arcs.
+    /// The degrees do not add up to the number of arcs.
     #[error("the compressed lists have {found} arcs, not {expected}")]
     Arcs {
         /// The sum of the degrees.
         found: u64,
-        /// What was given with the lists.
+        /// The number of arcs given with the lists.
         expected: u64,
     },
 }
 
 impl CompressedAdjacency {
-    /// Walks over all lists of a graph of so many vertices, in parallel: each fills its place to the
-    /// bit, ascends and names vertices only, and there are as many arcs as was said.
+    /// Checks all lists of a graph of `vertices` vertices, in parallel.
+    ///
+    /// Each list must fill its place to the bit, ascend, and name only vertices; the number of arcs
+    /// must match.
     ///
     /// # Errors
-    /// What is wrong in the first block in which anything is.
+    /// The first error in the first invalid block.
     pub fn check(&self, vertices: u32) -> Result<(), InvalidCompressed> {
         let lists = self.view();
         let blocks = lists.begins.len() - 1;
@@ -80,7 +82,7 @@ impl CompressedNeighbors<'_> {
             }
             before = end;
         }
-        // A block has as many words as it needs.
+        // A block has no more words than it needs.
         let words = self.begins[block + 1].checked_mul(32).zip(places.lists.checked_add(before));
         if !words.is_some_and(|(limit, end)| end <= limit && limit - end < 32) {
             return Err(wrong);
@@ -91,13 +93,13 @@ impl CompressedNeighbors<'_> {
         })
     }
 
-    /// A list that must end at a bit.
+    /// Checks a list that must end at bit `end`.
     fn check_list(&self, local: usize, end: u64, vertices: u32) -> Result<(), InvalidCompressed> {
         let (list, vertex) = (self.list(local), self.vertex(local));
         let (segments, mut before, mut at) = (list.segments(), None, list.begin);
         for segment in 0..segments {
             let begin = list.segment(self.words, segment);
-            // The first one begins behind the ends of the others.
+            // The first segment begins after the ends of the others.
             if begin > end || (segment > 0 && begin != at) {
                 return Err(InvalidCompressed::List { vertex });
             }
@@ -106,7 +108,7 @@ impl CompressedNeighbors<'_> {
         if at == end { Ok(()) } else { Err(InvalidCompressed::List { vertex }) }
     }
 
-    /// The last neighbour of a segment, and where it ends.
+    /// Checks a segment; returns its last neighbour, and the bit at which it ends.
     fn check_segment(
         &self,
         local: usize,

@@ -1,10 +1,10 @@
-//! Values of four widths: which widths suit a shard, and how tokens are made of a list.
+//! Values in four width classes: selection of the widths for a shard, and the tokens of a list.
 
 use super::LEAST_RUN;
 use super::bits::length;
 use crate::VertexId;
 
-/// How many values have which length in bits.
+/// A histogram of values by length in bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lengths([u64; 33]);
 
@@ -28,11 +28,12 @@ impl Lengths {
         self.0.iter().sum()
     }
 
-    /// The `CLASSES` widths, ascending, with which the values take the fewest bits, and the bits, where
-    /// each value takes the least width that it fits. The last width fits all values.
+    /// Returns the `CLASSES` widths, ascending, with which the values take the fewest bits, and
+    /// these bits. Each value takes the least width that it fits; the last width fits all values.
     pub(super) fn best<const CLASSES: usize>(&self) -> ([u8; CLASSES], u64) {
         let most = self.0.iter().rposition(|&count| count > 0).unwrap_or(0);
-        // Of values up to each length: the fewest bits, and the widths, if the last one is the length.
+        // Dynamic programming: for values up to each length, the fewest bits and the widths, with
+        // that length as the last width.
         let mut best = [([0u8; CLASSES], 0u64); 33];
         let mut values = 0;
         for (end, (widths, bits)) in best.iter_mut().enumerate() {
@@ -65,7 +66,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Of the first `classes` widths, which ascend, the least that a value fits.
+    /// Assigns each value to the least of the first `classes` widths, which ascend, that it fits.
     pub(super) fn new(widths: [u8; 4], classes: usize) -> Classes {
         let fits = |bits: usize| {
             let least = widths[..classes].iter().position(|&width| usize::from(width) >= bits);
@@ -80,31 +81,31 @@ impl Classes {
     }
 }
 
-/// What a list is made of.
+/// A token of a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
-    /// A neighbour: how far from the list's own vertex, folded, or how far beyond the least
-    /// distance from the neighbour before.
+    /// A neighbour: its folded difference from the list's vertex, or its difference from the
+    /// neighbour before minus the least difference.
     Gap(u32),
-    /// This many neighbours more than [`LEAST_RUN`], each the successor of the one before.
+    /// A run of this many neighbours more than [`LEAST_RUN`], each the successor of the one before.
     Run(u32),
 }
 
-/// A difference modulo 2³² as a number that is small if the difference is, in either direction.
+/// Returns a difference modulo 2³² in zigzag encoding: small for small differences of either sign.
 #[inline]
 pub(super) fn folded(difference: u32) -> u32 {
     difference << 1 ^ (difference as i32 >> 31) as u32
 }
 
-/// The difference of [`folded`].
+/// Returns the difference that [`folded`] encodes.
 #[inline]
 pub(super) fn unfolded(value: u32) -> u32 {
     value >> 1 ^ (value & 1).wrapping_neg()
 }
 
-/// Calls `visit` with the tokens of a segment, which ascends, of vertex `v`.
+/// Calls `visit` with the tokens of an ascending segment of the list of vertex `v`.
 ///
-/// `least_gap` is 1 where no neighbour stands twice in a list.
+/// `least_gap` is 1 if no list holds a neighbour twice, else 0.
 #[inline]
 pub(super) fn each_token(
     v: VertexId,
@@ -128,7 +129,7 @@ pub(super) fn each_token(
     }
 }
 
-/// How many vertices the list begins with that follow upon `before` one by one.
+/// Returns the length of the longest prefix of consecutive successors of `before`.
 #[inline]
 fn successors(before: VertexId, list: &[VertexId]) -> usize {
     let follows = |&(&u, at): &(&VertexId, u64)| u64::from(u) == at;

@@ -1,4 +1,4 @@
-//! From words to neighbours, one by one and without allocation.
+//! Decoding of words to neighbours, one by one and without allocation.
 
 use super::bits::{take, take_long};
 use super::classes::unfolded;
@@ -9,22 +9,22 @@ use rayon::prelude::*;
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-/// Where things are in a block, in bits.
+/// The places of a block's parts, in bits.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     degrees: u64,
     pub(super) degree_width: u32,
     ends: u64,
     pub(super) end_width: u32,
-    /// Where the first list begins.
+    /// The begin of the first list.
     pub(super) lists: u64,
 }
 
-/// A list that is not decoded yet.
+/// The place of a list before decoding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     pub(super) degree: u32,
-    /// Its first bit.
+    /// The first bit.
     pub(super) begin: u64,
     end_width: u32,
 }
@@ -34,7 +34,7 @@ impl List {
         (self.degree as usize).div_ceil(SEGMENT)
     }
 
-    /// Where a segment begins.
+    /// Returns the begin of a segment.
     #[inline]
     pub(super) fn segment(self, words: &[u32], segment: usize) -> u64 {
         let width = u64::from(self.end_width);
@@ -48,7 +48,7 @@ impl List {
         self.begin.wrapping_add(begin)
     }
 
-    /// How many neighbours a segment has.
+    /// Returns the number of neighbours of a segment.
     #[inline]
     pub(super) fn neighbors_in(self, segment: usize) -> usize {
         (self.degree as usize - segment * SEGMENT).min(SEGMENT)
@@ -56,7 +56,7 @@ impl List {
 }
 
 impl<'a> CompressedNeighbors<'a> {
-    /// Where things are in the block of vertex `local`.
+    /// Returns the places in the block of vertex `local`.
     #[inline]
     pub(super) fn block(&self, local: usize) -> Block {
         assert!(local < self.vertices, "vertex {local} of {}", self.vertices);
@@ -73,11 +73,11 @@ impl<'a> CompressedNeighbors<'a> {
     #[inline]
     fn degree_in(&self, block: &Block, lane: usize) -> u32 {
         let at = block.degrees + lane as u64 * u64::from(block.degree_width);
-        // A degree has 32 bits at most, whatever damaged words say.
+        // A degree has at most 32 bits, also in damaged words.
         take(self.words, at, block.degree_width.min(32))
     }
 
-    /// Where the lists before a lane's end, from where lists begin.
+    /// Returns the end of the lists before a lane, relative to the first list's begin.
     #[inline]
     pub(super) fn end_before(&self, block: &Block, lane: usize) -> u64 {
         let width = u64::from(block.end_width);
@@ -99,7 +99,7 @@ impl<'a> CompressedNeighbors<'a> {
         }
     }
 
-    /// The values of a segment's tokens.
+    /// Returns the values of a segment's tokens.
     #[inline]
     pub(super) fn tokens(&self, begin: u64, neighbors: usize) -> Values<'a> {
         let width = self.code.count_width(neighbors);
@@ -111,38 +111,38 @@ impl<'a> CompressedNeighbors<'a> {
         Values::new(self.words, begin, count, self.code.widths)
     }
 
-    /// The weights of a segment, which begin where its tokens end.
+    /// Returns the weights of a segment, which begin after its tokens.
     #[inline]
     pub(super) fn weights(&self, begin: u64, neighbors: usize, widths: [u8; 4]) -> Values<'a> {
         Values::new(self.words, begin, neighbors as u32, widths)
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     pub fn vertices(&self) -> usize {
         self.vertices
     }
 
-    /// Arcs over all lists.
+    /// Returns the number of arcs of all lists.
     pub fn arcs(&self) -> u64 {
         self.arcs
     }
 
-    /// Whether arcs have weights.
+    /// Returns whether arcs have weights.
     pub fn is_weighted(&self) -> bool {
         self.code.weight_widths.is_some()
     }
 
-    /// The number of arcs in vertex `local`'s list.
+    /// Returns the number of arcs in vertex `local`'s list.
     ///
     /// # Panics
-    /// Where there is no such vertex; likewise below.
+    /// If there is no such vertex; this holds for the following methods, too.
     #[inline]
     pub fn degree(&self, local: usize) -> u32 {
         self.degree_in(&self.block(local), local % BLOCK)
     }
 
-    /// The words of [`CompressedAdjacency::words`] that vertex `local`'s list is in, and the one behind them, at which whoever
-    /// takes its last values looks; none of an empty list.
+    /// Returns the words of [`CompressedAdjacency::words`] that hold vertex `local`'s list, and the
+    /// word after them, which readers of the last values access; empty for an empty list.
     pub fn words_of(&self, local: usize) -> Range<u64> {
         let (block, lane) = (self.block(local), local % BLOCK);
         let bit = |lane| block.lists.wrapping_add(self.end_before(&block, lane));
@@ -154,7 +154,7 @@ impl<'a> CompressedNeighbors<'a> {
         }
     }
 
-    /// The neighbours of vertex `local`, ascending.
+    /// Returns the neighbours of vertex `local`, ascending.
     #[inline]
     pub fn of(&self, local: usize) -> ListNeighbors<'a> {
         let list = self.list(local);
@@ -171,7 +171,8 @@ impl<'a> CompressedNeighbors<'a> {
         }
     }
 
-    /// The stored weights beside [`CompressedNeighbors::of`], where the graph has weights.
+    /// Returns the stored weights of the arcs in the order of [`CompressedNeighbors::of`], if the
+    /// graph has weights.
     #[inline]
     pub fn weights_of(&self, local: usize) -> Option<ListWeights<'a>> {
         let widths = self.code.weight_widths?;
@@ -188,18 +189,18 @@ impl<'a> CompressedNeighbors<'a> {
     }
 }
 
-/// Values in four widths, one by one.
+/// A sequential reader of values in four width classes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Values<'a> {
     words: &'a [u32],
     widths: [u8; 4],
-    /// Where the lower bits of classes begin.
+    /// The begin of the lower bits of the classes.
     classes: u64,
     pub(super) count: u32,
     next: u32,
     low: u32,
     high: u32,
-    /// Where the next value begins.
+    /// The begin of the next value.
     pub(super) at: u64,
 }
 
@@ -210,7 +211,8 @@ impl<'a> Values<'a> {
         Values { words, widths, classes: begin, count, next: 0, low: 0, high: 0, at }
     }
 
-    /// The lower and the higher bits of the classes from value `from` on, of up to 32 values.
+    /// Returns the lower and the higher bits of the classes of up to 32 values, from value `from`
+    /// on.
     #[inline]
     fn planes(&self, from: u32) -> (u32, u32) {
         let width = self.count.saturating_sub(from).min(32);
@@ -219,7 +221,7 @@ impl<'a> Values<'a> {
         (take(self.words, low, width), take(self.words, high, width))
     }
 
-    /// The next value, and its class; behind the last, anything.
+    /// Returns the next value and its class; unspecified past the last.
     #[inline]
     pub(super) fn next(&mut self) -> (u32, u32) {
         if self.next.is_multiple_of(32) {
@@ -234,11 +236,12 @@ impl<'a> Values<'a> {
         (class, value)
     }
 
-    /// Where the last value ends, by the classes of all: of an iterator that has not begun.
+    /// Returns the end of the last value, computed from all classes; the reader must be at the
+    /// first value.
     #[inline]
     pub(super) fn end(&self) -> u64 {
         let mut end = self.at;
-        // A number of tokens that is beyond a segment is damage.
+        // Damaged words may have more tokens than a segment.
         for from in (0..self.count.min(SEGMENT as u32)).step_by(32) {
             let values = (self.count - from).min(32);
             let (low, high) = self.planes(from);
@@ -255,7 +258,7 @@ impl<'a> Values<'a> {
 
 /// The neighbours of a vertex, ascending.
 ///
-/// Of damaged words: as many as the degree says, whatever they are.
+/// In damaged words, arbitrary values, as many as the degree.
 #[derive(Clone, Debug)]
 pub struct ListNeighbors<'a> {
     lists: CompressedNeighbors<'a>,
@@ -264,24 +267,24 @@ pub struct ListNeighbors<'a> {
     next_segment: usize,
     /// Neighbours after this segment.
     after: u32,
-    /// Neighbours of this segment that are left.
+    /// Remaining neighbours of this segment.
     left: u32,
     before: VertexId,
-    /// Successors of `before` that come next.
+    /// Remaining successors of `before` in a run.
     run: u32,
     tokens: Values<'a>,
 }
 
 impl ListNeighbors<'_> {
-    /// Begins with the next segment, of which there is one. Always inlined, so that the iterator may be
-    /// in registers.
+    /// Enters the next segment, which must exist. Always inlined, so that the iterator can live in
+    /// registers.
     #[inline(always)]
     fn enter(&mut self) {
         let neighbors = self.list.neighbors_in(self.next_segment);
         let begin = self.list.segment(self.lists.words, self.next_segment);
         self.tokens = self.lists.tokens(begin, neighbors);
         let (_, first) = self.tokens.next();
-        // The first one as the successor of the one before.
+        // Represents the first neighbour as the successor of the one before.
         self.before = self.vertex.wrapping_add(unfolded(first)).wrapping_sub(1);
         self.run = 1;
         self.next_segment += 1;
@@ -289,7 +292,8 @@ impl ListNeighbors<'_> {
         self.after -= self.left;
     }
 
-    /// Writes the next neighbours down, as many as there is room for; returns how many they are.
+    /// Writes the next neighbours to `room`, until it is full or the list ends; returns their
+    /// number.
     #[inline]
     pub fn fill(&mut self, room: &mut [VertexId]) -> usize {
         let count = self.len().min(room.len());
@@ -307,7 +311,7 @@ impl ListNeighbors<'_> {
         count
     }
 
-    /// The next neighbour of this segment.
+    /// Returns the next neighbour of this segment.
     #[inline]
     fn step(&mut self) -> VertexId {
         let code = self.lists.code;
@@ -349,7 +353,7 @@ impl Iterator for ListNeighbors<'_> {
         (left, Some(left))
     }
 
-    /// What `for_each` and sums are made of: decides once a segment what `next` decides each time.
+    /// The basis of `for_each` and sums: tests once per segment what `next` tests each time.
     #[inline]
     fn fold<B, F: FnMut(B, VertexId) -> B>(mut self, init: B, mut f: F) -> B {
         let least_gap = self.lists.code.least_gap();
@@ -387,7 +391,7 @@ pub struct ListWeights<'a> {
 }
 
 impl ListWeights<'_> {
-    /// Writes the next weights down, as many as there is room for; returns how many they are.
+    /// Writes the next weights to `room`, until it is full or the list ends; returns their number.
     #[inline]
     pub fn fill(&mut self, room: &mut [u32]) -> usize {
         let count = self.len().min(room.len());
@@ -433,10 +437,10 @@ impl ExactSizeIterator for ListWeights<'_> {}
 impl FusedIterator for ListWeights<'_> {}
 
 impl CompressedAdjacency {
-    /// The plain lists again, decoded in parallel. Memory: what is returned.
+    /// Decodes the lists in parallel to plain ones. Memory: the result.
     ///
     /// # Errors
-    /// Where the memory is refused, which it is for damaged lists of absurd degrees.
+    /// If memory is refused, as it is for damaged lists of absurd degrees.
     pub fn to_plain(&self) -> Result<Adjacency, OutOfMemory> {
         let lists = self.view();
         let mut offsets = memory::zeros::<u32>(lists.vertices + 1)?;
@@ -464,7 +468,7 @@ impl CompressedAdjacency {
     }
 }
 
-/// Writes the lists of some vertices one behind the other, the halves in parallel.
+/// Writes the lists of some vertices one after the other, in parallel by recursive halving.
 fn fill<List: Iterator<Item = u32>>(
     offsets: &[u32],
     vertices: Range<usize>,

@@ -1,4 +1,4 @@
-//! From plain lists to compressed ones: widths, then sizes, then words.
+//! Encoding of plain lists to compressed ones: widths, then sizes, then words.
 
 use super::bits::{Writer, length};
 use super::classes::{Classes, Lengths, Token, each_token};
@@ -8,19 +8,20 @@ use crate::{Neighbors, VertexId};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Blocks that a thread takes at a time.
+/// Blocks per task.
 const BLOCKS_A_TASK: usize = 64;
 const VERTICES_A_TASK: usize = BLOCKS_A_TASK * BLOCK;
 
 impl CompressedAdjacency {
-    /// Compresses a shard's lists of one direction, whose first vertex is `first`, with their weights.
+    /// Compresses a shard's lists of one direction with their weights; `first` is their first
+    /// vertex.
     ///
-    /// In parallel over blocks of vertices, in four passes over the lists: does a neighbour stand twice,
-    /// how long are gaps, how large is each block, and the words. The same words on any number of
-    /// threads. Memory: what is returned, and 5 KiB a thread.
+    /// Runs in parallel over blocks of vertices, in four passes over the lists: whether neighbours
+    /// repeat, the lengths of gaps, the size of each block, and the words. The words do not depend
+    /// on the number of threads. Memory: the result, and 5 KiB per thread.
     ///
     /// # Errors
-    /// Where the memory is refused.
+    /// If memory is refused.
     pub fn of(lists: Neighbors<'_>, first: VertexId) -> Result<CompressedAdjacency, OutOfMemory> {
         let count = lists.offsets().len().saturating_sub(1);
         let encoder = Encoder::new(lists, first, count);
@@ -48,7 +49,7 @@ impl CompressedAdjacency {
     }
 }
 
-/// The code of given lists.
+/// The encoder of a shard's lists, with their code.
 struct Encoder<'a> {
     lists: Neighbors<'a>,
     first: VertexId,
@@ -58,12 +59,12 @@ struct Encoder<'a> {
     weights: Classes,
 }
 
-/// What the widths are chosen by.
+/// The statistics from which the code is chosen.
 #[derive(Clone, Default)]
 struct Statistics {
-    /// Gaps where there are no runs.
+    /// Gaps without runs.
     gaps: Lengths,
-    /// Gaps and runs where there are runs, and bits of the numbers of tokens.
+    /// Gaps beside runs; `runs` holds the runs, `counts` the bits of the numbers of tokens.
     gaps_beside_runs: Lengths,
     runs: Lengths,
     counts: u64,
@@ -109,7 +110,7 @@ impl<'a> Encoder<'a> {
         Encoder { lists, first, count, code, gaps, weights }
     }
 
-    /// Calls `visit` with class and value of each token of a segment of vertex `v`.
+    /// Calls `visit` with the class and value of each token of a segment of vertex `v`.
     #[inline]
     fn each_token(&self, v: VertexId, segment: &[VertexId], mut visit: impl FnMut(u8, u32)) {
         each_token(v, segment, self.code.least_gap(), self.code.runs, |token| match token {
@@ -118,7 +119,7 @@ impl<'a> Encoder<'a> {
         });
     }
 
-    /// Bits of a segment, and of the weights beside it.
+    /// Returns the bits of a segment and its weights.
     fn segment_bits(&self, v: VertexId, segment: &[VertexId], weights: &[u32]) -> u64 {
         let mut bits = u64::from(self.code.count_width(segment.len()));
         self.each_token(v, segment, |class, _| {
@@ -130,7 +131,7 @@ impl<'a> Encoder<'a> {
         bits + weights.iter().map(weight_bits).sum::<u64>()
     }
 
-    /// A list's segments, each with its weights, which are none where the graph has none.
+    /// Yields a list's segments, each with its weights; these are empty if the graph has none.
     fn segments(&self, local: usize) -> impl Iterator<Item = (&'a [VertexId], &'a [u32])> {
         let weights = self.lists.weights_of(local).unwrap_or_default();
         self.lists.of(local).chunks(SEGMENT).enumerate().map(move |(at, segment)| {
@@ -147,7 +148,8 @@ impl<'a> Encoder<'a> {
             *bits = self.segments(local).map(|(ids, w)| self.segment_bits(v, ids, w)).sum();
             ends += self.inner_ends(local);
         }
-        // Ends of segments stand in lists, and so make the ends larger that they are as wide as.
+        // The ends of inner segments are stored in the lists and add to the ends' own width:
+        // iterate to a fixpoint.
         let total: u64 = lists.iter().sum();
         let mut end_width = length(total);
         while length(total + ends * u64::from(end_width)) > end_width {
@@ -161,12 +163,12 @@ impl<'a> Encoder<'a> {
         Shape { vertices, degree_width, end_width, lists }
     }
 
-    /// Ends that stand in a list itself.
+    /// Returns the number of ends that are stored in a list.
     fn inner_ends(&self, local: usize) -> u64 {
         (self.lists.degree(local) as usize).div_ceil(SEGMENT).saturating_sub(1) as u64
     }
 
-    /// Writes blocks to their words, the halves in parallel.
+    /// Writes blocks to their words, in parallel by recursive halving.
     fn write(&self, blocks: Range<usize>, begins: &[u64], words: &mut [u32]) {
         if blocks.len() > BLOCKS_A_TASK {
             let middle = blocks.start + blocks.len() / 2;
@@ -248,7 +250,7 @@ impl Statistics {
         self
     }
 
-    /// The code with the fewest bits; without runs where it makes no difference.
+    /// Returns the code with the fewest bits; without runs if it makes no difference.
     fn code(&self, repeats: bool, weighted: bool) -> Code {
         let (widths, bits) = self.gaps.best::<4>();
         let plain = bits + 2 * self.gaps.values();
@@ -261,7 +263,7 @@ impl Statistics {
     }
 }
 
-/// The tokens of a segment, an array for all segments that a thread writes.
+/// The tokens of a segment: one buffer per thread for all segments.
 struct Tokens {
     len: usize,
     values: [u32; SEGMENT],

@@ -1,4 +1,4 @@
-//! A graph whose lists are compressed.
+//! Graphs with compressed lists.
 
 use super::{CompressedAdjacency, InvalidCompressed};
 use crate::{
@@ -16,7 +16,7 @@ pub struct CompressedShard {
     incoming: Option<CompressedAdjacency>,
 }
 
-/// A graph in compressed shards: what a [`Graph`] is, in fewer bytes.
+/// A graph in compressed shards: equivalent to a [`Graph`], in fewer bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompressedGraph {
     ids: VertexIds,
@@ -25,24 +25,24 @@ pub struct CompressedGraph {
     shards: Vec<CompressedShard>,
 }
 
-/// Why compressed shards do not make a graph.
+/// The reason why compressed shards do not make a graph.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum InvalidCompressedGraph {
-    /// What is wrong with a graph of plain lists, too.
+    /// An error that plain lists can have, too.
     #[error(transparent)]
     Graph(#[from] InvalidGraph),
-    /// Lists that are not what they must be.
+    /// The lists of a shard are invalid.
     #[error("shard {shard}: {source}")]
     Lists {
-        /// The shard, from 0.
+        /// The shard, counted from 0.
         shard: usize,
-        /// What is wrong.
+        /// The error.
         source: InvalidCompressed,
     },
 }
 
 impl CompressedShard {
-    /// A shard from its parts; [`CompressedGraph::from_shards`] checks them.
+    /// Creates a shard from its parts; [`CompressedGraph::from_shards`] checks them.
     pub fn new(out: CompressedAdjacency, incoming: Option<CompressedAdjacency>) -> CompressedShard {
         CompressedShard { out, incoming }
     }
@@ -50,7 +50,7 @@ impl CompressedShard {
     /// Compresses a shard of a graph: see [`CompressedAdjacency::of`].
     ///
     /// # Errors
-    /// Where the memory is refused.
+    /// If memory is refused.
     pub fn of(shard: &Shard) -> Result<CompressedShard, OutOfMemory> {
         let first = shard.vertices().start;
         let incoming = shard.incoming().map(|lists| CompressedAdjacency::of(lists, first));
@@ -58,17 +58,17 @@ impl CompressedShard {
         Ok(CompressedShard { out, incoming: incoming.transpose()? })
     }
 
-    /// The vertices whose lists are here.
+    /// Returns the vertices whose lists are in the shard.
     pub fn vertices(&self) -> Range<VertexId> {
         self.out.vertices()
     }
 
-    /// The arcs that leave these vertices; in an undirected graph, all their arcs.
+    /// Returns the arcs that leave these vertices; in an undirected graph, all their arcs.
     pub fn out(&self) -> &CompressedAdjacency {
         &self.out
     }
 
-    /// The arcs that enter these vertices: present where the graph is directed.
+    /// Returns the arcs that enter these vertices; present if the graph is directed.
     pub fn incoming(&self) -> Option<&CompressedAdjacency> {
         self.incoming.as_ref()
     }
@@ -77,7 +77,7 @@ impl CompressedShard {
         std::iter::once(&self.out).chain(&self.incoming)
     }
 
-    /// The number of arcs that touch vertex `local`, over all its lists.
+    /// Returns the number of arcs that touch vertex `local`, over all its lists.
     #[inline]
     pub fn degree(&self, local: usize) -> u64 {
         self.lists().map(|lists| u64::from(lists.view().degree(local))).sum()
@@ -85,10 +85,10 @@ impl CompressedShard {
 }
 
 impl CompressedGraph {
-    /// A graph from its parts, every list of which is checked.
+    /// Creates a graph from its parts and checks every list.
     ///
     /// # Errors
-    /// Where the parts do not fit together, or a list is not sound.
+    /// If the parts are inconsistent, or a list is invalid.
     pub fn from_shards(
         ids: VertexIds,
         direction: Direction,
@@ -124,22 +124,23 @@ impl CompressedGraph {
         Ok(CompressedGraph { ids, direction, scale, shards })
     }
 
-    /// What the vertices are called outside.
+    /// Returns the external ids of the vertices.
     pub fn ids(&self) -> &VertexIds {
         &self.ids
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     pub fn vertices(&self) -> u32 {
         self.ids.len() as u32
     }
 
-    /// The number of stored arcs, counted as [`Graph::arcs`] does.
+    /// Returns the number of stored arcs, counted like [`Graph::arcs`].
     pub fn arcs(&self) -> u64 {
         self.shards.iter().map(|shard| shard.out.arcs()).sum()
     }
 
-    /// The number of edges, self-loops among them. Counts self-loops first: one pass.
+    /// Returns the number of edges, including self-loops. Cost: one pass, which counts the
+    /// self-loops.
     pub fn edges(&self) -> u64 {
         match self.direction {
             Direction::Directed => self.arcs(),
@@ -147,7 +148,8 @@ impl CompressedGraph {
         }
     }
 
-    /// The number of self-loops: one pass that decodes each list up to its own vertex.
+    /// Returns the number of self-loops. Cost: one pass that decodes each list up to its own
+    /// vertex.
     pub fn self_loops(&self) -> u64 {
         let in_shard = |shard: &CompressedShard| -> u64 {
             let (out, first) = (shard.out.view(), shard.vertices().start);
@@ -160,30 +162,30 @@ impl CompressedGraph {
         self.shards.iter().map(in_shard).sum()
     }
 
-    /// Whether edges have a direction.
+    /// Returns whether edges have a direction.
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// Whether arcs have weights.
+    /// Returns whether arcs have weights.
     pub fn is_weighted(&self) -> bool {
         self.shards.first().is_some_and(|shard| shard.out.code().weight_widths.is_some())
     }
 
-    /// How stored weights stand for real ones.
+    /// Returns the scale that converts stored weights to real ones.
     pub fn weight_scale(&self) -> WeightScale {
         self.scale
     }
 
-    /// The shards, in the order of their vertices.
+    /// Returns the shards, in the order of their vertices.
     pub fn shards(&self) -> &[CompressedShard] {
         &self.shards
     }
 
-    /// The shard that holds a vertex.
+    /// Returns the shard that holds a vertex.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`CompressedGraph::vertices`].
+    /// If `vertex` is not below [`CompressedGraph::vertices`].
     #[inline]
     pub fn shard_of(&self, vertex: VertexId) -> &CompressedShard {
         match &*self.shards {
@@ -192,16 +194,16 @@ impl CompressedGraph {
         }
     }
 
-    /// The number of arcs that touch a vertex; on a directed graph, in both directions.
+    /// Returns the number of arcs that touch a vertex; in a directed graph, in both directions.
     ///
     /// # Panics
-    /// Where `vertex` is not below [`CompressedGraph::vertices`].
+    /// If `vertex` is not below [`CompressedGraph::vertices`].
     pub fn degree(&self, vertex: VertexId) -> u64 {
         let shard = self.shard_of(vertex);
         shard.degree((vertex - shard.vertices().start) as usize)
     }
 
-    /// The largest degree; 0 without vertices.
+    /// Returns the largest degree; 0 without vertices.
     pub fn max_degree(&self) -> u64 {
         let in_shard = |shard: &CompressedShard| {
             let degrees = (0..shard.vertices().len()).into_par_iter().map(|v| shard.degree(v));
@@ -210,14 +212,14 @@ impl CompressedGraph {
         self.shards.iter().map(in_shard).max().unwrap_or(0)
     }
 
-    /// Bytes that the graph occupies, ids included.
+    /// Returns the bytes that the graph occupies, including ids.
     pub fn bytes(&self) -> u64 {
         let lists = self.shards.iter().flat_map(CompressedShard::lists);
         self.ids.bytes() + lists.map(CompressedAdjacency::bytes).sum::<u64>()
     }
 
-    /// The same, each part for itself: `offsets` are where blocks begin, `neighbors` the words of the
-    /// lists, among which weights are.
+    /// Returns the bytes that the graph occupies, by part. `offsets` are the begins of blocks,
+    /// `neighbors` the words of the lists, including weights.
     pub fn bytes_by_part(&self) -> GraphBytes {
         let mut bytes = GraphBytes { ids: self.ids.bytes(), ..GraphBytes::default() };
         for lists in self.shards.iter().flat_map(CompressedShard::lists) {
@@ -227,27 +229,28 @@ impl CompressedGraph {
         bytes
     }
 
-    /// Of the lists' bytes, those that lie in somebody else's memory: a mapped file's, which need not be in memory at once.
+    /// Returns the bytes of lists in shared memory: a mapped file's, which need not be resident.
     pub fn shared_bytes(&self) -> u64 {
         let lists = self.shards.iter().flat_map(CompressedShard::lists);
         lists.map(CompressedAdjacency::shared_bytes).sum()
     }
 
-    /// Compresses a graph's lists, in parallel, and takes over its ids. Memory: both graphs' lists.
+    /// Compresses a graph's lists, in parallel, and takes its ids over. Memory: the lists of both
+    /// graphs.
     ///
     /// # Errors
-    /// Where the memory is refused.
+    /// If memory is refused.
     pub fn of(graph: Graph) -> Result<CompressedGraph, OutOfMemory> {
         let (direction, scale) = (graph.direction(), graph.weight_scale());
         let shards = graph.shards().iter().map(CompressedShard::of).collect::<Result<_, _>>()?;
         Ok(CompressedGraph { ids: graph.into_ids(), direction, scale, shards })
     }
 
-    /// The graph with plain lists, decoded in parallel; it takes over the ids. Memory: both graphs'
-    /// lists.
+    /// Decodes the lists in parallel to a plain graph, which takes the ids over. Memory: the lists
+    /// of both graphs.
     ///
     /// # Errors
-    /// Where the memory is refused.
+    /// If memory is refused.
     pub fn into_plain(self) -> Result<Graph, OutOfMemory> {
         let plain = |shard: &CompressedShard| {
             let incoming = shard.incoming().map(CompressedAdjacency::to_plain).transpose()?;

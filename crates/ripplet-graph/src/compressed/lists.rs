@@ -1,37 +1,39 @@
-//! What an algorithm that reads lists one neighbour at a time asks of them, plain or compressed.
+//! Sequential access to neighbour lists, plain or compressed.
 
 use super::{CompressedAdjacency, CompressedNeighbors, CompressedShard};
 use crate::{Neighbors, Shard, VertexId};
 use std::ops::Range;
 
-/// The lists of a shard in one direction; `local` counts from its first vertex.
+/// The lists of a shard in one direction; `local` counts from the shard's first vertex.
 ///
-/// A list ascends, and comes as an iterator: no list lies in memory that was not there before.
+/// A list ascends and is an iterator: nothing is allocated for it.
 pub trait NeighborLists: Copy + Send + Sync {
-    /// The number of vertices.
+    /// Returns the number of vertices.
     fn vertices(self) -> usize;
 
-    /// Arcs over all lists.
+    /// Returns the number of arcs of all lists.
     fn arcs(self) -> u64;
 
-    /// Whether arcs have weights.
+    /// Returns whether arcs have weights.
     fn is_weighted(self) -> bool;
 
-    /// The number of arcs in a vertex's list.
+    /// Returns the number of arcs in a vertex's list.
     fn degree_of(self, local: usize) -> u32;
 
-    /// A vertex's neighbours.
+    /// Returns a vertex's neighbours.
     fn each_of(self, local: usize) -> impl ExactSizeIterator<Item = VertexId>;
 
-    /// The last of them that `accepts`.
+    /// Returns the last neighbour that `accepts` returns true for.
     fn last_of(self, local: usize, accepts: impl FnMut(VertexId) -> bool) -> Option<VertexId>;
 
-    /// The stored weights beside them, where the graph has weights.
+    /// Returns the stored weights of a vertex's arcs, if the graph has weights.
     fn each_weight_of(self, local: usize) -> Option<impl ExactSizeIterator<Item = u32>>;
 
-    /// Calls `visit` with each neighbour of a vertex and the stored weight of the arc; without weights, 1.
+    /// Calls `visit` with each neighbour of a vertex and the stored weight of the arc; 1 without
+    /// weights.
     ///
-    /// A list has at most 2³¹ arcs with weights of 32 bits: a sum over it, even of twice the weights, fits 64 bits.
+    /// A list has at most 2³¹ arcs with 32-bit weights: a sum over it, even of doubled weights,
+    /// fits 64 bits.
     #[inline]
     fn for_each_arc(self, local: usize, mut visit: impl FnMut(VertexId, u64)) {
         let neighbors = self.each_of(local);
@@ -43,7 +45,7 @@ pub trait NeighborLists: Copy + Send + Sync {
         }
     }
 
-    /// The summed stored weights of a vertex's list; without weights, its degree.
+    /// Returns the sum of the stored weights of a vertex's list; without weights, its degree.
     #[inline]
     fn strength_of(self, local: usize) -> u64 {
         match self.each_weight_of(local) {
@@ -60,16 +62,16 @@ pub trait ShardLists: Sync {
     where
         Self: 'a;
 
-    /// The vertices whose lists are here.
+    /// Returns the vertices whose lists are in the shard.
     fn vertices(&self) -> Range<VertexId>;
 
-    /// The arcs that leave these vertices; in an undirected graph, all their arcs.
+    /// Returns the arcs that leave these vertices; in an undirected graph, all their arcs.
     fn out(&self) -> Self::Lists<'_>;
 
-    /// The arcs that enter these vertices: present where the graph is directed.
+    /// Returns the arcs that enter these vertices; present if the graph is directed.
     fn incoming(&self) -> Option<Self::Lists<'_>>;
 
-    /// The lists that a vertex hears from: `out`, and `incoming` where the graph is directed.
+    /// Yields all lists of the shard: `out`, and `incoming` if the graph is directed.
     fn lists(&self) -> impl Iterator<Item = Self::Lists<'_>> + Clone {
         std::iter::once(self.out()).chain(self.incoming())
     }
@@ -164,7 +166,7 @@ impl NeighborLists for CompressedNeighbors<'_> {
         self.of(local)
     }
 
-    /// Decodes the whole list.
+    /// Returns the last accepted neighbour; decodes the whole list.
     #[inline]
     fn last_of(self, local: usize, mut accepts: impl FnMut(VertexId) -> bool) -> Option<VertexId> {
         self.of(local).filter(|&u| accepts(u)).last()

@@ -1,25 +1,26 @@
-//! Adjacency in few bits: gaps and runs in four widths, which a warp decodes 32 at a time.
+//! Compressed adjacency: gaps and runs in four widths, which a warp decodes 32 at a time.
 //!
-//! After the compressed representation of Ye et al. (*Large-Scale Graph Label Propagation on GPUs*, TKDE
-//! 2023, section 5), whose codes are read bit by bit; here all that tells where values are stands before
-//! them. [`CompressedAdjacency::of`] encodes, in parallel and deterministically: the same bytes on any
-//! number of threads.
+//! The format follows the compressed representation of Ye et al. (*Large-Scale Graph Label
+//! Propagation on GPUs*, TKDE 2023, section 5), whose codes are read bit by bit. Here, the data
+//! that locates the values precedes them. [`CompressedAdjacency::of`] encodes in parallel and
+//! deterministically: the same bytes on any number of threads.
 //!
 //! # Format
-//! Words of 32 bits; a value's bits ascend from its place on, as bit `at % 32` of word `at / 32`.
+//! Words of 32 bits. The bits of a value ascend from its place; bit `at` is bit `at % 32` of word
+//! `at / 32`.
 //!
 //! ```text
-//! begins    u64 each: the word where each block of 32 vertices begins; after the last, the end
-//! words     blocks, each from a whole word on; one word of zeros at the end
+//! begins    u64 each: the first word of each block of 32 vertices; after the last, the end
+//! words     the blocks, each aligned to a word; one word of zeros at the end
 //!
 //! block     6 bits   D, the width of a degree
 //!           6 bits   E, the width of an end
-//!           n · D    degrees of the block's n vertices (32; in the last block, what is left)
-//!           n · E    where each list ends, in bits from the first one's begin
-//!           the lists, one behind the other
+//!           n · D    degrees of the block's n vertices (32; the remainder in the last block)
+//!           n · E    the end of each list, in bits from the first list's begin
+//!           the lists, one after the other
 //!
-//! list      of a degree above 256: (s − 1) · E, where each of its s segments but the last ends, in bits
-//!           from the list's begin; a segment has the next 256 neighbours, the last one what is left
+//! list      if the degree is above 256: (s − 1) · E, the end of each of its s segments but the last, in bits
+//!           from the list's begin; each segment has 256 neighbours, the last one the remainder
 //!           the segments
 //!
 //! segment   of n neighbours: if the code has runs and n > 3, the number of tokens m, in as many bits as n
@@ -27,13 +28,14 @@
 //!           m        lower bits of the tokens' classes
 //!           m        higher bits of the tokens' classes
 //!           …        the tokens' values, each in the width of its class
-//!           of a weighted graph: the same two planes and values for the n weights, with widths of their own
+//!           if weighted: two planes and values of the n weights in the same layout, with their own widths
 //! ```
 //!
-//! A token's value is a *gap*: of the first one, the neighbour less the vertex itself, modulo 2³² and folded
-//! (0, −1, 1, −2 … as 0, 1, 2, 3 …); of others, the neighbour less the one before, less 1 if no list
-//! names a neighbour twice. Where the code has runs, values of the last class are *runs*: the next (value +
-//! 3) neighbours follow upon the one before, one by one.
+//! A token's value is a *gap*. For the first token it is the neighbour minus the vertex itself,
+//! modulo 2³² in zigzag encoding (0, −1, 1, −2 … as 0, 1, 2, 3 …). For others it is the neighbour
+//! minus the one before, minus 1 if no list has a neighbour twice. If the code has runs, values of
+//! the last class are *runs*: the next (value + 3) neighbours are consecutive successors of the one
+//! before.
 //!
 //! ```text
 //! vertex 16, neighbours 12 18 19 20 21 30 31; widths 0 3 4, and 0 for runs
@@ -44,22 +46,23 @@
 //! higher    0     0       1        1       0       3 + 3 + 0 + 4 + 0 bits of values: 23 bits
 //! ```
 //!
-//! A warp reads the two planes of 32 tokens at once; how many tokens of each class are before a lane's own
-//! are three population counts, so each lane knows where its value is; a prefix sum makes neighbours of
-//! gaps. A thread takes tokens one by one. Segments need nothing of each other: a long list is decoded
-//! from many places at once.
+//! A warp reads the two planes of 32 tokens at once. Three population counts give the number of
+//! tokens of each class before a lane's token, and so the place of its value. A prefix sum turns
+//! gaps into neighbours. A single thread reads tokens one by one. Segments are independent: a long
+//! list is decoded from many places at once.
 //!
-//! The encoder chooses the widths, and whether there are runs, for the fewest bits over a shard's lists of
-//! one direction.
+//! The encoder chooses the widths, and whether there are runs, for the fewest bits over a shard's
+//! lists of one direction.
 //!
 //! # Memory
-//! 8 bytes for 32 vertices, and the words: from 18 to 24 bits a vertex in all for what finds a list, on the
-//! graphs that were measured, and the lists. Encoding takes 1.3 KiB a thread beside, decoding allocates
-//! nothing.
+//! 8 bytes per 32 vertices, and the words. The data that locates lists takes 18 to 24 bits per
+//! vertex in total on the measured graphs; the lists come on top. Encoding takes 1.3 KiB per thread
+//! more; decoding allocates nothing.
 //!
-//! # Damage
-//! Decoding believes what it reads, but never reads outside of the arrays and always ends: damaged words
-//! give wrong neighbours. [`CompressedAdjacency::check`] tells whether lists of somebody else are sound.
+//! # Damaged data
+//! Decoding does not validate, but never reads outside of the arrays and always terminates: damaged
+//! words yield wrong neighbours. [`CompressedAdjacency::check`] validates lists from untrusted
+//! sources.
 
 mod bits;
 mod check;
@@ -81,23 +84,24 @@ use std::ops::Range;
 
 /// Vertices of a block: the lanes of a warp.
 pub const BLOCK: usize = 32;
-/// Neighbours of a segment, so few that a list of some thousand has one for each warp of a block (`docs/adr/0012`).
+/// Neighbours of a segment: few enough that a list of some thousand has one for each warp of a
+/// block (`docs/adr/0012`).
 pub const SEGMENT: usize = 256;
-/// The shortest run: 2, 3 and 4 make a difference of less than a percent (`docs/adr/0012`).
+/// The shortest run: 2, 3 and 4 differ by less than a percent (`docs/adr/0012`).
 const LEAST_RUN: u32 = 3;
 /// Bits of each of a block's two widths.
 const WIDTH_BITS: u32 = 6;
 
-/// How a shard's lists of one direction are written down.
+/// The code of a shard's lists of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
     /// Widths of the four classes of values, at most 32.
     pub widths: [u8; 4],
     /// Whether the last class is runs.
     pub runs: bool,
-    /// Whether a list may name a neighbour twice.
+    /// Whether a list may have a neighbour twice.
     pub repeats: bool,
-    /// Widths of the weights' classes, where arcs have weights.
+    /// Widths of the weights' classes, if arcs have weights.
     pub weight_widths: Option<[u8; 4]>,
 }
 
@@ -106,7 +110,7 @@ impl Code {
         u32::from(!self.repeats)
     }
 
-    /// The width of a segment's number of tokens.
+    /// Returns the width of a segment's number of tokens.
     fn count_width(&self, neighbors: usize) -> u32 {
         let counted = self.runs && neighbors > LEAST_RUN as usize;
         if counted { bits::length(neighbors as u64) } else { 0 }
@@ -135,13 +139,13 @@ pub struct CompressedNeighbors<'a> {
 }
 
 impl CompressedAdjacency {
-    /// Lists from their parts, of the vertices `vertices` with so many arcs together.
+    /// Creates lists from their parts, for the vertices `vertices`, with `arcs` arcs in total.
     ///
-    /// Looks at the shape alone, in one pass over `begins`: see [`CompressedAdjacency::check`].
+    /// It checks only the shape, in one pass over `begins`: see [`CompressedAdjacency::check`].
     ///
     /// # Errors
-    /// Where a width is beyond 32, or `begins` do not ascend, are not one more than blocks, or end
-    /// anywhere but before the last of `words`.
+    /// If a width exceeds 32, or if `begins` do not ascend, have the wrong length, or do not end
+    /// before the last of `words`.
     pub fn from_parts(
         vertices: Range<VertexId>,
         arcs: u64,
@@ -164,35 +168,36 @@ impl CompressedAdjacency {
         }
     }
 
-    /// The vertices whose lists are here.
+    /// Returns the vertices whose lists these are.
     pub fn vertices(&self) -> Range<VertexId> {
         self.vertices.clone()
     }
 
-    /// Arcs over all lists.
+    /// Returns the number of arcs of all lists.
     pub fn arcs(&self) -> u64 {
         self.arcs
     }
 
-    /// How the lists are written down.
+    /// Returns the code of the lists.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// The word where each block of 32 vertices begins, and the end of the last.
+    /// Returns the first word of each block of 32 vertices, and the end of the last.
     pub fn begins(&self) -> &[u64] {
         &self.begins
     }
 
-    /// The blocks, and a word of zeros.
+    /// Returns the blocks, and a word of zeros.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// The words that a block's head is in: its widths, degrees and ends, and perhaps the beginning of its lists.
+    /// Returns the words of a block's head: its widths, degrees and ends, and possibly the begin of
+    /// its lists.
     ///
     /// # Panics
-    /// Where there is no such block.
+    /// If there is no such block.
     pub fn head_of(&self, block: usize) -> &[u32] {
         let words = &self.words[self.begins[block] as usize..];
         let vertices = (self.vertices.len() - block * BLOCK).min(BLOCK) as u32;
@@ -201,17 +206,17 @@ impl CompressedAdjacency {
         &words[..bits.div_ceil(u32::BITS) as usize]
     }
 
-    /// Bytes of all arrays.
+    /// Returns the bytes of all arrays.
     pub fn bytes(&self) -> u64 {
         self.begins.bytes() + self.words.bytes()
     }
 
-    /// Bytes of them that are somebody else's: [`Buffer::shared_bytes`].
+    /// Returns the bytes of the arrays in shared memory: [`Buffer::shared_bytes`].
     pub fn shared_bytes(&self) -> u64 {
         self.begins.shared_bytes() + self.words.shared_bytes()
     }
 
-    /// The arrays as plain slices.
+    /// Returns the arrays as plain slices.
     pub fn view(&self) -> CompressedNeighbors<'_> {
         CompressedNeighbors {
             first: self.vertices.start,

@@ -5,7 +5,7 @@ use crate::{
 };
 use proptest::prelude::*;
 
-/// Plain lists, and their first vertex.
+/// Plain lists and their first vertex.
 #[derive(Clone, Debug)]
 struct Plain {
     first: VertexId,
@@ -33,7 +33,7 @@ impl Plain {
     }
 }
 
-/// A warp of 32 lanes that reads the words by the module's documentation, and by nothing else.
+/// A simulated warp of 32 lanes that decodes by the module's documentation alone.
 struct Warp<'a> {
     words: &'a [u32],
     widths: [u8; 4],
@@ -45,7 +45,7 @@ impl Warp<'_> {
         (0..width).map(|place| bit(at + place) << place).sum()
     }
 
-    /// The classes and values of `count` tokens, 32 lanes at a time, and where they end.
+    /// Returns the classes and values of `count` tokens, read 32 lanes at a time, and their end.
     fn values(&self, begin: u64, count: u64) -> (Vec<(u64, u64)>, u64) {
         let (mut values, mut at) = (Vec::new(), begin + 2 * count);
         for group in (0..count).step_by(32) {
@@ -59,7 +59,7 @@ impl Warp<'_> {
                 };
                 planes.iter().zip(self.widths).map(of_class).sum()
             };
-            // In any order: no lane needs another one.
+            // In any order: lanes are independent.
             let mut of_group = vec![(0, 0); lanes as usize];
             for lane in (0..lanes).rev() {
                 let class = (low >> lane & 1) + 2 * (high >> lane & 1);
@@ -73,7 +73,7 @@ impl Warp<'_> {
     }
 }
 
-/// What the documentation says that the list of a vertex is, with its weights.
+/// Returns the list of a vertex and its weights, decoded by the documentation.
 fn by_the_book(encoded: &CompressedAdjacency, local: u64) -> (Vec<u32>, Vec<u32>) {
     let (code, words) = (encoded.code(), encoded.words());
     let warp = Warp { words, widths: code.widths };
@@ -121,7 +121,7 @@ fn by_the_book(encoded: &CompressedAdjacency, local: u64) -> (Vec<u32>, Vec<u32>
     (neighbors, weights)
 }
 
-/// Encodes on 1 and 3 threads, and reads everything back in every way.
+/// Encodes on 1 and 3 threads, and decodes with all decoders.
 fn round_trip(plain: &Plain) -> CompressedAdjacency {
     let adjacency = plain.adjacency();
     let on = |threads| {
@@ -156,7 +156,7 @@ fn same_as(compressed: &CompressedAdjacency, plain: Neighbors<'_>) {
         assert_eq!(view.degree(local), plain.degree(local), "the degree of {local}");
         assert!(view.of(local).eq(plain.of(local).iter().copied()), "list {local}");
         assert_eq!(view.each_of(local).len(), plain.each_of(local).len());
-        // What `for_each` does is written apart from `next`; it may begin anywhere.
+        // `for_each` has an implementation separate from `next`; it may start anywhere.
         for begun in [0, 1, 2, 1500] {
             let (mut list, mut rest) = (view.of(local), Vec::new());
             list.by_ref().take(begun).for_each(drop);
@@ -182,14 +182,15 @@ fn the_example_of_the_documentation() {
     let encoded = round_trip(&plain);
     let code = Code { widths: [0, 3, 4, 0], runs: true, repeats: false, weight_widths: None };
     assert_eq!(encoded.code(), code);
-    // 3 bits a degree and 5 an end: both of the last vertex are those of its list.
+    // 3 bits per degree and 5 per end: both of the last vertex are those of its list.
     let (head, ends) = (12, 12 + 17 * 3);
     let expected = [
         (0, 6, 3),
         (6, 6, 5),
         (head + 16 * 3, 3, 7),
         (ends + 16 * 5, 5, 23),
-        // The number of tokens, lower and higher bits of classes (the first token's is the lowest bit), values.
+        // The number of tokens, lower and higher bits of classes (the first token's is the lowest
+        // bit), values.
         (ends + 17 * 5, 3, 5),
         (ends + 17 * 5 + 3, 5, 0b00111),
         (ends + 17 * 5 + 8, 5, 0b01100),
@@ -302,7 +303,7 @@ fn parts_that_do_not_fit_are_refused() {
     assert_eq!(encoded.check(100), Err(InvalidCompressed::Neighbor { vertex: 99 }));
 }
 
-/// Lists with runs, repeated neighbours, loops, close and far ones.
+/// Lists with runs, repeated neighbours, loops, close and distant ones.
 fn any_plain() -> impl Strategy<Value = Plain> {
     let piece = prop_oneof![
         (any::<u32>(), 1u32..9).prop_map(|(begin, count)| (begin, count, 1)),
@@ -340,8 +341,8 @@ proptest! {
         round_trip(&plain);
     }
 
-    /// Reading never panics, ends, and gives as many neighbours as the degree says; what passes the check
-    /// is sound.
+    /// Decoding never panics, terminates, and yields as many neighbours as the degree; lists that
+    /// pass the check are valid.
     #[test]
     fn damage_is_found_or_harmless(
         plain in any_plain(),
@@ -362,7 +363,7 @@ proptest! {
             vertices, arcs, code, encoded.begins().to_vec().into(), words.into(),
         ).unwrap();
         let view = damaged.view();
-        // A damaged degree may be absurd: the first neighbours will do.
+        // A damaged degree may be absurd: only read the first neighbours.
         for local in 0..view.vertices() {
             let list = view.of(local);
             prop_assert_eq!(list.len(), view.degree(local) as usize);

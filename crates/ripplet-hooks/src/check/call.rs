@@ -1,4 +1,5 @@
-//! Calls of functions: the module's own, the program's methods, and what hooks can call anywhere.
+//! Function calls: functions of the program's text, methods of the program, and functions that
+//! every hook can call.
 
 use super::Checker;
 use crate::ir::{Scalar, View};
@@ -57,7 +58,7 @@ impl<'a> Checker<'_, 'a> {
             return self.call_met(callee, arguments, span);
         }
         if self.shared.scopes[self.scope].functions.contains_key(name) {
-            // Its signature was refused where it stands.
+            // The error in the signature is already reported.
             return Node { kind: Kind::Refused, ty: Ty::Refused, span };
         }
         if name == "products_ge" {
@@ -77,7 +78,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// `self.name(…)`
+    /// Checks a call `self.name(…)`.
     pub(super) fn call_self(&mut self, call: &'a syn::ExprMethodCall) -> Node {
         let (name, span) = (call.method.unraw().to_string(), call.method.span());
         match self.shared.meet(self.scope, true, &name) {
@@ -119,7 +120,7 @@ impl<'a> Checker<'_, 'a> {
         Node { kind, ty: signature.result, span }
     }
 
-    /// Arguments of these types, or nothing where their number is wrong.
+    /// Checks arguments against these types. Returns `None` if their number is wrong.
     pub(super) fn arguments(
         &mut self,
         arguments: &'a Arguments,

@@ -1,4 +1,4 @@
-//! Calls of methods: those of the views, of the columns, and of the scalars.
+//! Method calls on views, columns and scalars.
 
 use super::{Checker, Seen, peel};
 use crate::ir::{Binary, Checked, ColumnId, Len, Scalar, Unary, View};
@@ -122,7 +122,7 @@ impl<'a> Checker<'_, 'a> {
         Node { kind, ty: Ty::Unit, span }
     }
 
-    /// `a.checked_add(b).unwrap_or(c)`: the only options that hooks have.
+    /// Checks `a.checked_add(b).unwrap_or(c)`, the only use of `Option` in hooks.
     fn checked(&mut self, call: &'a syn::ExprMethodCall) -> Node {
         let help = "write `a.checked_add(b).unwrap_or(c)` (or sub, mul, div, rem, shl, shr)";
         let syn::Expr::MethodCall(inner) = peel(&call.receiver) else {
@@ -198,16 +198,16 @@ impl<'a> Checker<'_, 'a> {
     }
 }
 
-/// A method of a scalar, by its arguments.
+/// A method of a scalar, classified by its arguments.
 #[derive(Clone, Copy)]
 pub(crate) enum Method {
-    /// None; and its result, where that is of another type.
+    /// No argument. The second field is the result's type if it differs from the receiver's.
     One(Unary, Option<Scalar>),
-    /// One of the same type.
+    /// One argument of the receiver's type.
     Same(Binary),
-    /// One u32.
+    /// One argument of type u32.
     Amount(Binary),
-    /// `abs_diff`
+    /// `abs_diff`: one argument of the receiver's type; the result is unsigned.
     Distance,
 }
 
@@ -222,7 +222,7 @@ fn method_of(scalar: Scalar, name: &str) -> Option<Method> {
     methods.find(|(known, _)| *known == name).map(|&(_, method)| method)
 }
 
-/// The methods of integers that are for all of them.
+/// The methods that all integer types have.
 pub(crate) const OF_INTEGERS: [(&str, Method); 19] = [
     ("wrapping_add", Method::Same(Binary::Add)),
     ("wrapping_sub", Method::Same(Binary::Sub)),
@@ -245,7 +245,7 @@ pub(crate) const OF_INTEGERS: [(&str, Method); 19] = [
     ("count_ones", Method::One(Unary::CountOnes, Some(Scalar::U32))),
 ];
 
-/// The methods of signed integers alone.
+/// The methods that only signed integers have.
 pub(crate) const OF_SIGNED: [(&str, Method); 2] =
     [("abs", Method::One(Unary::Abs, None)), ("wrapping_abs", Method::One(Unary::Abs, None))];
 
@@ -264,7 +264,7 @@ pub(crate) const OF_FLOATS: [(&str, Method); 11] = [
     ("to_bits", Method::One(Unary::ToBits, Some(Scalar::U32))),
 ];
 
-/// The methods of integers that `.unwrap_or(x)` follows.
+/// The methods of integers that must be followed by `.unwrap_or(x)`.
 pub(crate) const CHECKED: [(&str, Checked); 7] = [
     ("checked_add", Checked::Add),
     ("checked_sub", Checked::Sub),
@@ -279,7 +279,7 @@ fn checked_named(name: &str) -> Option<Checked> {
     CHECKED.iter().find(|(known, _)| *known == name).map(|&(_, operation)| operation)
 }
 
-/// What to write instead of a method that hooks do not have.
+/// Returns help text for a method that hooks do not have.
 fn advice(scalar: Scalar, name: &str) -> String {
     match (scalar, name) {
         (Scalar::F32, "exp" | "exp2" | "ln" | "log2" | "powf") => {

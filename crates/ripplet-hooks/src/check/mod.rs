@@ -1,9 +1,13 @@
-//! Names and types of one function's body.
+//! Name resolution and type inference for the body of one function.
 //!
-//! Types are found in rustc's order and by its rules: operands of one operator are of one type, an
-//! integer literal takes the type that its surroundings need, and a method needs to know its
-//! receiver. What only shows once all types are known (whether a literal fits, whether a type has
-//! an operator) is checked when the tree is lowered.
+//! Inference follows rustc's order and rules:
+//!
+//! - The operands of an operator have one type.
+//! - An integer literal takes the type that its context requires.
+//! - The type of a receiver must be known at a method call.
+//!
+//! Lowering checks what depends on all types being known: whether a literal fits, and whether a
+//! type has an operator.
 
 mod call;
 pub(crate) mod method;
@@ -23,22 +27,23 @@ use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-/// A function that was met: a hook, or one that a met function calls.
+/// A function reachable from a hook: the hook itself, or a function that a reachable function
+/// calls.
 #[derive(Clone)]
 pub(crate) struct Met<'a> {
     pub(crate) name: String,
-    /// Which of the scopes its names are looked up in.
+    /// Index in [`Shared::scopes`] of the scope in which its names are resolved.
     pub(crate) scope: usize,
     pub(crate) definition: Definition<'a>,
     pub(crate) signature: Signature,
 }
 
-/// The place of the scope of `math.rs`.
+/// Index in [`Shared::scopes`] of the scope of `math.rs`.
 pub(crate) const MATHEMATICS: usize = 1;
 
-/// What all functions of a program share while they are checked.
+/// State that the checks of all functions of a program share.
 pub(crate) struct Shared<'a> {
-    /// The program's own scope, then those that every program may call into.
+    /// The program's own scope, then the scopes whose functions every program can call.
     pub(crate) scopes: Vec<Scope<'a>>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) columns: Vec<Column>,
@@ -48,13 +53,13 @@ pub(crate) struct Shared<'a> {
     pub(crate) errors: Diagnostics,
 }
 
-/// A function's body with names resolved.
+/// The body of a function with names resolved.
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) locals: Vec<Local>,
     pub(crate) root: Node,
     pub(crate) inference: Inference,
-    /// The functions that it calls, and where.
+    /// The functions that it calls, with the places of the calls.
     pub(crate) calls: Vec<(Callee, Span)>,
 }
 
@@ -64,9 +69,9 @@ pub(crate) struct Checker<'s, 'a> {
     method: bool,
     result: Ty,
     locals: Vec<Local>,
-    /// What a name means now, and what it meant outside.
+    /// The locals bound to each name; the innermost binding is last.
     names: HashMap<String, Vec<LocalId>>,
-    /// The names that the open blocks brought, in their order.
+    /// The names bound in the open blocks, in the order of binding.
     brought: Vec<String>,
     inference: Inference,
     loops: usize,
@@ -74,7 +79,7 @@ pub(crate) struct Checker<'s, 'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// The function of this name, if the scope has it; its signature is read when it is first met.
+    /// Returns the function of this name if the scope has one. The first call reads its signature.
     pub(crate) fn meet(&mut self, scope: usize, method: bool, name: &str) -> Option<Callee> {
         let key = (scope, method, name.to_owned());
         if let Some(known) = self.known.get(&key) {
@@ -100,14 +105,14 @@ impl<'a> Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// The function of this name among those that hooks can call in every program.
+    /// Returns the function of this name among those that every hook can call.
     pub(crate) fn meet_mathematics(&mut self, name: &str) -> Option<Callee> {
         let known = self.scopes.get(MATHEMATICS)?.functions.get(name)?;
         known.public.then(|| self.meet(MATHEMATICS, false, name)).flatten()
     }
 }
 
-/// Checks the body of a function that was met.
+/// Checks the body of a reachable function.
 pub(crate) fn check_body(shared: &mut Shared<'_>, callee: Callee) -> Body {
     let met = shared.met[callee.0].clone();
     let mut checker = Checker {
@@ -158,7 +163,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// A name and whether it is `mut`: all that a pattern of a parameter or `let` may be.
+    /// Reads a name and whether it is `mut`; a pattern of a parameter or a `let` can be nothing
+    /// else.
     fn binding(&mut self, pattern: &syn::Pat) -> (String, bool) {
         match pattern {
             syn::Pat::Wild(_) => ("_".to_owned(), false),
@@ -179,7 +185,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// A new local, which has its name until the block ends.
+    /// Adds a local and binds its name until the end of the block.
     fn bring(&mut self, name: String, ty: Ty, mutable: bool) -> LocalId {
         let local = LocalId(self.locals.len());
         self.locals.push(Local { name: name.clone(), ty, mutable });
@@ -190,7 +196,7 @@ impl<'a> Checker<'_, 'a> {
         local
     }
 
-    /// Forgets the names that were brought since there were so many.
+    /// Removes the names bound since `brought` had the length `since`.
     fn forget(&mut self, since: usize) {
         for name in self.brought.drain(since..).rev() {
             self.names.get_mut(&name).and_then(Vec::pop);
@@ -205,7 +211,7 @@ impl<'a> Checker<'_, 'a> {
         self.shared.errors.push(diagnostic);
     }
 
-    /// Tells an error and stands for what was refused.
+    /// Reports an error and returns a node in place of the refused expression.
     fn refuse(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Node {
         self.error(Diagnostic::new(span, message, help));
         Node { kind: Kind::Refused, ty: Ty::Refused, span }
@@ -215,14 +221,14 @@ impl<'a> Checker<'_, 'a> {
         crate::outline::refuse_conditions(attributes, &mut self.shared.errors);
     }
 
-    /// Makes a node's type this one.
+    /// Unifies a node's type with `ty`.
     fn expect(&mut self, node: &mut Node, ty: Ty) {
         match self.inference.unify(node.ty, ty) {
             Some(ty) => node.ty = ty,
             None => {
                 let found = self.inference.resolve(node.ty);
                 let message = format!("{} is needed here, not {}", ty.name(), found.name());
-                // The value of a block is what it ends in.
+                // The value of a block is its last expression.
                 let span = last_of(node).span;
                 self.error(match ty {
                     Ty::Scalar(to) if found.is_scalar() && to != Scalar::Bool => {
@@ -235,7 +241,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The one type of two nodes.
+    /// Unifies the types of two nodes and returns the result.
     fn same(&mut self, left: &mut Node, right: &mut Node) -> Ty {
         match self.inference.unify(left.ty, right.ty) {
             Some(ty) => ty,
@@ -411,7 +417,7 @@ impl<'a> Checker<'_, 'a> {
         if let syn::Expr::Let(pattern) = &*turns.cond {
             return self.refuse(pattern.span(), "`while let`", "compare values");
         }
-        // As in Rust: a condition cannot leave the loop that it decides on, nor the one around it.
+        // As in Rust, a condition can leave neither its own loop nor the loop around it.
         let loops = std::mem::take(&mut self.loops);
         let mut condition = self.expression(&turns.cond);
         self.loops = loops;
@@ -436,7 +442,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// `break` and `continue`.
+    /// Checks `break` and `continue`.
     fn leave(&mut self, kind: Kind, span: Span, plain: bool) -> Node {
         if !plain {
             return self.refuse(span, "a label or a value", "write `break;` or `continue;`");
@@ -463,7 +469,7 @@ impl<'a> Checker<'_, 'a> {
     }
 }
 
-/// What parentheses and invisible groups hold.
+/// Returns the expression inside parentheses and invisible groups.
 pub(crate) fn peel(value: &syn::Expr) -> &syn::Expr {
     match value {
         syn::Expr::Paren(inner) if inner.attrs.iter().all(is_harmless) => peel(&inner.expr),
@@ -484,5 +490,5 @@ fn macro_call(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a macro is called", help)
 }
 
-/// A view that a name stands for.
+/// A view that a name refers to: its local and its kind.
 type Seen = (LocalId, View);

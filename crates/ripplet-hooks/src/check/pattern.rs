@@ -11,7 +11,8 @@ use syn::spanned::Spanned;
 const PATTERNS: &str = "patterns are numbers, `true`, `false`, constants, ranges `1..=9`, several \
     with `|`, and `_`";
 
-/// An arm becomes an `else if`; clang and nvcc nest no more than 256.
+/// The most arms of a `match`. The emitter makes each arm an `else if`, and clang and nvcc nest at
+/// most 256.
 const MOST_ARMS: usize = 200;
 
 impl<'a> Checker<'_, 'a> {
@@ -58,7 +59,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Reads a pattern's values; whether it takes all.
+    /// Reads the values of a pattern and returns whether the pattern matches everything.
     fn pattern(
         &mut self,
         pattern: &'a syn::Pat,
@@ -117,7 +118,7 @@ impl<'a> Checker<'_, 'a> {
         false
     }
 
-    /// A number, its negative, or a constant, in an end of a range.
+    /// Reads an end of a range: a number, its negative, or a constant.
     fn pattern_value(&mut self, value: &'a syn::Expr, on: &mut Node) -> Option<i128> {
         match super::peel(value) {
             syn::Expr::Lit(literal) => self.value_of_literal(&literal.lit, on),
@@ -191,14 +192,14 @@ impl<'a> Checker<'_, 'a> {
     }
 }
 
-/// Whether these values, without `_`, take all values of a bool.
+/// Returns whether these arms match both values of a bool without `_`.
 pub(crate) fn take_all_bools(arms: &[Arm]) -> bool {
     (0..=1).all(|bit| {
         arms.iter().flat_map(|arm| &arm.values).any(|&(first, last)| first <= bit && bit <= last)
     })
 }
 
-/// Whether a value of a pattern is one of its type.
+/// Returns whether the value of a pattern is in the range of its type.
 pub(crate) fn fits(value: i128, scalar: Scalar) -> bool {
     let (least, most) = limits(scalar);
     (least..=most).contains(&value)

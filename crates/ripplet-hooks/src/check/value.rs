@@ -100,7 +100,7 @@ impl<'a> Checker<'_, 'a> {
         Node { kind: Kind::Literal(literal), ty, span }
     }
 
-    /// A constant of the text, or `NO_LABEL`.
+    /// Returns a constant of the text, or `NO_LABEL`.
     pub(super) fn constant(&self, name: &str) -> Option<(Literal, Scalar)> {
         match self.shared.scopes[self.scope].constants.get(name) {
             Some(&value) => {
@@ -239,7 +239,7 @@ impl<'a> Checker<'_, 'a> {
             let message = format!("{} is not converted", value.ty.name());
             return self.refuse(value.span, message, "`as` is for scalars");
         }
-        // As rustc does: a literal takes the type that it is converted to, where it can.
+        // As in rustc, a literal takes the type that it is cast to if it can have that type.
         let takes = match (ty, value.ty) {
             (Ty::Scalar(scalar), Ty::Integer(_)) => scalar.is_integer(),
             (Ty::Scalar(scalar), Ty::Float(_)) => scalar == Scalar::F32,
@@ -313,7 +313,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Whether this is `self`, in a function that has it.
+    /// Returns whether this expression is `self` in a function with a receiver.
     pub(super) fn is_self(&self, value: &syn::Expr) -> bool {
         match peel(value) {
             syn::Expr::Path(path) => self.method && path.path.is_ident("self"),
@@ -357,7 +357,8 @@ impl<'a> Checker<'_, 'a> {
 
 const OPERANDS: &str = "operators are for scalars: + - * / % & | ^ << >> ! == != < <= > >= && ||";
 
-/// A literal or its negative, which takes the type that it is converted to.
+/// Returns whether this expression is a literal or its negative, which takes the type that it is
+/// cast to.
 fn is_literal(value: &syn::Expr) -> bool {
     match value {
         syn::Expr::Lit(_) => true,

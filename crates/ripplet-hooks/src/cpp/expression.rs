@@ -1,5 +1,5 @@
-//! Expressions. Operators of `scalar.cuh` are functions, overloaded by the types of their operands;
-//! so every operand has exactly the type that the intermediate form says.
+//! Emits expressions. The operators of `scalar.cuh` are functions overloaded by their operands'
+//! types, so every operand is emitted with exactly the type of the intermediate representation.
 
 use super::{Emitter, function_name};
 use crate::ir::{
@@ -92,7 +92,7 @@ impl Emitter<'_> {
             Value::I32(number) => put(text, format_args!("({number})")),
             Value::I64(number) => put(text, format_args!("({number}ll)")),
             Value::Bool(truth) => put(text, format_args!("{truth}")),
-            // The shortest decimal that is read back as this very float.
+            // The shortest decimal that parses to this very float.
             Value::F32(number) if number.is_finite() => put(text, format_args!("({number:?}f)")),
             Value::F32(number) => put(text, format_args!("from_bits({}u)", number.to_bits())),
         }
@@ -200,7 +200,7 @@ fn binary_name(operation: Binary) -> &'static str {
         Binary::AbsDiff => "abs_diff",
         Binary::Pow => "pow",
         Binary::CopySign => "copysign",
-        // Written between their operands.
+        // These operators are written between their operands.
         _ => "",
     }
 }

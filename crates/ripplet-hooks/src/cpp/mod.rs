@@ -1,21 +1,22 @@
-//! CUDA C++17 from the intermediate form.
+//! Emits CUDA C++17 from the intermediate representation.
 //!
-//! The text is device code alone: no host code, no standard library. It stands on two headers,
-//! [`SCALAR`] (operations with Rust's meaning) and [`VIEWS`] (what hooks see), and on a struct
-//! `ripplet::Access` that the engine defines between them. All of it is inside of
-//! `namespace ripplet::program`, where the names of the scalar operations hide those of C:
+//! The emitted text is device code only: it has no host code and uses no standard library. It
+//! depends on two headers, [`SCALAR`] (operations with Rust's meaning) and [`VIEWS`] (what hooks
+//! see). It also depends on a struct `ripplet::Access`, which the engine defines between the
+//! headers. Everything emitted is inside `namespace ripplet::program`, where the names of the
+//! scalar operations hide those of C:
 //!
-//! - `struct Parameters { u64 words[…]; }`: the program's scalars in their order, each in the low
-//!   bits of 8 bytes (f32 by its bits, bool as 0 or 1, signed types by their bits);
+//! - `struct Parameters { u64 words[…]; }`: the program's scalars in their order. Each is in the
+//!   low bits of 8 bytes: f32 and signed types by their bits, bool as 0 or 1.
 //! - `typedef … Score;`
-//! - `pick_label`, `load_neighbor`, `label_score`, `score_bound`, `carry`, `update_vertex`: each a
-//!   function that takes `const Parameters&` and then what the hook takes, and does what the trait
-//!   does where the program does not write it;
-//! - `constexpr bool has_pick_label` and so on: whether the program writes it;
-//! - `constexpr bool votes_are_one`, `votes_are_arcs`: whether every vote weighs 1, or 1 or what its arc
-//!   does, as the text of `load_neighbor` shows.
+//! - `pick_label`, `load_neighbor`, `label_score`, `score_bound`, `carry`, `update_vertex`: one
+//!   function each. It takes `const Parameters&`, then the hook's parameters. If the program does
+//!   not write the hook, the function does what the trait's default does.
+//! - `constexpr bool has_pick_label` and so on: whether the program writes the hook.
+//! - `constexpr bool votes_are_one`, `votes_are_arcs`: whether every vote weighs 1, or weighs 1 or
+//!   what its arc weighs, as far as the text of `load_neighbor` shows.
 //!
-//! The same text compiles for the host (with `-ffp-contract=off`), where the tests run it.
+//! The text also compiles for the host with `-ffp-contract=off`; the tests run it there.
 
 mod expression;
 mod statement;
@@ -26,13 +27,13 @@ use crate::ir::{
 };
 use std::fmt::Write;
 
-/// `scalar.cuh`: the scalar types and their operations.
+/// The text of `scalar.cuh`: the scalar types and their operations.
 pub const SCALAR: &str = include_str!("scalar.cuh");
 
-/// `views.cuh`: vertex, neighbour, candidate, vote.
+/// The text of `views.cuh`: vertex, neighbour, candidate, vote.
 pub const VIEWS: &str = include_str!("views.cuh");
 
-/// Hooks that a device calls, with parameters and the trait's default.
+/// The hooks that a device calls, each with its parameters and the trait's default.
 const DEVICE_HOOKS: [(&str, &str); 6] = [
     ("pick_label", "u32 pick_label(const Parameters&, Vertex v) { return v.label; }"),
     (
@@ -48,7 +49,7 @@ const DEVICE_HOOKS: [(&str, &str); 6] = [
     ),
 ];
 
-/// The program's text in CUDA C++17; see the module.
+/// Returns the program's text in CUDA C++17; the module's documentation describes it.
 pub fn emit(module: &Module) -> String {
     let mut text = format!(
         "// The program {}, translated.\nnamespace ripplet {{\nnamespace program {{\n\n",
@@ -99,7 +100,8 @@ fn hook(module: &Module, name: &str) -> Option<FunctionId> {
     }
 }
 
-/// Whether the weight of every vote is the constant 1, or where `or_arc`, that or the arc's.
+/// Returns whether every vote's weight is the constant 1. With `or_arc`, the weight may also be the
+/// arc's.
 fn votes(module: &Module, or_arc: bool) -> bool {
     let Some(FunctionId(place)) = module.hooks.load_neighbor else { return or_arc };
     let is_so = |returned: &Expression| match &returned.kind {
@@ -113,7 +115,7 @@ fn votes(module: &Module, or_arc: bool) -> bool {
     all_returned(&module.functions[place].body, &is_so)
 }
 
-/// Whether all that a block returns is so.
+/// Returns whether every `return` in a block satisfies `is_so`.
 fn all_returned(block: &Block, is_so: &impl Fn(&Expression) -> bool) -> bool {
     block.iter().all(|statement| match statement {
         Statement::Return(value) => value.as_ref().is_some_and(is_so),
@@ -132,7 +134,7 @@ struct Emitter<'a> {
     module: &'a Module,
     function: &'a Function,
     text: &'a mut String,
-    /// How deep blocks are nested, for the indentation.
+    /// The nesting depth of the current block, for the indentation.
     depth: usize,
 }
 
@@ -151,13 +153,14 @@ impl Emitter<'_> {
         self.text.push_str("}\n\n");
     }
 
-    /// A local's name: the text's, made unique, in letters that every compiler takes.
+    /// Returns a local's name: the name in the text, made unique, in characters that every compiler
+    /// accepts.
     fn local(&self, id: LocalId) -> String {
         format!("{}_{}", plain(&self.function.locals[id.0].name), id.0)
     }
 }
 
-/// A hook's name as it is; the name of another function made unique.
+/// Returns a hook's own name, or the name of another function made unique.
 fn function_name(module: &Module, id: FunctionId) -> String {
     let hook = DEVICE_HOOKS.iter().find(|(name, _)| hook(module, name) == Some(id));
     match hook {

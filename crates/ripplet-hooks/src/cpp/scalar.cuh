@@ -1,9 +1,10 @@
-// Scalars with Rust's meaning, for CUDA C++17 (nvcc, NVRTC) and for the host (g++, clang++).
+// Scalar operations with Rust's meaning, for CUDA C++17 (nvcc, NVRTC) and for the host (g++,
+// clang++).
 //
 // Every function here is total: integers wrap, casts saturate, shift amounts are masked. Floats are
 // rounded after each operation: on the device by the `_rn` intrinsics, which the compiler never
-// fuses; on the host by `-ffp-contract=off`, which the compiler must be given. Neither side may be
-// compiled with fast math, nor flush subnormal numbers.
+// fuses; on the host by `-ffp-contract=off`, which must be passed to the compiler. Neither side may
+// be compiled with fast math or flush subnormal numbers.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -108,7 +109,7 @@ RIPPLET_FN i64 neg(i64 x) { return (i64)(0ull - (u64)x); }
 RIPPLET_FN i32 abs(i32 x) { return x < 0 ? neg(x) : x; }
 RIPPLET_FN i64 abs(i64 x) { return x < 0 ? neg(x) : x; }
 
-// The divisor is not 0, nor -1 where the dividend is signed.
+// Precondition: the divisor is not 0, and not -1 if the dividend is signed.
 RIPPLET_FN u32 div(u32 a, u32 b) { return a / b; }
 RIPPLET_FN u64 div(u64 a, u64 b) { return a / b; }
 RIPPLET_FN i32 div(i32 a, i32 b) { return a / b; }
@@ -148,7 +149,7 @@ RIPPLET_FN u32 leading_zeros(u64 x) { return x == 0 ? 64u : (u32)__builtin_clzll
 RIPPLET_FN u32 count_ones(u32 x) { return (u32)__builtin_popcount(x); }
 RIPPLET_FN u32 count_ones(u64 x) { return (u32)__builtin_popcountll(x); }
 #endif
-// The bits below the lowest set one, counted.
+// Counts the bits below the lowest set bit.
 RIPPLET_FN u32 trailing_zeros(u32 x) { return count_ones(~x & (x - 1u)); }
 RIPPLET_FN u32 trailing_zeros(u64 x) { return count_ones(~x & (x - 1ull)); }
 RIPPLET_FN u32 leading_zeros(i32 x) { return leading_zeros((u32)x); }
@@ -178,7 +179,7 @@ template <class T> RIPPLET_FN T pow(T base, u32 exponent) {
     return power;
 }
 
-// --- Products of 128 bits ---
+// --- 128-bit products ---
 
 RIPPLET_FN u64 mul_high(u64 a, u64 b) {
 #if RIPPLET_DEVICE
@@ -193,7 +194,7 @@ RIPPLET_FN bool products_ge(u64 a, u64 b, u64 c, u64 d) {
     return left != right ? left > right : a * b >= c * d;
 }
 
-// --- Checked: the result, or `none` where Rust has no value ---
+// --- Checked: the result, or `none` if Rust returns `None` ---
 
 RIPPLET_FN u32 checked_add(u32 a, u32 b, u32 none) { return a + b < a ? none : a + b; }
 RIPPLET_FN u64 checked_add(u64 a, u64 b, u64 none) { return a + b < a ? none : a + b; }
@@ -250,7 +251,7 @@ template <class T> RIPPLET_FN T checked_shr(T x, u32 by, T none) {
     return by >= 8 * sizeof(T) ? none : shr(x, by);
 }
 
-// --- Saturating: held at the ends of the range ---
+// --- Saturating: clamped to the range of the type ---
 
 RIPPLET_FN u32 saturating_add(u32 a, u32 b) { return checked_add(a, b, U32_MAX); }
 RIPPLET_FN u64 saturating_add(u64 a, u64 b) { return checked_add(a, b, U64_MAX); }
@@ -269,7 +270,7 @@ RIPPLET_FN i64 saturating_mul(i64 a, i64 b) {
     return checked_mul(a, b, (a < 0) != (b < 0) ? I64_MIN : I64_MAX);
 }
 
-// --- Casts: integers are cut or extended, floats saturate, NaN is 0 ---
+// --- Casts: integers are truncated or extended, floats saturate, NaN becomes 0 ---
 
 RIPPLET_FN u32 to_u32(f32 x) {
     return !(x > 0.0f) ? 0u : x >= 4294967296.0f ? U32_MAX : (u32)x;

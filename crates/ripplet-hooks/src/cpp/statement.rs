@@ -1,4 +1,4 @@
-//! Statements.
+//! Emits statements.
 
 use super::{Emitter, type_name};
 use crate::ir::{Arm, Expression, LocalId, Range, Scalar, Statement, Type, Value};
@@ -15,7 +15,7 @@ impl Emitter<'_> {
     }
 
     fn indent(&mut self) {
-        // Deep nesting is legal, and its blanks would be the most of the text.
+        // Deep nesting is legal; without a cap, indentation would be most of the text.
         (0..self.depth.min(20)).for_each(|_| self.text.push_str("    "));
     }
 
@@ -81,7 +81,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Not a `switch`: there, `break` would not leave the loop.
+    /// Emits a match as `else if` arms. A `switch` would not do: a `break` in it would not leave
+    /// the loop.
     fn choice(&mut self, on: &Expression, arms: &[Arm], otherwise: &[Statement]) {
         let (ty, value) = (type_name(on.ty), self.text_of(on));
         self.line(&["{"]);
@@ -125,7 +126,7 @@ impl Emitter<'_> {
         self.line(&[ty, " turn = ", &first, ";"]);
         self.line(&["const ", ty, " end = ", &end, ";"]);
         if range.inclusive {
-            // The end may be the largest value of its type: step only where another turn follows.
+            // The end may be the largest value of its type: step only if another iteration follows.
             self.line(&["bool more = turn <= end;"]);
             let step = "for (; more; more = turn < end, turn = more ? add(turn, (";
             self.line(&[step, ty, ")1) : turn) {"]);

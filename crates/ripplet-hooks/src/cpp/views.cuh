@@ -1,14 +1,14 @@
-// What a program's hooks see. Include `scalar.cuh` and define `ripplet::Access` before.
+// The views that a program's hooks see. Include `scalar.cuh` and define `ripplet::Access` first.
 //
-// `Access` is how the engine knows a graph's vertices and columns. A hook that never asks for a
-// degree or a column never reads one. It has these members (all __device__ in CUDA):
+// `Access` is the engine's accessor for a graph's vertices and columns. A hook that never uses a
+// degree or a column never reads one. `Access` has these members (all __device__ in CUDA):
 //
-//     u32  degree(u32 vertex) const;                      // arcs that touch it, at most 2^32 - 1
-//     u32  round() const;                                 // from 0
-//     u32  random(u32 vertex, u32 stream) const;          // 32 hashed bits of the round
-//     u32  total(u32 label) const;                        // what the engine keeps for a label, or 0
-//     u32  column(u32 slot, u32 vertex, u32 index) const; // a value's bits; out of range 0
-//     u32  staged(u32 slot, u32 vertex, u32 index) const; // the same, after what was staged
+//     u32  degree(u32 vertex) const;                      // incident arcs, at most 2^32 - 1
+//     u32  round() const;                                 // counted from 0
+//     u32  random(u32 vertex, u32 stream) const;          // 32 hashed bits, new in each round
+//     u32  total(u32 label) const;                        // the label's total, or 0 if none is kept
+//     u32  column(u32 slot, u32 vertex, u32 index) const; // the bits of a value; out of range 0
+//     u32  staged(u32 slot, u32 vertex, u32 index) const; // as `column`, but with staged values
 //     void stage(u32 slot, u32 vertex, u32 index, u32 bits); // for the vertex of `update_vertex`;
 //                                                         // out of range ignored
 #pragma once
@@ -37,7 +37,8 @@ struct Candidate {
     u64 frequency, cast, grand_total;
 };
 
-// A vertex whose columns are set. `carried` is 0 where nothing was carried.
+// A vertex whose columns can be set. `carried` is 0 if nothing was carried; `cast` is the sum of
+// all votes.
 struct VertexMut {
     Access* access;
     u32 id, label;

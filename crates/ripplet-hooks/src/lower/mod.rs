@@ -1,8 +1,9 @@
-//! From the tree to the intermediate form: control flow leaves the expressions.
+//! Lowering: from the checked tree to the intermediate representation, with control flow taken out
+//! of expressions.
 //!
-//! In Rust, an `if`, a block or a `return` may stand inside of an expression; in the intermediate
-//! form, it may not. So an expression's statements are put before it, and what was already
-//! evaluated to its left is kept in a local, as Rust evaluates from left to right.
+//! In Rust, an expression may contain an `if`, a block or a `return`; in the intermediate
+//! representation it may not. Lowering therefore puts the statements of an expression before it.
+//! Rust evaluates from left to right, so values already evaluated to the left are kept in locals.
 
 mod operation;
 
@@ -20,9 +21,10 @@ use crate::types::{Inference, Ty};
 use proc_macro2::Span;
 use std::collections::HashSet;
 
-/// What the lowering of a function needs to know of the others.
+/// The functions of a module, as far as the lowering of a caller needs them.
 pub(crate) struct Functions<'a> {
-    /// Of each function by the order in which it was met: its place in the module, and effects.
+    /// For each function in the order of discovery: its place in the module, and whether it has
+    /// effects.
     pub(crate) places: &'a [(FunctionId, bool)],
 }
 
@@ -30,7 +32,7 @@ struct Lowerer<'a> {
     functions: &'a Functions<'a>,
     errors: &'a mut Diagnostics,
     inference: Inference,
-    /// The locals of the text; places in between follow them in `locals`.
+    /// The locals of the text; temporaries follow them in `locals`.
     named: Vec<tree::Local>,
     integers: Vec<Option<Scalar>>,
     locals: Vec<Local>,
@@ -39,7 +41,7 @@ struct Lowerer<'a> {
     block: Block,
 }
 
-/// A value, or nothing where control never comes to it.
+/// A value, or `None` if control never reaches it.
 type Lowered = Option<Expression>;
 
 /// Lowers a checked function.
@@ -111,7 +113,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A place for a value in between.
+    /// Adds a temporary and returns it.
     fn place(&mut self, ty: Type) -> LocalId {
         self.locals.push(Local { name: "between".to_owned(), ty });
         LocalId(self.locals.len() - 1)
@@ -121,14 +123,14 @@ impl Lowerer<'_> {
         Expression { kind: ExpressionKind::Local(local), ty: self.locals[local.0].ty }
     }
 
-    /// Lowers into a block of its own.
+    /// Lowers into a block of its own and returns the block.
     fn aside<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> (Block, T) {
         let outside = std::mem::take(&mut self.block);
         let result = lower(self);
         (std::mem::replace(&mut self.block, outside), result)
     }
 
-    /// Several values, in their order.
+    /// Lowers several values in their order.
     fn values<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) -> Option<Vec<Expression>> {
         let mut values: Vec<Expression> = Vec::new();
         let mut kept = 0;
@@ -136,7 +138,7 @@ impl Lowerer<'_> {
             let before = self.block.len();
             let value = self.value(node)?;
             if self.block.len() > before {
-                // What stands to the left is evaluated before the statements of this one.
+                // Values to the left are evaluated before the statements of this one.
                 let after = self.block.split_off(before);
                 for value in &mut values[kept..] {
                     if !self.is_stable(value) {
@@ -153,7 +155,7 @@ impl Lowerer<'_> {
         Some(values)
     }
 
-    /// Whether no statement can change a value.
+    /// Returns whether no statement can change the value.
     fn is_stable(&self, value: &Expression) -> bool {
         match value.kind {
             ExpressionKind::Constant(_) | ExpressionKind::Parameter(_) => true,
@@ -207,7 +209,7 @@ impl Lowerer<'_> {
         place.map(|place| self.local(place))
     }
 
-    /// Begins a place in between that is set later.
+    /// Declares a temporary that is set later.
     fn begin(&mut self, ty: Type) -> LocalId {
         let local = self.place(ty);
         self.block.push(Statement::Let { local, value: None });
@@ -227,7 +229,7 @@ impl Lowerer<'_> {
         place.map(|place| self.local(place))
     }
 
-    /// A match whose arms are lowered.
+    /// Emits a match with lowered arms.
     fn choose(
         &mut self,
         (scalar, on): (Scalar, Expression),
@@ -291,12 +293,12 @@ impl Lowerer<'_> {
         Some(self.local(local))
     }
 
-    /// Lowers statements; whether control comes to their end.
+    /// Lowers statements and returns whether control reaches their end.
     fn statements(&mut self, statements: &[Node]) -> bool {
         statements.iter().all(|statement| self.statement(statement))
     }
 
-    /// Lowers a node for what it does.
+    /// Lowers a node for its effects only, and returns whether control reaches its end.
     fn discard(&mut self, node: &Node) -> bool {
         match &node.kind {
             Kind::Block { statements, tail } => {
@@ -336,7 +338,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Lowers a statement; whether control comes to its end.
+    /// Lowers a statement and returns whether control reaches its end.
     fn statement(&mut self, node: &Node) -> bool {
         match &node.kind {
             Kind::Let { local, value } => self.begin_named(*local, value),
@@ -346,7 +348,7 @@ impl Lowerer<'_> {
                 true
             }
             Kind::SetWith { local, operator, value } => {
-                // As in Rust: the right side first, then the local is read.
+                // As in Rust: the right side is evaluated first, then the local is read.
                 let Some(right) = self.value(value) else { return false };
                 let left = self.local(*local);
                 let value = self.checked_binary(*operator, left, right, [node.span, value.span]);
@@ -382,7 +384,7 @@ impl Lowerer<'_> {
             }
             Kind::Refused => true,
             _ => {
-                // An operator, say, with a side that control never leaves.
+                // For example, an operator with an operand that control never leaves.
                 if matches!(
                     node.kind,
                     Kind::Block { .. } | Kind::If { .. } | Kind::Match { .. } | Kind::Call { .. }
@@ -442,7 +444,7 @@ impl Lowerer<'_> {
         true
     }
 
-    /// A loop whose condition needs statements of its own begins each turn with them.
+    /// Lowers a `while` loop. If the condition needs statements, each iteration begins with them.
     fn while_turns(&mut self, before: Block, condition: Expression, body: &Node) {
         let (body, _) = self.aside(|this| this.discard(body));
         if before.is_empty() {
@@ -467,7 +469,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// A block that puts its value, if control comes there, into a place.
+/// Returns a block that sets a temporary to its value if control reaches the block's end.
 fn set_at_end(mut block: Block, place: Option<LocalId>, value: Lowered) -> Block {
     if let (Some(local), Some(value)) = (place, value) {
         block.push(Statement::Set { local, value });

@@ -1,4 +1,4 @@
-//! Operators, conversions and constants: what their types must be, and which divisors are safe.
+//! Operators, conversions and constants: which types they accept, and which divisors are safe.
 
 use super::{Lowered, Lowerer};
 use crate::constant::value_of;
@@ -8,7 +8,7 @@ use crate::tree::{Kind, Literal, Node};
 use proc_macro2::Span;
 
 impl Lowerer<'_> {
-    /// A node that is no control flow.
+    /// Lowers a node that is not control flow.
     pub(super) fn operation(&mut self, node: &Node) -> Lowered {
         let kind = match &node.kind {
             Kind::Literal(literal) => return Some(self.literal(literal, node)),
@@ -54,7 +54,7 @@ impl Lowerer<'_> {
                 let factors = self.values(&**factors)?;
                 ExpressionKind::ProductsGe(Box::new(factors.try_into().ok()?))
             }
-            // Refused: an error is told already, and what is lowered is not used.
+            // A refused node: the error is already reported, and the result is not used.
             _ => return None,
         };
         Some(Expression { kind, ty: self.ty(node) })
@@ -110,7 +110,7 @@ impl Lowerer<'_> {
         Some(self.checked_binary(operator, left, right, spans))
     }
 
-    /// `&&` and `||`: what stands to the right may only happen where the left side asks for it.
+    /// Lowers `&&` and `||`: the right side is evaluated only if the left side does not decide.
     fn lazy(&mut self, operator: Binary, [left, right]: [&Node; 2]) -> Lowered {
         let left = self.value(left)?;
         let (block, right) = self.aside(|this| this.value(right));
@@ -131,7 +131,8 @@ impl Lowerer<'_> {
         Some(Expression { kind, ty: bool })
     }
 
-    /// An operator whose sides are lowered. Spans: of the operator, and of the right side.
+    /// Lowers an operator on lowered operands. The spans are those of the operator and of the right
+    /// operand.
     pub(super) fn checked_binary(
         &mut self,
         operator: Binary,
@@ -172,7 +173,7 @@ impl Lowerer<'_> {
         Expression { kind, ty: Type::Scalar(ty) }
     }
 
-    /// A shift's amount as a u32: only its low bits count.
+    /// Converts a shift's amount to u32: only its low bits count.
     fn amount(&mut self, right: Expression, shifted: Scalar, span: Span) -> Expression {
         let help = "shift by a literal below the number of bits, or by an integer, of which only \
             the low 5 (of 64 bits: 6) bits count";
@@ -198,7 +199,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether a value is an integer that is never 0 and never -1.
+    /// Returns whether a value is an integer that is never 0 and never -1.
     pub(super) fn is_divisor(&self, value: &Expression) -> bool {
         match &value.kind {
             ExpressionKind::Constant(value) => match *value {
@@ -235,7 +236,7 @@ impl Lowerer<'_> {
         Some(Expression { kind, ty: Type::Scalar(to) })
     }
 
-    /// `T::from(x)`
+    /// Lowers `T::from(x)`.
     fn convert(&mut self, operand: &Node, node: &Node) -> Lowered {
         let (from, to) = (self.scalar(operand), self.scalar(node));
         let loses_nothing = from == to
@@ -275,7 +276,7 @@ fn is_positive(value: &Expression) -> bool {
     }
 }
 
-/// Whether Rust has this operator for this type (and hooks, too).
+/// Returns whether Rust, and therefore the language of hooks, has this operator for this type.
 fn has_operator(scalar: Scalar, operator: Binary) -> bool {
     match operator {
         Binary::And | Binary::Or | Binary::Xor => scalar != Scalar::F32,

@@ -1,4 +1,4 @@
-// Every hook, and everything that views know.
+// Every hook, and everything that a view offers.
 use super::hooks::*;
 
 pub struct Views {
@@ -59,7 +59,7 @@ impl Program for Views {
     fn update_vertex(&self, v: &mut VertexMut, label: Label, score: f32) -> Label {
         let before = v.strength();
         v.set_strength(v.carried() * 0.5);
-        // What was set is what is read.
+        // A column that was set reads as it was set.
         v.set_strength(v.strength() + before + score);
         let free = first_free(v, self.memory);
         v.set_heard(free, label);

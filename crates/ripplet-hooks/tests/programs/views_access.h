@@ -5,7 +5,7 @@ namespace ripplet {
 
 constexpr u32 MEMORY = 3;
 
-// The tables: the same numbers as in views_hooks.rs.
+// The tables, with the numbers of views_hooks.rs.
 struct Access {
     struct Staged {
         u32 slot, index, bits;

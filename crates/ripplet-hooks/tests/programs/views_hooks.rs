@@ -1,4 +1,4 @@
-//! Views over tables, for the Rust side.
+//! Views backed by tables, for the Rust side.
 
 pub use super::math::*;
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ impl Vote {
     }
 }
 
-/// The tables: the same numbers as in views_access.h.
+/// Returns a value of the tables, with the numbers of views_access.h.
 pub fn column(slot: u32, v: u32, index: u32) -> u32 {
     let len = if slot == 1 { MEMORY } else { 1 };
     match slot {
@@ -74,7 +74,7 @@ pub struct VertexMut {
     pub carried: f32,
     pub frequency: u64,
     pub cast: u64,
-    /// Slot, index, bits; the last one counts.
+    /// Slot, index and bits of each staged value; the last entry of an index counts.
     pub staged: RefCell<Vec<(u32, u32, u32)>>,
 }
 

@@ -1,5 +1,5 @@
-//! Random functions of the subset: what rustc makes of them against what the emitted C++ does, bit
-//! by bit.
+//! Random functions of the subset: the results of rustc against those of the emitted C++, bit by
+//! bit.
 
 use crate::rust_side::{Made, ROWS, corners, program, random, rows, rust_source, table};
 use crate::toolchain::{run_cpp, run_rust, workspace};
@@ -60,8 +60,8 @@ fn compare(name: &str, seed: u64, functions: &Made) {
     assert_eq!(expected.lines().count(), found.lines().count());
 }
 
-/// `RIPPLET_PROGRAMS=20 cargo test -p ripplet-hooks differential` tries 20 programs, each of 120
-/// functions.
+/// `RIPPLET_PROGRAMS=20 cargo test -p ripplet-hooks differential` tests 20 programs of 120
+/// functions each.
 #[test]
 fn emitted_cpp_agrees_with_rust() {
     let programs = std::env::var("RIPPLET_PROGRAMS").ok().and_then(|n| n.parse().ok());

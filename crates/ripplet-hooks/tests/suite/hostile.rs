@@ -1,10 +1,10 @@
-//! Text that is wrong on purpose: errors, in bounded time and stack, never a panic.
+//! Deliberately wrong texts: they give errors in bounded time and stack, never a panic.
 
 use crate::programs::{read, refusal, scoring};
 use proptest::prelude::*;
 use ripplet_hooks::{LARGEST_FILE, cpp, read_program};
 
-/// Reads a program, and translates it where it is one.
+/// Reads a text and translates it if it is a program; returns whether it is one.
 fn survives(text: &str) -> bool {
     match read_program("mine.rs", text) {
         Ok(module) => {
@@ -89,7 +89,7 @@ fn long_programs_take_time_in_proportion() {
         .collect();
     let items = format!("fn f0(x: u64) -> u64 {{ x }}\n{chain}");
     assert!(survives(&scoring("f7999(1)", &items)));
-    // Generous: the machine may be busy. Quadratic time would take minutes.
+    // A generous limit, as the machine may be busy. Quadratic time would take minutes.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
@@ -146,7 +146,7 @@ fn what_is_not_a_program_is_refused() {
     }
 }
 
-/// Pieces that make sense together, for texts that are nearly programs.
+/// Pieces that fit together, for texts that are almost programs.
 const PIECES: [&str; 60] = [
     "let",
     "mut",

@@ -1,4 +1,4 @@
-//! Which loops are taken, and which are refused.
+//! Which loops are accepted, and which are refused.
 
 use crate::programs::{read, refusal};
 
@@ -31,7 +31,7 @@ fn loops_that_may_not_end_are_refused() {
         "let mut i = 0_u32; while i <= self.n { i += 1; } 1",
         "let mut i = 0_u32; while i <= 4294967295 { i += 1; } 1",
         "let mut i = self.n; while i >= 0 { i -= 1; } 1",
-        // Away from the end, or not at all.
+        // The step leads away from the end, or is 0.
         "let mut i = 0; while i < self.n { i -= 1; } 1",
         "let mut i = 0; while i < self.n { i += 0; } 1",
         "let mut i = 0; while i != self.n { i += 1; } 1",
@@ -40,7 +40,7 @@ fn loops_that_may_not_end_are_refused() {
         "let mut x = -1_i32; while x != 0 { x >>= 1; } 1",
         "let mut x = -3_i32; while x < 0 { x /= 2; } 1",
         "let mut x = self.n; while x >= 0 { x /= 2; } 1",
-        // Not in every turn, or set by somebody else.
+        // The step is not in every iteration, or something else sets the counter or the end.
         "let mut i = 0; while i < self.n { if v.id == 3 { i += 1; } } 1",
         "let mut i = 0; while i < self.n { if v.id == 3 { continue; } i += 1; } 1",
         "let mut i = 0; while i < self.n { i += 1; i = 0; } 1",

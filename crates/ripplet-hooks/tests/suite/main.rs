@@ -1,4 +1,4 @@
-//! The language's tests.
+//! Tests of the language of hooks.
 
 mod differential;
 mod hostile;

@@ -1,12 +1,12 @@
-//! How far the functions of floats are from the truth, which `f64` stands for.
+//! Errors of the floating-point functions, with `f64` as the true value.
 
 use crate::random_program::Random;
 use ripplet_hooks::math::{exp, exp2, ln, log2, powf};
 
-/// Arguments of each kind.
+/// Number of arguments of each kind.
 const SAMPLES: u64 = 300_000;
 
-/// The distance in units in the last place of the true value.
+/// Returns the error in units in the last place of the true value.
 fn ulps(found: f32, truth: f64) -> f64 {
     let rounded = truth as f32;
     if rounded.is_nan() || rounded.is_infinite() || found == rounded {
@@ -17,7 +17,7 @@ fn ulps(found: f32, truth: f64) -> f64 {
     (f64::from(found) - truth).abs() / 2f64.powi(size)
 }
 
-/// The worst of many arguments.
+/// Returns the largest error over many arguments.
 fn worst(sample: impl Fn(&mut Random) -> (f32, f64, String)) -> (f64, String) {
     let mut random = Random(1);
     let mut worst = (0.0, String::new());
@@ -35,7 +35,7 @@ fn any(random: &mut Random) -> f32 {
     f32::from_bits(random.next() as u32)
 }
 
-/// From -`limit` to `limit`.
+/// Returns a number from -`limit` to `limit`.
 fn within(random: &mut Random, limit: f32) -> f32 {
     (random.next() as i64 as f64 / 2f64.powi(63)) as f32 * limit
 }

@@ -1,9 +1,9 @@
-//! Programs as text around the line that a test is about.
+//! Program texts around the line that a test is about.
 
 use ripplet_hooks::ir::Module;
 use ripplet_hooks::{ProgramErrors, read_program};
 
-/// A program whose `label_score` has this body, followed by other items.
+/// Returns a program whose `label_score` has this body, followed by other items.
 pub fn scoring(body: &str, items: &str) -> String {
     format!(
         "pub struct Mine {{ pub n: u32, pub decay: f32 }}\n\
@@ -18,7 +18,7 @@ pub fn read(body: &str) -> Result<Module, ProgramErrors> {
     read_program("mine.rs", &scoring(body, ""))
 }
 
-/// The messages that a body is refused with.
+/// Returns the error messages for a refused body.
 pub fn refusal(body: &str) -> String {
     match read(body) {
         Ok(_) => panic!("accepted: {body}"),

@@ -1,4 +1,4 @@
-//! What the intermediate form promises those who compile it, checked on programs of all kinds.
+//! The guarantees of the intermediate representation, checked on programs of all kinds.
 
 use crate::programs::scoring;
 use crate::rust_side::{corners, program, random};
@@ -13,7 +13,7 @@ struct Reader<'a> {
     module: &'a Module,
     function: &'a Function,
     place: usize,
-    /// Locals that have begun on the way here, and those that certainly have a value.
+    /// Locals declared on the path to here, and locals that are certainly set.
     begun: HashSet<usize>,
     loops: usize,
 }
@@ -119,7 +119,7 @@ impl Reader<'_> {
         self.loops -= 1;
     }
 
-    /// A value that may be a call with effects.
+    /// Checks a value that may be a call with effects.
     fn whole(&mut self, value: &Expression) {
         match &value.kind {
             Kind::Call { function, arguments } => self.call(function.0, arguments, value.ty),

@@ -1,11 +1,11 @@
 //! Random well-typed functions of the subset, as Rust text.
 //!
-//! Only what Rust itself leaves open is kept out of sight: the bits of a NaN, and which zero
-//! `0.0.min(-0.0)` gives.
+//! The results of what Rust leaves undefined are hidden: the bits of a NaN, and which zero
+//! `0.0.min(-0.0)` returns.
 
 use std::fmt::Write;
 
-/// The scalar types, with the argument that every function has of each.
+/// The scalar types, each with the parameter that every function has of it.
 pub const TYPES: [(Ty, &str); 6] = [
     (Ty::U32, "a"),
     (Ty::I32, "b"),
@@ -75,11 +75,11 @@ struct Variable {
     name: String,
     ty: Ty,
     mutable: bool,
-    /// Whether its type is known where it begins, as methods need it.
+    /// Whether the type is known at the declaration, as methods require.
     known: bool,
 }
 
-/// Makes functions one after the other; later ones call earlier ones.
+/// A generator of functions; later functions call earlier ones.
 pub struct Generator {
     random: Random,
     variables: Vec<Variable>,
@@ -88,7 +88,7 @@ pub struct Generator {
     loops: usize,
 }
 
-/// How deep expressions nest at most.
+/// The largest nesting depth of expressions.
 const DEPTH: u32 = 4;
 
 impl Generator {
@@ -102,7 +102,7 @@ impl Generator {
         }
     }
 
-    /// The next function, `f0`, `f1`, …, and what it returns.
+    /// Returns the next function, `f0`, `f1`, …, and its result type.
     pub fn function(&mut self) -> (String, Ty) {
         let number = self.made.len();
         let result = self.random.pick(&TYPES).0;
@@ -168,14 +168,14 @@ impl Generator {
 
     fn fresh(&mut self) -> String {
         self.names += 1;
-        // Sometimes a name that is taken: shadowing.
+        // Sometimes a name in use: shadowing.
         if self.random.one_in(6) { "x".into() } else { format!("x{}", self.names) }
     }
 
     fn bind(&mut self) -> String {
         let ty = self.random.pick(&TYPES).0;
         let mutable = self.random.one_in(2);
-        // An unsuffixed literal, whose type a later use decides.
+        // An unsuffixed literal, whose type follows from a later use.
         if ty.is_integer() && self.random.one_in(4) {
             let name = self.fresh();
             let literal = self.random.below(1000);
@@ -196,7 +196,7 @@ impl Generator {
         self.variables.push(Variable { name: name.into(), ty, mutable, known });
     }
 
-    /// The variables that their names still mean.
+    /// Returns the variables that are not shadowed.
     fn visible(&self) -> Vec<Variable> {
         let is_last = |place: usize, name: &str| {
             !self.variables[place + 1..].iter().any(|later| later.name == name)
@@ -249,7 +249,7 @@ impl Generator {
         format!("for {name} in {first}{dots}{end} {body}")
     }
 
-    /// A `while` that counts.
+    /// Returns a `while` loop that counts.
     fn count(&mut self, result: Ty) -> String {
         self.names += 1;
         let name = format!("n{}", self.names);
@@ -265,7 +265,7 @@ impl Generator {
         let body = self.block(2, None, result);
         self.loops -= 1;
         self.variables.truncate(outside);
-        // The step stands before all that could `continue`.
+        // The step precedes every possible `continue`.
         format!("let mut {name} = {start}; while {condition} && {more} {{ {step}; {body} }}")
     }
 
@@ -276,7 +276,7 @@ impl Generator {
         format!("match {on} {{ 0 | 7 => {a} 1..=6 | 100..1000 => {b} _ => {c} }}")
     }
 
-    /// An expression of a type; `known`: whose type does not depend on where it stands.
+    /// Returns an expression of a type. With `known`, its type does not depend on its context.
     fn expression(&mut self, ty: Ty, depth: u32, known: bool) -> String {
         if depth == 0 || self.random.one_in(6) {
             return self.leaf(ty, known);
@@ -290,7 +290,7 @@ impl Generator {
                 format!("(if {condition} {{ {a} }} else {{ {b} }})")
             }
             2 if !known => {
-                // A block that changes what stands to its left.
+                // A block that changes a value used to its left.
                 let set = self.assign().unwrap_or_default();
                 let value = self.expression(ty, depth, known);
                 format!("({{ {set} {value} }})")
@@ -311,14 +311,14 @@ impl Generator {
         }
     }
 
-    /// What to shift by: never a literal, which would have to be small.
+    /// Returns a shift amount: never a literal, which would have to be small.
     fn amount(&mut self, depth: u32) -> String {
         format!("({} ^ self.p0)", self.expression(U32, depth, true))
     }
 
     fn call(&mut self, ty: Ty, depth: u32) -> String {
         let fits: Vec<_> = (0..self.made.len()).filter(|&f| self.made[f] == ty).collect();
-        // Called functions cost their callees': only some of the early ones.
+        // A call costs as much as its callee, so only early functions are called.
         let Some(&callee) = fits.get(self.random.below(3) as usize) else {
             return self.leaf(ty, true);
         };
@@ -416,7 +416,7 @@ impl Generator {
         match self.random.below(10) {
             0..=3 => format!("({a} {} {b})", self.random.pick(&["+", "-", "*", "/"])),
             4 => format!("(-{a})"),
-            // `+ 0.0` makes both zeros one.
+            // `+ 0.0` makes both zeros equal.
             5 => format!("({a}.{}({b}) + 0.0)", self.random.pick(&["min", "max"])),
             6 => {
                 format!(

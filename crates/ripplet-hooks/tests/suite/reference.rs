@@ -1,4 +1,4 @@
-//! `docs/hooks.md` says what is so.
+//! Tests that `docs/hooks.md` describes the language as it is.
 
 use crate::programs::read;
 use ripplet_hooks::vocabulary::{Kind, vocabulary};
@@ -6,13 +6,13 @@ use ripplet_hooks::{LARGEST_FILE, read_program};
 
 const REFERENCE: &str = include_str!("../../../../docs/hooks.md");
 
-/// The text between two others.
+/// Returns the text between two others.
 fn between<'a>(from: &str, to: &str) -> &'a str {
     let rest = REFERENCE.split_once(from).unwrap_or_else(|| panic!("no {from}")).1;
     rest.split_once(to).unwrap_or_else(|| panic!("no {to} after {from}")).0
 }
 
-/// The words in backticks.
+/// Returns the words in backticks.
 fn words(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).flat_map(|code| code.split(' ')).collect()
 }
@@ -25,7 +25,7 @@ fn the_example_is_a_program() {
     assert!(module.columns[0].written && !module.columns[1].written);
 }
 
-/// A call of a method by the name that the reference lists.
+/// Returns a call of a method by the name in the reference.
 fn call(receiver: &str, name: &str) -> String {
     let arguments = match name {
         "min" | "max" | "abs_diff" | "copysign" => receiver,
@@ -45,7 +45,7 @@ fn call(receiver: &str, name: &str) -> String {
 #[test]
 fn the_methods_that_are_listed_are_there() {
     let integers = words(between("| integers | meaning |\n|---|---|\n", "\n\n| `f32`"));
-    // The first cells have names alone; what is said of them has code, too.
+    // First cells contain only names; explanations contain code, too.
     let names = |words: Vec<&'static str>| -> Vec<&str> {
         let known = vocabulary();
         let is_method = |word: &&str| known.contains(&(Kind::Method, (*word).to_owned()));
@@ -111,7 +111,7 @@ fn the_limits_are_those_of_the_reader() {
     assert_eq!(LARGEST_FILE, 1 << 20);
     assert!(REFERENCE.contains("at most 1 MiB"));
     let brackets = |n: usize| read(&("(".repeat(n) + "1" + &")".repeat(n))).is_ok();
-    // Three brackets are open around a hook's body.
+    // A hook's body is inside three open brackets.
     assert!(brackets(97) && !brackets(98));
     let arms = |n: usize| {
         let arms: Vec<_> = (1..n).map(|n| format!("{n} => {n}")).collect();
@@ -120,13 +120,14 @@ fn the_limits_are_those_of_the_reader() {
     assert!(arms(200) && !arms(201));
 }
 
-/// The first and the last cell of each row of the tables in a text.
+/// Returns the first and the last cell of each row of the tables in a text.
 fn rows(text: &str) -> Vec<(&str, &str)> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     lines.filter_map(|line| Some((line.split(" | ").next()?, line.rsplit(" | ").next()?))).collect()
 }
 
-/// What the tables in a text say of a name; `total` is found as `total()` or `total(x: u32)`.
+/// Returns the explanation of a name in the tables of a text; `total` matches `total()` and
+/// `total(x: u32)`.
 fn explanation<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let name = name.trim_end_matches("()");
     let is_it = |code: &str| code.trim_start_matches("#[").split(['(', ']']).next() == Some(name);
@@ -134,7 +135,7 @@ fn explanation<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     rows(text).into_iter().find(|(first, _)| has_it(first)).map(|(_, last)| last)
 }
 
-/// The text of a view's section.
+/// Returns the section of a view.
 fn section(view: &str) -> &'static str {
     let heading = format!("\n### `{view}`\n");
     let rest = REFERENCE.split_once(&heading).unwrap_or_else(|| panic!("no section of {view}")).1;
@@ -148,7 +149,7 @@ fn every_name_of_the_language_is_explained() {
     let listed = words(REFERENCE);
     for (kind, name) in names {
         let said = match kind {
-            // Rust's own: tables of groups list them.
+            // Names of Rust itself: tables list them in groups.
             Kind::Method | Kind::Constant => {
                 assert!(listed.contains(&name.as_str()), "{kind:?} {name} is not listed");
                 continue;

@@ -1,15 +1,15 @@
-//! Programs of random and of odd functions, what they are called with, and what rustc makes of them.
+//! Programs of random and of odd functions, with their arguments and with rustc's results.
 
 use crate::random_program::{Generator, Random, TYPES, Ty};
 use std::fmt::Write;
 
-/// Functions in one program.
+/// Number of functions in a program.
 pub const FUNCTIONS: usize = 120;
 
-/// Calls of each function.
+/// Number of calls of each function.
 pub const ROWS: usize = 48;
 
-/// Values that have a history of going wrong.
+/// Values at which implementations often go wrong.
 const EDGES: [u64; 26] = [
     0,
     1,
@@ -39,12 +39,12 @@ const EDGES: [u64; 26] = [
     0x5f80_0000, // 2^64
 ];
 
-/// Functions as text, and what they return.
+/// Functions as text, with their result types.
 pub type Made = Vec<(String, Ty)>;
 
-/// Where evaluation order, inference and the ends of ranges decide.
+/// Cases decided by evaluation order, inference and the ends of ranges.
 const CORNERS: [(&str, Ty); 32] = [
-    // What stands to the left is evaluated first, and keeps its value.
+    // Operands to the left are evaluated first and keep their values.
     ("let mut x = a; x + { x = x.wrapping_mul(3); x } + { x += 1; x } * x", Ty::U32),
     ("let mut x = a; let y = x ^ { x = 5; if g { return x; } 7 }; y + x", Ty::U32),
     ("let mut x = a; x += { x = 5; 1 }; x", Ty::U32),
@@ -137,7 +137,7 @@ pub fn random(seed: u64) -> Made {
     (0..FUNCTIONS).map(|_| generator.function()).collect()
 }
 
-/// The program of these functions, with a parameter of each type.
+/// Returns the program of these functions, with a parameter of each type.
 pub fn program(functions: &Made) -> String {
     let mut text = String::from("use super::hooks::*;\n\npub struct Mine {\n");
     for (ty, _) in TYPES {
@@ -154,7 +154,7 @@ pub fn program(functions: &Made) -> String {
     text
 }
 
-/// Arguments and then parameters, one of each type.
+/// Returns rows of arguments followed by parameters, one of each type.
 pub fn rows(seed: u64) -> Vec<[u64; 12]> {
     let mut random = Random(seed);
     let mut value = || match random.below(3) {

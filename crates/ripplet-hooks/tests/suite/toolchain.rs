@@ -1,9 +1,9 @@
-//! The compilers that the differential tests run: rustc, and the system's C++ compiler.
+//! The compilers of the differential tests: rustc, and the system's C++ compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A directory of its own for one test, in the build directory.
+/// Returns a directory for one test inside the build directory.
 pub fn workspace(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     std::fs::create_dir_all(&path).expect("the build directory can be written");
@@ -32,7 +32,7 @@ pub fn run_cpp(source: &Path) -> String {
     run(&mut Command::new(compile_cpp(source)), "the compiled program")
 }
 
-/// Compiles a C++ file; where the program is.
+/// Compiles a C++ file and returns the path of the program.
 pub fn compile_cpp(source: &Path) -> PathBuf {
     let program = source.with_extension("cpp-program");
     let cxx = std::env::var("CXX").unwrap_or_else(|_| "c++".into());

@@ -1,4 +1,4 @@
-//! What the checker refuses, in the words that it uses.
+//! The programs that the checker refuses, with the exact messages.
 
 use crate::programs::{read, refusal};
 
@@ -111,7 +111,7 @@ fn names_keep_their_meaning() {
     for items in [
         "use ripplet::lp::hooks::*; use ripplet::lp::hooks::{Vote, exp2};",
         "use std::fmt::Debug; static OTHER: u32 = 3; mod tests { fn f() {} }",
-        // One's own function is meant, as in Rust.
+        // The text's own function has precedence, as in Rust.
         "fn exp2(x: f32) -> f32 { x }",
     ] {
         assert!(read(items).is_ok(), "{items}");

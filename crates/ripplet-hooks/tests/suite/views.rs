@@ -9,7 +9,7 @@ const TEXT: &str = include_str!("../programs/views.rs");
 #[test]
 fn views_are_the_same_on_both_sides() {
     let directory = workspace("views");
-    // The macro would take the columns away; here, the views of the test have them.
+    // The macro would remove the struct of columns; here, the test's views provide the columns.
     let (before, rest) = TEXT.split_once("#[columns]").unwrap();
     let native = before.to_owned() + rest.split_once("}\n").unwrap().1;
     let (program, main) = (directory.join("program.rs"), directory.join("main.rs"));
@@ -56,7 +56,7 @@ fn a_module_tells_what_its_text_declares() {
     assert_eq!(columns[1], ("heard", heard, Some(Value::U32(0)), true));
     assert_eq!(columns[2], ("home", Len::One, Some(Value::U32(u32::MAX)), true));
     assert!(module.hooks.wake.is_none() && module.hooks.carry.is_some());
-    // Callees stand before their callers.
+    // Callees precede their callers.
     let names: Vec<_> = module.functions.iter().map(|f| f.name.as_str()).collect();
     let place = |name| names.iter().position(|n| *n == name).unwrap();
     assert!(place("remember") < place("update_vertex") && place("exp2_sum") < place("exp2"));

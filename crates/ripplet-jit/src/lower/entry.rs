@@ -1,4 +1,4 @@
-//! Entries: what the engine calls, around the hooks.
+//! Entries: functions around the hooks that the engine calls.
 
 use super::{Lowering, Operand, Seen};
 use crate::JitError;
@@ -12,7 +12,7 @@ use ripplet_hooks::ir;
 use ripplet_lp::NO_LABEL;
 
 impl Lowering<'_, '_> {
-    /// Checks that a hook has this signature: then it gives what its entry is made for.
+    /// Checks that a hook has this signature, and so the result that its entry expects.
     pub(crate) fn check(
         &self,
         hook: ir::FunctionId,
@@ -26,7 +26,7 @@ impl Lowering<'_, '_> {
         fits.then_some(()).ok_or_else(|| JitError::unsound(format!("the signature of {name}")))
     }
 
-    /// `pick_label` of a vertex; its label where the program does not say.
+    /// Lowers `pick_label` of a vertex; the default is the vertex's label.
     pub(crate) fn pick_label(
         &mut self,
         hook: Option<ir::FunctionId>,
@@ -38,7 +38,7 @@ impl Lowering<'_, '_> {
         self.inline(hook, vec![Operand::View(Seen::Vertex { id, label })])?.scalar()
     }
 
-    /// `load_neighbor` of a vertex (id, label) and a neighbour (id, label, weight).
+    /// Lowers `load_neighbor` of a vertex (id, label) and a neighbour (id, label, weight).
     pub(crate) fn load_neighbor(
         &mut self,
         hook: Option<ir::FunctionId>,
@@ -51,7 +51,7 @@ impl Lowering<'_, '_> {
         self.inline(hook, vec![vertex(v), Operand::View(u)])?.vote()
     }
 
-    /// [`Lowering::load_neighbor`] as one number.
+    /// Lowers [`Lowering::load_neighbor`], with the vote packed into one number.
     pub(crate) fn packed_vote(
         &mut self,
         hook: ir::FunctionId,
@@ -62,7 +62,7 @@ impl Lowering<'_, '_> {
         Ok(self.packed(label, weight))
     }
 
-    /// `load_neighbors`: the votes of the list in a frame.
+    /// Lowers `load_neighbors`: the votes of the list in a frame.
     pub(crate) fn load_neighbors(
         &mut self,
         pick_label: Option<ir::FunctionId>,
@@ -81,7 +81,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// `carry_most` of the list in a frame, whose votes are there; see [`CarryMost`].
+    /// Lowers `carry_most` of the list in a frame, which includes its votes; see [`CarryMost`].
     pub(crate) fn carry_most(
         &mut self,
         pick_label: Option<ir::FunctionId>,
@@ -115,8 +115,8 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// A float's place among all, as `f32::total_cmp` has it: of negative ones, all bits but the
-    /// sign are flipped.
+    /// Maps a float to an integer in the order of `f32::total_cmp`: for negative floats, flips all
+    /// bits except the sign.
     fn order_of(&mut self, x: Value) -> Value {
         let bits = self.builder.ins().bitcast(I32, MemFlags::new(), x);
         let signs = self.builder.ins().sshr_imm(bits, 31);
@@ -125,14 +125,15 @@ impl Lowering<'_, '_> {
         self.builder.ins().sextend(I64, order)
     }
 
-    /// The address of a vote of the list in a frame.
+    /// Returns the address of a vote of the list in a frame.
     fn vote_in(&mut self, frame: Value, index: Value) -> Value {
         let votes = self.load(frame, list::VOTES);
         let offset = self.builder.ins().imul_imm(index, VOTE_BYTES);
         self.builder.ins().iadd(votes, offset)
     }
 
-    /// A neighbour of the list in a frame: its id, the label that it shows, its weight.
+    /// Returns a neighbour of the list in a frame: its id, its label from `pick_label`, and its
+    /// weight.
     fn neighbor_in(
         &mut self,
         frame: Value,
@@ -144,7 +145,7 @@ impl Lowering<'_, '_> {
                 .map(|place| self.load(frame, place));
         let id = self.load_at(I32, ids, index);
         let (zero, one) = (self.builder.ins().iconst(I64, 0), self.builder.ins().iconst(I32, 1));
-        // Null has no values: where there are weights, each index has one.
+        // Null has no values: if there are weights, each index has one.
         let has_weights = self.builder.ins().icmp_imm(IntCC::NotEqual, weights, 0);
         let weighted = self.builder.ins().select(has_weights, count, zero);
         let weight = self.load_below(I32, (weights, weighted), index, one);
@@ -154,8 +155,8 @@ impl Lowering<'_, '_> {
         Ok([id, self.pick_label(pick_label, id, label)?, weight])
     }
 
-    /// A loop over the list in a frame: `turn` gets the index and the value so far, which is `first`
-    /// at first, and gives the next; the last is the result.
+    /// Emits a loop over the list in a frame. `turn` maps the index and the value so far, initially
+    /// `first`, to the next value; the result is the last value.
     fn for_each_neighbor(
         &mut self,
         frame: Value,
@@ -193,7 +194,7 @@ impl Lowering<'_, '_> {
         self.inline(hook, vec![vertex(v), u])?.scalar()
     }
 
-    /// `label_score` of a vertex and the candidate in a frame: the score's bits.
+    /// Lowers `label_score` of a vertex and the candidate in a frame; returns the score's bits.
     pub(crate) fn label_score(
         &mut self,
         hook: ir::FunctionId,
@@ -207,7 +208,7 @@ impl Lowering<'_, '_> {
         Ok(self.bits_of(score))
     }
 
-    /// `update_vertex` of a vertex that a frame has the rest of.
+    /// Lowers `update_vertex` of a vertex whose remaining fields are in a frame.
     pub(crate) fn update_vertex(
         &mut self,
         hook: ir::FunctionId,
@@ -224,7 +225,7 @@ impl Lowering<'_, '_> {
         self.inline(hook, vec![v, Operand::Scalar(winner), Operand::Scalar(score)])?.scalar()
     }
 
-    /// `score_bound` of a frequency: the score's bits.
+    /// Lowers `score_bound` of a frequency; returns the score's bits.
     pub(crate) fn score_bound(
         &mut self,
         hook: ir::FunctionId,
@@ -237,7 +238,7 @@ impl Lowering<'_, '_> {
         Ok(self.bits_of(bound))
     }
 
-    /// A function without parameters: what it declares, as a u32.
+    /// Lowers a function without parameters; returns what it declares as a u32.
     pub(crate) fn declaration(
         &mut self,
         hook: ir::FunctionId,
@@ -249,7 +250,7 @@ impl Lowering<'_, '_> {
         Ok(self.builder.ins().ireduce(I32, bits))
     }
 
-    /// A function of scalars, given where their bits are; the bits of its result.
+    /// Lowers a function of scalars, whose bits are at `arguments`; returns the bits of its result.
     pub(crate) fn of_scalars(
         &mut self,
         function: ir::FunctionId,

@@ -1,4 +1,4 @@
-//! Expressions: values from values.
+//! Lowering of expressions.
 
 use super::size::is_cheap;
 use super::statement::scalar_of;
@@ -87,7 +87,7 @@ impl Lowering<'_, '_> {
         let ins = self.builder.ins();
         match value {
             ir::Value::U32(value) => ins.iconst(ty, i64::from(value)),
-            // As a u32: constants have no bits beyond those of their type.
+            // As a u32: constants must not have bits beyond those of their type.
             ir::Value::I32(value) => ins.iconst(ty, i64::from(value.cast_unsigned())),
             ir::Value::U64(value) => ins.iconst(ty, value.cast_signed()),
             ir::Value::I64(value) => ins.iconst(ty, value),
@@ -110,7 +110,7 @@ impl Lowering<'_, '_> {
                 let function = self.module.declare_func_in_func(id, self.builder.func);
                 let scene = match self.scene {
                     Some(scene) => scene,
-                    // Nobody will look at it: where there are no views, none are handed on.
+                    // The value is not used: without views, no scene is needed.
                     None => self.builder.ins().iconst(I64, 0),
                 };
                 let parts = arguments.into_iter().flat_map(Operand::parts);
@@ -123,13 +123,13 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whether a call of a function in the one that is lowered is inlined.
+    /// Returns whether a call from the current function is inlined.
     fn inlines(&mut self, callee: ir::FunctionId) -> Result<bool, JitError> {
         let caller = self.activation()?.id;
         Ok(self.program.sizes.is_inlined(caller, callee))
     }
 
-    /// `&&` and `||`: the right side where the left is not already `decided`.
+    /// Lowers `&&` and `||`: evaluates the right side unless the left one is already `decided`.
     fn lazy(
         &mut self,
         left: &ir::Expression,
@@ -187,7 +187,7 @@ impl Lowering<'_, '_> {
         then.like(&results)
     }
 
-    /// a · b ≥ c · d in 128 bits.
+    /// Lowers a · b ≥ c · d in 128 bits.
     fn products_ge(&mut self, factors: &[ir::Expression; 4]) -> Result<Value, JitError> {
         let mut values = [None; 4];
         for (value, factor) in values.iter_mut().zip(factors) {
@@ -209,7 +209,7 @@ impl Lowering<'_, '_> {
         Ok(self.builder.ins().bor(above, decided_low))
     }
 
-    /// A vote as one number, the label in its low half.
+    /// Packs a vote into one number, with the label in the low half.
     pub(super) fn packed(&mut self, label: Value, weight: Value) -> Value {
         let (label, weight) =
             (self.builder.ins().uextend(I64, label), self.builder.ins().uextend(I64, weight));

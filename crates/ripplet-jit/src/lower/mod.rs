@@ -1,20 +1,21 @@
-//! From the intermediate form to machine code, by way of Cranelift's.
+//! Lowering of the intermediate representation to Cranelift's, and so to machine code.
 //!
-//! A function becomes blocks and values as it stands; what is done beside that:
+//! A function maps directly to blocks and values. In addition:
 //!
-//! - **Parameters and lengths of columns are constants**: they are known when a program is
-//!   compiled, and all that follows from them is computed then.
-//! - **Calls are inlined** up to [`INLINED`], as calls cost more than most functions do. What is
-//!   larger is compiled once and called. No function is recursive, so this ends.
-//! - **Views are passed as scalars** (ids, labels, weights) and the address of the frame that has
-//!   the rest; see `machine`.
-//! - **Nothing can fail**: divisors that are not constants are guarded, indices compared.
+//! - **Parameters and lengths of columns are constants**: they are known at compile time, and
+//!   Cranelift folds all that depends on them.
+//! - **Calls are inlined** up to [`INLINED`], as calls cost more than most functions do. Larger
+//!   functions are compiled once and called. No function is recursive, so this terminates.
+//! - **Views are passed as scalars** (ids, labels, weights) and the address of the frame with the
+//!   remaining fields; see `machine`.
+//! - **Nothing can fail**: divisors that are not constants are guarded, indices are compared with
+//!   lengths.
 //!
-//! What the intermediate form promises is made so by `ripplet_hooks`, where programs are read: names
-//! and types are checked there, loops bounded, and nesting limited, so that the recursion here is
-//! limited too. An intermediate form that someone made up otherwise is found out by missing places,
-//! by types of variables and by Cranelift's verifier, as [`JitError::Unsound`] or
-//! [`JitError::Compiler`]; only that its loops end is taken on trust.
+//! `ripplet_hooks` guarantees the invariants of the intermediate representation when it reads a
+//! program: names and types are checked, loops bounded, and nesting limited, which limits the
+//! recursion here, too. An intermediate representation from elsewhere is rejected by missing
+//! indices, by types of variables and by Cranelift's verifier, as [`JitError::Unsound`] or
+//! [`JitError::Compiler`]. Only the termination of its loops is not checked.
 
 mod entry;
 mod expression;
@@ -37,7 +38,7 @@ use ripplet_hooks::ir;
 use ripplet_lp::Scalar;
 use std::sync::Arc;
 
-/// A program with all that is known of it before it runs.
+/// A program with all compile-time constants.
 pub(crate) struct Program<'a> {
     pub module: &'a ir::Module,
     /// The values of its parameters.
@@ -46,18 +47,18 @@ pub(crate) struct Program<'a> {
     sizes: Sizes,
 }
 
-/// Where a column's values are.
+/// The layout of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     pub scalar: ir::Scalar,
-    /// Values a vertex.
+    /// Values per vertex.
     pub len: u32,
-    /// Where its values begin in a vertex's draft; only written columns are there.
+    /// The begin of its values in a vertex's draft; `None` for read-only columns.
     pub draft: Option<u64>,
 }
 
 impl<'a> Program<'a> {
-    /// A program with these values of its parameters, each of its type.
+    /// Creates a program with these values of its parameters, each of the right type.
     pub fn new(module: &'a ir::Module, values: &[Scalar]) -> Result<Program<'a>, JitError> {
         let parameters: Vec<_> = values.iter().map(|&value| parameters::value_of(value)).collect();
         if module.columns.len() > MOST_COLUMNS {
@@ -87,14 +88,15 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Does something that recurses as deep as a program nests, on a stack for as deep as may be.
+/// Runs `compile`, which recurses as deeply as a program nests, on a thread with a sufficiently
+/// large stack.
 ///
 /// # Errors
-/// What `compile` says; or that the code generator failed, or there is no memory for the stack.
+/// The errors of `compile`; also if the code generator fails, or there is no memory for the stack.
 pub(crate) fn with_stack<T: Send>(
     compile: impl FnOnce() -> Result<T, JitError> + Send,
 ) -> Result<T, JitError> {
-    /// Programs nest some 1000 deep at most, and a level takes some KiB where nothing is optimized.
+    /// Programs nest at most about 1000 levels, and a level takes some KiB without optimization.
     const STACK: usize = 64 << 20;
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, compile);
@@ -104,18 +106,18 @@ pub(crate) fn with_stack<T: Send>(
     })
 }
 
-/// A program on its way to machine code.
+/// A program during compilation.
 pub(crate) struct Compiler<'a> {
     program: Program<'a>,
     code: Code,
-    /// Functions that are called, by their place in the module.
+    /// Functions that are called, by their index in the module.
     called: Vec<Option<FuncId>>,
     context: Context,
     frontend: FunctionBuilderContext,
 }
 
 impl<'a> Compiler<'a> {
-    /// A compiler that has compiled what is called, and no entry.
+    /// Creates a compiler, and compiles the functions that are called; entries follow.
     pub fn new(program: Program<'a>) -> Result<Compiler<'a>, JitError> {
         let mut compiler = Compiler {
             called: vec![None; program.module.functions.len()],
@@ -134,7 +136,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles a function that is called rather than inlined: its parameters are the scene's frame
-    /// and its own, taken apart.
+    /// and its own, split into parts.
     fn compile_called(&mut self, id: ir::FunctionId) -> Result<FuncId, JitError> {
         let function = self.program.function(id)?;
         let mut signature = self.code.module().make_signature();
@@ -156,7 +158,7 @@ impl<'a> Compiler<'a> {
         Ok(declared)
     }
 
-    /// Compiles an entry; `lower` gets its parameters and gives its result.
+    /// Compiles an entry; `lower` maps its parameters to its result.
     pub fn entry<E: Entry>(
         &mut self,
         name: &str,
@@ -199,22 +201,22 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// The code of all that was compiled, ready to run.
+    /// Returns the code of all compiled functions, ready to run.
     pub fn finish(mut self) -> Result<Arc<Code>, JitError> {
         self.code.seal()?;
         Ok(Arc::new(self.code))
     }
 }
 
-/// A function on its way to machine code.
+/// A function during lowering.
 pub(crate) struct Lowering<'c, 'a> {
     program: &'c Program<'a>,
     module: &'c mut JITModule,
     called: &'c [Option<FuncId>],
     builder: FunctionBuilder<'c>,
-    /// The address of the scene's frame; none where no view is.
+    /// The address of the scene's frame; `None` without views.
     scene: Option<Value>,
-    /// The functions that are open, each inlined into the one before.
+    /// The stack of functions, each inlined into the one before.
     activations: Vec<Activation<'a>>,
 }
 
@@ -223,25 +225,25 @@ struct Activation<'a> {
     id: ir::FunctionId,
     function: &'a ir::Function,
     locals: Vec<Local>,
-    /// Where control goes on after a return, with the parts of the result.
+    /// The block after a return; its parameters are the parts of the result.
     exit: Block,
     loops: Vec<Loop>,
 }
 
-/// Where `continue` and `break` go.
+/// The targets of `continue` and `break`.
 #[derive(Clone, Copy)]
 struct Loop {
     next: Block,
     end: Block,
 }
 
-/// Where a local's value is.
+/// The place of a local's value.
 #[derive(Clone, Copy)]
 enum Local {
     Scalar(Variable),
     Vote(Variable, Variable),
     View(Seen),
-    /// A view before its argument is known.
+    /// A view whose argument is not known yet.
     Unseen,
 }
 
@@ -255,7 +257,7 @@ enum Operand {
     Unit,
 }
 
-/// A view: what of it is in values, and the address of the frame that has the rest.
+/// A view: its fields in values, and the address of the frame with the others.
 #[derive(Clone, Copy)]
 enum Seen {
     Vertex { id: Value, label: Value },
@@ -264,7 +266,7 @@ enum Seen {
     Candidate { frame: Value },
 }
 
-/// How a scalar is kept.
+/// Returns the Cranelift type of a scalar.
 fn type_of(scalar: ir::Scalar) -> Type {
     match scalar {
         ir::Scalar::U32 | ir::Scalar::I32 => I32,
@@ -274,7 +276,7 @@ fn type_of(scalar: ir::Scalar) -> Type {
     }
 }
 
-/// How a value is passed to functions and given back.
+/// Returns the Cranelift types in which a value is passed and returned.
 fn parts_of(ty: ir::Type) -> &'static [Type] {
     match ty {
         ir::Type::Scalar(ir::Scalar::U32 | ir::Scalar::I32) => &[I32],
@@ -290,7 +292,7 @@ fn parts_of(ty: ir::Type) -> &'static [Type] {
 }
 
 impl Operand {
-    /// Its parts, as [`parts_of`] its type.
+    /// Returns the parts of the value, with the types of [`parts_of`].
     fn parts(self) -> Vec<Value> {
         match self {
             Operand::Scalar(value) => vec![value],
@@ -303,7 +305,7 @@ impl Operand {
         }
     }
 
-    /// The value whose parts come next.
+    /// Takes a value from the front of `parts`.
     fn from_parts(ty: ir::Type, parts: &mut &[Value]) -> Result<Operand, JitError> {
         let lacking = || JitError::unsound("a value lacks a part");
         let (own, rest) = parts.split_at_checked(parts_of(ty).len()).ok_or_else(lacking)?;
@@ -328,7 +330,7 @@ impl Operand {
         })
     }
 
-    /// Another value of the same type, from its parts.
+    /// Returns another value of the same type, from its parts.
     fn like(self, parts: &[Value]) -> Result<Operand, JitError> {
         let ty = match self {
             Operand::Scalar(_) => return Ok(Operand::Scalar(parts[0])),

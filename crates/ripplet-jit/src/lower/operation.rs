@@ -1,4 +1,4 @@
-//! Operations on scalars, with the meaning that Rust gives them.
+//! Lowering of operations on scalars, with Rust's semantics.
 
 use super::statement::scalar_of;
 use super::{Lowering, type_of};
@@ -11,9 +11,9 @@ use ripplet_hooks::ir::{self, Binary, Checked, ExpressionKind, Scalar, Unary};
 
 /// The sign of a float.
 const SIGN: i64 = 0x8000_0000;
-/// All bits of a float but the sign.
+/// All bits of a float except the sign.
 const SIZE: i64 = 0x7fff_ffff;
-/// The bits of infinity: of all numbers that are finite, they are less.
+/// The bits of infinity: those of finite floats are smaller.
 const INFINITE: i64 = 0x7f80_0000;
 
 impl Lowering<'_, '_> {
@@ -151,7 +151,7 @@ impl Lowering<'_, '_> {
             Binary::Mul => ins.fmul(a, b),
             Binary::Div => ins.fdiv(a, b),
             Binary::Min | Binary::Max => {
-                // Not the processor's own: those differ where a value is NaN.
+                // Not the processor's instructions, which differ if a value is NaN.
                 let beats =
                     if operation == Binary::Min { FloatCC::LessThan } else { FloatCC::GreaterThan };
                 let beats = ins.fcmp(beats, a, b);
@@ -187,7 +187,7 @@ impl Lowering<'_, '_> {
                 let is_div = operation == Binary::Div;
                 self.divided(is_div, signed, a, b).0
             }
-            // These look at the low bits of the amount alone.
+            // These use only the low bits of the shift amount.
             Binary::Shl => ins.ishl(a, b),
             Binary::Shr if signed => ins.sshr(a, b),
             Binary::Shr => ins.ushr(a, b),
@@ -223,13 +223,13 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// The end of the range that a result passes: of signed integers, the one on the side of
+    /// Returns the end of the range that a result exceeds: of signed integers, that on the side of
     /// `towards`; of unsigned ones, the upper or the lower.
     fn end_beyond(&mut self, signed: bool, upper: bool, towards: Value) -> Value {
         let ty = self.type_of(towards);
         match (signed, upper) {
             (true, _) => {
-                // All bits of the sign, and the other way round but for the sign.
+                // All bits become the sign, then all except the sign are flipped.
                 let signs = self.builder.ins().sshr_imm(towards, i64::from(ty.bits()) - 1);
                 let most = if ty == I64 { i64::MAX } else { i64::from(i32::MAX) };
                 let most = self.builder.ins().iconst(ty, most);
@@ -243,7 +243,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The sum, and whether it is another than that of all bits.
+    /// Returns the wrapped sum, and whether it overflowed.
     fn added(&mut self, signed: bool, a: Value, b: Value) -> (Value, Value) {
         let sum = self.builder.ins().iadd(a, b);
         if !signed {
@@ -254,7 +254,7 @@ impl Lowering<'_, '_> {
         (sum, self.is_negative(both))
     }
 
-    /// The difference, and whether it is another than that of all bits.
+    /// Returns the wrapped difference, and whether it overflowed.
     fn subtracted(&mut self, signed: bool, a: Value, b: Value) -> (Value, Value) {
         let difference = self.builder.ins().isub(a, b);
         if !signed {
@@ -266,7 +266,7 @@ impl Lowering<'_, '_> {
         (difference, self.is_negative(both))
     }
 
-    /// The product, and whether it is another than that of all bits.
+    /// Returns the wrapped product, and whether it overflowed.
     fn multiplied(&mut self, signed: bool, a: Value, b: Value) -> (Value, Value) {
         let product = self.builder.ins().imul(a, b);
         let is_over = if self.type_of(a) == I32 {
@@ -290,8 +290,8 @@ impl Lowering<'_, '_> {
         if signed { ins.sextend(I64, x) } else { ins.uextend(I64, x) }
     }
 
-    /// The quotient or the rest, and whether there is none. Nothing is divided by 0, nor signed by
-    /// -1; where the divisor is a constant, the comparisons are computed away.
+    /// Returns the quotient or remainder, and whether it is undefined. The emitted division never
+    /// has divisor 0, nor -1 if signed. If the divisor is a constant, the comparisons are folded.
     fn divided(&mut self, is_div: bool, signed: bool, a: Value, b: Value) -> (Value, Value) {
         let ty = self.type_of(a);
         let one = self.builder.ins().iconst(ty, 1);
@@ -305,11 +305,11 @@ impl Lowering<'_, '_> {
         (result, by_zero)
     }
 
-    /// [`Lowering::divided`] by `b`, which is `safe` where it is not 0.
+    /// Lowers [`Lowering::divided`] for signed integers by `b`; `safe` is `b`, or 1 if `b` is 0.
     ///
-    /// Also where the divisor is the least number, the processor is not asked: it goes into that
-    /// number once, and into all others never. Cranelift's own rules for division by powers of two
-    /// take the least number for a positive one (0.123; `arithmetic.isle`).
+    /// The division instruction is also avoided for the least number as divisor: the quotient is 1
+    /// for that number, and 0 for all others. Cranelift's rules for division by powers of two treat
+    /// the least number as a positive one (0.123; `arithmetic.isle`).
     fn divided_signed(
         &mut self,
         is_div: bool,
@@ -329,7 +329,7 @@ impl Lowering<'_, '_> {
         let safe = self.builder.ins().select(by_either, one, safe);
         let ins = self.builder.ins();
         let result = if is_div { ins.sdiv(a, safe) } else { ins.srem(a, safe) };
-        // The rest by -1 is 0, as it is by 1.
+        // The remainder by -1 is 0, as by 1.
         let (by_minus_one, into_least) = match is_div {
             true => (self.builder.ins().ineg(a), self.builder.ins().uextend(ty, is_least)),
             false => {
@@ -343,7 +343,7 @@ impl Lowering<'_, '_> {
         (result, self.builder.ins().bor(by_zero, is_over))
     }
 
-    /// `checked_…`: the value, and whether there is none.
+    /// Lowers `checked_…`: returns the value, and whether it is undefined.
     pub(super) fn checked(
         &mut self,
         operation: Checked,
@@ -377,7 +377,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// a to the power of b, wrapping. The bits are the same for signed integers.
+    /// Lowers a to the power of b, wrapping; signed and unsigned integers have equal bits.
     fn power(&mut self, a: Value, b: Value, exponent: Option<u32>) -> Value {
         let ty = self.type_of(a);
         if let Some(exponent) = exponent {
@@ -387,7 +387,7 @@ impl Lowering<'_, '_> {
         self.host(address, &[ty, I32], ty, &[a, b])
     }
 
-    /// By squaring: at most 64 multiplications.
+    /// Lowers a power by squaring: at most 64 multiplications.
     fn power_of_constant(&mut self, a: Value, mut exponent: u32) -> Value {
         let ty = self.type_of(a);
         let (mut square, mut result) = (a, self.builder.ins().iconst(ty, 1));
@@ -421,7 +421,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// The bits of a scalar, in 64.
+    /// Returns the bits of a scalar, zero-extended to 64.
     pub(super) fn bits_of(&mut self, x: Value) -> Value {
         let x = match self.type_of(x) {
             F32 => self.builder.ins().bitcast(I32, MemFlags::new(), x),
@@ -430,7 +430,7 @@ impl Lowering<'_, '_> {
         if self.type_of(x) == I64 { x } else { self.builder.ins().uextend(I64, x) }
     }
 
-    /// A scalar of its bits.
+    /// Returns a scalar from its bits.
     pub(super) fn of_bits(&mut self, scalar: Scalar, bits: Value) -> Value {
         match type_of(scalar) {
             I64 => bits,

@@ -1,26 +1,26 @@
-//! Which calls are inlined: a question of size.
+//! Decisions on inlining, by the size of functions.
 
 use crate::JitError;
 use ripplet_hooks::ir::{Block, Expression, ExpressionKind, FunctionId, Module, Range, Statement};
 
-/// A function of at most so many parts, with what is inlined into it, is inlined where it is called.
+/// The largest size of a function that is inlined at its calls, including what is inlined into it.
 const INLINED: usize = 200;
 
-/// A function of more parts of its own has nothing inlined into it: what it costs is not the calls,
-/// and code of unbounded size takes unbounded time to compile.
+/// The largest own size of a function that others are inlined into. In larger functions calls are
+/// not the main cost, and code of unbounded size takes unbounded time to compile.
 const LARGEST_CALLER: usize = 2000;
 
-/// How large functions are, and which are called.
+/// The sizes of functions, and which are called.
 pub(crate) struct Sizes {
-    /// Parts (statements and expressions) of each function, with those that are inlined into it.
+    /// Parts (statements and expressions) of each function, including functions inlined into it.
     whole: Vec<usize>,
-    /// Parts of its own.
+    /// Parts of each function itself.
     own: Vec<usize>,
     called: Vec<bool>,
 }
 
 impl Sizes {
-    /// The sizes of a module's functions.
+    /// Computes the sizes of a module's functions.
     pub fn of(module: &Module) -> Result<Sizes, JitError> {
         let count = module.functions.len();
         let mut sizes = Sizes { whole: Vec::new(), own: Vec::new(), called: vec![false; count] };
@@ -44,20 +44,20 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// Whether a call in one function of another is inlined.
+    /// Returns whether a call of `callee` in `caller` is inlined.
     pub fn is_inlined(&self, caller: FunctionId, callee: FunctionId) -> bool {
         self.own[caller.0] <= LARGEST_CALLER && self.whole[callee.0] <= INLINED
     }
 
-    /// Whether the function is called somewhere, and not inlined.
+    /// Returns whether a function has a call that is not inlined.
     pub fn is_called(&self, function: FunctionId) -> bool {
         self.called[function.0]
     }
 }
 
-/// Whether it costs so little that it may as well be computed where it is not needed.
+/// Returns whether an expression is cheap enough to be computed unconditionally.
 pub(super) fn is_cheap(expression: &Expression) -> bool {
-    /// Less than a mispredicted branch takes.
+    /// Less than the cost of a mispredicted branch.
     const CHEAP: usize = 8;
     fn within(expression: &Expression, left: &mut usize) -> bool {
         *left = left.saturating_sub(1);
@@ -83,7 +83,7 @@ pub(super) fn is_cheap(expression: &Expression) -> bool {
     within(expression, &mut { CHEAP })
 }
 
-/// What a function is made of.
+/// The size of a function, and its calls.
 #[derive(Default)]
 struct Parts {
     count: usize,

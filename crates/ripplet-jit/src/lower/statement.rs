@@ -1,4 +1,4 @@
-//! Functions and statements: locals become variables, control becomes blocks.
+//! Lowering of functions and statements: locals become variables, control flow becomes blocks.
 
 use super::{Activation, Local, Loop, Lowering, Operand, parts_of, type_of};
 use crate::JitError;
@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use ripplet_hooks::ir;
 
 impl<'a> Lowering<'_, 'a> {
-    /// Lowers a function's body in place; control goes on behind it, with its result.
+    /// Lowers a function's body in place and returns its result; lowering continues after it.
     pub(super) fn inline(
         &mut self,
         id: ir::FunctionId,
@@ -49,7 +49,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// The function that is lowered.
+    /// Returns the function that is being lowered.
     pub(super) fn activation(&mut self) -> Result<&mut Activation<'a>, JitError> {
         self.activations.last_mut().ok_or_else(|| JitError::unsound("a statement in no function"))
     }
@@ -79,7 +79,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// Lowers statements; whether control comes to their end.
+    /// Lowers statements; returns whether control flow reaches their end.
     fn block(&mut self, block: &'a [ir::Statement]) -> Result<bool, JitError> {
         for (place, statement) in block.iter().enumerate() {
             if !self.statement(statement)? {
@@ -144,7 +144,7 @@ impl<'a> Lowering<'_, 'a> {
         self.builder.ins().jump(to, &arguments);
     }
 
-    /// Goes on in a block that control comes to from nowhere else than from where it did so far.
+    /// Switches to a block all of whose predecessors are known, and seals it.
     pub(super) fn begin(&mut self, block: Block) {
         self.builder.switch_to_block(block);
         self.builder.seal_block(block);
@@ -166,7 +166,8 @@ impl<'a> Lowering<'_, 'a> {
         Ok(self.joined(join))
     }
 
-    /// Lowers a block that goes on at `join`, if it goes on; then there is such a block.
+    /// Lowers a block and, if control flow reaches its end, a jump to `join`, which is created on
+    /// demand.
     fn block_into(
         &mut self,
         block: &'a [ir::Statement],
@@ -232,8 +233,8 @@ impl<'a> Lowering<'_, 'a> {
         Ok(any)
     }
 
-    /// A loop over a range: the test of the first turn stands before it, that of all others at its
-    /// end, where the counter cannot pass the end of its type.
+    /// Lowers a loop over a range. The first iteration is tested before the loop, the others at its
+    /// end, so that the counter cannot overflow.
     fn counted(
         &mut self,
         counter: ir::LocalId,
@@ -300,7 +301,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 }
 
-/// The type of an expression that is a scalar.
+/// Returns the type of a scalar expression.
 pub(super) fn scalar_of(expression: &ir::Expression) -> Result<ir::Scalar, JitError> {
     match expression.ty {
         ir::Type::Scalar(scalar) => Ok(scalar),

@@ -1,4 +1,4 @@
-//! What views know: fields, columns, random bits.
+//! Lowering of accesses to views: fields, columns, random bits.
 
 use super::{Local, Lowering, Seen};
 use crate::JitError;
@@ -9,29 +9,30 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature, Type, Va
 use cranelift_codegen::isa::CallConv;
 use ripplet_hooks::ir::{self, Field};
 
-/// The first stream that belongs to programs; see `Clock::seed` in `ripplet_lp`.
+/// The first stream of programs; see `Clock::seed` in `ripplet_lp`.
 const FIRST_STREAM: i64 = 16;
 
 impl Lowering<'_, '_> {
-    /// A field of a frame. Frames are there, aligned, and stay as they are during a call.
+    /// Loads a field of a frame. Frames are valid, aligned, and constant during a call.
     pub(super) fn load(&mut self, frame: Value, place: Place) -> Value {
         let flags = MemFlags::trusted().with_readonly().with_can_move();
         self.builder.ins().load(place.ty, flags, frame, place.offset)
     }
 
-    /// Value `index` (i64, below the number of values) behind a pointer, as it is now.
+    /// Loads value `index` (i64, below the number of values) behind a pointer, in its current
+    /// state.
     pub(super) fn load_at(&mut self, ty: Type, values: Value, index: Value) -> Value {
         let address = self.address_of(values, index);
         self.builder.ins().load(ty, MemFlags::trusted(), address, 0)
     }
 
-    /// The address of value `index` of 32 bits behind a pointer.
+    /// Returns the address of the 32-bit value `index` behind a pointer.
     fn address_of(&mut self, values: Value, index: Value) -> Value {
         let offset = self.builder.ins().imul_imm(index, i64::from(I32.bytes()));
         self.builder.ins().iadd(values, offset)
     }
 
-    /// Value `index` (i64) behind a pointer, or `otherwise` where there are not so many.
+    /// Loads value `index` (i64) behind a pointer; returns `otherwise` if it is out of bounds.
     pub(super) fn load_below(
         &mut self,
         ty: Type,
@@ -43,7 +44,7 @@ impl Lowering<'_, '_> {
         self.load_where(ty, is_there, values, index, otherwise)
     }
 
-    /// Value `index` (i64) behind a pointer where `is_there`, otherwise `otherwise`.
+    /// Loads value `index` (i64) behind a pointer if `is_there`; else returns `otherwise`.
     fn load_where(
         &mut self,
         ty: Type,
@@ -69,7 +70,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The address of the scene's frame.
+    /// Returns the address of the scene's frame.
     pub(super) fn scene(&mut self) -> Result<Value, JitError> {
         self.scene.ok_or_else(|| JitError::unsound("a view in a function that has none"))
     }
@@ -130,7 +131,7 @@ impl Lowering<'_, '_> {
         self.load_below(I32, (totals, count), label, otherwise)
     }
 
-    /// Calls a function of this program.
+    /// Calls a function of the host program.
     pub(super) fn host(
         &mut self,
         address: usize,
@@ -152,7 +153,7 @@ impl Lowering<'_, '_> {
         self.module.target_config().default_call_conv
     }
 
-    /// `mix` of `ripplet_lp`'s hash.
+    /// Lowers `mix` of `ripplet_lp`'s hash.
     fn mix(&mut self, mut x: Value) -> Value {
         let steps = [(16, Some(0x7feb_352d_i64)), (15, Some(0x846c_a68b)), (16, None)];
         for (shift, factor) in steps {
@@ -213,7 +214,7 @@ impl Lowering<'_, '_> {
         let (values, count) = (self.load(scene, values), self.load(scene, count));
         let id = self.builder.ins().uextend(I64, id);
         let Some(index) = index else { return Ok(self.load_below(ty, (values, count), id, zero)) };
-        // 32 bits times 32 bits and 32 bits more: no overflow.
+        // 32 bits times 32 bits plus 32 bits: no overflow.
         let first = self.builder.ins().imul_imm(id, i64::from(column.len));
         let at = self.builder.ins().iadd(first, index);
         let has = self.is_below(index, column.len);
@@ -250,7 +251,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Where a column's value is in the draft, and whether it is there.
+    /// Returns the place of a column's value in the draft, and whether it exists.
     fn place_in_draft(
         &mut self,
         frame: Value,
@@ -263,7 +264,7 @@ impl Lowering<'_, '_> {
             None => self.builder.ins().iconst(I64, 0),
         };
         let has = self.is_below(index, len);
-        // Some 2^32 values a column, and few columns: no overflow.
+        // About 2^32 values per column, and few columns: no overflow.
         let first = i64::try_from(first).map_err(|_| JitError::unsound("an endless draft"))?;
         let at = self.builder.ins().iadd_imm(index, first);
         let count = self.load(frame, machine::update::COUNT);
@@ -275,7 +276,7 @@ impl Lowering<'_, '_> {
         self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, index, i64::from(len))
     }
 
-    /// An index as i64; none where it is that of a single value.
+    /// Returns an index as i64; `None` for a column of a single value.
     fn index(
         &mut self,
         len: u32,

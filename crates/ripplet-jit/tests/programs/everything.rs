@@ -1,4 +1,5 @@
-//! Not a sensible program: one that reads whatever a view knows, in every hook that sees it.
+//! A program without a purpose that reads everything that a view offers, in every hook that takes
+//! it.
 
 use ripplet_lp::hooks::label_program;
 
@@ -97,7 +98,7 @@ pub mod program {
             v.set_warmth((before + score.min(4.0)) * 0.5 + v.carried());
             v.set_taste(v.taste().wrapping_mul(3) ^ v.frequency() as u32 ^ v.cast() as u32);
             for i in 0..=self.shift {
-                // Once beyond the end.
+                // The last index is out of range.
                 v.set_seen(i, v.seen(i).rotate_left(3) ^ label);
                 v.set_trace(i, v.trace(i) * 0.75 + v.warmth());
                 if i > 5 && v.trace(i) > 2.0 {

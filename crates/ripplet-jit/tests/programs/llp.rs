@@ -1,4 +1,5 @@
-//! Layered label propagation, as a program file: signed scores, and the members of each label.
+//! Layered label propagation as a program file: signed scores, and the number of members of each
+//! label.
 
 use ripplet_lp::hooks::label_program;
 
@@ -6,7 +7,7 @@ use ripplet_lp::hooks::label_program;
 pub mod program {
     use ripplet_lp::hooks::*;
 
-    /// k - gamma (v - k), gamma in steps of 2^-16.
+    /// The score k - gamma (v - k), with gamma in steps of 2^-16.
     pub struct Llp {
         pub gamma: u32,
     }

@@ -6,7 +6,7 @@ use ripplet_lp::hooks::label_program;
 pub mod program {
     use ripplet_lp::hooks::*;
 
-    /// Label propagation with a guard against giants; the guard in steps of 2^-16.
+    /// Label propagation with a guard against giant communities; the guard is in steps of 2^-16.
     pub struct Lpa {
         pub guard: u32,
     }

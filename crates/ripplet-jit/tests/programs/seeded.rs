@@ -1,4 +1,4 @@
-//! Label propagation from seeds, as a program file: columns of both types, and what is carried.
+//! Label propagation from seeds as a program file: columns of both types, and `carry`.
 
 use ripplet_lp::hooks::label_program;
 

@@ -1,4 +1,4 @@
-//! Speaker-listener label propagation, as a program file: arrays a vertex, loops, random bits.
+//! Speaker-listener label propagation as a program file: array columns, loops, random bits.
 
 use ripplet_lp::hooks::label_program;
 
@@ -6,7 +6,7 @@ use ripplet_lp::hooks::label_program;
 pub mod program {
     use ripplet_lp::hooks::*;
 
-    /// Each vertex remembers so many labels.
+    /// Each vertex has a memory of `memory` labels.
     pub struct Slpa {
         pub memory: u32,
     }
@@ -69,7 +69,8 @@ pub mod program {
         }
     }
 
-    /// A label that a neighbour remembers, drawn by how often it was heard.
+    /// Returns a label from the memory of a neighbour, drawn in proportion to its number of
+    /// occurrences.
     fn spoken(u: Neighbor, memory: u32, random: u32) -> Label {
         let mut sum: u32 = 0;
         for i in 0..memory {
@@ -77,7 +78,7 @@ pub mod program {
         }
         let mut drawn = ((random as u64 * sum as u64) >> 32) as u32;
         for i in 0..memory {
-            // Read once: under `async` u may hear another label meanwhile.
+            // Read once: under `async`, the memory of u may change meanwhile.
             let times: u32 = u.times(i);
             if drawn < times {
                 return u.heard(i);

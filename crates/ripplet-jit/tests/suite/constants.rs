@@ -1,11 +1,11 @@
-//! Operations with a constant on one side: what the code generator has special rules for.
+//! Operations with a constant operand, for which the code generator has special rules.
 
 use ripplet_hooks::read_program;
 use ripplet_jit::{Functions, Parameters};
 use ripplet_lp::Scalar;
 use std::fmt::Write;
 
-/// Numbers around the ends and the powers of two, by their bits.
+/// Numbers around the ends of the ranges and around powers of two, by their bits.
 const EDGES: [u64; 23] = [
     0,
     1,
@@ -32,7 +32,8 @@ const EDGES: [u64; 23] = [
     0xffff_ffff_ffff_ffff,
 ];
 
-/// A program with a function for each operation, edge and side, `x` being the other side.
+/// Returns a program with a function for each operation, edge value and side; `x` is the other
+/// operand.
 fn text(ty: &str, operations: &[&str], literal: impl Fn(u64) -> String) -> String {
     let (mut calls, mut functions) = (String::new(), String::new());
     for (o, body) in operations.iter().enumerate() {
@@ -53,7 +54,7 @@ fn text(ty: &str, operations: &[&str], literal: impl Fn(u64) -> String) -> Strin
     )
 }
 
-/// Tests operations of one type, which are Rust twice: here, and as text.
+/// Defines tests for the operations of one type, each written twice: as Rust here, and as text.
 macro_rules! test_with_constants {
     ($test:ident, $ty:ident, $scalar:ident, |$a:ident, $b:ident| $($body:expr),+ $(,)?) => {
         #[test]
@@ -80,7 +81,7 @@ macro_rules! test_with_constants {
     };
 }
 
-/// The operations that all integers have.
+/// Defines tests for the operations that all integer types have.
 macro_rules! test_integers {
     ($test:ident, $ty:ident, $scalar:ident) => {
         test_with_constants!(

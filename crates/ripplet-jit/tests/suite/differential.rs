@@ -1,4 +1,4 @@
-//! Random functions of the subset: what rustc makes of them against what is compiled here, bit by
+//! Random functions of the subset: the results of rustc against those of the compiled code, bit by
 //! bit.
 
 use crate::random_program::Ty;
@@ -9,13 +9,13 @@ use ripplet_jit::{Functions, Parameters};
 use ripplet_lp::Scalar;
 use std::fmt::Write;
 
-/// Programs that differ in their parameters: rows have those of the first so many in turns, as
-/// parameters are constants here.
+/// Number of programs that differ in their parameters only. Parameters are constants in compiled
+/// code, so the rows use the parameters of the first `PARAMETERS` rows in rotation.
 const PARAMETERS: usize = 6;
 
 const TYPES: [Ty; 6] = [Ty::U32, Ty::I32, Ty::U64, Ty::I64, Ty::F32, Ty::Bool];
 
-/// The values of a half row, one of each type, as the Rust side reads them.
+/// Returns the values of half a row, one of each type, as the Rust side reads them.
 fn scalars(half: &[u64]) -> Vec<Scalar> {
     let read = |(ty, &bits): (Ty, &u64)| match ty {
         Ty::U32 => Scalar::U32(bits as u32),
@@ -74,8 +74,8 @@ fn compare(name: &str, seed: u64, functions: &Made) {
     }
 }
 
-/// `RIPPLET_PROGRAMS=20 cargo test -p ripplet-jit differential` tries 20 programs, each of 120
-/// functions.
+/// `RIPPLET_PROGRAMS=20 cargo test -p ripplet-jit differential` tests 20 programs of 120 functions
+/// each.
 #[test]
 fn compiled_functions_agree_with_rust() {
     let programs = std::env::var("RIPPLET_PROGRAMS").ok().and_then(|n| n.parse().ok());

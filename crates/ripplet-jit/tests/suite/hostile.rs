@@ -1,4 +1,4 @@
-//! What must be refused, and what must not hurt: large programs, odd modules, much code.
+//! Inputs that must be refused or must do no harm: large programs, invalid modules, much code.
 
 use crate::programs::compiled;
 use ripplet_hooks::{ir, read_program};
@@ -11,7 +11,7 @@ fn module(text: &str) -> ir::Module {
     read_program("hostile.rs", text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// A program whose score is this, with these other items.
+/// Returns a program with this score and these other items.
 fn scoring(score: &str, items: &str) -> String {
     format!(
         "struct P;\nimpl Program for P {{\ntype Score = u64;\n\
@@ -67,7 +67,7 @@ fn too_many_columns_are_refused() {
 
 #[test]
 fn functions_that_call_the_last_twice_do_not_explode() {
-    // Inlined to the end, this is 2^60 functions.
+    // Fully inlined, this is 2^60 functions.
     let mut items = String::from("fn f0(x: u64) -> u64 { x.rotate_left(7) ^ 12345 }\n");
     for n in 1..=60 {
         let m = n - 1;
@@ -131,7 +131,7 @@ fn programs_outlive_their_originals_on_other_threads() {
     assert_eq!(bound.join().unwrap(), 77);
 }
 
-/// Bytes of this process that can be executed, leaving out what is both that and writable: none.
+/// Returns the executable bytes of this process; fails if a page is both writable and executable.
 #[cfg(target_os = "linux")]
 fn executable_bytes() -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -153,7 +153,7 @@ fn code_is_not_writable_and_is_freed() {
     let with = executable_bytes();
     assert!(with >= before + 400 * 4096, "500 programs in {} bytes", with - before);
     drop(programs);
-    // Other tests have some code at the same time.
+    // Other tests hold some code at the same time.
     let after = executable_bytes();
     assert!(after < before + (with - before) / 4, "{before} bytes, {with}, {after}");
 }

@@ -1,4 +1,4 @@
-//! Compiled hooks against the same hooks compiled by rustc, and against what must never happen.
+//! Compiled hooks against the hooks as compiled by rustc, and tests of hostile inputs.
 
 mod constants;
 mod differential;

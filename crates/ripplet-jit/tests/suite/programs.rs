@@ -1,5 +1,4 @@
-//! Whole programs: the same text compiled with Rust and compiled here gives the same run, bit by
-//! bit.
+//! Whole programs: a text compiled by rustc and by this crate gives the same run, bit by bit.
 
 use proptest::prelude::*;
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, VertexIds};
@@ -26,7 +25,7 @@ mod seeded;
 #[path = "../programs/slpa.rs"]
 mod slpa;
 
-/// A program file's text, compiled.
+/// Compiles the text of a program file.
 pub fn compiled(text: &str, parameters: &[(&str, Scalar)]) -> CompiledProgram {
     let module = read_program("program.rs", text).unwrap_or_else(|errors| panic!("{errors}"));
     let add = |given: Parameters, &(name, value): &(&str, Scalar)| given.with(name, value);
@@ -38,10 +37,11 @@ fn run(program: &dyn DynProgram, graph: &Graph, settings: &Settings, threads: us
     CpuExecutor::new(Some(threads)).unwrap().run(graph, program, settings, &mut ()).unwrap()
 }
 
-/// Labels, columns by name, and what was counted in each round.
+/// Labels, columns by name, and the counts of each round.
 type Essence = (Vec<u32>, Vec<(String, Vec<u32>)>, Vec<(u64, u64, u64)>);
 
-/// What must be the same; columns by their bits, though all that is NaN is one.
+/// Returns the parts of an outcome that must be equal; columns by their bits, with all NaNs made
+/// one.
 fn essence(outcome: &Outcome) -> Essence {
     let bits = |values: &ColumnValues| match values {
         ColumnValues::U32(values) => values.clone(),
@@ -54,7 +54,7 @@ fn essence(outcome: &Outcome) -> Essence {
     (outcome.labels.clone(), columns.collect(), rounds.collect())
 }
 
-/// Runs both under every deterministic schedule and compares.
+/// Runs both programs under every deterministic schedule and compares the outcomes.
 fn compare(
     native: &dyn DynProgram,
     compiled: &CompiledProgram,
@@ -72,7 +72,7 @@ fn compare(
     }
 }
 
-/// Graphs with hubs, cliques, parallel edges, weights, directions and several shards.
+/// Generates graphs with hubs, cliques, parallel edges, weights, directions and several shards.
 fn graphs() -> impl Strategy<Value = Graph> {
     let edges = prop::collection::vec((0u32..60, 0u32..60, 1u32..5000), 0..400);
     (edges, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(

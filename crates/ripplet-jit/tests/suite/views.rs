@@ -1,4 +1,4 @@
-//! Hooks asked by hand, in the midst of a run: with lists that are cut off where they may be.
+//! Direct calls of hooks in the middle of a run, with lists cut short where that is allowed.
 
 use crate::programs::{compiled, everything};
 use ripplet_generate::Planted;
@@ -10,14 +10,15 @@ use ripplet_lp::{
     Settings, Stop, Total, Vertex, VertexMut, Vote,
 };
 
-/// Asks both programs whatever the engine asks, and more, and compares.
+/// A program that makes every call of the engine, and more, on both programs and compares the
+/// results.
 struct Both<N, J>(N, J);
 
-/// What is beyond a list's votes, and must stay.
+/// A value beyond the votes of a list, which must not be overwritten.
 const CANARY: Vote = Vote { label: 0xdead, weight: 0xbeef };
 
 impl<N: Program<Score = f32>, J: Program<Score = f32>> Both<N, J> {
-    /// The votes of a list, by both, the compiled program's in a longer array.
+    /// Loads the votes of a list by both programs into arrays longer than `room`, and compares.
     fn ask(&self, v: Vertex<'_>, list: NeighborList<'_>, room: usize) {
         let Both(native, jit) = self;
         let mut expected = vec![CANARY; list.ids.len() + 2];
@@ -65,7 +66,7 @@ impl<N: Program<Score = f32>, J: Program<Score = f32>> Program for Both<N, J> {
         self.ask(v, list, len);
         self.ask(v, list, len / 2);
         self.ask(v, NeighborList { ids: &list.ids[len / 3..], weights: None, ..list }, len / 2);
-        // Labels that are not there are none.
+        // Missing labels read as no label.
         self.ask(v, NeighborList { labels: &list.labels[..list.labels.len() / 2], ..list }, len);
         self.ask(v, NeighborList { weights: list.weights.map(|w| &w[..len / 2]), ..list }, len);
         list.ask_each(self, v, votes);

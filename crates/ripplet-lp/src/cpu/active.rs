@@ -1,4 +1,4 @@
-//! The vertices that must be looked at again: one bit each.
+//! The active vertices: one bit each.
 
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{VertexId, as_plain_words};
@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A set of vertices, changed by several threads at once.
+/// A set of vertices that several threads change at once.
 pub(super) struct ActiveSet {
     words: Vec<AtomicU64>,
 }
 
 impl ActiveSet {
-    /// All vertices.
+    /// Creates the set of all vertices.
     pub fn all(vertices: u32) -> Result<ActiveSet, OutOfMemory> {
         let mut words = memory::with_room((vertices as usize).div_ceil(64))?;
         words.extend((0..vertices / 64).map(|_| AtomicU64::new(u64::MAX)));
@@ -22,40 +22,40 @@ impl ActiveSet {
         Ok(ActiveSet { words })
     }
 
-    /// The set that had these words, as [`ActiveSet::state`] gave them.
+    /// Creates the set with these words, as [`ActiveSet::state`] returns them.
     pub fn of(words: &[u64]) -> Result<ActiveSet, OutOfMemory> {
         let words = memory::collected(words.iter().map(|&word| AtomicU64::new(word)))?;
         Ok(ActiveSet { words })
     }
 
-    /// Its words.
+    /// Returns the words of the set.
     pub fn state(&mut self) -> &[u64] {
         as_plain_words(&mut self.words)
     }
 
-    /// Bytes that the set of so many vertices needs.
+    /// Returns the bytes of a set of `vertices` vertices.
     pub fn bytes_for(vertices: u32) -> u64 {
         u64::from(vertices).div_ceil(64) * 8
     }
 
-    /// How many words there are; word `w` holds vertices `64 w .. 64 w + 64`.
+    /// Returns the number of words; word `w` holds vertices `64 w .. 64 w + 64`.
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// The vertices of a word that are in the set.
+    /// Returns the bits of a word's vertices.
     #[inline]
     fn word(&self, word: usize) -> u64 {
         self.words[word].load(Relaxed)
     }
 
-    /// Takes a vertex out of the set.
+    /// Removes a vertex from the set.
     #[inline]
     pub fn remove(&self, v: VertexId) {
         self.words[v as usize / 64].fetch_and(!(1 << (v % 64)), Relaxed);
     }
 
-    /// Moves the vertices of some words out of the set into `vertices`, ascending.
+    /// Moves the vertices of some words from the set to `vertices`, ascending.
     pub fn take(&self, words: Range<usize>, vertices: &mut Vec<VertexId>) {
         vertices.clear();
         for word in words {
@@ -65,13 +65,14 @@ impl ActiveSet {
         }
     }
 
-    /// Whether a vertex is in the set.
+    /// Returns whether a vertex is in the set.
     #[inline]
     pub fn contains(&self, v: VertexId) -> bool {
         self.word(v as usize / 64) >> (v % 64) & 1 == 1
     }
 
-    /// Whether any of these vertices, at least one, may be in the set: looks at whole words.
+    /// Returns whether any of these vertices may be in the set; reads whole words. The range must
+    /// not be empty.
     #[inline]
     pub fn any_in(&self, vertices: Range<u64>) -> bool {
         let (first, last) = ((vertices.start / 64) as usize, ((vertices.end - 1) / 64) as usize);
@@ -80,16 +81,16 @@ impl ActiveSet {
             || (first < last && self.words[first..].iter().take(last - first + 1).any(is_filled))
     }
 
-    /// Puts a vertex into the set.
+    /// Adds a vertex to the set.
     #[inline]
     pub fn insert(&self, v: VertexId) {
         self.words[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
     }
 
-    /// Puts those of some vertices into the set that are not there, unless `sleeps` says otherwise.
+    /// Adds those of some vertices that are not in the set, except where `sleeps` returns true.
     #[inline]
     pub fn insert_unless(&self, vertices: &[VertexId], sleeps: impl Fn(VertexId) -> bool) {
-        // Looked up once: every write to the set could have moved it, for all a compiler knows.
+        // Loaded once: otherwise the compiler reloads it after every store to the set.
         let words = &*self.words;
         for &v in vertices {
             let (word, bit) = (&words[v as usize / 64], 1 << (v % 64));
@@ -99,12 +100,12 @@ impl ActiveSet {
         }
     }
 
-    /// Takes all vertices out of the set.
+    /// Removes all vertices.
     pub fn clear(&self) {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// Puts all vertices into the set.
+    /// Adds all vertices.
     pub fn insert_all(&self, vertices: u32) {
         for (index, word) in self.words.iter().enumerate() {
             let rest = vertices as usize - index * 64;
@@ -113,7 +114,7 @@ impl ActiveSet {
     }
 }
 
-/// The vertices of a word's bits, ascending.
+/// Yields the vertices of a word's bits, ascending.
 #[inline]
 fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
     std::iter::from_fn(move || {

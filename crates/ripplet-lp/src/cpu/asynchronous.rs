@@ -1,21 +1,22 @@
-//! `async`: each active vertex sees whatever labels are there, and is seen at once.
+//! The `async` schedule: each active vertex reads the current labels and commits at once.
 //!
-//! Not deterministic on more than one thread: what a vertex sees depends on who was faster. But no
-//! change is overlooked: where a run ends at a fixpoint, every vertex has chosen by the labels that
-//! its neighbours have in the end. Two vertices that move at the same moment are kept from missing
-//! each other by two rules, each a store on one side and a load of it on the other with a full fence
-//! between:
+//! Not deterministic on more than one thread: the labels that a vertex reads depend on timing. But
+//! no change is lost: if a run ends at a fixpoint, every vertex has chosen by the final labels of
+//! its neighbours. Two rules keep two vertices that change at the same moment from missing each
+//! other. In each, one side stores and the other loads, with a full fence between:
 //!
 //! ```text
 //! v: leaves the active set;  fence;  reads u's label      so v reads u's new label,
-//! u: stores its new label;   fence;  looks for v there    or u finds v gone and wakes it
+//! u: stores its new label;   fence;  tests whether v      or u finds v inactive and
+//!                                    is active            activates it
 //!
-//! v: stores its new label;   fence;  reads u's label      so v finds that u's vote is another one,
+//! v: stores its new label;   fence;  reads u's label      so v finds that u's vote has changed,
 //! u: stores its new label;   fence;  reads v's label      or u finds v's new label and disagrees
 //! ```
 //!
-//! The second rule is for [`Wake::Disagreement`], where `u` lets `v` sleep because both have the
-//! same label, while `v` is about to leave it by what `u` voted before: then `v` wakes itself.
+//! The second rule is for [`Wake::Disagreement`]: `u` does not activate `v` because both have the
+//! same label, while `v` is about to leave that label based on `u`'s old vote. In that case `v`
+//! activates itself.
 
 use super::field::{Choice, Desk, Field, Sheet};
 use crate::hash::Clock;
@@ -64,7 +65,7 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
         tally
     }
 
-    /// Shows what `v` chose, and wakes those who must look again.
+    /// Commits the choice of `v`, and activates the vertices that must be updated because of it.
     #[inline]
     fn change(&self, v: VertexId, choice: Choice, clock: Clock, sheet: &Sheet) {
         let (field, before) = (&self.field, choice.before);
@@ -83,7 +84,8 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
         }
     }
 
-    /// The fence between a store that others look for and a load of what they store.
+    /// A full fence between a vertex's store and its load of what other vertices store; needed for
+    /// several threads only.
     #[inline]
     fn meet(&self) {
         if self.is_shared() {

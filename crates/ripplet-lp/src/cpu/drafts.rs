@@ -1,4 +1,4 @@
-//! What vertices will write into columns, until the schedule lets others see it.
+//! Drafts: new values of vertices' columns, until the schedule commits them.
 
 use crate::columns::Columns;
 use rayon::prelude::*;
@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Records of values, all of the same length, each written by one thread at a time.
 pub(super) struct Drafts {
     values: Vec<AtomicU32>,
-    /// Values a record; without any, a `Drafts` has no records and does nothing.
+    /// Values per record; if it is 0, all methods do nothing.
     len: usize,
 }
 
 impl Drafts {
-    /// So many records of `len` zeros.
+    /// Creates `records` records of `len` zeros.
     pub fn new(records: usize, len: usize) -> Result<Drafts, OutOfMemory> {
         let count = records.saturating_mul(len);
         let mut values = memory::with_room(count)?;
@@ -26,7 +26,7 @@ impl Drafts {
         &self.values[record * self.len..][..self.len]
     }
 
-    /// The values of a record; none where records have no values.
+    /// Yields the values of a record.
     #[inline]
     pub fn get(&self, record: usize) -> impl Iterator<Item = u32> {
         self.record(record).iter().map(|value| value.load(Relaxed))
@@ -38,7 +38,7 @@ impl Drafts {
         self.record(record).iter().zip(draft).for_each(|(value, &next)| value.store(next, Relaxed));
     }
 
-    /// Sets a record to a mark, and behind it, where it is marked, to a draft.
+    /// Sets the first value of a record to whether it is marked, and if so the others to a draft.
     #[inline]
     pub fn put_marked(&self, record: usize, marked: bool, draft: &[u32]) {
         let Some((mark, values)) = self.record(record).split_first() else { return };
@@ -48,7 +48,7 @@ impl Drafts {
         }
     }
 
-    /// Sets the record of a vertex to what its written columns hold.
+    /// Sets the record of a vertex to the values of its written columns.
     pub fn copy(&self, v: usize, columns: &Columns) {
         let held = columns.written(v as u32);
         self.record(v).iter().zip(held).for_each(|(value, held)| {
@@ -56,7 +56,7 @@ impl Drafts {
         });
     }
 
-    /// Makes record `to`, which is not behind `from`, a copy of it.
+    /// Copies record `from` to record `to`, which is not after it.
     pub fn move_down(&mut self, from: usize, to: usize) {
         for index in 0..self.len {
             let value = *self.values[from * self.len + index].get_mut();

@@ -1,4 +1,4 @@
-//! The state of a run, and what is done with one vertex: choose, commit, wake.
+//! The state of a run, and the steps of updating one vertex: choose, commit, activate neighbours.
 
 use super::active::ActiveSet;
 use super::lists::{Coded, Either, Heard, Lists};
@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-/// The state of a run.
+/// `Field`: the state of a run on the CPU.
 pub(super) struct Field<'a, P> {
     graph: GraphView<'a>,
     program: &'a P,
@@ -34,47 +34,47 @@ pub(super) struct Field<'a, P> {
     totals: Totals,
     ties: Ties,
     sketch: Option<Sketch>,
-    /// What draws ranks in ties, in the round at hand.
+    /// The key that ranks labels in ties, in the current round.
     tie_key: u32,
     seed: u64,
-    /// One a thread, so that no lock is ever waited for.
+    /// A workspace per thread, so that its lock is never contended.
     desks: Vec<Mutex<Desk>>,
 }
 
-/// What one thread works with.
+/// `Desk`: the workspace of a thread.
 #[derive(Default)]
 pub(super) struct Desk {
     pub sheet: Sheet,
     pub vertices: Vec<VertexId>,
 }
 
-/// What is written down about the vertex at work.
+/// `Sheet`: scratch for the vertex that is being updated.
 #[derive(Default)]
 pub(super) struct Sheet {
     votes: Votes,
-    /// In the place of the votes where the counter is a sketch; there once a vertex was counted.
+    /// The sketch, used instead of `votes` if the counter is one; created for the first vertex.
     poll: Option<Poll>,
-    /// What its written columns will be, one behind the other.
+    /// The new values of the vertex's written columns, column by column.
     pub draft: Vec<u32>,
 }
 
-/// What a vertex chose.
+/// The result of updating a vertex.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
-    /// The label that it had.
+    /// The label before.
     pub before: Label,
-    /// The label that it has after this round.
+    /// The label after.
     pub label: Label,
-    /// Whether its columns become those of the sheet's draft, which differs from what they are.
+    /// Whether the draft in the scratch differs from the vertex's columns and is to be committed.
     pub redrafted: bool,
-    /// The arcs that were counted for it.
+    /// The arcs whose votes were counted.
     pub arcs: u64,
-    /// Whether a label's score was not a number.
+    /// Whether a label's score was NaN.
     pub nan: bool,
 }
 
 impl Round {
-    /// Counts a vertex's choice.
+    /// Adds a vertex's choice to the round's counts.
     #[inline]
     pub(super) fn count(&mut self, choice: Choice) {
         self.scanned += choice.arcs;
@@ -82,35 +82,36 @@ impl Round {
     }
 }
 
-/// What becomes of a vertex.
+/// The new state of a vertex.
 #[derive(Clone, Copy)]
 struct Next {
     label: Label,
-    /// Whether the sheet's draft differs from its columns.
+    /// Whether the draft in the scratch differs from the columns.
     redrafted: bool,
     nan: bool,
 }
 
-/// The label that won a vertex's votes, if any, and whether the score of one was not a number.
+/// The winning label of a vertex's votes, if any, and whether a score was NaN.
 struct Best<S> {
     winner: Option<Winner<S>>,
     nan: bool,
 }
 
-/// The label that won a vertex's votes.
+/// The winning label of a vertex's votes.
 struct Winner<S> {
     label: Label,
     frequency: u64,
-    /// The sum of all votes.
+    /// `cast`: the total votes of the vertex.
     cast: u64,
     score: S,
 }
 
 impl Desk {
-    /// Vertices that a task works on at most; a phase's tasks and words of the active set keep to it.
+    /// The most vertices of a task; tasks of a phase and of words of the active set observe it.
     pub const VERTICES: usize = 512;
 
-    /// Bytes that are occupied where votes take so many of them, and vertices wrote such a draft.
+    /// Returns the bytes of a workspace with `votes` bytes of vote counters and drafts of
+    /// `draft_len` values.
     pub fn bytes_for(votes: u64, draft_len: u64) -> u64 {
         let vertices = (Self::VERTICES * size_of::<VertexId>()) as u64;
         let draft = draft_len.saturating_mul(size_of::<u32>() as u64);
@@ -119,8 +120,8 @@ impl Desk {
 }
 
 impl<'a, P: Program> Field<'a, P> {
-    /// The field before the first round that is done here: every vertex active, with its initial label, or
-    /// all as the checkpoint has it.
+    /// Creates the state before the first round: all vertices active with their initial labels, or
+    /// the state of the checkpoint.
     pub fn new(
         graph: GraphView<'a>,
         program: &'a P,
@@ -157,17 +158,17 @@ impl<'a, P: Program> Field<'a, P> {
         })
     }
 
-    /// Calls `task` with this thread's desk.
+    /// Calls `task` with this thread's workspace.
     pub fn at_desk<T>(&self, task: impl FnOnce(&mut Desk) -> T) -> T {
         let thread = rayon::current_thread_index().unwrap_or(0);
-        // A task that panicked leaves a table behind that must not be used again; nor will it be,
-        // as the panic ends the run.
+        // A poisoned workspace may hold a damaged table. It is not used again: the panic ends the
+        // run.
         let mut desk = self.desks[thread].lock().unwrap_or_else(PoisonError::into_inner);
         task(&mut desk)
     }
 
-    /// Calls `act` with some words of the active set at a time, on all threads, and adds up what it
-    /// counts.
+    /// Calls `act` with ranges of words of the active set, on all threads, and returns the sum of
+    /// the counts.
     pub fn for_active_words(
         &self,
         observer: &dyn Observer,
@@ -187,7 +188,7 @@ impl<'a, P: Program> Field<'a, P> {
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
-    /// Begins a round; gives its clock.
+    /// Begins a round; returns its clock.
     pub fn begin_round(&mut self, round: u32) -> Clock {
         let clock = Clock::new(self.seed, round);
         self.tie_key = clock.key(Stream::Tie as u32);
@@ -199,21 +200,20 @@ impl<'a, P: Program> Field<'a, P> {
         self.labels[v as usize].load(Relaxed)
     }
 
-    /// Calls `visit` for each vertex in turn, with its index, and fetches ahead what
-    /// [`Field::choose`] will read.
+    /// Calls `visit` for each vertex with its index, and prefetches what [`Field::choose`] reads.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
         self.lists.ahead(vertices, Some(&self.labels), visit);
     }
 
-    /// Calls `visit` for each vertex in turn, with its index, and fetches ahead what
-    /// [`Field::wake_neighbors`] will read: lists, but rarely labels.
+    /// Calls `visit` for each vertex with its index, and prefetches what [`Field::wake_neighbors`]
+    /// reads: lists, but rarely labels.
     #[inline]
     pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
         self.lists.ahead(vertices, None, visit);
     }
 
-    /// What `v` chooses by the labels that are there now.
+    /// Returns the choice of `v` by the current labels.
     #[inline]
     pub fn choose(&self, v: VertexId, clock: Clock, sheet: &mut Sheet) -> Choice {
         if let Some(sketch) = self.sketch {
@@ -225,7 +225,7 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// A function of its own, so that it leaves the registers of plain lists' loops alone.
+    /// Separate, so that it does not affect the register allocation of the loops over plain lists.
     #[inline(never)]
     fn choose_coded(
         &self,
@@ -270,7 +270,7 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// What a label that won makes of the vertex, whose votes are on the sheet.
+    /// Applies the winning label to the vertex; the votes are in the scratch.
     #[inline]
     fn adopt_counted(
         &self,
@@ -285,7 +285,7 @@ impl<'a, P: Program> Field<'a, P> {
         self.adopt(vertex, winner, carried, &mut sheet.draft)
     }
 
-    /// What a label that won makes of the vertex.
+    /// Applies the winning label to the vertex.
     #[inline]
     fn adopt(
         &self,
@@ -306,7 +306,7 @@ impl<'a, P: Program> Field<'a, P> {
         Next { label, redrafted, nan: false }
     }
 
-    /// A label as it is, or none where it is not a vertex.
+    /// Returns the label, or [`NO_LABEL`] if it is not a vertex.
     #[inline]
     fn known(&self, label: Label) -> Label {
         if (label as usize) < self.labels.len() { label } else { NO_LABEL }
@@ -317,10 +317,10 @@ impl<'a, P: Program> Field<'a, P> {
         Vertex { id: v, label: self.label(v), scene }
     }
 
-    /// Whether a neighbour of `v`, which just left the label `before`, would now vote otherwise than
-    /// by the sheet, and has another label than `v`.
+    /// Returns whether a neighbour of `v`, which just left the label `before`, would now vote
+    /// differently than in the scratch, and has another label than `v`.
     pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
-        /// Neighbours that are asked at a time.
+        /// Neighbours that are read at a time.
         const PART: usize = 32;
         let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
         let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
@@ -330,7 +330,7 @@ impl<'a, P: Program> Field<'a, P> {
         };
         let degree = self.lists.of(v).degree();
         if ballots.len() < degree as usize {
-            // They are not all there any more: it looks again.
+            // The scratch no longer has all votes: update the vertex again.
             return true;
         }
         let (mut ballots, mut overtaken) = (ballots.iter(), false);
@@ -341,7 +341,7 @@ impl<'a, P: Program> Field<'a, P> {
                 let list = NeighborList { ids, weights, labels: &self.labels };
                 self.program.load_neighbors(vertex, list, &mut votes[..ids.len()]);
                 for ((&u, vote), then) in ids.iter().zip(votes).zip(ballots.by_ref()) {
-                    // Votes for no label were silenced on the sheet.
+                    // Votes for no label have weight 0 in the scratch.
                     let same = vote.label == then.label
                         && (vote.weight == then.weight || vote.label == NO_LABEL);
                     overtaken |= !same && self.label(u) != now;
@@ -351,8 +351,8 @@ impl<'a, P: Program> Field<'a, P> {
         overtaken
     }
 
-    /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of
-    /// the neighbours.
+    /// Returns the largest carry among the neighbours that voted for a label; `ballots` are the
+    /// votes, in the order of the neighbours.
     fn carried(&self, v: Vertex<'_>, label: Label, mut ballots: &[Vote]) -> f32 {
         let mut most: Option<f32> = None;
         self.lists.of(v.id).each(|neighbors, weights| {
@@ -360,14 +360,14 @@ impl<'a, P: Program> Field<'a, P> {
             ballots = rest;
             let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
             let carried = self.program.carry_most(v, list, here, label);
-            // A total order, so that it does not matter who comes first.
+            // A total order, so that the order of the neighbours does not matter.
             most = most.into_iter().chain(carried).max_by(f32::total_cmp);
         });
         most.unwrap_or(0.0)
     }
 
-    /// The vertex's own label, by the votes for it, where it wins without knowing how many each
-    /// other one got: all others together cannot beat it. Most vertices keep theirs by this.
+    /// Returns the vertex's own label if the votes for it suffice to win: no other label can beat
+    /// it even with all other votes. Most vertices take this shortcut, without counting each label.
     #[inline]
     fn kept(&self, v: Vertex<'_>, own: Count) -> Option<Winner<P::Score>> {
         if own.top == 0 {
@@ -379,11 +379,11 @@ impl<'a, P: Program> Field<'a, P> {
         wins.then_some(Winner { label, frequency, cast, score })
     }
 
-    /// What a vertex with this id and label chooses where its own label is not sure to win.
+    /// Chooses a label for a vertex whose own label is not certain to win.
     ///
-    /// A function of its own, as is fetching ahead: with the loops of all vertices, its loops would
-    /// want more registers than there are. The view is made here: handed over, it would be written
-    /// to the stack.
+    /// Separate, as is prefetching: inlined into the loop over vertices, its loops would need more
+    /// registers than there are. It builds the view itself, as a passed one would be written to the
+    /// stack.
     #[inline(never)]
     fn contest(&self, (id, label): (VertexId, Label), clock: Clock, sheet: &mut Sheet) -> Next {
         let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
@@ -395,10 +395,10 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// The label that wins the votes, if any may.
+    /// Returns the winning label of the votes, if any is eligible.
     ///
-    /// Nearly always one of the most frequent labels wins, so only they are looked at; all others
-    /// only where the program's bound does not rule them out.
+    /// One of the most frequent labels nearly always wins. The others are scored only if the
+    /// program's bound does not rule them out.
     #[inline]
     fn best(&self, v: Vertex<'_>, votes: &mut Votes) -> Best<P::Score> {
         let best = |winner| Best { winner, nan: false };
@@ -424,7 +424,7 @@ impl<'a, P: Program> Field<'a, P> {
         self.best_of_all((v.id, v.label), v.scene.clock, votes, count)
     }
 
-    /// Of the labels with the most votes, the one that wins a tie.
+    /// Returns the label that wins the tie among those with the most votes.
     #[inline]
     fn leader(&self, votes: &Votes, top: u64, key: u32) -> Option<Label> {
         let leaders = votes.leaders(top);
@@ -434,10 +434,10 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// The label that wins the votes of a vertex with this id and label, each label looked at.
+    /// Returns the winning label of a vertex's votes by scoring every label.
     ///
-    /// The view is made here: handed over, it would be written to the stack for every vertex, also
-    /// for those, nearly all, that never come here.
+    /// It builds the view itself: a passed one would be written to the stack for every vertex,
+    /// although few need this function.
     #[cold]
     fn best_of_all(
         &self,
@@ -450,7 +450,7 @@ impl<'a, P: Program> Field<'a, P> {
         self.best_among((id, label), clock, all, count)
     }
 
-    /// The label of these that wins, where any may.
+    /// Returns the winning label of these candidates, if any is eligible.
     #[inline]
     fn best_among(
         &self,
@@ -487,9 +487,9 @@ impl<'a, P: Program> Field<'a, P> {
         Best { winner: best.map(|(winner, _)| winner), nan }
     }
 
-    /// What `v` chooses where the counter is a sketch.
+    /// Returns the choice of `v` with a sketch as counter.
     ///
-    /// A function of its own, so that it leaves the registers of the exact counter's loops alone.
+    /// Separate, so that it does not affect the register allocation of the exact counter's loops.
     #[inline(never)]
     fn choose_by_sketch(
         &self,
@@ -511,7 +511,8 @@ impl<'a, P: Program> Field<'a, P> {
             Start::First => 0,
             Start::Drawn => clock.draw(Stream::Start, v, degree),
         };
-        // Votes that are all there at once need not be read in the order that they are taken in.
+        // Votes that fit into one chunk are loaded in list order, and sketched in the drawn order
+        // later.
         let order = if is_whole { [0..degree, 0..0] } else { [start..degree, 0..start] };
         let mut last = 0;
         for arcs in order.into_iter().filter(|arcs| !arcs.is_empty()) {
@@ -568,8 +569,8 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// Makes the candidates' weights the true sums of their votes. All of these are the first of
-    /// `chunk` where they are `whole`.
+    /// Replaces the candidates' weights by the true sums of their votes. If `whole` is given, all
+    /// votes are the first `whole` of `chunk`; else they are loaded again.
     fn recount(
         &self,
         sketch: Sketch,
@@ -590,8 +591,8 @@ impl<'a, P: Program> Field<'a, P> {
         });
     }
 
-    /// Calls `visit` with the votes of some of a vertex's arcs, in their order, as many at a time as
-    /// `chunk` has room for. Returns how many the last ones are, which are there in the end.
+    /// Calls `visit` with the votes of a range of a vertex's arcs, in order, `chunk.len()` at a
+    /// time. Returns the length of the last chunk, which stays in `chunk`.
     fn for_each_chunk(
         &self,
         vertex: Vertex<'_>,
@@ -629,7 +630,7 @@ impl<'a, P: Program> Field<'a, P> {
         here
     }
 
-    /// As [`Field::carried`], asking for the votes once more.
+    /// Returns [`Field::carried`], loading the votes again chunk by chunk.
     fn carried_by_chunks(
         &self,
         v: Vertex<'_>,
@@ -652,7 +653,7 @@ impl<'a, P: Program> Field<'a, P> {
         most.unwrap_or(0.0)
     }
 
-    /// What a label is mixed with to draw its rank in a tie at `v`.
+    /// Returns the key that ranks labels in a tie at `v`.
     #[inline]
     fn tie_key(&self, v: VertexId) -> u32 {
         mix(v ^ self.tie_key)
@@ -671,7 +672,7 @@ impl<'a, P: Program> Field<'a, P> {
         self.program.label_score(v, Candidate { label, frequency, cast, grand_total, total })
     }
 
-    /// Moves `v`, which no other thread moves, from its label to `next`.
+    /// Changes the label of `v` to `next`; no other thread may change it meanwhile.
     #[inline]
     pub fn commit(&self, v: VertexId, next: Label) {
         let before = self.label(v);
@@ -679,20 +680,20 @@ impl<'a, P: Program> Field<'a, P> {
         self.shift_total(v, before, next);
     }
 
-    /// Fetches what [`Field::commit`] will write.
+    /// Prefetches what [`Field::commit`] writes.
     #[inline]
     pub fn fetch_commit(&self, v: VertexId, next: Label) {
         self.totals.fetch(self.label(v), next);
     }
 
-    /// Moves what `v` adds to label totals.
+    /// Moves the share of `v` between label totals.
     #[inline]
     pub fn shift_total(&self, v: VertexId, from: Label, to: Label) {
         self.totals.shift(v, &self.lists, from, to);
     }
 
-    /// Activates those who must look again because `v`, which has `label`, has changed: its label
-    /// where `relabelled`, else only columns.
+    /// Activates the neighbours that must be updated after a change of `v`: of its label if
+    /// `relabelled`, else only of its columns. `label` is the label of `v`.
     #[inline]
     pub fn wake_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
         let wake = self.wake();
@@ -709,7 +710,7 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// A function of its own, so that what its loop needs is handed over in registers.
+    /// Separate, so that its loop has its variables in registers.
     #[inline(never)]
     fn wake_those_who_disagree(&self, neighbors: &[VertexId], label: Label) {
         let labels = &*self.labels;
@@ -717,19 +718,19 @@ impl<'a, P: Program> Field<'a, P> {
         self.active.insert_unless(neighbors, agrees);
     }
 
-    /// When the program wants vertices looked at again.
+    /// Returns when the program wants vertices to be updated again.
     #[inline]
     pub fn wake(&self) -> Wake {
         self.program.wake()
     }
 
-    /// The number of arcs that touch `v`.
+    /// Returns the number of arcs that touch `v`.
     #[inline]
     pub fn degree(&self, v: VertexId) -> u64 {
         self.lists.of(v).degree()
     }
 
-    /// Reads the neighbours of some vertices, and nothing else; what it returns depends on all of them.
+    /// Reads the neighbours of some vertices and nothing else; the result depends on all of them.
     #[inline]
     pub fn read_neighbors(&self, vertices: &[VertexId]) -> u32 {
         let mut read = 0;
@@ -739,7 +740,8 @@ impl<'a, P: Program> Field<'a, P> {
         read
     }
 
-    /// Reads the labels of the neighbours of some vertices; `ahead` as [`Field::choose`] has them fetched.
+    /// Reads the labels of the neighbours of some vertices; prefetches like [`Field::choose`] if
+    /// `ahead`.
     #[inline]
     pub fn read_labels(&self, vertices: &[VertexId], ahead: bool) -> u32 {
         let (labels, mut read) = (&*self.labels, 0);
@@ -756,20 +758,20 @@ impl<'a, P: Program> Field<'a, P> {
         read
     }
 
-    /// How many threads work on it.
+    /// Returns the number of threads.
     #[inline]
     pub fn threads(&self) -> usize {
         self.desks.len()
     }
 
-    /// Ends a round: where the program wants it, everybody is active again.
+    /// Ends a round: activates all vertices if the program is [`Wake::Always`].
     pub fn end_round(&self) {
         if self.wake() == Wake::Always {
             self.active.insert_all(self.labels.len() as u32);
         }
     }
 
-    /// What a run needs to go on from here.
+    /// Returns the state from which a run can resume.
     pub fn state(&mut self) -> State<'_> {
         State {
             labels: Cow::Borrowed(as_plain(&mut self.labels)),
@@ -778,7 +780,7 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// Gives labels and written columns back.
+    /// Returns labels and written columns.
     pub fn finish(self) -> Finished {
         Finished {
             labels: self.labels.into_iter().map(AtomicU32::into_inner).collect(),

@@ -1,20 +1,20 @@
-//! A graph's neighbour lists: plain ones as slices, and how to have them in the cache in time;
-//! compressed ones decoded a part at a time.
+//! Neighbour lists of a graph: plain ones as slices with prefetching, compressed ones decoded in
+//! parts.
 
 use rayon::prelude::*;
 use ripplet_graph::compressed::{CompressedGraph, CompressedShard, ShardLists};
 use ripplet_graph::{GraphView, Neighbors, VertexId};
 use std::sync::atomic::AtomicU32;
 
-/// A graph's neighbour lists, plain or compressed: which of the two is asked once a vertex.
+/// The neighbour lists of a graph, plain or compressed; the kind is tested once per vertex.
 pub(super) enum Lists<'a> {
     Plain(PlainLists<'a>),
     Compressed(&'a CompressedGraph),
 }
 
-/// Plain lists as slices: looked up once a run, not once a vertex.
+/// Plain lists as slices, resolved once per run.
 pub(super) struct PlainLists<'a> {
-    /// The first shard's, mostly the only one's: a small graph finds them without a search.
+    /// The first shard, usually the only one: it is found without a search.
     first: ShardSlices<'a>,
     others: Vec<ShardSlices<'a>>,
 }
@@ -27,40 +27,40 @@ struct ShardSlices<'a> {
     incoming: Option<Neighbors<'a>>,
 }
 
-/// The lists that a vertex hears from, in parts of which each is there as slices.
+/// `Heard`: the neighbour lists of a vertex, in parts that are slices.
 pub(super) trait Heard: Copy {
     /// Calls `visit(neighbors, weights)` for each part.
     fn each(self, visit: impl FnMut(&[VertexId], Option<&[u32]>));
 
-    /// The number of arcs that touch the vertex.
+    /// Returns the number of arcs that touch the vertex.
     fn degree(self) -> u64;
 }
 
-/// Who is told a part: its neighbours, and their weights.
+/// A visitor of parts: neighbours and their weights.
 type Visit<'v> = dyn FnMut(&[VertexId], Option<&[u32]>) + 'v;
 
-/// Where a vertex's plain lists are.
+/// The place of a vertex's plain lists.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'s, 'a> {
     shard: &'s ShardSlices<'a>,
     local: usize,
 }
 
-/// Plain lists: each is one part.
+/// Plain lists: each list is one part.
 #[derive(Clone, Copy)]
 pub(super) struct Slices<'a> {
     out: (&'a [VertexId], Option<&'a [u32]>),
     incoming: Option<(&'a [VertexId], Option<&'a [u32]>)>,
 }
 
-/// Compressed lists: a part is what was just decoded, and nothing is allocated for it.
+/// `Coded`: compressed lists. A part is a decoded block on the stack; nothing is allocated.
 #[derive(Clone, Copy)]
 pub(super) struct Coded<'a> {
     shard: &'a CompressedShard,
     local: usize,
 }
 
-/// Either.
+/// Plain or compressed lists of a vertex.
 #[derive(Clone, Copy)]
 pub(super) enum Either<'s, 'a> {
     Plain(Place<'s, 'a>),
@@ -141,7 +141,8 @@ impl<'a> Lists<'a> {
         Lists::Plain(PlainLists { first, others: shards.collect() })
     }
 
-    /// The summed weights of the arcs that touch a vertex, over all vertices.
+    /// Returns the sum of all vertices' strengths: the summed weights of the arcs that touch a
+    /// vertex.
     pub fn strength(&self) -> u64 {
         match self {
             Lists::Plain(lists) => lists.strength(),
@@ -152,7 +153,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// What `v` hears from.
+    /// Returns the neighbour lists of `v`.
     #[inline]
     pub fn of(&self, v: VertexId) -> Either<'_, 'a> {
         match self {
@@ -161,7 +162,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The summed weights of the arcs that touch a vertex.
+    /// Returns the summed weights of the arcs that touch a vertex.
     #[inline]
     pub fn strength_of(&self, v: VertexId) -> u64 {
         match self {
@@ -178,7 +179,7 @@ impl<'a> Coded<'a> {
         Coded { shard, local: (v - shard.vertices().start) as usize }
     }
 
-    /// [`Heard::each`] where it is not worth a loop of its own.
+    /// Calls [`Heard::each`] without inlining a loop per caller.
     #[inline(never)]
     fn each_by(self, visit: &mut Visit<'_>) {
         self.each(visit);
@@ -207,14 +208,14 @@ impl<'a> PlainLists<'a> {
 }
 
 impl<'a> Place<'_, 'a> {
-    /// The lists themselves. Always inlined, as what it gives would be handed over in memory.
+    /// Returns the lists as slices. Always inlined, as the result would be returned in memory.
     #[inline(always)]
     pub fn heard(self) -> Slices<'a> {
         let of = |lists: &Neighbors<'a>| (lists.of(self.local), lists.weights_of(self.local));
         Slices { out: of(&self.shard.out), incoming: self.shard.incoming.as_ref().map(of) }
     }
 
-    /// The summed weights of the arcs that touch the vertex.
+    /// Returns the summed weights of the arcs that touch the vertex.
     #[inline]
     fn strength(self) -> u64 {
         if self.shard.out.weights().is_some() {
@@ -224,7 +225,7 @@ impl<'a> Place<'_, 'a> {
         degree(&self.shard.out) + self.shard.incoming.as_ref().map_or(0, degree)
     }
 
-    /// A function of its own, so that a strength without weights is few instructions.
+    /// Separate, so that the strength of an unweighted vertex takes few instructions.
     #[inline(never)]
     fn weighted_strength(self) -> u64 {
         let mut sum = 0;
@@ -235,24 +236,24 @@ impl<'a> Place<'_, 'a> {
     }
 }
 
-/// Neighbours that are decoded at a time, for one look at them all.
+/// Neighbours that are decoded at a time.
 const DECODED: usize = 64;
 
-/// How many vertices ahead of the one at work each step of [`Lists::ahead`] is.
+/// The distance between the stages of [`Lists::ahead`], in vertices.
 const AHEAD: usize = 8;
-/// Neighbours whose labels are fetched ahead: for longer lists the processor's own reordering
-/// hides the latency.
+/// Neighbours whose labels are prefetched: for longer lists out-of-order execution hides the
+/// latency.
 const LABELS_AHEAD: usize = 64;
-/// Neighbours in a cache line.
+/// Neighbours per cache line.
 const LINE: usize = 64 / size_of::<VertexId>();
 
 impl Lists<'_> {
-    /// Calls `visit` for each vertex in turn, and meanwhile fetches the lists of the next ones and,
-    /// where `labels` are given, their neighbours' labels.
+    /// Calls `visit` for each vertex, and prefetches the lists of the next ones and, if `labels`
+    /// are given, their neighbours' labels.
     ///
-    /// What a vertex needs lies in three places, each of which tells where the next is: offsets,
-    /// neighbours, labels. Waiting for memory three times for each vertex would take longer than
-    /// all the counting; so each step is begun a few vertices before it is needed.
+    /// The data of a vertex is in three dependent arrays: offsets, neighbours, labels. Three cache
+    /// misses per vertex would take longer than counting; each access is therefore started a few
+    /// vertices before it is needed.
     #[inline]
     pub fn ahead(
         &self,
@@ -260,7 +261,7 @@ impl Lists<'_> {
         labels: Option<&[AtomicU32]>,
         mut visit: impl FnMut(usize, VertexId),
     ) {
-        // Of compressed lists nothing is fetched: decoding takes longer than it waits.
+        // Compressed lists are not prefetched: decoding takes longer than the latency.
         let plain = match self {
             Lists::Plain(lists) => Some(lists),
             Lists::Compressed(_) => None,
@@ -271,7 +272,7 @@ impl Lists<'_> {
                 fetch(labels, v as usize);
             }
         };
-        // One loop from before the first vertex on, so that each step is inlined in one place.
+        // A single loop that starts before the first vertex, so that each stage is inlined once.
         for step in 0..vertices.len() + 3 * AHEAD {
             let at = |behind: usize| vertices.get(step.wrapping_sub(behind));
             if let Some(lists) = plain {
@@ -311,8 +312,7 @@ impl Place<'_, '_> {
     }
 }
 
-/// Asks for a value's cache line; does nothing where there is no such value, or no such
-/// instruction.
+/// Prefetches the cache line of a value; does nothing if there is no such value or instruction.
 #[inline]
 pub(super) fn fetch<T>(values: &[T], index: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

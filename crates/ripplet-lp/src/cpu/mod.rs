@@ -1,4 +1,4 @@
-//! Label propagation on the CPU's cores; `README.md` beside this file tells how.
+//! Label propagation on CPU cores; see `README.md` beside this file.
 
 #![doc = include_str!("README.md")]
 
@@ -40,7 +40,7 @@ pub struct CpuExecutor {
     pool: rayon::ThreadPool,
 }
 
-/// The system refused threads.
+/// The system refused to start threads.
 #[derive(Debug, Error)]
 #[error("cannot start {threads} threads: {source}")]
 pub struct ThreadError {
@@ -49,23 +49,23 @@ pub struct ThreadError {
 }
 
 impl CpuExecutor {
-    /// An executor with so many threads, or one a core.
+    /// Creates an executor with this number of threads, or one per core.
     ///
     /// # Errors
-    /// Where the system refuses the threads.
+    /// If the system refuses the threads.
     pub fn new(threads: Option<usize>) -> Result<CpuExecutor, ThreadError> {
         let threads = threads.unwrap_or(0);
         let build = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         build.map(|pool| CpuExecutor { pool }).map_err(|source| ThreadError { threads, source })
     }
 
-    /// Does `work` on its threads: runs of it that begin there need not be handed over to them, which
-    /// counts where they take microseconds.
+    /// Runs `work` on the executor's threads. Runs that `work` starts then need no hand-over to the
+    /// pool, which matters if they take microseconds.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
@@ -95,7 +95,7 @@ impl Executor for CpuExecutor {
 }
 
 impl CpuExecutor {
-    /// Returns the memory that a run of a program that declares this will need.
+    /// Returns the memory that a run needs, by the program's declarations.
     fn plan_of(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
         let vertices = u64::from(graph.vertices());
         let threads = self.threads() as u64;
@@ -138,7 +138,7 @@ impl CpuExecutor {
             }
             Order::Async { .. } => plan,
         };
-        // Splitting comes when all but the results is free again: it needs more only where a run
+        // Splitting runs after all arrays but the results are freed: it adds memory only if the run
         // needs very little.
         let kept = written.saturating_add(given + 4 * vertices);
         let free = plan.algorithm_host().saturating_sub(kept);

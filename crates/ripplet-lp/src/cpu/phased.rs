@@ -1,28 +1,30 @@
-//! `phased`: the round's phases one after the other, drawn anew each round.
+//! The `phased` schedule: the phases of a round one after the other, drawn anew each round.
 //!
-//! Blocks of consecutive vertices are like clocks with one hand each: in every phase the hand points
-//! at one *unit* of the block, eight vertices that lie near one another but not side by side, and
-//! each round the hands start anywhere. The stride within a unit is drawn anew each round, too.
+//! Vertices form blocks of consecutive ids. In every phase, one *unit* of each block is scheduled:
+//! eight vertices that are close to one another but not adjacent in id order. The phases cycle
+//! through the units of a block, from a unit that is drawn per block and round. The stride within a
+//! unit is drawn anew each round, too.
 //!
 //! ```text
-//! units of 4 instead of 8, 4 phases, stride 2: the first block's hand starts at 3, the second's at 1
+//! units of 4 instead of 8, 4 phases, stride 2: block 0 starts at unit 3, block 1 at unit 1
 //!
 //!           block 0: 0 1 2 3 4 5 6 7 8 9 a b c d e f    block 1: 0 1 2 3 4 5 6 7 8 9 a b c d e f
 //! phase 0                             .   .   .   .                .   .   .   .
 //! phase 1            .   .   .   .                                               .   .   .   .
 //! ```
 //!
-//! A unit's lists share pages and cache lines, which is worth a quarter of a round's time. Vertices
-//! side by side are not of one unit, so in id order they see one another's changes at once, as in
-//! a sequential sweep, which is worth much where ids are local. Vertices 2, 4 or 6 apart part when
-//! another stride is drawn, which is what lets swapping pairs settle; those 8 apart are of one unit
-//! with each of the strides, so from round 20 on every fourth round has stride 1.
+//! The lists of a unit share pages and cache lines, which saves a quarter of a round's time.
+//! Vertices with adjacent ids are in different units: in id order they see one another's changes in
+//! the same round, as in a sequential sweep, which speeds up convergence if ids are local. Vertices
+//! 2, 4 or 6 apart are in one unit for some strides only, so that pairs that swap labels settle.
+//! Those 8 apart are in one unit for each of the strides; from round 20 on, every fourth round
+//! therefore has stride 1.
 //!
 //! ```text
-//! for each phase:  gather   the active vertices of the phase, which stop being active
-//!                  choose   labels ──▶ chosen     nobody sees anybody's change
+//! for each phase:  gather   compact the phase's active vertices into a list; make them inactive
+//!                  choose   labels ──▶ chosen     no vertex sees another's change
 //!                  commit   chosen ──▶ labels     and label totals; drafts ──▶ columns
-//!                  wake     neighbours that disagree: for a later phase or the next round
+//!                  wake     activate disagreeing neighbours: for a later phase or the next round
 //! ```
 
 use super::drafts::Drafts;
@@ -35,21 +37,23 @@ use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
 use std::ops::Range;
 
-/// Vertices of a block that are at their turn together.
+/// Vertices of a block that are scheduled together.
 const UNIT: u64 = 8;
-/// Strides that are drawn from: 2, 4 and 8.
+/// The number of strides that are drawn from: 2, 4 and 8.
 const STRIDES: u32 = 3;
-/// The first round whose stride is 1. Few runs take so many, and none that settles anyway needs it.
+/// The first round whose stride is 1. Few runs take this many rounds, and runs that settle do not
+/// need it.
 const FIRST_PARTING: u32 = 20;
-/// Every so many rounds from then on have stride 1.
+/// The period, from then on, of rounds with stride 1.
 const PARTING_EVERY: u32 = 4;
-/// Blocks that one task gathers from: as many as take longer than waking a thread.
+/// Blocks that a task compacts: enough to take longer than waking a thread.
 const BLOCKS_PER_TASK: u32 = 1 << 12;
-/// Vertices that one task handles.
+/// Vertices of a task.
 const VERTICES_PER_TASK: usize = Desk::VERTICES / 2;
-/// Vertices between a commit and the one whose totals are fetched.
+/// The prefetch distance of a commit, in vertices.
 const COMMITS_AHEAD: usize = 8;
-/// In `chosen`: the vertex keeps its label. Neither a vertex nor [`NO_LABEL`](crate::NO_LABEL).
+/// A value of `chosen`: the vertex keeps its label. Neither a vertex nor
+/// [`NO_LABEL`](crate::NO_LABEL).
 const KEEP: Label = Label::MAX - 1;
 const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
@@ -58,28 +62,28 @@ pub(super) struct PhasedRounds<'a, P> {
     phases: u32,
     members: Vec<VertexId>,
     chosen: Vec<Label>,
-    /// A draft for each member, and before it whether it is one.
+    /// For each member, whether it has a draft, followed by the draft.
     drafts: Drafts,
 }
 
-/// Bytes of the arrays of a phase: its vertices, once more while they are gathered, and what they
-/// chose; with `draft_len` values of columns, the drafts of these.
+/// Returns the bytes of a phase's arrays: its vertices, a second copy while they are compacted, and
+/// their choices; with `draft_len` values per vertex, also the drafts.
 pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64) -> u64 {
     let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
     largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12))
 }
 
-/// Vertices of a phase, at most.
+/// Returns the largest number of vertices of a phase.
 fn largest_phase(vertices: u64, phases: u32) -> u64 {
     vertices.min(vertices.div_ceil(UNIT * u64::from(phases.max(1))) * UNIT)
 }
 
-/// Values a member has in `drafts`.
+/// Returns the number of values of a member in `drafts`.
 fn record_len(draft_len: usize) -> usize {
     if draft_len > 0 { draft_len + 1 } else { 0 }
 }
 
-/// Whose turn it is in a round.
+/// The assignment of vertices to the phases of a round.
 #[derive(Clone, Copy)]
 struct Turns {
     key: u32,
@@ -90,8 +94,8 @@ struct Turns {
 impl Turns {
     fn new(clock: Clock, phases: u32) -> Turns {
         let key = clock.key(Stream::Phase as u32);
-        // A stride that divides the phases leaves no gap at the end of a block.
-        // No block has the number that stands for the round here.
+        // A stride that divides the phases leaves no gap at the end of a block. `u32::MAX` is not
+        // the number of a block.
         let drawn = part_of(mix(u32::MAX ^ key), STRIDES);
         let round = clock.round();
         let stride = match round >= FIRST_PARTING && round.is_multiple_of(PARTING_EVERY) {
@@ -101,19 +105,20 @@ impl Turns {
         Turns { key, phases: u64::from(phases), stride }
     }
 
-    /// How many vertices a block has.
+    /// Returns the number of vertices of a block.
     fn block_size(self) -> u64 {
         UNIT * self.phases
     }
 
-    /// The vertices of a block, whether they are there or not.
+    /// Returns the ids of a block; the last block may exceed the number of vertices.
     #[inline]
     fn block(self, block: u32) -> Range<u64> {
         let first = u64::from(block) * self.block_size();
         first..first + self.block_size()
     }
 
-    /// The vertices of a block that are at their turn in a phase; some may lie behind the last one.
+    /// Yields the vertices of a block that are scheduled in a phase; some may exceed the last
+    /// vertex.
     #[inline]
     fn unit(self, block: u32, phase: u32) -> impl Iterator<Item = u64> {
         let start = part_of(mix(block ^ self.key), self.phases as u32);
@@ -132,7 +137,8 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         Ok(PhasedRounds { field, phases, members, chosen, drafts })
     }
 
-    /// Moves the phase's active vertices from the active set into `members`, ascending.
+    /// Compacts the phase's active vertices into `members`, ascending, and removes them from the
+    /// active set.
     pub fn gather(&mut self, clock: Clock, phase: u32) {
         let (turns, active) = (Turns::new(clock, self.phases), &self.field.active);
         let vertices = self.field.labels.len() as u64;
@@ -173,7 +179,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
-    /// Leaves only those members that change, so that the steps to come are as short as they can.
+    /// Drops the members that do not change, so that the following steps are short.
     pub fn drop_unchanged(&mut self) {
         let mut kept = 0;
         for index in 0..self.members.len() {
@@ -187,7 +193,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         self.chosen.truncate(kept);
     }
 
-    /// Writes the phase's changes to labels and label totals, and to columns.
+    /// Commits the phase's changes to labels, label totals and columns.
     pub fn commit(&self) {
         let field = &self.field;
         self.changes().for_each(|(_, members, chosen)| {
@@ -213,7 +219,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         });
     }
 
-    /// Wakes the neighbours of those who changed.
+    /// Activates the neighbours of the vertices that changed.
     pub fn wake(&self) {
         let field = &self.field;
         self.changes().for_each(|(_, members, chosen)| {
@@ -224,7 +230,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         });
     }
 
-    /// The members that change: what each of them chose, and what its written columns will be.
+    /// Yields the members that change: the new label, and the new values of the written columns.
     #[cfg(feature = "ranks")]
     pub fn choices(&self) -> impl Iterator<Item = (VertexId, Label, Vec<u32>)> {
         let chosen = self.members.iter().zip(&self.chosen).enumerate();
@@ -243,7 +249,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         })
     }
 
-    /// The changes of the phase, some at a time: the first one's number, vertices, new labels.
+    /// Yields the changes of the phase in parts: the index of the first one, vertices, new labels.
     fn changes(&self) -> impl ParallelIterator<Item = (usize, &[VertexId], &[Label])> {
         let members = self.members.par_chunks(VERTICES_PER_TASK);
         let changes = members.zip(self.chosen.par_chunks(VERTICES_PER_TASK)).enumerate();
@@ -251,14 +257,14 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 }
 
-/// Whether a member has a draft.
+/// Returns whether a member has a draft.
 fn is_drafted(drafts: &Drafts, member: usize) -> bool {
     drafts.get(member).next() == Some(1)
 }
 
-/// Some members of a phase.
+/// A range of a phase's members.
 struct Part<'a> {
-    /// The number of the first.
+    /// The index of the first one.
     first: usize,
     members: &'a [VertexId],
     chosen: &'a mut [Label],
@@ -266,7 +272,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Chooses for them.
+    /// Chooses a label for each member.
     fn choose<P: Program>(self, field: &Field<'_, P>, clock: Clock, desk: &mut Desk) -> Round {
         let mut tally = Round { visited: self.members.len() as u64, ..Round::default() };
         let has_drafts = field.columns.draft_len() > 0;

@@ -1,4 +1,4 @@
-//! Where the time of a full iteration goes on the CPU: its parts, and what reading alone takes.
+//! Time profile of a full iteration on the CPU: its parts, and lower bounds from reading alone.
 
 use super::CpuExecutor;
 use super::field::{Desk, Field};
@@ -10,7 +10,7 @@ use ripplet_graph::GraphView;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The degree classes: what each is called, and the largest degree that it has.
+/// The degree classes: their names and largest degrees.
 const CLASSES: [(&str, u64); 6] = [
     ("degree 0-4", 4),
     ("degree 5-16", 16),
@@ -19,7 +19,7 @@ const CLASSES: [(&str, u64); 6] = [
     ("degree 513-4096", 4096),
     ("degree above 4096", u64::MAX),
 ];
-/// How often what no iteration can beat is measured: the least counts.
+/// The number of measurements of a lower bound; the smallest counts.
 const TIMES: usize = 5;
 
 /// The vertices of a degree class.
@@ -30,13 +30,14 @@ struct Class {
 }
 
 impl CpuExecutor {
-    /// Measures so many full iterations of a program on a graph.
+    /// Measures `iterations` full iterations of a program on a graph.
     ///
-    /// Every vertex is active in each of them, and all update at once, whatever the settings' order; labels go on
-    /// from one to the next. Each is measured twice, as a whole and in parts, by two runs of the same draws.
+    /// In each iteration every vertex is active and all update synchronously, whatever the
+    /// settings' order. Labels carry over to the next iteration. Each iteration is measured twice,
+    /// as a whole and in parts, by two runs with equal draws.
     ///
     /// # Errors
-    /// As a run: where the settings do not fit the graph, memory is refused, or the observer cancels.
+    /// If the settings do not fit the graph, memory is refused, or the observer cancels.
     pub fn profile<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
@@ -130,12 +131,12 @@ impl<P: Program> Measured for SyncRounds<'_, P> {
     }
 }
 
-/// The place of a degree's class.
+/// Returns the class of a degree.
 fn class_of(degree: u64) -> usize {
     CLASSES.partition_point(|&(_, most)| most < degree)
 }
 
-/// The vertices of each class.
+/// Returns the number of vertices and arcs of each class.
 fn classes<P: Program>(field: &Field<'_, P>) -> [Class; CLASSES.len()] {
     let add = |mut classes: [Class; CLASSES.len()], degree: u64| {
         let class = &mut classes[class_of(degree)];
@@ -152,16 +153,16 @@ fn classes<P: Program>(field: &Field<'_, P>) -> [Class; CLASSES.len()] {
     degrees.fold(Default::default, add).reduce(Default::default, both)
 }
 
-/// The least seconds of reading all neighbours, and all neighbours' labels.
+/// Returns the least seconds of reading all neighbours, and all neighbours' labels.
 fn ceilings<P: Program>(field: &Field<'_, P>) -> (f64, f64) {
     let stream = least(field, |vertices| field.read_neighbors(vertices));
-    // A graph that fits the cache is read faster without fetching ahead.
+    // A graph that fits the cache is read faster without prefetching.
     let [near, far] =
         [false, true].map(|ahead| least(field, |vertices| field.read_labels(vertices, ahead)));
     (stream, near.min(far))
 }
 
-/// The least seconds that `read` of all vertices takes.
+/// Returns the least seconds of calling `read` for all vertices.
 fn least<P: Program>(field: &Field<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
     let vertices = field.labels.len();
     let all = || {

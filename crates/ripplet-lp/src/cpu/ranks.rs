@@ -1,9 +1,10 @@
-//! Several executors of this machine that share each run, each with some of the vertices, and talk by letters
-//! alone: what devices do, and what ranks on several machines would do, on the CPU.
+//! Several executors of one machine that share a run and exchange messages, as devices or machines
+//! do.
 //!
-//! A rank is a [`PhasedRounds`] whose active set has its own vertices alone. It has labels, totals and columns of
-//! all, as [`crate::engine::Rank`] says, so this takes as much memory as there are ranks, and is no faster than
-//! one executor with all threads: it is for tests, and for those who write another [`Exchange`].
+//! A rank is a [`PhasedRounds`] whose active set is restricted to its own vertices. It holds the
+//! labels, totals and columns of all vertices (see [`crate::engine::Rank`]), so that memory grows
+//! with the number of ranks, and a run is no faster than on one executor with all threads. It
+//! serves as a test, and as a model for implementations of [`Exchange`].
 
 use super::CpuExecutor;
 use super::field::Field;
@@ -22,19 +23,20 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Vertices of a word of the active set, which is one rank's.
+/// Vertices of a word of the active set; a word belongs to one rank.
 const WORD: u32 = 64;
 
 /// Runs label propagation on several executors, which share the graph's vertices.
 ///
-/// The labels are those of one executor. `async`, where a vertex sees whatever is there, is left to the first.
+/// The labels are those of one executor. `async` runs on the first executor alone, as it has no
+/// barriers.
 #[derive(Debug)]
 pub struct RanksExecutor {
     ranks: Vec<CpuExecutor>,
 }
 
 impl RanksExecutor {
-    /// An executor of these, at least one.
+    /// Creates an executor of these, at least one.
     pub fn new(first: CpuExecutor, others: impl IntoIterator<Item = CpuExecutor>) -> Self {
         RanksExecutor { ranks: [first].into_iter().chain(others).collect() }
     }
@@ -72,7 +74,7 @@ impl Executor for RanksExecutor {
     }
 }
 
-/// Runs a program on several pools; [`Order::Async`] as [`Order::Sync`].
+/// Runs a program on several pools; [`Order::Async`] runs as [`Order::Sync`].
 pub(super) fn run<P: Program>(
     program: &P,
     pools: &[&ThreadPool],
@@ -85,7 +87,7 @@ pub(super) fn run<P: Program>(
         // No vertex sees another's change before all have chosen.
         Order::Sync | Order::Async { .. } => 1,
     };
-    // The caller knows the plan.
+    // The caller inserts the planned bytes.
     let refused = |_| RunError::OutOfMemory { bytes: 0 };
     let parts = Loads::of(graph, WORD).part(&vec![1.0; pools.len()]);
     let begin = |(number, pool): (usize, &&ThreadPool)| {
@@ -112,13 +114,13 @@ pub(super) fn run<P: Program>(
     run_rounds(Box::new(rounds), graph, settings, observer)
 }
 
-/// Takes out of the active set what is another rank's; gives it, by the number of its word.
+/// Removes the vertices of other ranks from the active set; returns their words by number.
 fn keep_own<P: Program>(field: &mut Field<'_, P>, own: &Range<VertexId>) -> Vec<(usize, u64)> {
     let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
     let mut others = Vec::new();
     let state = field.active.state().to_vec();
     for (number, bits) in state.into_iter().enumerate() {
-        // An empty range has no words, whatever it begins with.
+        // An empty range has no words, whatever its start.
         let is_own = !own.is_empty() && words.contains(&number);
         if bits != 0 && !is_own {
             field.active.take(number..number + 1, &mut Vec::new());
@@ -128,29 +130,29 @@ fn keep_own<P: Program>(field: &mut Field<'_, P>, own: &Range<VertexId>) -> Vec<
     others
 }
 
-/// One of those who share a run.
+/// A rank: one of the executors that share a run.
 struct CpuRank<'a, P> {
     rounds: PhasedRounds<'a, P>,
     phases: u32,
     own: Range<VertexId>,
-    /// The phase at hand.
+    /// The current phase.
     at: Option<(Clock, u32)>,
-    /// Of its own vertices, where the schedule looks for oscillation.
+    /// The fingerprint of the rank's vertices, if the schedule detects oscillation.
     fingerprint: Option<u64>,
-    /// What was counted in the round.
+    /// The counts of the current round.
     round: Round,
 }
 
-/// What a rank sends.
+/// `Letter`: a message between ranks.
 enum Letter {
-    /// Vertices that changed: each with its label, and the values of its written columns.
+    /// Label updates: changed vertices with their labels and the values of their written columns.
     Changes(Vec<(VertexId, Label, Vec<u32>)>),
-    /// Words of the active set.
+    /// Frontier updates: words of the active set.
     Woken(Vec<(usize, u64)>),
 }
 
 impl<P: Program> CpuRank<'_, P> {
-    /// What the changes of the phase add to the fingerprint.
+    /// Returns the change of the fingerprint in this phase.
     fn trace(&self) -> u64 {
         let field = &self.rounds.field;
         let mut print = 0u64;
@@ -192,7 +194,7 @@ impl<P: Program> CpuRank<'_, P> {
         }
     }
 
-    /// A round, when the observer lets it.
+    /// Performs a round, unless the observer cancels.
     fn do_round(
         &mut self,
         index: u32,
@@ -211,7 +213,7 @@ impl<P: Program> CpuRank<'_, P> {
     }
 }
 
-/// A rank, and who may end its work.
+/// A rank with the observer that may cancel its work.
 struct Watched<'w, 'a, P> {
     rank: &'w mut CpuRank<'a, P>,
     observer: &'w dyn Observer,
@@ -228,7 +230,7 @@ impl<P: Program> Rank for Watched<'_, '_, P> {
         if let Some(before) = rank.fingerprint {
             rank.fingerprint = Some(before.wrapping_add(rank.trace()));
         }
-        // Who kept its label and changed its columns wakes others otherwise than who did not.
+        // Only after the fingerprint: a commit overwrites the labels and columns that it compares.
         rank.rounds.commit();
         Ok(())
     }
@@ -239,7 +241,7 @@ impl<P: Program> Rank for Watched<'_, '_, P> {
     }
 }
 
-/// A rank's channels to and from each other.
+/// The channels of a rank to and from each other rank.
 struct Channels {
     to: Vec<Sender<Letter>>,
     from: Vec<Receiver<Letter>>,
@@ -248,7 +250,7 @@ struct Channels {
 }
 
 impl Channels {
-    /// Those of all ranks.
+    /// Connects all ranks.
     fn between(parts: &Parts) -> Vec<Channels> {
         let count = parts.ranks();
         let others = |own: usize| (0..count).filter(move |&rank| rank != own);
@@ -269,13 +271,13 @@ impl Channels {
         all
     }
 
-    /// Sends each other its letter, and gives theirs to `take`.
+    /// Sends a message to each other rank, and passes each received one to `take`.
     fn swap(
         &self,
         letter: impl Fn(usize) -> Letter,
         mut take: impl FnMut(Letter),
     ) -> Result<(), RunError> {
-        // A rank leaves when it is cancelled, and for no other reason.
+        // A rank hangs up only if it was cancelled.
         let left = RunError::Cancelled;
         for (to, &rank) in self.to.iter().zip(&self.others) {
             to.send(letter(rank)).map_err(|_| left.clone())?;
@@ -305,7 +307,7 @@ impl<P: Program> Exchange<Watched<'_, '_, P>> for Channels {
     }
 }
 
-/// A run in motion: each rank has a thread of its own, and those of its executor.
+/// A run in progress: each rank has a thread, and the threads of its executor.
 struct RanksRounds<'a, P> {
     pools: &'a [&'a ThreadPool],
     ranks: Vec<CpuRank<'a, P>>,
@@ -342,7 +344,7 @@ impl<P: Program> Rounds for RanksRounds<'_, P> {
         Ok(State { active: Cow::Owned(active), ..state })
     }
 
-    /// Labels and columns are everybody's: the first rank gives them.
+    /// Labels and columns are replicated: the first rank returns them.
     fn finish(mut self: Box<Self>) -> Result<Finished, RunError> {
         Box::new(self.ranks.swap_remove(0).rounds).finish()
     }

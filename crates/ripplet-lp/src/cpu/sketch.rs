@@ -1,20 +1,20 @@
-//! Counting by a sketch: `crate::counter` has the definition.
+//! The sketch counters; `crate::counter` defines them.
 
 use crate::counter::{PART, Parts, Rule, Sketch, Slots};
 use crate::{Label, NO_LABEL, Vote};
 
-/// Votes that are read at a time.
+/// Votes that are loaded at a time.
 pub(super) const CHUNK: usize = 1024;
 const _: () = assert!(CHUNK.is_multiple_of(PART));
 
 const MOST: usize = Slots::MOST as usize;
 
-/// Merges of parts at most: a vertex has fewer than 2^33 arcs.
+/// The most merge levels of parts: a vertex has fewer than 2^33 arcs.
 const LEVELS: usize = 33 - PART.trailing_zeros() as usize;
 
-/// The candidates, each in its slot.
+/// `Held`: the candidates of a sketch, each in its slot.
 ///
-/// A free slot has weight 0 and [`NO_LABEL`], which nobody votes for.
+/// A free slot has weight 0 and [`NO_LABEL`], which no vote has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     labels: [Label; MOST],
@@ -24,17 +24,17 @@ pub(super) struct Held {
 impl Held {
     const NOTHING: Held = Held { labels: [NO_LABEL; MOST], weights: [0; MOST] };
 
-    /// The candidates with what their slots hold.
+    /// Yields the candidates with the weights of their slots.
     pub fn candidates(&self) -> impl Iterator<Item = (Label, u64)> {
         self.labels.into_iter().zip(self.weights).filter(|(_, weight)| *weight > 0)
     }
 
-    /// Makes each candidate's weight 0, for [`Held::recount`]; they are no slots any more.
+    /// Sets all weights to 0, for [`Held::recount`]; the slots are no valid sketch any more.
     pub fn forget_weights(&mut self) {
         self.weights = [0; MOST];
     }
 
-    /// Adds up the votes for the candidates.
+    /// Adds the votes for the candidates to their weights.
     #[inline]
     pub fn recount(&mut self, slots: usize, votes: &[Vote]) {
         for vote in votes.iter().filter(|vote| vote.weight > 0) {
@@ -87,7 +87,7 @@ impl Held {
         }
     }
 
-    /// Takes in the sketch of the part behind.
+    /// Merges the sketch of the next part into this one.
     fn merge(&mut self, rule: Rule, right: &Held) {
         match rule {
             Rule::MisraGries(slots) => {
@@ -102,28 +102,27 @@ impl Held {
     }
 }
 
-/// A vertex's votes, sketched as they come.
-///
+/// `Poll`: the sketch of a vertex's votes, built as they are loaded.
 /// ```text
 /// parts      0   1   2   3   4
-/// merged     └─┬─┘   └─┬─┘   │     what is on the stack: the sketch of parts 0–3, that of part 4
+/// merged     └─┬─┘   └─┬─┘   │     on the stack: the sketches of parts 0–3 and of part 4
 ///              └───┬───┘     │
-///                  └────┬────┘     at the end
+///                  └────┬────┘     when finished
 /// ```
 #[derive(Debug)]
 pub(super) struct Poll {
     sketch: Sketch,
-    /// Room for the votes of a chunk.
+    /// The votes of a chunk.
     pub chunk: Vec<Vote>,
-    /// How many votes the vertex has, where all of them are in the chunk; 0 where they are not.
+    /// The number of votes in `chunk` if it holds all votes of the vertex, else 0.
     pub cast: usize,
-    /// Sketches of whole parts that wait for those behind them: of more parts further down.
+    /// Sketches of complete parts that wait for a partner; lower ones cover more parts.
     stack: Vec<Held>,
-    /// Parts in these.
+    /// The number of parts in `stack`.
     parts: u64,
-    /// The part at hand.
+    /// The sketch of the current part.
     part: Held,
-    /// Arcs in it.
+    /// Arcs in the current part.
     arcs: usize,
 }
 
@@ -133,17 +132,18 @@ impl Poll {
         Poll { sketch, chunk, cast: 0, stack, parts: 0, part: Held::NOTHING, arcs: 0 }
     }
 
-    /// Bytes that it occupies.
+    /// Returns the bytes that a sketch occupies.
     pub const fn bytes() -> u64 {
         (CHUNK * size_of::<Vote>() + LEVELS * size_of::<Held>()) as u64
     }
 
-    /// The votes of the vertex, in the order of its arcs, or none.
+    /// Returns the votes of the vertex in the order of its arcs, or nothing if they did not fit
+    /// into one chunk.
     pub fn ballots(&self) -> &[Vote] {
         &self.chunk[..self.cast]
     }
 
-    /// Takes the next votes; parts begin where the ones before ended.
+    /// Adds the next votes; parts continue across calls.
     pub fn take(&mut self, votes: &[Vote]) {
         let Sketch { rule, parts, .. } = self.sketch;
         if parts == Parts::One {
@@ -165,7 +165,7 @@ impl Poll {
         self.stack.push(std::mem::replace(&mut self.part, Held::NOTHING));
         self.arcs = 0;
         self.parts += 1;
-        // As a binary counter carries.
+        // Merges like the carries of a binary counter.
         for _ in 0..self.parts.trailing_zeros() {
             self.merge_last();
         }
@@ -179,7 +179,7 @@ impl Poll {
         }
     }
 
-    /// The candidates of all votes since the last time.
+    /// Returns the candidates of all votes since the last call, and resets the sketch.
     pub fn finish(&mut self) -> Held {
         if self.stack.is_empty() {
             self.arcs = 0;
@@ -236,8 +236,9 @@ mod tests {
     }
 
     proptest! {
-        /// In any order of merges, who has more than 1/(K + 1) of all votes is a candidate, and no
-        /// slot holds more than the truth, nor less than what all lost together.
+        /// In any order of merges, a label with more than 1/(K + 1) of all votes is a candidate. No
+        /// slot holds more than the true sum, nor less than it minus the weight that all slots
+        /// lost.
         #[test]
         fn heavy_hitters_are_candidates_after_any_merges(
             slots in 1u32..=32,
@@ -321,7 +322,7 @@ mod tests {
         }
     }
 
-    /// By hand, as the definition reads.
+    /// The steps of the definition, worked out by hand.
     #[test]
     fn steps_of_the_definition() {
         let two = Rule::MisraGries(Slots::new(2).unwrap());
@@ -333,7 +334,7 @@ mod tests {
         held.take(two, 7, 3);
         held.take(two, 5, 2);
         assert_eq!(slots(&held), [(7, 3), (5, 2)]);
-        // All lose 2; what is left of the vote takes the slot that this frees.
+        // All lose 2; the rest of the vote takes the slot that this frees.
         held.take(two, 9, 6);
         assert_eq!(slots(&held), [(7, 1), (9, 4)]);
         held.take(two, 5, 1);

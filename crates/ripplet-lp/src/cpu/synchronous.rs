@@ -1,12 +1,12 @@
-//! `sync`: every active vertex against the labels of the round before.
+//! The `sync` schedule: every active vertex chooses by the labels of the round before.
 //!
 //! ```text
-//! choose   labels ──▶ next     all active vertices; the others' labels are copied
+//! choose   labels ──▶ next     all active vertices; the labels of the others are copied
 //! swap     labels ◀─▶ next
-//! settle   where the two differ: move totals, wake neighbours
+//! settle   where the two differ: move totals, activate neighbours
 //! ```
 //!
-//! Columns that the program writes are drafted beside and committed when the round settles.
+//! Written columns are drafted in a second array and committed when the round settles.
 
 use super::drafts::Drafts;
 use super::field::{Desk, Field};
@@ -22,13 +22,13 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) struct SyncRounds<'a, P> {
     pub field: Field<'a, P>,
     next: Vec<AtomicU32>,
-    /// A draft for each vertex, which between rounds is what the columns hold.
+    /// A draft per vertex, which equals its columns between rounds.
     drafts: Drafts,
     fingerprint: u64,
 }
 
 impl<'a, P: Program> SyncRounds<'a, P> {
-    /// Rounds that go on with this fingerprint.
+    /// Creates rounds that continue from this fingerprint.
     pub fn new(field: Field<'a, P>, fingerprint: u64) -> Result<Self, OutOfMemory> {
         let mut next = memory::with_room(field.labels.len())?;
         next.par_extend(field.labels.par_iter().map(|l| AtomicU32::new(l.load(Relaxed))));
@@ -37,13 +37,13 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         Ok(SyncRounds { field, next, drafts, fingerprint })
     }
 
-    /// Chooses for the active vertices of some words, which stop being active.
+    /// Chooses labels for the active vertices of some words, and makes these inactive.
     fn choose(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
         self.keep_labels(words.clone());
         self.choose_active(words, clock, desk)
     }
 
-    /// Has the vertices of some words keep their labels, unless they choose.
+    /// Copies the labels of the vertices of some words to the next ones.
     pub fn keep_labels(&self, words: Range<usize>) {
         let all = words.start * 64..(words.end * 64).min(self.next.len());
         for v in all {
@@ -51,7 +51,8 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         }
     }
 
-    /// [`SyncRounds::choose`], where vertices keep their labels already.
+    /// Chooses labels for the active vertices of some words, like [`SyncRounds::choose`], without
+    /// copying the others' labels.
     #[inline]
     pub fn choose_active(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
         let Desk { sheet, vertices } = desk;
@@ -68,7 +69,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         tally
     }
 
-    /// Makes what was chosen the labels, and wakes who must look at them; returns how many vertices changed.
+    /// Commits the choices and activates neighbours; returns the number of vertices that changed.
     pub fn show(&mut self) -> u64 {
         std::mem::swap(&mut self.field.labels, &mut self.next);
         let vertices = self.next.len();
@@ -85,7 +86,8 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         changed
     }
 
-    /// After the swap: `next` has the labels before. Returns the changes and their fingerprint.
+    /// Settles a range of vertices after the swap, when `next` has the old labels. Returns the
+    /// number of changes and their fingerprint.
     fn settle(&self, part: Range<usize>, desk: &mut Desk) -> (u64, u64) {
         let before = |v: u32| self.next[v as usize].load(Relaxed);
         let relabelled = |v: u32| before(v) != self.field.label(v);
@@ -103,7 +105,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         (desk.vertices.len() as u64, print)
     }
 
-    /// Whether a vertex's columns are about to change.
+    /// Returns whether a vertex's columns are about to change.
     #[inline]
     fn redrafted(&self, v: u32) -> bool {
         let columns = &self.field.columns;
@@ -111,14 +113,14 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         columns.draft_len() > 0 && drafted().any(|(value, next)| value.load(Relaxed) != next)
     }
 
-    /// Shows a vertex's draft; returns what that adds to the fingerprint.
+    /// Commits a vertex's draft; returns the change of the fingerprint.
     #[inline]
     fn commit_draft(&self, v: u32) -> u64 {
         let mut print = 0u64;
         for (index, (value, next)) in
             self.field.columns.written(v).zip(self.drafts.get(v as usize)).enumerate()
         {
-            // Values of different columns are different vertices to the fingerprint.
+            // Each value of a column has its own key in the fingerprint.
             let place = mix(v ^ mix(index as u32 + 1));
             let before = value.swap(next, Relaxed);
             print = print.wrapping_add(trace(place, next)).wrapping_sub(trace(place, before));
@@ -147,7 +149,8 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
     }
 }
 
-/// One vertex's part of the fingerprint, which is their sum and so needs no order.
+/// Returns the contribution of one vertex to the fingerprint, which is a sum and so independent of
+/// order.
 pub(super) fn trace(v: u32, label: Label) -> u64 {
     u64::from(mix(v ^ mix(label))) << 32 | u64::from(mix(label ^ mix(!v)))
 }

@@ -1,4 +1,4 @@
-//! What the program wants kept for every label: members, or their summed degrees.
+//! Label totals: the number of members of every label, or their summed degrees.
 
 use super::lists::{Lists, fetch};
 use crate::views::Total;
@@ -10,26 +10,26 @@ use ripplet_graph::memory::{self, OutOfMemory};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The totals of all labels; empty where the program wants none.
+/// The totals of all labels; empty if the program needs none.
 pub(super) struct Totals {
     of_label: Vec<AtomicU32>,
-    /// What all vertices add, those without a label too.
+    /// The sum over all vertices, including those without a label.
     pub grand: u64,
-    /// No total exceeds this, nor ever did.
+    /// An upper bound of every total, past and present.
     most: AtomicU32,
     share: Share,
 }
 
-/// What a vertex adds to its label's total.
+/// The contribution of a vertex to its label's total.
 #[derive(Clone, Copy)]
 enum Share {
     One,
-    /// Its weighted degree.
+    /// The weighted degree.
     Volume(VolumeUnit),
 }
 
 impl Totals {
-    /// The totals of these labels.
+    /// Computes the totals of these labels.
     pub fn new(
         kept: LabelTotal,
         lists: &Lists<'_>,
@@ -58,26 +58,26 @@ impl Totals {
         Ok(Totals { of_label, grand, most: AtomicU32::new(most), share })
     }
 
-    /// A candidate's own total.
+    /// Returns access to each candidate's own total.
     #[inline]
     pub fn kept(&self) -> Total<'_> {
         Total::Kept(&self.of_label)
     }
 
-    /// A bound on every candidate's total, which lies at hand.
+    /// Returns the upper bound of every candidate's total, which needs no memory access.
     #[inline]
     pub fn at_most(&self) -> Total<'_> {
         Total::AtMost(self.most.load(Relaxed))
     }
 
-    /// Fetches the totals of labels that will be shifted.
+    /// Prefetches the totals that [`Totals::shift`] changes.
     #[inline]
     pub fn fetch(&self, from: Label, to: Label) {
         fetch(&self.of_label, from as usize);
         fetch(&self.of_label, to as usize);
     }
 
-    /// Moves what `v` adds from one label to another.
+    /// Moves the contribution of `v` from one label to another.
     #[inline]
     pub fn shift(&self, v: VertexId, lists: &Lists<'_>, from: Label, to: Label) {
         if self.of_label.is_empty() {

@@ -1,32 +1,32 @@
-//! The exact counter: every label that got votes, with their sum.
+//! The exact counter: the sum of votes of every label.
 
 use crate::{Label, NO_LABEL, Vote};
 
-/// Slots of the table for each vote, at least: most labels find their slot at once.
+/// The least number of table slots per vote: most labels find their slot at once.
 const SLOTS_PER_VOTE: usize = 3;
 
 /// The votes of one vertex at a time, and a hash table from label to their sum.
 ///
-/// Votes are first collected, then counted: collecting waits for memory and nothing else, counting
-/// works in the first-level cache. A small vertex uses a small part of the table, and the table is
-/// never cleared: a slot belongs to the vertex whose number its tag carries. The table grows to the
-/// largest vertex that it meets.
+/// Votes are first collected, then counted: collecting is bound by memory latency, counting runs in
+/// the first-level cache. A vertex of low degree uses a small part of the table. The table is never
+/// cleared: the tag of a slot carries the number of the vertex that wrote it. The table grows to
+/// the largest vertex that it meets.
 ///
 /// ```text
 /// ballots   7 7 3 7 9                      collect
 /// sums      1 2 1 3 1                      count: the sum of each vote's label so far,
-/// slots     · 9 · · 3 · 7 ·                         and the slot has it for the next vote
+/// slots     · 9 · · 3 · 7 ·                         kept in its slot for the next vote
 ///             1     1   3
-/// the highest sum, 3, stands beside label 7: each label reaches its total once
+/// the highest sum, 3, is beside label 7: each label reaches its total once
 /// ```
 #[derive(Debug, Default)]
 pub(super) struct Votes {
     ballots: Vec<Vote>,
-    /// How many of the ballots are of the current vertex.
+    /// The number of votes of the current vertex.
     cast: usize,
     sums: Vec<u64>,
     slots: Vec<Slot>,
-    /// The number of the current vertex; tags of other numbers are free slots.
+    /// The number of the current vertex; slots whose tags have other numbers are free.
     number: u32,
 }
 
@@ -37,23 +37,23 @@ struct Slot {
     sum: u64,
 }
 
-/// What counting tells of a vertex's votes.
+/// The counts of a vertex's votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
-    /// The sum of all votes.
+    /// `cast`: the total votes.
     pub cast: u64,
     /// The largest sum of a label; 0 without votes.
     pub top: u64,
 }
 
 impl Votes {
-    /// Bytes that are occupied once a vertex of this degree was counted.
+    /// Returns the bytes that the counter occupies after a vertex of this degree.
     pub fn bytes_for(degree: u64) -> u64 {
         let (votes, slots) = (room_for(degree as usize), slots_for(room_for(degree as usize)));
         (votes * (size_of::<Vote>() + size_of::<u64>()) + slots * size_of::<Slot>()) as u64
     }
 
-    /// Begins a vertex with so many votes, which must be written into what this gives.
+    /// Begins a vertex with `degree` votes; the caller must write them into the returned slice.
     #[inline]
     pub fn begin(&mut self, degree: usize) -> &mut [Vote] {
         if degree > self.sums.len() {
@@ -65,7 +65,7 @@ impl Votes {
 
     #[cold]
     fn grow(&mut self, degree: usize) {
-        // Nothing is kept: free the old first, so that the two are never there together.
+        // Nothing is kept: free the old arrays first, so that the peak is not their sum.
         *self = Votes::default();
         let votes = room_for(degree);
         self.ballots = vec![Vote::default(); votes];
@@ -97,20 +97,20 @@ impl Votes {
         count
     }
 
-    /// The votes since [`Votes::begin`], in the order of the neighbours.
+    /// Returns the votes since [`Votes::begin`], in the order of the neighbours.
     #[inline]
     pub fn ballots(&self) -> &[Vote] {
         &self.ballots[..self.cast]
     }
 
-    /// The labels whose votes sum up to `top`, each at least once.
+    /// Yields the labels whose votes sum up to `top`, each at least once.
     #[inline]
     pub fn leaders(&self, top: u64) -> impl Iterator<Item = Label> {
         let sums = self.ballots().iter().zip(&self.sums);
         sums.filter(move |(_, sum)| **sum == top).map(|(ballot, _)| ballot.label)
     }
 
-    /// Every label with the sum of its votes, each at least once.
+    /// Yields every label with the sum of its votes, each at least once.
     pub fn all(&mut self) -> impl Iterator<Item = (Label, u64)> {
         let used = slots_for(self.cast).min(self.slots.len());
         let slots = &mut self.slots[..used];
@@ -119,10 +119,9 @@ impl Votes {
     }
 }
 
-/// The votes for one label as if it were the top, in one pass without the table.
+/// Counts the votes for one label, in one pass without the table; `top` is that label's sum.
 ///
-/// Comes before everything else that is asked of the votes: those for [`NO_LABEL`] say nothing from
-/// here on.
+/// It must be called before the other functions: it sets the weight of votes for [`NO_LABEL`] to 0.
 #[inline]
 pub(super) fn count_one(ballots: &mut [Vote], label: Label) -> Count {
     let mut silent = false;
@@ -143,8 +142,8 @@ pub(super) fn count_one(ballots: &mut [Vote], label: Label) -> Count {
     count(ballots, &mut silent)
 }
 
-/// The slot that has a label, or the free one where it belongs. `slots` is a power of two long
-/// and not full.
+/// Returns the slot of a label: the one that holds it, or a free one. The length of `slots` must be
+/// a power of two, and one slot must be free.
 #[inline]
 fn find(slots: &mut [Slot], number: u32, label: Label) -> &mut Slot {
     let mask = slots.len() - 1;
@@ -167,12 +166,12 @@ fn tag(number: u32, label: Label) -> u64 {
     u64::from(number) << 32 | u64::from(label)
 }
 
-/// Votes that the arrays hold where a vertex of this degree must fit.
+/// Returns the capacity in votes for a vertex of this degree.
 fn room_for(degree: usize) -> usize {
     degree.next_power_of_two().max(64)
 }
 
-/// Slots in use for so many votes.
+/// Returns the number of slots in use for `votes` votes.
 #[inline]
 fn slots_for(votes: usize) -> usize {
     (SLOTS_PER_VOTE * votes).next_power_of_two()
@@ -189,11 +188,11 @@ mod tests {
         fn sums_are_those_of_a_map(lists in prop::collection::vec(
             prop::collection::vec((0u32..40, 0u32..=u32::MAX), 0..200), 1..5)) {
             let mut votes = Votes::default();
-            // The numbers run out within this test.
+            // The number overflows within this test.
             votes.begin(1);
             votes.number = u32::MAX - 2;
             for list in lists {
-                // Labels that collide: they differ in few bits.
+                // Labels that differ in few bits, so that they collide.
                 let ballot = |&(label, weight)| Vote { label: label << 26 | label, weight };
                 let mut expected: BTreeMap<Label, u64> = BTreeMap::new();
                 for vote in list.iter().map(ballot) {

@@ -1,8 +1,9 @@
-//! LDBC Graphalytics' community detection: the most frequent label, whatever happens.
+//! Community detection of LDBC Graphalytics (CDLP): the most frequent label wins, without a guard.
 //!
-//! Exactly LDBC's with [`Schedule::cdlp`](crate::Schedule::cdlp) and a fixed number of rounds:
-//! synchronous, the smallest label wins a tie, a vertex without neighbours keeps its label. On a
-//! directed graph in- and out-neighbours are counted separately: a reciprocal one votes twice.
+//! The result is LDBC's with [`Schedule::cdlp`](crate::Schedule::cdlp) and a fixed number of
+//! rounds: synchronous, the smallest label wins a tie, a vertex without neighbours keeps its label.
+//! On a directed graph in- and out-neighbours are counted separately: a reciprocal neighbour votes
+//! twice.
 //!
 //! Reference: *The LDBC Graphalytics Benchmark*, version 1.0.1, section 2.3.4.
 

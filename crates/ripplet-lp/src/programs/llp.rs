@@ -1,17 +1,18 @@
-//! Layered label propagation: labels that many vertices have must be wanted more.
+//! Layered label propagation: a label's score falls with the number of its members that are not
+//! neighbours.
 //!
-//! A label's score is k − γ (v − k), with k the neighbours that show it and v the vertices of the
-//! whole graph that have it: each of its members that is not a neighbour costs γ. With γ = 0 that is
-//! plain label propagation; the higher γ, the smaller and denser the communities. A [`sweep`] over
-//! γ = 1, 1/2, 1/4, … shows the graph at many resolutions, and [`layered_order`] makes of them the
-//! order that the algorithm was invented for.
+//! The score of a label is k − γ (v − k), where k is the number of neighbours with the label, and v
+//! the number of vertices of the graph with it: each member that is not a neighbour costs γ. γ = 0
+//! is plain label propagation; the higher γ, the smaller and denser the communities. A [`sweep`]
+//! over γ = 1, 1/2, 1/4, … yields communities at many resolutions, and [`layered_order`] computes
+//! from them the order that the algorithm was designed for.
 //!
-//! γ is held in steps of 2⁻¹⁶, and scores are `i64`s in these steps: exact in any graph with γ up
-//! to 32,768; beyond, they saturate. A vertex takes the best label among those of its neighbours, however low its score: its own label is a
-//! candidate only if a neighbour shows it.
+//! γ is a multiple of 2⁻¹⁶, and scores are `i64`s in these steps: exact in any graph with γ up to
+//! 32,768; beyond, they saturate. A vertex adopts the best label among those of its neighbours,
+//! however low its score: its own label is a candidate only if a neighbour has it.
 //!
-//! Weights are not looked at: k counts neighbours, as v counts vertices. Directed graphs: in- and
-//! out-neighbours count alike, a reciprocal neighbour twice.
+//! Weights are ignored: k counts neighbours, as v counts vertices. Directed graphs: in- and
+//! out-neighbours count equally, a reciprocal neighbour twice.
 //!
 //! Reference: Boldi, Rosa, Santini, Vigna, *Layered label propagation: a multiresolution
 //! coordinate-free ordering for compressing social networks*, WWW 2011.
@@ -25,42 +26,42 @@ use crate::{DynProgram, Executor, Observer, Outcome, RunError, Settings};
 use ripplet_graph::GraphView;
 use thiserror::Error;
 
-/// What a label's member that is not a neighbour costs, in steps of 2⁻¹⁶ of a neighbour.
+/// γ: the cost of a label's member that is not a neighbour, in steps of 2⁻¹⁶ of a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gamma(u32);
 
-/// The fixed point of [`Gamma`].
+/// The fixed-point scale of [`Gamma`].
 const STEPS: f64 = 65536.0;
 
-/// A γ outside of 0 to 65,535.
+/// The γ is not from 0 to 65,535.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("gamma is a number from 0 (plain label propagation) to 65535, not {0}")]
 pub struct BadGamma(pub f64);
 
 impl Gamma {
-    /// Plain label propagation.
+    /// γ = 0: plain label propagation.
     pub const ZERO: Gamma = Gamma(0);
 
-    /// A member that is not a neighbour costs as much as one that is brings.
+    /// γ = 1: a member that is not a neighbour costs as much as a neighbour gains.
     pub const ONE: Gamma = Gamma(1 << 16);
 
-    /// A γ, rounded to a multiple of 2⁻¹⁶.
+    /// Returns a γ, rounded to a multiple of 2⁻¹⁶.
     ///
     /// # Errors
-    /// Where it is not a number from 0 to 65,535.
+    /// If it is not a number from 0 to 65,535.
     pub fn new(gamma: f64) -> Result<Gamma, BadGamma> {
         let steps = (gamma * STEPS).round();
         let fits = (0.0..=65535.0 * STEPS).contains(&steps);
         fits.then_some(Gamma(steps as u32)).ok_or(BadGamma(gamma))
     }
 
-    /// γ as a number.
+    /// Returns γ as a number.
     pub fn value(self) -> f64 {
         f64::from(self.0) / STEPS
     }
 
-    /// 1, 1/2, … 2^−`halvings` and, last, 0: from the finest communities to the coarsest, as the
-    /// paper uses them. There are 16 halvings at most, as 2⁻¹⁷ is less than a step.
+    /// Returns 1, 1/2, … 2^−`halvings` and, last, 0: from the finest communities to the coarsest,
+    /// as in the paper. `halvings` is limited to 16, as 2⁻¹⁷ is less than a step.
     pub fn halved(halvings: u32) -> Vec<Gamma> {
         let halved = (0..=halvings.min(16)).map(|i| Gamma((1 << 16) >> i));
         halved.chain([Gamma::ZERO]).collect()
@@ -68,18 +69,18 @@ impl Gamma {
 }
 
 impl Llp {
-    /// Layered label propagation at this γ.
+    /// Creates layered label propagation at this γ.
     pub fn new(gamma: Gamma) -> Llp {
         Llp { gamma: gamma.0 }
     }
 }
 
-/// Runs [`Llp`] at each γ on the same graph and calls `visit` with what it finds.
+/// Runs [`Llp`] at each γ on the same graph and passes each outcome to `visit`.
 ///
-/// Each run begins anew, with the labels of `settings`. Memory: one run's, and its labels.
+/// Each run starts from the initial labels of `settings`. Memory: that of one run, and its labels.
 ///
 /// # Errors
-/// As [`Executor::run`]; `visit` has then seen the γs before.
+/// See [`Executor::run`]; `visit` has then received the outcomes of the γs before.
 pub fn sweep<'g>(
     executor: &dyn Executor,
     graph: impl Into<GraphView<'g>>,
@@ -134,14 +135,15 @@ mod program {
             score(c.frequency as i64, c.total() as i64, self.gamma)
         }
 
-        /// Each neighbour votes at most twice, so that a label of k votes has k / 2 members at least.
+        /// Each neighbour votes at most twice, so that a label of k votes has at least k / 2
+        /// members.
         fn score_bound(&self, frequency: u64) -> i64 {
             let k = frequency as i64;
             score(k, k - k / 2, self.gamma)
         }
     }
 
-    /// k − γ (v − k), in steps of 2⁻¹⁶.
+    /// Returns k − γ (v − k), in steps of 2⁻¹⁶.
     pub(super) fn score(k: i64, v: i64, gamma: u32) -> i64 {
         let others = v.saturating_sub(k).saturating_mul(gamma as i64);
         k.saturating_mul(65536).saturating_sub(others)

@@ -1,21 +1,23 @@
-//! Label propagation with a guard against giants: the default program.
+//! Label propagation with a guard against giant communities: the default program.
 //!
-//! A label's score is its frequency (the summed weight of the votes for it), as in Raghavan et al.
-//! But a label may only be taken while it is used more than chance would have it:
+//! The score of a label is its frequency (the summed weight of the votes for it), as in Raghavan et
+//! al. But a vertex adopts a label only if it is more frequent among the votes than expected by
+//! chance:
 //!
 //! ```text
 //! frequency · grand_total ≥ guard · cast · total
 //! ```
 //!
-//! with `cast` the vertex's weighted degree and `total` the summed degrees of the label's members.
-//! That is modularity's null model as a veto: where communities are small it changes nothing, and
-//! where plain label propagation collapses into one giant it does not let it. The vertex's own
-//! label is always allowed. A guard of 0 is plain label propagation.
+//! where `cast` is the vertex's total votes (its weighted degree), and `total` the summed degrees
+//! of the label's members. This is modularity's null model as a constraint: it has no effect on
+//! small communities, and it prevents the collapse into one giant community that plain label
+//! propagation may end in. The vertex's own label is always allowed. A guard of 0 is plain label
+//! propagation.
 //!
-//! Directed graphs: in- and out-neighbours vote alike, a reciprocal neighbour twice.
+//! Directed graphs: in- and out-neighbours vote equally, a reciprocal neighbour twice.
 //!
 //! Reference: Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures
-//! in large-scale networks*, Physical Review E 76, 2007. The guard is ours; see the ADR on the
+//! in large-scale networks*, Physical Review E 76, 2007. The guard is new here; see the ADR on the
 //! default schedule.
 
 pub use program::Lpa;
@@ -23,17 +25,18 @@ pub use program::Lpa;
 use crate::hooks::label_program;
 use thiserror::Error;
 
-/// How much more than chance a label must be used by a vertex's neighbours, in steps of 2⁻¹⁶.
+/// The guard: how much more frequent than by chance a label must be, in steps of 2⁻¹⁶.
 ///
-/// 0 switches it off; 1, the default, is modularity's own. More keeps giants from growing and in the end makes
-/// all communities smaller; less does not make them larger than plain label propagation does.
+/// 0 disables it; 1, the default, is modularity's null model. A larger guard limits giants and
+/// eventually makes all communities smaller. A smaller guard never makes communities larger than
+/// plain label propagation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard(u32);
 
-/// The fixed point of [`Guard`].
+/// The fixed-point scale of [`Guard`].
 const STEPS: f64 = 65536.0;
 
-/// A guard outside of 0 to 65,535.
+/// The guard is not from 0 to 65,535.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("a guard is a number from 0 (plain label propagation) to 65535, not {0}")]
 pub struct BadGuard(pub f64);
@@ -42,17 +45,17 @@ impl Guard {
     /// No guard: plain label propagation.
     pub const OFF: Guard = Guard(0);
 
-    /// A guard, rounded to a multiple of 2⁻¹⁶.
+    /// Returns a guard, rounded to a multiple of 2⁻¹⁶.
     ///
     /// # Errors
-    /// Where it is not a number from 0 to 65,535.
+    /// If it is not a number from 0 to 65,535.
     pub fn new(guard: f64) -> Result<Guard, BadGuard> {
         let steps = (guard * STEPS).round();
         let fits = (0.0..=65535.0 * STEPS).contains(&steps);
         fits.then_some(Guard(steps as u32)).ok_or(BadGuard(guard))
     }
 
-    /// The guard as a number.
+    /// Returns the guard as a number.
     pub fn value(self) -> f64 {
         f64::from(self.0) / STEPS
     }
@@ -71,7 +74,7 @@ impl Default for Lpa {
 }
 
 impl Lpa {
-    /// Label propagation with this guard.
+    /// Creates label propagation with this guard.
     pub fn new(guard: Guard) -> Lpa {
         Lpa { guard: guard.0 }
     }
@@ -81,7 +84,7 @@ impl Lpa {
 mod program {
     use crate::hooks::*;
 
-    /// Label propagation, weighted where the graph is.
+    /// Label propagation with a guard, weighted if the graph is.
     #[derive(Clone, Copy, Debug)]
     pub struct Lpa {
         /// The guard in steps of 2⁻¹⁶.
@@ -121,7 +124,7 @@ mod program {
         }
     }
 
-    /// Whether the votes for a label exceed what its size alone would bring.
+    /// Returns whether the votes for a label exceed those expected from its size.
     pub(super) fn exceeds_chance(guard: u32, c: Candidate<'_>) -> bool {
         // Totals and the guard have 32 bits, the sum of all totals 33: no factor overflows.
         let expected = u64::from(c.total()) * u64::from(guard);

@@ -1,11 +1,11 @@
-//! The programs that come with ripplet: each one file, each through the public hooks alone.
+//! The programs that come with ripplet: one file each, written with the public hooks only.
 //!
-//! | program | labels | made for |
+//! | program | labels | purpose |
 //! |---|---|---|
-//! | [`Lpa`] | the most frequent, unless it is a giant | communities |
+//! | [`Lpa`] | the most frequent, except giants | communities |
 //! | [`Cdlp`] | the most frequent | LDBC Graphalytics |
-//! | [`Llp`] | the most frequent, less what its other members cost | many resolutions; [`layered_order`] |
-//! | [`Slpa`] | as many as a vertex remembers | communities that overlap: [`memberships`] |
+//! | [`Llp`] | the most frequent, minus a cost of its other members | many resolutions; [`layered_order`] |
+//! | [`Slpa`] | several per vertex | communities that overlap: [`memberships`] |
 //! | [`Seeded`] | those of seeds | known clusters: [`Seeded::begin`], [`strengths`] |
 
 mod cdlp;
@@ -24,11 +24,12 @@ pub use lpa::{BadGuard, Guard, Lpa};
 pub use seeded::{BadAttenuation, Seed, SeedError, Seeded, Seeding, strengths};
 pub use slpa::{BadMemory, BadThreshold, MEMORY, Membership, ROUNDS, Slpa, THRESHOLD, memberships};
 
-/// Pointers to programs, whose loops are compiled here: once, and not again in each crate that runs one.
+/// Conversions to trait objects, which compile a program's loops here once, not in each crate that
+/// runs it.
 macro_rules! into_dyn_program {
     ($($program:ty),*) => {$(
         impl From<$program> for Box<dyn DynProgram> {
-            // Where it is inlined, the caller compiles the engine's loops again.
+            // If it were inlined, the caller would compile the engine's loops again.
             #[inline(never)]
             fn from(program: $program) -> Self {
                 Box::new(program)

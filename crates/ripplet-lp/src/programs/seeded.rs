@@ -1,25 +1,25 @@
-//! Label propagation from seeds: who belongs to the clusters that are known?
+//! Label propagation from seeds: extends known clusters to other vertices.
 //!
-//! Some vertices' labels are given, the others begin without one ([`Seeded::begin`]). A vertex takes
-//! the label that most of its labelled neighbours show, by weight; so labels spread from the seeds,
-//! and whoever no seed's label reaches ends without one. Seeds keep their labels (*fixed*), or only
-//! begin with them.
+//! Some vertices' labels are given; the others start without one ([`Seeded::begin`]). A vertex
+//! adopts the most frequent label among its labelled neighbours, by weight. Labels thus spread from
+//! the seeds, and a vertex that none reaches ends without one. Seeds keep their labels (*fixed*),
+//! or only start with them.
 //!
-//! Each label comes with a strength, a seed's being 1 or what is given. It loses a share with each
-//! hop (*hop attenuation*): the strength of a vertex is `attenuation` times the largest strength
-//! among the neighbours that voted for its label, and a neighbour's vote weighs as much as its
-//! strength. A label whose strength has fallen below 2⁻¹⁶ is not passed on. Attenuation 1 is none: then
-//! strengths that begin at 1 stay there, and votes are the weights, exactly. The result's
-//! [`strengths`] are scores: how near a vertex is to what is known.
+//! Each label has a strength; a seed's is 1 unless given. It decays with each hop (*hop
+//! attenuation*): the strength of a vertex is `attenuation` times the largest strength among the
+//! neighbours that voted for its label. A neighbour's vote is weighted by its strength. A label
+//! whose strength is below 2⁻¹⁶ does not spread. Attenuation 1 disables the decay: strengths that
+//! start at 1 stay there, and votes are exactly the weights. The result's [`strengths`] are scores
+//! of proximity to the known clusters.
 //!
-//! With fixed seeds and attenuation 1 it finds what igraph's `community_label_propagation` with
-//! `fixed` finds, ties aside, except that unreached vertices stay without a label.
+//! With fixed seeds and attenuation 1 the result is that of igraph's `community_label_propagation`
+//! with `fixed`, except for ties and for unreached vertices, which stay without a label.
 //!
-//! Directed graphs: labels spread along and against arcs, by a reciprocal neighbour's vote twice.
-//! Labels spread one hop a round or more: ask for as many rounds as the graph is wide
-//! ([`Seeded::stop`]), and for no tolerance, as few may change in a round while labels travel.
+//! Directed graphs: labels spread along and against arcs, and a reciprocal neighbour votes twice.
+//! Labels spread at least one hop per round: allow as many rounds as the diameter
+//! ([`Seeded::stop`]), and no tolerance, as few vertices may change per round while labels spread.
 //!
-//! Memory: 8 bytes a vertex for the columns, 4 more with `sync`.
+//! Memory: 8 bytes per vertex for the columns, 4 more with `sync`.
 //!
 //! Reference: Raghavan et al. 2007 with labels given, as in Zhu, Ghahramani, *Learning from labeled
 //! and unlabeled data with label propagation*, 2002; hop attenuation: Leung, Hui, Liò, Crowcroft,
@@ -34,36 +34,36 @@ use ripplet_graph::compressed::{NeighborLists, ShardLists};
 use ripplet_graph::{GraphView, VertexId};
 use thiserror::Error;
 
-/// A vertex whose label is given.
+/// A vertex with a given label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seed {
     /// The vertex.
     pub vertex: VertexId,
-    /// Its label: any vertex, by which the cluster is called.
+    /// The label: any vertex, which names the cluster.
     pub label: Label,
-    /// How sure that is, from 0 to 1.
+    /// The confidence in the label, from 0 to 1.
     pub strength: f32,
 }
 
-/// What becomes of the seeds.
+/// Whether seeds may change their labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seeding {
-    /// They keep their labels.
+    /// Seeds keep their labels.
     #[default]
     Fixed,
-    /// They begin with their labels and may lose them.
+    /// Seeds start with their labels and may change them.
     Initial,
 }
 
-/// An attenuation that is not a share.
+/// The attenuation is not above 0 and at most 1.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("an attenuation is above 0 and at most 1 (none), not {0}")]
 pub struct BadAttenuation(pub f64);
 
-/// Seeds that cannot be planted.
+/// A list of seeds is invalid.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SeedError {
-    /// The vertex, or the label, is not there.
+    /// The vertex or the label does not exist.
     #[error("a seed names vertex {vertex} with label {label}, but vertices are 0 to {last}")]
     NoSuchVertex {
         /// The vertex.
@@ -73,13 +73,13 @@ pub enum SeedError {
         /// The last vertex.
         last: VertexId,
     },
-    /// A vertex is a seed of two labels, or of two strengths.
+    /// A vertex is in the list twice.
     #[error("vertex {vertex} is a seed twice; name it once")]
     Twice {
         /// The vertex.
         vertex: VertexId,
     },
-    /// The strength is not a share.
+    /// A strength is not from 0 to 1.
     #[error("the seed at vertex {vertex} has strength {strength}; it must be from 0 to 1")]
     Strength {
         /// The vertex.
@@ -90,10 +90,11 @@ pub enum SeedError {
 }
 
 impl Seeded {
-    /// Label propagation from seeds on this graph, whose weights say how fine votes can be.
+    /// Creates label propagation from seeds for this graph, whose weights determine the resolution
+    /// of votes.
     ///
     /// # Errors
-    /// Where the attenuation is not above 0 and at most 1.
+    /// If the attenuation is not above 0 and at most 1.
     pub fn new<'g>(
         graph: impl Into<GraphView<'g>>,
         attenuation: f64,
@@ -104,11 +105,12 @@ impl Seeded {
             .ok_or(BadAttenuation(attenuation))
     }
 
-    /// The settings of a run that begins with these seeds: initial labels, the columns, and
-    /// communities as they are found, since a label is a cluster's however its parts lie.
+    /// Returns the settings of a run with these seeds: initial labels and columns.
+    ///
+    /// Disconnected communities are kept, since a label stands for its cluster.
     ///
     /// # Errors
-    /// Where a seed is not there, is there twice, or its strength is not from 0 to 1.
+    /// If a seed does not exist or is listed twice, or if its strength is not from 0 to 1.
     pub fn begin(
         settings: Settings,
         vertices: u32,
@@ -138,20 +140,21 @@ impl Seeded {
         Ok(settings)
     }
 
-    /// When to stop: where nothing changes any more, or after 1000 rounds.
+    /// Returns the stop rule: at a fixpoint, or after 1000 rounds.
     pub fn stop() -> Stop {
         Stop::after(1000)
     }
 }
 
-/// The strength of each vertex's label after a run of [`Seeded`]; 0 without a label.
+/// Returns the strength of each vertex's label after a run of [`Seeded`]; 0 without a label.
 pub fn strengths(outcome: &Outcome) -> Vec<f32> {
     let column = outcome.column("strength").and_then(|column| column.values.as_f32());
     let strengths = column.unwrap_or(&[]).iter().zip(&outcome.labels);
     strengths.map(|(&strength, &label)| if label == NO_LABEL { 0.0 } else { strength }).collect()
 }
 
-/// The largest power of two up to 2¹⁶ that, times a weight, fits 32 bits, and times all, 62.
+/// Returns the largest power of two up to 2¹⁶ by which a weight still fits 32 bits, and the sum of
+/// all weights 62.
 fn unit(graph: GraphView<'_>) -> u32 {
     let (largest, all) = match graph {
         GraphView::Plain(graph) => largest_and_all(graph.shards()),
@@ -161,7 +164,7 @@ fn unit(graph: GraphView<'_>) -> u32 {
     1 << room
 }
 
-/// The largest weight, and the sum of those of all lists.
+/// Returns the largest weight, and the sum of all weights.
 fn largest_and_all<S: ShardLists>(shards: &[S]) -> (u32, u64) {
     let both = |a: (u32, u64), b: (u32, u64)| (a.0.max(b.0), a.1.saturating_add(b.1));
     let of_lists = |lists: S::Lists<'_>| {
@@ -184,18 +187,18 @@ mod program {
     /// Label propagation from seeds.
     #[derive(Clone, Copy, Debug)]
     pub struct Seeded {
-        /// The share of its strength that a label keeps at a hop.
+        /// The factor that a label's strength is multiplied by at each hop.
         pub(super) attenuation: f32,
-        /// What a weight of 1 is multiplied by, so that weak votes differ too.
+        /// The factor that a vote's weight is multiplied by, so that weak votes differ.
         pub(super) unit: u32,
     }
 
     #[columns]
     struct Columns {
-        /// Not 0 where the vertex keeps its label.
+        /// Nonzero if the vertex keeps its label.
         #[default(0)]
         fixed: u32,
-        /// How near its label's seed is.
+        /// The strength of the label.
         #[default(1.0)]
         strength: f32,
     }
@@ -212,7 +215,7 @@ mod program {
         }
 
         fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-            // In steps of 2⁻¹⁶, rounded up: a weak vote is never none.
+            // In steps of 2⁻¹⁶, rounded up: a weak vote is never 0.
             let strength = (u.strength() * 65536.0) as u64;
             let loudest = u.weight as u64 * self.unit as u64;
             let weight = (loudest * strength.min(65536) + 65535) >> 16;

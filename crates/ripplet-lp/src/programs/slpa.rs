@@ -1,31 +1,31 @@
-//! Speaker-listener label propagation: communities that overlap.
+//! Speaker-listener label propagation (SLPA): overlapping communities.
 //!
-//! Each vertex remembers the labels that it has heard and how often. In a round, each neighbour
-//! *speaks* one label of its memory, drawn with the frequency that it has there; the vertex *hears*
-//! the label spoken most (by weight, where the graph has weights) and remembers it once more. In the
-//! end, a vertex belongs to every label that fills a threshold's share of its memory, and that share
-//! is its strength there: [`memberships`].
+//! Each vertex has a memory of labels with counts. In a round, each neighbour (*speaker*) sends one
+//! label of its memory, drawn in proportion to the counts. The vertex (*listener*) adds the most
+//! frequent of the received labels to its memory (by weight, if the graph has weights). At the end
+//! a vertex belongs to every label whose share of its memory reaches a threshold; the share is the
+//! strength of the membership: [`memberships`].
 //!
-//! The paper's memory grows by one each round; here it holds a few labels ([`Slpa::new`]; 5 where
-//! nothing is said), each with a count. A label that is heard when the memory is full takes the
-//! place of the one heard least, the first of these, and takes over its count, plus one: counts add
-//! up to what was heard, and no label that fills more than 1 / `memory` of that is ever lost
-//! (*Space-Saving*, Metwally, Agrawal, El Abbadi, ICDT 2005). Where fewer than `memory` different
-//! labels are heard, it is exactly the paper's.
+//! In the paper the memory grows by one entry per round. Here it holds a fixed number of labels
+//! ([`Slpa::new`], [`MEMORY`] by default), each with a count. If the memory is full, a new label
+//! replaces the first one with the smallest count and inherits its count, plus one. Counts thus add
+//! up to the number of labels received, and no label with a share above 1 / `memory` is ever lost
+//! (*Space-Saving*, Metwally, Agrawal, El Abbadi, ICDT 2005). If a vertex receives fewer than
+//! `memory` different labels, its memory is exactly the paper's.
 //!
-//! A vertex's label is the one it remembers best, the first of these: so the labels alone are
-//! communities that do not overlap. Its memory begins with the label that it begins with.
+//! The label of a vertex is the first one with the largest count: the labels alone are communities
+//! that do not overlap. The memory starts with the initial label.
 //!
-//! It never settles: memory changes every round. Run it for a fixed number of rounds
-//! ([`ROUNDS`]); a tolerance ends it only where nobody hears anything. Vertices without neighbours
-//! hear nothing and belong to themselves.
+//! A run never settles, as memories change in every round. Run a fixed number of rounds
+//! ([`ROUNDS`]); a tolerance has an effect only if no vertex receives a label. Vertices without
+//! neighbours receive none and belong to themselves.
 //!
-//! Memory: 8 · `memory` bytes a vertex, and as much again with `sync`. Directed graphs: everybody
-//! hears in- and out-neighbours, reciprocal ones twice (each time another draw of the same chance:
-//! the same label). Determinism: draws are hashes, so that of the schedule.
+//! Memory: 8 · `memory` bytes per vertex, and as much again with `sync`. Directed graphs: vertices
+//! listen to in- and out-neighbours. A reciprocal neighbour counts twice, with the same label both
+//! times. Determinism: draws are hashes, so that it is that of the schedule.
 //!
-//! Reference: Xie, Szymanski, Liu, *SLPA: uncovering overlapping communities in social networks via a
-//! speaker-listener interaction dynamic process*, ICDM workshops 2011.
+//! Reference: Xie, Szymanski, Liu, *SLPA: uncovering overlapping communities in social networks via
+//! a speaker-listener interaction dynamic process*, ICDM workshops 2011.
 
 pub use program::Slpa;
 
@@ -34,50 +34,49 @@ use crate::{Label, NO_LABEL, Outcome, Stop};
 use ripplet_graph::VertexId;
 use thiserror::Error;
 
-/// Labels that a vertex remembers where nothing is said.
+/// The default number of labels in a vertex's memory.
 pub const MEMORY: u32 = 5;
 
-/// Rounds to run where nothing is said, as in the paper's experiments.
+/// The default number of rounds, as in the paper's experiments.
 pub const ROUNDS: u32 = 100;
 
-/// The threshold of [`memberships`] where nothing is said: a vertex belongs to three communities at
-/// most.
+/// The default threshold of [`memberships`]: a vertex belongs to at most three communities.
 pub const THRESHOLD: f64 = 0.3;
 
-/// Labels that a vertex can remember at most.
+/// The largest number of labels in a vertex's memory.
 const MOST_MEMORY: u32 = 64;
 
-/// A memory that holds nothing, or too much.
+/// The number of labels in a memory is 0 or too large.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("a vertex remembers 1 to {MOST_MEMORY} labels, not {0}")]
 pub struct BadMemory(pub u32);
 
-/// A threshold that is not a share.
+/// The threshold is not a share.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("a threshold is a share of a vertex's memory from 0 to 1, not {0}")]
 pub struct BadThreshold(pub f64);
 
-/// A vertex's part in a community.
+/// The membership of a vertex in a community.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Membership {
     /// The vertex.
     pub vertex: VertexId,
     /// The community.
     pub label: Label,
-    /// The share of the vertex's memory that it fills, above 0 and up to 1.
+    /// The share of the vertex's memory that the label has, above 0 and up to 1.
     pub strength: f32,
 }
 
 impl Slpa {
-    /// Vertices that remember so many labels.
+    /// Creates SLPA with `memory` labels per vertex.
     ///
     /// # Errors
-    /// Where that is not 1 to 64.
+    /// If `memory` is not 1 to 64.
     pub fn new(memory: u32) -> Result<Slpa, BadMemory> {
         (1..=MOST_MEMORY).contains(&memory).then_some(Slpa { memory }).ok_or(BadMemory(memory))
     }
 
-    /// When to stop: after [`ROUNDS`].
+    /// Returns the stop rule: after [`ROUNDS`].
     pub fn stop() -> Stop {
         Stop::after(ROUNDS)
     }
@@ -89,14 +88,15 @@ impl Default for Slpa {
     }
 }
 
-/// The communities of each vertex whose label fills at least `threshold` of its memory, or is the
-/// one that fills most; by vertex, and there the strongest first, then the smaller label.
+/// Returns the communities of each vertex: labels with at least `threshold` of its memory, and the
+/// most frequent one.
 ///
-/// What a run without [`Slpa`]'s columns found is one community a vertex, at strength 1. Vertices
-/// without a label have none.
+/// Memberships come by vertex, for each the strongest first, of equal ones the smallest label
+/// first. If a run has no columns of [`Slpa`], each vertex is in the community of its label, at
+/// strength 1. Vertices without a label are in none.
 ///
 /// # Errors
-/// Where the threshold is not a share.
+/// If the threshold is not a share.
 pub fn memberships(outcome: &Outcome, threshold: f64) -> Result<Vec<Membership>, BadThreshold> {
     if !(0.0..=1.0).contains(&threshold) {
         return Err(BadThreshold(threshold));
@@ -134,17 +134,17 @@ mod program {
     /// Speaker-listener label propagation.
     #[derive(Clone, Copy, Debug)]
     pub struct Slpa {
-        /// Labels that a vertex remembers.
+        /// The number of labels in a vertex's memory.
         pub(super) memory: u32,
     }
 
     #[columns]
     struct Columns {
-        /// Labels that were heard; those before the first that never was.
+        /// `heard`: the labels in memory; only those before the first zero count are valid.
         #[len(memory)]
         #[default(0)]
         heard: [u32],
-        /// How often each was heard.
+        /// `times`: the count of each label.
         #[len(memory)]
         #[default(0)]
         times: [u32],
@@ -182,7 +182,8 @@ mod program {
                 v.set_heard(0, v.label);
                 v.set_times(0, 1);
             }
-            // Where the label is, or where it goes: an empty place, or the one heard least.
+            // Find the label's place: the one that holds it, else an empty one, else the one
+            // with the smallest count.
             let mut place: u32 = 0;
             let mut least: u32 = u32::MAX;
             for i in 0..self.memory {
@@ -207,7 +208,8 @@ mod program {
         }
     }
 
-    /// A label that `u` remembers, drawn by how often it was heard; its own where it heard none.
+    /// Draws a label from the memory of `u`, in proportion to the counts; its label if the memory
+    /// is empty.
     fn spoken(u: Neighbor<'_>, memory: u32, random: u32) -> Label {
         let mut sum: u32 = 0;
         for i in 0..memory {
@@ -215,7 +217,7 @@ mod program {
         }
         let mut drawn = ((random as u64 * sum as u64) >> 32) as u32;
         for i in 0..memory {
-            // Read once: under `async` u may hear another label meanwhile.
+            // Read once: under `async`, `u` may change its memory meanwhile.
             let times: u32 = u.times(i);
             if drawn < times {
                 return u.heard(i);

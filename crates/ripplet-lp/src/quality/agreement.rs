@@ -1,10 +1,10 @@
 //! Agreement of two partitions of the same vertices.
 //!
-//! All measures come from the contingency table: how many vertices have label a here and label b
-//! there. It is the sorted list of the pairs, run by run, so that memory is linear however many
-//! communities there are. Reference: Vinh, Epps, Bailey, *Information theoretic measures for
-//! clusterings comparison*, JMLR 11, 2010; Hubert and Arabie, *Comparing partitions*, 1985. The
-//! cases at the edges follow scikit-learn.
+//! All measures follow from the contingency table: the number of vertices with label a in one and
+//! label b in the other. The table is a sorted list of pairs, read run by run, so that memory is
+//! linear for any number of communities. References: Vinh, Epps, Bailey, *Information theoretic
+//! measures for clusterings comparison*, JMLR 11, 2010; Hubert and Arabie, *Comparing partitions*,
+//! 1985. Degenerate cases follow scikit-learn.
 
 use super::QualityError;
 use super::partition::Partition;
@@ -16,34 +16,35 @@ use serde::Serialize;
 /// Measures of the agreement of two partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Agreement {
-    /// Normalized mutual information, from 0 to 1: the information that the partitions share, over
-    /// the mean of their own.
+    /// Normalized mutual information, from 0 to 1: mutual information over the mean of both
+    /// entropies.
     pub nmi: f64,
-    /// Adjusted mutual information: `nmi` less what chance gives partitions of these sizes; 1 for equal
-    /// partitions, about 0 for unrelated ones. Vinh, Epps and Bailey 2010.
+    /// Adjusted mutual information: `nmi` corrected for chance; 1 for equal partitions, about 0 for
+    /// unrelated ones. Vinh, Epps and Bailey 2010.
     pub ami: f64,
     /// Adjusted Rand index: 1 for equal partitions, about 0 for unrelated ones, below 0 for worse.
     pub ari: f64,
     /// Variation of information in nats: 0 for equal partitions, at most ln(vertices). Meilă 2007.
     pub vi: f64,
-    /// 1 if each community has members of one true community alone, 0 if communities tell nothing. Rosenberg and
-    /// Hirschberg 2007.
+    /// Homogeneity: 1 if each community has members of only one true community, 0 if communities
+    /// carry no information on the truth. Rosenberg and Hirschberg 2007.
     pub homogeneity: f64,
-    /// 1 if all members of a true community are in one, 0 if the truth tells nothing of the communities.
+    /// Completeness: 1 if all members of each true community are in one community, 0 if the truth
+    /// carries no information on the communities.
     pub completeness: f64,
 }
 
-/// The agreement of labels `a` with a truth `b` for the same vertices; symmetric but for homogeneity and
-/// completeness, which change places.
+/// Returns the agreement of labels `a` with a truth `b` for the same vertices.
 ///
-/// Only vertices that have a label in both are compared.
+/// It is symmetric except for homogeneity and completeness, which swap. Only vertices with a label
+/// in both are compared.
 ///
-/// Cost: a sort of one pair of labels for each vertex, and for chance's part of the mutual information a sum of
-/// a few standard deviations of terms for each pair of different sizes. Memory: 16 bytes a vertex, 8 more if some
-/// vertices have no label, and 8 a community of either side.
+/// Cost: a sort of one pair of labels per vertex, and for the expected mutual information a sum of
+/// a few standard deviations of terms for each pair of different sizes. Memory: 16 bytes per
+/// vertex, 8 more if some vertices have no label, and 8 per community of either side.
 ///
 /// # Errors
-/// If there are not equally many labels, or if memory is refused.
+/// If the numbers of labels differ, or if memory is refused.
 pub fn agreement(a: &[u32], b: &[u32]) -> Result<Agreement, QualityError> {
     if a.len() != b.len() {
         return Err(QualityError::Length { labels: a.len(), vertices: b.len() });
@@ -78,7 +79,7 @@ struct Joint {
 
 impl Joint {
     fn of(pairs: &[u64], sizes_a: &[u32], sizes_b: &[u32]) -> Result<Joint, OutOfMemory> {
-        /// Fixed, because it decides the order in which floats are added.
+        /// Fixed, because it determines the order in which floats are added.
         const PAIRS_PER_TASK: usize = 1 << 16;
         let vertices = pairs.len() as f64;
         // A task has the runs that begin in its part.
@@ -120,7 +121,7 @@ impl Joint {
         }
         let ari = squared.adjusted_rand();
         let (own_a, own_b) = (self.entropy(sizes_a), self.entropy(sizes_b));
-        // What is left of nothing in common is rounding.
+        // Values below the rounding error are 0.
         let mutual = match self.mutual_information {
             mutual if mutual <= f64::EPSILON => 0.0,
             mutual => mutual.min(own_a).min(own_b),
@@ -151,7 +152,7 @@ impl Joint {
 pub(super) struct SquaredSizes {
     /// The number of vertices.
     pub(super) vertices: u64,
-    /// The summed squares of the numbers of vertices that a community of each side shares.
+    /// The summed squares of the contingency table's cells.
     pub(super) shared: u128,
     /// The summed squares of the sizes of each side's communities.
     pub(super) of_a: u128,
@@ -159,12 +160,12 @@ pub(super) struct SquaredSizes {
 }
 
 impl SquaredSizes {
-    /// Whether the partitions are equal: vertices that are together in one are together in the other.
+    /// Returns whether the partitions are equal: vertices that are together in one are together in the other.
     fn are_equal(self) -> bool {
         self.of_a == self.shared && self.of_b == self.shared
     }
 
-    /// The adjusted Rand index. Hubert and Arabie 1985.
+    /// Returns the adjusted Rand index. Hubert and Arabie 1985.
     pub(super) fn adjusted_rand(self) -> f64 {
         let vertices = u128::from(self.vertices);
         // Ordered pairs of different vertices: together in both, in one only, in none.
@@ -181,22 +182,23 @@ impl SquaredSizes {
     }
 }
 
-/// The summed squares of sizes.
+/// Returns the summed squares of sizes.
 pub(super) fn squares(sizes: impl Iterator<Item = u32>) -> u128 {
     sizes.map(|size| u128::from(size).pow(2)).sum()
 }
 
-/// Mutual information, less what chance gives, over as much of the mean of the own.
+/// Returns (mutual − expected) / (mean − expected), with a denominator of at least ε in absolute
+/// value.
 fn adjusted(mutual: f64, expected: f64, mean: f64) -> f64 {
     let most = mean - expected;
     let most = if most < 0.0 { most.min(-f64::EPSILON) } else { most.max(f64::EPSILON) };
     (mutual - expected) / most
 }
 
-/// The mutual information that random partitions of these sizes have on average.
+/// Returns the expected mutual information of random partitions with these sizes.
 ///
-/// For each pair of sizes the number of vertices in common is hypergeometric. Its weights are built up from
-/// the most likely number by their ratios, so that no factorial is needed, until they are negligible.
+/// For each pair of sizes the number of common vertices is hypergeometric. Its weights are computed
+/// from the mode outwards by their ratios, without factorials, until they are negligible.
 fn expected_information(sizes_a: &[u32], sizes_b: &[u32]) -> Result<f64, OutOfMemory> {
     let vertices: u64 = sizes_a.iter().map(|&size| u64::from(size)).sum();
     let (counts_a, counts_b) = (by_size(sizes_a)?, by_size(sizes_b)?);
@@ -212,7 +214,7 @@ fn expected_information(sizes_a: &[u32], sizes_b: &[u32]) -> Result<f64, OutOfMe
     Ok(parts.iter().sum())
 }
 
-/// The different sizes and how many communities have each.
+/// Returns the different sizes, each with its number of communities.
 fn by_size(sizes: &[u32]) -> Result<Vec<(u32, u64)>, OutOfMemory> {
     let mut sizes = memory::copied(sizes)?;
     sizes.par_sort_unstable();
@@ -222,9 +224,10 @@ fn by_size(sizes: &[u32]) -> Result<Vec<(u32, u64)>, OutOfMemory> {
     Ok(counts)
 }
 
-/// The mean of n/N · ln(N n / (a b)) over the number n that two random sets of a and b of N vertices share.
+/// Returns the mean of n/N · ln(N n / (a b)), where n is the number of common vertices of two
+/// random sets of a and b of N vertices.
 fn expected_term(a: u64, b: u64, all: u64) -> f64 {
-    /// A weight this much smaller than the largest adds nothing.
+    /// Weights below this fraction of the largest are negligible.
     const NEGLIGIBLE: f64 = 1e-20;
     let (least, most) = ((a + b).saturating_sub(all), a.min(b));
     let likely = ((u128::from(a + 1) * u128::from(b + 1)) / u128::from(all + 2)) as u64;
@@ -272,7 +275,7 @@ mod tests {
         assert_eq!(of(&[1, 1, 1], &[2, 2, 2]), (1.0, 1.0));
         assert_eq!(of(&[1, 1, 1], &[1, 2, 3]), (0.0, 0.0));
         assert_eq!(of(&[1, 2, 3], &[u32::MAX - 1, 0, 5]).1, 1.0);
-        // What has no label on one side is not compared.
+        // Vertices without a label on one side are not compared.
         let (a, b) = ([1, 1, 2, 2, NO_LABEL], [5, NO_LABEL, 6, 6, 5]);
         assert_eq!(of(&a, &b), (1.0, 1.0));
         assert_eq!(of(&a, &[5, 6, 6, 5, 6]), of(&a[..4], &[5, 6, 6, 5]));

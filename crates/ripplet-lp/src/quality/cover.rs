@@ -1,4 +1,4 @@
-//! Communities that may overlap, and need not have all vertices.
+//! Covers: communities that may overlap, and need not contain all vertices.
 
 use super::QualityError;
 use crate::NO_LABEL;
@@ -7,16 +7,17 @@ use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// Communities of the vertices `0..vertices`: a vertex may be in several, or in none.
 ///
-/// Memory: 8 bytes a membership, 8 a vertex and 8 a community; while it is made, 4 more a membership.
+/// Memory: 8 bytes per membership, 8 per vertex and 8 per community; 4 more per membership during
+/// construction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
-    /// Of each community its members, ascending.
+    /// The members of each community, ascending.
     members: Lists,
-    /// Of each vertex its communities, ascending.
+    /// The communities of each vertex, ascending.
     communities: Lists,
 }
 
-/// Lists one behind the other.
+/// Lists in one array, with offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Lists {
     offsets: Vec<usize>,
@@ -24,7 +25,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// The lists `0..count` of sorted pairs: list above, value below.
+    /// Returns the lists `0..count` from sorted pairs: list in the high half, value in the low
+    /// half.
     fn of_sorted(pairs: &[u64], count: usize) -> Result<Lists, OutOfMemory> {
         let mut offsets = memory::zeros(count + 1)?;
         pairs.iter().for_each(|pair| offsets[(pair >> 32) as usize + 1] += 1);
@@ -34,13 +36,13 @@ impl Lists {
         Ok(Lists { offsets, values })
     }
 
-    /// For each value `0..count` the lists that have it, ascending.
+    /// Returns for each value `0..count` the lists that contain it, ascending.
     fn transposed(&self, count: usize) -> Result<Lists, OutOfMemory> {
         let mut offsets = memory::zeros(count + 1)?;
         let mut values = memory::zeros(self.values.len())?;
         self.values.iter().for_each(|&value| offsets[value as usize] += 1);
         sum_up(&mut offsets);
-        // Each offset is the end of its list, and goes back to its begin.
+        // Each offset is the end of its list, and moves back to its begin.
         for list in (0..self.len()).rev() {
             for &value in self.of(list) {
                 let end = &mut offsets[value as usize];
@@ -51,7 +53,7 @@ impl Lists {
         Ok(Lists { offsets, values })
     }
 
-    /// The lists that `keeps` accepts, of what `value` makes of their values.
+    /// Returns the lists that `keeps` accepts, with their values mapped by `value`.
     fn filtered(
         &self,
         keeps: impl Fn(usize) -> bool,
@@ -76,7 +78,7 @@ impl Lists {
     }
 }
 
-/// Replaces each number by its sum with all before it.
+/// Replaces each number by its prefix sum.
 fn sum_up(numbers: &mut [usize]) {
     let mut sum = 0;
     for number in numbers {
@@ -86,13 +88,14 @@ fn sum_up(numbers: &mut [usize]) {
 }
 
 impl Cover {
-    /// The communities `0..communities` with these members; a membership that is given twice counts once.
+    /// Creates the communities `0..communities` with these members; duplicate memberships count
+    /// once.
     ///
     /// # Errors
     /// If memory is refused.
     ///
     /// # Panics
-    /// If a membership has a vertex or a community beyond the last.
+    /// If the vertex or community of a membership does not exist.
     pub fn new(
         vertices: u32,
         communities: u32,
@@ -104,7 +107,7 @@ impl Cover {
             assert!(vertex < vertices && community < communities, "{vertex} in {community}");
             memory::push(&mut pairs, u64::from(vertex) << 32 | u64::from(community))?;
         }
-        // Files are in the order of their vertices as a rule: then this finds all in place.
+        // Files are usually in vertex order: sorting is then fast.
         pairs.par_sort_unstable();
         pairs.dedup();
         let of_vertices = Lists::of_sorted(&pairs, vertices as usize)?;
@@ -113,37 +116,37 @@ impl Cover {
         Ok(Cover { members, communities: of_vertices })
     }
 
-    /// The number of communities, empty ones included.
+    /// Returns the number of communities, including empty ones.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there is no community.
+    /// Returns whether there is no community.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of vertices, those in no community included.
+    /// Returns the number of vertices, including those in no community.
     pub fn vertices(&self) -> u32 {
         self.communities.len() as u32
     }
 
-    /// The members of a community, ascending.
+    /// Returns the members of a community, ascending.
     pub fn members(&self, community: usize) -> &[VertexId] {
         self.members.of(community)
     }
 
-    /// The communities of a vertex, ascending.
+    /// Returns the communities of a vertex, ascending.
     pub fn communities_of(&self, vertex: VertexId) -> &[u32] {
         self.communities.of(vertex as usize)
     }
 
-    /// Whether no vertex is in two communities.
+    /// Returns whether no vertex is in two communities.
     pub fn is_disjoint(&self) -> bool {
         self.communities.offsets.par_windows(2).all(|ends| ends[1] - ends[0] <= 1)
     }
 
-    /// For each vertex its first community, or [`NO_LABEL`].
+    /// Returns the first community of each vertex, or [`NO_LABEL`].
     ///
     /// # Errors
     /// If memory is refused.
@@ -154,12 +157,12 @@ impl Cover {
         Ok(labels)
     }
 
-    /// The number of vertices in a community at least.
+    /// Returns the number of vertices in at least one community.
     pub fn covered(&self) -> u64 {
         self.communities.offsets.par_windows(2).filter(|ends| ends[1] > ends[0]).count() as u64
     }
 
-    /// The number of vertices that are in a community of this cover and in one of `other`.
+    /// Returns the number of vertices that are in a community of this cover and in one of `other`.
     ///
     /// # Panics
     /// If `other` has fewer vertices.
@@ -170,7 +173,7 @@ impl Cover {
         (0..self.vertices()).into_par_iter().filter(|&vertex| is_in(vertex)).count() as u64
     }
 
-    /// The communities of some vertices, which are numbered from 0 in their order.
+    /// Returns the communities of some vertices, which are renumbered from 0 in their order.
     pub(super) fn of_some(&self, keeps: impl Fn(VertexId) -> bool) -> Result<Cover, OutOfMemory> {
         let keeps = |vertex: usize| keeps(vertex as VertexId);
         let communities = self.communities.filtered(keeps, |_, community| Some(community))?;
@@ -178,8 +181,8 @@ impl Cover {
         Ok(Cover { members, communities })
     }
 
-    /// Whether [`Cover::within`] would change nothing: each member is in a community of `other`, and no community is
-    /// empty.
+    /// Returns whether [`Cover::within`] would change nothing: each member is in a community of
+    /// `other`, and no community is empty.
     ///
     /// # Panics
     /// If `other` has fewer vertices.
@@ -189,8 +192,8 @@ impl Cover {
             && self.covered() == self.covered_by_both(other)
     }
 
-    /// The same communities without the vertices that are in none of `other`, and without those that this
-    /// leaves empty.
+    /// Returns the communities without the vertices that are in no community of `other`, and
+    /// without communities that become empty.
     ///
     /// # Errors
     /// If memory is refused.

@@ -1,4 +1,4 @@
-//! Vertices that are in the same communities of two covers, taken together.
+//! Groups of vertices that are in the same communities of two covers.
 
 use super::Cover;
 use crate::hash::mix;
@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Groups of vertices that are in the same communities of two covers.
 ///
-/// Two groups may have the same communities too: what is computed from groups must not depend on that.
+/// Different groups may have the same communities: results must not depend on that.
 pub(super) struct Groups {
-    /// The covers of one vertex of each group, in the order of these vertices.
+    /// The communities of one representative of each group, in the order of the representatives.
     pub(super) covers: [Cover; 2],
     /// The number of vertices of each group.
     pub(super) sizes: Vec<u32>,
@@ -19,7 +19,8 @@ pub(super) struct Groups {
 impl Groups {
     /// Groups the vertices that are in a community.
     ///
-    /// Memory: 20 bytes a vertex; the covers of the groups take at most what the given ones do.
+    /// Memory: 20 bytes per vertex; the covers of the groups take at most as much as the given
+    /// ones.
     pub(super) fn of(covers: [&Cover; 2]) -> Result<Groups, OutOfMemory> {
         let vertices = covers[0].vertices();
         let homes = |vertex: VertexId| covers.map(|cover| cover.communities_of(vertex));
@@ -28,7 +29,7 @@ impl Groups {
         keys.par_sort_unstable();
         let mut sizes = memory::zeros::<u32>(vertices as usize)?;
         let first = as_atomic(&mut sizes);
-        // Equal signatures may be chance: then a group ends where the communities differ.
+        // Equal signatures may be a coincidence: a group also ends where the communities differ.
         let groups = keys.par_chunk_by(|a, b| a.0 == b.0 && homes(a.1) == homes(b.1));
         groups.for_each(|group| {
             if homes(group[0].1) != [&[]; 2] {
@@ -43,7 +44,7 @@ impl Groups {
     }
 }
 
-/// A hash of the communities of a vertex.
+/// Returns a hash of the communities of a vertex.
 fn signature(homes: [&[u32]; 2]) -> u64 {
     /// 2^64 over the golden ratio, an odd number: multiplying by it spreads the bits.
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -63,7 +64,7 @@ mod tests {
         let a = Cover::new(7, 3, [(0, 0), (1, 0), (2, 2), (4, 0), (4, 1), (5, 0), (6, 2)]).unwrap();
         let b = Cover::new(7, 2, [(0, 1), (1, 1), (2, 1), (4, 1), (5, 0), (6, 1)]).unwrap();
         let groups = Groups::of([&a, &b]).unwrap();
-        // Those of 0, 2, 4 and 5; 3 is in no community.
+        // The groups of 0, 2, 4 and 5; 3 is in no community.
         assert_eq!(groups.sizes, [2, 2, 1, 1]);
         let [of_a, of_b] = &groups.covers;
         assert_eq!(

@@ -1,15 +1,16 @@
-//! A community as a graph of its own.
+//! The subgraph that a community induces: sums of weights, connectivity, triangles.
 //!
 //! ```text
-//! sum up     for each arc of a member: inner, outer or loop; join both ends of an inner one
+//! sum up     for each arc of a member: inner, outer or loop; unite the ends of inner arcs
 //! list       for each member its inner neighbours of higher (degree, place), ascending, each once
 //! triangles  for each listed pair: merge both lists; common neighbours close triangles
 //! ```
 //!
-//! Each step is shared out by members. What threads add up are integers, so that the result does not depend on
-//! their number.
+//! Each step is parallel over members. Threads add up integers, so that the result does not depend
+//! on their number.
 //!
-//! Reference: Chiba, Nishizeki, *Arboricity and subgraph listing algorithms*, SIAM Journal on Computing 14, 1985.
+//! Reference: Chiba, Nishizeki, *Arboricity and subgraph listing algorithms*, SIAM Journal on
+//! Computing 14, 1985.
 
 use crate::disjoint_sets::DisjointSets;
 use rayon::prelude::*;
@@ -18,23 +19,23 @@ use ripplet_graph::{OutOfMemory, VertexId, as_atomic, memory};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The place of a vertex that is no member.
+/// The place of a vertex that is not a member.
 pub(super) const OUTSIDE: u32 = u32::MAX;
 
-/// Members whose neighbours one task lists.
+/// Members of a task that lists neighbours.
 const MEMBERS_PER_TASK: usize = 64;
 
-/// How the work on one community is shared out.
+/// Whether the work on one community is parallel.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sharing {
-    /// One thread does all.
+    /// One thread does all of it.
     Alone,
     /// All threads take part.
     Shared,
 }
 
 impl Sharing {
-    /// The fewest items that a thread leaves to another.
+    /// Returns the least number of items per task.
     fn min_len(self) -> usize {
         match self {
             Sharing::Alone => usize::MAX,
@@ -43,7 +44,7 @@ impl Sharing {
     }
 }
 
-/// The arcs of a graph's vertices.
+/// Access to the arcs of a graph's vertices.
 pub(super) struct Arcs<F> {
     pub(super) shard_of: F,
     pub(super) directed: bool,
@@ -59,7 +60,7 @@ impl<'s, S: ShardLists + 's, F: Fn(VertexId) -> &'s S> Arcs<F> {
         }
     }
 
-    /// The summed weight of the first list; an undirected loop has two ends.
+    /// Returns the summed weight of the first list; an undirected loop counts twice.
     pub(super) fn out_strength(&self, vertex: VertexId) -> u64 {
         let mut sum = 0;
         self.each(vertex, |list, u, weight| {
@@ -68,20 +69,20 @@ impl<'s, S: ShardLists + 's, F: Fn(VertexId) -> &'s S> Arcs<F> {
         sum
     }
 
-    /// How often an arc of `vertex` to `other` counts in the strength of its list.
+    /// Returns how often an arc from `vertex` to `other` counts in the strength of its list.
     fn ends(&self, vertex: VertexId, other: VertexId) -> u64 {
         if vertex == other && !self.directed { 2 } else { 1 }
     }
 }
 
-/// What the arcs of a community's members add up to.
+/// Sums over the arcs of a community's members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
-    /// Inner arcs as they are stored, loops left out: of undirected edges both.
+    /// Inner arcs as they are stored, without loops: an undirected edge is two.
     pub(super) arcs: u64,
     pub(super) loops: u64,
     pub(super) outer_edges: u64,
-    /// Stored weights; of each inner edge from both ends, of a loop twice.
+    /// Stored weights; an inner edge counts from both ends, a loop twice.
     pub(super) inner: u128,
     pub(super) outer: u128,
     /// Stored weights by list.
@@ -101,20 +102,20 @@ impl Sums {
     }
 }
 
-/// What is known of a community's inside.
+/// Figures of a community's induced subgraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Inside {
     pub(super) sums: Sums,
-    /// Whether inner edges join all members.
+    /// Whether inner edges connect all members.
     pub(super) connected: bool,
-    /// Members that are in a triangle of members.
+    /// The number of members in a triangle of members.
     pub(super) in_triangles: u32,
 }
 
 impl Inside {
-    /// Looks at the community of some vertices, each once.
+    /// Computes the figures of the community of `members`, which must be distinct.
     ///
-    /// `place` is [`OUTSIDE`] for every vertex, before and after.
+    /// `place` must be [`OUTSIDE`] for every vertex, and is so again afterwards.
     pub(super) fn of<'s, S: ShardLists + 's, F: Fn(VertexId) -> &'s S + Sync>(
         members: &[VertexId],
         arcs: &Arcs<F>,
@@ -130,7 +131,7 @@ impl Inside {
     }
 }
 
-/// A community whose members have their places.
+/// A community whose members' places are set.
 struct Community<'a, F> {
     members: &'a [VertexId],
     arcs: &'a Arcs<F>,
@@ -138,11 +139,12 @@ struct Community<'a, F> {
     sharing: Sharing,
 }
 
-/// For each member its neighbours of higher degree, or at equal degree of later place: ascending, each once.
+/// For each member its neighbours of higher degree, or of equal degree and later place: ascending,
+/// each once.
 struct Above {
-    /// Where each member's room begins in `values`: as much as its degree.
+    /// The begin of each member's slot in `values`; a slot is as long as the member's degree.
     begins: Vec<usize>,
-    /// How much of the room is taken.
+    /// The used length of each slot.
     lens: Vec<u32>,
     values: Vec<u32>,
 }
@@ -161,7 +163,7 @@ impl<'s, S: ShardLists + 's, F: Fn(VertexId) -> &'s S + Sync> Community<'_, F> {
         Ok(Inside { sums, connected, in_triangles })
     }
 
-    /// Sums up a member's arcs, counts those to other members, and joins it with these.
+    /// Sums up a member's arcs, counts those to other members, and unites it with these.
     fn sums(&self, at: usize, degree: &mut u32, sets: DisjointSets<'_>) -> Sums {
         let (mut sums, member) = (Sums::default(), self.members[at]);
         self.arcs.each(member, |list, u, stored| {
@@ -206,7 +208,7 @@ impl<'s, S: ShardLists + 's, F: Fn(VertexId) -> &'s S + Sync> Community<'_, F> {
         Ok(above)
     }
 
-    /// Lists what is above the members from `first` on, whose room begins at `begins`.
+    /// Lists the neighbours above the members from `first` on, whose slots begin at `begins`.
     fn list(
         &self,
         first: usize,
@@ -243,7 +245,7 @@ impl<'s, S: ShardLists + 's, F: Fn(VertexId) -> &'s S + Sync> Community<'_, F> {
         }
     }
 
-    /// How many members are in a triangle.
+    /// Returns the number of members in a triangle.
     fn in_triangles(&self, above: &Above) -> Result<u32, OutOfMemory> {
         let mut found = memory::zeros::<u32>(self.members.len())?;
         let marks = as_atomic(&mut found);
@@ -267,7 +269,7 @@ impl Above {
     }
 }
 
-/// Moves one of each number of an ascending list ahead; returns how many these are.
+/// Moves the distinct numbers of an ascending list to its front; returns their count.
 fn move_distinct_ahead(list: &mut [u32]) -> usize {
     let mut distinct = 0;
     for at in 0..list.len() {
@@ -279,7 +281,7 @@ fn move_distinct_ahead(list: &mut [u32]) -> usize {
     distinct
 }
 
-/// Calls `visit` with the numbers that two ascending lists share.
+/// Calls `visit` with the common numbers of two ascending lists.
 fn for_each_common(mut a: &[u32], mut b: &[u32], mut visit: impl FnMut(u32)) {
     while let (Some((&x, rest_a)), Some((&y, rest_b))) = (a.split_first(), b.split_first()) {
         if x == y {
@@ -318,7 +320,7 @@ mod tests {
         inside
     }
 
-    /// Triangles by trying all of them, connectedness by spreading.
+    /// Triangles by exhaustive search, connectivity by flooding.
     fn tried(edges: &[(u32, u32)], members: &[u32]) -> (bool, u32) {
         let is_in = |v: &u32| members.contains(v);
         let inner = edges.iter().filter(|(a, b)| a != b && is_in(a) && is_in(b));

@@ -1,15 +1,19 @@
-//! Quality of communities: by the graph alone ([`Quality`]), and against a truth ([`Agreement`]).
+//! Quality of communities: from the graph alone ([`Quality`]), and against a ground truth
+//! ([`Agreement`]).
 //!
-//! Labels are any `u32`s, one a vertex: equal labels are one community. A vertex that has
-//! [`NO_LABEL`](crate::NO_LABEL) is in none: its edges count in the total weight, but within no community.
+//! Labels are arbitrary `u32`s, one per vertex: equal labels are one community. A vertex with
+//! [`NO_LABEL`](crate::NO_LABEL) is in no community: its edges count in the total weight, but
+//! within no community.
 //!
-//! **Directed** graphs get directed modularity (Leicht and Newman 2008); a community is connected if it
-//! is so in either direction. **Self-loops** count as in the literature: an undirected loop adds twice its
-//! weight to its vertex's degree. **Weights** are those of the graph, as stored: sums are exact.
+//! **Directed** graphs get directed modularity (Leicht and Newman 2008); a community is connected
+//! if it is weakly connected. **Self-loops** count as in the literature: an undirected loop adds
+//! twice its weight to its vertex's degree. **Weights** are those of the graph, as stored: sums are
+//! exact.
 //!
-//! **Memory**: [`Quality`] takes at most 20 bytes a vertex beside the graph; [`agreement`],
-//! [`overlap_agreement`] and [`per_community`] say what they take. **Determinism**: sums are of integers,
-//! or of floats in an order that does not depend on threads; the same bits on any number of them.
+//! **Memory**: [`Quality`] takes at most 20 bytes per vertex beside the graph; see [`agreement`],
+//! [`overlap_agreement`] and [`per_community`] for theirs. **Determinism**: sums are of integers,
+//! or of floats in an order that does not depend on threads; results are bitwise equal on any
+//! number of them.
 
 mod agreement;
 mod cover;
@@ -37,54 +41,56 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Figures of communities by the graph alone. Serialized, its names are those of `ripplet quality`.
+/// Quality measures of communities, from the graph alone.
+///
+/// Serialized, the fields have the names of `ripplet quality`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Quality {
-    /// The share of edge weight within communities, less what chance would put there: below 1,
-    /// 0 for a single community. Newman and Girvan 2004; directed: Leicht and Newman 2008. 0 for
-    /// a graph without edges.
+    /// Modularity: the fraction of edge weight within communities, minus the fraction expected by
+    /// chance. Below 1; 0 for a single community or a graph without edges. Newman and Girvan 2004;
+    /// directed: Leicht and Newman 2008.
     pub modularity: f64,
-    /// How much chance counts in the modularity: 1 is the usual, larger favours smaller
-    /// communities. Reichardt and Bornholdt 2006.
+    /// The resolution of the modularity: the factor of the expected fraction. 1 is usual; larger
+    /// values favour smaller communities. Reichardt and Bornholdt 2006.
     pub resolution: f64,
-    /// The share of edge weight that lies within communities, from 0 to 1; 0 without edges.
+    /// The fraction of edge weight within communities, from 0 to 1; 0 without edges.
     pub coverage: f64,
     /// The number of communities.
     pub communities: u64,
     /// The number of communities of one vertex.
     pub singletons: u64,
-    /// The number of communities that are not connected by their own edges.
+    /// The number of communities whose members are not connected by inner edges.
     pub disconnected: u64,
     /// Sizes of the communities.
     pub sizes: Sizes,
-    /// Against a truth: normalized mutual information and adjusted Rand index.
+    /// The agreement with a ground truth, if there is one.
     #[serde(flatten)]
     pub agreement: Option<Agreement>,
 }
 
-/// Sizes of communities, in vertices; zeros if there are none.
+/// Statistics of community sizes, in vertices; zeros without communities.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sizes {
-    /// The smallest.
+    /// The smallest size.
     pub min: u64,
-    /// The middle one, or the mean of the two in the middle.
+    /// The median size; of an even number, the mean of both middle ones.
     pub median: f64,
-    /// The mean.
+    /// The mean size.
     pub mean: f64,
-    /// The largest.
+    /// The largest size.
     pub max: u64,
     /// Entry i: the number of communities of 2^i to 2^(i+1) − 1 vertices.
     pub histogram: Vec<u64>,
 }
 
-/// Sizes of communities that are not all in memory at once: how many there are of each.
+/// Counts of communities by size, where the communities are not all in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeCounts(BTreeMap<u32, u64>);
 
-/// The reason why labels cannot be measured.
+/// The reason why communities cannot be measured.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum QualityError {
-    /// Fewer or more labels than vertices.
+    /// The number of labels differs from the number of vertices.
     #[error("{labels} labels for {vertices} vertices: there must be one for each")]
     Length {
         /// The number of labels.
@@ -92,22 +98,22 @@ pub enum QualityError {
         /// The number of vertices, or of labels to compare with.
         vertices: usize,
     },
-    /// Edge weights whose sum does not fit 64 bits.
+    /// The sum of the edge weights does not fit 64 bits.
     #[error("the stored edge weights add up to {total}, more than 64 bits hold; scale them down")]
     Weights {
         /// The sum.
         total: u128,
     },
-    /// A resolution that is negative or not finite.
+    /// The resolution is negative or not finite.
     #[error("resolution {resolution}: it must be finite and 0 or above")]
     Resolution {
         /// The resolution.
         resolution: f64,
     },
-    /// An allocation that was refused.
+    /// Memory was refused.
     #[error("measuring needs {bytes} more bytes, which this machine refused")]
     OutOfMemory {
-        /// Its size.
+        /// The size of the allocation.
         bytes: u64,
     },
 }
@@ -118,22 +124,22 @@ impl From<OutOfMemory> for QualityError {
     }
 }
 
-/// Number of communities and modularity, which every run reports; far cheaper than [`Quality`].
+/// Number of communities and modularity, which every run reports; much cheaper than [`Quality`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many communities there are.
+    /// The number of communities.
     pub communities: u64,
     /// [`Quality::modularity`], at resolution 1.
     pub modularity: f64,
 }
 
 impl Summary {
-    /// The summary of communities given by one label a vertex.
+    /// Returns the summary of communities given by one label per vertex.
     ///
-    /// Cost: one pass over the graph. Memory: 8 bytes a vertex and 8 a community.
+    /// Cost: one pass over the graph. Memory: 8 bytes per vertex and 8 per community.
     ///
     /// # Errors
-    /// As [`Quality::of`].
+    /// See [`Quality::of`].
     pub fn of<'g>(
         graph: impl Into<GraphView<'g>>,
         labels: &[u32],
@@ -147,13 +153,13 @@ impl Summary {
 }
 
 impl Quality {
-    /// The quality of communities given by one label a vertex, at resolution 1.
+    /// Returns the quality of communities given by one label per vertex, at resolution 1.
     ///
     /// Cost: two passes over the graph.
     ///
     /// # Errors
-    /// If there is not one label for each vertex, if weights add up to more than 64 bits, or if
-    /// memory is refused.
+    /// If the number of labels differs from the number of vertices, if the sum of the weights
+    /// exceeds 64 bits, or if memory is refused.
     pub fn of<'g>(
         graph: impl Into<GraphView<'g>>,
         labels: &[u32],
@@ -161,10 +167,11 @@ impl Quality {
         Quality::at_resolution(graph, labels, 1.0)
     }
 
-    /// The quality of communities given by one label a vertex, at another resolution of the modularity.
+    /// Returns the quality of communities given by one label per vertex, at a given resolution of
+    /// the modularity.
     ///
     /// # Errors
-    /// As [`Quality::of`], or if the resolution is negative or not finite.
+    /// See [`Quality::of`]; also if the resolution is negative or not finite.
     pub fn at_resolution<'g>(
         graph: impl Into<GraphView<'g>>,
         labels: &[u32],
@@ -190,10 +197,10 @@ impl Quality {
         })
     }
 
-    /// Adds the agreement of `labels` with a truth.
+    /// Adds the agreement of `labels` with a ground truth.
     ///
     /// # Errors
-    /// As [`agreement`].
+    /// See [`agreement`].
     pub fn against(mut self, labels: &[u32], truth: &[u32]) -> Result<Quality, QualityError> {
         self.agreement = Some(agreement(labels, truth)?);
         Ok(self)
@@ -201,7 +208,7 @@ impl Quality {
 }
 
 impl Sizes {
-    /// The sizes of communities in any order; entries of 0 are no communities.
+    /// Returns statistics of community sizes in any order; sizes of 0 are ignored.
     ///
     /// Cost: linear.
     pub fn of(mut sizes: Vec<u32>) -> Sizes {
@@ -227,7 +234,7 @@ impl Sizes {
         }
     }
 
-    /// The number of communities.
+    /// Returns the number of communities.
     pub fn count(&self) -> u64 {
         self.histogram.iter().sum()
     }
@@ -276,12 +283,12 @@ fn check_length(graph: GraphView<'_>, labels: &[u32]) -> Result<(), QualityError
     if labels == vertices { Ok(()) } else { Err(QualityError::Length { labels, vertices }) }
 }
 
-/// The number of communities of several connected parts.
+/// Returns the number of communities that are not connected.
 fn disconnected(graph: GraphView<'_>, partition: &Partition) -> Result<u64, QualityError> {
     let mut parts = memory::copied(&partition.communities)?;
     let refused = |_| QualityError::OutOfMemory { bytes: parts_bytes(graph) };
     split_disconnected(graph, &mut parts, &|| false).map_err(refused)?;
-    // A part is named by its smallest vertex: each community counts the vertices that name one.
+    // Each part contains exactly one vertex that names it, its smallest.
     let mut parts_of = memory::zeros::<u32>(partition.count as usize)?;
     for (vertex, (&part, &community)) in parts.iter().zip(&partition.communities).enumerate() {
         if let Some(parts) = parts_of.get_mut(community as usize) {

@@ -1,4 +1,4 @@
-//! Weights within and at communities: all that modularity and coverage need.
+//! Sums of weights within and at communities, for modularity and coverage.
 
 use super::QualityError;
 use super::partition::{OUTSIDE, Partition};
@@ -8,12 +8,12 @@ use ripplet_graph::{Direction, GraphView, OutOfMemory, memory};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Stored weights summed over a graph's communities. With U for undirected:
+/// Stored weights, summed over the communities of a graph.
 ///
 /// | field | directed | undirected |
 /// |---|---|---|
 /// | `total` | all edges | both directions of all edges: a loop counts twice |
-/// | `within` | edges inside communities | the same |
+/// || `within` | edges inside communities | both directions of edges inside communities |
 /// | `by_chance` | Σ out-degree · in-degree | Σ degree² |
 pub(super) struct Flows {
     total: u64,
@@ -53,7 +53,7 @@ impl Flows {
                 degrees_of(shard, list, partition, &entering);
             }
         }
-        // Degrees of communities are parts of the total: where it fits, they have not wrapped.
+        // Degrees of communities are parts of the total: if it fits, they have not wrapped.
         let total = u64::try_from(sums.total);
         let total = total.map_err(|_| QualityError::Weights { total: sums.total })?;
         let other = if directed { &entering } else { &leaving };
@@ -77,7 +77,7 @@ impl Flows {
     }
 }
 
-/// Sums a shard's out lists, and adds each vertex's weight to its community in `leaving`.
+/// Sums up a shard's out-lists, and adds each vertex's strength to its community in `leaving`.
 fn sum_shard(
     shard: &impl ShardLists,
     partition: &Partition,
@@ -91,7 +91,7 @@ fn sum_shard(
         let community = partition.communities[vertex as usize];
         let (mut degree, mut within) = (0u64, 0u64);
         list.for_each_arc(local, |neighbor, weight| {
-            // An undirected loop is stored once, but has two ends here.
+            // An undirected loop is stored once, but counts at both ends.
             let weight = if neighbor == vertex && !directed { 2 * weight } else { weight };
             degree += weight;
             if partition.communities[neighbor as usize] == community && community != OUTSIDE {
@@ -107,7 +107,7 @@ fn sum_shard(
     })
 }
 
-/// Adds the weight of each vertex's list to its community.
+/// Adds the strength of each vertex's list to its community.
 fn degrees_of<S: ShardLists>(
     shard: &S,
     list: S::Lists<'_>,
@@ -121,7 +121,7 @@ fn degrees_of<S: ShardLists>(
     });
 }
 
-/// Adds to a community's sum; a vertex outside of all adds to none.
+/// Adds to a community's sum; does nothing for a vertex outside of all communities.
 #[inline]
 fn add(sums: &[AtomicU64], community: u32, degree: u64) {
     if let Some(sum) = sums.get(community as usize) {

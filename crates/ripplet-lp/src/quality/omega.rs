@@ -1,8 +1,9 @@
-//! The omega index of two covers, without looking at each pair of vertices.
+//! The omega index of two covers, without enumerating pairs of vertices.
 //!
-//! Of a pair of vertices, let i be the number of communities of A that it shares, and j of B. The index needs the
-//! number of pairs of each i, of each j, and of i = j. Counting pairs one by one costs the square of a community's
-//! size. Vertices are counted instead, in each set X of communities of A together with each set Y of B:
+//! For a pair of vertices, let i be the number of communities of A that contain both, and j that of
+//! B. The index needs the number of pairs for each i, for each j, and for i = j. Counting pairs one
+//! by one costs the square of a community's size. Instead, vertices are counted for each set X of
+//! communities of A together with each set Y of B:
 //!
 //! ```text
 //! n(X, Y)           vertices that are in all communities of X and of Y
@@ -11,12 +12,12 @@
 //! pairs of i = j    Σ (−1)^(k + l) C(k + l, k) q(k, l) over k and l
 //! ```
 //!
-//! The last two lines invert the binomials, the last one by Vandermonde's identity. All numbers are integers, so that
-//! the result is exact and does not depend on the number of threads.
+//! The last two lines invert the binomials, the last one by Vandermonde's identity. All numbers are
+//! integers, so that the result is exact and does not depend on the number of threads.
 //!
-//! Vertices that are in the same communities are taken together: such a group is counted once, with its size. If it is
-//! in s communities of A and t of B, it is in 2^(s + t) such sets. If these communities have fewer groups than that, the
-//! group's pairs are counted one by one.
+//! Vertices in the same communities form a group, which is counted once with its size. A group in s
+//! communities of A and t of B is in 2^(s + t) such sets. If these communities contain fewer groups
+//! than that, the group's pairs are counted one by one.
 
 use super::Cover;
 use super::groups::Groups;
@@ -24,22 +25,23 @@ use super::pool::Pool;
 use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, memory};
 
-/// Steps that the omega index may take; beyond, it is absent. A step counts a vertex in a set of communities, or a
-/// pair of groups. Half as many took three minutes on two cores that others used as well.
+/// The most steps of the omega index; if it needs more, it is absent. A step counts a vertex in a
+/// set of communities, or a pair of groups. Half of this took three minutes on two cores shared
+/// with other work.
 pub const MOST_OMEGA_STEPS: u128 = 1 << 33;
 
-/// Sets of communities in which a vertex is counted even if its pairs are fewer: a set is cheaper than a pair, which
-/// is looked up in an array of all vertices.
+/// The number of sets up to which a group is counted in sets even if its pairs are fewer: a set is
+/// cheaper than a pair, which needs a lookup in an array of all vertices.
 const FEW_SETS: u64 = 64;
 
-/// Entries from which on all threads sort and follow a list of members.
+/// The number of entries from which on all threads sort and process a list of members.
 const LARGE: usize = 1 << 16;
 
-/// Communities whose sets one task counts at least.
+/// The least number of communities per task.
 const COMMUNITIES_PER_TASK: usize = 64;
 
-/// The omega index of two covers of `all` vertices, each of which is in a community of both; absent if it takes more
-/// than [`MOST_OMEGA_STEPS`].
+/// Returns the omega index of two covers of `all` vertices, each of which is in a community of
+/// both; `None` if it takes more than [`MOST_OMEGA_STEPS`].
 pub(super) fn omega(a: &Cover, b: &Cover, all: u64) -> Result<Option<f64>, OutOfMemory> {
     let groups = Groups::of([a, b])?;
     let counting = Counting::of(&groups, FEW_SETS)?;
@@ -49,18 +51,18 @@ pub(super) fn omega(a: &Cover, b: &Cover, all: u64) -> Result<Option<f64>, OutOf
     Ok(Some(counting.counts(all)?.index()))
 }
 
-/// How the pairs of each group are counted.
+/// The choice of how the pairs of each group are counted.
 struct Counting<'g> {
     groups: &'g Groups,
-    /// Whether a group's pairs are counted one by one.
+    /// For each group, whether its pairs are counted one by one.
     one_by_one: Vec<bool>,
     work: Work,
 }
 
-/// What counting some groups takes.
+/// The cost of counting some groups.
 #[derive(Clone, Copy, Default)]
 struct Work {
-    /// The most communities of each side of a group that is counted in sets.
+    /// The most communities per side of a group that is counted in sets.
     most: [usize; 2],
     steps: u128,
 }
@@ -73,7 +75,7 @@ impl Work {
 }
 
 impl<'g> Counting<'g> {
-    /// Chooses the cheaper way for each group that is in more than `few_sets` sets.
+    /// Chooses the cheaper method for each group that is in more than `few_sets` sets.
     fn of(groups: &'g Groups, few_sets: u64) -> Result<Counting<'g>, OutOfMemory> {
         let mut one_by_one = memory::filled(false, groups.sizes.len())?;
         let each = one_by_one.par_iter_mut().enumerate().with_min_len(1024);
@@ -94,14 +96,14 @@ impl<'g> Counting<'g> {
         Ok(Counting { groups, one_by_one, work })
     }
 
-    /// The pairs of `all` vertices by the communities that they share.
+    /// Counts the pairs of `all` vertices by the numbers of common communities.
     fn counts(&self, all: u64) -> Result<PairCounts, OutOfMemory> {
         let pairs = (u128::from(all) * u128::from(all.saturating_sub(1)) / 2) as u64;
         let singly = self.counted_inside()?.plus(&self.counted_singly()?)?;
         self.moments()?.counts(pairs)?.plus(singly)
     }
 
-    /// The moments of the groups that are counted in sets.
+    /// Computes the moments of the groups that are counted in sets.
     fn moments(&self) -> Result<Moments, OutOfMemory> {
         let of_side = |side: usize| {
             let communities = (0..self.groups.covers[side].len()).into_par_iter();
@@ -121,8 +123,8 @@ impl<'g> Counting<'g> {
         Moments::sum(of_side(0), of_side(1))
     }
 
-    /// Counts a set of communities, given by an entry for each group that is in all of them, and all sets that
-    /// extend it by later communities.
+    /// Counts a set of communities, given by an entry for each group in all of them, and
+    /// recursively all sets that extend it by later communities.
     fn count(&self, shared: &[u64], set: Set, moments: &mut Moments) -> Result<(), OutOfMemory> {
         let [Some(first), Some(_)] = [shared.first(), shared.get(1)] else { return Ok(()) };
         moments.add(set, self.pairs(shared));
@@ -155,7 +157,7 @@ impl<'g> Counting<'g> {
         Ok(())
     }
 
-    /// The number of pairs of vertices of different groups.
+    /// Returns the number of pairs of vertices in different groups.
     fn pairs(&self, entries: &[u64]) -> u128 {
         let (mut sum, mut squares) = (0, 0);
         for &entry in entries {
@@ -166,7 +168,7 @@ impl<'g> Counting<'g> {
         (sum * sum - squares) / 2
     }
 
-    /// The pairs of vertices of the same group.
+    /// Counts the pairs of vertices in the same group.
     fn counted_inside(&self) -> Result<SinglePairs, OutOfMemory> {
         let mut pairs = SinglePairs::default();
         for (group, size) in (0..).zip(&self.groups.sizes).filter(|(_, size)| **size > 1) {
@@ -177,7 +179,7 @@ impl<'g> Counting<'g> {
         Ok(pairs)
     }
 
-    /// The pairs of different groups that are counted one by one.
+    /// Counts the pairs of different groups that are counted one by one.
     fn counted_singly(&self) -> Result<SinglePairs, OutOfMemory> {
         let mut groups = Vec::new();
         for (group, _) in (0..).zip(&self.one_by_one).filter(|(_, is_single)| **is_single) {
@@ -195,7 +197,7 @@ impl<'g> Counting<'g> {
         counted.reduce(|| Ok(SinglePairs::default()), |a, b| a?.plus(&b?))
     }
 
-    /// Counts the pairs of a group with those that are counted in sets, and with later ones.
+    /// Counts the pairs of a group with groups that are counted in sets, and with later ones.
     fn count_pairs(
         &self,
         group: u32,
@@ -225,7 +227,7 @@ impl<'g> Counting<'g> {
     }
 }
 
-/// Entries of a community and a group, which sort by community.
+/// Packs pairs of a community and a group into integers that sort by community.
 fn entries(pairs: impl Iterator<Item = (u32, u32)>) -> Result<Vec<u64>, OutOfMemory> {
     let mut entries = Vec::new();
     for (community, group) in pairs {
@@ -234,7 +236,7 @@ fn entries(pairs: impl Iterator<Item = (u32, u32)>) -> Result<Vec<u64>, OutOfMem
     Ok(entries)
 }
 
-/// How many communities of each side a set has. Those of the first side come first.
+/// The number of communities of each side in a set; those of the first side come first.
 #[derive(Clone, Copy, Default)]
 struct Set {
     sizes: [usize; 2],
@@ -242,7 +244,7 @@ struct Set {
 }
 
 impl Set {
-    /// The set with one more community.
+    /// Returns the set with one more community.
     fn with(self, side: usize) -> Set {
         let mut sizes = self.sizes;
         sizes[side] += 1;
@@ -250,7 +252,7 @@ impl Set {
     }
 }
 
-/// q(k, l) of the module's head, for k and l from 0.
+/// The moments q(k, l) of the module's documentation, for k and l from 0.
 struct Moments {
     /// Row k has `columns` entries.
     values: Vec<u128>,
@@ -258,13 +260,13 @@ struct Moments {
 }
 
 impl Moments {
-    /// No pairs, of at most so many communities of each side.
+    /// Creates zero moments, for at most `most` communities of each side.
     fn zero(most: [usize; 2]) -> Result<Moments, OutOfMemory> {
         let columns = most[1] + 1;
         Ok(Moments { values: memory::filled(0, (most[0] + 1) * columns)?, columns })
     }
 
-    /// Adds the pairs of the vertices that are in all communities of a set.
+    /// Adds the pairs of vertices that are in all communities of a set.
     fn add(&mut self, set: Set, pairs: u128) {
         let [k, l] = set.sizes;
         self.values[k * self.columns + l] += pairs;
@@ -283,10 +285,10 @@ impl Moments {
         Ok(sum)
     }
 
-    /// The numbers of pairs that have these moments, of `all` pairs.
+    /// Returns the numbers of pairs that have these moments, of `all` pairs.
     ///
-    /// Nothing overflows: k + l communities of a vertex take 2^(k + l) steps, so that binomials are below 2^34, and
-    /// moments below 2^66.
+    /// Nothing overflows: k + l communities of a vertex take 2^(k + l) steps, so that binomials are
+    /// below 2^34, and moments below 2^66.
     fn counts(&self, all: u64) -> Result<PairCounts, OutOfMemory> {
         let rows = self.values.len() / self.columns;
         let at = |k: usize, l: usize| self.values[k * self.columns + l] as i128;
@@ -298,35 +300,36 @@ impl Moments {
     }
 }
 
-/// The numbers of pairs that share m communities of a side, for m from 1, from the side's moments.
+/// Returns the numbers of pairs with m common communities of a side, for m from 1, from the side's
+/// moments.
 fn inverted(moments: usize, moment: impl Fn(usize) -> i128) -> Result<Vec<u64>, OutOfMemory> {
     let term = |k: usize, m: usize| sign(k - m) * binomial(k, m) * moment(k);
     let count = |m: usize| (m..moments).map(|k| term(k, m)).sum::<i128>() as u64;
     memory::collected((1..moments).map(count))
 }
 
-/// (−1)^power
+/// Returns (−1)^power.
 fn sign(power: usize) -> i128 {
     if power.is_multiple_of(2) { 1 } else { -1 }
 }
 
-/// n over k.
+/// Returns the binomial coefficient n over k.
 fn binomial(n: usize, k: usize) -> i128 {
     (0..k as i128).fold(1, |product, i| product * (n as i128 - i) / (i + 1))
 }
 
-/// Pairs of vertices by the number of communities that they share.
+/// The numbers of pairs of vertices by common communities.
 struct PairCounts {
-    /// All pairs, those that share none included.
+    /// All pairs, including those without a common community.
     all: u64,
-    /// Of each side; entry i: the pairs that share i + 1 communities.
+    /// For each side, entry i: the pairs with i + 1 common communities.
     shared: [Vec<u64>; 2],
-    /// Pairs that share equally many on both sides.
+    /// The pairs with equal numbers on both sides.
     equal: u64,
 }
 
 impl PairCounts {
-    /// The counts with pairs that were taken to share nothing.
+    /// Moves pairs from "no common community" to their counts in `singly`.
     fn plus(mut self, singly: SinglePairs) -> Result<PairCounts, OutOfMemory> {
         for (sums, more) in self.shared.iter_mut().zip(&singly.shared) {
             add(sums, more)?;
@@ -335,7 +338,7 @@ impl PairCounts {
         Ok(self)
     }
 
-    /// Collins and Dent 1988.
+    /// Returns the omega index. Collins and Dent 1988.
     fn index(&self) -> f64 {
         if self.all == 0 {
             return 1.0;
@@ -353,16 +356,16 @@ impl PairCounts {
 /// Pairs that were not counted in sets.
 #[derive(Default)]
 struct SinglePairs {
-    /// Of each side; entry i: the pairs that share i + 1 communities.
+    /// For each side, entry i: the pairs with i + 1 common communities.
     shared: [Vec<u64>; 2],
-    /// Pairs that share equally many, one at least, on both sides.
+    /// The pairs with equal numbers, at least one, on both sides.
     equal: u64,
-    /// Pairs that share one on any side.
+    /// The pairs with a common community on any side.
     touched: u64,
 }
 
 impl SinglePairs {
-    /// Adds pairs by the communities that each shares.
+    /// Adds `pairs` pairs with these numbers of common communities.
     fn add(&mut self, shared: [u32; 2], pairs: u64) -> Result<(), OutOfMemory> {
         for (counts, shared) in self.shared.iter_mut().zip(shared).filter(|(_, shared)| *shared > 0)
         {
@@ -391,7 +394,7 @@ fn add(sums: &mut Vec<u64>, more: &[u64]) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
-/// Appends zeros until an array has `len` entries at least.
+/// Appends zeros until an array has at least `len` entries.
 fn lengthen(counts: &mut Vec<u64>, len: usize) -> Result<(), OutOfMemory> {
     if counts.len() < len {
         memory::reserve(counts, len - counts.len())?;
@@ -417,7 +420,8 @@ mod tests {
         Cover::new(VERTICES, communities.len() as u32, memberships).unwrap()
     }
 
-    /// Pairs by definition: those of each number of communities of each side, and those of equally many.
+    /// Pairs by definition: the numbers for each count of common communities of each side, and of
+    /// equal counts.
     fn tried(a: &Communities, b: &Communities) -> ([Vec<u64>; 2], u64) {
         let (mut shared, mut equal) = ([vec![0; 40], vec![0; 40]], 0);
         for u in 0..VERTICES {
@@ -461,7 +465,8 @@ mod tests {
 
     #[test]
     fn a_vertex_of_many_communities_is_counted_the_cheaper_way() {
-        // 30 communities of the same four vertices, which the other side tells apart: 2^32 sets of communities.
+        // 30 communities of the same four vertices, which the other side distinguishes: 2^32 sets
+        // of communities.
         let same: Communities = vec![BTreeSet::from([1, 2, 3, 4]); 30];
         let other = [BTreeSet::from([1, 2]), BTreeSet::from_iter(0..VERTICES)];
         let groups = Groups::of([&cover(&same), &cover(&other)]).unwrap();

@@ -1,7 +1,7 @@
 //! Agreement of two covers: communities that may overlap.
 //!
-//! Only vertices that are in a community of both are compared; N is their number. Of each pair of communities
-//! it is known how many members they share, from the lists of both.
+//! Only vertices in a community of both covers are compared; N is their number. The number of
+//! common members of each pair of communities follows from the lists of both covers.
 //!
 //! | measure | definition |
 //! |---|---|
@@ -10,7 +10,8 @@
 //! | `omega` | Collins, Dent, *Omega: a general formulation of the Rand index of cluster recovery*, Multivariate Behavioral Research 23, 1988 |
 //! | `f1` | Yang, Leskovec, *Overlapping community detection at scale*, WSDM 2013: mean over both directions of the mean of the best match's F1 |
 //!
-//! Determinism: floats are summed in the order of the communities; the same bits on any number of threads.
+//! Determinism: floats are summed in the order of the communities; results are bitwise equal on any
+//! number of threads.
 
 use super::agreement::{SquaredSizes, squares};
 use super::omega::omega;
@@ -20,32 +21,38 @@ use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, memory};
 use serde::Serialize;
 
-/// Measures of the agreement of two covers. Equal covers have 1 everywhere.
+/// Measures of the agreement of two covers. Equal covers have 1 in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OverlapAgreement {
-    /// Normalized mutual information of overlapping communities after Lancichinetti, Fortunato and Kertész, 0 to 1.
+    /// Normalized mutual information of covers after Lancichinetti, Fortunato and Kertész, from 0
+    /// to 1.
     pub nmi_lfk: f64,
-    /// Normalized mutual information of overlapping communities after McDaid, Greene and Hurley, 0 to 1.
+    /// Normalized mutual information of covers after McDaid, Greene and Hurley, from 0 to 1.
     pub nmi_max: f64,
-    /// Omega index: 1 for equal covers, about 0 for unrelated ones. For disjoint communities the adjusted Rand
-    /// index. Absent if it takes more than [`MOST_OMEGA_STEPS`](super::MOST_OMEGA_STEPS).
+    /// Omega index: 1 for equal covers, about 0 for unrelated ones. For disjoint communities it is
+    /// the adjusted Rand index. Absent if it takes more than
+    /// [`MOST_OMEGA_STEPS`](super::MOST_OMEGA_STEPS).
     pub omega: Option<f64>,
-    /// The F1 of the best match of a community, as a mean, and of both directions, 0 to 1.
+    /// The mean F1 score of each community's best match, averaged over both directions, from 0 to
+    /// 1.
     pub f1: f64,
 }
 
-/// The agreement of two covers of the same vertices; it is symmetric.
+/// Returns the agreement of two covers of the same vertices; it is symmetric.
 ///
-/// Cost: for each membership the communities of its vertex on the other side; for the omega index at most
-/// [`MOST_OMEGA_STEPS`](super::MOST_OMEGA_STEPS).
+/// Cost: for each membership, the communities of its vertex on the other side; for the omega index
+/// at most [`MOST_OMEGA_STEPS`](super::MOST_OMEGA_STEPS).
 ///
-/// Memory: 56 bytes a community of the larger side, and 4 more for each thread. Both covers once more if some vertex is
-/// in only one of them. For the omega index of covers that overlap: both covers once more at most and 5 bytes a vertex,
-/// but 20 bytes a vertex at least; and for each thread 16 bytes for each membership of a large community's groups of
-/// vertices, and 8 for each group if some are counted one by one.
+/// Memory:
+///
+/// - 56 bytes per community of the larger side, and 4 more per thread;
+/// - a copy of both covers, if some vertex is in only one of them;
+/// - for the omega index of overlapping covers at most another copy of both covers and 5 bytes per
+///   vertex, but at least 20 bytes per vertex. For each thread, 16 bytes per membership of a large
+///   community's groups of vertices, and 8 per group if some are counted one by one.
 ///
 /// # Errors
-/// If the covers are not of equally many vertices, or if memory is refused.
+/// If the numbers of vertices differ, or if memory is refused.
 pub fn overlap_agreement(a: &Cover, b: &Cover) -> Result<OverlapAgreement, QualityError> {
     if a.vertices() != b.vertices() {
         let (labels, vertices) = (a.vertices() as usize, b.vertices() as usize);
@@ -57,7 +64,7 @@ pub fn overlap_agreement(a: &Cover, b: &Cover) -> Result<OverlapAgreement, Quali
     of_same_vertices(&a.within(b)?, &b.within(a)?)
 }
 
-/// The agreement of two covers that cover the same vertices.
+/// Returns the agreement of two covers that cover the same vertices.
 fn of_same_vertices(a: &Cover, b: &Cover) -> Result<OverlapAgreement, QualityError> {
     let all = a.covered();
     let equal = OverlapAgreement { nmi_lfk: 1.0, nmi_max: 1.0, omega: Some(1.0), f1: 1.0 };
@@ -78,13 +85,13 @@ fn of_same_vertices(a: &Cover, b: &Cover) -> Result<OverlapAgreement, QualityErr
     })
 }
 
-/// The adjusted Rand index, which the omega index is for disjoint communities.
+/// Returns the adjusted Rand index, which equals the omega index for disjoint communities.
 fn adjusted_rand(a: &Cover, b: &Cover, vertices: u64, shared: u128) -> f64 {
     let of = |cover: &Cover| squares((0..cover.len()).map(|at| cover.members(at).len() as u32));
     SquaredSizes { vertices, shared, of_a: of(a), of_b: of(b) }.adjusted_rand()
 }
 
-/// Whether two covers have the same communities, in whatever order.
+/// Returns whether two covers have the same communities, in any order.
 fn is_same(a: &Cover, b: &Cover) -> Result<bool, OutOfMemory> {
     if a.len() != b.len() {
         return Ok(false);
@@ -98,26 +105,26 @@ fn is_same(a: &Cover, b: &Cover) -> Result<bool, OutOfMemory> {
     Ok(order_a.iter().zip(order_b).all(|(&x, y)| a.members(x) == b.members(y)))
 }
 
-/// −p ln p
+/// Returns −p ln p.
 fn h(p: f64) -> f64 {
     if p <= 0.0 { 0.0 } else { -p * p.ln() }
 }
 
-/// What one cover's communities have in the other.
+/// Sums over one cover's communities, compared with the other cover.
 struct Side {
-    /// The summed entropies of the communities.
+    /// The sum of the communities' entropies.
     entropy: f64,
-    /// The summed entropies that are left where the other cover is known.
+    /// The sum of the entropies conditional on the other cover.
     left: f64,
-    /// The mean of the shares that are left.
+    /// The mean of the conditional entropies as fractions of the entropies.
     share_left: f64,
     /// The mean F1 of the best matches.
     f1: f64,
-    /// The summed squares of the numbers of members that a community of each side shares.
+    /// The summed squares of the numbers of common members of two communities.
     shared_squares: u128,
 }
 
-/// What one community has in the other cover.
+/// One community compared with the other cover.
 #[derive(Clone, Copy, Default)]
 struct Match {
     entropy: f64,
@@ -145,7 +152,8 @@ impl Side {
         Ok(Side {
             entropy: sum(|found| found.entropy),
             left: sum(|found| found.left),
-            // A community of all vertices has no entropy: nothing tells anything of it.
+            // A community of all vertices has no entropy: the other cover carries no information on
+            // it.
             share_left: sum(
                 |found| if found.entropy > 0.0 { found.left / found.entropy } else { 1.0 },
             ) / count,
@@ -156,11 +164,11 @@ impl Side {
 }
 
 struct Scratch<'p> {
-    /// For each community of the other side the members that are shared.
+    /// For each community of the other side, the number of common members.
     shared: Borrowed<'p, u32>,
-    /// Those of them that are not 0.
+    /// The communities of which it is not 0.
     touched: Vec<u32>,
-    /// The sizes of these.
+    /// The sizes of these communities.
     sizes: Vec<usize>,
 }
 
@@ -173,7 +181,7 @@ impl<'p> Scratch<'p> {
 /// The sizes of the other side's communities.
 struct Sizes {
     all: f64,
-    /// The different sizes, ascending, and how many communities have each.
+    /// The different sizes, ascending, each with its number of communities.
     counts: Vec<(usize, usize)>,
 }
 
@@ -187,7 +195,7 @@ impl Sizes {
         Ok(Sizes { all: all as f64, counts })
     }
 
-    /// The best match of a community, and what is left of its entropy.
+    /// Returns the best match of a community, and its conditional entropy.
     fn best(
         &self,
         cover: &Cover,
@@ -222,8 +230,8 @@ impl Sizes {
         Ok(found)
     }
 
-    /// What is left of a community's entropy where one is known that shares no member: it tells something
-    /// only where one of them has more than one in e of the vertices.
+    /// Returns the least entropy of a community conditional on one without common members. Such a
+    /// community carries information only if either has more than 1/e of the vertices.
     fn left_by_strangers(&self, size: usize, touched: &mut [usize], entropy: f64) -> f64 {
         let large = self.all / std::f64::consts::E;
         let least = if size as f64 > large { 0.0 } else { large };
@@ -242,7 +250,8 @@ impl Sizes {
         left
     }
 
-    /// What is left of a community's entropy where another is known, unless they are more like opposites.
+    /// Returns the entropy of a community conditional on another, or `entropy` if the two are
+    /// closer to complements (the constraint of the paper).
     fn left(&self, size: usize, other: usize, shared: usize, entropy: f64) -> f64 {
         let share = |count: usize| h(count as f64 / self.all);
         let all = self.all as usize;

@@ -5,13 +5,13 @@ use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, as_atomic, memory};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The community of a vertex without a label. There are fewer communities than this.
+/// The community of a vertex without a label. Communities have smaller numbers.
 pub(super) const OUTSIDE: u32 = u32::MAX;
 
-/// A community for each vertex, numbered from 0 in the order of the labels, or [`OUTSIDE`].
+/// The community of each vertex, numbered from 0 in the order of the labels, or [`OUTSIDE`].
 pub(super) struct Partition {
     pub(super) communities: Vec<u32>,
-    /// How many communities there are.
+    /// The number of communities.
     pub(super) count: u32,
 }
 
@@ -20,7 +20,7 @@ impl Partition {
         let named = labels.par_iter().copied().filter(|&label| label != NO_LABEL);
         let largest = named.clone().max().unwrap_or(0);
         let mut communities = memory::with_room(labels.len())?;
-        // Labels are vertices almost always: then a table of them ranks them.
+        // Labels are almost always vertices: a table can then rank them.
         if (largest as usize) < 2 * labels.len() {
             let ranks = ranks(labels, largest)?;
             let count = *ranks.last().expect("the table ends with the count");
@@ -40,7 +40,7 @@ impl Partition {
         Ok(Partition { communities, count: distinct.len() as u32 })
     }
 
-    /// The number of vertices in each community.
+    /// Returns the number of vertices in each community.
     pub(super) fn sizes(&self) -> Result<Vec<u32>, OutOfMemory> {
         let mut sizes = memory::zeros(self.count as usize)?;
         let shared = as_atomic(&mut sizes);
@@ -50,7 +50,7 @@ impl Partition {
     }
 }
 
-/// For each value up to `largest` how many smaller values occur, and last how many occur.
+/// Returns for each value up to `largest` how many smaller values occur, and last how many occur.
 fn ranks(labels: &[u32], largest: u32) -> Result<Vec<u32>, OutOfMemory> {
     let mut ranks = memory::zeros(largest as usize + 2)?;
     let occurs = as_atomic(&mut ranks);

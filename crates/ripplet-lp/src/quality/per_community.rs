@@ -1,12 +1,13 @@
-//! Figures of each community by itself.
+//! Quality measures of each community.
 //!
-//! Each community's members and the edges between them are looked at as a graph of their own: large communities one
-//! after the other, each by all threads, and of small ones several at a time. Directed graphs: `inner` and `outer`
-//! count edges in both directions, density counts ordered pairs, and a triangle or a path may go against directions.
+//! Each community's induced subgraph is measured: large communities one after the other, each by
+//! all threads; small ones several at a time. Directed graphs: `inner` and `outer` count edges in
+//! both directions, density counts ordered pairs, and triangles and paths ignore directions.
 //!
-//! Cost: three passes over the arcs of all members, and for triangles their power of 1.5 at worst. Memory: 4 bytes a
-//! vertex and thread, 160 a community, and of the communities at work 28 bytes a member and 8 an inner edge.
-//! Determinism: figures are made of sums of integers; the same bits on any number of threads.
+//! Cost: three passes over the arcs of all members, and for triangles at worst their number to the
+//! power of 1.5. Memory: 4 bytes per vertex and thread, 160 per community, and for the communities
+//! in progress 28 bytes per member and 8 per inner edge. Determinism: measures are computed from
+//! sums of integers; results are bitwise equal on any number of threads.
 
 use super::inside::{Arcs, Inside, OUTSIDE, Sharing};
 use super::pool::Pool;
@@ -16,11 +17,11 @@ use ripplet_graph::compressed::ShardLists;
 use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, memory};
 use std::cmp::Reverse;
 
-/// Arcs of members from which on all threads work on one community. So many take about a millisecond, against which
-/// sharing out costs little.
+/// The number of members' arcs from which on all threads work on one community. This many take
+/// about a millisecond, so that parallel overhead is small.
 const LARGE: u64 = 1 << 16;
 
-/// Figures of one community.
+/// Quality measures of one community.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CommunityQuality {
     /// The number of members.
@@ -33,24 +34,26 @@ pub struct CommunityQuality {
     pub inner_weight: f64,
     /// The summed weight of outer edges; without weights their number.
     pub outer_weight: f64,
-    /// The weight of outer edges over the summed degrees of the members or, where these are fewer, of all other
-    /// vertices: 0 is a part of its own, 1 has no inner edge. 0 where nothing could leave.
+    /// Conductance: the weight of outer edges over the summed degrees of the members or, if
+    /// smaller, of all other vertices. 0 without outer edges, 1 without inner edges; 0 if the
+    /// denominator is 0.
     pub conductance: f64,
-    /// Inner edges that are no loops over the pairs of members; 0 for one member.
+    /// Density: inner edges except loops over the pairs of members; 0 for one member.
     pub density: f64,
-    /// The community's term of the modularity at the resolution asked for; their sum is the modularity of communities
-    /// that do not overlap.
+    /// The community's term of the modularity at the requested resolution. For disjoint communities
+    /// the terms add up to the modularity.
     pub modularity: f64,
-    /// The share of members that are in a triangle of members. Yang and Leskovec 2012.
+    /// The fraction of members in a triangle of members. Yang and Leskovec 2012.
     pub triangle_participation: f64,
-    /// Whether inner edges join all members, in whatever direction.
+    /// Whether inner edges connect all members, ignoring directions.
     pub connected: bool,
 }
 
-/// The figures of each community of a cover.
+/// Returns the measures of each community of a cover.
 ///
 /// # Errors
-/// Where the cover is not of the graph's vertices, or the weights add up to more than 64 bits hold.
+/// If the cover and the graph have different numbers of vertices, the sum of the weights exceeds 64
+/// bits, or memory is refused.
 pub fn per_community<'g>(
     graph: impl Into<GraphView<'g>>,
     cover: &Cover,
@@ -104,7 +107,7 @@ fn of_lists<'s, S: ShardLists + 's>(
     Ok(memory::collected(jobs.iter().map(|job| job.figures))?)
 }
 
-/// A community that is measured.
+/// A community to be measured.
 #[derive(Clone, Copy)]
 struct Job {
     community: u32,
@@ -113,7 +116,7 @@ struct Job {
     figures: CommunityQuality,
 }
 
-/// The communities, those with most arcs first.
+/// Returns the communities, those with most arcs first.
 fn jobs_of(graph: GraphView<'_>, cover: &Cover) -> Result<Vec<Job>, OutOfMemory> {
     let job = |community: u32| Job { community, arcs: 0, figures: CommunityQuality::default() };
     let mut jobs = memory::with_room(cover.len())?;
@@ -126,11 +129,11 @@ fn jobs_of(graph: GraphView<'_>, cover: &Cover) -> Result<Vec<Job>, OutOfMemory>
     Ok(jobs)
 }
 
-/// What the figures of a community are measured by.
+/// Graph-wide quantities and settings of the measures.
 struct Rules {
     /// The summed degrees of all vertices; directed: the summed weight of all edges.
     total: u64,
-    /// The weight of a stored 1.
+    /// The real weight of a stored 1.
     unit: f64,
     resolution: f64,
     directed: bool,
@@ -139,7 +142,7 @@ struct Rules {
 impl Rules {
     fn figures(&self, members: u32, inside: &Inside) -> CommunityQuality {
         let sums = inside.sums;
-        // Each inner edge was met from both its ends, a loop twice.
+        // Each inner edge was counted from both ends, and the weight of a loop twice.
         let (inner_edges, inner) = (sums.arcs / 2 + sums.loops, sums.inner as f64 / 2.0);
         let pairs = f64::from(members) * (f64::from(members) - 1.0);
         let pairs = if self.directed { pairs } else { pairs / 2.0 };

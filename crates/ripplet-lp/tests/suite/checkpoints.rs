@@ -1,5 +1,7 @@
-//! Runs that are interrupted after each of their rounds and go on, there or on another executor: they
-//! find what the oracle finds, which is never interrupted, and what they keep is the same.
+//! Runs interrupted after each of their rounds and resumed, on the same executor or another.
+//!
+//! A resumed run finds what the oracle finds in one go, and its later checkpoints equal those of
+//! the first run.
 
 use crate::conformance::{
     Asked, begin, bits, cases, counts, of_cdlp, of_llp, of_lpa, of_probe, of_seeded, of_sketches,
@@ -19,7 +21,7 @@ use ripplet_lp::{
 };
 use std::num::NonZeroU32;
 
-/// Keeps every state.
+/// A keeper of every state.
 #[derive(Default)]
 struct All(Vec<Checkpoint>);
 
@@ -31,7 +33,7 @@ impl Keeper for All {
     fn keep(&mut self, rounds: &[Round], state: State<'_>) -> Result<(), NotKept> {
         let State { labels, active, columns } = state;
         self.0.push(Checkpoint {
-            // What rounds take is no state.
+            // Times are not part of the state.
             rounds: rounds.iter().map(|&round| Round { seconds: 0.0, ..round }).collect(),
             labels: labels.into_owned().into(),
             active: active.into_owned().into(),
@@ -47,7 +49,7 @@ impl Observer for All {
     }
 }
 
-/// Who runs: those under test, and the CPU.
+/// The executor of a run: one under test, or the CPU.
 enum Runner {
     UnderTest(Box<Machine>),
     Cpu(CpuExecutor),
@@ -66,7 +68,7 @@ impl Runner {
         }
     }
 
-    /// The graph as it reads it.
+    /// Returns the graph in the form that this runner reads.
     fn stored(&self, edges: &Edges, shard_arcs: u64) -> Stored {
         match self {
             Runner::UnderTest(machine) => edges.stored(shard_arcs, machine.storage),
@@ -111,7 +113,7 @@ fn check(runners: &[Runner], edges: &Edges, rules: Rules) {
     }
     let kept = kept.expect("somebody runs");
     for (index, checkpoint) in kept.iter().enumerate() {
-        // Others begin where phases are others, as there may be fewer rounds than runners.
+        // The next runner depends on the phases, too, as there may be fewer rounds than runners.
         let (runner, graph) = &all[(index + rules.phases as usize) % all.len()];
         let settings = Settings { resume: Some(checkpoint.clone()), ..settings.clone() };
         let mut rest = All::default();
@@ -120,7 +122,7 @@ fn check(runners: &[Runner], edges: &Edges, rules: Rules) {
     }
 }
 
-/// Of what is asked, one in so many.
+/// Returns every `step`th of the requested runs.
 fn some(asked: Asked, step: usize) -> Asked {
     asked.into_iter().step_by(step).collect()
 }
@@ -140,7 +142,7 @@ fn interrupted_after_any_round() {
         Edges { weights: Some(weights), ..edges }
     };
     let kinds = [grid(9), bipartite(13, 7), weights(cliques(5, 6)), cliques(5, 6).directed()];
-    // Where not all is done, other programs for each kind of graph.
+    // If only some runs are done, each kind of graph gets other programs.
     let step = STRIDE * STRIDE.min(2);
     for (number, edges) in kinds.iter().enumerate() {
         let asked = all().into_iter().skip(number % step).step_by(step);
@@ -176,7 +178,7 @@ fn on_one_thread() -> CpuExecutor {
     CpuExecutor::new(Some(1)).unwrap()
 }
 
-/// The states of a run of default choices, and what it finds.
+/// Returns the states of a single-threaded run and its outcome.
 fn kept<P: Program>(edges: &Edges, program: &P, settings: &Settings) -> (Vec<Checkpoint>, Outcome) {
     let mut all = All::default();
     let graph = edges.graph(MAX_SHARD_ARCS);
@@ -186,7 +188,7 @@ fn kept<P: Program>(edges: &Edges, program: &P, settings: &Settings) -> (Vec<Che
 
 #[test]
 fn async_goes_on_as_well() {
-    // On one thread it is the same run every time.
+    // On one thread, every run is the same.
     let edges = grid(15);
     for pick_less in [None, NonZeroU32::new(3)] {
         let schedule = Schedule { order: Order::Async { pick_less }, ties: Ties::Hashed };
@@ -241,7 +243,7 @@ fn a_run_goes_on_for_longer_than_it_was_meant_to_but_not_behind_its_end() {
     let reason = StopReason::RoundLimit;
     let ended = CheckpointError::Ended { rounds: 8, end: 6, reason };
     assert_eq!(error, RunError::Settings(SettingsError::Checkpoint(ended)));
-    // A run that is at its end only finishes.
+    // A finished run has nothing left to do when it is resumed.
     let settings = with(8, Some(long[7].clone()));
     let eight = on_one_thread().run(&graph, &Lpa::new(Guard::OFF), &settings, &mut ());
     assert_eq!(eight.unwrap().rounds.len(), 8);
@@ -279,7 +281,7 @@ fn checkpoints_that_cannot_be() {
     assert_eq!(refused(bad), CheckpointError::NoSuchLabel { vertex: 4, label: 81 });
 }
 
-/// Keeps the first states, and then has no room.
+/// A keeper that runs out of room after the first states.
 struct Full(usize);
 
 impl Keeper for Full {

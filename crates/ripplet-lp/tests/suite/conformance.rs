@@ -1,5 +1,5 @@
-//! Every program with every deterministic schedule, against the oracle, on every executor that
-//! `machines.rs` of the suite names.
+//! Every program with every deterministic schedule, against the oracle, on every executor that the
+//! suite's `machines.rs` lists.
 
 use crate::graphs::{Edges, Stored, any_edges, shapes};
 use crate::machines::{CASES, Machine, ROUNDS, STRIDE, machines, takes};
@@ -14,8 +14,8 @@ use ripplet_lp::{
     Ties,
 };
 
-/// What is asked of a program: a variant with phases, whether the smallest label wins ties, and how
-/// votes are counted.
+/// The requested runs of a program: a variant, its phases, whether the smallest label wins ties,
+/// and how votes are counted.
 pub type Asked = Vec<(Variant, u32, bool, Counting)>;
 
 const EXACT: Counting = Counting::Exact;
@@ -34,7 +34,7 @@ pub fn of_cdlp() -> Asked {
     vec![(Variant::Cdlp, 1, true, EXACT), (Variant::Cdlp, 16, false, EXACT)]
 }
 
-/// Each variant with some schedules that differ in all that they can.
+/// Combines each variant with schedules that cover every option.
 fn of(variants: impl IntoIterator<Item = Variant>) -> Asked {
     let schedules = [(1, false), (1, true), (5, false), (32, true)];
     let with = |variant| schedules.map(|(phases, smallest)| (variant, phases, smallest, EXACT));
@@ -57,7 +57,7 @@ pub fn of_probe(wake: Wake) -> Asked {
     of([Total::Members, Total::Volume].map(|total| Variant::Probe { wake, total }))
 }
 
-/// Sketches of all kinds for programs that take them.
+/// Returns sketches of all kinds for the programs that take them.
 pub fn of_sketches() -> Asked {
     let mut all = Vec::new();
     let variants = [
@@ -126,7 +126,7 @@ fn settings(rules: Rules, initial: Option<&[u32]>) -> Settings {
     }
 }
 
-/// Some seeds: every ninth vertex, some for the same label, every other one weaker.
+/// Returns seeds: every ninth vertex, some with equal labels, every other one weaker.
 fn seeds(vertices: u32) -> Vec<Seed> {
     let seed = |vertex: u32| Seed {
         vertex,
@@ -136,7 +136,7 @@ fn seeds(vertices: u32) -> Vec<Seed> {
     (0..vertices).filter(|v| v % 9 == 1).map(seed).collect()
 }
 
-/// What a run begins with, as the oracle and as the engine see it.
+/// Returns the initial state of a run, for the oracle and for the engine.
 pub fn begin(vertices: u32, rules: Rules, initial: Option<&[u32]>) -> (State, Settings) {
     let mut state = State::new(vertices, rules.variant);
     let mut settings = settings(rules, initial);
@@ -163,7 +163,7 @@ pub fn begin(vertices: u32, rules: Rules, initial: Option<&[u32]>) -> (State, Se
             *state.columns.get_mut("pull").unwrap() = bits;
             settings.columns.insert("pull".into(), ColumnValues::F32(pull));
             if initial.is_none() {
-                // Some begin without a label.
+                // Some vertices begin without a label.
                 let unlabelled = state.labels.iter_mut().step_by(3);
                 unlabelled.for_each(|label| *label = NONE);
                 settings.initial = Some(state.labels.clone());
@@ -208,7 +208,7 @@ pub fn run_watched(
             executor.run(graph, &seeded, settings, watch)
         }
         Variant::Probe { wake, total } => {
-            // Both are numbered as its parameters are.
+            // The variants have the numbers of the parameters' values.
             let program = Probe { wake: wake as u32, total: total as u32 };
             executor.run(graph, &program, settings, watch)
         }
@@ -217,7 +217,7 @@ pub fn run_watched(
     .unwrap()
 }
 
-/// How many columns a program writes.
+/// Returns the number of columns that a program writes.
 fn written(variant: Variant) -> usize {
     match variant {
         Variant::Lpa { .. } | Variant::Cdlp | Variant::Llp { .. } => 0,
@@ -226,7 +226,7 @@ fn written(variant: Variant) -> usize {
     }
 }
 
-/// What happened round by round, as the oracle has it.
+/// Returns the counts of each round, in the oracle's form.
 pub fn counts(found: &Outcome) -> Vec<Counts> {
     let counts = found.rounds.iter().map(|round| Counts {
         changed: round.changed,
@@ -237,7 +237,7 @@ pub fn counts(found: &Outcome) -> Vec<Counts> {
     counts.collect()
 }
 
-/// A column as the oracle has it.
+/// Returns a column in the oracle's form.
 pub fn bits(column: &Column) -> Vec<Vec<u32>> {
     let bits: Vec<u32> = match &column.values {
         ColumnValues::U32(values) => values.clone(),
@@ -254,7 +254,7 @@ fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Ru
     let (start, mut settings) = begin(edges.vertices, rules, initial);
     let expected = oracle::run(&lists, start, rules);
     let split = oracle::split(&lists, &expected.state.labels);
-    // Few arcs make many shards.
+    // A small limit on arcs makes many shards.
     let shard_arcs = [7, MAX_SHARD_ARCS].into_iter().cycle();
     let stored = |(machine, shard_arcs): (&Machine, _)| edges.stored(shard_arcs, machine.storage);
     let graphs: Vec<Stored> = machines.iter().zip(shard_arcs).map(stored).collect();
@@ -273,7 +273,7 @@ fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Ru
         }
     }
     if rules.phases > 1 {
-        // Splitting comes behind the rounds, whatever they were.
+        // Splitting follows the rounds and does not depend on their phases.
         return;
     }
     settings.keep_disconnected = false;
@@ -297,7 +297,7 @@ fn check_initial_labels(asked: Asked) {
         let all: Vec<u32> = (0..edges.vertices).map(|v| v / 3).collect();
         let partly = all.iter().map(|&label| if label % 4 == 1 { NONE } else { label });
         let kinds = [partly.collect(), all];
-        // Where not all is done, one after the other.
+        // If only some runs are done, the kinds alternate.
         let kinds = kinds.iter().skip(number % STRIDE.min(2)).step_by(STRIDE.min(2));
         for initial in kinds {
             asked.iter().for_each(|&each| check(&machines, &edges, Some(initial), rules(each)));
@@ -305,14 +305,14 @@ fn check_initial_labels(asked: Asked) {
     }
 }
 
-/// Few by default, as each runs all of a program's rules on every executor; `PROPTEST_CASES` asks
-/// for more.
+/// Returns the configuration of random tests. Few cases by default, as each runs all of a program's
+/// rules on every executor; `PROPTEST_CASES` sets more.
 pub fn cases() -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig::with_cases(asked.unwrap_or(CASES))
 }
 
-/// The tests of a program: of their own, so that several run at once.
+/// Defines the tests of one program. Each program has its own, so that several run at once.
 macro_rules! equal_the_oracle {
     ($($program:ident: $asked:expr;)*) => {$(
         mod $program {
@@ -359,17 +359,17 @@ equal_the_oracle! {
     sketches: of_sketches();
 }
 
-/// Vertices of more arcs than an engine reads at a time, and of many parts.
+/// Vertices with more arcs than an engine reads at a time, and with many parts.
 #[test]
 fn sketches_of_hubs_equal_the_oracle() {
     let machines = machines();
-    // Two hubs hear the same leaves, and one of them those of the other direction as well.
+    // Two hubs with the same leaves; one of them has arcs in the other direction, too.
     let leaves = 1300;
     let pairs = (2..leaves).flat_map(|v| [(0, v), (v, 1)]).chain((2..900).map(|v| (v, 0)));
     let plain = Edges::new(leaves, pairs.collect::<Vec<_>>());
     let weights = (0..plain.pairs.len() as u32).map(|row| 1 + row * 7 % 5).collect();
     let directed = Edges { weights: Some(weights), ..plain.clone().directed() };
-    // Few labels that many have, and many that few have.
+    // Few labels of many vertices, and many labels of few.
     let initial = |v: u32| if v.is_multiple_of(3) { v % 20 } else { v / 4 };
     let initial: Vec<u32> = (0..leaves).map(initial).collect();
     for edges in [plain, directed] {

@@ -1,4 +1,5 @@
-//! Communities that overlap, against cdlib and networkx; `tests/data/make_covers.py` made the numbers.
+//! Overlapping communities against cdlib and networkx; `tests/data/make_covers.py` made the
+//! numbers.
 
 use ripplet_generate::Planted;
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, SelfLoops, VertexIds};
@@ -151,7 +152,7 @@ fn only_vertices_that_both_have_are_compared() {
     assert!(!cover(&[&[0], &[0]]).is_disjoint());
 }
 
-/// A community of more than a third of all vertices tells of one that shares no member with it.
+/// A community of more than a third of all vertices has information about a disjoint community.
 #[test]
 fn large_strangers_count() {
     let cover = |communities: &[BTreeSet<u32>]| {
@@ -162,7 +163,8 @@ fn large_strangers_count() {
     let of = |range: std::ops::Range<u32>| range.collect::<BTreeSet<u32>>();
     let (a, b) = (cover(&[of(0..60), of(60..61), of(61..100)]), cover(&[of(0..60), of(60..100)]));
     let found = overlap_agreement(&a, &b).unwrap();
-    // By the definition: {60} and {0, …, 59} share nothing, but the second leaves less of the first's entropy than it has.
+    // By the definition, {60} and {0, …, 59} share no member, but the conditional entropy of the
+    // first given the second is less than its entropy.
     let h = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
     let own = |p: f64| h(p) + h(1.0 - p);
     let left = |x: f64, y: f64, both: f64| {
@@ -185,7 +187,7 @@ fn large_strangers_count() {
     close("nmi_max", 0, found.nmi_max, expected);
 }
 
-/// The adjusted Rand index is what the omega index is of communities that do not overlap.
+/// For communities that do not overlap, the omega index equals the adjusted Rand index.
 #[test]
 fn the_omega_index_of_partitions_is_the_adjusted_rand_index() {
     for case in cases().iter().filter(|case| case.cover(&case.labels).is_disjoint()) {
@@ -198,7 +200,7 @@ fn the_omega_index_of_partitions_is_the_adjusted_rand_index() {
     }
 }
 
-/// Communities of more members than pairs could be looked at.
+/// Communities with too many members to examine all pairs.
 #[test]
 fn the_omega_index_of_giant_communities_is_that_of_its_definition() {
     const VERTICES: u32 = 200_000;
@@ -211,7 +213,7 @@ fn the_omega_index_of_giant_communities_is_that_of_its_definition() {
     let a = cover(&[0..120_000, 80_000..200_000]);
     let b = cover(&[0..100_000, 100_000..200_000, 60_000..140_000]);
     let found = on_any_threads(|| overlap_agreement(&a, &b).unwrap().omega);
-    // Vertices of blocks of 20000 have the same communities.
+    // Vertices of a block of 20000 have the same communities.
     let homes = |cover: &Cover, block: u32| cover.communities_of(block * 20_000).to_vec();
     let shared = |cover: &Cover, x: u32, y: u32| {
         let (x, y) = (homes(cover, x), homes(cover, y));
@@ -232,11 +234,12 @@ fn the_omega_index_of_giant_communities_is_that_of_its_definition() {
     close("omega", 0, found.unwrap(), (equal / all - chance) / (1.0 - chance));
 }
 
-/// 30,000 vertices of about 21 of 28 communities each, all in different ones: 10^10 pairs, or more sets still.
+/// 30,000 vertices in about 21 of 28 communities each, with almost all sets different: about 10^10 pairs
+/// inside communities, and even more sets of communities.
 #[test]
 fn the_omega_index_is_absent_if_it_takes_too_long() {
     const VERTICES: u32 = 30_000;
-    // Two bits of a hash of the vertex say whether it is in a community.
+    // Two bits of a hash of the vertex decide whether it is in a community.
     let hash = |v: u32| {
         let mixed = (u64::from(v) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)

@@ -1,4 +1,4 @@
-//! Graphs to run on, each as the oracle and as the engine see it.
+//! Graphs for the tests, each in the oracle's and in the engine's form.
 
 use crate::oracle::Lists;
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, GraphView, VertexIds};
 use std::collections::BTreeMap;
 
-/// How a graph's lists are kept.
+/// The storage of a graph's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     Plain,
     Compressed,
 }
 
-/// The engine's graph, in one of these ways.
+/// The engine's graph, in one of the storages.
 pub enum Stored {
     Plain(Graph),
     Compressed(CompressedGraph),
@@ -28,7 +28,7 @@ impl Stored {
     }
 }
 
-/// Edges as a user has them.
+/// An edge list as a user has it.
 #[derive(Clone, Debug)]
 pub struct Edges {
     pub vertices: u32,
@@ -46,7 +46,7 @@ impl Edges {
         Edges { directed: true, ..self }
     }
 
-    /// The engine's graph, in shards of at most so many arcs.
+    /// Returns the engine's graph, in shards of at most `shard_arcs` arcs.
     pub fn graph(&self, shard_arcs: u64) -> Graph {
         let ids = VertexIds::Consecutive { first: 0, count: self.vertices };
         let (sources, targets) = self.pairs.iter().copied().unzip();
@@ -58,7 +58,7 @@ impl Edges {
         GraphBuilder::new().direction(direction).shard_arcs(shard_arcs).build(table).unwrap()
     }
 
-    /// [`Edges::graph`], kept so.
+    /// Returns [`Edges::graph`] in the given storage.
     pub fn stored(&self, shard_arcs: u64, storage: Storage) -> Stored {
         let graph = self.graph(shard_arcs);
         match storage {
@@ -67,8 +67,8 @@ impl Edges {
         }
     }
 
-    /// The oracle's lists: loops dropped, duplicates merged, both directions of directed edges, those that
-    /// go out first.
+    /// Returns the oracle's lists: loops dropped, duplicates merged, both directions of directed
+    /// edges, outgoing ones first.
     pub fn lists(&self) -> Lists {
         let mut merged: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for (row, &(s, t)) in self.pairs.iter().enumerate() {
@@ -120,13 +120,13 @@ pub fn cliques(count: u32, size: u32) -> Edges {
     Edges::new(count * size, inside.chain(between))
 }
 
-/// Pairs of vertices `apart` ids apart that have no other neighbours.
+/// Returns pairs of vertices whose ids differ by `apart` and that have no other neighbours.
 pub fn pairs(n: u32, apart: u32) -> Edges {
     let first = (0..n).filter(move |v| (v / apart).is_multiple_of(2));
     Edges::new(n, first.map(|v| (v, v + apart)).filter(|&(_, v)| v < n))
 }
 
-/// Named graphs that are hard for label propagation in different ways.
+/// Returns named graphs that are hard for label propagation in different ways.
 pub fn shapes() -> Vec<(&'static str, Edges)> {
     vec![
         ("nothing", Edges::new(0, [])),
@@ -143,7 +143,8 @@ pub fn shapes() -> Vec<(&'static str, Edges)> {
     ]
 }
 
-/// Any small multigraph: loops, duplicates, isolated vertices, weights or none, either direction.
+/// Generates any small multigraph: loops, duplicates, isolated vertices, weights or none, either
+/// direction.
 pub fn any_edges() -> impl Strategy<Value = Edges> {
     (1u32..140, any::<bool>(), any::<bool>(), 0u32..3).prop_flat_map(
         |(vertices, weighted, directed, size)| {
@@ -152,7 +153,7 @@ pub fn any_edges() -> impl Strategy<Value = Edges> {
                 move |rows| Edges {
                     vertices,
                     pairs: rows.iter().map(|&(s, t, _)| (s, t)).collect(),
-                    // Small and huge weights, so that volumes need more than 32 bits at times.
+                    // Small and huge weights, so that volumes sometimes need more than 32 bits.
                     weights: weighted.then(|| {
                         let small = rows.len() % 2 == 0;
                         rows.iter().map(|&(_, _, w)| if small { w % 8 } else { w / 512 }).collect()

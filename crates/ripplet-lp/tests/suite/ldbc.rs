@@ -1,18 +1,18 @@
-//! LDBC's own outputs of CDLP, label by label.
+//! LDBC's reference outputs of CDLP, compared label by label.
 
 use crate::machines::machines;
 use ripplet_graph::{Direction, EdgeTable, ExternalId, Graph, GraphBuilder, VertexIds};
 use ripplet_lp::programs::Cdlp;
 use ripplet_lp::{Executor, Program, Settings, Stop};
 
-/// A file of LDBC's, as text.
+/// The text of a file of LDBC.
 macro_rules! file {
     ($name:literal) => {
         include_str!(concat!("../data/ldbc/", $name))
     };
 }
 
-/// The rows of blank-separated integers; fields that are none (weights) are left out.
+/// Returns rows of blank-separated integers; fields that are not integers (weights) are left out.
 fn rows(text: &str) -> Vec<Vec<u64>> {
     let fields = |line: &str| line.split_whitespace().filter_map(|id| id.parse().ok()).collect();
     text.lines().map(fields).collect()
@@ -29,7 +29,7 @@ fn graph(mut ids: Vec<u64>, edges: &[(u64, u64)], directed: bool) -> Graph {
     GraphBuilder::new().direction(direction).build(table).unwrap()
 }
 
-/// Runs CDLP on all machines; every label must be the reference's.
+/// Runs CDLP on all machines and compares every label with the reference.
 fn check(name: &str, graph: &Graph, rounds: u32, reference: &str) {
     let settings = Settings {
         schedule: Cdlp.schedule(),

@@ -1,5 +1,5 @@
-//! Who runs the conformance suite here: the CPU, on 1, 2 and 3 threads, with plain and with
-//! compressed lists, and several executors that share each run.
+//! Executors of the conformance suite: the CPU, on 1, 2 and 3 threads, with plain and with
+//! compressed lists, and several executors as ranks of one run.
 
 use crate::graphs::{Edges, Storage};
 use crate::oracle::{Counting, Rules};
@@ -14,7 +14,7 @@ pub struct Machine {
     pub storage: Storage,
 }
 
-/// One executor, or several that share each run.
+/// One executor, or several as ranks of one run.
 pub enum On {
     One(CpuExecutor),
     Ranks(RanksExecutor),
@@ -61,22 +61,23 @@ pub fn machines() -> Vec<Machine> {
 }
 
 impl Machine {
-    /// Whether it runs these rules on this graph: all, but that ranks do not ask how the others count.
+    /// Returns whether the executor supports these rules. All do, except that ranks support exact
+    /// counting only.
     pub fn takes(&self, _: &Edges, rules: Rules) -> bool {
         matches!(self.executor, On::One(_)) || rules.counting == Counting::Exact
     }
 }
 
-/// Of many runs of one kind, each so manieth is done.
+/// Every `STRIDE`th of many runs of one kind is done.
 pub const STRIDE: usize = 1;
 
-/// Rounds of a run, at most.
+/// Limit on the rounds of a run.
 pub const ROUNDS: u32 = 12;
 
-/// Random graphs that each program runs on, by default.
+/// Number of random graphs per program, by default.
 pub const CASES: u32 = 16;
 
-/// Whether these rules are run on this graph here: all are.
+/// Returns whether these rules run on this graph here: all do.
 pub fn takes(_: &Edges, _: Rules) -> bool {
     true
 }

@@ -1,4 +1,4 @@
-//! Everything that label propagation promises, checked from outside.
+//! Tests of label propagation through its public interface.
 
 mod checkpoints;
 mod conformance;

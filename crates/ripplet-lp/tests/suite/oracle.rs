@@ -1,19 +1,20 @@
-//! The definition of label propagation, performed literally: slow, sequential, obviously right.
+//! Oracle: the definition of label propagation, evaluated literally; slow, sequential, obviously
+//! right.
 //!
-//! Shares nothing with the engine but the input: it has its own graph, its own hashes, its own
-//! arithmetic. What the engines must agree on is written here once more, in other words.
+//! It shares nothing with the engine but the input: its graph, hashes and arithmetic are its own.
+//! It restates independently what the engines must agree on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each vertex, its neighbours with weights; with both directions' arcs where directed.
+/// The neighbours of each vertex with weights; arcs of both directions if directed.
 pub type Lists = Vec<Vec<(u32, u64)>>;
 
-/// What a vertex has that has no label.
+/// The label of a vertex without a label.
 pub const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Variant {
-    /// Guard in steps of 1/65536; 0 is no guard.
+    /// Guard in steps of 1/65536; 0 means no guard.
     Lpa {
         guard: u64,
     },
@@ -28,12 +29,12 @@ pub enum Variant {
     Seeded {
         attenuation: f32,
     },
-    /// The program of `probe.rs`, which uses all that hooks offer.
+    /// The program of `probe.rs`, which uses everything that hooks offer.
     Probe {
         wake: Wake,
         total: Total,
     },
-    /// That of `ripplet-fraud`, which the suite of `ripplet` runs.
+    /// The program of `ripplet-fraud`, which the suite of `ripplet` runs.
     #[allow(dead_code, reason = "made there alone")]
     Suspicion {
         attenuation: f32,
@@ -45,18 +46,18 @@ pub enum Variant {
 pub enum Counting {
     Exact,
     Sketch {
-        /// Slots of Misra and Gries; one of Boyer and Moore where absent.
+        /// Slots of a Misra-Gries sketch; `None` for one slot by Boyer and Moore.
         slots: Option<usize>,
-        /// Whether candidates' votes are added up again.
+        /// Whether candidates' votes are recounted.
         twice: bool,
-        /// Whether 128 arcs each have a sketch.
+        /// Whether each 128 arcs have a sketch of their own.
         in_parts: bool,
-        /// Whether votes are taken from a drawn one on.
+        /// Whether votes are taken from a randomly drawn one on.
         drawn: bool,
     },
 }
 
-/// Whom a change wakes.
+/// The vertices that a change activates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wake {
     Disagreement,
@@ -64,7 +65,7 @@ pub enum Wake {
     Always,
 }
 
-/// What is summed up for each label.
+/// The total that is kept for each label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Total {
     Nothing,
@@ -76,23 +77,23 @@ pub enum Total {
 pub struct Rules {
     pub variant: Variant,
     pub counting: Counting,
-    /// Phases a round; 1 is synchronous.
+    /// Phases per round; 1 is synchronous.
     pub phases: u32,
     pub smallest_wins_ties: bool,
     pub seed: u64,
     pub max_rounds: u32,
-    /// The share of changed vertices at which to stop.
+    /// The share of changed vertices at which the run stops.
     pub tolerance: f64,
 }
 
-/// Labels and columns: for each vertex the bits of each column's values.
+/// The labels, and for each vertex the bits of each column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     pub labels: Vec<u32>,
     pub columns: BTreeMap<&'static str, Vec<Vec<u32>>>,
 }
 
-/// What happened in a round.
+/// Counts of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     pub changed: u64,
@@ -107,7 +108,8 @@ pub struct Result {
 }
 
 impl State {
-    /// Every vertex with its own label and the columns' first values.
+    /// Returns the state in which every vertex has its own label and the columns have their initial
+    /// values.
     pub fn new(vertices: u32, variant: Variant) -> State {
         let column = |values: &[u32]| vec![values.to_vec(); vertices as usize];
         let one = 1.0f32.to_bits();
@@ -144,7 +146,7 @@ impl State {
     }
 }
 
-/// lowbias32.
+/// Hashes by lowbias32.
 fn scramble(x: u32) -> u32 {
     let m = 1u64 << 32;
     let times = |a: u32, b: u64| (u64::from(a) * b % m) as u32;
@@ -158,13 +160,13 @@ fn draw(seed: u64, round: u32, stream: u32, x: u32) -> u32 {
     scramble(x ^ scramble(seed ^ scramble(round ^ scramble(stream))))
 }
 
-/// A run's graph and rules, and what follows from them.
+/// The graph and rules of a run, and values derived from them.
 struct World<'a> {
     lists: &'a Lists,
     rules: Rules,
     share: Vec<u64>,
     unit: u64,
-    /// What all vertices add to totals.
+    /// The sum of what all vertices contribute to totals.
     everything: u128,
 }
 
@@ -183,7 +185,8 @@ pub fn run(lists: &Lists, start: State, rules: Rules) -> Result {
         let units = units(phases, draw(rules.seed, round, 1, u32::MAX), round);
         for phase in 0..phases {
             let is_at_turn = |&v: &u32| {
-                // The hand of v's block, once per phase one further, points to v's unit.
+                // The schedule of v's block starts at a drawn unit and advances by one unit per
+                // phase.
                 let place = v as usize % (8 * phases);
                 let drawn = u64::from(draw(rules.seed, round, 1, v / (8 * rules.phases)));
                 let start = (drawn * phases as u64 / (1 << 32)) as usize;
@@ -229,7 +232,7 @@ pub fn run(lists: &Lists, start: State, rules: Rules) -> Result {
 /// A slot: a label and its weight.
 type Slot = Option<(u32, u64)>;
 
-/// What a sketch of the votes holds in the end.
+/// Returns the slots of a vertex's sketch after all votes.
 fn sketch(
     said: &[(u32, u32, u64)],
     is_heard: impl Fn(&(u32, u32, u64)) -> bool,
@@ -263,7 +266,7 @@ fn sketch(
     sketches.concat().into_iter().flatten().collect()
 }
 
-/// A sketch takes a vote.
+/// Adds a vote to a sketch.
 fn take(held: &mut [Slot], by_majority: bool, label: u32, mut weight: u64) {
     if let Some((_, sum)) = held.iter_mut().flatten().find(|(other, _)| *other == label) {
         *sum += weight;
@@ -289,7 +292,7 @@ fn take(held: &mut [Slot], by_majority: bool, label: u32, mut weight: u64) {
     }
 }
 
-/// What a label's score is.
+/// The score of a label.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Score {
     Whole(i128),
@@ -326,7 +329,7 @@ impl World<'_> {
         }
     }
 
-    /// What the members of each label add up to.
+    /// Returns the sum of the members' contributions for each label.
     fn totals(&self, state: &State) -> BTreeMap<u32, u128> {
         let mut totals = BTreeMap::new();
         for (v, &label) in state.labels.iter().enumerate().filter(|(_, label)| **label != NONE) {
@@ -339,14 +342,14 @@ impl World<'_> {
         draw(self.rules.seed, round, 16u32.wrapping_add(stream), v)
     }
 
-    /// The label that `u` shows.
+    /// Returns the label that `u` shows to its neighbours.
     fn shown(&self, u: u32, round: u32, state: &State) -> u32 {
         let hides = matches!(self.rules.variant, Variant::Probe { .. })
             && self.random(u, round, 1).is_multiple_of(8);
         if hides { NONE } else { state.labels[u as usize] }
     }
 
-    /// The vote of `u` for `v`, with an arc of this weight between them.
+    /// Returns the vote of `u` for `v` along an arc of this weight.
     fn vote(&self, v: u32, u: u32, weight: u64, round: u32, state: &State) -> (u32, u64) {
         let label = self.shown(u, round, state);
         match self.rules.variant {
@@ -355,7 +358,7 @@ impl World<'_> {
             Variant::Slpa { memory } => {
                 let all: u64 = (0..memory).map(|i| u64::from(state.value("times", u, i))).sum();
                 let lot = u64::from(self.random(u, round, v)) * all / (1 << 32);
-                // The memory as a row of `all` labels, of which number `lot` is spoken.
+                // The memory as a row of `all` labels, of which label number `lot` is spoken.
                 let mut row = (0..memory).flat_map(|i| {
                     let times = state.value("times", u, i) as usize;
                     std::iter::repeat_n(state.value("heard", u, i), times)
@@ -384,7 +387,7 @@ impl World<'_> {
         }
     }
 
-    /// A label's score; none where it may not be taken.
+    /// Returns a label's score, or `None` if the vertex may not adopt the label.
     fn score(
         &self,
         v: u32,
@@ -422,7 +425,7 @@ impl World<'_> {
         }
     }
 
-    /// Updates `v` in `after` by what all vertices were `before`; whether a score was no number.
+    /// Updates `v` in `after` from the state `before`. Returns whether a score was NaN.
     fn choose(
         &self,
         v: u32,
@@ -489,7 +492,7 @@ impl World<'_> {
         nan
     }
 
-    /// What a voter hands over.
+    /// Returns the value that a voter carries to its neighbour.
     fn carry(&self, u: u32, state: &State) -> Option<f32> {
         match self.rules.variant {
             Variant::Seeded { .. } => Some(state.number("strength", u)),
@@ -502,7 +505,8 @@ impl World<'_> {
         }
     }
 
-    /// Writes the columns of `v`, which nobody has written since; returns its next label.
+    /// Writes the columns of `v`, which are unchanged so far in this phase, and returns its next
+    /// label.
     fn update(&self, v: u32, round: u32, won: Won, state: &mut State) -> u32 {
         match self.rules.variant {
             Variant::Lpa { .. } | Variant::Cdlp | Variant::Llp { .. } => won.label,
@@ -547,17 +551,17 @@ impl World<'_> {
     }
 }
 
-/// What won at a vertex.
+/// The winning label of a vertex.
 struct Won {
     label: u32,
     score: Score,
     frequency: u64,
-    /// All votes together.
+    /// Total votes.
     cast: u64,
     carried: f32,
 }
 
-/// A label is heard: the memory as a list of labels with how often each was heard.
+/// Adds a label to the memory, which is a list of labels with their numbers of occurrences.
 fn remember(v: u32, label: u32, memory: usize, state: &mut State) -> u32 {
     let mut known: Vec<(u32, u32)> = (0..memory)
         .map(|i| (state.value("heard", v, i), state.value("times", v, i)))
@@ -583,7 +587,8 @@ fn remember(v: u32, label: u32, memory: usize, state: &mut State) -> u32 {
     known.iter().find(|(_, times)| *times == most).unwrap().0
 }
 
-/// By what weights are multiplied so that weak votes differ: doubled while everything fits.
+/// Returns the factor that keeps weak votes distinct: the largest power of two with which
+/// everything fits.
 fn vote_unit(lists: &Lists) -> u64 {
     let weights = || lists.iter().flatten().map(|(_, weight)| u128::from(*weight));
     let (largest, all) = (weights().max().unwrap_or(0), weights().sum::<u128>());
@@ -595,7 +600,7 @@ fn vote_unit(lists: &Lists) -> u64 {
     unit as u64
 }
 
-/// The units of a block, in the order of their turns: places within the block.
+/// Returns the units of a block in the order of their updates, as places within the block.
 fn units(phases: usize, drawn: u32, round: u32) -> Vec<Vec<usize>> {
     let mut stride = match round {
         20.. if round & 3 == 0 => 1,
@@ -604,7 +609,7 @@ fn units(phases: usize, drawn: u32, round: u32) -> Vec<Vec<usize>> {
     while !phases.is_multiple_of(stride) {
         stride /= 2;
     }
-    // The block's stretches of 8 s places, each dealt to s units like cards.
+    // Each stretch of 8 s places of the block is dealt round-robin to s units.
     let mut units = vec![Vec::new(); phases];
     for place in 0..8 * phases {
         units[place / (8 * stride) * stride + place % stride].push(place);
@@ -612,8 +617,8 @@ fn units(phases: usize, drawn: u32, round: u32) -> Vec<Vec<usize>> {
     units
 }
 
-/// What each vertex adds to its label's volume: its strength, in units of 2^s where all do not
-/// fit 32 bits.
+/// Returns each vertex's contribution to its label's volume: its strength, in units of 2^s if the
+/// sum does not fit 32 bits.
 fn shares(strength: &[u64], seed: u64) -> Vec<u64> {
     let all: u64 = strength.iter().sum();
     let mut unit = 1u64;
@@ -628,8 +633,8 @@ fn shares(strength: &[u64], seed: u64) -> Vec<u64> {
     strength.iter().enumerate().map(rounded).collect()
 }
 
-/// Each connected part of each community, named by its smallest vertex; those without a label stay
-/// without.
+/// Splits communities into connected components and labels each by its smallest vertex; vertices
+/// without a label stay without one.
 pub fn split(lists: &Lists, labels: &[u32]) -> Vec<u32> {
     let n = labels.len();
     let mut near: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); n];

@@ -1,4 +1,4 @@
-//! A program that uses all that hooks offer; `oracle.rs` says what it does once more.
+//! A program that uses everything that hooks offer; `oracle.rs` restates its meaning.
 
 pub use program::Probe;
 
@@ -55,7 +55,7 @@ mod program {
             let label = if u.id % 16 == 3 { u32::MAX - 7 } else { u.label };
             match u.random(2) % 5 {
                 0 => Vote { label, weight: 0 },
-                // Number 3 is not there: 0.
+                // Index 3 is out of range and reads 0.
                 _ => Vote { label, weight: u.weight % 1000 + u.tint(v.id % 4) % 8 },
             }
         }
@@ -79,7 +79,7 @@ mod program {
         fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, score: f32) -> Label {
             v.set_gain(v.carried() * 0.5 + 1.0);
             let tint = v.tint(0).wrapping_add(v.frequency() as u32);
-            // Number 3 is not there: ignored.
+            // Index 3 is out of range; setting it has no effect.
             v.set_tint(v.round() % 4, tint);
             v.set_tint(1, score.to_bits() % 16);
             match label % 13 {

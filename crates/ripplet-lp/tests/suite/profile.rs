@@ -1,4 +1,5 @@
-//! Full iterations on the CPU, measured: the same moves as a run's, and every arc in one part.
+//! Profiled full iterations on the CPU: the same moves as in a run, and every arc in exactly one
+//! degree class.
 
 use crate::graphs::{Edges, Storage};
 use ripplet_graph::MAX_SHARD_ARCS;
@@ -8,7 +9,8 @@ use ripplet_lp::{Executor, Schedule, Settings, Stop};
 
 const ITERATIONS: u32 = 3;
 
-/// Stars of several sizes in a row, the centres joined: four of the degree classes, and a vertex without arcs.
+/// Returns stars of several sizes in a row with joined centres: four of the degree classes, and a
+/// vertex without arcs.
 fn stars() -> Edges {
     let (mut pairs, mut next) = (Vec::new(), 0);
     for leaves in [3, 10, 60, 600] {

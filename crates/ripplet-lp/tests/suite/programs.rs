@@ -1,4 +1,4 @@
-//! What each program is for, seen from outside.
+//! The purpose of each program, tested through its results.
 
 use crate::graphs::{Edges, any_edges, shapes};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn a_higher_gamma_finds_smaller_communities() {
     assert!(fewer && seen[11].1 * 4 < seen[0].1, "{seen:?}");
 }
 
-/// The bits that gaps between neighbours take in this order, about.
+/// Returns about the number of bits that gaps between neighbours take in this order.
 fn gap_cost(graph: &Graph, place: &[VertexId]) -> f64 {
     let mut bits = 0.0;
     for shard in graph.shards() {
@@ -71,7 +71,7 @@ fn gap_cost(graph: &Graph, place: &[VertexId]) -> f64 {
 #[test]
 fn the_layered_order_brings_neighbours_together() {
     let graph = GraphBuilder::new().build(Social::new(13).generate().unwrap()).unwrap();
-    // A social graph's ids are drawn at random, so its own order is a random one.
+    // The ids of the social graph are drawn at random, so its own order is a random one.
     let random: Vec<VertexId> = (0..graph.vertices()).collect();
     let settings = Settings { stop: Stop::after(20), ..Settings::default() };
     let order = layered_order(&executor(), &graph, &Gamma::halved(10), &settings, &mut ()).unwrap();
@@ -172,7 +172,8 @@ fn spread(
     executor().run(&graph, &seeded, &settings, &mut ()).unwrap()
 }
 
-/// Hops from the nearest seed over edges that weigh something; none where no seed is reached.
+/// Returns the hops from the nearest seed over edges with weight above 0; `None` if no seed is
+/// reached.
 fn hops(edges: &Edges, seeds: &[Seed]) -> Vec<Option<u32>> {
     let lists = edges.lists();
     let mut hops = vec![None; lists.len()];
@@ -189,8 +190,10 @@ fn hops(edges: &Edges, seeds: &[Seed]) -> Vec<Option<u32>> {
     hops
 }
 
-/// Where igraph's labels go with `fixed` seeds: fixed ones stay, unreached ones have none, and
-/// everybody else has a label of a seed, one that most of its labelled neighbours have.
+/// Checks a result with fixed seeds as igraph defines it.
+///
+/// - Seeds keep their labels, and unreached vertices have none.
+/// - Every other vertex has a label of a seed, one that most of its labelled neighbours have.
 fn check_fixed(name: &str, edges: &Edges, seeds: &[Seed], found: &Outcome) {
     let hops = hops(edges, seeds);
     let given: BTreeMap<u32, u32> = seeds.iter().map(|seed| (seed.vertex, seed.label)).collect();
@@ -244,7 +247,8 @@ proptest! {
 
     #[test]
     fn strength_halves_with_each_hop(edges in any_edges(), at in 0u32..140) {
-        // One seed: nobody has a choice, so strengths tell the distance, as far as they reach.
+        // With one seed there is no choice of label, so strengths give the distance as far as they
+        // reach.
         let seeds = [seed(at % edges.vertices, 0)];
         let found = spread(&edges, 0.5, &seeds, Seeding::Fixed, Schedule::phased());
         let strengths = strengths(&found);
@@ -260,7 +264,7 @@ struct IgraphCases {
     cases: Vec<IgraphCase>,
 }
 
-/// A small graph and all that igraph finds on it; `tests/data/make_seeded.py` made them.
+/// A small graph and all results that igraph finds on it; `tests/data/make_seeded.py` made them.
 #[derive(Deserialize)]
 struct IgraphCase {
     vertices: u32,
@@ -295,7 +299,7 @@ fn what_is_found_from_fixed_seeds_is_what_igraph_finds() {
 
 #[test]
 fn seeds_that_only_begin_may_lose_their_labels() {
-    // A clique of seeds for 0, and among them one for 9.
+    // A clique of seeds with label 0, and among them one with label 9.
     let pairs = (0..9).flat_map(|a| (0..a).map(move |b| (a, b)));
     let edges = Edges::new(10, pairs);
     let seeds: Vec<Seed> = (0..9).map(|v| seed(v, if v == 4 { 9 } else { 0 })).collect();

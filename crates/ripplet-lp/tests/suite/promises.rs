@@ -1,4 +1,4 @@
-//! What a run promises beside its labels: stops, reports, plans, cancellation.
+//! Stop rules, reports, plans and cancellation of runs.
 
 use crate::graphs::{Edges, bipartite, cliques, grid, pairs, ring, shapes, star};
 use crate::oracle;
@@ -52,7 +52,7 @@ fn phases_settle_pairs_however_far_apart() {
     }
 }
 
-/// Plain label propagation that counts each vertex's updates, up to a number.
+/// Plain label propagation that counts each vertex's updates, up to `most`.
 #[label_program]
 mod counting {
     use ripplet_lp::hooks::*;
@@ -96,7 +96,7 @@ fn columns_that_change_are_no_oscillation() {
     }
 }
 
-/// Whether each vertex has one of the labels that its neighbours show most.
+/// Checks that each vertex has one of the most frequent labels of its neighbours.
 fn is_settled(edges: &Edges, labels: &[u32]) -> Result<(), usize> {
     for (v, list) in edges.lists().iter().enumerate() {
         let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
@@ -120,7 +120,7 @@ fn until_fixpoint() -> Settings {
 
 #[test]
 fn asynchronous_ends_where_no_vertex_wants_another_label() {
-    // Several tasks of 512 vertices each, so that threads meet.
+    // Several tasks of 512 vertices each, so that threads interleave.
     let large = [("long ring", ring(5000)), ("many cliques", cliques(500, 8)), ("field", grid(60))];
     for threads in [1, 2, 7] {
         let executor = CpuExecutor::new(Some(threads)).unwrap();
@@ -138,15 +138,17 @@ fn asynchronous_ends_where_no_vertex_wants_another_label() {
     }
 }
 
-/// Plain label propagation in which two threads meet: vertex 0 has read its neighbours' labels when
-/// vertex 512 changes its own and lets 0 sleep, and only then does 0 change.
+/// Plain label propagation with a forced interleaving of two threads.
+///
+/// Vertex 0 reads its neighbours' labels; then vertex 512 changes its own label and finds no reason
+/// to activate 0; only then does 0 change.
 #[derive(Default)]
 struct Meeting {
     has_read: AtomicBool,
     has_changed: AtomicBool,
 }
 
-/// Waits for another thread, but not for ever.
+/// Waits for another thread, for at most 20 seconds.
 fn await_set(flag: &AtomicBool) {
     let start = Instant::now();
     while !flag.load(SeqCst) && start.elapsed() < Duration::from_secs(20) {
@@ -168,7 +170,7 @@ impl Program for Meeting {
     fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
         match v.id {
             512 => await_set(&self.has_read),
-            // The same thread's next vertex: 512 is done.
+            // The next vertex of the same thread: the update of 512 is done.
             513 => self.has_changed.store(true, SeqCst),
             _ => {}
         }
@@ -186,9 +188,9 @@ impl Program for Meeting {
 
 #[test]
 fn asynchronous_vertices_that_move_at_once_do_not_miss_each_other() {
-    // 0 begins with label 3, and has 1 of label 1 (weight 3), 3 of label 3 (2) and 512 (2), which
-    // joins label 3: by then 0 has decided for label 1, but 3 has the majority. Everybody else is
-    // tied to a partner.
+    // Vertex 0 begins with label 3. Its neighbours are 1 (label 1, weight 3), 3 (label 3, weight 2)
+    // and 512 (weight 2), which adopts label 3. By then 0 has chosen label 1, but label 3 has the
+    // majority. Every other vertex is bound to a partner by a heavy edge.
     let ties = [(1, 2, 100), (3, 4, 100), (5, 6, 100), (512, 5, 10), (513, 6, 1)];
     let votes = [(0, 1, 3), (0, 3, 2), (0, 512, 2)];
     let rows = || ties.iter().chain(&votes).copied();
@@ -215,7 +217,7 @@ fn asynchronous_on_many_threads_finds_cliques() {
     let graph = edges.graph(MAX_SHARD_ARCS);
     let found = CpuExecutor::new(Some(7)).unwrap();
     let found = found.run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
-    // Two cliques may become one community, but no clique falls apart.
+    // Two cliques may become one community, but no clique is split.
     assert!(found.labels.chunks(10).all(|clique| clique.iter().all(|&label| label == clique[0])));
     let communities: BTreeSet<u32> = found.labels.into_iter().collect();
     assert!(communities.len() >= 30, "{communities:?}");
@@ -275,8 +277,8 @@ fn settings_that_do_not_fit_are_refused() {
     );
 }
 
-/// A program that sets all values of its two columns, of which the second is not declared as written;
-/// the language of hooks cannot say that.
+/// A program that sets all values of its two columns, the second of which is not declared as
+/// written; the language of hooks cannot express that.
 struct Presumptuous;
 
 impl Program for Presumptuous {
@@ -313,7 +315,7 @@ fn columns_that_are_not_declared_as_written_stay() {
     assert_eq!(found.column("given"), None);
 }
 
-/// A program with the columns that it is told to have.
+/// A program with any given columns.
 struct Columned(Vec<ColumnSpec>);
 
 impl Program for Columned {
@@ -403,7 +405,7 @@ fn columns_larger_than_memory_are_refused_with_the_plan() {
     }
 }
 
-/// Ends the run once it was asked so often.
+/// An observer that ends the run after a number of queries.
 struct CancelAfter(AtomicU32);
 
 impl Observer for CancelAfter {
@@ -425,7 +427,7 @@ fn cancelling_ends_the_run_within_a_round() {
     }
 }
 
-/// Remembers what it was told.
+/// An observer that records its notifications.
 #[derive(Default)]
 struct Log {
     stages: Vec<&'static str>,
@@ -452,7 +454,7 @@ fn the_observer_sees_every_round() {
     assert_eq!(log.stages, ["round 1", "splitting what is not connected"]);
 }
 
-/// An `async` schedule with pick-less rounds.
+/// Returns an `async` schedule with pick-less rounds.
 fn pick_less(every: u32) -> Schedule {
     let order = Order::Async { pick_less: NonZeroU32::new(every) };
     Schedule { order, ..Schedule::asynchronous() }
@@ -471,14 +473,15 @@ fn labels_only_fall_in_pick_less_rounds() {
         };
         let found = executor().run(&graph, &plain, &settings, &mut ()).unwrap();
         assert!((0u32..).zip(&found.labels).all(|(v, &label)| label <= v), "{name}");
-        // What such a round did not change may change in another, so none of them ends a run.
+        // A vertex unchanged in a pick-less round may change in another, so no such round ends a
+        // run.
         assert_eq!((found.rounds.len(), found.reason), (9, StopReason::RoundLimit), "{name}");
     }
 }
 
 #[test]
 fn who_was_kept_from_a_larger_label_takes_it_in_the_next_round() {
-    // A leaf whose only neighbour has label 5, and will keep it: that one hears two more such.
+    // A leaf whose only neighbour has label 3 and will keep it, as it has two more such neighbours.
     let graph = Edges::new(4, [(0, 1), (1, 2), (1, 3)]).graph(MAX_SHARD_ARCS);
     let run = |rounds| {
         let settings = Settings {
@@ -517,7 +520,7 @@ fn pick_less_rounds_part_swapping_neighbours_on_any_counter() {
 
 #[test]
 fn sketches_settle_as_the_exact_counter_does() {
-    // More neighbours than an engine reads at a time, on one thread and two.
+    // More neighbours than an engine reads at a time, on one thread and on two.
     let graph = star(3000).graph(MAX_SHARD_ARCS);
     for threads in [1, 2] {
         let executor = CpuExecutor::new(Some(threads)).unwrap();
@@ -536,7 +539,7 @@ fn sketches_settle_as_the_exact_counter_does() {
 
 #[test]
 fn a_vertex_whose_candidates_are_all_lost_keeps_its_label() {
-    // Two slots, three labels of one vote each: nothing is left of any.
+    // Two slots and three labels of one vote each: no slot keeps a weight.
     let graph = star(3).graph(MAX_SHARD_ARCS);
     let settings = Settings {
         schedule: Schedule::sync(),

@@ -122,7 +122,7 @@ fn pairs(name: &str) -> Vec<(u64, u64)> {
     data(&format!("altsoph/{name}")).lines().map(pair).collect()
 }
 
-/// The graph of a file, its vertices' ids ascending.
+/// Returns the graph of a file and its vertices' ids, ascending.
 fn graph_of(name: &str, directed: bool) -> (Graph, Vec<u64>) {
     let edges = pairs(&format!("{name}.edges"));
     let ids: Vec<u64> =
@@ -133,7 +133,7 @@ fn graph_of(name: &str, directed: bool) -> (Graph, Vec<u64>) {
     (build(EdgeTable::new(kept, sources, targets).unwrap(), directed, 1 << 12), ids)
 }
 
-/// The labellings that `make_quality.py` names.
+/// Returns the labelling of this name in `make_quality.py`.
 fn labels_of(name: &str, labelling: &str, ids: &[u64]) -> Vec<u32> {
     let from_file =
         || -> BTreeMap<u64, u64> { pairs(&format!("{name}.{labelling}")).into_iter().collect() };
@@ -248,14 +248,14 @@ fn what_cannot_be_measured_is_refused() {
 
 #[test]
 fn vertices_without_a_label_are_in_no_community() {
-    // 0–1–2–3 in a row and 4–5 apart; 2 has no label.
+    // 0–1–2–3 in a row and 4–5 separate; 2 has no label.
     let ids = VertexIds::Consecutive { first: 0, count: 6 };
     let edges = EdgeTable::new(ids, vec![0, 1, 2, 4], vec![1, 2, 3, 5]).unwrap();
     let graph = GraphBuilder::new().build(edges).unwrap();
     let labels = [7, 7, NO_LABEL, 7, 4, 4];
     let quality = Quality::of(&graph, &labels).unwrap();
     assert_eq!((quality.communities, quality.disconnected, quality.sizes.max), (2, 1, 3));
-    // Of 4 edges 0–1 and 4–5 lie within; the degrees are 1 + 2 + 1 and 1 + 1 of 8.
+    // Of 4 edges, 0–1 and 4–5 are internal; the degrees are 1 + 2 + 1 and 1 + 1 of 8.
     assert_eq!(quality.coverage, 0.5);
     assert!((quality.modularity - (0.5 - (16.0 + 4.0) / 64.0)).abs() < 1e-12);
     assert_eq!(Summary::of(&graph, &labels).unwrap().communities, 2);

@@ -1,4 +1,4 @@
-//! A program with everything that a program can have.
+//! A program that uses every feature of programs.
 
 use ripplet_lp::hooks::label_program;
 
@@ -6,30 +6,30 @@ use ripplet_lp::hooks::label_program;
 pub mod program {
     use ripplet_lp::hooks::*;
 
-    /// Labels lose strength with every hop; a vertex remembers which labels it has had.
+    /// Labels lose strength with every hop; a vertex remembers the labels that it has had.
     #[derive(Clone, Debug)]
     pub struct HopAttenuated {
-        /// What a hop costs.
+        /// The loss of strength per hop.
         pub attenuation: f32,
-        /// How many labels a vertex remembers.
+        /// The number of labels in a vertex's memory.
         pub memory: u32,
         pub members: bool,
     }
 
     #[columns]
     struct Columns {
-        /// How strong a vertex's label is.
+        /// The strength of a vertex's label.
         #[default(1.0)]
         strength: f32,
-        /// The labels it has had, plus one.
+        /// The labels that the vertex has had, plus one.
         #[len(memory)]
         #[default(0)]
         heard: [u32],
-        /// Given by the user.
+        /// The user supplies this column.
         trust: u32,
     }
 
-    /// The fixed point of strengths.
+    /// Steps per unit in the fixed-point form of strengths.
     const STEPS: f32 = 65536.0;
 
     impl Program for HopAttenuated {
@@ -66,7 +66,7 @@ pub mod program {
     }
 
     impl HopAttenuated {
-        /// Without attenuation.
+        /// Returns the program without attenuation.
         pub fn plain(memory: u32) -> Self {
             HopAttenuated { attenuation: 0.0, memory, ..HopAttenuated::new() }
         }

@@ -1,4 +1,4 @@
-//! What the macro leaves and what it adds, against the same program written without it.
+//! What the macro keeps and adds, against an equivalent program written without it.
 
 use crate::attenuated::program::HopAttenuated;
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
@@ -6,7 +6,7 @@ use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::*;
 use ripplet_lp::{ColumnValues, Executor, Outcome, Settings};
 
-/// [`HopAttenuated`] by hand: columns by slot and index.
+/// [`HopAttenuated`] written by hand: columns by slot and index.
 struct ByHand(HopAttenuated);
 
 impl Program for ByHand {
@@ -77,7 +77,7 @@ impl Program for ByHand {
 
 const VERTICES: u32 = 60;
 
-/// A ring with chords.
+/// Returns a ring with chords.
 fn graph() -> Graph {
     let ids = VertexIds::Consecutive { first: 0, count: VERTICES };
     let sources = (0..VERTICES).chain(0..VERTICES).collect();

@@ -1,8 +1,8 @@
-//! The emitted C++ of every program that comes with ripplet: it compiles, and each of its hooks
-//! answers what the native one answered in a run.
+//! The emitted C++ of every program of ripplet: it compiles, and each hook returns what the native
+//! hook returned in a run.
 //!
-//! A program is run inside of one that writes down what every hook was asked and what it said. A
-//! question is a line of numbers: `L` for `load_neighbor` and `carry`, `S` for `label_score`,
+//! A program runs inside a wrapper that records the arguments and the result of every hook. The
+//! arguments are a line of numbers: `L` for `load_neighbor` and `carry`, `S` for `label_score`,
 //! `score_bound` and `pick_label`, `U` for `update_vertex`.
 
 use crate::attenuated::program::HopAttenuated;
@@ -17,13 +17,13 @@ use std::fmt::Write;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// Lines kept of each kind.
+/// The most lines recorded of each kind.
 const MOST: usize = 4000;
 
-/// Questions and answers of one kind of hooks.
+/// Arguments and results of one kind of hooks.
 type Lines = Mutex<Vec<(String, String)>>;
 
-/// A program that writes down what it is asked.
+/// A program that records the calls of its hooks.
 struct Recorded<P> {
     program: P,
     loads: Lines,
@@ -54,7 +54,7 @@ fn keep(lines: &Lines, question: String, answer: String) {
     }
 }
 
-/// A view's columns, as the numbers of a line.
+/// Returns a view's columns as the numbers of a line.
 fn values(columns: &[ColumnSpec], read: impl Fn(usize, u32) -> u32) -> String {
     let mut text = String::new();
     for (slot, column) in columns.iter().enumerate() {
@@ -159,7 +159,7 @@ fn word(parameter: Scalar) -> u64 {
 
 const VERTICES: u32 = 200;
 
-/// Blocks of ten with chords.
+/// Returns blocks of ten vertices with chords.
 fn graph() -> Graph {
     let ids = VertexIds::Consecutive { first: 0, count: VERTICES };
     let pairs = |step: u32| {

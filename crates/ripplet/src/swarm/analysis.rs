@@ -1,4 +1,4 @@
-//! What can be asked of a graph, or of each graph of a batch.
+//! Analyses of a graph, or of each graph of a batch.
 
 use super::columns::{SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Answer, Column, SwarmError};
@@ -16,64 +16,69 @@ use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 
-/// What is asked of a graph.
+/// An analysis of a graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Analysis {
-    /// Each vertex's closeness: a column `value`.
+    /// Closeness centrality of each vertex: a column `value`.
     Closeness {
-        /// Which closeness.
+        /// The closeness measure.
         measure: Closeness,
         /// Whether it is normalized.
         normalized: bool,
-        /// What the length of a way is.
+        /// The definition of a path's length.
         lengths: Lengths,
     },
-    /// Each vertex's betweenness: a column `value`.
+    /// Betweenness centrality of each vertex: a column `value`.
     Betweenness {
         /// Whether it is normalized.
         normalized: bool,
-        /// What the length of a way is.
+        /// The definition of a path's length.
         lengths: Lengths,
     },
-    /// Each edge's betweenness: a column `value`.
+    /// Betweenness centrality of each edge: a column `value`.
     EdgeBetweenness {
         /// Whether it is normalized.
         normalized: bool,
-        /// What the length of a way is.
+        /// The definition of a path's length.
         lengths: Lengths,
     },
-    /// Each vertex's weakly connected component.
+    /// The weakly connected component of each vertex.
     Components,
-    /// Each vertex's PageRank: a column `value`.
+    /// The PageRank of each vertex: a column `value`.
     PageRank(PageRank),
-    /// Each vertex's clustering coefficient, a column `value`, and its `triangles` where they are asked for.
+    /// The clustering coefficient of each vertex, a column `value`, and its `triangles` if
+    /// requested.
     Lcc(Lcc),
-    /// From each vertex to each other the `distance`, which is infinite where there is no way.
+    /// The `distance` from each vertex to each other; infinite without a path.
     Distances {
-        /// What the length of a way is.
+        /// The definition of a path's length.
         lengths: Lengths,
     },
-    /// Of each vertex the `eccentricity`, how many others it has a way to (`reached`), and their
-    /// `average_distance`; 0 without any.
+    /// Per vertex the `eccentricity`, the number of other vertices that it has a path to
+    /// (`reached`), and their `average_distance`; 0 without any.
     Reach {
-        /// What the length of a way is.
+        /// The definition of a path's length.
         lengths: Lengths,
     },
-    /// Of each graph the numbers of `vertices`, of `edges`, and of `pairs` of different vertices, in one
-    /// order, that have a way; of these the largest distance (`diameter`), the `average_distance` and the
-    /// sum of all distances (`wiener`, on an undirected graph of each two vertices once); the smallest
-    /// eccentricity (`radius`); and whether all pairs have a way (`connected`).
+    /// Per graph the numbers of `vertices` and `edges`, and distance statistics.
+    ///
+    /// - `pairs`: the number of ordered pairs of different vertices with a path;
+    /// - `diameter`: the largest distance of these pairs;
+    /// - `radius`: the smallest eccentricity;
+    /// - `average_distance`: their average distance;
+    /// - `wiener`: the sum of all distances, with each pair of an undirected graph counted once;
+    /// - `connected`: whether all pairs have a path.
     Summary {
-        /// What the length of a way is.
+        /// The definition of a path's length.
         lengths: Lengths,
     },
 }
 
-/// Distances that are handed over at once, or those from one vertex.
+/// The most distances that are passed to the sink at once, unless one row has more.
 const PAIRS: usize = 1 << 18;
 
 impl Analysis {
-    /// What the rows of its table are about.
+    /// Returns the kind of the rows of its table.
     pub fn rows(self) -> Rows {
         match self {
             Analysis::Closeness { .. } | Analysis::Betweenness { .. } => Rows::Vertices,
@@ -86,7 +91,7 @@ impl Analysis {
         }
     }
 
-    /// The columns of its answers: their names, and what they hold.
+    /// Returns the columns of its answers: names and types.
     pub fn columns(self) -> &'static [(&'static str, ColumnKind)] {
         match self {
             Analysis::Lcc(lcc) if lcc.has_triangles() => {
@@ -108,7 +113,7 @@ impl Analysis {
         }
     }
 
-    /// The memory that the CPU needs beside a graph on so many threads.
+    /// Returns the memory that the CPU needs beside a graph on `threads` threads.
     pub fn plan(self, graph: &Graph, threads: usize) -> Plan {
         match self {
             Analysis::Closeness { measure, lengths, .. } => {
@@ -130,7 +135,8 @@ impl Analysis {
         }
     }
 
-    /// The memory that the CPU needs beside these graphs on so many threads, answer included.
+    /// Returns the memory that the CPU needs beside these graphs on `threads` threads, including
+    /// the answer.
     pub fn plan_of_batch(self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
         match self {
             Analysis::Closeness { measure, lengths, .. } => {
@@ -154,12 +160,13 @@ impl Analysis {
         }
     }
 
-    /// Asks it of one graph, on rayon's current pool: hands over the rows and their columns, which are many
-    /// times some where they are pairs.
+    /// Analyses one graph on rayon's current pool, and passes the rows and their columns to `take`:
+    /// in several parts if they are pairs.
     ///
     /// # Errors
-    /// Where `take` fails, the observer cancels, or memory is refused; for betweenness by weights, where an
-    /// edge weighs nothing; for PageRank, where a setting is out of range or the tolerance is not reached.
+    /// If `take` fails, the observer cancels, or memory is refused; for betweenness by weights, if
+    /// an edge has length 0; for PageRank, if a setting is out of range or the tolerance is not
+    /// reached.
     pub fn of_graph(
         self,
         graph: &Graph,
@@ -204,11 +211,11 @@ impl Analysis {
         take(answer.part(Subject::Graph(graph.ids())), &columns)
     }
 
-    /// Asks it of each graph of a batch, on rayon's current pool.
+    /// Analyses each graph of a batch on rayon's current pool.
     ///
     /// # Errors
-    /// Where the observer cancels, or memory is refused; for betweenness by weights, where an edge weighs
-    /// nothing; for PageRank, where a setting is out of range or the tolerance is not reached.
+    /// If the observer cancels, or memory is refused; for betweenness by weights, if an edge has
+    /// length 0; for PageRank, if a setting is out of range or the tolerance is not reached.
     pub fn of_batch(
         self,
         graphs: BatchSlice<'_>,
@@ -255,19 +262,19 @@ impl Analysis {
     }
 }
 
-/// A plan, and the ends of so many edges beside it.
+/// Adds the ends of `edges` edges to a plan.
 fn with_ends(mut plan: Plan, edges: u64) -> Plan {
     plan.items.push(Item { purpose: "ends of edges", bytes: edges.saturating_mul(8) });
     plan
 }
 
-/// Clustering coefficients, and triangles where they were counted.
+/// Returns clustering coefficients, and triangles if they were counted, as an answer.
 fn of_triangles(coefficients: Vec<f64>, triangles: Option<Vec<u64>>) -> Answer {
     let columns = [Column::F64(coefficients)].into_iter().chain(triangles.map(Column::U64));
     Answer::Vertices(columns.collect())
 }
 
-/// Refuses ranks that are not within their tolerance.
+/// Returns an error if ranks are not within their tolerance.
 fn settled(ends: &[End]) -> Result<(), SwarmError> {
     match ends.iter().find(|end| !end.converged) {
         Some(&End { rounds, change, .. }) => Err(SwarmError::Unsettled { rounds, change }),
@@ -275,7 +282,7 @@ fn settled(ends: &[End]) -> Result<(), SwarmError> {
     }
 }
 
-/// Hands over the distances of a graph, some sources at a time.
+/// Passes the distances of a graph to `take`, some sources at a time.
 fn hand_out(
     graph: &Graph,
     lengths: Lengths,

@@ -1,24 +1,25 @@
-//! What a worker found of the graphs of a part.
+//! The answer of a worker for the graphs of a part.
 
 use ripplet_graph::VertexId;
 use ripplet_graph::batch::BatchSlice;
 use ripplet_io::WriteError;
 use ripplet_io::write::{ColumnData, Part, Rows, Subject, TableWriter};
 
-/// What was found of the graphs of a part.
+/// The results of an analysis of the graphs of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// A value of each vertex in each column, graph by graph.
+    /// A value per vertex in each column, graph by graph.
     Vertices(Vec<Column>),
-    /// Of each vertex the vertex of its graph that its community is called by, graph by graph.
+    /// The vertex that names the community of each vertex, within its graph; graph by graph.
     Communities(Vec<VertexId>),
-    /// Of each vertex the smallest vertex of its component, counted as its graph's are, graph by graph.
+    /// The smallest vertex of each vertex's component, as an index within its graph; graph by
+    /// graph.
     Components(Vec<VertexId>),
-    /// A value of each graph in each column.
+    /// A value per graph in each column.
     Graphs(Vec<Column>),
-    /// Of each graph a value of each vertex from each vertex, source by source.
+    /// A value per pair of vertices in each column, graph by graph and source by source.
     Pairs(Vec<Column>),
-    /// A value of each edge in each column, graph by graph.
+    /// A value per edge in each column, graph by graph.
     Edges {
         /// The edges.
         edges: Edges,
@@ -27,32 +28,32 @@ pub enum Answer {
     },
 }
 
-/// Edges by their ends, which are numbers of vertices of their graph.
+/// Edges by their ends, as indices of vertices of their graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
-    /// Where each graph's edges begin, and after them the end of the last.
+    /// The begin of each graph's edges, and the end of the last graph's.
     pub starts: Vec<u64>,
-    /// Where each edge begins.
+    /// The source of each edge.
     pub sources: Vec<VertexId>,
-    /// Where it ends.
+    /// The target of each edge.
     pub targets: Vec<VertexId>,
 }
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
-    /// Whole numbers.
+    /// 32-bit unsigned integers.
     U32(Vec<u32>),
-    /// Whole numbers that may be large.
+    /// 64-bit unsigned integers.
     U64(Vec<u64>),
-    /// Numbers of double precision.
+    /// Double-precision numbers.
     F64(Vec<f64>),
-    /// Whether something holds.
+    /// Truth values.
     Bool(Vec<bool>),
 }
 
 impl Column {
-    /// The values, as a writer takes them.
+    /// Returns the values for a writer.
     pub fn data(&self) -> ColumnData<'_> {
         match self {
             Column::U32(values) => ColumnData::U32(values),
@@ -64,7 +65,7 @@ impl Column {
 }
 
 impl Answer {
-    /// What the rows of a table of it are about.
+    /// Returns the kind of the rows of its table.
     pub fn rows(&self) -> Rows {
         match self {
             Answer::Vertices(_) => Rows::Vertices,
@@ -76,7 +77,7 @@ impl Answer {
         }
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn columns(&self) -> &[Column] {
         match self {
             Answer::Communities(_) | Answer::Components(_) => &[],
@@ -85,7 +86,7 @@ impl Answer {
         }
     }
 
-    /// Whose rows they are, in a table.
+    /// Returns the rows of the answer as a part of a table.
     pub fn part<'a>(&'a self, of: Subject<'a>) -> Part<'a> {
         match self {
             Answer::Vertices(_) => Part::Vertices(of),
@@ -99,10 +100,10 @@ impl Answer {
         }
     }
 
-    /// Appends the rows of these graphs, of which this is the answer, to a table of a batch.
+    /// Appends the rows of these graphs, whose answer this is, to a table of a batch.
     ///
     /// # Errors
-    /// Those of [`TableWriter::append`].
+    /// See [`TableWriter::append`].
     pub fn append_to(
         &self,
         table: &mut TableWriter,

@@ -1,4 +1,4 @@
-//! What is found of a graph, or of the graphs of a batch, as an answer's columns.
+//! Conversion of results, of a graph or of the graphs of a batch, to an answer's columns.
 
 use super::answer::Edges;
 use super::{Answer, Column, SwarmError};
@@ -9,7 +9,7 @@ use ripplet_cuda::swarm::Subject;
 use ripplet_graph::{OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_io::write::ColumnKind;
 
-/// The columns of summaries.
+/// The columns of graph summaries.
 pub(super) const SUMMARY: &[(&str, ColumnKind)] = &[
     ("vertices", ColumnKind::U32),
     ("edges", ColumnKind::U64),
@@ -21,7 +21,7 @@ pub(super) const SUMMARY: &[(&str, ColumnKind)] = &[
     ("connected", ColumnKind::Bool),
 ];
 
-/// Values of edges, with the ends of each.
+/// Converts values of edges, and adds the ends of each edge.
 pub(super) fn columns_of_edges(
     EdgeValues { starts, values }: EdgeValues,
     of: Subject<'_>,
@@ -42,7 +42,8 @@ pub(super) fn columns_of_edges(
     Ok(Answer::Edges { edges, columns: vec![Column::F64(values)] })
 }
 
-/// An eccentricity, the vertices that are reached and their average distance, of each vertex.
+/// Converts distance statistics: eccentricity, number of reached vertices and average distance per
+/// vertex.
 pub(super) fn columns_of_reach(
     reach: &[Reach],
     of: Subject<'_>,
@@ -69,7 +70,7 @@ pub(super) fn columns_of_reach(
     Ok(Answer::Vertices(vec![eccentricity, Column::U64(reached), average]))
 }
 
-/// In the order of [`SUMMARY`].
+/// Converts graph summaries to columns in the order of [`SUMMARY`].
 pub(super) fn columns_of_summaries(
     summaries: &[GraphSummary],
     of: Subject<'_>,

@@ -1,4 +1,4 @@
-//! The communities of each graph of a batch.
+//! Communities of each graph of a batch.
 
 use super::worker::Watched;
 use super::{Answer, SwarmError, SwarmObserver, Worker};
@@ -10,19 +10,20 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::scope;
 
-/// Finds communities by label propagation, on the CPU: of each graph what a run on it alone finds, by one
-/// thread; as many graphs at a time as there are threads.
+/// Detects communities by label propagation on the CPU, one thread per graph, as many graphs at a
+/// time as there are threads.
 ///
-/// Memory: 4 bytes a vertex of the part; for each thread its graph once more, and a run on it.
+/// The communities of each graph are those of a run on it alone. Memory: 4 bytes per vertex of the
+/// part; and per thread a copy of its graph, and a run on it.
 pub struct CommunitiesWorker {
     program: Box<dyn DynProgram>,
     settings: Settings,
     executors: Vec<CpuExecutor>,
 }
 
-/// What the threads of a part have in common.
+/// The shared state of a part's threads.
 struct Shared<'a, G> {
-    /// The graphs that nobody has taken yet, and where their communities go.
+    /// The graphs that no thread has taken yet, with the output for their communities.
     graphs: Mutex<G>,
     ended: AtomicBool,
     error: Mutex<Option<SwarmError>>,
@@ -30,10 +31,10 @@ struct Shared<'a, G> {
 }
 
 impl CommunitiesWorker {
-    /// A worker with so many threads that runs a program on each graph.
+    /// Creates a worker with this number of threads that runs a program on each graph.
     ///
     /// # Errors
-    /// Where the system refuses the threads.
+    /// If the system refuses the threads.
     pub fn new(
         program: impl Into<Box<dyn DynProgram>>,
         settings: Settings,
@@ -44,11 +45,11 @@ impl CommunitiesWorker {
         Ok(CommunitiesWorker { program: program.into(), settings, executors })
     }
 
-    /// The memory that it will need beside these graphs: on each thread as the graph needs that is the
-    /// largest by vertices and arcs.
+    /// Returns the memory that the worker needs beside these graphs: per thread that of the largest
+    /// graph by vertices and arcs.
     ///
     /// # Errors
-    /// Where the system refuses the memory of that graph.
+    /// If the system refuses a copy of that graph.
     pub fn plan(&self, part: BatchSlice<'_>) -> Result<Plan, OutOfMemory> {
         let plan = Plan { graph_host: part.batch().bytes(), ..Plan::default() }
             .with("communities", part.vertices().saturating_mul(size_of::<VertexId>() as u64));
@@ -68,7 +69,7 @@ impl CommunitiesWorker {
             .fold(plan, |plan, item| plan.with(item.purpose, on_threads(item.bytes))))
     }
 
-    /// Finds the communities of graphs until nobody has any left.
+    /// Detects the communities of graphs until none are left.
     fn find<'b>(
         &self,
         executor: &CpuExecutor,
@@ -132,7 +133,7 @@ impl Worker for CommunitiesWorker {
     }
 }
 
-/// What a lock guards: whole at all times, also where a thread panicked with it.
+/// Locks a mutex and ignores poisoning: the guarded values are valid at all times.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

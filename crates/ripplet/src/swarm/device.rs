@@ -1,4 +1,4 @@
-//! A GPU that answers.
+//! Workers on a GPU.
 
 use super::columns::{columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Analysis, Answer, Column, SwarmError, SwarmObserver, Worker};
@@ -12,10 +12,10 @@ use ripplet_io::write::{self, ColumnData, Part};
 use ripplet_lp::{Plan, RunError};
 use thiserror::Error;
 
-/// Answers on a device. Two of them, each with a device of its own on one GPU, keep it busy: one moves a part
-/// while the other computes.
+/// Answers on a device.
 ///
-/// It keeps memory of the device for the largest part that it had.
+/// Two workers, each with its own [`Device`] on one GPU, keep it busy: one copies a part while
+/// the other computes. A worker keeps device memory allocated for the largest part so far.
 pub struct DeviceWorker<D: Device> {
     name: String,
     question: Question,
@@ -23,16 +23,16 @@ pub struct DeviceWorker<D: Device> {
     seconds: SwarmSeconds,
 }
 
-/// What no device answers so far.
+/// An analysis that has no kernel yet.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("there is no kernel for {0} so far: they are for the CPU")]
 pub struct NotOnDevice(&'static str);
 
 impl Analysis {
-    /// The same as a device is asked it.
+    /// Returns the analysis as a question to a device.
     ///
     /// # Errors
-    /// Where no device answers it.
+    /// If no device implements it.
     pub fn question(self) -> Result<Question, NotOnDevice> {
         Ok(match self {
             Analysis::Closeness { measure, normalized, lengths } => {
@@ -55,35 +55,35 @@ impl Analysis {
 }
 
 impl<D: Device> DeviceWorker<D> {
-    /// A worker on a device, which is called by a name in reports: `cuda:0`.
+    /// Creates a worker on a device, with a name for reports: `cuda:0`.
     pub fn new(name: String, executor: DeviceExecutor<D>, question: Question) -> DeviceWorker<D> {
         let (swarm, seconds) = (DeviceSwarm::new(executor), SwarmSeconds::default());
         DeviceWorker { name, question, swarm, seconds }
     }
 
-    /// The memory that it will need for these graphs at once, or for a graph alone.
+    /// Returns the memory that the worker needs for these graphs at once, or for a single graph.
     ///
     /// # Errors
-    /// Where a graph alone has more than 2³¹ arcs, or the host refuses memory.
+    /// If a single graph has more than 2³¹ arcs, or the host refuses memory.
     pub fn plan<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<Plan, RunError> {
         self.swarm.plan(subject, self.question)
     }
 
-    /// What its seconds were made of so far.
+    /// Returns the worker's time so far, by step.
     pub fn seconds(&self) -> SwarmSeconds {
         self.seconds
     }
 
-    /// Whose device it is.
+    /// Returns the executor of the worker's device.
     pub fn executor(&self) -> &DeviceExecutor<D> {
         self.swarm.executor()
     }
 
-    /// Answers what is asked of a graph alone: hands over the rows and their columns, which are many times some
-    /// where they are pairs.
+    /// Analyses a single graph, and passes the rows and their columns to `take`: in several parts
+    /// if they are pairs.
     ///
     /// # Errors
-    /// Where `take` fails, the observer cancels, memory is refused, or the device fails.
+    /// If `take` fails, the observer cancels, memory is refused, or the device fails.
     pub fn answer_graph(
         &mut self,
         graph: &Graph,
@@ -103,7 +103,7 @@ impl<D: Device> DeviceWorker<D> {
         take(answer.part(of), &columns)
     }
 
-    /// Answers what is asked of each graph of a part, or of a graph alone; of its pairs, all at once.
+    /// Analyses each graph of a part, or a single graph; returns all pairs at once.
     pub(super) fn answer_about(
         &mut self,
         subject: Subject<'_>,

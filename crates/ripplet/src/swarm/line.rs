@@ -1,4 +1,4 @@
-//! The stages of a swarm, each on a thread of its own, and what passes between them.
+//! The stages of a swarm as a pipeline: one thread per stage, and queues between them.
 
 use super::{
     Answer, BatchPart, Parts, Progress, Report, SwarmError, SwarmObserver, Worker, WorkerReport,
@@ -10,20 +10,20 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle, panicking, scope};
 use std::time::{Duration, Instant};
 
-/// Parts that may wait for a worker.
+/// The most parts that wait for a worker.
 const READ_AHEAD: usize = 2;
-/// How often a stage that waits asks whether somebody cancelled.
+/// Interval at which a waiting stage polls for cancellation.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Runs a swarm: reads part by part, has each answered by one of `workers`, and gives the answers to `sink`
-/// in the parts' order, on the calling thread.
+/// Runs a swarm: reads part by part, lets one of `workers` answer each, and passes the answers to
+/// `sink` in the order of the parts, on the calling thread.
 ///
-/// The calling thread waits for the workers: where it is a thread of rayon's global pool, that pool should
-/// have others.
+/// The calling thread blocks on the workers: if it belongs to rayon's global pool, that pool should
+/// have other threads.
 ///
 /// # Errors
-/// The first that a stage has; [`SwarmError::Cancelled`] where the observer cancels. All stages have ended
-/// then.
+/// The first error of a stage; [`SwarmError::Cancelled`] if the observer cancels. All stages have
+/// ended by then.
 pub fn run<P: Parts>(
     parts: &mut P,
     workers: Vec<Box<dyn Worker>>,
@@ -57,19 +57,19 @@ pub fn run<P: Parts>(
     state.error.map_or(Ok(report), Err)
 }
 
-/// What a stage tells at its end; `None` where its thread did not start. A panic goes on here.
+/// Returns the result of a stage; `None` if its thread did not start. Propagates a panic.
 fn joined<T>(thread: Option<ScopedJoinHandle<'_, T>>) -> Option<T> {
     thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
-/// What stands between the stages.
+/// The shared state of the stages.
 struct Line<'a> {
     state: Mutex<State>,
-    /// Told whenever the state changes.
+    /// Notified whenever the state changes.
     moved: Condvar,
     /// Whether an error ended the swarm.
     ended: AtomicBool,
-    /// Parts that may be taken and not yet written.
+    /// The most parts that are taken by workers and not yet written.
     most_taken: usize,
     observer: &'a dyn SwarmObserver,
 }
@@ -78,25 +78,25 @@ struct Line<'a> {
 struct State {
     /// Parts that wait for a worker, in order.
     read: VecDeque<Numbered>,
-    /// How many parts were read.
+    /// The number of parts read.
     parts: usize,
     is_all_read: bool,
     /// Answers that wait for those before them, by number.
     answered: BTreeMap<usize, (Numbered, Answer)>,
-    /// How many parts are written.
+    /// The number of parts written.
     written: usize,
-    /// What ended the swarm.
+    /// The error that ended the swarm.
     error: Option<SwarmError>,
 }
 
-/// A part, its number, and how much of the batch was read with it.
+/// A part with its number, and the fraction of the batch that was read up to it.
 struct Numbered {
     number: usize,
     part: BatchPart,
     progress: f64,
 }
 
-/// Ends the swarm where a stage panics, so that nobody waits for it.
+/// Ends the swarm if a stage panics, so that no stage waits for it.
 struct EndAtPanic<'a, 'b>(&'a Line<'b>);
 
 impl Drop for EndAtPanic<'_, '_> {
@@ -119,7 +119,7 @@ impl Line<'_> {
         thread.map_err(|error| self.end(SwarmError::Thread(error))).ok()
     }
 
-    /// The first stage; the seconds in which it was busy.
+    /// Runs the first stage; returns the seconds in which it was busy.
     fn read(&self, parts: &mut impl Parts) -> f64 {
         let _end = EndAtPanic(self);
         let mut busy = 0.0;
@@ -147,11 +147,11 @@ impl Line<'_> {
         busy
     }
 
-    /// The second stage.
+    /// Runs the second stage for one worker.
     fn work(&self, mut worker: Box<dyn Worker>) -> WorkerReport {
         let _end = EndAtPanic(self);
         let mut report = WorkerReport { name: worker.name(), ..WorkerReport::default() };
-        // The part that is to be written next is always taken first: a full line empties.
+        // The part to be written next is always taken first: a full pipeline cannot deadlock.
         let is_next = |state: &State| match state.read.front() {
             Some(part) => part.number < state.written + self.most_taken,
             None => state.is_all_read,
@@ -176,7 +176,7 @@ impl Line<'_> {
         report
     }
 
-    /// The last stage.
+    /// Runs the last stage.
     fn write(&self, sink: &mut impl FnMut(&BatchPart, Answer) -> Result<(), SwarmError>) -> Report {
         let _end = EndAtPanic(self);
         let mut report = Report::default();
@@ -207,7 +207,7 @@ impl Line<'_> {
         report
     }
 
-    /// Waits for something; `None` where the swarm has ended.
+    /// Waits until `is_there` returns true; `None` if the swarm has ended.
     fn wait(&self, is_there: impl Fn(&State) -> bool) -> Option<MutexGuard<'_, State>> {
         let mut state = self.lock();
         loop {
@@ -227,7 +227,7 @@ impl Line<'_> {
         }
     }
 
-    /// Ends the swarm; the first error counts.
+    /// Ends the swarm; only the first error is kept.
     fn end(&self, error: SwarmError) {
         self.lock().error.get_or_insert(error);
         self.ended.store(true, Relaxed);
@@ -235,12 +235,12 @@ impl Line<'_> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is right at every moment, whoever panicked while holding it.
+        // The state is valid at all times, also if a thread panicked while holding the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a worker asks: a swarm that has ended needs no answer.
+/// The observer of workers: a swarm that has ended is cancelled for them.
 impl SwarmObserver for Line<'_> {
     fn is_cancelled(&self) -> bool {
         self.ended.load(Relaxed) || self.observer.is_cancelled()

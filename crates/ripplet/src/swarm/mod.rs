@@ -1,16 +1,16 @@
-//! Swarms: an analysis of every graph of a batch, however many there are.
+//! Swarms: an analysis of every graph of a batch of any size.
 //!
 //! ```text
-//! Parts ─▶ reader ─▶ 2 parts wait ─▶ workers, a thread each ─▶ in order again ─▶ sink, the caller's thread
+//! Parts ─▶ reader ─▶ queue of 2 parts ─▶ workers, one thread each ─▶ reordering ─▶ sink, caller's thread
 //! ```
 //!
-//! Reading, computing and writing overlap, and only a few parts of the batch are in memory at once: with w
-//! workers at most 4 + 2 w, each with its answer once it is computed. [`CpuWorker`] takes all threads of
-//! rayon's global pool; a worker for a device takes that device. What a part's answer is does not depend on
-//! who computes it, so neither does what is written.
+//! Input, computation and output overlap, and only a few parts of the batch are in memory at once:
+//! with w workers at most 4 + 2 w, each with its answer once it is computed. [`CpuWorker`] uses all
+//! threads of rayon's global pool; a worker for a device uses that device. The answer for a part
+//! does not depend on the worker, so that the output does not either.
 //!
-//! An error of a stage, or the observer, ends all stages: a read or a write that has begun is finished, and
-//! a worker is told through its observer.
+//! An error of a stage, or the observer, ends all stages. A read or a write in progress is
+//! completed; workers are cancelled through their observer.
 //!
 //! ```
 //! use ripplet::analytics::Lengths;
@@ -62,33 +62,33 @@ use ripplet_io::{ReadError, WriteError};
 use std::io;
 use thiserror::Error;
 
-/// Why a swarm ended before its last graph.
+/// The reason why a swarm ended before its last graph.
 #[derive(Debug, Error)]
 pub enum SwarmError {
-    /// The batch cannot be read any further.
+    /// The batch cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// An output takes no more.
+    /// An output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The CPU cannot compute it.
+    /// The computation on the CPU failed.
     #[error(transparent)]
     Run(ripplet_analytics::RunError),
-    /// A device cannot compute it.
+    /// The computation on a device failed.
     #[error(transparent)]
     Device(ripplet_lp::RunError),
-    /// PageRank's tolerance is not reached.
+    /// PageRank's tolerance was not reached.
     #[error("after {rounds} rounds the ranks of a graph still change by {change:e}, all together")]
     Unsettled {
-        /// After so many rounds.
+        /// The number of rounds.
         rounds: u32,
-        /// The ranks change by so much in a round.
+        /// The change of the ranks in the last round.
         change: f64,
     },
-    /// Nobody was given to compute it.
+    /// No worker was given.
     #[error("a swarm takes at least one worker")]
     NoWorker,
-    /// The system starts no thread for a stage.
+    /// The system refused a thread for a stage.
     #[error("a thread cannot be started: {0}")]
     Thread(io::Error),
     /// The observer cancelled.

@@ -1,4 +1,4 @@
-//! Where the parts of a batch come from.
+//! Sources of the parts of a batch.
 
 use ripplet_graph::batch::{BatchGraph, GraphBatch};
 use ripplet_io::ReadError;
@@ -6,15 +6,15 @@ use ripplet_io::batch::{BatchPart, BatchReader};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A batch, part by part.
+/// A batch that is read part by part.
 pub trait Parts: Send {
-    /// The next part; `None` behind the last.
+    /// Returns the next part; `None` after the last.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     fn next_part(&mut self) -> Result<Option<BatchPart>, ReadError>;
 
-    /// How much of the batch came already, from 0 to 1.
+    /// Returns the fraction of the batch that has been read, from 0 to 1.
     fn progress(&self) -> f64;
 }
 
@@ -28,7 +28,7 @@ impl Parts for BatchReader {
     }
 }
 
-/// A batch in memory, in one part.
+/// A batch in memory, as one part.
 #[derive(Debug)]
 pub struct WholeBatch(Option<GraphBatch>);
 
@@ -52,8 +52,9 @@ impl Parts for WholeBatch {
     }
 }
 
-/// Parts of others, cut where their graphs would weigh too much together: what a graph weighs is told by a
-/// function, and one that weighs too much alone is a part of its own.
+/// Splits parts so that the total weight of their graphs is limited.
+///
+/// A function gives the weight of a graph. A graph above the limit is a part by itself.
 pub struct Cut<'a, P> {
     parts: &'a mut P,
     most: u64,
@@ -62,12 +63,12 @@ pub struct Cut<'a, P> {
 }
 
 impl<'a, P: Parts> Cut<'a, P> {
-    /// Parts of `parts` whose graphs weigh at most `most`.
+    /// Splits `parts` so that the graphs of a part weigh at most `most`.
     pub fn new(parts: &'a mut P, most: u64, weight: fn(BatchGraph<'_>) -> u64) -> Cut<'a, P> {
         Cut { parts, most, weight, rest: None }
     }
 
-    /// The graphs of a part that come first.
+    /// Returns the number of graphs in the next part.
     fn first_of(&self, part: &BatchPart) -> usize {
         let mut weight = 0u64;
         let too_much = |graph: BatchGraph<'_>| {

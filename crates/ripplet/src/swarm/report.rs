@@ -1,11 +1,11 @@
-//! Who watches a swarm, and what is told of one that is done.
+//! Observers and reports of a swarm.
 
-/// Who watches a swarm and may end it; `()` does neither.
+/// An observer of a swarm, which may cancel it; `()` ignores all events and never cancels.
 pub trait SwarmObserver: Sync {
-    /// Called on the caller's thread whenever a part is written.
+    /// Called on the caller's thread after each written part.
     fn on_progress(&self, _progress: &Progress) {}
 
-    /// Asked often, from any thread: true ends the swarm.
+    /// Polled often, from any thread: true ends the swarm.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -13,58 +13,58 @@ pub trait SwarmObserver: Sync {
 
 impl SwarmObserver for () {}
 
-/// How far a swarm is.
+/// The progress of a swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Graphs that are done.
+    /// The number of completed graphs.
     pub graphs: u64,
-    /// Vertices of these.
+    /// The number of their vertices.
     pub vertices: u64,
-    /// The part of the batch that had been read with them, from 0 to 1.
+    /// The fraction of the batch that was read up to these graphs, from 0 to 1.
     pub done: f64,
 }
 
-/// What there was, and where the time went.
+/// Statistics of a swarm: sizes and times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// How many graphs.
+    /// The number of graphs.
     pub graphs: u64,
     /// Vertices of all graphs.
     pub vertices: u64,
     /// Stored arcs of all graphs.
     pub arcs: u64,
-    /// In how many parts.
+    /// The number of parts.
     pub parts: u64,
-    /// Seconds from the begin to the end.
+    /// Seconds from begin to end.
     pub wall: f64,
     /// Seconds in which the reader was busy.
     pub read: f64,
-    /// Of each worker.
+    /// Statistics per worker.
     pub workers: Vec<WorkerReport>,
     /// Seconds in which the sink was busy.
     pub write: f64,
 }
 
-/// What a worker did.
+/// Statistics of a worker.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerReport {
-    /// What it is called.
+    /// The worker's name.
     pub name: String,
-    /// Parts that it answered.
+    /// The number of parts that it answered.
     pub parts: u64,
     /// Seconds in which it was busy.
     pub busy: f64,
-    /// What these seconds are made of, as far as the worker tells.
+    /// These seconds by step, as far as the worker reports them.
     pub steps: Vec<(&'static str, f64)>,
 }
 
 impl Report {
-    /// The seconds in which the busiest worker was busy.
+    /// Returns the seconds in which the busiest worker was busy.
     pub fn compute(&self) -> f64 {
         self.workers.iter().map(|worker| worker.busy).fold(0.0, f64::max)
     }
 
-    /// Seconds as a part of all.
+    /// Returns seconds as a fraction of the total time.
     pub fn share(&self, seconds: f64) -> f64 {
         if self.wall > 0.0 { seconds / self.wall } else { 0.0 }
     }

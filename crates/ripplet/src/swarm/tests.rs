@@ -1,4 +1,4 @@
-//! A swarm's stages: order, bounds, errors and cancellation in each of them.
+//! Tests of a swarm's stages: order, bounds, errors and cancellation in each of them.
 
 use super::*;
 use ripplet_analytics::Lengths;
@@ -36,13 +36,13 @@ fn paths(graphs: u32) -> GraphBatch {
     BatchBuilder::new().build(BatchTable::new(members, rows).unwrap()).unwrap()
 }
 
-/// A batch in parts of so many graphs, of which the one of a number may be damaged.
+/// A batch in parts of `graphs` graphs; one part may be damaged.
 struct Slices<'a> {
     batch: Arc<GraphBatch>,
     graphs: usize,
     next: usize,
     damaged: Option<usize>,
-    /// Parts that were read.
+    /// The number of parts read.
     read: &'a AtomicUsize,
 }
 
@@ -66,8 +66,8 @@ impl Parts for Slices<'_> {
     }
 }
 
-/// Answers each graph with its number, after a while that differs; fails at one, or waits to be cancelled
-/// there.
+/// Answers each graph with its index after a varying delay; fails, panics or waits for cancellation
+/// at given graphs.
 struct Counter {
     fails_at: Option<usize>,
     hangs_at: Option<usize>,
@@ -108,7 +108,7 @@ impl Worker for Counter {
     }
 }
 
-/// Cancels when it is told to.
+/// An observer that cancels when its flag is set.
 #[derive(Default)]
 struct Switch(AtomicBool);
 
@@ -151,7 +151,7 @@ fn answers_come_in_order_and_few_parts_at_once() {
     }
 }
 
-/// Runs a swarm in which something happens; what ended it, and how many parts the sink had.
+/// Runs a swarm that fails; returns the error, and the number of parts that the sink received.
 fn ended(
     damaged: Option<usize>,
     worker: impl Fn() -> Counter,
@@ -186,7 +186,7 @@ fn an_error_of_any_stage_ends_all() {
         let fails = || Counter { fails_at: Some(at), ..WELL };
         let (error, taken) = ended(None, fails, fine, &());
         assert!(matches!(error, SwarmError::Run(_)) && taken <= at / 4, "{error}");
-        // The others learn of it in the midst of their parts.
+        // The other workers are cancelled in the midst of their parts.
         let fails = || Counter { fails_at: Some(at), hangs_at: Some(at + 4), panics_at: None };
         assert!(matches!(ended(None, fails, fine, &()).0, SwarmError::Run(_)));
     }
@@ -203,7 +203,7 @@ fn whoever_cancels_is_heard_in_every_stage() {
         Ok(())
     };
     assert!(matches!(ended(None, || WELL, turn, &switch), (SwarmError::Cancelled, 5)));
-    // While all of them wait for a worker.
+    // While all stages wait for a worker.
     let switch = Switch::default();
     std::thread::scope(|threads| {
         threads.spawn(|| {
@@ -311,7 +311,7 @@ fn check_parts(batch: &GraphBatch, lengths: Lengths) {
     }
 }
 
-/// Checks the table of a batch against those of its graphs, each built and asked by itself.
+/// Checks the table of a batch against those of its graphs, each built and analysed alone.
 fn check_graphs(analysis: Analysis, batch: &GraphBatch, table: &str) {
     let (rows, columns) = (analysis.rows(), analysis.columns());
     let folder = tempfile::tempdir().unwrap();
@@ -371,7 +371,7 @@ fn a_summary_of_small_graphs() {
     assert_eq!(columns, expected);
 }
 
-/// A batch of rings of 0, 1, … 11 vertices, some with chords, whose arcs have a direction or none.
+/// A batch of rings of 0, 1, … 11 vertices, some with chords, directed or undirected.
 fn rings(direction: Direction) -> GraphBatch {
     let edges: Vec<(u32, u32, u32)> = (0..12)
         .flat_map(|size| {

@@ -1,30 +1,31 @@
-//! Who answers: the CPU, or whoever else can.
+//! Workers of a swarm: the CPU, or other devices.
 
 use super::{Analysis, Answer, SwarmError, SwarmObserver};
 use ripplet_graph::batch::BatchSlice;
 
-/// Answers what is asked of a part's graphs. It lives on one thread, which gives it part after part.
+/// Answers an analysis for the graphs of a part. A worker lives on one thread, which passes it part
+/// after part.
 pub trait Worker: Send {
-    /// What it is called: `cpu`, `cuda:0`.
+    /// Returns the worker's name: `cpu`, `cuda:0`.
     fn name(&self) -> String;
 
-    /// Answers a part, and ends with [`SwarmError::Cancelled`] soon after the observer cancels.
+    /// Answers a part; ends with [`SwarmError::Cancelled`] soon after the observer cancels.
     ///
     /// # Errors
-    /// Where it cannot, which ends the swarm.
+    /// If the computation fails, which ends the swarm.
     fn answer(
         &mut self,
         part: BatchSlice<'_>,
         observer: &dyn SwarmObserver,
     ) -> Result<Answer, SwarmError>;
 
-    /// What its seconds were made of so far, by name: `transfer`, `kernels`, …
+    /// Returns the worker's seconds so far by step: `transfer`, `kernels`, …
     fn steps(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 }
 
-/// Answers on rayon's current pool, which is the global one where [`super::run`] calls it: one such worker
+/// Answers on rayon's current pool, which is the global one in [`super::run`]: one such worker
 /// keeps all its threads busy.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuWorker {
@@ -32,7 +33,7 @@ pub struct CpuWorker {
 }
 
 impl CpuWorker {
-    /// A worker for an analysis.
+    /// Creates a worker for an analysis.
     pub fn new(analysis: Analysis) -> CpuWorker {
         CpuWorker { analysis }
     }
@@ -52,7 +53,7 @@ impl Worker for CpuWorker {
     }
 }
 
-/// An observer of a swarm, as an analysis of a part is watched, and a run on one of its graphs.
+/// Adapts the observer of a swarm to that of an analysis or of a run on one graph.
 pub(super) struct Watched<'a>(pub &'a dyn SwarmObserver);
 
 impl ripplet_analytics::Observer for Watched<'_> {

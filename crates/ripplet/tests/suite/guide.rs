@@ -1,4 +1,5 @@
-//! The Rust code of the README and of `docs/your-own-variant.md` is that of `examples/`, which is compiled.
+//! The Rust code in the README and in `docs/your-own-variant.md` equals that of `examples/`, which
+//! is compiled.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +13,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The blocks of Rust code of a page, as a reader sees them.
+/// Returns the blocks of Rust code of a page, as a reader sees them.
 fn rust_blocks(page: &str) -> Vec<String> {
     let text = text(page);
     let blocks = text.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
@@ -32,7 +33,7 @@ fn the_code_of_the_readme_is_that_of_an_example() {
     assert!(rust_blocks("README.md").contains(&text("examples/library.rs")));
 }
 
-/// An example's program, which `cargo test` builds beside this test.
+/// Returns the executable of an example, which `cargo test` builds beside this test.
 fn example(name: &str) -> Option<PathBuf> {
     let test = env::current_exe().unwrap();
     let path = test.parent()?.parent()?.join("examples").join(name);
@@ -43,7 +44,7 @@ fn example(name: &str) -> Option<PathBuf> {
 fn the_examples_print_what_the_pages_show() {
     for (name, page) in [("wary", "docs/your-own-variant.md"), ("library", "README.md")] {
         let Some(program) = example(name) else {
-            // Where this test is built by its name alone.
+            // The examples are missing if this test is built alone by its name.
             continue;
         };
         let ran = Command::new(program).current_dir(root()).output().unwrap();

@@ -1,4 +1,4 @@
-//! What takes several of the crates to test, which do not know one another.
+//! Tests of several crates together that do not depend on each other.
 
 #[allow(dead_code, reason = "graphs for all programs")]
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]

@@ -1,5 +1,6 @@
-//! The program of fraud detection, on every kind of executor and storage, against the oracle: its hooks are translated
-//! for GPUs, and its crate knows none of them.
+//! The fraud-detection program against the oracle, on every kind of executor and storage.
+//!
+//! Its hooks are translated for GPUs; its crate does not depend on any executor.
 
 use crate::graphs::{Edges, Storage, any_edges, bipartite, cliques, shapes};
 use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Variant};
@@ -14,10 +15,10 @@ use ripplet::graph::MAX_SHARD_ARCS;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{ColumnValues, Executor, Order, Schedule, Settings, Stop, Ties as TieBreak};
 
-/// A run: the attenuation, phases, and whether the smallest label wins ties.
+/// A run's options: the attenuation, the phases, and whether the smallest label wins ties.
 type Asked = (f32, u32, bool);
 
-/// Schedules that differ in all that they can.
+/// Combinations of options that cover all their values.
 const ALL: [Asked; 6] = [
     (0.5, 1, false),
     (0.5, 1, true),
@@ -31,7 +32,8 @@ fn shim(order: u64) -> ShimDevice {
     ShimDevice::with_order(order).with_resident_blocks(2)
 }
 
-/// As on a GPU whose memory is too small for the lists of those from the fortieth on.
+/// Settings of a GPU whose memory is too small for the neighbour lists of vertices of degree 40 and
+/// more.
 fn streamed() -> Tuning {
     Tuning { streamed_from: Some(40), ..Tuning::default() }
 }
@@ -48,7 +50,7 @@ fn several() -> DevicesExecutor<ShimDevice> {
     DevicesExecutor::new((0..3).map(shim).collect()).unwrap()
 }
 
-/// A graph, what a run of it begins with, and what the oracle makes of it.
+/// A graph, the initial state of a run, and the oracle's result.
 struct Case {
     edges: Edges,
     rules: Rules,
@@ -76,7 +78,7 @@ impl Case {
             let share = if all > 0 { 1.0 / all as f32 } else { 0.0 };
             let mut set = |column, value| start.columns.get_mut(column).unwrap()[v] = vec![value];
             set("share", share.to_bits());
-            // Known bad, two for each label; and trusted.
+            // Known fraud, two vertices for each label; and trusted vertices.
             if v % 7 == 1 {
                 set("strength", 1.0f32.to_bits());
                 start.labels[v] = (v - v % 14) as u32;
@@ -87,7 +89,8 @@ impl Case {
         Case { edges, rules, attenuation, start, expected }
     }
 
-    /// What a run begins with; stored weights are those of the table times `unit`, a power of 2.
+    /// Returns the settings of a run; stored weights are those of the table times `unit`, a power
+    /// of 2.
     fn settings(&self, unit: f32) -> Settings {
         let order = match self.rules.phases {
             1 => Order::Sync,
@@ -113,9 +116,10 @@ impl Case {
         settings
     }
 
-    /// Runs it on an executor, which must find what the oracle found: labels, strengths, and what each round did.
+    /// Runs on an executor and compares labels, strengths and the counts of each round with the
+    /// oracle's.
     fn on(&self, executor: &impl Executor, storage: Storage, name: &str) {
-        // Few arcs make many shards.
+        // A small limit on arcs makes many shards.
         let shard_arcs = if self.rules.phases == 5 { 7 } else { MAX_SHARD_ARCS };
         let unit = 1.0 / self.edges.graph(shard_arcs).weight_scale().weight(1);
         let stored = self.edges.stored(shard_arcs, storage);
@@ -148,7 +152,7 @@ impl Case {
     }
 }
 
-/// Groups whose members deal more with one another, the more the further behind they are.
+/// Groups with weighted edges inside; edges of later groups are heavier.
 fn weighted_groups() -> Edges {
     let groups = cliques(9, 8);
     let weights = groups.pairs.iter().map(|(a, b)| 1 + (a * 7 + b) % 23 * (a / 8)).collect();
@@ -172,7 +176,7 @@ proptest! {
     }
 }
 
-/// The shim compiles the program anew for each kind of graph and schedule, so few of them are run.
+/// The shim compiles the program for each kind of graph and schedule, so only a few are run.
 #[test]
 fn the_kernels_equal_the_oracle() {
     let asked = |phases| (0.5, phases, phases == 1);
@@ -191,7 +195,7 @@ fn the_kernels_equal_the_oracle() {
     case.on(&several(), Storage::Plain, "on three shims");
 }
 
-/// Where `RIPPLET_GPU` is set, on the first GPU: there, nothing is left out.
+/// Runs all cases on the first GPU if `RIPPLET_GPU` is set.
 #[test]
 fn a_gpu_equals_the_oracle() {
     if !on_gpu() {
@@ -199,7 +203,7 @@ fn a_gpu_equals_the_oracle() {
     }
     let executors = [Tuning::default(), streamed()]
         .map(|tuning| (DeviceExecutor::new(gpu(0)).with_tuning(tuning), format!("{tuning:?}")));
-    // Where there is one, it is both of them.
+    // Without a second GPU, the first one is both ranks.
     let second = CudaDevice::new(1).unwrap_or_else(|_| gpu(0));
     let both = DevicesExecutor::new(vec![gpu(0), second]).unwrap();
     for (name, edges) in shapes().into_iter().chain([("weighted", weighted_groups())]) {
@@ -216,7 +220,7 @@ fn a_gpu_equals_the_oracle() {
     }
 }
 
-/// Windows of a market: the edges of the first, and of the next, where some deals went and others came.
+/// Two windows of a transaction graph: the second lacks some edges of the first and has new ones.
 fn windows() -> [Edges; 2] {
     let of = |first: u32| {
         let groups = cliques(12, 6);
@@ -228,7 +232,7 @@ fn windows() -> [Edges; 2] {
     [of(0), of(40)]
 }
 
-/// What detection does in two windows: labels that begin anew, and labels that go on.
+/// Runs detection on two windows: with labels that start anew, and with labels that continue.
 fn spread_in_windows(executor: &impl Executor, schedule: Schedule) -> [Spread; 2] {
     let [first, next] = windows().map(|edges| edges.graph(MAX_SHARD_ARCS));
     let lists = |v: u32| [&first, &next].map(|graph| graph.shards()[0].out().of(v as usize));
@@ -244,7 +248,7 @@ fn spread_in_windows(executor: &impl Executor, schedule: Schedule) -> [Spread; 2
     [before, after]
 }
 
-/// The whole way of a window, its settings among them: on a device all is as on the CPU.
+/// The whole computation of a window, settings included: a device gives the CPU's results.
 #[test]
 fn windows_are_the_same_on_a_device() {
     for schedule in [Schedule::sync(), Schedule::phased()] {
