@@ -6,7 +6,8 @@
 //     post             commits the own changes and packs them into the rank's update message, if not in mirrors
 //     --- first exchange: messages (and mirrors) become readable by the peers
 //     learn            applies the peers' updates: labels, columns, label totals
-//     wake             activates the neighbours of all changed vertices, own and peers', through the own lists
+//     wake             push: activates any rank's neighbours of own changed vertices;
+//                      pull: activates own vertices that have a changed neighbour of any rank
 //     tell             packs the activated vertices of each peer, as words of a bitmap
 //     --- second exchange
 //     hear             applies the peers' activations of own vertices
