@@ -85,7 +85,7 @@ impl<'a, D: Device> Run<'a, D> {
         }
         let arguments = launches.iter().map(|(launch, work)| (*launch, bytemuck::bytes_of(work)));
         let arguments: Vec<_> = arguments.collect();
-        // SAFETY: as for `start`; each launch has items of its own, and a counter of its own.
+        // SAFETY: as in `start`; each launch has items of its own, and a counter of its own.
         unsafe { self.device.launch_together(self.module, &arguments) }
     }
 
