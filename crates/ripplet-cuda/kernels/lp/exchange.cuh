@@ -2,8 +2,8 @@
 // that share a run. It has the neighbour lists of a range of consecutive vertices, and the labels, label
 // totals and columns of all vertices. The kernels of a phase on one rank, in order of launch:
 //
-//     gather, choose   own vertices only, as on one device; in full rounds, changes also go into the peers' mirrors
-//     post             commits the own changes and packs them into the rank's update message, if not in mirrors
+//     gather, choose   own vertices only; in full rounds, changes also go into the peers' mirrors
+//     post             commits own changes; packs those that are not in mirrors into the update message
 //     --- first exchange: messages (and mirrors) become readable by the peers
 //     learn            applies the peers' updates: labels, columns, label totals
 //     wake             push: activates any rank's neighbours of own changed vertices;

@@ -112,7 +112,8 @@ struct Mirrors {
     u32* of[MOST_RANKS];
 };
 
-// Counters that blocks add to. Those of the first line only grow during a run; the host takes differences.
+// Counters that blocks add to. Those without a parity mostly grow during a run, and the host takes
+// differences; those by parity are reset for each phase.
 struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
     // Slots of the table region that a batch of large vertices uses.

@@ -2,7 +2,7 @@
 // every label must be counted. Many blocks share a vertex, so that none holds up the round. The launch is
 // cooperative, with a grid barrier between the steps:
 //
-//     1. a block per piece      counts 4096 arcs in shared memory, adds the sums to the vertex's table (global)
+//     1. a block per piece      counts 4096 arcs in shared memory, adds the sums to the global table
 //     2. a block per piece      judges a part of that table, stores its best label
 //     3. a block per piece      finds the carry, if the program has one
 //     4. a warp per vertex      takes the best of the parts, ends the update

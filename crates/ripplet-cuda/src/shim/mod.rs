@@ -23,7 +23,7 @@
 //!
 //! `fibers.cpp` runs threads, and `shim.hpp` declares the part of CUDA that kernels use. On x86-64
 //! and aarch64 a switch between fibers takes a few instructions. Elsewhere it uses `ucontext`, and
-//! calls of a collective are told apart by their lines only.
+//! calls of a collective are distinguished by their lines only.
 
 mod device;
 mod fault;
