@@ -1,9 +1,9 @@
 // Lists of a streamed graph: how they come to the staging area, where the kernels of a phase read them.
 //
-//              host's memory                      the device
-//     by list   list of v         --fetch-->       region of the staging area   prefetched or on demand
-//     by range  lists of a range  --copy engine--> slot, then find_copied       `sync`, many active vertices
-//     staged    file --host--> buffer  --copy-->   area, then find_ferried      the host's memory is too small
+//                host's memory                       the device
+//     by list    list of v          --fetch-->       region of the staging area, prefetched or on demand
+//     by range   lists of a range   --copy engine--> slot, then find_copied; `sync` with many active vertices
+//     staged     file --> buffer    --copy-->        area, then find_ferried; if the host's memory is too small
 //
 // By list: while a phase runs, `want` requests the lists of vertices that are active already and scheduled in
 // the next phase, or in some phases after it, and `fetch` reads them over the bus. Lists side by side are
