@@ -1,7 +1,7 @@
-//! Checks a GPU, and this crate's way to it: `device_check [NUMBER]`.
+//! Checks a GPU and this crate's access to it: `device_check [NUMBER]`.
 //!
-//! Compiles two kernels, runs them, compares what they computed, measures copies, and provokes the
-//! errors that a device gives. Exits with 0 if all is as expected.
+//! Compiles and runs two kernels, compares their results, measures copies, and provokes a device's
+//! errors. Exits with 0 if everything is as expected.
 
 use ripplet_cuda::cuda::cache::Cache;
 use ripplet_cuda::cuda::{self, CudaDevice, nvrtc};
@@ -49,7 +49,7 @@ RIPPLET_KERNEL(astray, Astray, work, 32, 1) { work.nowhere[threadIdx.x] = 1; }
 }  // namespace ripplet
 ";
 
-/// The argument with which this program calls itself to break the GPU's context.
+/// Argument with which this program calls itself to break the GPU's context.
 const ASTRAY: &str = "astray";
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -134,7 +134,7 @@ fn expect(truth: bool, what: &str) -> Outcome {
     if truth { Ok(()) } else { Err(format!("not as expected: {what}").into()) }
 }
 
-/// Runs `sum` with more shared memory than a kernel has unasked.
+/// Runs `sum` with more dynamic shared memory than a kernel has by default.
 fn sums(device: &CudaDevice) -> Outcome {
     const COUNT: usize = 1_000_003;
     let module = device.load(&source())?;
@@ -152,7 +152,7 @@ fn sums(device: &CudaDevice) -> Outcome {
         let launch = Launch { kernel: "sum", blocks, threads: 256, shared, cooperative: false };
         let work = Sum { a: at_a, b: at_b, sum: at_sum, count: COUNT as u32, padding: 0 };
         let resident = device.resident_blocks(&module, &launch)?;
-        // SAFETY: the argument is the kernel's, of memory of `count` numbers each, which is kept.
+        // SAFETY: the argument is the kernel's, with memory of `count` numbers each, which is kept.
         let seconds = device
             .timed(&mut || unsafe { device.launch(&module, &launch, bytemuck::bytes_of(&work)) })?;
         println!(
@@ -177,7 +177,7 @@ fn sums(device: &CudaDevice) -> Outcome {
     expect(refused.is_err(), "a kernel that is not there refused")
 }
 
-/// Runs `rounds`, whose blocks meet twice a round.
+/// Runs `rounds`, whose blocks meet at two grid barriers a round.
 fn meets(device: &CudaDevice) -> Outcome {
     const ROUNDS: usize = 1000;
     let module = device.load(&source())?;
@@ -196,7 +196,7 @@ fn meets(device: &CudaDevice) -> Outcome {
         rounds: ROUNDS as u32,
         padding: 0,
     };
-    // SAFETY: the argument is the kernel's, of a number a thread and a barrier, which are kept.
+    // SAFETY: the argument is the kernel's, with a number per thread and a barrier, which are kept.
     let seconds = device
         .timed(&mut || unsafe { device.launch(&module, &launch, bytemuck::bytes_of(&work)) })?;
     println!(
@@ -209,13 +209,13 @@ fn meets(device: &CudaDevice) -> Outcome {
     let right = (0..count).map(|at| first[(at + ROUNDS) % count].wrapping_add(ROUNDS as u32));
     expect(last.iter().copied().eq(right), "values after all rounds")?;
     let too_many = Launch { blocks: blocks + 1, ..launch };
-    // SAFETY: as above; it is refused.
+    // SAFETY: as above; the launch is refused.
     let refused = unsafe { device.launch(&module, &too_many, bytemuck::bytes_of(&work)) };
     println!("{refused:?}");
     expect(refused.is_err(), "more blocks than can be there at once refused")
 }
 
-/// A cache whose folder cannot be made is a note, and no error.
+/// A cache whose folder cannot be created gives a note, not an error.
 fn notes() -> Outcome {
     let file = std::env::current_exe()?;
     let device = CudaDevice::with_cache(0, Some(Cache::at(file.join("kernels"))))?;
@@ -224,7 +224,7 @@ fn notes() -> Outcome {
     expect(device.notes().len() == 1, "one note")
 }
 
-/// Copies a gibibyte there and back, and some lengths around the buffers' sizes.
+/// Copies a gibibyte to the device and back, and some lengths around the buffers' sizes.
 fn copies(device: &CudaDevice) -> Outcome {
     const GIBIBYTE: usize = 1 << 30;
     let bytes: Vec<u8> =
@@ -259,7 +259,7 @@ fn copies(device: &CudaDevice) -> Outcome {
     Ok(())
 }
 
-/// Asks for more memory than there is, and works on.
+/// Requests more memory than there is, then continues.
 fn refuses(device: &CudaDevice) -> Outcome {
     for bytes in [device.properties().memory + 1, u64::MAX] {
         let refused = device.reserve(bytes).err();
@@ -279,7 +279,7 @@ fn refuses(device: &CudaDevice) -> Outcome {
     expect(device.address(&memory).0 % 256 == 0, "no bytes reserved")
 }
 
-/// In a process of its own, as the GPU's context is lost with it: an address that is nowhere.
+/// Accesses an invalid address, in a process of its own, as the GPU's context is lost.
 fn fails_and_says_so(number: usize) -> Outcome {
     let status =
         Command::new(std::env::current_exe()?).args([&number.to_string(), ASTRAY]).status()?;
@@ -292,12 +292,12 @@ fn go_astray(number: usize) -> Outcome {
     let memory = device.reserve(1 << 20)?;
     let launch = Launch { kernel: "astray", blocks: 1, threads: 32, shared: 0, cooperative: false };
     let work = Astray { nowhere: Address(0x10) };
-    // SAFETY: it is not; the error is what this is for.
+    // SAFETY: none; the launch is meant to fail.
     unsafe { device.launch(&module, &launch, bytemuck::bytes_of(&work)) }?;
     let waited = device.wait();
     println!("{waited:?}");
     expect(matches!(waited, Err(DeviceError::Failed { .. })), "an error from wait")?;
-    // All that follows is an error, too, and all that is dropped is dropped in silence.
+    // All later calls fail as well, and drops are silent.
     let mut bytes = vec![0; 1 << 20];
     expect(device.write(&memory, 0, &bytes).is_err(), "an error from write")?;
     expect(device.read(&memory, 0, &mut bytes).is_err(), "an error from read")?;

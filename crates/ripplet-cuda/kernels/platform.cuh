@@ -1,16 +1,16 @@
-// What kernels stand on, under CUDA and under the shim alike. Comes after `scalar.cuh`.
+// The platform of the kernels: CUDA, or the shim that runs them on a CPU. Comes after `scalar.cuh`.
 //
-// Kernels use threadIdx.x, blockIdx.x, blockDim.x and gridDim.x, blocks of whole warps, the warp and
-// block collectives with all their lanes or threads (never a part of them), atomics, __ldg, and what
-// is here. Nothing else of CUDA: the shim knows no more.
+// Kernels use threadIdx.x, blockIdx.x, blockDim.x and gridDim.x, blocks of whole warps, atomics, __ldg, and
+// what is in this file. Warp and block collectives are called by all lanes or threads, never by a part of
+// them. The shim supports nothing else.
 #pragma once
 
 #ifndef RIPPLET_SHIM
 #define RIPPLET_SHIM 0
 #endif
 
-// `RIPPLET_KERNEL(name, Type, argument, threads, blocks) { … }` is a kernel of one argument, for
-// blocks of so many threads at most, so many of which should fit a multiprocessor.
+// `RIPPLET_KERNEL(name, Type, argument, threads, blocks) { … }` defines a kernel of one argument, for at most
+// `threads` threads a block; registers are limited so that `blocks` blocks fit a multiprocessor.
 #if RIPPLET_SHIM
 #define RIPPLET_KERNEL(name, Type, argument, threads, blocks)                         \
     static void name##_body(const Type& argument);                                    \
@@ -36,12 +36,12 @@ RIPPLET_FN unsigned char* shared_memory() {
 #endif
 }
 
-// Where the blocks of a cooperative launch meet. Zeroed once.
+// State of the grid barrier of a cooperative launch. Zeroed once, before the first launch.
 struct Barrier {
     u32 arrived, generation;
 };
 
-// Waits until every thread of the grid is here, and sees all that any of them wrote before.
+// Waits until every thread of the grid has arrived. Writes before the barrier are visible after it.
 RIPPLET_FN void grid_barrier(Barrier* barrier) {
 #if RIPPLET_SHIM
     (void)barrier;
@@ -67,7 +67,7 @@ RIPPLET_FN void grid_barrier(Barrier* barrier) {
 
 RIPPLET_FN u32 lane_id() { return threadIdx.x & 31u; }
 
-// The smallest, largest and sum over the lanes of a warp.
+// Minimum, maximum and sum over the lanes of a warp.
 #if !RIPPLET_SHIM && __CUDA_ARCH__ >= 800
 RIPPLET_FN u32 warp_min(u32 x) { return __reduce_min_sync(ALL_LANES, x); }
 RIPPLET_FN u32 warp_max(u32 x) { return __reduce_max_sync(ALL_LANES, x); }
@@ -95,7 +95,7 @@ RIPPLET_FN u64 warp_max(u64 x) {
     return x;
 }
 
-// What the lanes before this one have, in sum.
+// Exclusive prefix sum over the lanes of a warp.
 template <class T> RIPPLET_FN T sum_before(T mine) {
     T sum = mine;
     for (u32 step = 1; step < 32; step *= 2) {
@@ -105,8 +105,8 @@ template <class T> RIPPLET_FN T sum_before(T mine) {
     return sum - mine;
 }
 
-// The number that each lane with something to add to a list has there, where `count` are before: one atomic a warp. All
-// lanes call it; those without anything are given no number of theirs.
+// Allocates an index in a list of `count` items for each lane with `has` set, with one atomic per warp. All
+// lanes call it; the result of a lane without `has` is meaningless.
 RIPPLET_FN u32 append(u32* count, bool has) {
     const u32 all = __ballot_sync(ALL_LANES, has);
     u32 first = 0;

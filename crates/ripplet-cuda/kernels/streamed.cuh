@@ -1,18 +1,20 @@
-// A graph whose lists are not all on the device: those of its first vertices are, the others' stay in the host's memory,
-// where kernels can read them as well, over the bus. A phase's members have theirs fetched to the stage, each once;
-// what finds no room there is read where it lies.
+// A graph whose lists are not all on the device. The lists of its first vertices are; the others stay in the
+// host's memory, pinned, and kernels can read them over the bus. Lists that a phase needs are fetched into
+// the staging area, each once; a list that finds no room there is read over the bus each time.
 //
-// Words of 4 bytes are counted from address 0, so that one number says where a list is, wherever that may be.
+// Places are words of 4 bytes counted from address 0, so that one number locates a list in either memory.
 #pragma once
 
 namespace ripplet {
 
-// A shard's lists of one direction: the word in which its first arc (of compressed lists, its first word) would be if
-// all were on the device, and if all were in the host's memory; the same of weights, of plain lists alone.
+// A shard's lists of one direction: the word at which its first arc would be if all lists were on the device
+// (`near`), or in the host's memory (`far`). Of compressed lists, the shard's first word. Weights exist for
+// plain lists only.
 struct StreamedLists {
     u64 near, far, near_weights, far_weights;
-    // Of compressed lists, the heads of the blocks that are in the host's memory: whoever asks for a degree need not go
-    // there. By block of the shard, where in `heads` its head is.
+    // Of compressed lists, copies of the heads of blocks in the host's memory, so that degrees are known on
+    // the device. `head_begins` has the position of a block's head in `heads`, in words, by block of the
+    // shard.
     const u32 *heads, *head_begins;
 };
 
@@ -21,10 +23,10 @@ struct StreamedShard {
     StreamedLists out, incoming;
 };
 
-// In `fetched`: a list that is read where it is, and one that is to be fetched.
+// Values of `fetched`: the list is read where it lies; the list is requested.
 constexpr u32 UNFETCHED = 0xffffffffu, WANTED = 0xfffffffeu;
 
-// Where a list is in the host's memory.
+// Place of a list in the host's memory: first word, first word of its weights, and length.
 struct Far {
     u64 word, weights;
     u32 words;

@@ -1,8 +1,8 @@
-//! Compressed lists on a device: what decoding them costs beside reading plain ones.
+//! Compressed lists on a device: benchmarks of decoding beside reading plain lists.
 //!
-//! `kernels/compressed/lists.cuh` decodes what [`ripplet_graph::compressed`] encodes, by a lane or by a warp, into
-//! registers. Here is the least that can be done with it, so that nothing else is measured: of each vertex
-//! the sum of its neighbours' labels.
+//! `kernels/compressed/lists.cuh` decodes what [`ripplet_graph::compressed`] encodes, in a lane or
+//! a warp, into registers. The kernels of this module do the least possible with the result, so
+//! that decoding dominates: they sum the labels of each vertex's neighbours.
 
 use crate::device::{Address, Device, DeviceError, Launch, Source};
 use crate::places::Places;
@@ -14,10 +14,10 @@ use ripplet_graph::compressed::{CompressedAdjacency, SEGMENT};
 use ripplet_hooks::cpp;
 use std::ops::Range;
 
-/// Threads of a block, as in `sums.cuh`.
+/// Threads per block, as in `sums.cuh`.
 const THREADS: u32 = 256;
 
-/// As `Sums` in `sums.cuh`.
+/// Argument of the kernels: `Sums` in `sums.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 struct Sums {
@@ -32,12 +32,12 @@ struct Sums {
     long_from: u32,
 }
 
-/// Which lists are read.
+/// Which of the lists to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// The plain ones.
+    /// The plain lists.
     Plain,
-    /// The compressed ones.
+    /// The compressed lists.
     Compressed,
 }
 
@@ -52,7 +52,7 @@ pub struct DeviceLists<'a, D: Device> {
     argument: Sums,
 }
 
-/// The kernels.
+/// Returns the source of the kernels.
 #[must_use]
 pub fn source() -> Source {
     let sizes = text::sizes_are([("Sums", size_of::<Sums>())]);
@@ -66,7 +66,7 @@ pub fn source() -> Source {
     Source { name: "compressed lists".into(), text }
 }
 
-/// The segments of lists of several: vertex and number.
+/// Returns the segments, as vertex and index, of the lists that have several.
 fn pieces(lists: Neighbors<'_>) -> Vec<[u32; 2]> {
     let degrees = lists.offsets().windows(2).map(|pair| pair[1] - pair[0]);
     let several = (0..).zip(degrees).filter(|(_, degree)| *degree > SEGMENT as u32);
@@ -76,13 +76,14 @@ fn pieces(lists: Neighbors<'_>) -> Vec<[u32; 2]> {
 }
 
 impl<'a, D: Device> DeviceLists<'a, D> {
-    /// Moves the lists of a graph's only shard, and the same compressed, and a label of each vertex.
+    /// Copies to the device: the lists of a graph's only shard, plain and compressed, and a label
+    /// of each vertex.
     ///
     /// # Errors
-    /// Where the device refuses memory, or fails; so for all that follow.
+    /// If the device refuses memory or fails. The other functions have the same errors.
     ///
     /// # Panics
-    /// Where the two have not as many vertices, or labels are not as many.
+    /// If the lists have different numbers of vertices, or there are more or fewer labels.
     pub fn new(
         device: &'a D,
         plain: Neighbors<'_>,
@@ -128,11 +129,11 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         Ok(DeviceLists { device, module, memory, vertices, sums, decoded, argument })
     }
 
-    /// The sum of each vertex's neighbours' labels, modulo 2⁶⁴: lists of `long_from` neighbours or more are read by a
-    /// whole warp, others by a lane.
+    /// Returns the sum of each vertex's neighbours' labels, modulo 2⁶⁴. Lists of `long_from`
+    /// neighbours or more are read by a whole warp, others by a lane.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`DeviceLists::new`].
     pub fn sums(&self, lists: Lists, long_from: u32) -> Result<Vec<u64>, DeviceError> {
         self.launch(lists, long_from, true)?;
         let mut sums = vec![0; self.vertices as usize];
@@ -140,11 +141,11 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         Ok(sums)
     }
 
-    /// The seconds that it takes on the device; without labels, neighbours are summed up, so that lists alone are
-    /// read.
+    /// Returns the seconds that the sums take on the device. Without labels, neighbours themselves
+    /// are summed, so that only lists are read.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`DeviceLists::new`].
     pub fn seconds(
         &self,
         lists: Lists,
@@ -154,11 +155,11 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         self.device.timed(&mut || self.launch(lists, long_from, with_labels))
     }
 
-    /// All neighbours, one list behind the other, decoded to the device's memory and moved from there: `long_from` as
-    /// above.
+    /// Returns all neighbours, list after list, decoded on the device. Lists of `long_from`
+    /// neighbours or more are decoded by a whole warp, others by a lane.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`DeviceLists::new`].
     pub fn decoded(&self, long_from: u32) -> Result<Vec<u32>, DeviceError> {
         self.launch_decoding(long_from)?;
         let mut neighbors = vec![0; (self.decoded.end - self.decoded.start) as usize / 4];
@@ -170,10 +171,10 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         Ok(neighbors)
     }
 
-    /// The seconds that decoding to memory takes on the device.
+    /// Returns the seconds that decoding to memory takes on the device.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`DeviceLists::new`].
     pub fn seconds_to_decode(&self, long_from: u32) -> Result<f64, DeviceError> {
         self.device.timed(&mut || self.launch_decoding(long_from))
     }
@@ -201,8 +202,8 @@ impl<'a, D: Device> DeviceLists<'a, D> {
             Launch { kernel, blocks: 1, threads: THREADS, shared: 0, cooperative: false };
         let at_once = self.device.resident_blocks(&self.module, &launch)?;
         launch.blocks = self.vertices.div_ceil(THREADS).clamp(1, at_once.max(1));
-        // SAFETY: the argument is a `Sums` as the kernels have it (they do not compile where its size
-        // differs), and its addresses are of memory that is kept as long as `self`.
+        // SAFETY: the argument is a `Sums` as the kernels have it: they do not compile if its size
+        // differs. Its addresses are of memory that is kept as long as `self`.
         unsafe { self.device.launch(&self.module, &launch, bytemuck::bytes_of(&argument)) }
     }
 }

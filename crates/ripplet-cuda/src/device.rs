@@ -1,4 +1,4 @@
-//! What the engine asks of a machine that runs kernels, whatever it is.
+//! Interface between the engine and a machine that runs kernels.
 
 use std::ops::Range;
 use thiserror::Error;
@@ -9,120 +9,121 @@ use thiserror::Error;
 pub struct Address(pub u64);
 
 impl Address {
-    /// The address so many bytes on.
+    /// Returns the address `bytes` bytes further on.
     #[must_use]
     pub fn plus(self, bytes: u64) -> Address {
         Address(self.0 + bytes)
     }
 
-    /// The address so many bytes before: of nothing, it may be, from which others are counted.
+    /// Returns the address `bytes` bytes before. It may be outside of any memory, as a base for
+    /// other addresses.
     #[must_use]
     pub fn minus(self, bytes: u64) -> Address {
         Address(self.0.wrapping_sub(bytes))
     }
 }
 
-/// What is known of a device.
+/// Properties of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// Its name, as the driver gives it.
+    /// Name, as the driver reports it.
     pub name: String,
-    /// Its architecture: (9, 0) for sm_90.
+    /// Architecture: (9, 0) for sm_90.
     pub architecture: (u32, u32),
-    /// Multiprocessors.
+    /// Number of multiprocessors.
     pub multiprocessors: u32,
-    /// Bytes of shared memory that a block can have at most.
+    /// The most bytes of shared memory of a block.
     pub shared_per_block: u32,
-    /// Bytes of its memory.
+    /// Bytes of memory.
     pub memory: u64,
 }
 
-/// Kernels as text.
+/// Source text of kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What it is called in errors: the program's name.
+    /// Name in errors: that of the program.
     pub name: String,
-    /// CUDA C++17, device code alone, without `#include`s. Kernels are
-    /// `extern "C" __global__ void name(const __grid_constant__ T argument)` with one argument.
+    /// CUDA C++17, device code only, without `#include`s. A kernel is `extern "C" __global__ void
+    /// name(const __grid_constant__ T argument)`, with one argument.
     pub text: String,
 }
 
-/// One launch of a kernel.
+/// Configuration of a kernel launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: &'static str,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u32,
-    /// Threads a block: a multiple of 32.
+    /// Threads per block, a multiple of 32.
     pub threads: u32,
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u32,
-    /// Whether its blocks wait for one another, and so must all be there at once.
+    /// Whether blocks wait for one another, so that all must be resident at once.
     pub cooperative: bool,
 }
 
-/// Where launches wait for their turn. What is in one queue is done in order; what is in another may be done meanwhile.
+/// A stream. Work in one queue is done in order; work in different queues may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// Of all that does not say otherwise.
+    /// The default queue.
     Main,
-    /// What may be done beside it.
+    /// A second queue, for transfers and the kernels that belong to them.
     Side,
 }
 
-/// A machine that runs kernels, one after the other in the order of their launches.
+/// A machine that runs kernels, in the order of their launches.
 ///
-/// Launches and fills return at once; [`Device::wait`] and [`Device::read`] wait for what was
-/// launched, and say what went wrong meanwhile.
+/// Launches and fills return at once. [`Device::wait`] and [`Device::read`] wait for all launched
+/// work, and return its errors.
 pub trait Device {
     /// Compiled kernels.
     type Module;
-    /// Reserved memory, given back when dropped.
+    /// Reserved memory, freed when dropped.
     type Memory;
-    /// Memory of the host that kernels read where it lies, until this is dropped.
+    /// Pinned memory of the host that kernels can read (mapped), until this is dropped.
     type Lent<'a>: Send
     where
         Self: 'a;
-    /// A place in a queue.
+    /// A point in a queue: an event.
     type Mark;
 
-    /// What it is.
+    /// Returns the device's properties.
     fn properties(&self) -> &Properties;
 
-    /// Bytes of its memory that nobody has.
+    /// Returns the bytes of free memory.
     fn free_memory(&self) -> Result<u64, DeviceError>;
 
-    /// Compiles kernels, or finds them compiled.
+    /// Compiles kernels, or takes them from a cache.
     fn load(&self, source: &Source) -> Result<Self::Module, DeviceError>;
 
-    /// How many blocks of a kernel can be there at once, on the whole device.
+    /// Returns the number of blocks of a kernel that can be resident at once, on the whole device.
     fn resident_blocks(&self, module: &Self::Module, launch: &Launch) -> Result<u32, DeviceError>;
 
-    /// Reserves memory. What is in it is not defined.
+    /// Reserves memory. Its contents are undefined.
     fn reserve(&self, bytes: u64) -> Result<Self::Memory, DeviceError>;
 
-    /// Where reserved memory begins: a multiple of 256.
+    /// Returns the address of reserved memory, a multiple of 256.
     fn address(&self, memory: &Self::Memory) -> Address;
 
     /// Copies `bytes` into memory, `offset` bytes from its beginning.
     ///
     /// # Panics
-    /// Where they do not fit.
+    /// If they do not fit.
     fn write(&self, memory: &Self::Memory, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Copies from memory, `offset` bytes from its beginning, into `bytes`, when all that was
-    /// launched before is done.
+    /// Copies from memory, `offset` bytes from its beginning, into `bytes`, after all work launched
+    /// before.
     ///
     /// # Panics
-    /// Where there are not as many.
+    /// If the memory ends before.
     fn read(&self, memory: &Self::Memory, offset: u64, bytes: &mut [u8])
     -> Result<(), DeviceError>;
 
     /// Sets `length` bytes of memory, `offset` bytes from its beginning, to a value.
     ///
     /// # Panics
-    /// Where there are not as many.
+    /// If the memory ends before.
     fn fill(
         &self,
         memory: &Self::Memory,
@@ -133,10 +134,11 @@ pub trait Device {
         self.fill_in(Queue::Main, memory, offset, length, value)
     }
 
-    /// The same, in a queue.
+    /// Sets `length` bytes of memory, `offset` bytes from its beginning, to a value, in the order
+    /// of a queue.
     ///
     /// # Panics
-    /// As above.
+    /// If the memory ends before.
     fn fill_in(
         &self,
         queue: Queue,
@@ -146,20 +148,20 @@ pub trait Device {
         value: u8,
     ) -> Result<(), DeviceError>;
 
-    /// Lends parts of the host's memory, which stay where they are.
+    /// Pins parts of the host's memory in place, and maps them for kernels.
     fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Self::Lent<'a>, DeviceError>;
 
-    /// Where kernels find the part of this number.
+    /// Returns the address at which kernels read a pinned part.
     ///
     /// # Panics
-    /// Where there are not as many.
+    /// If there is no part with this number.
     fn lent(&self, lent: &Self::Lent<'_>, number: usize) -> Address;
 
-    /// Copies words of the lent part of this number into memory, `offset` bytes from its beginning, in its turn in
-    /// a queue.
+    /// Copies words of a pinned part into memory, `offset` bytes from its beginning, in the order
+    /// of a queue.
     ///
     /// # Panics
-    /// Where there are not as many, or they do not fit.
+    /// If the part has fewer words, or they do not fit.
     fn copy_lent(
         &self,
         queue: Queue,
@@ -184,11 +186,11 @@ pub trait Device {
         unsafe { self.launch_in(Queue::Main, module, launch, argument) }
     }
 
-    /// The same, in a queue.
+    /// Launches a kernel in a queue.
     ///
     /// # Safety
-    /// As of [`Device::launch`]; and nothing in the other queue needs what this one writes, or writes what it needs, but
-    /// behind a mark.
+    /// As for [`Device::launch`]. Work in the other queue that shares memory with this launch is
+    /// ordered by a mark, if one of both writes it.
     unsafe fn launch_in(
         &self,
         queue: Queue,
@@ -197,20 +199,19 @@ pub trait Device {
         argument: &[u8],
     ) -> Result<(), DeviceError>;
 
-    /// Marks what is in a queue until now.
+    /// Records a mark behind all work in a queue.
     fn mark(&self, queue: Queue) -> Result<Self::Mark, DeviceError>;
 
-    /// What comes next in a queue waits for what is before a mark in the other.
+    /// Makes later work in a queue wait for the work before a mark, which may be in another queue.
     fn follow(&self, queue: Queue, mark: &Self::Mark) -> Result<(), DeviceError>;
 
-    /// The seconds from one mark to another, when what is before both is done.
+    /// Returns the seconds between two marks, after the work before both is done.
     fn seconds_between(&self, start: &Self::Mark, end: &Self::Mark) -> Result<f64, DeviceError>;
 
-    /// Launches a kernel with each of these arguments: they may run at the same time, and what is launched
-    /// later waits for them all.
+    /// Launches several kernels that may run concurrently. Later launches wait for all of them.
     ///
     /// # Safety
-    /// As of [`Device::launch`], for each; and none needs what another writes.
+    /// As for [`Device::launch`], for each. No kernel reads or writes what another one writes.
     unsafe fn launch_together(
         &self,
         module: &Self::Module,
@@ -222,30 +223,31 @@ pub trait Device {
             .try_for_each(|(launch, argument)| unsafe { self.launch(module, launch, argument) })
     }
 
-    /// Waits until all that was launched is done.
+    /// Waits until all launched work is done.
     fn wait(&self) -> Result<(), DeviceError>;
 
-    /// The seconds that what `work` launches takes on the device.
+    /// Returns the seconds that the work launched by `work` takes on the device.
     fn timed(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError>;
 }
 
 /// A device that can share a run with others of its kind.
 ///
-/// A mark of one may be followed by another: what comes next there waits for what is before the mark here.
+/// Marks work across devices: [`Device::follow`] may be given a mark of another device.
 pub trait Peer:
     Device<Module: Sync, Memory: Send + Sync, Mark: Send + Sync> + Sync + Sized
 {
-    /// What carries bytes between some devices by itself, such as NCCL.
+    /// A communicator that moves bytes between the devices of a run, such as NCCL's.
     type Carrier: Send + Sync;
 
-    /// Lets kernels of this device read and write another one's memory; whether they can.
+    /// Enables peer access: kernels of this device can then read and write the other's memory.
+    /// Returns whether that works.
     fn reach(&self, other: &Self) -> Result<bool, DeviceError>;
 
-    /// Copies from another device's memory, when all that was launched here before is done.
+    /// Copies from another device's memory, after all work launched here before.
     ///
     /// # Safety
-    /// There are so many bytes at both addresses, each of its device's memory, kept until the copy is done; and
-    /// the other device does not write to them meanwhile.
+    /// Both addresses begin at least `bytes` bytes of their device's memory, kept until the copy is
+    /// done. The other device does not write to them meanwhile.
     unsafe fn fetch(
         &self,
         to: Address,
@@ -254,18 +256,18 @@ pub trait Peer:
         bytes: u64,
     ) -> Result<(), DeviceError>;
 
-    /// What carries bytes between these devices.
+    /// Creates the communicator of these devices.
     ///
     /// # Errors
-    /// Where there is no such thing here, or it does not start; why, as a sentence.
+    /// The reason, as a sentence, if there is no such library or it does not start.
     fn carrier(devices: &[Self]) -> Result<Self::Carrier, String>;
 
-    /// Sends and receives, when all that was launched here before is done: this device is number `rank` of the
-    /// carrier's. All of them call this at the same time, each from a thread of its own.
+    /// Sends and receives, after all work launched here before. This device is number `rank` of the
+    /// communicator. All devices call this at the same time, each from a thread of its own.
     ///
     /// # Safety
-    /// Each parcel's bytes are there, in this device's memory, and kept until they are sent or received; the
-    /// others receive what is sent, and send what is received.
+    /// The bytes of each transfer are in this device's memory, and are kept until they are sent or
+    /// received. Sends and receives of all devices match.
     unsafe fn carry(
         &self,
         carrier: &Self::Carrier,
@@ -274,75 +276,76 @@ pub trait Peer:
         received: &[Parcel],
     ) -> Result<(), DeviceError>;
 
-    /// Waits until all that was launched is done, or `is_over`, which is asked often; whether all is done.
+    /// Waits until all launched work is done, or until `is_over` returns true, which is called
+    /// often. Returns whether the work is done.
     ///
     /// # Errors
-    /// As [`Device::wait`].
+    /// As for [`Device::wait`].
     fn wait_unless(&self, is_over: &dyn Fn() -> bool) -> Result<bool, DeviceError>;
 }
 
-/// Bytes for another device, or from one.
+/// A transfer to another device, or from one.
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel {
-    /// The other device's number.
+    /// Number of the other device.
     pub rank: usize,
-    /// Where they are, or will be, in this one's memory.
+    /// Address in this device's memory.
     pub address: Address,
-    /// How many.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// What a device, or the way to it, refused.
+/// Error of a device, or of the driver.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DeviceError {
-    /// No driver, as far as anybody can see.
+    /// The driver's library cannot be loaded.
     #[error(
         "no NVIDIA driver: no library libcuda.so.1 (nvcuda.dll on Windows) that can be loaded; it \
          comes with NVIDIA's driver, version 525 or newer"
     )]
     NoLibrary,
-    /// No driver that works.
+    /// The driver does not work.
     #[error("no NVIDIA driver: {0}")]
     NoDriver(String),
-    /// No device, or none of this number.
+    /// There is no device of this number.
     #[error("{}", no_such_device(*.number, *.count))]
     NoSuchDevice {
-        /// The number asked for.
+        /// Requested number.
         number: usize,
-        /// How many there are.
+        /// Number of devices.
         count: usize,
     },
     /// The device, or the driver, is too old for the engine.
     #[error("{0}")]
     TooOld(String),
-    /// No compiler for kernels.
+    /// There is no compiler for kernels.
     #[error(
         "no compiler for GPU kernels: {0}; install NVRTC 13 (the CUDA toolkit has it, and so does \
          the Python package nvidia-cuda-nvrtc) where the system finds libraries"
     )]
     NoCompiler(String),
-    /// Kernels that do not compile.
+    /// Kernels do not compile.
     #[error("the kernels of {name} do not compile:\n{log}")]
     Compile {
-        /// The program's name.
+        /// Name of the program.
         name: String,
-        /// What the compiler said.
+        /// Output of the compiler.
         log: String,
     },
     /// The device refused memory.
     #[error("the GPU refused {bytes} bytes, of {free} that are free")]
     OutOfMemory {
-        /// What was asked for.
+        /// Requested bytes.
         bytes: u64,
-        /// What was free.
+        /// Free bytes.
         free: u64,
     },
     /// The device failed, or was taken away.
     #[error("the GPU failed at {what}: {reason}")]
     Failed {
-        /// What was being done.
+        /// Operation that failed.
         what: String,
-        /// What the driver said.
+        /// Reason, in the driver's words.
         reason: String,
     },
 }

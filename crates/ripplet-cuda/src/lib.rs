@@ -1,4 +1,4 @@
-//! The GPU engine: kernels, the devices that run them, and executors over them.
+//! The GPU engine: kernels, the devices that run them, and executors on top.
 
 pub mod compressed;
 pub mod cuda;

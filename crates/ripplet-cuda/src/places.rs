@@ -1,20 +1,19 @@
-//! Where things are in one block of a device's memory, planned before it is reserved.
+//! Allocator of ranges in one block of a device's memory, planned before it is reserved.
 
 use std::ops::Range;
 
-/// Where parts begin: at multiples of this.
+/// Alignment of each range, in bytes.
 const ALIGNMENT: u64 = 256;
 
-/// Parts of memory, one behind the other, as they are asked for.
+/// Ranges of memory, one behind the other, in the order of allocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    /// The bytes of all until now. More than can be addressed stay at the largest number, which no
-    /// device has.
+    /// Bytes allocated so far. Saturates at the largest number, which no device has.
     pub bytes: u64,
 }
 
 impl Places {
-    /// The next place, for so many items of so many bytes.
+    /// Allocates a range for `count` items of `size` bytes.
     pub fn take(&mut self, size: u64, count: u64) -> Range<u64> {
         let start = self.bytes;
         let end = start.saturating_add(size.saturating_mul(count));

@@ -8,7 +8,7 @@ use ripplet_graph::compressed::{self, CompressedAdjacency, CompressedGraph};
 use ripplet_graph::{Direction, Graph, GraphView, Neighbors, Shard, VertexId};
 use std::ops::Range;
 
-/// As `Lists` in `graph.cuh`.
+/// Plain lists of one direction: `Lists` in `graph.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Lists {
@@ -17,7 +17,7 @@ pub(crate) struct Lists {
     pub weights: Address,
 }
 
-/// As `ShardStart` there.
+/// Begin of a shard: `ShardStart` in `graph.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct ShardStart {
@@ -26,7 +26,7 @@ pub(crate) struct ShardStart {
     pub incoming: u64,
 }
 
-/// As `Compressed` in `compressed/lists.cuh`.
+/// A shard's compressed lists of one direction: `Compressed` in `compressed/lists.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Compressed {
@@ -40,7 +40,7 @@ pub(crate) struct Compressed {
     pub least_gap: u32,
 }
 
-/// As `CompressedShard` there.
+/// A shard's compressed lists: `CompressedShard` in `compressed/lists.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct CompressedShard {
@@ -48,26 +48,26 @@ pub(crate) struct CompressedShard {
     pub incoming: Compressed,
 }
 
-/// Where the lists of all vertices in one direction are, shard behind shard.
+/// Places of all plain lists of one direction, shard after shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListPlaces {
-    /// Of each shard one more than its vertices.
+    /// One offset more than vertices for each shard.
     pub offsets: Range<u64>,
     pub ids: Range<u64>,
     pub weights: Range<u64>,
-    /// The arcs that are there, counted over all shards.
+    /// Arcs on the device, as indices over all shards.
     kept: Range<u64>,
 }
 
-/// Where fewer than all arcs are there, the first is at a multiple of this, so that what is aligned
-/// among all is aligned among these.
+/// The first arc on the device is a multiple of this, so that lists keep the alignment that they
+/// have in the whole graph.
 const KEPT_FROM: u64 = 64;
 
-/// Where a graph is.
+/// Places of a graph of plain lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GraphPlaces {
     pub out: ListPlaces,
-    /// Empty where the graph is undirected.
+    /// Empty if the graph is undirected.
     pub incoming: ListPlaces,
     pub shards: Range<u64>,
 }
@@ -90,20 +90,20 @@ impl ListPlaces {
         }
     }
 
-    /// How many arcs have their place.
+    /// Returns the number of arcs on the device.
     pub fn arcs(&self) -> u64 {
         (self.ids.end - self.ids.start) / 4
     }
 
-    /// The addresses where the memory begins at `base`. Arcs keep their numbers: where those before
-    /// are not there, nobody reads them.
+    /// Returns the addresses of the arrays, in memory that begins at `base`. Arcs keep their
+    /// indices in the whole graph; those that are not on the device are never read.
     pub fn lists(&self, base: Address) -> Lists {
         let at = |place: &Range<u64>| base.plus(place.start);
         let first = |place: &Range<u64>| at(place).minus(4 * self.kept.start);
         Lists { offsets: at(&self.offsets), ids: first(&self.ids), weights: first(&self.weights) }
     }
 
-    /// Moves a shard's lists behind those before it; returns how many arcs there are then.
+    /// Copies a shard's lists behind those of the shards before; returns the number of arcs so far.
     fn upload<D: Device>(
         &self,
         (device, memory): (&D, &D::Memory),
@@ -132,7 +132,7 @@ impl ListPlaces {
     }
 }
 
-/// The arcs of the vertices before one, in one direction.
+/// Returns the number of arcs of the vertices before one, in one direction.
 fn arcs_before(graph: &Graph, vertex: VertexId, lists: fn(&Shard) -> Option<Neighbors<'_>>) -> u64 {
     let of_shard = |shard: &Shard| {
         let vertices = shard.vertices();
@@ -143,13 +143,13 @@ fn arcs_before(graph: &Graph, vertex: VertexId, lists: fn(&Shard) -> Option<Neig
 }
 
 impl GraphPlaces {
-    /// The next places, for a graph with or without its weights.
+    /// Allocates the places of a graph, with or without its weights.
     pub fn new(to: &mut Places, graph: &Graph, weighted: bool) -> GraphPlaces {
         GraphPlaces::of_part(to, graph, weighted, 0..graph.vertices())
     }
 
-    /// The same, but for arcs of other vertices than these. Where lists begin is there of all, so that
-    /// anybody's degree is known.
+    /// Allocates the places of a part's arcs, and of the offsets of all vertices, so that every
+    /// degree is known.
     pub fn of_part(
         to: &mut Places,
         graph: &Graph,
@@ -171,7 +171,7 @@ impl GraphPlaces {
         GraphPlaces { out, incoming, shards: to.take(size_of::<ShardStart>() as u64, shards) }
     }
 
-    /// Moves the graph there.
+    /// Copies the graph to the device.
     pub fn upload<D: Device>(
         &self,
         device: &D,
@@ -194,32 +194,32 @@ impl GraphPlaces {
     }
 }
 
-/// Where a shard's compressed lists of one direction are.
+/// Places of a shard's compressed lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct CodedPlaces {
     begins: Range<u64>,
     words: Range<u64>,
-    /// The words that are there.
+    /// Words on the device.
     kept: Range<usize>,
 }
 
-/// Where a graph of compressed lists is.
+/// Places of a graph of compressed lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompressedPlaces {
-    /// Of each shard; where the graph is undirected, nothing comes in.
+    /// By shard and direction; without incoming lists if the graph is undirected.
     lists: Vec<[CodedPlaces; 2]>,
     shards: Range<u64>,
 }
 
 impl CodedPlaces {
-    /// The next places, for the blocks that have some of these vertices' lists.
+    /// Allocates the places of the blocks that have lists of these vertices.
     fn new(to: &mut Places, lists: &CompressedAdjacency, part: &Range<VertexId>) -> CodedPlaces {
         let vertices = lists.vertices();
         let local = |v: VertexId| (v.clamp(vertices.start, vertices.end) - vertices.start) as usize;
         let begin = |block: usize| lists.begins()[block] as usize;
         let (first, end) = (local(part.start), local(part.end));
         let kept = match first < end {
-            // Whoever reads a word may read the one behind it, too: there is one behind the last.
+            // A decoder reads one word behind a list, so there is one behind the last.
             true => begin(first / compressed::BLOCK)..begin(end.div_ceil(compressed::BLOCK)) + 1,
             false => 0..0,
         };
@@ -228,7 +228,8 @@ impl CodedPlaces {
         CodedPlaces { begins, words: to.take(4, kept.len() as u64), kept }
     }
 
-    /// Moves the lists there; returns how kernels find them where the memory begins at `base`.
+    /// Copies the lists to the device, whose memory begins at `base`; returns their description for
+    /// kernels.
     fn upload<D: Device>(
         &self,
         (device, memory): (&D, &D::Memory),
@@ -244,7 +245,7 @@ impl CodedPlaces {
 }
 
 impl Compressed {
-    /// Lists whose arrays are at these addresses.
+    /// Returns the description of lists whose arrays are at these addresses.
     pub fn of(lists: &CompressedAdjacency, begins: Address, words: Address) -> Compressed {
         let (vertices, code) = (lists.vertices(), lists.code());
         Compressed {
@@ -271,7 +272,7 @@ impl CompressedPlaces {
         CompressedPlaces { lists, shards }
     }
 
-    /// Moves the graph there; returns the first shard's lists.
+    /// Copies the graph to the device; returns the first shard's lists.
     fn upload<D: Device>(
         &self,
         device: &D,
@@ -293,12 +294,12 @@ impl CompressedPlaces {
     }
 }
 
-/// Where a graph is, whichever way its lists are kept.
+/// Places of a graph, by kind of storage.
 #[derive(Clone, Debug)]
 pub(crate) enum StoredPlaces {
     Plain(GraphPlaces),
     Compressed(CompressedPlaces),
-    /// Not all of it is on the device.
+    /// Some lists are not on the device.
     Streamed(StreamedPlaces),
 }
 
@@ -309,8 +310,8 @@ impl Default for StoredPlaces {
 }
 
 impl StoredPlaces {
-    /// The next places, with weights: for the lists of some vertices, or for what is on the device of a graph that is
-    /// not all there.
+    /// Allocates the places of some vertices' lists, with weights; of a streamed graph, of the
+    /// lists that its residence has on the device.
     pub fn new(
         to: &mut Places,
         graph: GraphView<'_>,
@@ -330,7 +331,7 @@ impl StoredPlaces {
         }
     }
 
-    /// Moves the graph there, for which there are these places.
+    /// Copies the graph, for which these places were allocated, to the device.
     pub fn upload<'a, D: Device>(
         &self,
         device: &'a D,
@@ -353,7 +354,7 @@ impl StoredPlaces {
         }
     }
 
-    /// Where shards' records are.
+    /// Returns the place of the shards' records.
     pub fn shards(&self) -> &Range<u64> {
         match self {
             StoredPlaces::Plain(places) => &places.shards,
@@ -362,7 +363,7 @@ impl StoredPlaces {
         }
     }
 
-    /// The plain lists; none where they are compressed, or not all there.
+    /// Returns the places of plain lists; `None` if lists are compressed or streamed.
     pub fn plain(&self) -> Option<&GraphPlaces> {
         match self {
             StoredPlaces::Plain(places) => Some(places),
@@ -370,7 +371,7 @@ impl StoredPlaces {
         }
     }
 
-    /// The lists, where not all are there.
+    /// Returns the places of a streamed graph; `None` if the whole graph is on the device.
     pub fn streamed(&self) -> Option<&StreamedPlaces> {
         match self {
             StoredPlaces::Streamed(places) => Some(places),
@@ -378,7 +379,7 @@ impl StoredPlaces {
         }
     }
 
-    /// Plain lists of a direction, where the memory begins at `base`.
+    /// Returns the addresses of plain lists of one direction, in memory that begins at `base`.
     pub fn lists(&self, base: Address, side: usize) -> Lists {
         match self {
             StoredPlaces::Plain(places) if side == 0 => places.out.lists(base),

@@ -1,10 +1,14 @@
 //! A graph whose lists are not all in a device's memory.
 //!
-//! The lists of its first vertices are there. Those of the others stay where they are, in the host's memory, from which
-//! kernels fetch them list by list as they are needed, over the bus (`kernels/streamed.cuh`, `kernels/lp/fetch.cuh`); or
-//! in a file that the host's memory has no room for, from which the host ferries them to the device. Where
-//! several devices share the graph, so it is with each one's vertices, and of other vertices there are no lists.
-//! What tells where lists are, and how long, is there of all vertices: 4 bytes a vertex, or of compressed lists 3.
+//! The lists of its first vertices are. The others stay where they are:
+//!
+//! - in the host's memory, pinned: kernels fetch them list by list over the bus
+//!   (`kernels/streamed.cuh`, `kernels/lp/fetch.cuh`), or the copy engine copies them by range; or
+//! - in a file that the host's memory has no room for: the host copies lists to the device.
+//!
+//! If several devices share the graph, this holds for the vertices of each device, and it has no
+//! lists of others. The index of all lists is on the device: 4 bytes a vertex, or 3 for compressed
+//! lists.
 
 use crate::device::{Address, Device, DeviceError};
 use crate::places::Places;
@@ -15,7 +19,7 @@ use ripplet_graph::compressed::{self, CompressedAdjacency};
 use ripplet_graph::{Direction, GraphView, Neighbors, VertexId, memory};
 use std::ops::Range;
 
-/// As `StreamedLists` in `streamed.cuh`.
+/// A shard's lists of one direction: `StreamedLists` in `streamed.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct StreamedLists {
@@ -27,7 +31,7 @@ pub(crate) struct StreamedLists {
     pub head_begins: Address,
 }
 
-/// As `StreamedShard` there.
+/// A shard of a streamed graph: `StreamedShard` in `streamed.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct StreamedShard {
@@ -36,7 +40,7 @@ pub(crate) struct StreamedShard {
     pub incoming: StreamedLists,
 }
 
-/// As `Copied` in `lp/fetch.cuh`.
+/// Lists that were copied together: `Copied` in `lp/fetch.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Copied {
@@ -47,18 +51,19 @@ pub(crate) struct Copied {
     pub word: u64,
 }
 
-/// Bytes of a `LongPiece` there.
+/// Bytes of a `LongPiece` in `lp/field.cuh`.
 pub(crate) const LONG_PIECE_BYTES: u64 = 24;
-/// Words of a list that more than one warp fetches, and of its pieces, as there.
+/// Words above which a list is fetched by several warps, and words of each piece: 4 times
+/// `LONG_LIST` of `lp/fetch.cuh`.
 const LONG_LIST: u64 = 4096;
-/// Words behind an array that are read, and not used.
+/// Words behind an array that a decoder reads and does not use.
 const SLACK: u64 = 2;
-/// Words of a stage that lists are copied to range by range, at least where there is room: a few milliseconds of the bus.
+/// Words of the staging area for copies by range, if there is room: a few milliseconds of the bus.
 const BUSY_WORDS: u64 = 32 << 20;
-/// The most words of a stage: places in it are numbers of 32 bits, of which two mean something else.
+/// The most words of the staging area: places in it have 32 bits, of which two values are reserved.
 const LARGEST_STAGE: u64 = u32::MAX as u64 - 1024;
 
-/// A shard's lists of one direction, as they lie in the host's memory.
+/// A shard's lists of one direction in the host's memory.
 #[derive(Clone, Copy)]
 enum Stored<'a> {
     Plain(Neighbors<'a>),
@@ -66,7 +71,8 @@ enum Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    /// The words of the lists before a vertex's, counted from the shard's first; of compressed ones before its block.
+    /// Returns the words before a vertex's list in the shard; for compressed lists, before the
+    /// block that begins at or after it.
     fn words_before(self, local: usize) -> u64 {
         match self {
             Stored::Plain(lists) => u64::from(lists.offsets()[local]),
@@ -88,12 +94,12 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Arrays that they are in: of plain ones, neighbours and weights.
+    /// Returns the number of arrays: neighbours and, of plain lists, weights.
     fn arrays(self) -> usize {
         1 + usize::from(self.weights().is_some())
     }
 
-    /// What tells where the lists are.
+    /// Returns the index of the lists: offsets, or begins of blocks.
     fn index(self) -> &'a [u8] {
         match self {
             Stored::Plain(lists) => bytemuck::cast_slice(lists.offsets()),
@@ -101,7 +107,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// The words that a vertex's list is in, and of compressed ones the word behind.
+    /// Returns the words of a vertex's list; for compressed lists, with the word behind it.
     fn words_of(self, local: usize) -> Range<u64> {
         match self {
             Stored::Plain(lists) => {
@@ -111,19 +117,20 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// The words of the heads of some vertices' blocks.
+    /// Returns the words of the heads of some vertices' blocks.
     fn head_words(self, local: Range<usize>) -> u64 {
         let Stored::Compressed(lists) = self else { return 0 };
         blocks_of(&local).map(|block| lists.head_of(block).len() as u64).sum()
     }
 }
 
-/// The blocks of some of a shard's vertices, which begin and end where blocks do, or behind the last.
+/// Returns the blocks of a range of a shard's vertices, which begins and ends at blocks' bounds or
+/// behind the last vertex.
 fn blocks_of(local: &Range<usize>) -> Range<usize> {
     local.start.div_ceil(compressed::BLOCK)..local.end.div_ceil(compressed::BLOCK)
 }
 
-/// A shard: its vertices, and its lists, by direction.
+/// A shard: its vertices, and its lists by direction.
 struct StoredShard<'a> {
     vertices: Range<VertexId>,
     lists: [Option<Stored<'a>>; 2],
@@ -148,12 +155,12 @@ impl StoredShard<'_> {
         }
     }
 
-    /// How many of its vertices are before one.
+    /// Returns the number of the shard's vertices before `v`.
     fn before(&self, v: VertexId) -> usize {
         (v.clamp(self.vertices.start, self.vertices.end) - self.vertices.start) as usize
     }
 
-    /// Words of the lists of its vertices before one, weights among them.
+    /// Returns the words of lists before `v` in the shard, with weights.
     fn words_before(&self, v: VertexId) -> u64 {
         let local = self.before(v);
         let words = |lists: &Stored<'_>| lists.words_before(local) * lists.arrays() as u64;
@@ -161,12 +168,13 @@ impl StoredShard<'_> {
     }
 }
 
-/// Words of the lists of the vertices before one, weights among them.
+/// Returns the words of lists of the vertices before `v`, with weights.
 fn words_before(graph: GraphView<'_>, v: VertexId) -> u64 {
     StoredShard::all(graph).map(|shard| shard.words_before(v)).sum()
 }
 
-/// The last vertex before which there are at most so many words of lists; a block's first one, or behind the last.
+/// Returns the last block bound with at most `words` words of lists before it; possibly behind the
+/// last vertex.
 fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
     let mut left = words;
     for shard in StoredShard::all(graph) {
@@ -177,7 +185,7 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
                 let first = shard.vertices.start + (block * compressed::BLOCK) as VertexId;
                 first.min(shard.vertices.end)
             };
-            // The number of blocks whose lists, with those before them, are as many at most.
+            // Invariant: the lists of `fits` blocks fit, those of `too_many` do not.
             let (mut fits, mut too_many) = (0, blocks);
             while too_many - fits > 1 {
                 let middle = fits + (too_many - fits) / 2;
@@ -197,63 +205,66 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
 /// How lists that are not on the device come there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Supply {
-    /// They are locked to their place in the host's memory, where kernels read them.
+    /// Lists are pinned in the host's memory, where kernels read them.
     #[default]
     Locked,
-    /// They may be in a file that the host's memory has no room for: the host reads those that are wanted.
+    /// Lists may be in a file that the host's memory has no room for. The host copies those that
+    /// are needed.
     Ferried,
 }
 
-/// Which lists are on the device, and how much of it the others may have at a time.
+/// Which lists are on the device, and the room for the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Residence {
     pub supply: Supply,
-    /// The blocks of the device's vertices begin and end here.
+    /// Bounds of the blocks of the device's vertices.
     first: VertexId,
     end: VertexId,
     /// Lists of the vertices before this one are on the device.
     pub near_end: VertexId,
-    /// For how many phases lists are fetched together, while another is at work; 0 where all come when their phase has begun.
+    /// Phases whose lists are prefetched together while another phase runs; 0 if lists are fetched
+    /// when their phase begins.
     pub ahead: u32,
-    /// Words of a region of the stage, weights not counted.
+    /// Words of a region of the staging area, without weights.
     pub region_words: u64,
 }
 
 impl Residence {
-    /// None of the lists of some vertices, and no room for any.
+    /// Returns the residence of no lists of some vertices, without room for any.
     pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, ahead: u32) -> Residence {
         let first = block_of(graph, part.start).start;
         let end = if part.is_empty() { first } else { block_of(graph, part.end - 1).end };
         Residence { supply: Supply::Locked, first, end, near_end: first, ahead, region_words: 0 }
     }
 
-    /// The same where the host ferries them: room for those of any block, and for so many words that there are no more
-    /// than so many parts.
+    /// Returns the residence of no lists if the host stages them, with room for the lists of any
+    /// block, and for as many words that a phase has at most `parts` parts.
     pub fn least_ferried(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Residence {
         let least = Residence::least(graph, part, 0);
         let arrays = arrays_of(graph);
         let all = least.words(graph);
-        // Two parts that follow one another have more words than one may have.
+        // Two consecutive parts have more words together than one may have.
         let fair = (2 * all).div_ceil((u64::from(parts.max(4)) - 2) * arrays);
         let largest = largest_block(graph, least.first..least.end).div_ceil(arrays);
         let words = (fair.max(largest) + spare_words(graph)).next_multiple_of(64);
         Residence { supply: Supply::Ferried, region_words: words.min(LARGEST_STAGE), ..least }
     }
 
-    /// The best use of so many bytes, where so many vertices have their turn together: one in `phases`.
+    /// Returns the best use of `bytes` bytes if one vertex in `phases` updates at a time.
     pub fn within(self, graph: GraphView<'_>, bytes: u64, phases: u64) -> Residence {
         let (regions, arrays) = (self.regions(), arrays_of(graph));
         let (words, all) = (words_within(graph, bytes), self.words(graph));
         let most = (LARGEST_STAGE / regions).saturating_sub(self.region_words) * arrays * regions;
         let (near, stage) = if phases > 1 && self.supply == Supply::Locked {
-            // Room for all lists of a phase that are not on the device, so that none is read where it is, comes first. Of what
-            // is left, as much is in the stage as those lists need that are not on the device.
+            // Room for all lists of a phase comes first, so that none is read over the bus without
+            // being staged. The rest is divided so that the staging area suffices for the lists
+            // that are then not on the device.
             let share = self.staged_share(graph, phases);
             let near = (words as f64 - share * all as f64) / (1.0 - share).max(f64::EPSILON);
             let near = near.clamp(0.0, words as f64) as u64;
             (near, words - near)
         } else {
-            // As much as keeps the bus busy while others choose.
+            // As much as keeps the bus busy while the vertices of another range update.
             let stage = (words / 4).max(words.min(BUSY_WORDS)).min(all);
             (words - stage, stage)
         };
@@ -264,19 +275,20 @@ impl Residence {
         Residence { near_end, region_words, ..self }
     }
 
-    /// Whether so many bytes suffice for what comes for so many phases together, or nearly.
+    /// Whether `bytes` bytes hold, or nearly hold, the lists that are prefetched together.
     pub fn suits(self, graph: GraphView<'_>, bytes: u64, phases: u64) -> bool {
         let wanted = self.staged_share(graph, phases) * self.words(graph) as f64;
         words_within(graph, bytes) as f64 >= 0.9 * wanted
     }
 
-    /// Words of all the lists, weights among them.
+    /// Returns the words of all lists of the device's vertices, with weights.
     fn words(self, graph: GraphView<'_>) -> u64 {
         words_before(graph, self.end) - words_before(graph, self.first)
     }
 
-    /// The share of the lists that is in the stage at the same time, where none are on the device otherwise: each on a whole
-    /// number of 16 bytes, which are 12 more, or together with those of the next phases; and a sixteenth more, as phases differ.
+    /// Returns the share of the lists that is in the staging area at once if none are on the device
+    /// otherwise. Lists, or groups of lists that are prefetched together, are padded to 16 bytes,
+    /// by 12 bytes on average. A sixteenth is added, as phases differ in size.
     fn staged_share(self, graph: GraphView<'_>, phases: u64) -> f64 {
         let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
         let lists = sides * arrays_of(graph) * u64::from(self.end - self.first);
@@ -285,28 +297,30 @@ impl Residence {
         (self.regions() as f64 / phases as f64 * 1.0625 * padded / all).min(1.0)
     }
 
-    /// The same with so many words of a region.
+    /// Sets the words of a region.
     pub fn with_region(self, region_words: u64) -> Residence {
         Residence { region_words, ..self }
     }
 
-    /// Regions of the stage: what comes while a phase is at work has one, until those phases are over that it came for.
+    /// Returns the number of regions of the staging area. Each prefetch has a region, which is kept
+    /// until its phases are over.
     pub fn regions(self) -> u64 {
         1 + u64::from(self.ahead)
     }
 
-    /// The lists before a vertex, or the block it is in.
+    /// Sets the lists on the device: those before the block of `v`.
     pub fn until(self, graph: GraphView<'_>, v: VertexId) -> Residence {
         Residence { near_end: block_of(graph, v).start.clamp(self.first, self.end), ..self }
     }
 
-    /// Parts of the vertices whose lists are not on the device, each of which finds room in the stage.
+    /// Returns the parts of the vertices whose lists the host stages; the lists of each fit the
+    /// staging area.
     pub fn ferried_parts(self, graph: GraphView<'_>) -> Vec<Range<VertexId>> {
         self.parts(graph, self.region_words - spare_words(graph))
     }
 
-    /// Parts of the vertices whose lists are not on the device, of so many words each at most, weights not counted,
-    /// but where a single block has more.
+    /// Returns the parts of the vertices whose lists are not on the device: at most `words` words
+    /// each, without weights, unless a single block has more.
     pub fn parts(self, graph: GraphView<'_>, words: u64) -> Vec<Range<VertexId>> {
         let (mut parts, most) = (Vec::new(), words * arrays_of(graph));
         let mut at = self.near_end;
@@ -320,12 +334,12 @@ impl Residence {
     }
 }
 
-/// Words of lists that so many bytes have room for, beside what comes between and behind arrays.
+/// Returns the words of lists that fit `bytes` bytes, beside the padding between arrays.
 fn words_within(graph: GraphView<'_>, bytes: u64) -> u64 {
     (bytes / 4).saturating_sub(graph.shards() as u64 * 4 * (64 + SLACK) + 256)
 }
 
-/// The most words that the lists of a block have, of those of some vertices, weights among them.
+/// Returns the most words of a block's lists, among some vertices, with weights.
 fn largest_block(graph: GraphView<'_>, vertices: Range<VertexId>) -> u64 {
     let in_shard = |shard: StoredShard<'_>| {
         let blocks = blocks_of(&(shard.before(vertices.start)..shard.before(vertices.end)));
@@ -342,13 +356,15 @@ fn largest_block(graph: GraphView<'_>, vertices: Range<VertexId>) -> u64 {
 /// Vertices of a load.
 const LOAD: usize = 2048;
 
-/// Words that lists of a part may take beside their own: behind those of each load, one is read, which may be another's too.
+/// Returns the words that a part's lists may need beyond their own: for each load, the word behind
+/// its last list.
 fn spare_words(graph: GraphView<'_>) -> u64 {
     let loads = graph.shards() as u64 + u64::from(graph.vertices()) / LOAD as u64;
     2 * loads * SLACK + 64
 }
 
-/// The vertices of a vertex's block; none, behind the last, where there is no such vertex.
+/// Returns the vertices of the block of `v`; if there is no such vertex, an empty range behind the
+/// last.
 fn block_of(graph: GraphView<'_>, v: VertexId) -> Range<VertexId> {
     let mut shards = StoredShard::all(graph).map(|shard| shard.vertices);
     let Some(shard) = shards.find(|vertices| vertices.contains(&v)) else {
@@ -359,12 +375,12 @@ fn block_of(graph: GraphView<'_>, v: VertexId) -> Range<VertexId> {
     start..shard.end.min(start.saturating_add(block))
 }
 
-/// Arrays that lists are in: of plain ones, neighbours and weights.
+/// Returns the number of arrays of a graph's lists: neighbours and, of plain lists, weights.
 pub(crate) fn arrays_of(graph: GraphView<'_>) -> u64 {
     1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted())
 }
 
-/// Where the lists of a shard in one direction are.
+/// Places of a shard's lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct ListPlaces {
     index: Range<u64>,
@@ -374,39 +390,39 @@ struct ListPlaces {
     head_begins: Range<u64>,
 }
 
-/// Where a streamed graph is.
+/// Places of a streamed graph in a device's memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedPlaces {
     pub residence: Residence,
     lists: Vec<[ListPlaces; 2]>,
-    /// By direction, where the offsets of all plain shards begin.
+    /// By direction, the begin of the offsets of all plain shards.
     offsets: [u64; 2],
-    /// Shards' records: of compressed lists those as well that others have.
+    /// Shards' records of compressed lists.
     pub shards: Range<u64>,
     pub streamed: Range<u64>,
-    /// By direction.
+    /// By direction, where each vertex's list is in the staging area.
     pub fetched: [Range<u64>; 2],
     pub stage: Range<u64>,
-    /// How many words behind an arc in the stage its weight is.
+    /// Words between an arc in the staging area and its weight.
     pub weights_behind: u64,
     pub long_pieces: Range<u64>,
-    /// Bytes of the lists that stay in the host's memory.
+    /// Bytes of the lists that are not on the device.
     pub far_bytes: u64,
 }
 
-/// Lists of one direction of a range of vertices, which lie together.
+/// Lists of one direction of a range of vertices, contiguous in the host's memory.
 pub(crate) struct Stretch {
-    /// What the device is told.
+    /// The argument of the kernel that records where the lists are.
     pub copied: Copied,
-    /// The lent part, and which of its words.
+    /// The pinned part of the host's memory, and its words to copy.
     pub lent: usize,
     pub words: Range<usize>,
-    /// The lent part of their weights, whose words have the same numbers.
+    /// The pinned part of the weights, whose words have the same indices.
     pub weights: Option<usize>,
 }
 
-/// What can be copied of the lists of some vertices to a place in the stage of so many words, and how many words of
-/// lists cannot, as they do not fit.
+/// Returns the copies that bring the lists of some vertices to `room` words of the staging area
+/// from word `at` on, and the words of lists that do not fit.
 pub(crate) fn stretches<D: Device>(
     (device, lent): (&D, &D::Lent<'_>),
     graph: GraphView<'_>,
@@ -426,10 +442,10 @@ pub(crate) fn stretches<D: Device>(
             }
             let near = stored.words_before(shard.before(near_end));
             let [from, behind] = [first, end].map(|local| stored.words_before(local));
-            // Who takes the last values looks at the word behind them.
+            // A decoder reads one word behind a list.
             let behind = (behind + u64::from(matches!(stored, Stored::Compressed(_))))
                 .min(stored.words().len() as u64);
-            // As far behind one of 4 words as there.
+            // Keeps the alignment to 16 bytes.
             let place = used + (device.lent(lent, own).0 / 4 + from - near) % 4;
             if place + (behind - from) + 4 > room {
                 left_out += (behind - from) * stored.arrays() as u64;
@@ -454,18 +470,18 @@ pub(crate) fn stretches<D: Device>(
     (all, left_out)
 }
 
-/// Lists of one direction that one thread ferries to the stage.
+/// Lists of one direction that one thread copies to the staging area.
 pub(crate) struct Load<'a, 'v> {
     stored: Stored<'a>,
     /// The shard's first vertex.
     first: VertexId,
     vertices: &'v [VertexId],
-    /// Words of all lists, each once where several share it.
+    /// Words of all lists; words shared by several lists are counted once.
     pub words: u64,
 }
 
 impl<'a, 'v> Load<'a, 'v> {
-    /// Those of some vertices, which ascend.
+    /// Divides the lists of some vertices, in ascending order, into loads.
     pub fn all(graph: GraphView<'a>, side: usize, vertices: &'v [VertexId]) -> Vec<Load<'a, 'v>> {
         let of_shard = |shard: StoredShard<'a>| {
             let stored = shard.lists[side]?;
@@ -480,27 +496,28 @@ impl<'a, 'v> Load<'a, 'v> {
         StoredShard::all(graph).filter_map(of_shard).flatten().collect()
     }
 
-    /// How many vertices' lists it has.
+    /// Returns the number of lists.
     pub fn len(&self) -> usize {
         self.vertices.len()
     }
 
-    /// Arrays that they are in: words, and of plain lists with weights these.
+    /// Returns the arrays of the lists: words, and weights of plain lists with weights.
     pub fn arrays(&self) -> impl Iterator<Item = &'a [u32]> {
         [Some(self.stored.words()), self.stored.weights()].into_iter().flatten()
     }
 
-    /// Where in the stage each list is, if the first is at `at`.
+    /// Writes the place of each list in the staging area, if the first is at `at`.
     pub fn place(&self, at: u64, places: &mut [u32]) {
         self.visit(|number, word| places[number] = (at + word) as u32, |_, _| {});
     }
 
-    /// Shows each stretch of words that lie together, with how many come before.
+    /// Calls `stretch` with each contiguous range of words, and the number of words before it.
     pub fn each_stretch(&self, stretch: impl FnMut(Range<usize>, u64)) {
         self.visit(|_, _| {}, stretch);
     }
 
-    /// Tells the place of each list, and stretches as they end; how many words there are.
+    /// Calls `list` with the place of each list, and `stretch` with each contiguous range; returns
+    /// the number of words.
     fn visit(
         &self,
         mut list: impl FnMut(usize, u64),
@@ -522,21 +539,21 @@ impl<'a, 'v> Load<'a, 'v> {
     }
 }
 
-/// The error where the host's memory is refused.
+/// Returns the error for memory that the host refuses.
 pub(crate) fn refused(what: &str, error: memory::OutOfMemory) -> DeviceError {
     DeviceError::Failed { what: what.to_owned(), reason: error.to_string() }
 }
 
-/// How a graph was moved.
+/// Result of moving a graph to a device.
 pub(crate) struct Moved<L> {
     /// The first shard's compressed lists.
     pub first: CompressedShard,
-    /// What stays in the host's memory, as long as this is kept.
+    /// Pinned lists in the host's memory; kernels may read them until this is dropped.
     pub lent: L,
 }
 
 impl StreamedPlaces {
-    /// The next places.
+    /// Allocates the places of a graph.
     pub fn new(to: &mut Places, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
         let Residence { first, near_end, end, .. } = residence;
         let directions = match graph.direction() {
@@ -555,7 +572,7 @@ impl StreamedPlaces {
                 let [begin, near, end] = local.map(|local| stored.words_before(local));
                 let its = &mut lists[side];
                 its.index = match stored {
-                    // Those of all shards follow upon one another.
+                    // Offsets of all shards are contiguous.
                     Stored::Plain(_) => {
                         let begin = to.bytes;
                         to.bytes += stored.index().len() as u64;
@@ -605,12 +622,12 @@ impl StreamedPlaces {
         places
     }
 
-    /// Where the offsets of plain lists are.
+    /// Returns the address of the offsets of plain lists.
     pub fn lists(&self, base: Address, side: usize) -> Lists {
         Lists { offsets: base.plus(self.offsets[side]), ..Lists::default() }
     }
 
-    /// Moves there what belongs there, and lends the rest.
+    /// Copies the lists and indices of the residence to the device, and pins the other lists.
     pub fn upload<'a, D: Device>(
         &self,
         device: &'a D,
@@ -624,7 +641,7 @@ impl StreamedPlaces {
             let local = [near_end, end].map(|v| shard.before(v));
             for stored in shard.lists.into_iter().flatten() {
                 let [near, end] = local.map(|local| stored.words_before(local) as usize);
-                // Who takes the last values looks at the word behind them.
+                // A decoder reads one word behind a list.
                 let behind = usize::from(near < end && matches!(stored, Stored::Compressed(_)));
                 far.push(&stored.words()[near..(end + behind).min(stored.words().len())]);
                 far.extend(stored.weights().map(|weights| &weights[near..end]));
@@ -632,7 +649,8 @@ impl StreamedPlaces {
         }
         let lent = device.lend(&far)?;
         let mut next_lent = 0;
-        // Where a list that no kernel can read would be, nothing is: kernels find it in the stage.
+        // If the host stages lists, kernels never read these places: every list that is read is in
+        // the staging area.
         let mut lend = |near: u64| match supply {
             Supply::Ferried => 0,
             Supply::Locked => {
@@ -680,7 +698,7 @@ impl StreamedPlaces {
     }
 }
 
-/// Pieces of the lists that more than one warp fetches.
+/// Returns the number of pieces of the lists that several warps fetch.
 fn long_pieces_of(stored: Stored<'_>, vertices: Range<usize>) -> u64 {
     let pieces = |words: u64| if words > LONG_LIST { words.div_ceil(LONG_LIST) } else { 0 };
     match stored {
@@ -688,7 +706,8 @@ fn long_pieces_of(stored: Stored<'_>, vertices: Range<usize>) -> u64 {
             let offsets = &lists.offsets()[vertices.start..=vertices.end];
             offsets.windows(2).map(|pair| pieces(u64::from(pair[1] - pair[0]))).sum()
         }
-        // Each is of more words than one piece, so of less than twice as many pieces as words; lists share words.
+        // A long list has fewer than 2 * words / LONG_LIST pieces. Lists of a block share words at
+        // their bounds, so 3 times the block's pieces suffice.
         Stored::Compressed(lists) => {
             let blocks = blocks_of(&vertices);
             let begins = &lists.begins()[blocks.start..=blocks.end];
@@ -697,7 +716,7 @@ fn long_pieces_of(stored: Stored<'_>, vertices: Range<usize>) -> u64 {
     }
 }
 
-/// Moves the heads of the blocks of these vertices, which are not on the device, there.
+/// Copies the heads of the blocks of some vertices, whose lists are not on the device, there.
 fn upload_heads<D: Device>(
     device: &D,
     memory: &D::Memory,

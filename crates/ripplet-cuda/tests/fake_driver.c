@@ -1,19 +1,19 @@
-// A driver without a GPU, for tests of what a driver may say: the functions that ripplet uses, with
-// the host's memory, all zeros, as the device's. The environment says how it behaves:
+// A CUDA driver without a GPU, to test every answer of a driver: the functions that ripplet uses, with the
+// host's memory, all zeros, as the device's. Environment variables set its behaviour:
 //
-//   FAKE_VERSION  what cuDriverGetVersion gives (13000)
-//   FAKE_INIT     the code of cuInit (0)
-//   FAKE_COUNT    how many GPUs there are (1)
-//   FAKE_SM       their architecture (90)
-//   FAKE_OPEN     the code of cuDevicePrimaryCtxRetain (0)
-//   FAKE_OTHERS   bytes of the memory that other processes have (0)
-//   FAKE_PEERS    whether GPUs reach each other's memory (1)
-//   FAKE_RESERVE  the code of cuMemAlloc (0)
-//   FAKE_LAUNCHES launches of kernels that are not known here, until the device is lost (0)
+// FAKE_VERSION  result of cuDriverGetVersion (13000)
+// FAKE_INIT     code of cuInit (0)
+// FAKE_COUNT    number of GPUs (1)
+// FAKE_SM       architecture (90)
+// FAKE_OPEN     code of cuDevicePrimaryCtxRetain (0)
+// FAKE_OTHERS   bytes of memory in use by other processes (0)
+// FAKE_PEERS    whether GPUs have peer access (1)
+// FAKE_RESERVE  code of cuMemAlloc (0)
+// FAKE_LAUNCHES launches of unknown kernels until the device is lost (0)
 //
-// A kernel `copy` copies 8 bytes a thread of the grid from its argument's first address to its
-// second; `missing` is in no module; any other kernel does nothing, and when there were as many as
-// FAKE_LAUNCHES says loses the device: all fails from then on.
+// A kernel `copy` copies 8 bytes per thread of the grid from its argument's first address to its second.
+// `missing` is in no module. Any other kernel does nothing, and after FAKE_LAUNCHES of them the device is
+// lost: all calls fail from then on.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ unsigned cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     return *free_bytes = available(), *total = MEMORY, OK;
 }
 
-// Before each piece of memory is what it was allocated as.
+// Header of each allocation: what it was allocated as.
 typedef struct {
     void *allocation;
     size_t bytes;
@@ -132,7 +132,7 @@ unsigned cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *s
     return memset((void *)(uintptr_t)to, value, bytes), OK;
 }
 
-// Streams and events are one byte each, so that a leak checker sees those that are not given back.
+// Streams and events are one byte each, so that a leak checker finds those that are not freed.
 unsigned cuStreamCreate(void **stream, unsigned flags) {
     UNLESS_LOST();
     return (*stream = malloc(1)) && flags == 1 ? OK : INVALID_VALUE;

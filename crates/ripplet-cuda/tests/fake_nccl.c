@@ -1,9 +1,9 @@
-// An NCCL without GPUs, for tests: sends within the process, from memory of the host to memory of the host. The
-// environment says how it behaves:
+// NCCL without GPUs, for tests: sends within the process, between buffers in the host's memory. An
+// environment variable sets its behaviour:
 //
-//   FAKE_NCCL     the code of ncclCommInitAll (0)
+// FAKE_NCCL     code of ncclCommInitAll (0)
 //
-// What is received first is what was sent first between the two; who receives waits for it.
+// Between two ranks, messages are received in the order of sending; a receiver waits for its message.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

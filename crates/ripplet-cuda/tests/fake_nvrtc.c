@@ -1,8 +1,8 @@
-// An NVRTC that compiles nothing, for tests: the machine code of any text is the same few bytes, which
-// the driver of `fake_driver.c` takes. The environment says how it behaves:
+// NVRTC that compiles nothing, for tests: the machine code of any text is the same few bytes, which
+// `fake_driver.c` loads. Environment variables set its behaviour:
 //
-//   FAKE_NVRTC  its major version (13)
-//   FAKE_LOG    where it is set, no program compiles, and this is why
+// FAKE_NVRTC  major version (13)
+// FAKE_LOG    if set, no program compiles, and this is the log
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,22 +1,29 @@
-// Neighbour lists in few bits, as `ripplet_graph::compressed` has them: decoded by one lane, token by token, or by a
-// warp, 32 tokens at a time. A neighbour is never written down: whoever asks is told it in a register.
+// Decoders of compressed neighbour lists, whose format `ripplet_graph::compressed` defines. One lane decodes
+// token by token (`decode_segment`), or a warp decodes 32 tokens at a time (`warp_decode_segment`). A decoded
+// neighbour is passed to the caller in a register, and is never stored.
 //
-// The words are sound: the host has checked those that come from a file.
+//     block of 32 vertices:   head | list | list | ...
+//     head:                   2 widths of 6 bits | degrees | ends of the lists
+//     list:                   ends of the segments but the last | segment of 256 neighbours | segment | ...
+//     segment:                number of tokens, if the code has runs | gaps | weights, if there are any
+//     gaps, weights:          low bits of the classes | high bits of the classes | values
+//
+// The words are well-formed: the host has checked those that come from a file. No shared memory.
 #pragma once
 
 namespace ripplet {
 
-// Vertices of a block, neighbours of a segment, and the shortest run.
+// Vertices of a block, neighbours of a segment, the shortest run, and the bits of a width.
 constexpr u32 CODED_BLOCK = 32, SEGMENT = 256, LEAST_RUN = 3, WIDTH_BITS = 6;
 
-// The widths of the four classes of values, and of weights; whether the last class of the former is runs; what is
-// added to a gap.
+// Parameters of the code: bits of the values of each of four classes, for gaps and for weights; whether the
+// last class of gaps encodes runs; and the least gap, which is added to each value.
 struct Code {
     u32 widths[4], weight_widths[4];
     u32 has_runs, least_gap;
 };
 
-// A shard's lists of one direction, as the host lays them out (`src/resident.rs` has the same structs).
+// A shard's lists of one direction, as the host lays them out: `src/resident.rs` has the same struct.
 struct Compressed {
     const u64* begins;
     const u32* words;
@@ -28,7 +35,7 @@ struct CompressedShard {
     Compressed out, incoming;
 };
 
-// The value of so many bits, at most 32, that begins at a bit.
+// The value of `width` bits, at most 32, from bit `at` on.
 RIPPLET_FN u32 take(const u32* words, u64 at, u32 width) {
     const u32* const word = words + at / 32;
     const u64 pair = (u64)__ldg(word) | (u64)__ldg(word + 1) << 32;
@@ -41,13 +48,14 @@ RIPPLET_FN u64 take_long(const u32* words, u64 at, u32 width) {
 
 RIPPLET_FN u32 unfolded(u32 value) { return value >> 1 ^ (0u - (value & 1)); }
 
-// A list that is not decoded yet: how many neighbours it has, its first bit, and the width of its segments' ends.
+// An encoded list: its number of neighbours, the width of its segments' ends, and its first bit.
 struct List {
     u32 degree, end_width;
     u64 begin;
 };
 
-// The head of a block: where it begins, the widths that it has, and where its vertices' degrees and ends are.
+// Head of a block: where it begins, its widths, and where its vertices' degrees and the ends of their lists
+// are.
 struct Head {
     const u32* words;
     u64 begin, degrees, ends;
@@ -59,19 +67,19 @@ struct Head {
         const u64 degrees = begin + 2 * WIDTH_BITS;
         return Head{words, begin, degrees, degrees + count * degree_width, degree_width, end_width, count};
     }
-    // Where the list of a lane's vertex ends, in bits from where the head does.
+    // The end of the list of vertex `lane` of the block, in bits from the end of the head.
     RIPPLET_FN u64 end_of(u32 lane) const { return take_long(words, ends + lane * end_width, end_width); }
-    // A list, where the block begins at this bit.
+    // The list of vertex `lane`, if the block begins at bit `block`.
     RIPPLET_FN List list(u32 lane, u64 block) const {
         const u64 before = lane > 0 ? end_of(lane - 1) : 0;
         const u32 degree = take(words, degrees + lane * degree_width, degree_width);
         return List{degree, end_width, block + bits() + before};
     }
-    // How many bits it has.
+    // Length of the head in bits.
     RIPPLET_FN u64 bits() const { return ends + count * end_width - begin; }
 };
 
-// How many vertices a vertex's block has.
+// The number of vertices of a vertex's block.
 RIPPLET_FN u32 block_of(const Compressed& lists, u32 vertex) {
     return min(lists.vertices - vertex / CODED_BLOCK * CODED_BLOCK, CODED_BLOCK);
 }
@@ -83,13 +91,13 @@ RIPPLET_FN List list_of(const Compressed& lists, u32 vertex) {
 
 RIPPLET_FN u32 segments(const List& list) { return (list.degree + SEGMENT - 1) / SEGMENT; }
 
-// Where a segment begins.
+// The first bit of a segment.
 RIPPLET_FN u64 segment_begin(const Compressed& lists, const List& list, u32 segment) {
     if (segment == 0) return list.begin + (u64)(max(segments(list), 1u) - 1) * list.end_width;
     return list.begin + take_long(lists.words, list.begin + (u64)(segment - 1) * list.end_width, list.end_width);
 }
 
-// The tokens of a segment: how many, and where their classes begin.
+// Tokens of a segment: their number, and where their classes begin.
 struct Tokens {
     u32 count;
     u64 classes;
@@ -101,7 +109,7 @@ RIPPLET_FN Tokens tokens_of(const Compressed& lists, u64 begin, u32 neighbors) {
     return Tokens{take(lists.words, begin, width), begin + width};
 }
 
-// Of a segment, each neighbour by this lane alone.
+// Decodes a segment in one lane, neighbour by neighbour.
 template <class Visit>
 RIPPLET_FN void decode_segment(const Compressed& lists, u32 vertex, u64 begin, u32 neighbors, Visit visit) {
     const Code& code = lists.code;
@@ -126,7 +134,7 @@ RIPPLET_FN void decode_segment(const Compressed& lists, u32 vertex, u64 begin, u
     }
 }
 
-// The sum over the lanes up to this one.
+// Inclusive prefix sum over the lanes of a warp.
 RIPPLET_FN u32 warp_prefix_sum(u32 x) {
     for (u32 step = 1; step < 32; step *= 2) {
         const u32 other = __shfl_up_sync(ALL_LANES, x, step);
@@ -135,13 +143,13 @@ RIPPLET_FN u32 warp_prefix_sum(u32 x) {
     return x;
 }
 
-// The bits of so many values, of whose classes these are the lower and the higher bits.
+// The bits of `count` values, given the low and high bits of their classes.
 RIPPLET_FN u32 bits_of(const u32 (&widths)[4], u32 low, u32 high, u32 count) {
     const u32 one = (u32)__popc(low & ~high), two = (u32)__popc(high & ~low), three = (u32)__popc(low & high);
     return (count - one - two - three) * widths[0] + one * widths[1] + two * widths[2] + three * widths[3];
 }
 
-// Where a segment's weights begin: behind the values of its tokens. All lanes of the warp call it.
+// The first bit of a segment's weights, behind the values of its tokens. All lanes of the warp call it.
 RIPPLET_FN u64 warp_weights_begin(const Compressed& lists, const Tokens& tokens) {
     u32 bits = 0;
     const u32 token = lane_id() * 32;
@@ -155,13 +163,14 @@ RIPPLET_FN u64 warp_weights_begin(const Compressed& lists, const Tokens& tokens)
     return tokens.classes + 2 * (u64)tokens.count + warp_sum(bits);
 }
 
-// Of the next values of a warp, up to 32, this lane's; and a bit for each lane whose value is of the last class.
+// This lane's one of up to 32 values; and a bit for each lane whose value is of the last class.
 struct LaneValue {
     u32 value, of_last_class;
 };
 
-// The next values: their classes begin at `lower` and `higher`, and they at `at`, which is moved behind them. All
-// lanes call it; those without a value are given any.
+// Decodes the next `there` values of a warp, a lane each. Their classes begin at `lower` and `higher`, the
+// values at `at`, which is moved behind them. All lanes call it; the result of a lane without a value is
+// meaningless.
 RIPPLET_FN LaneValue next_values(const u32* words, const u32 (&widths)[4], u64 lower, u64 higher, u32 there, u64* at) {
     const u32 lane = lane_id(), before = (1u << lane) - 1, all = there < 32 ? (1u << there) - 1 : ALL_LANES;
     const u32 low = take(words, lower, there), high = take(words, higher, there);
@@ -177,13 +186,14 @@ RIPPLET_FN LaneValue next_values(const u32* words, const u32 (&widths)[4], u64 l
     return LaneValue{value, of_class[3]};
 }
 
-// Tells lanes the neighbours of 32 tokens, `visit(first, count, id)` as below: `ends` and `counts` are, of this lane's
-// token, its last neighbour and how many there are until then. All lanes call it; returns how many there are.
+// Expands 32 tokens with runs into neighbours, and calls `visit(first, count, id)` as `warp_decode_segment`
+// does. `ends` is the last neighbour of this lane's token, and `counts` the number of neighbours up to it.
+// All lanes call it. Returns the number of neighbours.
 template <class Visit> RIPPLET_FN u32 hand_out(u32 ends, u32 counts, u32 number, Visit visit) {
     const u32 total = __shfl_sync(ALL_LANES, counts, 31);
     for (u32 first = 0; first < total; first += 32) {
         const u32 mine = first + lane_id();
-        // The first token that has more neighbours until its end.
+        // Finds the first token whose inclusive count is above `mine`.
         u32 token = 0;
         for (u32 step = 16; step > 0; step /= 2)
             if ((u32)__shfl_sync(ALL_LANES, counts, token + step - 1) <= mine) token += step;
@@ -193,8 +203,9 @@ template <class Visit> RIPPLET_FN u32 hand_out(u32 ends, u32 counts, u32 number,
     return total;
 }
 
-// Of a segment, each neighbour by one lane of the warp: calls `visit(first, count, id)` for up to 32 at a time, from
-// number `first` of the segment on, of which each of the first `count` lanes has one. All lanes call it and are called.
+// Decodes a segment in a warp. Calls `visit(first, count, id)` for up to 32 neighbours at a time: number
+// `first` and the next ones of the segment, one in each of the first `count` lanes. All lanes call it, and
+// all lanes are called.
 template <class Visit>
 RIPPLET_FN void warp_decode_segment(const Compressed& lists, u32 vertex, const Tokens& tokens, Visit visit) {
     const Code& code = lists.code;

@@ -1,18 +1,19 @@
-// Of each vertex the sum of its neighbours' labels, over plain and over compressed lists: what reading lists
-// costs, and nothing else; and compressed lists decoded to memory. A warp has 32 vertices; lists from `long_from` on are
-// read by all its lanes.
+// Benchmark of reading lists: sums the labels of each vertex's neighbours, over plain and over compressed
+// lists; and decodes compressed lists to memory. A warp takes 32 vertices, a lane each; lists of `long_from`
+// neighbours or more are read by the whole warp. No shared memory.
 #pragma once
 
 namespace ripplet {
 
 struct Sums {
     Compressed lists;
-    // The same lists, plain.
+    // The lists in plain form.
     const u32 *offsets, *neighbors;
-    // Of each vertex; where it is null, a vertex is its own label.
+    // Labels by vertex; if null, a vertex is its own label.
     const u32* labels;
     u64* sums;
-    // Neighbours as they are in `neighbors`; and the segments of lists of several, vertex and number.
+    // Decoded neighbours, as in `neighbors`; and the segments of lists with several of them, as vertex and
+    // index.
     u32* decoded;
     const uint2* pieces;
     u32 piece_count, long_from;
@@ -20,7 +21,8 @@ struct Sums {
 
 RIPPLET_FN u64 label_of(const Sums& sums, u32 vertex) { return sums.labels ? __ldg(sums.labels + vertex) : vertex; }
 
-// Calls `alone(v)` and `together(v)` for the vertices of this warp, with their lists' lengths by `degree(v)`.
+// Calls `alone(v)` in a lane, or `together(v)` in the warp, for the vertices of this warp; `degree(v)`
+// decides.
 template <class Degree, class Alone, class Together>
 RIPPLET_FN void each_vertex(const Sums& sums, Degree degree, Alone alone, Together together) {
     const u32 warps = gridDim.x * (blockDim.x / 32), n = sums.lists.vertices;
@@ -33,7 +35,7 @@ RIPPLET_FN void each_vertex(const Sums& sums, Degree degree, Alone alone, Togeth
     }
 }
 
-// The same; what they return is summed up and written down.
+// Calls `alone` and `together` likewise, and stores the sums that they return.
 template <class Degree, class Alone, class Together>
 RIPPLET_FN void sum_up(const Sums& sums, Degree degree, Alone alone, Together together) {
     each_vertex(

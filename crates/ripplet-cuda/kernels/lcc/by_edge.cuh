@@ -1,10 +1,10 @@
-// What the classes are measured against: a thread an edge, which looks the shorter of two lists up in the
-// longer one. Undirected graphs without hubs alone: lists ascend.
+// Baseline for measurements: a thread per edge, which looks up each vertex of the shorter of two lists in the
+// longer one. For undirected graphs without hubs only, as lists must be in ascending order.
 #pragma once
 
 namespace ripplet {
 
-// The owner of each edge of a list, as a table of edges would have it.
+// Stores the owner of each edge, as an edge list has it.
 RIPPLET_FN void find_sources(const State& state, u32* sources, u64 block) {
     const u64 v = block * BLOCK + threadIdx.x;
     if (v >= state.vertices) return;

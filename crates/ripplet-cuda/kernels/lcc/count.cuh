@@ -1,15 +1,21 @@
-// Every triangle {v, u, w} once: at v, the last of the three. Where u and w are hubs, as a pair of them in
-// v's list; otherwise as a w in the list of a u in v's list, no hub, that is in v's list, too. By the
-// length of v's list: a warp, a block, or blocks that take slices of it.
+// Counts every triangle {v, u, w} once, at v, the last of the three in the order by degree. A pair of hubs u,
+// w in v's list is tested by a bit (`pairs.cuh`). Other neighbours u have their lists walked over, and each w
+// there is looked up in v's list, a hash table in shared memory (`walk.cuh`). Mapping by the length of v's
+// list:
+//
+//     2-32       a warp per vertex              table of 128 slots, and a Walk, per warp
+//     33-512     a block of 128 per vertex      table of 1024 slots, and a Walk per warp
+//     longer     a block of 512 per slice       table of 8192 slots, which holds the list in parts of 4096;
+//                of 512 neighbours              and a Walk per warp
 #pragma once
 
 namespace ripplet {
 
-// The longest lists of a warp and of one block.
+// Longest lists of a warp, and of one block.
 constexpr u32 FEW = 32, MIDDLE = 512;
-// Slots of tables. Half of them are free at least: of a longer list they have a part after the other.
+// Slots of the tables. At most half of them are used: a longer list is held in parts.
 constexpr u32 FEW_SLOTS = 128, MIDDLE_SLOTS = 1024, PART_SLOTS = 8192;
-// What a block takes of a longer list.
+// Neighbours of a slice of a longer list.
 constexpr u32 SLICE = 512;
 constexpr u32 MIDDLE_BLOCK = 128, LARGE_BLOCK = 512;
 
@@ -23,20 +29,20 @@ struct List {
     RIPPLET_FN u32 length() const { return (u32)(end - begin); }
 };
 
-// What a thread found at all vertices, and hands over at the end.
+// Adds the triangles that a thread counted to the total.
 RIPPLET_FN void report(const State& state, u64 triangles) {
     triangles = warp_sum(triangles);
     if (lane_id() == 0 && triangles > 0) atomicAdd(&state.tallies->triangles, triangles);
 }
 
-// What the threads of a warp found at a vertex.
+// Adds the counts of a warp's lanes to a vertex.
 RIPPLET_FN void add_of_warp(const State& state, u32 v, Sum sum) {
     const u32 triangles = warp_sum(sum.triangles);
     const u64 numerator = RULE == PLAIN ? triangles : warp_sum((u64)sum.numerator);
     if (lane_id() == 0) add_to(state, v, numerator, triangles);
 }
 
-// Lists of up to 32. Each warp has 32 vertices.
+// Lists of 2 to 32 neighbours. A warp takes 32 vertices, one after the other.
 RIPPLET_FN void count_few(const State& state, u64 block) {
     unsigned char* memory = shared_memory() + threadIdx.x / 32 * (FEW_BYTES / WARPS);
     Walk* walk = (Walk*)(memory + FEW_SLOTS * SLOT_WORDS * 4);
@@ -83,15 +89,15 @@ RIPPLET_FN void count_few(const State& state, u64 block) {
     report(state, triangles);
 }
 
-// A block's threads, and what it has room for.
+// Threads and warps of a block, slots of its table, and neighbours in a part of a list.
 template <u32 THREADS, u32 SLOTS> struct Crew {
     static constexpr u32 SIZE = THREADS, GROUPS = THREADS / 32, ROOM = SLOTS, PART = SLOTS / 2;
 };
 typedef Crew<MIDDLE_BLOCK, MIDDLE_SLOTS> Middle;
 typedef Crew<LARGE_BLOCK, PART_SLOTS> Large;
 
-// A vertex that a block's threads count together: its list; a part of it, which is in shared memory; and
-// the neighbours that it is met with.
+// A vertex that a block processes: its list; the part of the list in shared memory; and the neighbours
+// `first` to `end` that are combined with it.
 struct Meeting {
     List list;
     u32 part, held;
@@ -100,7 +106,7 @@ struct Meeting {
     RIPPLET_FN EdgeNumber edge(u32 at) const { return list.begin + at; }
 };
 
-// The hubs among the neighbours, with the hubs of the part.
+// Counts triangles of hubs among the neighbours with hubs in the part.
 template <class Crew> RIPPLET_FN Sum count_pairs(const State& state, const Meeting& it) {
     u32* names = (u32*)shared_memory();
     u32 *sums = names + Crew::PART, *triangles = sums + Crew::PART;
@@ -127,7 +133,7 @@ template <class Crew> RIPPLET_FN Sum count_pairs(const State& state, const Meeti
         const u32 name = there ? names[column + lane_id()] : FREE;
         HubOfLane columns(name, there ? arcs_of(state, it.edge(at)) : 1);
         if (!__any_sync(ALL_LANES, columns.there)) continue;
-        // In lists that ascend nobody meets who comes before.
+        // An ascending list has no smaller vertex behind a larger one.
         u32 row = DIRECTED ? it.first : max(it.first, it.part + column);
         for (; row < it.end; row += 32) {
             if (turn++ % Crew::GROUPS != threadIdx.x / 32) continue;
@@ -147,10 +153,10 @@ template <class Crew> RIPPLET_FN Sum count_pairs(const State& state, const Meeti
     return of_owner;
 }
 
-// The others among the neighbours, whose lists are walked over, with all of the part.
+// Counts triangles of the other neighbours, by walking over their lists, with all vertices in the part.
 template <class Crew> RIPPLET_FN Sum count_walks(const State& state, const Meeting& it) {
     Walk* walk = (Walk*)(shared_memory() + Crew::ROOM * SLOT_WORDS * 4) + threadIdx.x / 32;
-    // Four times as many slots as names, where there is room.
+    // Four times as many slots as names, if there is room.
     const u32 slots = min(Crew::ROOM, 4u << (32 - leading_zeros(it.held - 1)));
     const Table table(shared_memory(), Crew::ROOM, slots);
     table.clear(threadIdx.x, Crew::SIZE);
@@ -160,7 +166,7 @@ template <class Crew> RIPPLET_FN Sum count_walks(const State& state, const Meeti
         table.insert(__ldg(state.targets + edge), arcs_of(state, edge));
     }
     __syncthreads();
-    // As many at a time as give every warp as much to do, nearly.
+    // Neighbours per step of a warp, so that all warps have about the same work.
     const u32 shares = 4 * Crew::GROUPS;
     const u32 at_a_time = min(32u, max(4u, (it.end - it.first + shares - 1) / shares));
     Sum of_owner = {0, 0};
@@ -184,7 +190,8 @@ template <class Crew> RIPPLET_FN Sum count_walks(const State& state, const Meeti
     return of_owner;
 }
 
-// A vertex and some of its neighbours, with all of its list. Returns the triangles of this thread.
+// Processes the neighbours `first` to `end` of a vertex with all of its list. Returns the triangles of this
+// thread.
 template <class Crew>
 RIPPLET_FN u32 count_together(const State& state, u32 v, const List& list, u32 first, u32 end) {
     bool has_hubs = false, has_others = false;
@@ -205,7 +212,7 @@ RIPPLET_FN u32 count_together(const State& state, u32 v, const List& list, u32 f
     return of_owner.triangles;
 }
 
-// Lists of up to 512. Each block has 32 vertices.
+// Lists of 33 to 512 neighbours. A block takes 32 vertices, one after the other.
 RIPPLET_FN void count_middle(const State& state, u64 block) {
     const u64 first = block * 32, mine = first + lane_id();
     const u32 length = mine < state.vertices ? List(state, (u32)mine).length() : 0;
@@ -229,7 +236,7 @@ RIPPLET_FN void list_slices(const State& state, u64 block) {
     for (u32 index = 0; index < slices; index++) state.slices[at + index] = Slice{(u32)v, index};
 }
 
-// Longer lists.
+// A slice of a list of more than 512 neighbours; a block per slice.
 RIPPLET_FN void count_slice(const State& state, u64 block) {
     const Slice slice = state.slices[block];
     const List list(state, slice.vertex);

@@ -1,18 +1,18 @@
-// From what was counted to coefficients.
+// Coefficients from counts; a thread per vertex.
 #pragma once
 
 namespace ripplet {
 
-// A number of 66 bits at most, rounded once.
+// A number of up to 66 bits, rounded once.
 RIPPLET_FN double rounded(u64 high, u64 low) {
     if (high == 0) return (double)low;
-    // What is left out is below the last bit that a double has, but may break a tie.
+    // The bits that are cut are below a double's precision, but may break a tie.
     const u64 kept = high << 62 | low >> 2;
     return (double)(kept | ((low & 3) != 0)) * 4.0;
 }
 
-// How often three arcs could close at a vertex of so many neighbours, so many of which are in both
-// directions; a vertex of two neighbours or more.
+// The number of ordered pairs that could close a triangle at a vertex of at least two neighbours, of which
+// `reciprocal` have arcs in both directions.
 RIPPLET_FN double pairs(u64 neighbors, u64 reciprocal) {
     if (RULE != CYCLES) return (double)(neighbors * (neighbors - 1));
     const u64 total = neighbors + reciprocal, less = 2 * reciprocal;
@@ -21,13 +21,13 @@ RIPPLET_FN double pairs(u64 neighbors, u64 reciprocal) {
     return rounded(high, low - less);
 }
 
-// `reciprocal` is counted for CYCLES alone.
+// Replaces numerators by coefficients. `reciprocal` is used for CYCLES only.
 RIPPLET_FN void divide(const State& state, const u32* reciprocal, u64 block) {
     const u64 v = block * BLOCK + threadIdx.x;
     if (v >= state.vertices) return;
     const u64 numerator = state.numerators[v];
     if (RULE == PLAIN && state.triangles) state.triangles[v] = numerator;
-    // The bits of 0.0 are those of 0.
+    // A numerator of 0 already has the bits of 0.0.
     if (numerator == 0) return;
     // An undirected triangle has one edge between neighbours, which is two arcs.
     const double arcs = (double)(RULE == PLAIN ? 2 * numerator : numerator);

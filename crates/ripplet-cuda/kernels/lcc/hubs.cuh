@@ -1,14 +1,14 @@
-// Hubs: the vertices of the highest degrees, as many as a square of bits has room for. Whether two of
-// them are neighbours is one look, and most pairs in long lists are of two hubs.
+// Hubs: the vertices of highest degree, as many as a triangular bit matrix has room for. Whether two of them
+// are neighbours is one lookup, and most pairs in long lists are pairs of hubs.
 //
-// A hub comes before every vertex that is none, so that a hub's list has hubs alone.
+// Hubs come before all other vertices in the order by degree, so a hub's list has only hubs.
 #pragma once
 
 namespace ripplet {
 
-// Degrees by their five highest bits behind the first one; those below 32 are nobody's hub.
+// Bins of degrees: by exponent and the five bits behind the highest. Vertices of degree below 32 are no hubs.
 constexpr u32 BINS = 1024, LEAST_DEGREE = 32;
-// Vertices that a block counts.
+// Vertices whose degrees a block counts.
 constexpr u32 BINNED = 4096;
 
 RIPPLET_FN u32 bin_of(u32 degree) {
@@ -40,7 +40,8 @@ RIPPLET_FN void find_hubs(const State& state, u64 block) {
         state.found[atomicAdd(&state.tallies->hubs, 1u)] = (u32)v;
 }
 
-// Hubs are numbered by their ids, as lists ascend by them.
+// Numbers the hubs by id, as lists are in the order of ids. A thread per hub counts the smaller ids, a tile
+// of 256 in shared memory at a time.
 RIPPLET_FN void number_hubs(const State& state, u64 block) {
     u32* tile = (u32*)shared_memory();
     const u32 count = state.tallies->hubs;
@@ -59,7 +60,7 @@ RIPPLET_FN void number_hubs(const State& state, u64 block) {
     state.numbers[id] = number;
 }
 
-// --- Names: what lists have instead of ids. Those of hubs say which, and are no vertex's id ---
+// --- Names: lists have names in place of ids. A hub's name has its number, and lies behind all ids ---
 
 constexpr u32 HUBS_FROM = U32_MAX - 65536;
 
@@ -74,15 +75,15 @@ RIPPLET_FN u32 vertex_of(const State& state, u32 name) {
     return name < HUBS_FROM ? name : __ldg(state.hubs + (name - HUBS_FROM));
 }
 
-// --- Bits: those of a row are the hubs of lower numbers ---
+// --- The bit matrix: row i has a bit for each hub of a lower number ---
 
-// Where the bit of a lower hub is: its word.
+// The word with the bit of hub `lower` in a row.
 RIPPLET_FN u32 word_of(u32 row, u32 lower) {
     const u32 group = row / 32;
     return 16 * group * (group + 1) + row % 32 * (group + 1) + lower / 32;
 }
 
-// One block a hub.
+// Sets the bits of a hub's neighbours; a block per hub.
 RIPPLET_FN void set_bits(const State& state, u64 block) {
     const u32 mine = (u32)block, v = state.hubs[mine];
     const EdgeNumber begin = state.begins[v], end = state.begins[v + 1];
@@ -96,7 +97,7 @@ RIPPLET_FN void set_bits(const State& state, u64 block) {
     }
 }
 
-// How many arcs there are between two hubs, the first of the higher number: 0, 1 or 2.
+// The number of arcs between two hubs, 0 to 2; `row` has the higher number.
 RIPPLET_FN u32 arcs_between(const State& state, u32 row, u32 lower) {
     const u32 word = word_of(row, lower);
     if (!(__ldg(state.bits + word) >> (lower % 32) & 1)) return 0;

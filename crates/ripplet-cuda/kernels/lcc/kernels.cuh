@@ -1,9 +1,10 @@
-// The kernels.
+// Entry points of the kernels.
 #pragma once
 
 namespace ripplet {
 
-// A launch whose blocks are numbered from `first` on. `counts` is what some kernels count in.
+// Argument of a kernel: its blocks are numbered from `first` on. `counts` is the array that some kernels
+// count in.
 struct Work {
     State state;
     u64 first;

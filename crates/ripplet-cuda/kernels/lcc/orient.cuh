@@ -1,11 +1,16 @@
-// Each edge once, at the end of it that comes later: the graph's arcs without those that stand for no
-// edge, or for an edge to a later vertex, as they lie in memory. Blocks take arcs, however they are
-// shared among vertices.
+// Orientation of the graph: each edge is kept once, in the list of its vertex that comes later in the order
+// by degree. The lists are the graph's arcs, in their order, without those that do not represent an edge or
+// lead to a later vertex. So no list is sorted. A block takes `PIECE` consecutive arcs, whatever vertices
+// they belong to.
+//
+//     arcs  --count_listed-->  kept per piece  --sum_listed-->  offsets  --list_edges-->  targets, begins
+//
+// Shared memory: a count per warp, or per step and warp.
 #pragma once
 
 namespace ripplet {
 
-// The arcs of a piece, a step after the other, each with its owner.
+// The arcs of a piece, in steps of one arc per thread.
 struct Arcs {
     u64 first, end;
     u32 low, high;
@@ -13,7 +18,7 @@ struct Arcs {
     RIPPLET_FN Arcs(const State& state, u64 piece)
         : first(piece * PIECE), end(min(state.arcs, first + PIECE)), low(state.owners[piece]),
           high(state.owners[piece + 1]) {}
-    // What a thread has at a step: nothing behind the last arc.
+    // Whether a thread has an arc at a step; there is none behind the last.
     RIPPLET_FN bool has(u32 step) const { return at(step) < end; }
     RIPPLET_FN u64 at(u32 step) const { return first + step * BLOCK + threadIdx.x; }
     RIPPLET_FN u32 owner(const State& state, u32 step) const {
@@ -28,7 +33,7 @@ RIPPLET_FN void find_owners(const State& state, u64 block) {
     state.owners[piece] = piece < state.pieces ? owner_of(state, piece * PIECE, 0, last) : last;
 }
 
-// Counts each vertex's neighbours, or those in both directions alone.
+// Counts each vertex's neighbours, or only those with arcs in both directions.
 RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool both_alone) {
     const Arcs arcs(state, piece);
     for (u32 step = 0; step < STEPS; step++) {
@@ -39,7 +44,7 @@ RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool
             const Neighbor found = neighbor_at(state, owner, arcs.at(step));
             counts_here = found.counts && (found.both || !both_alone);
         }
-        // Those of one owner are added together.
+        // Lanes with the same owner are added first, for one atomic.
         const u32 alike = __match_any_sync(ALL_LANES, owner);
         const u32 counted = __ballot_sync(ALL_LANES, counts_here) & alike;
         if (counted != 0 && lane_id() == (u32)__ffs((int)alike) - 1)
@@ -47,13 +52,13 @@ RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool
     }
 }
 
-// Whether u comes before v.
+// Whether u comes before v in the order by degree.
 RIPPLET_FN bool precedes(const State& state, u32 u, u32 v) {
     const u32 of_u = __ldg(state.degrees + u), of_v = __ldg(state.degrees + v);
     return of_u > of_v || (of_u == of_v && u < v);
 }
 
-// A thread's arc of a step, and whether it is listed.
+// The arc of a thread at a step, and whether it is kept.
 struct Candidate {
     u32 owner;
     Neighbor neighbor;
@@ -82,7 +87,7 @@ RIPPLET_FN void count_listed(const State& state, u64 piece) {
     }
 }
 
-// One block: instead of how many edges each piece lists, how many those before it do.
+// Replaces the number of kept edges of each piece by their exclusive prefix sum; one block.
 RIPPLET_FN void sum_listed(const State& state) {
     u64* of_warps = (u64*)shared_memory();
     const u64 each = (state.pieces + BLOCK - 1) / BLOCK;
@@ -105,7 +110,7 @@ RIPPLET_FN void sum_listed(const State& state) {
 }
 
 RIPPLET_FN void list_edges(const State& state, u64 piece) {
-    // By step and warp: how many there are, and from then on, how many before.
+    // By step and warp: the number of kept edges, then its exclusive prefix sum.
     u32* counts = (u32*)shared_memory();
     static_assert(STEPS * WARPS == 64, "two for each lane of a warp");
     const Arcs arcs(state, piece);
@@ -142,7 +147,7 @@ RIPPLET_FN void list_edges(const State& state, u64 piece) {
     }
 }
 
-// The lists of vertices without arcs, which begin where the next list does.
+// Sets the begins of vertices without arcs, whose lists begin where the next list does.
 RIPPLET_FN void list_empty(const State& state, u64 block) {
     const u64 at = block * BLOCK + threadIdx.x;
     if (at > state.vertices) return;

@@ -1,9 +1,10 @@
-// Pairs of hubs in a vertex's list: each is a triangle if the two are neighbours, which a bit tells.
+// Pairs of hubs in a vertex's list: each pair is a triangle if the two hubs are neighbours, by the bit
+// matrix. A warp tests the hubs of its lanes.
 #pragma once
 
 namespace ripplet {
 
-// A hub of a vertex's list, of each lane one, or none; and what is counted of it.
+// The hub of a lane, if it has one, and its counts.
 struct HubOfLane {
     u32 number, arcs;
     bool there;
@@ -15,13 +16,13 @@ struct HubOfLane {
 
 constexpr u32 PAIRS_AT_ONCE = 4;
 
-// Meets the hubs of all lanes with all others that have lower numbers, which are of `columns`.
+// Tests each lane's hub of `rows` with all hubs of `columns` that have lower numbers.
 RIPPLET_FN void meet_pairs(const State& state, HubOfLane* rows, HubOfLane* columns, Sum* of_owner) {
     const u32 least = warp_min(columns->there ? columns->number : U32_MAX);
     const bool meets = rows->there && rows->number > least;
     u32 left = __ballot_sync(ALL_LANES, meets);
     while (left != 0) {
-        // Several at a time, so that all wait for memory once.
+        // Several rows at a time, so that their loads overlap.
         u32 lanes[PAIRS_AT_ONCE], between[PAIRS_AT_ONCE];
 #pragma unroll
         for (u32 turn = 0; turn < PAIRS_AT_ONCE; turn++) {

@@ -1,14 +1,14 @@
-// What triangles add to their corners.
+// Contributions of triangles to their corners.
 #pragma once
 
 namespace ripplet {
 
-// What some triangles add to a corner, and how many they are.
+// Sum of the contributions of some triangles to a corner, and the number of triangles.
 struct Sum {
     u32 numerator, triangles;
 
     RIPPLET_FN void add(u32 gain) {
-        // With PLAIN it is the same number.
+        // With PLAIN, both numbers are equal.
         if (RULE != PLAIN) numerator += gain;
         triangles++;
     }
@@ -19,7 +19,7 @@ struct Sum {
     RIPPLET_FN u32 value() const { return RULE == PLAIN ? triangles : numerator; }
 };
 
-// What the corners of a triangle {v, u, w} get, of so many arcs between each two of them.
+// Contributions of a triangle {v, u, w} to its corners, given the number of arcs of each edge.
 struct Gains {
     u32 v, u, w;
 
@@ -27,12 +27,12 @@ struct Gains {
         : v(RULE == ARCS ? uw : vu * uw * vw), u(RULE == ARCS ? vw : v), w(RULE == ARCS ? vu : v) {}
 };
 
-// How many arcs an edge of a list is, where that matters.
+// The number of arcs of an edge in a list; 1 if the rule does not use it.
 RIPPLET_FN u32 arcs_of(const State& state, EdgeNumber edge) {
     return RULE == PLAIN ? 1 : 1 + (__ldg(state.reciprocal + edge / 32) >> (edge % 32) & 1);
 }
 
-// Adds to what is counted of a vertex, which is named as in lists.
+// Adds to the counts of the vertex with this name.
 RIPPLET_FN void add_to(const State& state, u32 name, u64 numerator, u64 triangles) {
     if (numerator == 0) return;
     const u32 vertex = vertex_of(state, name);

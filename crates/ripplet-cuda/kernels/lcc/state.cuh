@@ -1,30 +1,30 @@
-// The state of a run, as the host lays it out (`src/lcc/layout.rs` has the same structs), and what a
-// graph's lists say.
+// The state of a run, as the host lays it out (`src/lcc/layout.rs` has the same structs), and access to the
+// graph's arcs.
 //
-// Before this file comes the run's configuration, constants of the compilation:
+// The run's configuration comes before this file, as constants of the compilation:
 //
 //     bool DIRECTED, SHARDED    the graph
 //     bool WIDE                 whether it may have 2^32 edges or more
 //     u32  RULE                 what a triangle adds to its corners, below
-//     bool APART                whether triangles are counted beside that
+//     bool APART                whether triangles are counted beside numerators
 //
-// An *edge* is a pair of neighbours, in whichever directions there are arcs, and however many. Of
-// two vertices the one of higher degree comes *first*; of equal ones, that of the smaller id.
+// An *edge* is a pair of neighbours, whatever the number and directions of the arcs between them. In the
+// *order by degree*, the vertex of higher degree comes first, and among equal degrees that of the smaller id.
 #pragma once
 
 namespace ripplet {
 
-// Of a triangle {v, u, w}, whose edges are 1 or 2 arcs each:
-// PLAIN    every corner gets 1 (undirected graphs)
-// ARCS     every corner gets the arcs of the edge opposite to it
-// CYCLES   every corner gets the product of all three
+// What a triangle {v, u, w}, whose edges are 1 or 2 arcs each, adds to its corners:
+// PLAIN    1 to every corner (undirected graphs)
+// ARCS     to every corner the number of arcs of the opposite edge
+// CYCLES   to every corner the product of the arcs of all three edges
 constexpr u32 PLAIN = 0, ARCS = 1, CYCLES = 2;
 
 constexpr u32 BLOCK = 256, WARPS = BLOCK / 32;
-// Arcs that a block looks at, in so many steps.
+// Arcs that a block processes, and its steps.
 constexpr u32 PIECE = 2048, STEPS = PIECE / BLOCK;
 
-// The number of an edge.
+// The index of an edge.
 template <bool IS_WIDE> struct NumberOfEdge {
     typedef u64 Type;
 };
@@ -33,61 +33,61 @@ template <> struct NumberOfEdge<false> {
 };
 typedef NumberOfEdge<WIDE>::Type EdgeNumber;
 
-// A part of the list of a vertex that has a long one.
+// A slice of a long list.
 struct Slice {
     u32 vertex, index;
 };
 
 struct Tallies {
     u64 edges, triangles;
-    // Distinct neighbours of all vertices, in sum.
+    // Sum of all degrees, with distinct neighbours.
     u64 neighbors;
     u32 slices, hubs;
-    // How many vertices have degrees of each bin.
+    // Number of vertices by bin of degrees.
     u32 bins[1024];
 };
 
 struct State {
     Lists out, incoming;
     const ShardStart* shards;
-    // The owner of each piece's first arc, and behind the last piece the last vertex.
+    // The owner of each piece's first arc; behind the last piece, the last vertex.
     u32* owners;
-    // How many edges each piece lists, and from then on, how many those before it list; with the sum.
+    // Number of kept edges of each piece, then its exclusive prefix sum, with the total behind.
     u64* listed;
-    // How many neighbours a vertex has, before there are lists. In the same memory, when there are, which
-    // hubs are neighbours, and between which there are arcs in both directions.
+    // The number of distinct neighbours of each vertex. When lists exist, the same memory has the bit
+    // matrices: which hubs are neighbours, and which have arcs in both directions.
     u32* degrees;
     u32 *bits, *both_bits;
-    // The hubs in ascending order. Before there are lists, in the memory of the numerators, as they were
-    // found, and each one's number.
+    // The hubs in ascending order of ids. Before lists exist, the memory of the numerators has the hubs in
+    // the order in which they were found, and the number of each hub by vertex.
     u32 *hubs, *found, *numbers;
-    // The neighbours of each vertex that come before it: where its list begins, with the end of the
-    // last; the lists, of names, in ascending order of ids where the graph is undirected; and a bit for
-    // each, whether there are arcs in both directions.
+    // The lists: the neighbours of each vertex that come before it in the order by degree. `begins` has the
+    // begin of each list, and the end of the last; `targets` the names, for an undirected graph in ascending
+    // order of ids; `reciprocal` a bit for each edge with arcs in both directions.
     EdgeNumber* begins;
     u32* targets;
     u32* reciprocal;
     Slice* slices;
-    // What is counted: from which the coefficients are, in the same memory.
+    // Counts by vertex. The coefficients replace the numerators.
     u64 *numerators, *triangles;
     Tallies* tallies;
-    // Arcs, outgoing and incoming.
+    // Number of arcs, outgoing and incoming, and of pieces.
     u64 arcs, pieces;
     u32 vertices, shard_count;
-    // Vertices of this degree and more are hubs; how many there are.
+    // The least degree of a hub, and the number of hubs.
     u32 hub_degree, hub_count;
-    // Whether each arc is of another edge of its owner, so that a degree is a list's length.
+    // Whether no vertex has two arcs to one neighbour, so that its degree is the length of its list.
     u32 is_simple, padding;
 };
 
-// --- The graph's arcs, vertex by vertex: its outgoing ones, then its incoming ones ---
+// --- The graph's arcs, vertex by vertex: outgoing ones, then incoming ones ---
 
-// Where a vertex's arcs are.
+// Place of a vertex's arcs.
 struct Place {
     u64 out, incoming;
     u32 out_degree, in_degree;
 
-    // The number of the first of them.
+    // The index of the first arc.
     RIPPLET_FN u64 first() const { return out + incoming; }
 };
 
@@ -111,7 +111,7 @@ RIPPLET_FN Place place_of(const State& state, u32 v) {
     return place;
 }
 
-// The vertex that an arc is in the list of: of `low` to `high`, the last that begins no later.
+// The owner of an arc, by binary search from `low` to `high`: the last vertex whose arcs begin no later.
 RIPPLET_FN u32 owner_of(const State& state, u64 arc, u32 low, u32 high) {
     while (low < high) {
         const u32 middle = high - (high - low) / 2;
@@ -123,7 +123,7 @@ RIPPLET_FN u32 owner_of(const State& state, u64 arc, u32 low, u32 high) {
     return low;
 }
 
-// Whether an ascending list has an id.
+// Whether an ascending list contains an id.
 RIPPLET_FN bool contains(const u32* ids, u32 length, u32 id) {
     u32 low = 0, high = length;
     while (low < high) {
@@ -136,11 +136,11 @@ RIPPLET_FN bool contains(const u32* ids, u32 length, u32 id) {
     return low < length && __ldg(ids + low) == id;
 }
 
-// An arc as an edge of its owner.
+// An arc, seen as an edge of its owner.
 struct Neighbor {
     u32 id;
-    // Whether this is the one of all arcs between the two that stands for the edge. None does between a
-    // vertex and itself.
+    // Whether this arc represents the edge, among all arcs between the two vertices. No loop represents an
+    // edge.
     bool counts;
     // Whether there are arcs in both directions, in a directed graph.
     bool both;

@@ -1,11 +1,11 @@
-// A part of a vertex's list in shared memory, as a hash table: the names in it, and what triangles add
-// to them.
+// A hash table in shared memory with a part of a vertex's list: the names in it, and the sums that triangles
+// add to them (open addressing, linear probing).
 #pragma once
 
 namespace ripplet {
 
 constexpr u32 NO_SLOT = U32_MAX, FREE = U32_MAX;
-// The bit of a sum that says that there are arcs in both directions.
+// Bit of a sum: the vertex has arcs in both directions.
 constexpr u32 BOTH = 1u << 31;
 
 // Words of a slot.
@@ -15,12 +15,12 @@ struct Table {
     u32 *names, *sums, *triangles;
     u32 mask, shift;
 
-    // A table of so many slots, a power of two, in memory of `most`.
+    // A table of `slots` slots, a power of two, in memory for `most`.
     RIPPLET_FN Table(unsigned char* memory, u32 most, u32 slots)
         : names((u32*)memory), sums(names + most), triangles(sums + most), mask(slots - 1),
           shift(leading_zeros(slots) + 1) {}
 
-    // Empties the slots from `first` on, each `stride` behind the one before.
+    // Empties the slots from `first` on, `stride` apart.
     RIPPLET_FN void clear(u32 first, u32 stride) const {
         for (u32 slot = first; slot <= mask; slot += stride) {
             names[slot] = FREE;
@@ -28,14 +28,14 @@ struct Table {
             if (APART) triangles[slot] = 0;
         }
     }
-    // The slot of a name that is not there yet.
+    // Inserts a name that is not in the table; returns its slot.
     RIPPLET_FN u32 insert(u32 name, u32 arcs) const {
         u32 slot = first_of(name);
         while (atomicCAS(names + slot, FREE, name) != FREE) slot = (slot + 1) & mask;
         if (arcs == 2) sums[slot] = BOTH;
         return slot;
     }
-    // The slot of a name, if it has one. Some slots are free.
+    // The slot of a name, or NO_SLOT. Some slots are always free, so the search ends.
     RIPPLET_FN u32 find(u32 name) const {
         for (u32 slot = first_of(name);; slot = (slot + 1) & mask) {
             const u32 other = names[slot];
@@ -43,9 +43,9 @@ struct Table {
             if (other == FREE) return NO_SLOT;
         }
     }
-    // What was added to who has a slot.
+    // The sum of a slot, without the bit.
     RIPPLET_FN u32 sum(u32 slot) const { return sums[slot] & ~BOTH; }
-    // How many arcs are between the owner and who has a slot, in a directed graph.
+    // The number of arcs between the owner and the name of a slot, in a directed graph.
     RIPPLET_FN u32 arcs(u32 slot) const { return 1 + (((volatile u32*)sums)[slot] >> 31); }
 
     RIPPLET_FN void add(u32 slot, u32 numerator, u32 found) const {
@@ -54,7 +54,7 @@ struct Table {
     }
 
   private:
-    // Names that follow one another have slots far apart, so that no long run of slots fills.
+    // Multiplicative hashing: consecutive names are spread, so that no long run of slots fills up.
     RIPPLET_FN u32 first_of(u32 name) const { return (name * 0x9e3779b1u) >> shift; }
 };
 

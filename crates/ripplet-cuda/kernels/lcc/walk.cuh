@@ -1,21 +1,23 @@
-// Walking over the lists of a vertex's neighbours, up to 32 at a time, with a warp.
+// Walks over the lists of up to 32 of a vertex's neighbours with a warp, and looks up each name in the
+// vertex's table.
 #pragma once
 
 namespace ripplet {
 
-// The lists of up to 32 neighbours, one behind the other; in shared memory.
+// The lists of up to 32 neighbours, laid end to end; in shared memory.
 struct Walk {
-    // Where each list ends, counted over all; and where in `targets` it would begin, were it the first.
+    // The end of each list in this sequence; and the index in `targets` that its position 0 would have.
     u32 ends[32];
     EdgeNumber from[32];
-    // The slot of each neighbour, if it has one in the table; and who it is.
+    // The slot of each neighbour in the table, if it has one, and its name.
     u32 slots[32];
     u32 names[32];
-    // Whether there are arcs in both directions between the owner and the neighbour.
+    // By neighbour, a bit: there are arcs in both directions between it and the owner.
     u32 both;
 };
 
-// The lists of those lanes' vertices that are `there`, no hubs, laid out. Returns the length of all.
+// Lays out the lists of the lanes' vertices with `there` set; none of them is a hub. Returns the total
+// length.
 RIPPLET_FN u32 lay_out(const State& state, Walk* walk, u32 v, u32 slot, u32 arcs, bool there) {
     const EdgeNumber begin = there ? __ldg(state.begins + v) : 0;
     const u32 length = there ? (u32)(__ldg(state.begins + v + 1) - begin) : 0;
@@ -30,7 +32,7 @@ RIPPLET_FN u32 lay_out(const State& state, Walk* walk, u32 v, u32 slot, u32 arcs
     return __shfl_sync(ALL_LANES, before + length, 31);
 }
 
-// The list that a place is in, of those laid out.
+// The list that a position belongs to.
 RIPPLET_FN u32 list_at(const Walk* walk, u32 at) {
     u32 list = 0;
     for (u32 step = 16; step > 0; step /= 2)
@@ -38,11 +40,11 @@ RIPPLET_FN u32 list_at(const Walk* walk, u32 at) {
     return list;
 }
 
-// Names that a lane takes at a time: it waits for memory once.
+// Names that a lane loads at a time, so that their latencies overlap.
 constexpr u32 AT_ONCE = 4;
 
-// Meets all that is in the lists, `length` in all, and adds what triangles add to the third corners and
-// to the neighbours. Returns what they add to the owner, of this lane's share.
+// Looks up all names of the lists, `length` in total. Adds the contributions to third corners and to
+// neighbours. Returns this lane's share of those to the owner.
 RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u32 length) {
     Sum of_owner = {0, 0}, of_neighbor = {0, 0};
     u32 neighbor = 0;
@@ -55,7 +57,7 @@ RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u3
             add_to(state, walk->names[neighbor], of_neighbor.value(), of_neighbor.triangles);
         of_neighbor = Sum{0, 0};
     };
-    // Each lane has names that follow one another.
+    // Each lane has consecutive names, mostly of one list.
     const u32 each = min(AT_ONCE, (length + 31) / 32);
     for (u32 first = lane_id() * each; first < length; first += 32 * each) {
         u32 names[AT_ONCE];

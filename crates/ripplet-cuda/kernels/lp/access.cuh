@@ -1,11 +1,11 @@
-// How hooks look up what their views do not carry. Comes before `views.cuh`.
+// Lookups that hooks make beyond their views: degrees, totals, columns, draws. Comes before `views.cuh`.
 #pragma once
 
 namespace ripplet {
 
 struct Access {
     const Field* field;
-    // Where a candidate's total comes from: its own, or the largest of all.
+    // Whether `total` returns the largest of all totals, a bound, instead of the label's own.
     bool at_most;
 
     RIPPLET_FN u32 degree(u32 v) const { return degree_of(*field, v); }
@@ -40,7 +40,7 @@ struct Access {
     }
 };
 
-// The value of a written column's number `index` of a vertex, counting through its draft.
+// The address of value `index` of a vertex's written columns, numbered as in its draft.
 RIPPLET_FN u32* written(const Field& field, u32 v, u32 index) {
     for (u32 slot = 0; slot < COLUMNS; slot++) {
         const Column& column = field.columns[slot];

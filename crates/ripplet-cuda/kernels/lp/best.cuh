@@ -1,9 +1,15 @@
-// Which label wins a vertex's votes: the same three steps as on the CPU (`ripplet_lp::cpu::field`),
-// by a team. What counts the votes is handed in:
+// The label that wins a vertex's votes, found by a team of threads in the same three steps as on the CPU
+// (`ripplet_lp::cpu`):
+//
+//     1. keeps          the own label's votes beat what all others could have together: no counting
+//     2. lead, wins     the label with most votes beats the bound of every other: one score
+//     3. best_of_all    scores every label
+//
+// A mapping hands in `Sums`, which counts the votes:
 //
 //     struct Sums {
 //         Leader lead(const Chooser&);             // counts; the same at all threads of the team
-//         void keep();                             // for `each`
+//         void keep();                             // prepares `each`
 //         template <class F> void each(F) const;   // f(label, sum): each label at one thread, at least
 //     };
 #pragma once
@@ -18,7 +24,7 @@ struct Run {
     Parameters parameters;
 };
 
-// Whether every vote weighs 1, which leaves nothing to add up: votes are counted.
+// Whether every vote weighs 1. Then votes are counted, and weights are neither stored nor added.
 constexpr bool UNIT = program::votes_are_one || (!WEIGHTED && program::votes_are_arcs);
 
 RIPPLET_FN bool is_eligible(u64 score) { return score > 0; }
@@ -36,7 +42,7 @@ template <> RIPPLET_FN u64 score_of_bits<u64>(u64 bits) { return bits; }
 template <> RIPPLET_FN i64 score_of_bits<i64>(u64 bits) { return (i64)bits; }
 template <> RIPPLET_FN f32 score_of_bits<f32>(u64 bits) { return from_bits((u32)bits); }
 
-// A label that may win, and how good it is.
+// A label that may win, with its score, votes and tie rank.
 struct Best {
     Score score;
     u64 frequency;
@@ -65,7 +71,7 @@ RIPPLET_FN bool is_better(const Best& a, const Best& b) {
     return a.found && beats(a.score, a.rank, b);
 }
 
-// The vertex at work.
+// The vertex that updates.
 struct Chooser {
     const Run* run;
     u32 id, label, tie_key;
@@ -86,7 +92,7 @@ struct Chooser {
     RIPPLET_FN Score bound(u64 frequency) const {
         return program::score_bound(run->parameters, frequency);
     }
-    // The vote that it gets along an arc; one that says nothing has weight 0.
+    // The vote that the vertex gets along an arc; weight 0 if the hook returns no label.
     RIPPLET_FN Vote vote(const Arc& arc) const {
         const Access access = {&run->field, false};
         const Vertex v = {&access, id, label};
@@ -97,7 +103,7 @@ struct Chooser {
         if (vote.label == NO_LABEL) vote.weight = 0;
         return vote;
     }
-    // What it is handed along an arc, as a number that is larger where the carry is; 0 for nothing.
+    // The carry along an arc, as an integer in the order of the floating-point values; 0 for none.
     RIPPLET_FN u32 carry(const Arc& arc) const {
         const Access access = {&run->field, false};
         const Vertex v = {&access, id, label};
@@ -111,13 +117,13 @@ struct Chooser {
     }
 };
 
-// The carry that a number of `Chooser::carry` stands for.
+// The carry that an integer of `Chooser::carry` stands for.
 RIPPLET_FN f32 carried_of(u32 order) {
     if (order == 0) return 0.0f;
     return from_bits(order & 0x80000000u ? order & 0x7fffffffu : ~order);
 }
 
-// Whether the vertex keeps its label since all others together cannot beat it: no counting then.
+// Whether the vertex keeps its label because all other votes together cannot beat it.
 RIPPLET_FN bool keeps(const Chooser& v, u64 own, u64 cast, Best* best) {
     if (own == 0) return false;
     const Score score = v.score(v.label, own, cast, false);
@@ -126,7 +132,7 @@ RIPPLET_FN bool keeps(const Chooser& v, u64 own, u64 cast, Best* best) {
     return true;
 }
 
-// The label with the most votes, of equal ones that of the least rank; `sum` is 0 where there is none.
+// The label with the most votes, and among equal ones that of the lowest rank. `sum` is 0 if there is none.
 struct Leader {
     u64 sum;
     u32 label, rank;
@@ -136,7 +142,7 @@ struct Leader {
     }
 };
 
-// The leader of all threads of a team; their labels differ, or are equal with equal sums.
+// The leader of all threads of a team. Labels of different threads differ, or have equal sums.
 template <u32 WIDTH> RIPPLET_FN Leader leader_of(const Lanes<WIDTH>& team, Leader mine) {
     const u64 sum = team.largest(mine.sum);
     const u32 rank = ~team.largest(mine.sum == sum ? ~mine.rank : 0u);
@@ -152,7 +158,7 @@ RIPPLET_FN Leader leader_of(const Block<THREADS>& team, const Leader& mine) {
     return leader_of(Warp{}, team.across(leader_of(Warp{}, mine), Leader{0, NO_LABEL, U32_MAX}));
 }
 
-// Where the leader wins without a look at the others.
+// Whether the leader wins by its score and the bound of all other labels.
 RIPPLET_FN bool wins(const Chooser& v, const Leader& leader, u64 cast, Best* best) {
     if (leader.sum == 0) return false;
     const Score ceiling = v.bound(leader.sum), rest = v.bound(leader.sum - 1);
@@ -165,7 +171,7 @@ RIPPLET_FN bool wins(const Chooser& v, const Leader& leader, u64 cast, Best* bes
     return is_ahead(score);
 }
 
-// The best of the labels that this thread knows of; `nan` becomes true where a score is no number.
+// The best of the labels that this thread has; sets `nan` if a score is not a number.
 template <class Sums>
 RIPPLET_FN Best best_of_all(const Chooser& v, u64 cast, const Sums& sums, bool* nan) {
     Best best = {};
@@ -179,7 +185,7 @@ RIPPLET_FN Best best_of_all(const Chooser& v, u64 cast, const Sums& sums, bool* 
     return best;
 }
 
-// What a vertex's votes come to.
+// The outcome of a vertex's votes: the winner, and whether a score was not a number.
 struct Verdict {
     Best best;
     bool nan;
@@ -193,21 +199,21 @@ struct Flag {
     }
 };
 
-// What the team's first thread found.
+// The verdict of the team's first thread, under `async`; otherwise all threads have the same.
 template <class Team> RIPPLET_FN Verdict agreed(const Team& team, Verdict verdict) {
     if (IN_PLACE) verdict.best = team.of_first(verdict.best);
     return verdict;
 }
 
-// The label that wins. `present` is whether the team has a vertex; `own` and `cast` are the votes
-// for its own label and all votes.
+// Finds the label that wins. `present` is whether the team has a vertex; `own` and `cast` are the votes for
+// its own label and all votes.
 template <class Team, class Sums>
 RIPPLET_FN Verdict judge(const Team& team, const Chooser& v, bool present, u64 own, u64 cast,
                          Sums& sums) {
     Verdict verdict = {};
     bool open = present && cast > 0;
     if (open && keeps(v, own, cast, &verdict.best)) open = false;
-    // In place, threads of a team may have seen different totals: its first one decides.
+    // Under `async`, threads of a team may have read different totals; the first one decides.
     if (IN_PLACE) open = team.of_first(Flag{open}).is_set;
     if (!team.any(open)) return agreed(team, verdict);
 

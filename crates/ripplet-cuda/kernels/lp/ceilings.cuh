@@ -1,9 +1,11 @@
-// What no round can be faster than: reading each arc, and reading each arc's label.
+// Bandwidth ceilings of a full round, for `ripplet bench lp`: `read_ids` reads every arc, and `gather_labels`
+// the label of every neighbour as well. A thread reads 8 arcs at a time, in two loads of 16 bytes; the grid
+// is strided.
 #pragma once
 
 namespace ripplet {
 
-// Says so when four numbers are all of something that they never are, so that they must be read.
+// Keeps the compiler from removing the loads: stores the sum if it has one arbitrary value.
 RIPPLET_FN void pretend_to_use(const Field& field, u32 sum) {
     if (sum == 0x5bd1e995u) field.tallies->region_used = sum;
 }

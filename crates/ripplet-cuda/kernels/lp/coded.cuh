@@ -1,10 +1,11 @@
-// Neighbours of compressed lists, decoded wherever they are read into the registers of who reads them: by one lane,
-// arc after arc, or by warps, a segment each. `plain.cuh` has the same names for plain lists.
+// Arcs of compressed lists (`compressed/lists.cuh`), decoded into registers wherever they are read. One lane
+// decodes arc after arc (`Cursor`), or warps decode a segment each (`each_arc_by_warps`). `plain.cuh` has the
+// same names for plain lists.
 #pragma once
 
 namespace ripplet {
 
-// Where a vertex's lists are: the outgoing one, and where the graph is directed the incoming one.
+// A vertex's lists: the outgoing one, and in a directed graph the incoming one.
 struct Place {
     List lists[DIRECTED ? 2 : 1];
     u32 vertex, shard;
@@ -26,7 +27,7 @@ RIPPLET_FN Head far_head(const Compressed& lists, const StreamedLists& its, u32 
     return Head::at(its.heads, begin, block_of(lists, vertex));
 }
 
-// A vertex's list. In a streamed graph, bits are counted from address 0, as `lists.words` is 0.
+// A vertex's list. In a streamed graph `lists.words` is null, and bits are counted from address 0.
 RIPPLET_FN List list_in(const Field& field, const Compressed& lists, u32 side, u32 shard, u32 v) {
     const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
     if (!STREAMED) return list_of(lists, vertex);
@@ -58,8 +59,8 @@ RIPPLET_FN Place place_of(const Field& field, u32 v) {
     return place;
 }
 
-// Where a vertex's list is in the host's memory, if it is not on the device, and the word behind it: who takes values
-// looks one word ahead.
+// A list's place in the host's memory, if it is not on the device. It includes the word behind the list, as
+// the decoder reads one word ahead.
 RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
     const CompressedShard* shards = (const CompressedShard*)field.shards;
     const u32 shard = SHARDED ? shard_of(field.streamed.shards, field.shard_count, v) : 0;
@@ -72,7 +73,7 @@ RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
     return Far{begin / 32, 0, begin == end ? 0 : (u32)((end + 31) / 32 + 1 - begin / 32)};
 }
 
-// Of any vertex, whoever has its lists.
+// The degree of any vertex; on several devices also of vertices whose lists are on another rank.
 RIPPLET_FN u32 degree_of(const Field& field, u32 v) {
     return RANKED ? field.degrees[v] : place_of(field, v).degree();
 }
@@ -82,8 +83,7 @@ RIPPLET_FN const Compressed& lists_at(const Field& field, const Place& place, u3
     return DIRECTED && side > 0 ? shard.incoming : shard.out;
 }
 
-// Values of four classes, one by one, by this lane alone: bits are read a word at a time, and kept until they are asked
-// for.
+// Decodes values of four width classes sequentially, in one lane. A word of bits is loaded at a time.
 struct LaneValues {
     u64 lower, higher, bits;
     const u32* word;
@@ -95,7 +95,8 @@ struct LaneValues {
         values.bits = __ldg(words + at / 32) >> (at % 32);
         return values;
     }
-    // Value number `number` of `count`, each asked for in its turn; and whether it is of the last class.
+    // Value `number` of `count`; numbers must be requested in order. Sets whether the value is of the last
+    // class.
     RIPPLET_FN u32 next(const u32* words, const u32 (&widths)[4], u32 number, u32 count, bool* is_of_last) {
         if (number % 32 == 0) {
             const u32 there = min(count - number, 32u);
@@ -107,7 +108,7 @@ struct LaneValues {
         *is_of_last = low & high & 1;
         low >>= 1, high >>= 1;
         if (held < width) {
-            // There is a word of zeros behind the last.
+            // A word of zeros follows the last one.
             bits |= (u64)__ldg(word++) << held;
             held += 32;
         }
@@ -118,13 +119,14 @@ struct LaneValues {
     }
 };
 
-// A vertex's arcs one by one, by this lane alone, from any of them on and around.
+// Reads a vertex's arcs sequentially in one lane, from any arc on and around the end.
 struct Cursor {
     const Field* field;
     const Place* place;
-    // The list, the number of the next arc in it, and those left of its segment.
+    // The direction, the index of the next arc in its list, and the arcs left in its segment.
     u32 side, number, left;
-    // Of the segment: its tokens, how many of them were taken, the neighbour before, and what is left of a run.
+    // In the segment: the number of tokens, the tokens taken, the previous neighbour, and what is left of a
+    // run.
     u32 tokens, token, before, run;
     LaneValues gaps, weights;
 
@@ -143,7 +145,7 @@ struct Cursor {
 #pragma unroll 1
         for (u32 skipped = index % SEGMENT; skipped > 0; skipped--) next();
     }
-    // The next arc; behind the last comes the first.
+    // Returns the next arc; after the last comes the first.
     RIPPLET_FN Arc next() {
         if (left == 0) enter();
         const Compressed& lists = lists_at(*field, *place, side);
@@ -179,7 +181,7 @@ struct Cursor {
     // Begins the segment of the next arc, which is its first.
     RIPPLET_FN void enter() {
         if (number == list().degree) {
-            // The other list, if there is one with any arc.
+            // Continues with the other direction's list, if it has any arc.
             const u32 other = DIRECTED ? 1 - side : 0;
             if (place->lists[other].degree > 0) side = other;
             number = 0;
@@ -203,13 +205,13 @@ struct Cursor {
     }
 };
 
-// Arc number `index` of a vertex, its outgoing ones first: decodes all of its segment that comes before.
+// Arc `index` of a vertex, outgoing arcs first. Decodes all arcs of the segment before it.
 RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     return Cursor::at(field, place, index).next();
 }
 
-// Calls `visit(number, arc)` for the arcs from number `from` to `to` of a vertex, one a lane at a time: of `warps`
-// warps, each of which has its `rank`, each takes a segment in turn. All lanes call it.
+// Calls `visit(number, arc)` for the arcs `from` to `to` of a vertex, one per lane at a time. Each of `warps`
+// warps, numbered by `rank`, takes every `warps`-th segment. All lanes call it.
 template <class Visit>
 RIPPLET_FN void each_arc_by_warps(const Field& field, const Place& place, u32 from, u32 to, u32 rank, u32 warps,
                                   Visit visit) {

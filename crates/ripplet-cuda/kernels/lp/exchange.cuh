@@ -1,60 +1,72 @@
-// What ranks tell one another in a phase. Each device of several is a rank: it has the lists of some consecutive
-// vertices, and labels, totals and columns of all. Twice a phase each hears of all others:
+// Messages that ranks exchange in a phase: label updates, then activations. A rank is one of several devices
+// that share a run. It has the neighbour lists of a range of consecutive vertices, and the labels, label
+// totals and columns of all vertices. The kernels of a phase on one rank, in order of launch:
 //
-//     gather, choose        as on one device, of the rank's own vertices; in full rounds, who changes tells the others
-//     post                  shows what they chose, and where the others were not told, writes it into the rank's letter
-//     learn                 the others' letters: their vertices' labels and columns, and the totals
-//     wake                  own and others' vertices, by what all changed
-//     tell                  writes down which of the others' were woken, for each rank
-//     hear                  what the others woke of the own
+//     gather, choose   own vertices only; in full rounds, changes also go into the peers' mirrors
+//     post             commits own changes; packs those that are not in mirrors into the update message
+//     --- first exchange: messages (and mirrors) become readable by the peers
+//     learn            applies the peers' updates: labels, columns, label totals
+//     wake             push: activates any rank's neighbours of own changed vertices;
+//                      pull: activates own vertices that have a changed neighbour of any rank
+//     tell             packs the activated vertices of each peer, as words of a bitmap
+//     --- second exchange
+//     hear             applies the peers' activations of own vertices
 //
-// A letter has a record for each vertex that changed:
+// `Letter` is the header of the update message; a record for each changed vertex follows. A record has the
+// vertex, its label, and the `DRAFT_LENGTH` values of its written columns:
 //
-//     count 2 | vertex label | vertex label |               a rank's letter
+//     | count 2, capacity, waking | vertex label ... | vertex label ... |
 //
-// Where all vertices have their turn in one phase, that may be many, and there are mirrors beside it: in each rank's memory,
-// what the others' vertices have. Who changes writes it there, and if many do, already while others choose. So labels
-// are on their way for as long as the rank counts, and nobody waits for them; what is left to learn is where a mirror and
-// the labels differ.
+// If all vertices update in one phase (`MIRRORED`), changes may be many, and there are mirrors as well. A
+// mirror has the values of every vertex of a rank, in the memory of each peer. If changes are expected to be
+// many (`tells_at_once`), a vertex writes its new values into the mirrors when it chooses. Communication then
+// overlaps computation, and `learn` only compares a mirror with the labels.
 //
-//     | label | label | label | label |                     a mirror of 4 vertices
+//     | label | label | label | label |             a mirror of 4 vertices without columns
+//
+// Mapping: `learn` takes a thread per record, or per vertex of a mirror; `post` a thread per listed vertex;
+// `tell` a warp per vertex block of `GRAIN`; `hear` a warp per 32 words, a lane per vertex of a word. All
+// grids are strided. No shared memory. `reflect` fills the mirrors before the first round.
 #pragma once
 
 namespace ripplet {
 
-// What is before a letter's records.
+// Header of a rank's update message; the records follow it.
 struct Letter {
-    // Vertices that changed, and how many have room: if more changed, mirrors tell of them.
+    // Changed vertices, and records that fit. If `count > capacity`, the values are in the mirrors.
     u32 count, capacity;
-    // Arcs of those who wake their neighbours.
+    // Arcs of the changed vertices that activate their neighbours.
     u64 waking;
 };
 
-// Values of a record, which begins with the vertex.
+// 32-bit values in a record: the vertex, then its `VALUES`.
 constexpr u32 RECORD = 1 + VALUES;
 
-// Those of 32 consecutive vertices that were woken.
+// The activated vertices among 32 consecutive ones: word `word` of a bitmap over all vertices.
 struct Woken {
     u32 word, bits;
 };
 
 struct Ranks {
     u32 count, own;
-    // Records that this rank's letter has room for.
+    // Capacity of this rank's update message, in records.
     u32 capacity;
-    // Whether mirrors are brought as a whole, and not written by those whose vertices they are of.
+    // 1 if the host transports mirrors whole (NCCL, copies); 0 if vertices are written straight into the
+    // peers' mirrors.
     u32 brings;
-    // Where each rank's vertices begin: multiples of 32. Behind the last, the end of them all.
+    // First vertex of each rank, a multiple of 32; after the last rank, the number of vertices.
     u32 bounds[MOST_RANKS + 1], padding;
-    // This rank's, and by rank where it reads the others'.
+    // This rank's update message, and by rank the address at which this rank reads that of each peer.
     Letter* letter;
     const Letter* letters[MOST_RANKS];
-    // By rank, the mirror of its vertices that this one has; of its own, where mirrors are brought.
+    // By rank, this rank's mirror of its vertices. If mirrors are transported, `mirrors[own]` is the one that
+    // is sent.
     u32* mirrors[MOST_RANKS];
-    // For each rank, those of its vertices that this one woke, and how many words they are in.
+    // By rank, the words of its vertices that this rank activated, and their number: what this rank sends.
     u32* told_counts;
     Woken* told[MOST_RANKS];
-    // By rank where this one reads what others woke: how many words of each rank's vertices, and those of its own.
+    // By rank, where this rank reads the activations of a peer: its counts by receiver, and the words of own
+    // vertices.
     const u32* heard_counts[MOST_RANKS];
     const Woken* heard[MOST_RANKS];
 };
@@ -65,13 +77,13 @@ struct RankStep {
     Run run;
 };
 
-// Copies a vertex' label, and what its written columns hold.
+// Copies the label of a vertex and its written columns' values: `VALUES` numbers.
 RIPPLET_FN void write_values(const Field& field, u32 v, u32* values) {
     values[0] = field.labels[v];
     for (u32 index = 0; index < DRAFT_LENGTH; index++) values[1 + index] = *written(field, v, index);
 }
 
-// Before the first round: mirrors are of what vertices have.
+// Fills the mirrors with the vertices' values before the first round.
 RIPPLET_FN void reflect(const RankStep& step) {
     const Field& field = step.run.field;
     const Ranks& ranks = step.ranks;
@@ -83,7 +95,8 @@ RIPPLET_FN void reflect(const RankStep& step) {
     }
 }
 
-// Tells the others that a vertex changed, where they were not told at once. All lanes of a warp call it together.
+// Adds a record for a changed vertex to the message, and writes it into the mirrors if there are any. All
+// lanes of a warp call it together.
 RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, bool changed, u32 v) {
     const u32 at = append(&ranks.letter->count, changed);
     if (!changed) return;
@@ -95,7 +108,8 @@ RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, bool changed
     }
 }
 
-// Shows what a rank's vertices chose, and sees that the others hear of it; in place, it was shown.
+// Commits the choices of the rank's vertices (under `async` they already are) and publishes them for the
+// peers.
 RIPPLET_FN void post(const RankStep& step) {
     const Field& field = step.run.field;
     const Ranks& ranks = step.ranks;
@@ -115,7 +129,7 @@ RIPPLET_FN void post(const RankStep& step) {
     ranks.letter->waking = field.tallies->waking[step.turn.parity];
 }
 
-// Makes a vertex of another rank what it is there.
+// Applies an update: sets the label, columns and label totals of a peer's vertex, and stamps it as changed.
 RIPPLET_FN void learn_of(const Field& field, Turn turn, u32 v, const u32* values) {
     const u32 before = field.labels[v], label = values[0];
     bool redrafted = false;
@@ -133,7 +147,7 @@ RIPPLET_FN void learn_of(const Field& field, Turn turn, u32 v, const u32* values
         field.changed[v] = (unsigned char)turn.stamp;
 }
 
-// The same for all vertices of a rank, by its mirror. Some are read at a time.
+// Applies the updates in a mirror: a thread compares 4 vertices at a time, so that their loads overlap.
 RIPPLET_FN void learn_all(const Field& field, Turn turn, const u32* mirror, u32 first, u32 end) {
     constexpr u32 AT_ONCE = 4;
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
@@ -177,11 +191,12 @@ RIPPLET_FN void learn(const RankStep& step) {
         field.tallies->waking[step.turn.parity] += waking;
         field.tallies->heard_bytes += bytes;
     }
-    // Everybody has read what was told in the phase before.
+    // Every peer has read these activations in the phase before; the counts can be reused.
     if (thread < ranks.count) ranks.told_counts[thread] = 0;
 }
 
-// Writes down, for each other rank, those of its vertices that this one woke: a warp takes a grain.
+// Packs the activated vertices of each other rank into words: a warp per vertex block. Packed vertices become
+// `TOLD`, so that they are sent once until they update again.
 RIPPLET_FN void tell(const RankStep& step) {
     if (WAKE == WAKE_ALWAYS) return;
     const Field& field = step.run.field;
@@ -206,7 +221,7 @@ RIPPLET_FN void tell(const RankStep& step) {
             const u32 those = __ballot_sync(ALL_LANES, is_new[word]);
             if (lane_id() == word) bits = those;
         }
-        // Mostly they are all one rank's.
+        // A vertex block mostly lies within one rank.
         const u64 mine = begin + lane_id() * 32;
         u32 rank = 0;
         while (begin >= ranks.bounds[rank + 1]) rank++;
@@ -219,12 +234,12 @@ RIPPLET_FN void tell(const RankStep& step) {
     }
 }
 
-// Makes active what others woke: a warp takes 32 words, and a lane a vertex of each.
+// Marks the vertices active that peers activated: a warp takes 32 words, and a lane one vertex of each word.
 RIPPLET_FN void hear(const RankStep& step) {
     const Field& field = step.run.field;
     const Ranks& ranks = step.ranks;
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
-    // Everybody has learnt what was in the letter.
+    // Every peer has read this rank's update message; it can be reused.
     if (thread == 0) ranks.letter->count = 0;
     if (WAKE == WAKE_ALWAYS) return;
     for (u32 rank = 0; rank < ranks.count; rank++) {

@@ -1,22 +1,30 @@
-// A streamed graph: how lists come to the stage, to be read there by all who look at them in a phase.
+// Lists of a streamed graph: how they come to the staging area, where the kernels of a phase read them.
 //
-// While a phase is at work, the lists of those are fetched who are active already and have their turn in the next, and in some
-// phases behind it: then lists that lie together come together, in whole lines of 128 bytes, which the bus carries best. Who
-// is woken later has its list fetched when its phase begins. Where nearly all have their turn at once, the host copies all
-// lists of a range of vertices, which are then only found. And where kernels cannot read the host's memory, the host is told
-// whose lists are wanted, and ferries them.
+//                host's memory                       the device
+//     by list    list of v          --fetch-->       region of the staging area, prefetched or on demand
+//     by range   lists of a range   --copy engine--> slot, then find_copied; `sync` with many active vertices
+//     staged     file --> buffer    --copy-->        area, then find_ferried; if the host's memory is too small
 //
-// The stage has a region for each of the phases that lists are fetched for together, and one more. What is fetched while a
-// phase is at work has a region of its own, and is there until that is used again: `forget` sees to it that nobody looks
-// there any more. The late have the region whose early are at their turn first.
+// By list: while a phase runs, `want` requests the lists of vertices that are active already and scheduled in
+// the next phase, or in some phases after it, and `fetch` reads them over the bus. Lists side by side are
+// fetched together in whole lines of 128 bytes, the largest request of the bus. A vertex that is activated
+// later has its list fetched on demand, when its phase begins.
+//
+// The staging area has a region for each phase that is prefetched together, and one more. A region is kept
+// until it is used again; `forget` then marks its lists `UNFETCHED`. Lists on demand go to the region whose
+// prefetched lists are needed first.
+//
+// Mapping: `fetch` takes a warp per 32 requested lists; `fetch_long` a warp per piece of `LONG_LIST` units;
+// `want` a thread per vertex of a unit. No shared memory.
 #pragma once
 
 namespace ripplet {
 
-// Units of a list that more than one warp fetches, and of each of its pieces.
+// A list of more units of 16 bytes is fetched by several warps, in pieces of this length.
 constexpr u64 LONG_LIST = 1024;
 
-// What comes when a part's members are gathered: those who choose begin with the first that is not of a part before.
+// Records the bounds of a part of a phase after its members are listed: the work counters begin behind the
+// parts before.
 RIPPLET_FN void begin_part(const Run& run, Turn turn) {
     const Field& field = run.field;
     const Tallies* tallies = field.tallies;
@@ -34,21 +42,21 @@ RIPPLET_FN void begin_part(const Run& run, Turn turn) {
     part.takers.scans = before ? before->until[LARGE] : 0;
 }
 
-// Where a list lies in units of 16 bytes, the first of which may begin before it.
+// An array's place in units of 16 bytes; its first unit may begin before it.
 struct Units {
     u64 first, count;
 
     RIPPLET_FN static Units of(u64 word, u64 words) {
         return Units{word / 4, words > 0 ? (word + words + 3) / 4 - word / 4 : 0};
     }
-    // Lines of 128 bytes that they are in.
+    // The number of lines of 128 bytes that the units touch.
     RIPPLET_FN u32 lines() const { return count > 0 ? (u32)((first + count - 1) / 8 - first / 8 + 1) : 0; }
 };
 
 RIPPLET_FN const uint4* unit_at(u64 unit) { return (const uint4*)(unit * 16); }
 
-// Room in the region for a warp's lists, of so many words, a multiple of 4; where it begins, or the region's end where there
-// is none.
+// Allocates words (a multiple of 4) of the region for a warp. Returns their begin, or the region's end if
+// they do not fit.
 RIPPLET_FN u64 take_room(const Streamed& streamed, u64 words) {
     u64 at = 0;
     if (lane_id() == 0 && words > 0) at = atomicAdd(&streamed.use->words, words);
@@ -56,7 +64,8 @@ RIPPLET_FN u64 take_room(const Streamed& streamed, u64 words) {
     return at + words <= streamed.region_words ? at : streamed.region_words;
 }
 
-// Copies up to 32 chains of lists, a lane's each: eight lanes a line, four lines at a time and some at once.
+// Copies up to 32 chains of lists, one per lane: eight lanes per line, four lines at a time, and four such
+// loads in flight.
 RIPPLET_FN void copy_lists(const Units& from, u64 to) {
     constexpr u32 AT_ONCE = 4;
     const u32 lines = from.lines(), until = warp_prefix_sum(lines), total = __shfl_sync(ALL_LANES, until, 31);
@@ -66,7 +75,7 @@ RIPPLET_FN void copy_lists(const Units& from, u64 to) {
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++) {
             const u32 mine = first + index * 4 + lane_id() / 8;
-            // The first lane whose lines end behind it.
+            // Finds the first lane whose prefix sum is above `mine`: the owner of this line.
             u32 lane = 0;
             for (u32 step = 16; step > 0; step /= 2)
                 if (__shfl_sync(ALL_LANES, until, lane + step - 1) <= mine) lane += step;
@@ -84,7 +93,7 @@ RIPPLET_FN void copy_lists(const Units& from, u64 to) {
     }
 }
 
-// Has a long list fetched by the piece.
+// Lists a long list's pieces, for `fetch_long`.
 RIPPLET_FN void list_pieces(const Streamed& streamed, Turn turn, const Units& from, u64 to) {
     const u64 pieces = (from.count + LONG_LIST - 1) / LONG_LIST;
     const u32 first = atomicAdd(&streamed.use->long_pieces[turn.late], (u32)pieces) + turn.late * streamed.most_long_pieces;
@@ -94,19 +103,20 @@ RIPPLET_FN void list_pieces(const Streamed& streamed, Turn turn, const Units& fr
     }
 }
 
-// Lists that lie together, of lanes that follow one another.
+// Lists of consecutive lanes that lie side by side in the host's memory, and are fetched together.
 struct Chain {
-    // The lane of the first; and of that lane, where all of them are, of others no words.
+    // The first lane of the chain. In that lane, `all` is the place of the whole chain; in others it has no
+    // words.
     u32 head;
     Far all;
 
-    // The chain that a lane's list is in. None that is alone is in one with others.
+    // The chain that a lane's list is in. A list for which `is_alone` is set is a chain of its own.
     RIPPLET_FN static Chain of(const Far& far, bool is_alone) {
         const u64 end = far.word + far.words, shift = far.weights - far.word;
         const u64 begin_before = __shfl_up_sync(ALL_LANES, far.word, 1), end_before = __shfl_up_sync(ALL_LANES, end, 1);
         const u64 shift_before = __shfl_up_sync(ALL_LANES, shift, 1);
         const u32 alone = __ballot_sync(ALL_LANES, is_alone), before = lane_id() > 0 ? lane_id() - 1 : 0;
-        // It begins where that one ends, or in the same word, or little lies between.
+        // The list begins where the one before ends, or within the next 4 words.
         const bool is_near = far.word <= end_before + 4;
         const bool weighs_alike = !WEIGHTED || COMPRESSED || shift == shift_before;
         const bool follows = lane_id() > 0 && !is_alone && !(alone >> before & 1) && far.word >= begin_before && is_near && weighs_alike;
@@ -117,7 +127,7 @@ struct Chain {
     }
 };
 
-// Fetches the lists that are wanted.
+// Fetches the requested lists over the bus into the region.
 RIPPLET_FN void fetch(const Run& run, Turn turn) {
     constexpr bool WITH_WEIGHTS = WEIGHTED && !COMPRESSED;
     const Field& field = run.field;
@@ -129,7 +139,7 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
     for (u64 item = 32 * warp; item < count; item += 32 * warps) {
         const bool is_listed = item + lane_id() < count;
         const u32 v = is_listed ? wanting[item + lane_id()] : 0;
-        // Those who were listed before have theirs.
+        // A vertex that was requested twice has its list already.
         const bool wanted = is_listed && streamed.fetched[0][v] == WANTED;
         for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
             Far far = {};
@@ -138,7 +148,8 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
             const Chain chain = Chain::of(far, is_long || far.words == 0);
             const Far& all = chain.all;
             const Units units = Units::of(all.word, all.words), weights = Units::of(all.weights, WITH_WEIGHTS ? all.words : 0);
-            // Weights begin as many words into their first unit as the lists would if both began alike.
+            // Weights keep the alignment of 16 bytes that they have in the host's memory: `shift` words
+            // behind that of the arcs.
             const u32 into = (u32)(all.word % 4), shift = WITH_WEIGHTS ? (u32)(all.weights - all.word) % 4 : 0;
             const u64 room = 4 * (units.count + (shift > 0 && units.count > 0));
             const u32 own = is_long ? 0 : (u32)room, until = warp_prefix_sum(own);
@@ -147,7 +158,8 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
             u64 at = begin + (until - own);
             bool is_staged = fits && !is_long;
             if (is_long) {
-                // Pieces are listed once for a region: whose list is wanted behind the others' gets it late.
+                // `fetch_long` runs once for a region. A long list of the second request (`WANTS_ALONE`) is
+                // fetched on demand.
                 at = streamed.wants == WANTS_ALONE ? streamed.region_words : atomicAdd(&streamed.use->words, room);
                 is_staged = at + room <= streamed.region_words;
             }
@@ -175,7 +187,7 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
     if (unstaged > 0) atomicAdd(&field.tallies->unstaged, unstaged * arrays);
 }
 
-// Has nobody look in the region any more for the lists that are in it.
+// Marks the lists in the region as not fetched, so that the region can be reused.
 RIPPLET_FN void forget(const Run& run) {
     const Streamed& streamed = run.field.streamed;
     const u32 threads = gridDim.x * BLOCK, start = blockIdx.x * BLOCK + threadIdx.x;
@@ -188,7 +200,7 @@ RIPPLET_FN void forget(const Run& run) {
     }
 }
 
-// The pieces of long lists, a warp each.
+// Fetches the pieces of long lists, a warp per piece, four loads in flight per lane.
 RIPPLET_FN void fetch_long(const Run& run, Turn turn) {
     constexpr u32 AT_ONCE = 4;
     const Streamed& streamed = run.field.streamed;
@@ -208,21 +220,22 @@ RIPPLET_FN void fetch_long(const Run& run, Turn turn) {
     }
 }
 
-// Wants the lists of those who are active and have their turn in a phase that is still to come, or in one of some behind it.
+// Requests the lists of active vertices that are scheduled in a coming phase, or in one of the phases after
+// it.
 //
-// A unit's vertices that are at their turn in phases that follow one another lie side by side, up to `stride` of them. Their
-// lists are wanted together when the first are next, and then those of who was woken meanwhile. When a round begins, most units
-// are amid such phases, and want the lists of the next alone: these have room in regions that the end of the round before
-// left half empty.
+// The vertices of a block that are scheduled in up to `stride` consecutive phases lie side by side. Their
+// lists are requested together when the first of these phases comes next, and later for vertices activated
+// meanwhile. When a round begins, most blocks are in the middle of such a sequence and request the next phase
+// alone (`WANTS_ALONE`); these lists go to regions that the end of the round before left half empty.
 RIPPLET_FN void want(const Run& run, Turn turn) {
     const Field& field = run.field;
-    // The first phase of a round comes next while the last of the round before is at work, whose members get theirs there.
+    // Phase 0 is prefetched during the last phase of the round before, whose members request their own lists.
     const Turns turns(field, field.round), at_work(field, field.round - 1);
     const bool begins = turn.phase == 0;
     const u32 together = min(field.streamed.ahead, turns.stride), size = 8 * together, wants = field.streamed.wants;
     const u64 stretch = 8ull * turns.phases, first_unit = turn.first / stretch, units = (turn.end + stretch - 1) / stretch - first_unit;
     const u64 threads = (u64)gridDim.x * BLOCK, count = size * units, start = (u64)blockIdx.x * BLOCK + threadIdx.x;
-    // A warp has all its lanes.
+    // All lanes of a warp must call `list_wanted`.
     for (u64 at = start; at - start % 32 < count; at += threads) {
         const u32 unit = (u32)(first_unit + at / size), number = turns.turn_of(unit, turn.phase);
         u64 first = at < count ? turns.first_at(unit, number) : turn.end;
@@ -238,14 +251,14 @@ RIPPLET_FN void want(const Run& run, Turn turn) {
     }
 }
 
-// Lists that the host copies together, of vertices of one shard in one direction: the first's first word, and where in
-// the stage it is.
+// Lists that the host copied together, of vertices of one shard in one direction: `word` is the first list's
+// word in the host's memory, and `at` its word in the staging area.
 struct Copied {
     u32 side, first, end, at;
     u64 word;
 };
 
-// Finds them.
+// Records where lists copied by range are in the staging area; a thread per vertex.
 RIPPLET_FN void find_copied(const Run& run, const Copied& copied) {
     const Field& field = run.field;
     const u64 threads = (u64)gridDim.x * BLOCK;
@@ -255,11 +268,11 @@ RIPPLET_FN void find_copied(const Run& run, const Copied& copied) {
     }
 }
 
-// Wants the lists of a part's members that wake others.
+// Requests the lists of a part's changed vertices that activate their neighbours.
 RIPPLET_FN void want_changed(const Run& run, Turn turn) {
     const Field& field = run.field;
     const u64 threads = (u64)gridDim.x * BLOCK, start = (u64)blockIdx.x * BLOCK + threadIdx.x;
-    // A warp has all its lanes.
+    // All lanes of a warp must call `list_wanted`.
     for (u32 of_class = 0; of_class < LARGE; of_class++) {
         const Members members(field, of_class);
         const u32 count = field.tallies->members[turn.parity][of_class];
@@ -276,13 +289,13 @@ RIPPLET_FN void want_changed(const Run& run, Turn turn) {
     }
 }
 
-// Lists of one direction that the host has ferried to the stage: so many of those that were wanted late, from the first on;
-// and where the wanted of the early would be, where in the stage they are.
+// Lists of one direction that the host copied into the staging area: `count` of those requested on demand,
+// from `first` on. Their places stand at the same indices of the (unused) prefetch requests.
 struct Ferried {
     u32 side, first, count;
 };
 
-// Finds them.
+// Records where lists copied by the host are in the staging area; a thread per list.
 RIPPLET_FN void find_ferried(const Run& run, Ferried ferried) {
     const Streamed& streamed = run.field.streamed;
     const u32 threads = gridDim.x * BLOCK;

@@ -1,11 +1,14 @@
-// The lowest degrees: a lane has all of a vertex's votes in its registers, and waits for no other.
+// Thread-mapped vertices (kernel `ripplet_choose_low`): degrees up to 16 if votes are counted, otherwise up
+// to 8. A lane has all votes of a vertex in its registers and sorts them there. Shared memory: per warp, 32
+// `Member`s and a row of `LOW_KEYS + 1` keys a lane.
 #pragma once
 
 namespace ripplet {
 
-// How many of the lowest classes lanes count alone: up to 16 arcs, as they need few registers and more
-// warps fit. A sketch of as many slots as there are arcs loses nothing, so sorting does for it as well;
-// of fewer slots it is a lane's where all of its slots are.
+// The number of degree classes counted here. Few registers a lane let more warps fit a multiprocessor than in
+// `choose_middle`, so this is a kernel of its own. A sketch with as many slots as a vertex has arcs loses
+// nothing, so sorting gives the same result (`LOSSLESS`); with fewer slots, a lane takes the vertex if one
+// lane holds the whole sketch.
 constexpr u32 ALL_LOW = UNIT ? 3 : 2;
 constexpr u32 LOSSLESS = BY_MAJORITY || SKETCH_SLOTS < 4 ? 0
                          : SKETCH_SLOTS < 8              ? 1
@@ -13,15 +16,15 @@ constexpr u32 LOSSLESS = BY_MAJORITY || SKETCH_SLOTS < 4 ? 0
                                                          : ALL_LOW;
 constexpr u32 LOW = SKETCH_SLOTS == 0 ? ALL_LOW : GROUP == 1 ? 2 : LOSSLESS;
 
-// The label that wins a vertex's votes, up to `KEYS` of them. `row` is the lane's, of shared memory.
-// All lanes of a warp call it together; those without a vertex have one without arcs.
+// Finds the label that wins a vertex's votes, at most `KEYS` of them. `row` is the lane's row of shared
+// memory. All lanes of a warp call it together; a lane without a vertex passes one without arcs.
 template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& member, Key* row) {
     constexpr bool SKETCHES = SKETCH_SLOTS > 0 && (KEYS == 4 ? LOSSLESS < 1 : LOSSLESS < 2);
     const Chooser v(run, member.id, member.label);
     const u32 degree = member.place.degree();
     Arc arcs[KEYS];
     if constexpr (SKETCHES) {
-        // A sketch takes the votes in their order.
+        // The result of a sketch depends on the order of the votes.
         const Sketched vertex = Sketched::of(run.field, member);
         Cursor cursor = Cursor::at(run.field, vertex.place, vertex.start);
 #pragma unroll
@@ -56,14 +59,14 @@ template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& me
     return end;
 }
 
-// The turns of a class.
+// Updates the members of a class, a lane per vertex.
 template <u32 KEYS>
 RIPPLET_FN void choose_few(const Run& run, Turn turn, u32 of_class, Key* row, Seen* seen) {
     const Field& field = run.field;
     const Members members(field, of_class);
     const u32 count = members_until(field, turn, of_class);
     u32* const taken = &takers(field, turn).taken[of_class];
-    // Some are taken at a time where there are many.
+    // Takes several batches of 32 at once if there are many, to save atomics.
     const u32 share = count / (gridDim.x * BLOCK) / 8;
     const u32 together = 32 * min(max(share, 1u), 8u);
     for (u32 first; (first = take(taken, together)) < count;) {

@@ -1,148 +1,153 @@
-// The state of a run, as the host lays it out (`src/lp/layout.rs` has the same structs).
+// The state of a run (`Field`) and of a phase (`Turn`), as the host lays them out: `src/lp/layout.rs` has the
+// same structs. They are kernel arguments, passed by value.
 //
-// Before this file comes the run's configuration, constants of the compilation:
+// The run's configuration comes before this file, as constants of the compilation:
 //
 //     bool DIRECTED, WEIGHTED, SHARDED     the graph
-//     bool COMPRESSED, STREAMED            whether its lists are; whether some of them are not on the device
-//     bool RANKED, MIRRORED                whether several devices share it: `exchange.cuh`; whether all vertices
-//                                          have their turn in one phase there
-//     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones a vertex
+//     bool COMPRESSED, STREAMED            compressed lists; some lists in the host's memory
+//     bool RANKED, MIRRORED                several devices share the run (`exchange.cuh`); all vertices
+//                                          update in one phase there, so there are mirrors
+//     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones per vertex
 //     u32  WAKE, TOTAL                     below
-//     bool FALLS_WITH_TOTAL, CARRIES       what the program says of its hooks
+//     bool FALLS_WITH_TOTAL, CARRIES       properties of the program's hooks
 //     bool SMALLEST_TIES, IN_PLACE         the schedule; IN_PLACE is `async`
-//     u32  SKETCH_SLOTS                    the counter: 0 is exact; otherwise a sketch's slots, and
-//     bool BY_MAJORITY, RECOUNTS           whether it is Boyer-Moore's; whether it scans twice;
-//     bool DRAWN_START                     whether it begins with a drawn arc
+//     u32  SKETCH_SLOTS                    the counter: 0 is exact, otherwise the slots of a sketch
+//     bool BY_MAJORITY, RECOUNTS           the sketch is Boyer-Moore's; it scans twice
+//     bool DRAWN_START                     a scan begins with a drawn arc
 #pragma once
 
 namespace ripplet {
 
 constexpr u32 WAKE_DISAGREEMENT = 0, WAKE_CHANGE = 1, WAKE_ALWAYS = 2;
-// Which lists are wanted ahead: all; of vertices that have their turns in phases that follow one another; of others.
+// Which lists to prefetch: all; those that units need in several phases in a row; the others.
 constexpr u32 WANTS_ALL = 0, WANTS_TOGETHER = 1, WANTS_ALONE = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;
 
-// Threads of a block, and of one that scans.
+// Threads of a block, and of a block that scans a large vertex.
 constexpr u32 BLOCK = 256, SCAN_BLOCK = 1024;
 
-// Degree classes: up to 4, up to 8, … as `MOST` says. Up to 1024 a warp's lanes count; up to 4096 a
-// block; a large vertex has a large block to itself, or many.
+// Degree classes, with the upper bounds that `MOST` has: 4, 8, 16, … 1024, 4096. A vertex is mapped to lanes
+// of a warp up to degree 1024, to a block up to 4096, and above that (`LARGE`) to a block of 1024 threads or
+// to the grid.
 constexpr u32 UP_TO_4 = 0, UP_TO_8 = 1, UP_TO_16 = 2, UP_TO_32 = 3, UP_TO_1024 = 8;
 constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 
-// Arcs of a vertex that a block takes at a time, and of what has its pieces listed.
+// Arcs in a piece, the part of a large vertex that one block takes; and the degree above which a vertex has
+// its pieces listed for pulling.
 constexpr u32 PIECE = 4096, HUB = 512;
 
-// Vertices of consecutive ids that are known to be idle together.
+// Consecutive vertices that share one activation stamp (`Field::woken`), so that inactive ones are skipped
+// together.
 constexpr u32 GRAIN = 256;
 
 struct Column {
     u32* values;
     u32 length;
-    // Where its values are in a draft; 0xffffffff where it is not written.
+    // Index of its first value in a draft; 0xffffffff if the program does not write the column.
     u32 draft;
 };
 
-// A part of a vertex of many arcs: `owner` is the vertex, or the number of a large one.
+// A piece of a vertex of many arcs. `owner` is the vertex, or the index of its `Large` record.
 struct Piece {
     u32 owner, index;
 };
 
-// By class, of LARGE by the piece: how many members have been taken; and how many scans.
+// Work counters: members taken so far by class, pieces for `LARGE`, and scans of large vertices.
 struct Takers {
     u32 taken[CLASSES], scans;
 };
 
-// A part of a phase of a streamed graph: the members that are of it or of a part before, pieces of the large ones, and
-// how many were taken of them.
+// A part of a phase of a streamed graph: the numbers of members and of pieces in it and in all parts before,
+// and its work counters.
 struct PhasePart {
     u32 until[CLASSES], pieces;
     Takers takers;
 };
 
-// What is used of a stage: words; and of those who came early, and of those who came late, how many want their lists,
-// and pieces of long ones.
+// Use of a region of the staging area: words allocated; and by time of request (prefetched, on demand) the
+// numbers of requested lists and of pieces of long lists.
 struct StageUse {
     u64 words;
     u32 wanted[2], long_pieces[2];
 };
 
-// Of a list that a streamed graph has in the host's memory, a piece to be fetched: so many units, from one place to
-// another.
+// A piece of a long list to be fetched from the host's memory. Addresses and length in units of 16 bytes.
 struct LongPiece {
     u64 from, to, units;
 };
 
-// Where lists are that are not all on the device; see `streamed.cuh`.
+// Where lists are if not all of them are on the device; see `streamed.cuh`.
 struct Streamed {
     const StreamedShard* shards;
-    // By direction, of each vertex: where in the stage its list is, or one of two values that say otherwise.
+    // By direction and vertex: the word of its list in the staging area, or `UNFETCHED`, or `WANTED`.
     u32* fetched[2];
     PhasePart* parts;
-    // Of the region that lists are fetched to: how much of it is used; who wanted them, the early, and as far behind as
-    // there may be, the late; and pieces of long ones.
+    // The region that lists are fetched to: its use; the vertices whose lists are requested, first the
+    // prefetched ones and from `most_wanted` on those on demand; and the pieces of long lists.
     StageUse* use;
     u32* wanted;
     LongPiece* long_pieces;
-    // Where all lists of members begin, and `chosen` beside them.
+    // Where the member lists of all classes begin; `chosen` has the same layout.
     u32* lists;
-    // The stage's first word, as words are counted from address 0; how many of them are before the region, and how many it
-    // has; and how far behind an arc there its weight is.
+    // In words: the staging area's begin (counted from address 0), the region's offset in it and its length,
+    // and the distance from an arc to its weight.
     u64 stage, region, region_words, weights_behind;
-    // The lists of the vertices before this one are on the device; whose vertices begin and end here.
+    // Lists of vertices below `near_end` are on the device. The device's own vertices are `own_first` to
+    // `own_end`.
     u32 near_end, own_first, own_end, most_wanted, most_long_pieces;
-    // For how many phases lists are fetched together, and which of them are wanted.
+    // Phases whose lists are prefetched together, and which of these lists are wanted (`WANTS_…`).
     u32 ahead, wants, padding;
 };
 
-// Devices that can share a run.
+// The most devices that can share a run.
 constexpr u32 MOST_RANKS = 16;
 
-// Values that others need of a vertex: its label, and those of its written columns.
+// Values of a vertex that other ranks need: its label, and those of its written columns.
 constexpr u32 VALUES = 1 + DRAFT_LENGTH;
 
-// Where a rank writes what its vertices have for the others, by vertex: a mirror in the memory of each, or where they are
-// brought, one in its own.
+// Where a rank writes its vertices' values for its peers, indexed by vertex: the mirror in each peer's
+// memory, or one in its own memory if mirrors are transported.
 struct Mirrors {
     u64 count;
     u32* of[MOST_RANKS];
 };
 
-// Counts that blocks add to. Those in the first part only grow; the host takes differences.
+// Counters that blocks add to. Those without a parity mostly grow during a run, and the host takes
+// differences; those by parity are reset for each phase.
 struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
-    // Slots of the region that a batch of large vertices uses.
+    // Slots of the table region that a batch of large vertices uses.
     u64 region_used;
-    // Bytes of others' letters.
+    // Bytes of messages received from other ranks.
     u64 heard_bytes;
-    // By parity of the phase: arcs of those who wake their neighbours.
+    // By parity of the phase: arcs of the changed vertices that activate their neighbours.
     u64 waking[2];
     u32 most_total;
     u32 batches;
-    // By parity of the phase and by class: its members; and those of all lower classes.
+    // By parity of the phase and by class: the number of members, and that of all lower classes.
     u32 members[2][CLASSES], lower[2][CLASSES];
-    // By parity: pieces of the large ones, and how many of these are open.
+    // By parity: pieces of the large vertices, and large vertices left for the grid-mapped kernel.
     u32 pieces[2], open[2];
     Takers takers;
-    // The number of the last phase after which the sleeping asked, in any grain.
+    // The number of the last phase after which vertices pulled. Their `woken` stamps are then out of date.
     u32 asked, padding;
-    // Words that were fetched from the host's memory, and those that found no room in the stage and were read there.
+    // Words fetched from the host's memory, and words of lists that found no room in the staging area.
     u64 fetched, unstaged;
     Barrier barrier;
 };
 
-// What a turn did: the label that the vertex has from now on, whether it changed, and whether that
-// wakes its neighbours.
+// Outcome of a vertex's update: its label from now on, whether the vertex changed, and whether that activates
+// its neighbours.
 struct Done {
     u32 label;
     bool changed, wakes;
 };
 
-// A large vertex whose turn it is.
+// Record of a vertex of more than 4096 arcs that updates in this phase.
 struct Large {
     u64 region, own, cast;
     u32 vertex, first_piece, pieces, slots, carried, nan;
-    // Whether only a count of every label will tell.
+    // Whether the grid-mapped kernel must count every label.
     u32 open;
     Done done;
 };
@@ -150,89 +155,93 @@ struct Large {
 struct Best;
 
 struct Field {
-    // Plain lists, or of compressed ones those of the first shard.
+    // Plain lists, or of compressed lists those of the first shard.
     Lists out, incoming;
     CompressedShard first;
-    // A `ShardStart` or a `CompressedShard` each.
+    // Shards: `ShardStart`s, or `CompressedShard`s.
     const void* shards;
     u32* labels;
-    // A byte a vertex: many may set it at once, and none has to wait. Of another rank's vertices, whether this
-    // one woke them since their last turn: `TOLD` where their rank knows.
+    // By vertex, 1 if it is active; a byte each, so that concurrent stores need no atomics. Of another rank's
+    // vertices: whether this rank activated it since its last update, and `TOLD` if that was sent.
     unsigned char* active;
-    // Of the phase in which a vertex changed last, and woke its neighbours, the stamp. Nothing where
-    // the sleeping never ask.
+    // By vertex, the stamp of the phase in which it last changed and activated its neighbours. Empty if no
+    // phase pulls.
     unsigned char* changed;
-    // By grain: the number of the last phase in which a neighbour woke one of its vertices.
+    // By vertex block: the number of the last phase in which one of its vertices was activated.
     u32* woken;
     u32 *totals, *shares, *drafts;
-    // Of all vertices, where several devices share compressed lists: nobody else has those of the others.
+    // Degrees of all vertices, if several devices share compressed lists: a rank has the lists of its own
+    // vertices only.
     const u32* degrees;
-    // Nothing where none are.
+    // Null if there are no mirrors.
     const Mirrors* mirrors;
     Tallies* tallies;
-    // By class: the members of the phase, as `Members` finds them; U32_MAX in the place of those who had
-    // their turn and did not change, and when changes are shown, of all who wake nobody. For LARGE
-    // there are records.
+    // By class, the members of the phase, as `Members` indexes them. U32_MAX replaces a vertex that updated
+    // and did not change, and after the commit every vertex that does not activate its neighbours. `LARGE`
+    // has records instead.
     u32* members[LARGE];
-    // What the members that changed chose, of all classes, the lowest first. In place, where ranks are told of
-    // them, whether they wake others; else nothing.
+    // Labels chosen by the members that changed: by class, the lowest first. Under `async` on several
+    // devices, whether they activate their neighbours; under `async` on one device, empty.
     u32* chosen;
     Large* large;
     Piece* pieces;
-    // The pieces of every vertex of more than 512 arcs, where the sleeping may ask.
+    // The pieces of every vertex of more than `HUB` arcs, for pulling.
     const Piece* hubs;
     u32 hub_pieces;
-    // 0 where the sleeping never ask.
+    // Pull threshold: vertices pull if more than one arc in `waking_share` belongs to a changed vertex. 0:
+    // never.
     u32 waking_share;
-    // What each piece of a large vertex found best; a `Best`.
+    // By piece of a large vertex, the best label of its part of the table: a `Best`.
     Best* found;
     // Tables of large vertices: `Slot`s.
     void* region;
-    // What pieces' sketches hold, `SKETCH_SLOTS` each.
+    // By piece of a large vertex, the labels and weights of its sketch: `SKETCH_SLOTS` each.
     u32* sketched_labels;
     u64* sketched_weights;
-    // Arcs in `out.ids`.
+    // Number of entries of `out.ids`.
     u64 arcs, grand_total, region_slots;
     u32 vertices, shard_count, seed, volume_shift;
     u32 round, phases;
-    // Degrees up to this are scanned by one block, of so much shared memory in bytes.
+    // A block scans vertices up to degree `scan_most`, with `scan_shared` bytes of shared memory.
     u32 scan_most, scan_shared;
-    // No vertex is of a lower class than this.
+    // The lowest class: vertices of lower degree are counted in this one.
     u32 least_class;
-    // Whether the round's fingerprint is wanted.
+    // Whether to update the fingerprint of all labels.
     u32 traced;
     Streamed streamed;
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
-// A phase of the round; its number, counted from the first of the run, and whether that is odd; its
-// stamp, which none of the 254 before it has; and the number of the first phase of the round before:
-// who is active was woken since then, as in the round between all had their turn. That is asked of the
-// grains first where most vertices are idle.
+// A phase. `phase` is its index in the round; `number` counts the phases of the run, and `parity` is its
+// lowest bit; `stamp` differs from those of the 254 phases before. `since` is the first phase of the round
+// before: a vertex that is active now was activated in it or later, as every vertex updates once a round. If
+// most vertices are inactive, `asks_grains` has the stamps of vertex blocks read first.
 struct Turn {
     u32 phase, number, parity, stamp, since, asks_grains;
-    // Whether vertices may not take larger labels than theirs; in place only.
+    // Whether a vertex may only take smaller labels (a pick-less round); `async` only.
     u32 picks_less;
-    // Whose turn it may be: the vertices from `first` to `end`; and the number of that part of the phase.
+    // Vertices that may update: `first` to `end`; and the number of this part of the phase.
     u32 first, end, part;
-    // Whether who changed leaves it to the sleeping to ask, when their lists are there the next time.
+    // Whether activation is deferred: vertices pull when their own lists are next on the device.
     u32 defers;
-    // Whether those who want lists have their turn already: 1, or 0 where it is the next.
+    // 1 if lists are requested on demand, by vertices that update in this phase; 0 if they are prefetched.
     u32 late;
 };
 
-// What makes a vertex active whose rank was told, or need not be.
+// Value of `Field::active` for another rank's vertex whose rank has been sent the activation, or knows
+// already.
 constexpr unsigned char TOLD = 2;
 
-// Whether changes stay listed when all have chosen, to be shown or to be told.
+// Whether changed vertices stay listed when all have chosen, to be committed or to be sent to other ranks.
 constexpr bool LISTS_CHANGES = !IN_PLACE || RANKED;
 
-// A neighbour, and the weight of the arc to it; no neighbour is U32_MAX.
+// A neighbour, and the weight of the arc to it. `id` is U32_MAX for none.
 struct Arc {
     u32 id, weight;
 };
 
-// A class's members. Two classes share a list: one begins at its front, the other at its end.
+// The members of a class. Two classes share an array: even classes grow from its front, odd ones from its
+// end.
 struct Members {
     u32* first;
     i64 step;

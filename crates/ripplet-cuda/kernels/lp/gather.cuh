@@ -1,9 +1,12 @@
-// The beginning of a phase: the active vertices whose turn it is are listed by degree class.
+// Compaction of the frontier, the beginning of a phase: lists the active vertices that are scheduled in it,
+// by degree class. A block takes 256 units of 8 vertices, a thread per unit; then each warp reads the
+// vertices of its 32 units as they lie in memory, 8 steps of 32 lanes. Shared memory: counts and list
+// positions by class (`u32[2 * CLASSES]`).
 #pragma once
 
 namespace ripplet {
 
-// Whose turn it is in a round: see `ripplet_lp::Order::Phased`.
+// Which vertices update in which phase of a round: `ripplet_lp::Order::Phased` defines it.
 struct Turns {
     u32 key, phases, stride;
 
@@ -11,22 +14,22 @@ struct Turns {
         key = stream_key(field.seed, round, PHASE_STREAM);
         phases = field.phases;
         const u32 drawn = part_of(mix(U32_MAX ^ key), 3);
-        // Vertices 8 apart share a unit at every other stride.
+        // With a stride of 1, vertices that are 8 apart are in different units.
         const bool parts = round >= 20 && round % 4 == 0;
         stride = parts ? 1 : min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
     }
-    // The number of those of a unit's vertices that are at their turn in a phase.
+    // The index, among the `phases` units of block `unit`, of the one that is scheduled in a phase.
     RIPPLET_FN u32 turn_of(u32 unit, u32 phase) const {
         const u32 start = part_of(mix(unit ^ key), phases);
         return (u32)(((u64)start + phase) % phases);
     }
-    // The first of the 8 vertices of a unit that have this number, each `stride` behind the one before. Some
-    // may lie behind the last vertex.
+    // The first of the 8 vertices of a block's unit with this index; they are `stride` apart. Some may lie
+    // behind the last vertex.
     RIPPLET_FN u64 first_at(u32 unit, u32 turn) const {
         return (u64)unit * 8 * phases + (u64)(turn / stride) * 8 * stride + turn % stride;
     }
     RIPPLET_FN u64 first_of(u32 unit, u32 phase) const { return first_at(unit, turn_of(unit, phase)); }
-    // Whether a vertex is at its turn in a phase.
+    // Whether a vertex is scheduled in a phase.
     RIPPLET_FN bool is_at(u64 v, u32 phase) const {
         const u64 stretch = 8ull * phases;
         const u32 behind = (u32)(v % stretch), turn = behind / (8 * stride) * stride + behind % stride;
@@ -34,7 +37,7 @@ struct Turns {
     }
 };
 
-// Whether a vertex of a unit may be active, of `spread` ids from `first` on.
+// Whether any of `spread` vertices from `first` on may be active, by the stamps of their vertex blocks.
 RIPPLET_FN bool stirs(const Field& field, Turn turn, u64 first, u32 spread) {
     const u64 end = min((u64)field.vertices, first + spread);
     const u32 age = turn.number - turn.since;
@@ -44,8 +47,8 @@ RIPPLET_FN bool stirs(const Field& field, Turn turn, u64 first, u32 spread) {
     return any;
 }
 
-// Has the lists of a streamed graph's vertices fetched, a lane's each, if they are not on the device; all lanes of a
-// warp call it.
+// Requests the lists of scheduled vertices of a streamed graph, a lane each, if they are not on the device.
+// All lanes of a warp call it.
 RIPPLET_FN void list_wanted(const Field& field, Turn turn, u32 v, bool is_there) {
     const Streamed& streamed = field.streamed;
     const bool wanted = is_there && v >= streamed.near_end && streamed.fetched[0][v] == UNFETCHED;
@@ -55,16 +58,16 @@ RIPPLET_FN void list_wanted(const Field& field, Turn turn, u32 v, bool is_there)
     for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) streamed.fetched[side][v] = WANTED;
 }
 
-// Lists the active vertices at their turn, which stop being active. Each thread of a warp knows where
-// one unit begins; then they take the members of all these units together, as they lie in memory.
+// Lists the active vertices that are scheduled in this phase, and marks them inactive.
 RIPPLET_FN void gather(const Run& run, Turn turn) {
     const Field& field = run.field;
     Tallies* tallies = field.tallies;
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
     const Turns turns(field, field.round);
-    // A unit may lie on both sides of a bound. Of other ranks' vertices it is forgotten that they are active: where a
-    // phase has parts, with the first, or the host has seen to that.
+    // A unit may cross a rank's bound. Marks of other ranks' scheduled vertices are cleared as well, as these
+    // vertices update now: by the first part of a phase on demand; otherwise the host clears them
+    // (`forget_others`).
     const bool forgets = RANKED && (!STREAMED || (turn.late > 0 && turn.part == 0));
     const u32 own_first = STREAMED ? field.streamed.own_first : turn.first, own_end = STREAMED ? field.streamed.own_end : turn.end;
     const u64 stretch = 8ull * turns.phases, nowhere = forgets ? field.vertices : turn.end;
@@ -94,7 +97,8 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
         for (u32 step = 0; step < 8; step++) {
             if (found[step]) field.active[ids[step]] = 0;
             if (STREAMED && turn.late) list_wanted(field, turn, ids[step], found[step]);
-            // All are read at once, those of nobody as well.
+            // Degrees are loaded without a branch, so that 8 loads overlap; unscheduled lanes load that of
+            // `turn.first`.
             const u32 degree = place_of(field, found[step] ? ids[step] : turn.first).degree();
             degrees[step] = found[step] ? degree : 0;
             visited += found[step];
@@ -103,7 +107,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
         for (u32 step = 0; step < 8; step++) {
             const u32 v = ids[step], degree = degrees[step];
             scanned += degree;
-            // Who hears nobody stays as it is.
+            // A vertex without neighbours keeps its label.
             const u32 own = degree > 0 ? class_of(field, degree) : CLASSES;
             const u32 alike = __match_any_sync(ALL_LANES, own);
             const u32 before = __popc(alike & ((1u << lane_id()) - 1));

@@ -1,4 +1,5 @@
-// The draws: pure functions of (seed, round, stream, vertex), as `ripplet_lp` defines them.
+// Counter-based random numbers: pure functions of (seed, round, stream, vertex), as `ripplet_lp` defines
+// them.
 #pragma once
 
 namespace ripplet {
@@ -6,7 +7,7 @@ namespace ripplet {
 constexpr u32 PHASE_STREAM = 1, TIE_STREAM = 2, VOLUME_STREAM = 3, START_STREAM = 4,
               PROGRAM_STREAM = 16;
 
-// lowbias32: a bijection of 32 bits.
+// lowbias32 (Wellons): a bijection of 32 bits.
 RIPPLET_FN u32 mix(u32 x) {
     x ^= x >> 16;
     x *= 0x7feb352du;
@@ -19,7 +20,7 @@ RIPPLET_FN u32 stream_key(u32 seed, u32 round, u32 stream) {
     return mix(seed ^ mix(round ^ mix(stream)));
 }
 
-// A draw of 0 .. parts from 32 hashed bits, by their high part.
+// Maps 32 hashed bits to 0 .. parts - 1, by multiplication and shift.
 RIPPLET_FN u32 part_of(u32 hashed, u32 parts) { return (u32)(((u64)hashed * parts) >> 32); }
 
 }  // namespace ripplet

@@ -1,23 +1,26 @@
-// Degrees that a warp does not sort, up to 4096: a block a vertex. Each thread holds up to 16 votes in
-// registers, and a table in shared memory, with room for all labels, counts them.
+// Block-mapped vertices: degrees 1025 to 4096, or 513 to 4096 if votes have weights. A block of 256 threads
+// takes a vertex. Each thread has up to 16 votes in registers, and a hash table in shared memory, with room
+// for all labels, counts them. Shared memory (`SHARED` bytes): `Team::BYTES` for reductions, then the table;
+// before that, the same place has the decoded arcs of a compressed list.
 #pragma once
 
 namespace ripplet {
 
 typedef Block<BLOCK> Team;
 
-// Votes of a thread, and shared memory of a block of tables.
+// Votes of a thread, and bytes of shared memory of a block.
 constexpr u32 HELD = PIECE / BLOCK, SHARED = 57344;
 
-// A neighbour's vote, as it is counted.
+// The vote of a neighbour, with weight 1 if votes are counted.
 RIPPLET_FN Vote vote_of(const Chooser& v, const Arc& arc) {
     Vote vote = v.vote(arc);
     if (UNIT) vote.weight = vote.label != NO_LABEL;
     return vote;
 }
 
-// A thread's arcs, of those from number `first` on that a block of so many threads reads together: up to `COUNT`
-// each. `room` is the block's shared memory, of which compressed lists need 8 bytes an arc for the moment.
+// Reads a thread's arcs: up to `COUNT` of those from number `first` on, which a block of `THREADS` threads
+// reads together. `room` is the block's shared memory; compressed lists use 8 bytes an arc of it during the
+// call.
 template <u32 THREADS, u32 COUNT>
 RIPPLET_FN void read_arcs(const Field& field, const Place& place, u32 first, unsigned char* room, Arc (&arcs)[COUNT]) {
     const u32 degree = place.degree();
@@ -44,7 +47,7 @@ RIPPLET_FN void read_arcs(const Field& field, const Place& place, u32 first, uns
     }
 }
 
-// The votes of these arcs.
+// Reads a thread's votes, of the same arcs as `read_arcs`.
 template <u32 THREADS, u32 COUNT>
 RIPPLET_FN void read_votes(const Chooser& v, const Place& place, u32 first, unsigned char* room,
                            Vote (&votes)[COUNT]) {
@@ -66,7 +69,7 @@ struct Cast {
             if (votes[index].label == v.label) own += votes[index].weight;
         }
     }
-    // Of all threads of a block.
+    // Sums over all threads of a block.
     template <class Team> RIPPLET_FN void sum_up(const Team& team) {
         const Cast of_warp = {Warp{}.sum(own), Warp{}.sum(all)};
         const Cast here = team.across(of_warp, Cast{0, 0});
@@ -75,14 +78,14 @@ struct Cast {
     }
 };
 
-// What an arc's neighbour carries to the vertex, where it votes for a label.
+// The carry from an arc's neighbour, if that votes for `label`.
 RIPPLET_FN u32 carried_over(const Chooser& v, const Arc& arc, u32 label) {
     const Vote vote = v.vote(arc);
     return vote.weight > 0 && vote.label == label ? v.carry(arc) : 0;
 }
 
-// What is carried to the vertices of a warp's teams, of so many lanes each, by all of their arcs: a warp decodes one
-// vertex's compressed list after the other.
+// The carries of the vertices of a warp's teams (`size` lanes each), over all of their arcs. The warp decodes
+// one compressed list after the other.
 RIPPLET_FN u32 carried_to_teams(const Chooser& v, const Best& best, u32 size) {
     const Field& field = v.run->field;
     u32 mine = 0;
@@ -103,8 +106,9 @@ RIPPLET_FN u32 carried_to_teams(const Chooser& v, const Best& best, u32 size) {
     return mine;
 }
 
-// What is carried to the vertex by those of a thread's arcs, of `first` to `end`, that vote for the winner: the
-// threads of a team, which are one or some of a warp's lanes, or some warps, share them.
+// The carry of a vertex: the largest of those neighbours, among arcs `first` to `end`, that vote for the
+// winner. The `size` threads of a team share the arcs; a team is one lane, some lanes of a warp, or some
+// warps.
 RIPPLET_FN u32 carried_by(const Chooser& v, const Place& place, const Best& best, u32 first, u32 end, u32 rank,
                           u32 size) {
     const Field& field = v.run->field;

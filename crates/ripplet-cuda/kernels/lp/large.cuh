@@ -1,10 +1,11 @@
-// Degrees above 4096: each vertex has a record, and its arcs are taken by the piece. First, whoever
-// has time adds up its votes; often that shows that it keeps its label. If not, `scanned.cuh` counts.
+// Records and sums of large vertices, of more than 4096 arcs. A vertex has a `Large` record, and its arcs are
+// taken in pieces of 4096, a block each, by the kernel `ripplet_choose`. The sums of votes often show that
+// the vertex keeps its label. If they do not, `scanned.cuh` counts labels.
 #pragma once
 
 namespace ripplet {
 
-// Makes the record of a vertex whose turn it is. One thread calls it.
+// Creates the record and the pieces of a large vertex. One thread calls it.
 RIPPLET_FN void list_large(const Field& field, Turn turn, u32 v, u32 degree) {
     Tallies* tallies = field.tallies;
     const u32 number = atomicAdd(&tallies->members[turn.parity][LARGE], 1u);
@@ -19,7 +20,7 @@ RIPPLET_FN void list_large(const Field& field, Turn turn, u32 v, u32 degree) {
     for (u32 index = 0; index < pieces; index++) field.pieces[first + index] = Piece{number, index};
 }
 
-// Adds up votes, a block a piece.
+// Sums the votes of the pieces, a block per piece.
 RIPPLET_FN void cast_pieces(const Run& run, Turn turn) {
     const Field& field = run.field;
     const u32 pieces = pieces_until(field, turn);

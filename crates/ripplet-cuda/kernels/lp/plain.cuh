@@ -1,9 +1,10 @@
-// Neighbours of plain lists: any arc is read at once. `coded.cuh` has the same names for compressed lists.
+// Arcs of plain lists (compressed sparse rows): random access to any arc. `coded.cuh` has the same names for
+// compressed lists.
 #pragma once
 
 namespace ripplet {
 
-// The number of an arc. A graph of one shard has fewer than 2^32.
+// Index of an arc. A graph of one shard has fewer than 2^32 arcs.
 template <bool IS_SHARDED> struct NumberOfArc {
     typedef u64 Type;
 };
@@ -18,11 +19,11 @@ RIPPLET_FN u32 shard_in(const Field& field, u32 v) {
     return shard_of((const ShardStart*)field.shards, field.shard_count, v);
 }
 
-// Where a list begins: the number of its first arc.
+// Begin of a list: the index of its first arc.
 struct WholeBegin {
     ArcNumber arc;
 
-    // Of a vertex in a shard, so far behind the shard's first arc.
+    // The begin of a list at `offset` in its shard.
     RIPPLET_FN static WholeBegin of(const Field& field, u32 side, u32 shard, u32, u32 offset) {
         if (!SHARDED) return WholeBegin{(ArcNumber)offset};
         const ShardStart& start = ((const ShardStart*)field.shards)[shard];
@@ -33,7 +34,7 @@ struct WholeBegin {
     }
 };
 
-// In a streamed graph, the words of its first arc and of that arc's weight.
+// Begin of a list in a streamed graph: the words of its first arc and of that arc's weight.
 struct StreamedBegin {
     u64 arc, weight;
 
@@ -60,7 +61,7 @@ template <> struct BeginOfList<false> {
 };
 typedef BeginOfList<STREAMED>::Type ListBegin;
 
-// Where a vertex's neighbours are.
+// Place of a vertex's lists, and its degrees.
 struct Place {
     ListBegin out;
     u32 out_degree;
@@ -85,7 +86,7 @@ RIPPLET_FN Place place_of(const Field& field, u32 v) {
     return place;
 }
 
-// Where a vertex's list is in the host's memory, if it is not on the device.
+// A list's place in the host's memory, if it is not on the device.
 RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
     const u32 shard = shard_in(field, v);
     const u32* const offsets = (side > 0 ? field.incoming : field.out).offsets + ((u64)v + shard);
@@ -97,13 +98,13 @@ RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
 
 RIPPLET_FN u32 degree_of(const Field& field, u32 v) { return place_of(field, v).degree(); }
 
-// Arc number `index` of a vertex: its outgoing ones first.
+// Arc `index` of a vertex, outgoing arcs first.
 RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     if (DIRECTED && index >= place.out_degree) return place.incoming.at(field.incoming, index - place.out_degree);
     return place.out.at(field.out, index);
 }
 
-// A vertex's arcs one by one, by this lane alone, from any of them on and around.
+// Reads a vertex's arcs sequentially in one lane, from any arc on and around the end.
 struct Cursor {
     const Field* field;
     const Place* place;
@@ -118,8 +119,8 @@ struct Cursor {
     }
 };
 
-// Calls `visit(number, arc)` for the arcs from number `from` to `to` of a vertex, one a lane at a time: the lanes
-// of `warps` warps, each of which has its `rank`, share them.
+// Calls `visit(number, arc)` for the arcs `from` to `to` of a vertex, one per lane at a time. The lanes of
+// `warps` warps, numbered by `rank`, share the arcs.
 template <class Visit>
 RIPPLET_FN void each_arc_by_warps(const Field& field, const Place& place, u32 from, u32 to, u32 rank, u32 warps,
                                   Visit visit) {

@@ -1,4 +1,5 @@
-// The kernels of a round's stages.
+// Entry points of a phase's kernels; `../README.md` walks through their launches. The numbers behind each
+// argument are threads per block and blocks per multiprocessor that registers must allow.
 #pragma once
 
 namespace ripplet {
@@ -22,7 +23,7 @@ RIPPLET_FN void choose(const Run& run, Turn turn) {
     Seen seen = {0, 0, 0};
     cast_pieces(run, turn);
     if constexpr (SKETCH_SLOTS > 0) {
-        // Warps use shared memory otherwise.
+        // The next functions use shared memory with another layout, per warp.
         __syncthreads();
         choose_all_sketched(run, turn, LOW, &seen);
         seen.report(run.field, turn);
@@ -30,7 +31,7 @@ RIPPLET_FN void choose(const Run& run, Turn turn) {
     }
     choose_held(run, turn, UP_TO_4096, &seen);
     if (!UNIT) choose_held(run, turn, UP_TO_1024, &seen);
-    // Lanes use shared memory otherwise.
+    // The next function uses shared memory with another layout, per warp.
     __syncthreads();
     choose_middle(run, turn, &seen);
     seen.report(run.field, turn);
@@ -77,7 +78,7 @@ RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, s
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
     ripplet::choose_large(step.run, step.turn);
 }
-// Cooperative.
+// A cooperative launch: its blocks meet at grid barriers.
 RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 3) {
     if constexpr (ripplet::SKETCH_SLOTS > 0)
         ripplet::choose_large_sketched(step.run, step.turn);

@@ -1,15 +1,18 @@
-// Large vertices, a large block each (GLP, section 4.1): a table in shared memory counts the labels that
-// find a slot, exactly; a count-min sketch bounds all others together. Mostly what wins in the table
-// beats that bound. Where it does not, `spread.cuh` counts every label.
+// Large vertices, first attempt (kernel `ripplet_choose_scanned`): a block of 1024 threads per vertex of 4097
+// to `scan_most` arcs (GLP, section 4.1). A hash table in shared memory counts exactly the labels that find a
+// slot; a count-min sketch bounds the votes of all others. Mostly the winner in the table beats that bound.
+// If it does not, the vertex is left to `spread.cuh`, which counts every label.
+//
+// Shared memory (`scan_shared` bytes): reductions | sketch, 8 KiB | table, labels and sums.
 #pragma once
 
 namespace ripplet {
 
 typedef Block<SCAN_BLOCK> ScanTeam;
 
-// Of a block's shared memory, what the sketch gets.
+// Bytes of the sketch in a block's shared memory.
 constexpr u32 SKETCH_BYTES = 8192;
-// Fours of slots that a label looks at where not all labels may fit.
+// Groups of four slots that a label probes if the table may not have room for all labels.
 constexpr u32 PROBES = 4;
 // Votes that a thread reads at a time.
 constexpr u32 SCAN_HELD = UNIT ? 16 : 8;
@@ -22,17 +25,17 @@ template <class Sum> struct ScannedSums {
     u64 own;
     Table<Sum> table;
     Sketch<Sum> sketch;
-    // No label without a slot has more votes.
+    // Bound on the votes of any label without a slot.
     u64 outside;
 
-    // Adds some votes; whether some have no slot.
+    // Adds votes; returns whether some have no slot.
     RIPPLET_FN bool add(const Vote (&votes)[SCAN_HELD], u32 probes) const {
         bool any_outside = false;
         for (u32 index = 0; index < SCAN_HELD; index++) any_outside |= add(votes[index], probes);
         return any_outside;
     }
     RIPPLET_FN bool add(const Vote& vote, u32 probes) const {
-        // The own label was counted before: it is the one that would be waited for most.
+        // The own label's votes are summed already; its slot would have the most contention.
         if (vote.weight == 0 || vote.label == v.label) return false;
         if (table.add(vote.label, vote.weight, probes)) return false;
         sketch.add(vote.label, vote.weight);
@@ -43,11 +46,12 @@ template <class Sum> struct ScannedSums {
         sketch.clear(team.rank(), SCAN_BLOCK);
         team.sync();
         const u32 degree = place.degree();
-        // Where there is room for all labels, none is turned away.
+        // If the table has room for all labels, probing goes on until a slot is found.
         const u32 probes = degree <= table.slots() / 4 * 3 ? U32_MAX : PROBES;
         bool any_outside = false;
         if constexpr (COMPRESSED) {
-            // Tables are where decoded arcs would be: each is counted as it comes.
+            // The tables occupy the memory that decoded arcs would need, so each arc is counted as it is
+            // decoded.
             each_arc_by_warps(v.run->field, place, 0, degree, threadIdx.x / 32, SCAN_BLOCK / 32,
                               [&](u32, const Arc& arc) { any_outside |= add(vote_of(v, arc), probes); });
         } else {
@@ -70,7 +74,7 @@ template <class Sum> struct ScannedSums {
     }
 };
 
-// Judges the votes; false where a label outside of the table may win.
+// Judges the votes; returns false if a label outside of the table may win.
 template <class Sum>
 RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Place& place,
                               const Large& large, Verdict* verdict) {
@@ -89,11 +93,11 @@ RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Plac
     return verdict->best.found && verdict->best.score > v.bound(sums.outside);
 }
 
-// Whether a vertex that no block scans keeps its label; if so, that is the verdict.
+// Whether a vertex above `scan_most` keeps its label by its sums alone; if so, sets the verdict.
 RIPPLET_FN bool keeps_unseen(const ScanTeam& team, const Chooser& v, const Large& large,
                              Verdict* verdict) {
     Flag kept = {large.cast == 0 || keeps(v, large.own, large.cast, &verdict->best)};
-    // In place, threads may have seen different totals: the first decides.
+    // Under `async`, threads may have read different totals; the first one decides.
     if (IN_PLACE) {
         kept = team.of_first(kept);
         verdict->best = team.of_first(verdict->best);

@@ -1,10 +1,11 @@
-// When all whose turn it was have chosen: their choices are shown, before anybody is woken. In place,
-// each was shown at once, and is only told of.
+// The commit: when all vertices of the phase have chosen, their labels and columns are stored, before any
+// neighbour is activated. A thread per listed vertex, then a thread per large vertex; no shared memory. Under
+// `async`, changes are committed at once, and `show_all` only visits them, to send them to other ranks.
 #pragma once
 
 namespace ripplet {
 
-// What a value adds to the fingerprint of all labels; see `ripplet_lp`.
+// The contribution of one value to the fingerprint of all labels; `ripplet_lp` defines it.
 RIPPLET_FN u64 trace(u32 v, u32 label) {
     return (u64)mix(v ^ mix(label)) << 32 | mix(label ^ mix(~v));
 }
@@ -13,14 +14,14 @@ RIPPLET_FN u64 trace_of_change(const Field& field, u32 v, u32 before, u32 label)
     u64 print = trace(v, label) - trace(v, before);
     const u32* draft = field.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 index = 0; index < DRAFT_LENGTH; index++) {
-        // Values of different columns are different vertices to the fingerprint.
+        // A column's value contributes as if it belonged to a vertex of its own.
         const u32 place = mix(v ^ mix(index + 1));
         print += trace(place, draft[index]) - trace(place, *written(field, v, index));
     }
     return print;
 }
 
-// Shows what a vertex changed to; whether that wakes others.
+// Commits the change of a vertex; returns whether that activates its neighbours.
 RIPPLET_FN bool show_change(const Field& field, u32 v, u32 label, u64* print) {
     const u32 before = field.labels[v];
     if (field.traced) *print += trace_of_change(field, v, before, label);
@@ -32,8 +33,9 @@ RIPPLET_FN bool show_change(const Field& field, u32 v, u32 label, u64* print) {
     return wakes_others(before != label);
 }
 
-// Shows what all chose, where that was not shown at once, and hands `each` the vertices that changed; whoever wakes nobody
-// is not listed any more. All lanes of a warp call `each` together, with whether they have one. The fingerprint's change.
+// Commits all choices, if they are not committed yet, and calls `each` with every changed vertex. Unlists the
+// vertices that activate no neighbour. All lanes of a warp call `each` together, with a flag. Returns the
+// change of the fingerprint.
 template <class Each> RIPPLET_FN u64 show_all(const Field& field, Turn turn, const Each& each) {
     const Tallies* tallies = field.tallies;
     const u32* lower = tallies->lower[turn.parity];
@@ -68,7 +70,7 @@ template <class Each> RIPPLET_FN u64 show_all(const Field& field, Turn turn, con
     return print;
 }
 
-// Adds what the lanes of a warp have to the fingerprint.
+// Adds the lanes' changes of the fingerprint, with one atomic per warp.
 RIPPLET_FN void add_print(const Field& field, u64 print) {
     if (!field.traced) return;
     print = warp_sum(print);

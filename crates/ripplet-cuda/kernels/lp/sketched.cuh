@@ -1,16 +1,22 @@
-// Votes counted by a sketch: `ripplet_lp::counter` has the definition. A vertex's parts of 128 arcs are
-// sketched side by side and merged in pairs.
+// Approximate counting by a sketch (Misra-Gries or Boyer-Moore): `ripplet_lp::counter` has the definition.
+// Each part of 128 arcs of a vertex has a sketch of its own; sketches of parts are merged in pairs. This
+// replaces `sorted.cuh`, `held.cuh`, `scanned.cuh` and `spread.cuh` for all degrees above the classes of
+// `few.cuh`.
 //
-// A sketch is in the registers of a group of lanes, up to eight slots each; eight slots, then, are one
-// lane's. A warp reads the votes of all its parts together, each vote once and as it lies in memory,
-// through shared memory to the groups, and each group takes its own part's votes in their order.
-// (νMG8-LPA has eight lanes a sketch, and each of them reads every vote: that takes eight lanes' time
-// for what one can do, and reads neighbours of one vertex at a time.)
+// A sketch is in the registers of a group of lanes, up to eight slots a lane: 1, 2 or 4 lanes. A warp reads
+// the votes of all its parts together, each vote once and as it lies in memory. Through shared memory they go
+// to the groups, and each group takes the votes of its part in order. (νMG8-LPA has eight lanes a sketch, and
+// each of them reads every vote. That takes eight lanes for the work of one, and reads the neighbours of one
+// vertex at a time.)
+//
+//     warp:   | part 0 | part 1 | ... |       a row of ROW votes each, in shared memory
+//             | group  | group  | ... |       GROUP lanes, SLOTS slots in registers
+//                merge pairs: 0+1, 2+3, then (0+1)+(2+3), ...
 #pragma once
 
 namespace ripplet {
 
-// Arcs of a part; slots of a lane; lanes of a sketch; sketches of a warp.
+// Arcs of a part; slots of a sketch and of a lane; lanes of a sketch; sketches of a warp.
 constexpr u32 PART = 128;
 constexpr u32 SLOTS = SKETCH_SLOTS > 0 ? SKETCH_SLOTS : 1;
 constexpr u32 OWN = SLOTS < 8 ? SLOTS : 8;
@@ -18,7 +24,7 @@ constexpr u32 GROUP = SLOTS <= 8 ? 1 : SLOTS <= 16 ? 2 : 4;
 constexpr u32 SIDE_BY_SIDE = 32 / GROUP;
 typedef Lanes<GROUP> Group;
 
-// This lane's slots of its group's sketch. A free one has weight 0 and no label.
+// This lane's slots of its group's sketch. A free slot has weight 0 and no label.
 struct Slots {
     u32 labels[OWN];
     KeySum weights[OWN];
@@ -32,10 +38,10 @@ struct Slots {
         }
         return slots;
     }
-    // The number of a slot, as far as there are so many.
+    // The index of a slot in the group's sketch, and whether the sketch has that many.
     RIPPLET_FN static u32 number(u32 at) { return lane_id() % GROUP * OWN + at; }
     RIPPLET_FN static bool is_there(u32 at) { return SLOTS % OWN == 0 || number(at) < SLOTS; }
-    // The first slot that is free, or `OWN`.
+    // The first free slot of this lane, or `OWN`.
     RIPPLET_FN u32 first_free() const {
         u32 free = OWN;
 #pragma unroll
@@ -52,7 +58,7 @@ struct Slots {
         }
     }
 
-    // Takes a vote, the same at all lanes of a group; one of weight 0 is none.
+    // Adds a vote, the same at all lanes of the group. A vote of weight 0 has no effect.
     RIPPLET_FN void take(u32 label, KeySum weight) {
         if constexpr (BY_MAJORITY)
             take_by_majority(label, weight);
@@ -103,14 +109,14 @@ struct Slots {
         }
         if (open && weight > 0 && holder == lane_id()) set(free, label, weight);
     }
-    // The first lane of the group that has a free slot; U32_MAX where none has.
+    // The first lane of the group that has a free slot; U32_MAX if none has.
     RIPPLET_FN static u32 lane_of_first(u32 free) {
         if constexpr (GROUP == 1) return free < OWN ? lane_id() : U32_MAX;
         const u32 holders = __ballot_sync(ALL_LANES, free < OWN) & Group{GROUP}.lanes();
         return holders != 0 ? (u32)__ffs(holders) - 1 : U32_MAX;
     }
 
-    // Adds up the votes for the candidates again, where all of them are this lane's.
+    // Counts the votes for the candidates exactly, from votes that are all in this lane.
     template <u32 KEYS> RIPPLET_FN void recount(const Key (&keys)[KEYS]) {
 #pragma unroll
         for (u32 at = 0; at < OWN; at++) {
@@ -122,7 +128,7 @@ struct Slots {
         }
     }
 
-    // Those of another group of the warp.
+    // The slots of another group of the warp.
     RIPPLET_FN Slots of_group(u32 number) const {
         Slots slots;
         const u32 lane = number % SIDE_BY_SIDE * GROUP + lane_id() % GROUP;
@@ -133,7 +139,7 @@ struct Slots {
         }
         return slots;
     }
-    // Takes in the sketch of the group `step` further on, where this group `takes` it.
+    // Merges the sketch of the group `step` further on into this one, if `takes` is set.
     RIPPLET_FN void merge(u32 step, bool takes) {
         const u32 right = (lane_id() / GROUP + step) % SIDE_BY_SIDE;
         if constexpr (BY_MAJORITY) {
@@ -141,8 +147,8 @@ struct Slots {
             if (takes && other.weights[0] > weights[0]) *this = other;
             return;
         }
-        // Who is taken in takes in nobody at the same time. Unrolled, this is most of the kernels' text, and takes NVRTC
-        // three times as long for sketches of 32 slots.
+        // A group that is merged into another merges none itself at the same time. Unrolled, this loop would
+        // be most of the kernels' code, and NVRTC would take three times as long for sketches of 32 slots.
 #pragma unroll 1
         for (u32 rank = 0; rank < GROUP; rank++) {
 #pragma unroll
@@ -153,8 +159,8 @@ struct Slots {
             }
         }
     }
-    // Merges `count` neighbouring groups' sketches, the first of them at a multiple of `count`, into
-    // the first.
+    // Merges the sketches of `count` neighbouring groups into the first, whose index is a multiple of
+    // `count`.
     RIPPLET_FN void merge_all(u32 count) {
 #pragma unroll 1
         for (u32 step = 1; step < count; step *= 2)
@@ -162,7 +168,7 @@ struct Slots {
     }
 };
 
-// A vertex at work, and the number of the arc that it begins with.
+// A vertex that updates, and the index of the arc that its scan begins with.
 struct Sketched {
     Place place;
     u32 id, label, degree, start;
@@ -174,7 +180,7 @@ struct Sketched {
         return Sketched{it.place, it.id, it.label, degree, start};
     }
     RIPPLET_FN static Sketched of(const Field& field, u32 v) { return of(field, member_of(field, v)); }
-    // The number of an arc, which is number `turn` of those that it takes; and that arc.
+    // The index of the arc that is number `turn` of the scan; and that arc.
     RIPPLET_FN u32 number(u32 turn) const {
         const u32 to_last = degree - start;
         return turn < to_last ? start + turn : turn - to_last;
@@ -182,18 +188,18 @@ struct Sketched {
     RIPPLET_FN Arc arc(const Field& field, u32 turn) const { return arc_at(field, place, number(turn)); }
 };
 
-// What a warp's group sketches: some arcs of a vertex.
+// Work of a group: some arcs of a vertex.
 struct Part {
     Sketched vertex;
     u32 first, count;
 };
 
-// All votes, and those for the own label.
+// All votes, and votes for the own label.
 struct VotesCast {
     u64 all, own;
 };
 
-// Votes of a group that are read at a time, and a warp's part of shared memory.
+// Votes of a group that are read at a time; bytes of shared memory of a warp.
 constexpr u32 ROW = UNIT ? 32 : 16;
 constexpr u32 SKETCHING_BYTES =
     (u32)(SIDE_BY_SIDE * sizeof(Part) + SIDE_BY_SIDE * (ROW + 1) * sizeof(Key));
@@ -206,8 +212,8 @@ struct Desk {
         unsigned char* memory = shared_memory() + threadIdx.x / 32 * SKETCHING_BYTES;
         return Desk{(Part*)memory, (Key*)(memory + SIDE_BY_SIDE * sizeof(Part))};
     }
-    // Calls `visit` with the votes of the group's part, in their order; groups with fewer than others
-    // are given votes of weight 0 in the end. `part` is at all lanes of the group.
+    // Calls `visit` with the votes of the group's part, in order. A group with fewer votes than others is
+    // given votes of weight 0 at the end. All lanes of the group pass the same `part`.
     template <class F> RIPPLET_FN void each_vote(const Run& run, const Part& part, F visit) const {
         const u32 group = lane_id() / GROUP;
         __syncwarp();
@@ -231,7 +237,8 @@ struct Desk {
     }
 
   private:
-    // The same as `fill` from compressed lists: a lane of each group decodes, and then all lanes ask for votes.
+    // Reads votes as `fill` does, from compressed lists: a lane of each group decodes, then all lanes load
+    // labels.
     RIPPLET_FN void decode(const Run& run, const Part& own, u32 first, Cursor& cursor) const {
         if (lane_id() % GROUP == 0) {
             const Chooser v(run, own.vertex.id, own.vertex.label);
@@ -278,15 +285,15 @@ struct Desk {
     }
 };
 
-// A group's part number `index` of some arcs of a vertex.
+// Part `index` of the arcs `first` to `end` of a vertex.
 RIPPLET_FN Part part_at(const Sketched& vertex, u32 first, u32 end, u32 index) {
     const u32 from = first + index * PART;
     return Part{vertex, from, from < end ? min(end - from, PART) : 0};
 }
 
-// Sketches arcs `first` to `end` of a vertex, `wide` parts side by side and as many passes as it takes; up
-// to 32 parts. The groups of a team, `wide` of them, work on one vertex, and the first has the sketch.
-// To `cast` each lane adds its group's votes.
+// Sketches arcs `first` to `end` of a vertex, `wide` parts side by side in `passes` passes; at most 32 parts.
+// The groups of a team, `wide` of them, work on one vertex, and the first ends up with the sketch. Each lane
+// adds its group's votes to `cast`.
 RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Sketched& vertex, u32 first,
                              u32 end, u32 wide, u32 passes, VotesCast* cast) {
     const u32 group = lane_id() / GROUP;
@@ -302,7 +309,7 @@ RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Sketched& v
         });
         slots.merge_all(wide);
         if (passes == 1) return slots;
-        // The groups are all one vertex's: each keeps what one pass came to.
+        // With several passes, all groups work on one vertex. Group `pass` keeps the sketch of that pass.
         const Slots came = slots.of_group(0);
         if (group == pass) all = came;
     }
@@ -310,7 +317,7 @@ RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Sketched& v
     return all;
 }
 
-// Adds up the votes for the candidates, which all groups of the team have.
+// Counts the votes for the candidates exactly; all groups of the team have the same candidates.
 RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Sketched& vertex, u32 first,
                              u32 end, u32 wide, u32 passes, Slots* slots) {
     const u32 group = lane_id() / GROUP;
@@ -329,12 +336,12 @@ RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Sketched& v
     for (u32 at = 0; at < OWN; at++) {
         for (u32 step = GROUP; step < wide * GROUP; step *= 2)
             slots->weights[at] += __shfl_xor_sync(ALL_LANES, slots->weights[at], step);
-        // What is nobody's label got nobody's votes.
+        // A free slot keeps weight 0.
         if (slots->labels[at] == NO_LABEL) slots->weights[at] = 0;
     }
 }
 
-// The candidates of a team's first group, and the own label, as `best_of_all` asks for them.
+// The candidates of a team's first group and the own label, in the form that `best_of_all` reads.
 struct SketchedSums {
     const Slots& slots;
     bool is_first;
@@ -350,7 +357,7 @@ struct SketchedSums {
     }
 };
 
-// The best of the candidates of a team's first group; all lanes of the team know it.
+// The best of the candidates of a team's first group; all lanes of the team get it.
 RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool present,
                                   const VotesCast& cast, const Slots& slots) {
     bool nan = false, is_held = false;
@@ -365,7 +372,7 @@ RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool p
     return Verdict{team.of_first(best), team.count(nan) > 0};
 }
 
-// The turns of a class of up to `parts` parts, a power of two of them up to 32.
+// Updates the members of a class of up to `parts` parts a vertex, a power of two of at most 32.
 RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 parts, Seen* seen) {
     const Field& field = run.field;
     const Members members(field, of_class);
@@ -399,7 +406,7 @@ RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 par
     }
 }
 
-// All listed classes from one on.
+// Updates the members of all listed classes from `lowest` on, the highest degrees first.
 RIPPLET_FN void choose_all_sketched(const Run& run, Turn turn, u32 lowest, Seen* seen) {
     choose_sketched(run, turn, UP_TO_4096, 32, seen);
 #pragma unroll 1
@@ -407,8 +414,9 @@ RIPPLET_FN void choose_all_sketched(const Run& run, Turn turn, u32 lowest, Seen*
         choose_sketched(run, turn, of_class, of_class <= 5 ? 1 : 1u << (of_class - 5), seen);
 }
 
-// Large vertices: each piece is sketched by a warp, a warp merges a vertex's pieces, and all warps
-// add up the votes for its candidates. What is held stands in memory between, a record a piece.
+// Large vertices, in a cooperative launch: a warp sketches a piece, a warp merges the pieces of a vertex, and
+// all warps recount the votes for its candidates. Between these steps, sketches are in global memory, a
+// `Record` per piece.
 struct Record {
     u32* labels;
     u64* weights;
@@ -417,7 +425,7 @@ struct Record {
         return Record{field.sketched_labels + (u64)piece * SLOTS,
                       field.sketched_weights + (u64)piece * SLOTS};
     }
-    // Written by one group, and read by any that is to have it.
+    // `write` is called for one group; `read` by every group that needs the sketch.
     RIPPLET_FN void write(const Slots& slots, bool writes) const {
 #pragma unroll
         for (u32 at = 0; at < OWN; at++) {
@@ -438,7 +446,7 @@ struct Record {
     }
 };
 
-// The piece of a large vertex at hand.
+// The piece of a large vertex that a warp works on.
 struct PieceAtWork {
     Sketched vertex;
     u32 owner, first, end;
@@ -454,7 +462,7 @@ struct PieceAtWork {
 
 constexpr u32 PIECE_WIDE = SIDE_BY_SIDE, PIECE_PASSES = PIECE / PART / SIDE_BY_SIDE;
 
-// Calls `act` with the number of each of `count` things, one a warp.
+// Calls `act` with each number below `count`, a warp per number.
 template <class F> RIPPLET_FN void a_warp_each(u32 count, F act) {
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 item = warp; item < count; item += warps) {
@@ -475,8 +483,8 @@ RIPPLET_FN void sketch_pieces(const Run& run, Turn turn, u32 pieces) {
     });
 }
 
-// As many records as there are groups become one, again and again, until one is left: the vertex's
-// first. For a recount its weights begin at nothing.
+// Merges the records of each large vertex, a warp per vertex: as many at a time as a warp has groups, again
+// and again until one is left, the vertex's first record. For a recount, its weights are set to 0.
 RIPPLET_FN void merge_pieces(const Run& run, Turn turn, u32 count) {
     const Field& field = run.field;
     const u32 group = lane_id() / GROUP;
@@ -508,7 +516,7 @@ RIPPLET_FN void recount_pieces(const Run& run, Turn turn, u32 pieces) {
         const PieceAtWork at(field, item);
         if (!may_have_turn(turn, at.vertex.id)) return;
         const Record record = Record::of(field, field.large[at.owner].first_piece);
-        // Weights are others' to add to by now.
+        // Other warps add to the weights meanwhile, so only the labels are read.
         Slots slots = Slots::nothing();
 #pragma unroll
         for (u32 slot = 0; slot < OWN; slot++)
@@ -521,7 +529,7 @@ RIPPLET_FN void recount_pieces(const Run& run, Turn turn, u32 pieces) {
     });
 }
 
-// Writes down the verdict on each vertex as if each piece had come to one, as `verdict_on` reads it.
+// Stores the verdict on each vertex in the form that `verdict_on` reads: as if the first piece had found it.
 RIPPLET_FN void judge_large_sketched(const Run& run, Turn turn, u32 count) {
     const Field& field = run.field;
     a_warp_each(count, [&](u32 number) {
@@ -540,7 +548,7 @@ RIPPLET_FN void judge_large_sketched(const Run& run, Turn turn, u32 count) {
     });
 }
 
-// All large vertices; a cooperative launch.
+// Updates all large vertices; a cooperative launch.
 RIPPLET_FN void choose_large_sketched(const Run& run, Turn turn) {
     const Field& field = run.field;
     const u32 count = field.tallies->members[turn.parity][LARGE];

@@ -1,16 +1,24 @@
-// Degrees up to 1024, where votes weigh 1: some vertices a warp, their votes sorted in registers.
+// Warp-mapped vertices: degrees 17 to 1024 if votes are counted, 9 to 512 if they have weights. A team of 1
+// to 32 lanes takes a vertex, so that a warp has some vertices, and their votes are sorted in registers.
 //
-// A warp reads the votes of some vertices together, through shared memory to where each lane has as
-// many as its registers hold: a vertex's first votes, or all of them, or the next. A sorting network
-// brings equal labels together, so a run's length is a label's sum. There is no table and no atomic,
-// nothing depends on how many labels there are, and where a lane has all of a vertex's votes none
-// waits for another. (GLP, section 4.2, has several vertices a warp as well, and matches labels
-// between lanes: that takes as many steps as there are labels, and a warp a vertex's time.)
+//     degree (counted)    17-32  33-64  65-128  129-256  257-512  513-1024
+//     degree (weighted)    9-16  17-32   33-64   65-128  129-256   257-512
+//     lanes per vertex        1      2       4        8       16        32
+//
+// A warp reads the votes of its vertices together, as they lie in memory, through shared memory to the lanes.
+// A sorting network brings equal labels together, and the length of a run is the sum of a label. This needs
+// no table and no atomics, and its time does not depend on the number of labels. If a lane has all of a
+// vertex's votes, it waits for no other. (GLP, section 4.2, packs several vertices into a warp as well, and
+// matches labels between lanes. That takes as many steps as there are labels, and a vertex of many labels
+// holds up the warp.)
+//
+// Shared memory, per warp: 32 `Member`s | 32 rows of `LANE_KEYS + 1` keys, an odd length against bank
+// conflicts.
 #pragma once
 
 namespace ripplet {
 
-// A vote as it is sorted: by its label; where votes weigh differently, the weight comes along.
+// Sort key of a vote: its label, and its weight if votes have weights.
 struct Weighed {
     u32 label, weight;
 };
@@ -30,7 +38,7 @@ RIPPLET_FN u32 weight_of(u32 key) { return key != NO_LABEL; }
 RIPPLET_FN u32 weight_of(Weighed key) { return key.weight; }
 RIPPLET_FN void set_key(u32& key, const Vote& vote) { key = vote.label; }
 RIPPLET_FN void set_key(Weighed& key, const Vote& vote) {
-    // What has no label, and so no weight, is behind all others.
+    // Votes without a label or weight sort behind all others.
     key = vote.label == NO_LABEL || vote.weight == 0 ? Weighed{NO_LABEL, 0}
                                                      : Weighed{vote.label, vote.weight};
 }
@@ -52,7 +60,8 @@ RIPPLET_FN Weighed key_of_lane(Weighed key, u32 lane) {
     return Weighed{__shfl_sync(ALL_LANES, key.label, lane), __shfl_sync(ALL_LANES, key.weight, lane)};
 }
 
-// The one of two keys that this lane keeps. Of equal labels each lane keeps its own.
+// The one of two keys that this lane keeps: the lower one if `least` is set. Of equal labels each lane keeps
+// its own.
 RIPPLET_FN u32 kept(u32 mine, u32 other, bool least) {
     return least ? min(mine, other) : max(mine, other);
 }
@@ -81,7 +90,7 @@ template <u32 FIRST, u32 COUNT, class K, u32 ALL> RIPPLET_FN void sort_keys(K (&
         merge_every<FIRST, COUNT, 1>(keys);
     }
 }
-// Sorts what is bitonic.
+// Sorts a bitonic sequence.
 template <u32 STEP, class K, u32 ALL> RIPPLET_FN void merge_bitonic(K (&keys)[ALL]) {
     if constexpr (STEP > 0) {
 #pragma unroll
@@ -91,12 +100,12 @@ template <u32 STEP, class K, u32 ALL> RIPPLET_FN void merge_bitonic(K (&keys)[AL
     }
 }
 
-// Sorts the keys of each team's lanes, the least in its first lane.
+// Sorts the keys of each team's lanes, the lowest in its first lane.
 template <u32 WIDTH, class K, u32 KEYS>
 RIPPLET_FN void sort_teams(const Lanes<WIDTH>& team, K (&keys)[KEYS]) {
     sort_keys<0, KEYS>(keys);
     for (u32 span = 2; span <= team.size(); span *= 2) {
-        // Two sorted halves become bitonic when one meets the other's end first.
+        // Two sorted halves form a bitonic sequence when the second is reversed.
         const bool is_lower = (lane_id() & (span / 2)) == 0;
 #pragma unroll
         for (u32 at = 0; at < KEYS / 2; at++) {
@@ -116,13 +125,14 @@ RIPPLET_FN void sort_teams(const Lanes<WIDTH>& team, K (&keys)[KEYS]) {
     }
 }
 
-// The labels of a team's votes, each run of equal ones at the lane where it begins.
+// The label sums of a team's votes; each run of equal labels belongs to the lane where it begins.
 template <u32 WIDTH, u32 KEYS> struct SortedSums {
     Lanes<WIDTH> team;
     Key (&keys)[KEYS];
     // This lane's row of shared memory.
     Key* row;
-    // What this lane begins with of a run that began before it; what others have of its last run.
+    // Keys of this lane that belong to a run of an earlier lane; votes of later lanes for this lane's last
+    // run.
     u32 first;
     KeySum extension;
 
@@ -131,7 +141,7 @@ template <u32 WIDTH, u32 KEYS> struct SortedSums {
         first = 0;
         extension = 0;
         if (team.size() > 1) join_runs();
-        // As a run goes on its sum grows: in the end it is what it is, and no other is above the most.
+        // A run's partial sums grow up to its final sum, so the largest partial sum is the largest sum.
         KeySum most = 0, sum = 0;
         Leader leader = {0, NO_LABEL, U32_MAX};
 #pragma unroll
@@ -139,7 +149,7 @@ template <u32 WIDTH, u32 KEYS> struct SortedSums {
             const u32 label = label_of(keys[at]);
             const bool goes_on = at > 0 && label == label_of(keys[at > 0 ? at - 1 : 0]);
             sum = (goes_on ? sum : 0) + weight_of(keys[at]) + (at + 1 == KEYS ? extension : 0);
-            // Labels come in their order, so the first of equals is the smallest.
+            // Labels are in ascending order, so the first of equal sums has the smallest label.
             if (label == NO_LABEL || at < first || sum < most || (SMALLEST_TIES && sum == most)) continue;
             const u32 rank = v.rank_of(label);
             if (sum == most && rank > leader.rank) continue;
@@ -148,7 +158,7 @@ template <u32 WIDTH, u32 KEYS> struct SortedSums {
         }
         return leader_of(team, leader);
     }
-    // Runs that go on from lane to lane.
+    // Joins the runs that continue from lane to lane.
     RIPPLET_FN void join_runs() {
         const u32 label = label_of(keys[0]);
         const u32 before = __shfl_up_sync(ALL_LANES, label_of(keys[KEYS - 1]), 1);
@@ -192,14 +202,13 @@ template <u32 WIDTH, u32 KEYS> struct SortedSums {
     }
 };
 
-// A vertex whose turn it is.
+// A vertex that updates: its lists, its id and its label.
 struct Member {
     Place place;
     u32 id, label;
 };
 
-// A warp's part of shared memory: its vertices, and a row of votes for each lane, odd in length so
-// that lanes that read the same place of theirs read different banks.
+// Keys of a lane, for warp-mapped vertices and for the lowest degrees; and a warp's bytes of shared memory.
 constexpr u32 LANE_KEYS = UNIT ? 32 : 16, LOW_KEYS = UNIT ? 16 : 8;
 template <u32 KEYS>
 constexpr u32 SORT_BYTES = (u32)(32 * sizeof(Member) + 32 * (KEYS + 1) * sizeof(Key));
@@ -212,8 +221,8 @@ RIPPLET_FN Member member_of(const Field& field, u32 v) {
     return Member{place_of(field, v), v, field.labels[v]};
 }
 
-// What is there in the place of a vote before it is asked for: the arc, where that has room; it has not where votes
-// weigh 1 and arcs do not.
+// Whether rows first have the arcs, and then their votes, which are loaded by all lanes. If votes are counted
+// but arcs have weights, a key has no room for an arc.
 constexpr bool STAGES_ARCS = !UNIT || !WEIGHTED;
 RIPPLET_FN void set_arc(u32& key, const Arc& arc) { key = arc.id; }
 RIPPLET_FN void set_arc(Weighed& key, const Arc& arc) { key = Weighed{arc.id, arc.weight}; }
@@ -227,12 +236,12 @@ RIPPLET_FN void stage(Key& key, const Chooser& v, const Arc& arc) {
         set_key(key, v.vote(arc));
 }
 RIPPLET_FN void stage_nothing(Key& key) { set_arc(key, Arc{NO_LABEL, 0}); }
-// Makes what is staged the vote.
+// Replaces a staged arc by its vote.
 RIPPLET_FN void settle(Key& key, const Chooser& v) {
     if (STAGES_ARCS) set_key(key, arc_of(key).id != U32_MAX ? v.vote(arc_of(key)) : Vote{NO_LABEL, 0});
 }
 
-// The vote of a vertex's neighbour, as far as it has so many.
+// Arc `index` of a vertex, or none if the vertex has fewer; and its vote.
 RIPPLET_FN Arc arc_if(const Field& field, const Member& member, u32 index) {
     return index < member.place.degree() ? arc_at(field, member.place, index) : Arc{U32_MAX, 0};
 }
@@ -243,8 +252,8 @@ RIPPLET_FN Key key_if(const Run& run, const Member& member, const Arc& arc) {
     return key;
 }
 
-// The same from compressed lists: a lane decodes all of a vertex's, up to so many, or a warp one vertex's after the
-// other, and then all lanes ask for votes.
+// Reads votes into the rows from compressed lists. Up to `ALONE_ROOM` arcs, a lane decodes a vertex's list;
+// above, the warp decodes one list after the other. Then all lanes load labels.
 constexpr u32 ALONE_ROOM = 64;
 template <u32 KEYS>
 RIPPLET_FN void decode_rows(const Run& run, const Member* batch, u32 room, Key* rows) {
@@ -283,7 +292,7 @@ RIPPLET_FN void decode_rows(const Run& run, const Member* batch, u32 room, Key* 
     }
 }
 
-// Reads the votes of a warp's vertices as they lie in memory, some at a time, into the rows.
+// Reads the votes of a warp's vertices into the rows, in the order of memory, 8 loads in flight.
 template <u32 KEYS>
 RIPPLET_FN void fill_rows(const Run& run, const Member* batch, u32 room, Key* rows) {
     const u32 room_bits = trailing_zeros(room);
@@ -304,7 +313,8 @@ RIPPLET_FN void fill_rows(const Run& run, const Member* batch, u32 room, Key* ro
     }
 }
 
-// The turns of a class, a team a vertex, each lane with `KEYS` of its votes. `memory` is the warp's.
+// Updates the members of a class, a team per vertex, `KEYS` votes per lane. `memory` is the warp's shared
+// memory.
 template <u32 KEYS, u32 WIDTH>
 RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WIDTH> team,
                               unsigned char* memory, Seen* seen) {
@@ -317,7 +327,7 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
     Key* row = rows + lane_id() * (KEYS + 1);
     const u32 vertices = 32 / team.size();
     const u32 own_place = team.first() / team.size();
-    // Some batches are taken at a time where there are many.
+    // Takes several batches at once if there are many, to save atomics.
     const u32 share = count / (gridDim.x * (BLOCK / 32)) / vertices / 8;
     const u32 together = vertices * min(max(share, 1u), 8u);
     u32* const taken = &takers(field, turn).taken[of_class];
@@ -365,7 +375,7 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
     }
 }
 
-// The others that lanes sort, the longest turns first.
+// Updates the other classes that are sorted, the highest degrees first.
 RIPPLET_FN void choose_middle(const Run& run, Turn turn, Seen* seen) {
     constexpr u32 ALONE = UNIT ? UP_TO_32 : UP_TO_16;
     unsigned char* memory = sorting_memory<LANE_KEYS>();

@@ -1,15 +1,20 @@
-// Large vertices whose labels must all be counted: many blocks a vertex, so that none holds a round up.
-// Each block counts a piece of the neighbours in shared memory and adds its labels to the vertex's
-// table in global memory; then each judges a part of that table; then a warp takes the best of the parts.
+// Grid-mapped vertices (kernel `ripplet_choose_spread`): large vertices that `scanned.cuh` left open, because
+// every label must be counted. Many blocks share a vertex, so that none holds up the round. The launch is
+// cooperative, with a grid barrier between the steps:
 //
-// Tables lie in a region of bounded size. Vertices whose tables do not fit it together take turns.
-// The launch is cooperative: between the steps, all blocks wait for one another.
+//     1. a block per piece      counts 4096 arcs in shared memory, adds the sums to the global table
+//     2. a block per piece      judges a part of that table, stores its best label
+//     3. a block per piece      finds the carry, if the program has one
+//     4. a warp per vertex      takes the best of the parts, ends the update
+//
+// The tables lie in a region of bounded size. If they do not fit together, vertices are processed in batches.
+// Shared memory: reductions | a table of up to 2 * `PIECE` slots.
 #pragma once
 
 namespace ripplet {
 
-// Gives each open vertex its table, until the region is full; the first warp of the grid. Tables of
-// later batches begin anew: a vertex is of batch `region / region_slots`.
+// Assigns each open vertex its table, until the region is full; then the next batch begins. A vertex is in
+// batch `region / region_slots`. Run by the first warp of the grid.
 RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
     const u32 count = field.tallies->members[turn.parity][LARGE];
     u64 batch = 0, used = 0;
@@ -34,7 +39,7 @@ RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
     field.tallies->region_used = batch == 0 ? used : field.region_slots;
 }
 
-// A part of a vertex's table, of `parts`.
+// Part `part` of `parts` of a vertex's table.
 RIPPLET_FN GlobalTable table_of(const Field& field, const Large& large, u32 part, u32 parts) {
     const u64 slots = large.slots, first = slots * part / parts;
     return GlobalTable{(Slot*)field.region + large.region % field.region_slots + first,
@@ -45,7 +50,7 @@ RIPPLET_FN bool is_in_batch(const Field& field, Turn turn, const Large& large, u
     return large.open && large.region / field.region_slots == batch && may_have_turn(turn, large.vertex);
 }
 
-// Adds the labels of one piece to the vertex's table.
+// Counts the labels of a piece in shared memory, and adds the sums to the vertex's table.
 template <class Sum>
 RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes)[HELD],
                           const GlobalTable& all) {
@@ -94,7 +99,7 @@ RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
     }
 }
 
-// A part of a vertex's labels: those of a part of its table, and its own, where that is in this part.
+// The label sums of one part of a vertex's table, and of its own label if `own` is not 0.
 struct PartSums {
     Team team;
     GlobalTable table;
@@ -107,7 +112,7 @@ struct PartSums {
     }
 };
 
-// Judges as large a part of a vertex's table as a piece is of its neighbours.
+// Judges the parts of the tables, as many per vertex as it has pieces.
 RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
     const u32 pieces = field.tallies->pieces[turn.parity];
@@ -131,7 +136,7 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
     }
 }
 
-// The verdict on a vertex; a warp.
+// The verdict on a vertex, from the best labels of its parts; a warp.
 RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large) {
     const Field& field = v.run->field;
     Best best = {};
@@ -143,7 +148,7 @@ RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large) {
     return Verdict{best, large.nan != 0};
 }
 
-// What the neighbours that voted for the winner hand over.
+// Finds the largest carry of the neighbours that voted for the winner.
 RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
     const u32 pieces = field.tallies->pieces[turn.parity];
@@ -152,7 +157,7 @@ RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
         Large& large = field.large[piece.owner];
         if (!is_in_batch(field, turn, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
-        // Each warp finds the winner again rather than wait for one that writes it down.
+        // Each warp recomputes the winner; a broadcast would need another barrier.
         const Verdict verdict = verdict_on(v, large);
         const Place place = place_of(field, v.id);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);

@@ -1,9 +1,9 @@
-// Before the first round.
+// Initialisation, before the first round. A thread per value or vertex; the grid is strided.
 #pragma once
 
 namespace ripplet {
 
-// Columns without given values: `bits` in every place.
+// Initial values of a column or of labels: `bits + step * index`.
 struct Fill {
     u32* values;
     u64 count;
@@ -16,7 +16,7 @@ RIPPLET_FN void fill(const Fill& fill) {
         fill.values[at] = fill.bits + fill.step * (u32)at;
 }
 
-// All vertices are active; totals are those of the labels.
+// Marks all vertices active, and computes the label totals.
 RIPPLET_FN void start(const Run& run) {
     const Field& field = run.field;
     u64 grand_total = 0;

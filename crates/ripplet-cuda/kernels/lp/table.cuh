@@ -1,16 +1,16 @@
-// Hash tables from label to the sum of its votes, filled by many threads at once. A label that is there
-// stays, so whoever looks for it along its slots finds it, or a free slot behind all others.
+// Hash tables from a label to the sum of its votes, filled by many threads at once (open addressing). Labels
+// are never removed, so a probe for a label ends at its slot, or at a free one.
 #pragma once
 
 namespace ripplet {
 
-// Labels that are no vertex's, and so mark free slots. Votes for it have weight 0.
+// The label of free slots, which no vertex has. Votes for it have weight 0.
 constexpr u32 FREE = NO_LABEL;
 
-// The golden ratio spreads consecutive labels over a table.
+// Multiplicative hashing: the golden ratio spreads consecutive labels over the table.
 RIPPLET_FN u32 place_in(u32 label, u32 places) { return part_of(label * 0x9e3779b9u, places); }
 
-// Where one of four is what is wanted; 4 where none is.
+// The index of the number in `four` that equals `wanted`, or 4.
 RIPPLET_FN u32 index_in(uint4 four, u32 wanted) {
     if (four.x == wanted) return 0;
     if (four.y == wanted) return 1;
@@ -18,14 +18,14 @@ RIPPLET_FN u32 index_in(uint4 four, u32 wanted) {
     return four.w == wanted ? 3 : 4;
 }
 
-// In shared memory. Slots come in fours that are read at once: the threads of a warp wait for the one
-// that looks longest, and of four slots at half load one is mostly the right one.
+// A table in shared memory. Slots are read in groups of four: the threads of a warp wait for the longest
+// probe, and at half load one group of four mostly has the label.
 template <class Sum> struct Table {
     uint4* labels;
     Sum* sums;
     u32 fours;
 
-    // A table of about `wanted` slots, as far as so many bytes have room. It has 4 at least.
+    // A table of about `wanted` slots, limited by `bytes`; at least 4.
     RIPPLET_FN static Table in(unsigned char* memory, u32 bytes, u32 wanted) {
         const u32 fours = min(wanted / 4 + 1, bytes / (u32)(4 * (sizeof(Sum) + sizeof(u32))));
         return Table{(uint4*)memory, (Sum*)(memory + fours * sizeof(uint4)), fours};
@@ -35,7 +35,7 @@ template <class Sum> struct Table {
         for (u32 at = rank; at < fours; at += size) labels[at] = uint4{FREE, FREE, FREE, FREE};
         for (u32 at = rank; at < slots(); at += size) sums[at] = 0;
     }
-    // Adds a vote; false where its label finds no slot in its first `probes` fours.
+    // Adds a vote; returns false if its label finds no slot in `probes` groups.
     RIPPLET_FN bool add(u32 label, u64 weight, u32 probes) const {
         u32 at = place_in(label, fours);
         for (u32 probe = 0; probe < probes;) {
@@ -49,7 +49,7 @@ template <class Sum> struct Table {
                     continue;
                 }
                 const u32 before = atomicCAS((u32*)(labels + at) + slot, FREE, label);
-                // Another took the slot: look again.
+                // Another label took the slot: read the group again.
                 if (before != FREE && before != label) continue;
             }
             atomicAdd(sums + 4 * at + slot, (Sum)weight);
@@ -57,13 +57,13 @@ template <class Sum> struct Table {
         }
         return false;
     }
-    // The largest sum of those that this thread looks at.
+    // The largest sum among the slots of this thread.
     RIPPLET_FN Sum top(u32 rank, u32 size) const {
         Sum most = 0;
         for (u32 at = rank; at < slots(); at += size) most = max(most, sums[at]);
         return most;
     }
-    // The leader of the labels that this thread looks at, none of which has more than `top`.
+    // The leader of this thread's labels, which have at most `top` votes.
     RIPPLET_FN Leader lead(const Chooser& v, u32 rank, u32 size, Sum top) const {
         Leader leader = {0, NO_LABEL, U32_MAX};
         for (u32 at = rank; at < slots(); at += size) {
@@ -72,7 +72,7 @@ template <class Sum> struct Table {
         }
         return leader;
     }
-    // The label of a slot, FREE where it has none.
+    // The label of a slot; FREE if it has none.
     RIPPLET_FN u32 label(u32 at) const { return at < slots() ? ((const u32*)labels)[at] : FREE; }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
         for (u32 at = rank; at < slots(); at += size)
@@ -80,11 +80,11 @@ template <class Sum> struct Table {
     }
 };
 
-// In global memory: label and sum in one place, so that a vote touches no other. Where votes are
-// counted they are one number, and a label comes with its first votes.
+// Slots of a table in global memory: label and sum side by side, so that a vote touches one place. If votes
+// are counted, both are one number of 64 bits, and a label is inserted with its first votes.
 //
-// `ask` tries to make a free slot the label's; what it gives back tells `settle` whether the slot is,
-// and if so that adds what is not in it yet. In between others may be asked.
+// `ask` tries to insert the label into the slot. Its result goes to `settle`, which returns whether the slot
+// is the label's, and adds votes that are not in it yet. Between the two calls, other slots can be tried.
 struct CountSlot {
     u64 both;
 
@@ -123,8 +123,8 @@ template <> struct SlotOf<true> {
 };
 typedef SlotOf<UNIT>::Type Slot;
 
-// With twice as many slots as labels. A label's slots are here and there: where they lay side by side,
-// full ones would grow together, and of many labels that are looked for at once one is always far off.
+// A table in global memory, with at least twice as many slots as labels. Probes are scattered: with linear
+// probing, clusters would grow, and one of many concurrent probes would always be long.
 struct GlobalTable {
     static constexpr u32 SCATTERED = 32;
 
@@ -136,7 +136,8 @@ struct GlobalTable {
         return before + 1 < count ? before + 1 : 0;
     }
 
-    // Adds some sums, those of label FREE excepted: memory is far away, so all are on their way at once.
+    // Adds sums, except those of label FREE. The probes of all `COUNT` labels are in flight together, to hide
+    // latency.
     template <u32 COUNT, class Sum>
     RIPPLET_FN void add(const u32 (&labels)[COUNT], const Sum (&sums)[COUNT]) const {
         u32 at[COUNT];
@@ -170,8 +171,8 @@ struct GlobalTable {
     }
 };
 
-// A count-min sketch (Cormode, Muthukrishnan, 2005) of the votes that a table has no slot for: it
-// bounds what any of their labels can have.
+// A count-min sketch (Cormode, Muthukrishnan, 2005) of the votes without a slot. It bounds the votes of any
+// of their labels.
 template <class Sum> struct Sketch {
     static constexpr u32 ROWS = 2;
 
@@ -188,7 +189,8 @@ template <class Sum> struct Sketch {
         for (u32 row = 0; row < ROWS; row++)
             atomicAdd(rows + row * width + part_of(mix(label + row), width), (Sum)weight);
     }
-    // No label has more: each row has all of a label's votes in one cell.
+    // The bound: each row has all votes of a label in one cell, so no label has more than the row's largest
+    // cell.
     template <class Team> RIPPLET_FN u64 bound(const Team& team) const {
         u64 least = U64_MAX;
         for (u32 row = 0; row < ROWS; row++) {

@@ -1,11 +1,11 @@
-// Teams: threads that work on one vertex together. All threads of a warp, and for a `Block` of the
-// block, call every function here together; `any` is asked for them all, the rest for a team.
+// Teams: threads that work on one vertex together. All threads of a warp, or of the block for a `Block`, call
+// each function together. `any` is over all of these threads, the others over a team.
 #pragma once
 
 namespace ripplet {
 
-// Neighbouring lanes of a warp, a power of two of them; as many teams a warp as fit. `WIDTH` is 0
-// where the number is known at run time alone.
+// A team of neighbouring lanes of a warp, a power of two of them; a warp has `32 / size` teams. `WIDTH` is 0
+// if the size is known at run time only.
 template <u32 WIDTH> struct Lanes {
     u32 width;
 
@@ -37,7 +37,7 @@ template <u32 WIDTH> struct Lanes {
         }
         return x;
     }
-    // The best of all, by `better(a, b)`.
+    // The best value of the team, by `better(a, b)`.
     template <class T, class Better> RIPPLET_FN T best(T mine, Better better) const {
         for (u32 step = size() / 2; step > 0; step /= 2) {
             const T other = mine.of_lane(lane_id() ^ step);
@@ -45,7 +45,7 @@ template <u32 WIDTH> struct Lanes {
         }
         return mine;
     }
-    // What its first thread has.
+    // The value of the team's first thread.
     template <class T> RIPPLET_FN T of_first(const T& mine) const {
         if constexpr (WIDTH == 1) return mine;
         return mine.of_lane(first());
@@ -54,7 +54,7 @@ template <u32 WIDTH> struct Lanes {
 
 typedef Lanes<32> Warp;
 
-// All threads of a block. Uses the first `BYTES` of what it is given of the block's shared memory.
+// A team of all threads of a block. Uses `BYTES` of shared memory from `memory` on.
 template <u32 THREADS> struct Block {
     static constexpr u32 SIZE = THREADS, WARPS = THREADS / 32;
     static constexpr u32 BYTES = WARPS * 32;
@@ -64,11 +64,11 @@ template <u32 THREADS> struct Block {
     RIPPLET_FN u32 size() const { return SIZE; }
     RIPPLET_FN u32 rank() const { return threadIdx.x; }
     RIPPLET_FN void sync() const { __syncthreads(); }
-    // What holds for one holds for all, but in place, where others move between two looks.
+    // A flag is the same at all threads, except under `async`, where labels may change between two loads.
     RIPPLET_FN bool any(bool x) const { return IN_PLACE ? __syncthreads_or(x) != 0 : x; }
     RIPPLET_FN u32 count(bool x) const { return (u32)__syncthreads_count(x); }
 
-    // What the warps have, one a lane; `none` at lanes without a warp.
+    // Exchanges a value per warp: lane i gets that of warp i, or `none` if there is no such warp.
     template <class T> RIPPLET_FN T across(const T& of_warp, const T& none) const {
         T* slots = (T*)memory;
         __syncthreads();
@@ -83,7 +83,7 @@ template <u32 THREADS> struct Block {
     template <class T, class Better> RIPPLET_FN T best(T mine, Better better) const {
         return Warp{}.best(across(Warp{}.best(mine, better), T{}), better);
     }
-    // What its first thread has.
+    // The value of the team's first thread.
     template <class T> RIPPLET_FN T of_first(const T& mine) const {
         return across(mine, mine).of_lane(0);
     }

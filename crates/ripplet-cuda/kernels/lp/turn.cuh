@@ -1,10 +1,10 @@
-// The end of a vertex's turn: what it chose is written down, so that `show.cuh` can show it when all
-// have chosen. In place, it is shown at once.
+// The end of a vertex's update: the choice is recorded, for `show.cuh` to commit when all members have
+// chosen. Under `async` it is committed at once. Called by one thread for each vertex.
 #pragma once
 
 namespace ripplet {
 
-// What a thread counts; added to the tallies at the end of a stage.
+// Per-thread counters, added to the tallies at the end of a kernel.
 struct Seen {
     u32 changed, nan_scores;
     u64 waking;
@@ -19,8 +19,8 @@ struct Seen {
     }
 };
 
-// The next that nobody has taken, so many together: who is done early takes more. A warp's, or where
-// `memory` is given, a block's.
+// Takes the next `together` items of a list (dynamic load balancing). For a warp; the second overload takes
+// one item for a block, and uses 4 bytes of `memory`.
 RIPPLET_FN u32 take(u32* taken, u32 together) {
     u32 first = 0;
     if (lane_id() == 0) first = atomicAdd(taken, together);
@@ -35,8 +35,8 @@ RIPPLET_FN u32 take(u32* taken, unsigned char* memory) {
     return item;
 }
 
-// How many members of a class there are to choose for, and pieces of the large ones: of the phase, or where the graph is
-// streamed, up to and with the part.
+// The number of members of a class, or of pieces, to process: all of the phase, or in a streamed graph those
+// of this part and the parts before.
 RIPPLET_FN u32 members_until(const Field& field, Turn turn, u32 of_class) {
     return STREAMED ? field.streamed.parts[turn.part].until[of_class] : field.tallies->members[turn.parity][of_class];
 }
@@ -47,17 +47,18 @@ RIPPLET_FN Takers& takers(const Field& field, Turn turn) {
     return STREAMED ? field.streamed.parts[turn.part].takers : field.tallies->takers;
 }
 
-// Whether a vertex may have its turn: in a streamed graph, a step may be for some vertices alone.
+// Whether a vertex belongs to this launch: in a streamed graph, a launch may cover only some vertices.
 RIPPLET_FN bool may_have_turn(Turn turn, u32 v) { return !STREAMED || (v >= turn.first && v < turn.end); }
 
-// A bit for each listed class that has members; a warp asks together.
+// A bit for each listed class that has members. All lanes of a warp call it together.
 RIPPLET_FN u32 classes_with_members(const Field& field, Turn turn) {
     const bool is_listed = lane_id() < LARGE;
     const u32 count = is_listed ? field.tallies->members[turn.parity][lane_id()] : 0;
     return __ballot_sync(ALL_LANES, count > 0);
 }
 
-// What a vertex adds to its label's total.
+// What a vertex adds to its label's total: 1, or its volume. Volumes are scaled by `volume_shift`, with
+// dithering.
 RIPPLET_FN u32 share_of(const Field& field, u32 v) {
     if (TOTAL == TOTAL_MEMBERS) return 1;
     if (WEIGHTED) return field.shares[v];
@@ -68,7 +69,8 @@ RIPPLET_FN u32 share_of(const Field& field, u32 v) {
     return (u32)((degree + dither) >> shift);
 }
 
-// Moves what a vertex adds from one label to another. A vertex without a label is in no total.
+// Moves a vertex's share from the total of one label to that of another. Vertices without a label are in no
+// total.
 RIPPLET_FN void move_share(const Field& field, u32 v, u32 from, u32 to) {
     if (TOTAL == TOTAL_NONE) return;
     const u32 share = share_of(field, v);
@@ -79,7 +81,7 @@ RIPPLET_FN void move_share(const Field& field, u32 v, u32 from, u32 to) {
     if (FALLS_WITH_TOTAL && total > *(volatile u32*)most) atomicMax(most, total);
 }
 
-// Makes the draft of a vertex what its written columns hold.
+// Initialises a vertex's draft with the values of its written columns.
 RIPPLET_FN void begin_draft(const Field& field, u32 v) {
     u32* draft = field.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 index = 0; index < DRAFT_LENGTH; index++) draft[index] = *written(field, v, index);
@@ -97,35 +99,35 @@ RIPPLET_FN void commit_draft(const Field& field, u32 v) {
     for (u32 index = 0; index < DRAFT_LENGTH; index++) *written(field, v, index) = draft[index];
 }
 
-// What a vertex's votes came to: what is left to do is to end its turn.
+// Everything that the end of a vertex's update needs: the verdict, the total votes, and the carry.
 struct Ended {
     Verdict verdict;
     u64 cast;
     u32 carried;
 };
 
-// Whether a change of the label, or of columns alone, wakes neighbours.
+// Whether a vertex that changed its label, or only its columns, activates its neighbours.
 RIPPLET_FN bool wakes_others(bool relabelled) {
     return WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled);
 }
 
-// Makes a vertex active.
+// Marks a vertex active, and stamps its vertex block.
 RIPPLET_FN void activate(const Field& field, Turn turn, u32 v) {
     field.active[v] = 1;
-    // Mostly somebody of the grain was woken before, and reading is quicker.
+    // Most vertex blocks are stamped already, and a load costs less than a store.
     if (field.woken[v / GRAIN] != turn.number) field.woken[v / GRAIN] = turn.number;
 }
 
-// What a class's member number `item` chose.
+// The label chosen by member `item` of a class.
 RIPPLET_FN u32& chosen_of(const Field& field, Turn turn, u32 of_class, u32 item) {
     if (STREAMED) return field.chosen[&Members(field, of_class)[item] - field.streamed.lists];
     return field.chosen[field.tallies->lower[turn.parity][of_class] + item];
 }
 
-// Whether who changes tells other ranks at once, and not when all have chosen: where many may change.
+// Whether a changed vertex is written into the peers' mirrors at once: if many may change.
 RIPPLET_FN bool tells_at_once(Turn turn) { return MIRRORED && !IN_PLACE && !turn.asks_grains; }
 
-// Tells other ranks what a vertex that changed has from now on.
+// Writes a changed vertex's values into the mirrors.
 RIPPLET_FN void mirror_change(const Field& field, u32 v, u32 label) {
     const Mirrors& mirrors = *field.mirrors;
     const u32* draft = field.drafts + (u64)v * DRAFT_LENGTH;
@@ -136,7 +138,7 @@ RIPPLET_FN void mirror_change(const Field& field, u32 v, u32 label) {
     }
 }
 
-// Ends a vertex's turn.
+// Ends a vertex's update: runs the `update_vertex` hook on the winning label and records the outcome.
 RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree, const Ended& end,
                          Seen* seen) {
     const Field& field = run.field;
@@ -148,7 +150,7 @@ RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree
         VertexMut vertex = {&access, v.id, v.label, carried_of(end.carried), best.frequency, end.cast};
         if (DRAFT_LENGTH > 0) begin_draft(field, v.id);
         u32 label = program::update_vertex(run.parameters, vertex, best.label, best.score);
-        // What is no vertex is no label.
+        // A number that is no vertex is no label.
         if (label != v.label && label >= field.vertices) label = NO_LABEL;
         relabelled = label != v.label;
         redrafted = DRAFT_LENGTH > 0 && is_redrafted(field, v.id);
@@ -175,8 +177,8 @@ RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree
     return done;
 }
 
-// The same for a class's member number `item`. It stays listed where something is left to do: to show
-// its choice, or, in place, to wake others.
+// Ends the update of member `item` of a class. The vertex stays listed if something is left to do: to commit
+// its choice, to send it to other ranks, or to activate its neighbours.
 RIPPLET_FN void end_turn_of(const Run& run, Turn turn, u32 of_class, u32 item, u32 degree,
                             const Chooser& v, const Ended& end, Seen* seen) {
     const Field& field = run.field;

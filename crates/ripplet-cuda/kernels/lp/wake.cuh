@@ -1,11 +1,21 @@
-// The end of a phase, when its changes are shown: those who must look again because a neighbour changed
-// become active.
+// Activation, the end of a phase. Changes are committed; vertices that must update again, because a neighbour
+// changed, become active. The direction is chosen per phase from the arcs of the changed vertices (`waking`):
+//
+//     push   waking * waking_share <= arcs, and always for streamed lists:
+//            changed vertex --list--> inactive neighbours become active
+//     pull   otherwise:
+//            inactive vertex --list--> looks for a changed neighbour, and stops at the first
+//
+// Push maps a changed vertex to 1 to 32 lanes up to degree 1024 (its class's width), to a block up to 4096,
+// and each piece of a larger one to a block. Pull maps a vertex to a lane for its first 16 arcs and to its
+// warp for the others, and each piece of a vertex of more than `HUB` arcs to a block. Shared memory: 32
+// `Changed` a warp, for push.
 #pragma once
 
 namespace ripplet {
 
-// Wakes those of a thread's neighbours, of `first` to `end`, that must look again: one lane has them all, or the
-// lanes of some warps share them.
+// Activates the inactive neighbours of a vertex with a compressed list, arcs `first` to `end`: one lane
+// decodes them all (`size` 1), or the lanes of `size / 32` warps share them. `label` is the changed vertex's.
 RIPPLET_FN void decode_and_wake(const Field& field, Turn turn, u32 label, const Place& place, u32 first, u32 end,
                                 u32 rank, u32 size) {
     const auto visit = [&](u32, const Arc& arc) {
@@ -17,8 +27,9 @@ RIPPLET_FN void decode_and_wake(const Field& field, Turn turn, u32 label, const 
     for (u32 at = first; at < end; at++) visit(at, cursor.next());
 }
 
-// The same, for any number of threads. Several neighbours are asked at a time: first whether they are awake, which
-// after a while nearly all are.
+// Activates the inactive neighbours of a vertex, arcs `first` to `end`, with `step` threads of which this is
+// number `rank`. A thread loads 4 neighbours at a time, so that loads overlap. It tests activity first: after
+// a while nearly all neighbours are active, and their labels need not be read.
 RIPPLET_FN void wake_neighbours(const Field& field, Turn turn, u32 label, const Place& place,
                                 u32 first, u32 end, u32 rank, u32 step) {
     if (COMPRESSED) return decode_and_wake(field, turn, label, place, first, end, rank, step);
@@ -44,20 +55,21 @@ RIPPLET_FN void wake_neighbours(const Field& field, Turn turn, u32 label, const 
     }
 }
 
-// A vertex that changed.
+// A vertex that changed, and its label.
 struct Changed {
     u32 id, label;
 };
 
-// The neighbours of a class's members, `width` lanes a vertex: a warp finds who of some changed, and
-// then its lanes share these among them.
+// Activates the neighbours of a class's changed members, `width` lanes per vertex: a warp compacts the
+// changed ones among some members into shared memory, then its teams of lanes share them.
 RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 width) {
     const Members members(field, of_class);
     const u32 count = field.tallies->members[turn.parity][of_class];
     Changed* all = (Changed*)shared_memory() + threadIdx.x / 32 * 32;
     const u32 warps = gridDim.x * (BLOCK / 32);
     const u32 team = lane_id() / width, teams = 32 / width, rank = lane_id() % width;
-    // As few a warp as there are warps for, and the first of each class at others.
+    // A warp takes as few members at a time as still occupy all warps. Classes begin at different warps, so
+    // that short lists are spread over the grid.
     u32 together = 32;
     while (together > teams && (u64)together * warps / 2 >= count) together /= 2;
     const u64 start = (u64)of_class * warps / CLASSES;
@@ -78,7 +90,7 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
     }
 }
 
-// The same, a block a vertex.
+// Activates the neighbours of a class's changed members, a block per vertex.
 RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class) {
     const u32 count = field.tallies->members[turn.parity][of_class];
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
@@ -89,7 +101,7 @@ RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class) {
     }
 }
 
-// The neighbours of large vertices, a block a piece of them.
+// Activates the neighbours of changed large vertices, a block per piece.
 RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn) {
     const u32 count = field.tallies->pieces[turn.parity];
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
@@ -103,14 +115,14 @@ RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn) {
     }
 }
 
-// Whether a neighbour's change wakes a vertex of this label.
+// Whether a neighbour `v` that changed in this phase activates a vertex of this label.
 RIPPLET_FN bool is_woken_by(const Field& field, Turn turn, u32 v, u32 label) {
     if (field.changed[v] != turn.stamp) return false;
     return WAKE != WAKE_DISAGREEMENT || field.labels[v] != label;
 }
 
-// Where most arcs are of vertices that changed, it is quicker to ask them the other way: each sleeping
-// vertex looks for one that wakes it, and mostly finds it soon.
+// Pull, for vertices of more than `HUB` arcs: a block per piece. If most arcs belong to changed vertices,
+// pulling reads less than pushing, as an inactive vertex mostly finds a changed neighbour soon.
 RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
     for (u32 item = blockIdx.x; item < field.hub_pieces; item += gridDim.x) {
         const Piece piece = field.hubs[item];
@@ -120,7 +132,7 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
         const Place place = place_of(field, u);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         bool found = false;
-        // Others may be waking it: a warp is of one mind.
+        // Another block may activate the vertex meanwhile; the lanes of a warp must agree.
         const bool sleeps = __any_sync(ALL_LANES, !field.active[u]);
         if (sleeps && COMPRESSED)
             each_arc_by_warps(field, place, first, end, threadIdx.x / 32, BLOCK / 32, [&](u32, const Arc& arc) {
@@ -133,7 +145,8 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
     }
 }
 
-// The same for all other vertices: a lane asks some neighbours of its own, then the warp the rest.
+// Pull, for vertices of up to `HUB` arcs: a lane per vertex reads its first `ALONE` arcs. Then the warp reads
+// the others of each vertex that has not found a changed neighbour.
 RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
     constexpr u32 ALONE = 16, AT_ONCE = 4;
     const u64 step = (u64)gridDim.x * BLOCK, start = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32;
@@ -174,10 +187,10 @@ RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
     }
 }
 
-// Those from `turn.first` to `turn.end` that sleep look for what wakes them.
+// Pull: inactive vertices from `turn.first` to `turn.end` look for a neighbour whose change activates them.
 RIPPLET_FN void ask(const Run& run, Turn turn) {
     const Field& field = run.field;
-    // So many may be woken that it is not worth saying where.
+    // Stamping vertex blocks does not pay if many vertices become active.
     if (blockIdx.x == 0 && threadIdx.x == 0) field.tallies->asked = turn.number;
     ask_by_pieces(field, turn);
     ask_by_lanes(field, turn);
@@ -195,13 +208,13 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
         for (u32 left = classes_with_members(field, turn) & ((1u << UP_TO_4096) - 1); left != 0;) {
             const u32 of_class = 31 - leading_zeros(left);
             left ^= 1u << of_class;
-            // Of a compressed list, a lane decodes all, or a warp.
+            // A compressed list is decoded by one lane, or by a warp.
             const u32 width = !COMPRESSED ? min(1u << of_class, 32u) : of_class <= UP_TO_32 ? 1 : 32;
             wake_by_lanes(field, turn, of_class, width);
         }
     }
     if (WAKE != WAKE_ALWAYS && !pushes) ask(run, turn);
-    // Nobody reads these before the next phase.
+    // The other parity's counters are not read before the next phase.
     if (blockIdx.x == 0 && threadIdx.x < CLASSES) {
         const u32 other = turn.parity ^ 1;
         tallies->members[other][threadIdx.x] = 0;

@@ -1,5 +1,6 @@
-// Distances from 64 sources at once: a bit of a mask for each. At each step every vertex asks its neighbours
-// behind which sources are there, and collects those that are new to it.
+// Distances by numbers of arcs from 64 sources at once: a multi-source breadth-first search, with a bit of a
+// mask for each source. At each step, every vertex reads the masks of its neighbours behind, and collects the
+// sources that are new to it (pull).
 //
 //     a path 0–1–2–3, all four of them sources (bits from the right):
 //
@@ -7,12 +8,14 @@
 //     step 1    0010 0101 1010 0100    vertex 1 collects two at distance 1
 //     step 2    0100 1000 0001 0010    and one at distance 2
 //     step 3    1000 0000 0000 0001
+//
+// Mapping: a team per graph (`team.cuh`), 1 to 32 lanes per vertex (`lanes_of_vertex`). State: three masks a
+// vertex, in shared memory if there is room.
 #pragma once
 
 namespace ripplet {
 
-// What a team keeps of a graph's vertices: the sources that were ever there, that are there, and that come
-// next.
+// By vertex: the sources that have reached it, those that reached it at the last step, and at this step.
 struct Masks {
     u64 *seen, *here, *next;
 
@@ -20,23 +23,26 @@ struct Masks {
         : seen(room.take<u64>(n)), here(room.take<u64>(n)), next(room.take<u64>(n)) {}
 };
 
-// Lanes that ask for a vertex: each has some neighbours of an average list, or there are lanes enough.
+// Lanes per vertex: as many as give each lane at least 4 neighbours of an average list, or as there are
+// threads for.
 RIPPLET_FN u32 lanes_of_vertex(u32 threads, u32 vertices, u32 arcs) {
     u32 lanes = 1;
     while (lanes < 32 && (4 * lanes * (u64)vertices <= arcs || 2 * lanes * (u64)vertices <= threads)) lanes *= 2;
     return lanes;
 }
 
-// Who is at any of the neighbours behind, of all the lanes that ask for a vertex together.
+// The union of the masks of all lanes of a vertex.
 RIPPLET_FN u64 any_of(u64 there, u32 lanes) {
     for (u32 other = lanes / 2; other > 0; other /= 2) there |= (u64)__shfl_xor_sync(ALL_LANES, there, other);
     return there;
 }
 
-// A list so many times as long as lanes ask for it is asked for by the whole warp, or it would wait.
+// A list longer than this many neighbours a lane is read by the whole warp, so that the other lanes do not
+// wait.
 constexpr u32 LONG_FOR_A_LANE = 12;
 
-// Who is at the neighbours behind v, for each vertex of a warp; `asks` where that may be anybody new.
+// The union of the masks of the neighbours behind v, for each vertex of a warp; `asks` is false if v has all
+// sources.
 template <class Lists>
 RIPPLET_FN u64 look_behind(const Lists& behind, const u64* here, u32 v, bool asks, u32 lanes) {
     const u32 rank = lane_id() & (lanes - 1);
@@ -57,7 +63,8 @@ RIPPLET_FN u64 look_behind(const Lists& behind, const u64* here, u32 v, bool ask
     return there;
 }
 
-// One step: who is new where, of which `arrive(v, sources)` is told. Returns whether this thread found any.
+// One step: finds the sources that newly reach each vertex, and calls `arrive(v, sources)`. Returns whether
+// this thread found any.
 template <class Team, class Lists, class Arrive>
 RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Masks& masks, u32 n, u64 all, u32 lanes,
                         Arrive arrive) {
@@ -68,7 +75,7 @@ RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Masks& mask
         const u32 v = place < n ? behind.vertex(place) : n;
         const u64 seen = v < n ? masks.seen[v] : all;
         const u64 there = look_behind(behind, masks.here, v, seen != all, lanes) & ~seen;
-        // The first of a vertex's lanes knows of all.
+        // The first lane of a vertex stores the result.
         if (v >= n || (team.rank() & (lanes - 1)) > 0) continue;
         masks.next[v] = there;
         if (there == 0) continue;
@@ -79,7 +86,7 @@ RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Masks& mask
     return found;
 }
 
-// Searches from a group of sources until nobody arrives anywhere; `arrive(v, sources, distance)` is told who does.
+// Searches from a group of sources until no vertex is newly reached; calls `arrive(v, sources, distance)`.
 template <class Team, class Lists, class Arrive>
 RIPPLET_FN void search(const Team& team, const Lists& behind, Masks masks, u32 n, u32 group, u32 lanes,
                        Arrive arrive) {
@@ -100,7 +107,7 @@ RIPPLET_FN void search(const Team& team, const Lists& behind, Masks masks, u32 n
     }
 }
 
-// The distances from a group of sources, before anybody arrives.
+// Initialises the distances from a group of sources.
 template <class Team>
 RIPPLET_FN void begin_rows(const State& state, const Team& team, const Member& graph, u32 group) {
     const u32 n = graph.vertices, first = group * GROUP, end = min(first + GROUP, n);
@@ -110,7 +117,7 @@ RIPPLET_FN void begin_rows(const State& state, const Team& team, const Member& g
     }
 }
 
-// Does an item.
+// Answers an item.
 template <class Team, class Lists, class Sum>
 RIPPLET_FN void count_arcs(const State& state, const Team& team, const Member& graph, const Item& item,
                            const Lists& behind, const Masks& masks, const Tally<Sum>& tally) {

@@ -1,9 +1,15 @@
-// The kernels: teams that take items until there are none, and the adding up.
+// Entry points of the kernels: teams that take items until there are none, and the final sums.
+//
+//     kernel                    team     neighbour lists    state of the search
+//     ripplet_swarm_by_warp     warp     shared memory      shared memory
+//     ripplet_swarm_by_block    block    shared memory      shared memory
+//     ripplet_swarm_reading     block    global memory      shared memory
+//     ripplet_swarm_in_memory   block    global memory      global memory
 #pragma once
 
 namespace ripplet {
 
-// The lists behind, held, with the vertices in their order where a team has one.
+// Copies the lists behind into shared memory; orders the vertices by degree if the team does that.
 template <class Team>
 RIPPLET_FN Held hold_behind(const Team& team, const Read& lists, u32 n, Room& room) {
     const u32* const offsets = hold_offsets(team, lists, n, room);
@@ -14,7 +20,7 @@ RIPPLET_FN Held hold_behind(const Team& team, const Read& lists, u32 n, Room& ro
     return behind;
 }
 
-// Does an item with lists that are held behind the team's state.
+// Answers an item with lists that are held in shared memory, behind the team's state.
 template <class Team>
 RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item& item, Room room) {
     const Member graph = member(state, item.graph);
@@ -50,8 +56,8 @@ RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item&
     }
 }
 
-// Does an item with lists that are read where they are. `Sum` and `Distance` have room for what the graph's
-// distances come to, by numbers of arcs.
+// Answers an item with lists in global memory. `Sum` and `Distance` are wide enough for the graph's distances
+// by numbers of arcs.
 template <class Sum, class Distance, class Team>
 RIPPLET_FN void answer_reading(const State& state, const Team& team, const Item& item, Room room) {
     const Member graph = member(state, item.graph);
@@ -80,14 +86,15 @@ template <class Team, class Answer> RIPPLET_FN void take_items(const Work& work,
     }
 }
 
-// Threads of a block that holds the lists of one graph. The rows of a large one leave no room for another.
+// Threads of a block that holds the lists of one graph. The `Rows` of a large graph leave no room for a
+// second block on a multiprocessor.
 constexpr u32 LARGEST_BLOCK = UNIT == EIGHT ? 1024 : 768;
 
 }  // namespace ripplet
 
 using ripplet::Work;
 
-// Several graphs a block, each with a warp.
+// Several graphs per block, a warp each.
 RIPPLET_KERNEL(ripplet_swarm_by_warp, Work, work, 128, 12) {
     using namespace ripplet;
     const Room room = {shared_memory() + threadIdx.x / 32 * work.bytes};
@@ -102,7 +109,7 @@ RIPPLET_KERNEL(ripplet_swarm_by_block, Work, work, ripplet::LARGEST_BLOCK, 1536 
     take_items(work, team, [&](const Item& item) { answer_holding(work.state, team, item, room); });
 }
 
-// Whose lists are too long for shared memory.
+// For lists that are too long for shared memory.
 RIPPLET_KERNEL(ripplet_swarm_reading, Work, work, 1024, 1) {
     using namespace ripplet;
     const Room room = {shared_memory() + WORD_BYTES};
@@ -110,7 +117,7 @@ RIPPLET_KERNEL(ripplet_swarm_reading, Work, work, 1024, 1) {
     take_items(work, team, [&](const Item& item) { answer_reading<u32, u16>(work.state, team, item, room); });
 }
 
-// Whose state is too large for shared memory.
+// For state that is too large for shared memory.
 RIPPLET_KERNEL(ripplet_swarm_in_memory, Work, work, 1024, 1) {
     using namespace ripplet;
     const Room room = {work.state.scratch + blockIdx.x * work.state.stride};

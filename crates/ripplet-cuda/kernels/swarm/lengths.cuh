@@ -1,6 +1,6 @@
-// Distances by weights from 8 sources at once. Eight neighbouring lanes have a vertex, one for each source. At
-// each step every vertex asks those behind it that came nearer at the last one, and comes nearer itself, until
-// nobody does (Bellman and Ford): lengths are integers, so that whoever asks first changes nothing.
+// Weighted distances from 8 sources at once (Bellman-Ford). Eight neighbouring lanes have a vertex, one for
+// each source. At each step, every vertex reads the neighbours behind that came nearer at the last step,
+// until no vertex comes nearer. Lengths are integers, so the order of reads does not change the result.
 //
 //     0 –1– 1 –1– 2, and 0 –5– 2; from source 0:
 //
@@ -12,7 +12,7 @@
 
 namespace ripplet {
 
-// Where a number is: its vertex, eight times, and its source. `Distance` has room for a number of steps.
+// Index type of the numbers of a graph, eight per vertex. `Distance` is the type of steps.
 template <class Distance> struct PlaceOf {
     typedef u64 Type;
 };
@@ -20,7 +20,7 @@ template <> struct PlaceOf<u16> {
     typedef u32 Type;
 };
 
-// The sources for which something is so at a vertex, a bit for each, and those for which it will be.
+// By vertex, a bit for each source: those marked at the last step (`here`) and at this step (`next`).
 struct Marks {
     u8 *here, *next;
 
@@ -35,7 +35,7 @@ struct Marks {
     }
 };
 
-// What a team keeps of a graph's vertices: how far each is, and how far it will be behind a step.
+// By vertex and source: the length so far, and the length after this step.
 struct Lengths {
     u64 *length, *nearer;
 
@@ -44,12 +44,12 @@ struct Lengths {
         return Lengths{length, room.take<u64>((u64)n * EIGHT)};
     }
 
-    // No way was found.
+    // The length of a vertex that was not reached.
     static constexpr u64 UNREACHED = U64_MAX;
 };
 
-// Asks every number of a vertex whether `is_so(v, at)`, and marks the sources for which it is as those of the
-// next step. Returns whether it was for any of this thread's.
+// Calls `is_so(v, at)` for every number, and marks the sources for which it returns true, for the next step.
+// Returns whether it was true for any number of this thread.
 template <class Place, class Team, class Lists, class IsSo>
 RIPPLET_FN bool mark(const Team& team, const Lists& lists, const Marks& marks, u32 n, IsSo is_so) {
     const Place count = (Place)n * EIGHT;
@@ -66,7 +66,7 @@ RIPPLET_FN bool mark(const Team& team, const Lists& lists, const Marks& marks, u
     return any;
 }
 
-// Measures how far all vertices are from a unit's sources.
+// Computes the lengths from a unit's sources to all vertices.
 template <class Place, class Team, class Lists>
 RIPPLET_FN void search_by_weight(const Team& team, const Lists& behind, const Lengths& lengths, Marks marks, u32 n,
                                  u32 unit) {
@@ -98,7 +98,7 @@ RIPPLET_FN void search_by_weight(const Team& team, const Lists& behind, const Le
     }
 }
 
-// What a unit's distances come to, for each vertex.
+// Adds the distances from a unit's sources to each vertex's values.
 template <class Place, class Team, class Sum>
 RIPPLET_FN void collect(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
                         const Lengths& lengths, const Tally<Sum>& tally) {
@@ -126,7 +126,7 @@ RIPPLET_FN void collect(const State& state, const Team& team, const Member& grap
     team.sync();
 }
 
-// Does an item.
+// Answers an item.
 template <class Distance, class Team, class Lists>
 RIPPLET_FN void add_weights(const State& state, const Team& team, const Member& graph, const Item& item,
                             const Lists& behind, const Lengths& lengths, const Marks& marks,

@@ -1,5 +1,5 @@
-// A graph's neighbour lists: held in shared memory, or read where they are. Of a neighbour that is repeated
-// all but one are the owner itself, and a vertex that is its own neighbour changes no search.
+// Neighbour lists of a graph, held in shared memory or read from global memory. Of repeated neighbours, all
+// but one are replaced by the owner itself: a loop changes no search.
 //
 //     offsets   0     3  4
 //     ids       1  1  2  0  …    as held: 1 0 2 | 0 | …
@@ -8,8 +8,8 @@
 
 namespace ripplet {
 
-// A neighbour has two bytes, a weight four where arcs weigh. `order`, or null, has the vertices as they are looked at, those with long lists
-// first: lanes of a warp have lists that are equally long.
+// Lists in shared memory: 2 bytes a neighbour, and 4 a weight if arcs have weights. `order` has the vertices
+// by descending degree, or is null: lanes of a warp then have lists of equal length.
 struct Held {
     const u32 *offsets, *weights;
     const u16 *ids, *order;
@@ -22,7 +22,7 @@ struct Held {
     RIPPLET_FN u32 weight(u32 place, u32) const { return weights[place]; }
 };
 
-// Lanes that copy a list together.
+// Lanes that copy one list.
 constexpr u32 LANES_OF_LIST = 8;
 
 struct Read {
@@ -31,14 +31,14 @@ struct Read {
     RIPPLET_FN u32 vertex(u32 place) const { return place; }
     RIPPLET_FN u32 begin(u32 v) const { return __ldg(offsets + v); }
     RIPPLET_FN u32 end(u32 v) const { return __ldg(offsets + v + 1); }
-    // A neighbour of v, whose list begins at `begin`.
+    // The neighbour at `place` of v, whose list begins at `begin`; v itself for a repeated one.
     RIPPLET_FN u32 at(u32 v, u32 begin, u32 place) const {
         const u32 id = __ldg(ids + place);
         return place > begin && __ldg(ids + place - 1) == id ? v : id;
     }
-    // The same, as it is, also where it is repeated.
+    // The neighbour at `place`, even if repeated.
     RIPPLET_FN u32 any_at(u32 place) const { return __ldg(ids + place); }
-    // The least weight of an arc and those that repeat it, in a list that ends at `end`.
+    // The least weight among an arc and the repeated ones behind it, in a list that ends at `end`.
     RIPPLET_FN u32 weight(u32 place, u32 end) const {
         const u32 id = __ldg(ids + place);
         u32 least = __ldg(weights + place);
@@ -47,14 +47,15 @@ struct Read {
     }
 };
 
-// Lists that are read where they are.
+// The lists of a graph, in global memory.
 RIPPLET_FN Read read(const GraphLists& lists, const Member& graph) {
     const u64 first = __ldg(lists.starts + graph.index) - lists.first;
     return Read{lists.offsets + graph.at + graph.index, lists.ids + first,
                 WEIGHS ? lists.weights + first : nullptr};
 }
 
-// Room for a graph's lists, of which the offsets are copied. What has four bytes comes before what has two.
+// Allocates room for a graph's lists and copies the offsets. Arrays of 4 bytes come before those of 2, for
+// alignment.
 template <class Team> RIPPLET_FN u32* hold_offsets(const Team& team, const Read& lists, u32 n, Room& room) {
     u32* const offsets = room.take<u32>(n + 1);
     for (u32 v = team.rank(); v <= n; v += team.size()) offsets[v] = lists.begin(v);
@@ -63,7 +64,7 @@ template <class Team> RIPPLET_FN u32* hold_offsets(const Team& team, const Read&
 RIPPLET_FN u32* room_for_weights(const Read& lists, u32 n, Room& room) {
     return room.take<u32>(WEIGHS ? lists.begin(n) : 0);
 }
-// The rest of them, copied too.
+// Copies neighbours and weights.
 template <class Team>
 RIPPLET_FN Held hold_ids(const Team& team, const Read& lists, const u32* offsets, u32* weights, u32 n, Room& room) {
     team.sync();
@@ -78,10 +79,9 @@ RIPPLET_FN Held hold_ids(const Team& team, const Read& lists, const u32* offsets
     return Held{offsets, weights, ids, nullptr};
 }
 
-// --- Vertices in the order of their degrees, with as many as others in a bin: a team's, whose warps wait for
-// one another ---
+// --- Vertices in the order of their degrees, by bins: for block teams, whose warps wait for one another ---
 
-// Bins: degrees up to 15, and 4 for each power of two behind.
+// Bins of degrees: one for each up to 15, then 4 for each power of two.
 constexpr u32 BINS = 64;
 
 RIPPLET_FN u32 bin_of(u32 degree) {
@@ -89,7 +89,7 @@ RIPPLET_FN u32 bin_of(u32 degree) {
     return highest < 4 ? degree : min(4 * highest + (degree >> (highest - 2) & 3), BINS - 1);
 }
 
-// The vertices from the longest lists on. `counts` has room for two numbers a bin.
+// Orders the vertices by bins, from the longest lists on. `counts` has room for two numbers a bin.
 template <class Team>
 RIPPLET_FN const u16* order_by_degree(const Team& team, const u32* offsets, u32 n, u32* counts, Room& room) {
     u16* const order = room.take<u16>(n);
@@ -105,7 +105,7 @@ RIPPLET_FN const u16* order_by_degree(const Team& team, const u32* offsets, u32 
         begins[bin] = before;
     }
     team.sync();
-    // Which of a bin comes first changes nothing.
+    // The order within a bin varies, and changes no result.
     for (u32 v = team.rank(); v < n; v += team.size())
         order[atomicAdd(begins + bin_of(offsets[v + 1] - offsets[v]), 1u)] = (u16)v;
     team.sync();

@@ -1,17 +1,16 @@
-// The state of a run over many small graphs, as the host lays it out (`src/swarm/layout.rs` has the same
-// structs).
+// The state of a run over many small graphs, as the host lays it out: `src/swarm/layout.rs` has the same
+// structs.
 //
-// Before this file comes the run's configuration, constants of the compilation:
+// The run's configuration comes before this file, as constants of the compilation:
 //
-//     u32  QUESTION     what is asked of each graph, below
-//     bool TWO_SIDED    whether a vertex has other neighbours *ahead* of it, on the way back of a search,
-//                       than *behind* it, where it looks for who arrives
-//     bool WEIGHS       whether the length of a way is the sum of its arcs' weights, or their number
+//     u32  QUESTION     what is computed for each graph, below
+//     bool TWO_SIDED    whether the neighbours *ahead* of a vertex, read by the backward pass, differ from
+//                       those *behind* it, read by a search
+//     bool WEIGHS       whether the length of a path is the sum of its arcs' weights, or their number
 //
-// A *unit* of a graph is some sources that are searched from together: 64 of neighbouring ids, or 8 where
-// shortest ways are counted or arcs weigh; a *group* is 64 sources at any rate. An *item* of work is some units
-// of a graph: all of them, or one where the graph is *split*, because it is so large that others would wait for
-// it.
+// A *unit* of a graph is the sources of one search: 64 neighbouring ids, or 8 if shortest paths are counted
+// or arcs have weights. A *group* is always 64 sources. An *item* of work is some units of a graph: all of
+// them, or a single one if the graph is *split*, because it is so large that other teams would wait for it.
 #pragma once
 
 namespace ripplet {
@@ -20,12 +19,12 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 typedef double f64;
 
-// FAR     how many others there are, and the sum of their distances
-// NEAR    the sum of 1 / distance
-// SPAN    the same with the largest of them, of a vertex or of all vertices of a graph
+// FAR     number of other vertices that reach a vertex, and the sum of their distances
+// NEAR    sum of 1 / distance
+// SPAN    as FAR, with the largest distance; of a vertex, or of all vertices of a graph
 // PAIRS   each distance
-// WAYS    how many shortest ways lead through a vertex
-// EDGES   how many lead along an arc
+// WAYS    betweenness of vertices: shortest paths through a vertex
+// EDGES   betweenness of edges: shortest paths along an arc
 constexpr u32 FAR = 0, NEAR = 1, SPAN = 2, PAIRS = 3, WAYS = 4, EDGES = 5;
 constexpr bool COUNTS_WAYS = QUESTION == WAYS || QUESTION == EDGES;
 
@@ -33,85 +32,87 @@ constexpr u32 GROUP = 64, EIGHT = 8;
 constexpr u32 UNIT = COUNTS_WAYS || WEIGHS ? EIGHT : GROUP;
 constexpr u32 UNITS_OF_GROUP = GROUP / UNIT;
 
-// How far a vertex is, made a value: 1 / far, or reached / far; and as Wasserman and Faust have it.
+// Closeness as 1 / far or reached / far, or as Wasserman and Faust define it.
 constexpr u32 RECIPROCAL = 0, WASSERMAN_FAUST = 1;
 
-// The lists of all graphs in one direction, as a batch has them: each graph's offsets are one more than its
-// vertices, and begin at 0. Weights are there where arcs weigh.
+// The lists of all graphs in one direction, as a batch stores them: each graph has one offset more than
+// vertices, beginning at
+// 0. `weights` is used if arcs have weights.
 struct GraphLists {
     const u64* starts;
     const u32 *offsets, *ids, *weights;
-    // What the starts count from.
+    // The value of `starts` for the first arc on the device.
     u64 first;
 };
 
-// Units `first` to `end` of a graph. `split` is where what they find is added up, NO_SPLIT where that is all.
+// Units `first` to `end` of a graph. `split` is the record that sums are added up in, or NO_SPLIT.
 struct Item {
     u32 graph, first, end, split;
 };
 constexpr u32 NO_SPLIT = U32_MAX;
 
-// A graph whose units are items of their own: those that are done in one wave.
+// The units of a split graph that are processed in one wave.
 struct Split {
-    // Where a unit's partial sums begin, for the first unit, one of each value; the next unit's are behind.
+    // Index of the first unit's partial sums, one for each value; those of the next units follow.
     u64 partials;
-    // Where the graph's vertices begin in the columns of split graphs.
+    // Index of the graph's vertices in the columns of split graphs.
     u64 sums;
     u32 graph, first, end, is_last;
 };
 
-// What the distances from a vertex come to.
+// Summary of the distances to or from a vertex.
 struct Reach {
     u64 far, farthest;
     u32 reached, padding;
 };
 
-// What all distances of a graph come to. Their sum is in two parts: of the vertices' sums, the lower 32 bits and
-// the higher. Of the smallest eccentricity all bits are turned, so that it begins with 0, as the rest does.
+// Summary of all distances of a graph. The sum is in two parts: the lower and the higher 32 bits of the
+// vertices' sums. `radius_turned` is the complement of the smallest eccentricity, so that 0 is its neutral
+// element as well.
 struct Summary {
     u64 pairs, low, high, diameter, radius_turned;
 };
 
-// Values of a split graph that a block adds up, from `first` on.
+// `PIECE` values of a split graph from `first` on, which a block adds up.
 struct Piece {
     u32 split, first;
 };
 constexpr u32 PIECE = 1024;
 
 struct State {
-    // Where each graph's vertices begin, and the end of the last.
+    // Begin of each graph's vertices, and the end of the last.
     const u64* vertex_starts;
     GraphLists behind, ahead;
     const Item* items;
     const Split* splits;
     const Piece* pieces;
-    // How many items are taken, of each launch of those that run at once.
+    // Number of items taken, for each of the launches that run concurrently.
     u32* taken;
-    // Of each vertex, of each arc ahead, or of each pair: where those begin, graph by graph.
+    // Values by vertex, by arc ahead, or by pair; `pair_starts` has the begin of each graph's pairs.
     f64* values;
     const u64* pair_starts;
-    // Of each arc, where these are asked of, what a group of sources found until now.
+    // By arc: the sum over the sources of the current group so far (EDGES).
     f64* groups;
-    // Of split graphs: a sum of each unit and value, and of each vertex what its units found.
+    // Of split graphs: a partial sum by unit and value; and by vertex, the summary over units.
     f64* partials;
     Reach* sums;
-    // Of each vertex, and of each graph; null where nobody asks.
+    // By vertex, and by graph; null if not requested.
     Reach* reach;
     Summary* summaries;
-    // The real length that a stored 1 stands for, of each graph, where arcs weigh.
+    // By graph, the real length of a stored weight of 1, if arcs have weights.
     const f64* units;
-    // The state of those that have no shared memory, block by block.
+    // State of searches in global memory, `stride` bytes per block.
     unsigned char* scratch;
     u64 stride;
-    // What vertex_starts counts from.
+    // The value of `vertex_starts` for the first vertex on the device.
     u64 first_vertex;
     u32 measure, is_normalized, is_directed;
-    // Of a graph alone whose pairs are asked for some sources after others, the first.
+    // The first source of the pairs that are computed at a time, for a single graph.
     u32 first_source;
 };
 
-// A launch over items or pieces `first` to `end`. `bytes` is what a team has of shared memory, and `number` that of
-// the launch among those that run at once.
+// A launch over the items or pieces `first` to `end`. `bytes` is a team's share of shared memory, and
+// `number` is the index of the launch among those that run concurrently.
 struct Work {
     State state;
     u32 first, end, bytes, number;
@@ -120,12 +121,12 @@ struct Work {
 // A graph of the run.
 struct Member {
     u32 index, vertices;
-    // How many values it has, and where they begin; pairs are not counted.
+    // Number of its values and their begin; the number is not used for pairs.
     u32 width;
     u64 values;
-    // Where its vertices are in columns of all.
+    // Index of its vertices in the columns of all graphs.
     u64 at;
-    // The real length that a stored 1 stands for.
+    // The real length of a stored weight of 1.
     f64 unit;
 };
 
@@ -144,7 +145,7 @@ RIPPLET_FN Member member(const State& state, u32 graph) {
     return member;
 }
 
-// Memory that is given out piece by piece: first what is aligned to most bytes.
+// A bump allocator. Arrays with the largest alignment come first.
 struct Room {
     unsigned char* next;
 

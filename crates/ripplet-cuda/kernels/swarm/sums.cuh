@@ -1,13 +1,13 @@
-// Sums over all sources, in one order whoever takes them: eight neighbouring sources pairwise, eights of a group
-// one after the other, and groups one after the other. Where units find 64 sources at once that is a group.
+// Sums over all sources in one fixed order, on any team: eight neighbouring sources pairwise, then these sums
+// of a group one after the other, then groups one after the other. A unit of 64 sources is a whole group.
 //
-// A team that does all units of a graph adds up as it goes; of a split graph units leave what they find as
-// partial sums, which are added up behind a wave.
+// A team that processes all units of a graph adds in this order as it goes. Units of a split graph store
+// partial sums, which are added after a wave.
 #pragma once
 
 namespace ripplet {
 
-// The sum of a number of each of eight neighbouring lanes, for all of them.
+// The pairwise sum over eight neighbouring lanes, in all of them.
 RIPPLET_FN f64 sum_of_eight(f64 x) {
     for (u32 other = 1; other < EIGHT; other *= 2) x += __shfl_xor_sync(ALL_LANES, x, other);
     return x;
@@ -21,7 +21,7 @@ RIPPLET_FN u64 max_of_eight(u64 x) {
     return x;
 }
 
-// Adds what a unit found for the value of an index. `group` keeps what its group found until now.
+// Adds a unit's sum to the value with this index. `group` has the sum of the current group so far.
 RIPPLET_FN void add_sum(const State& state, const Member& graph, const Item& item, u32 unit, u32 index, f64 sum,
                         f64* group) {
     if (item.split != NO_SPLIT) {
@@ -38,7 +38,7 @@ RIPPLET_FN void add_sum(const State& state, const Member& graph, const Item& ite
     *value = is_last ? value_of_sum(state, graph, sum) : sum;
 }
 
-// The sum that a wave leaves of a value.
+// Adds a wave's partial sums to a value, in order.
 RIPPLET_FN f64 add_partials(const State& state, const Split& split, u32 width, u32 index, f64 value) {
     const f64* partials = state.partials + split.partials + index;
     for (u32 unit = split.first; unit < split.end;) {
@@ -53,7 +53,7 @@ RIPPLET_FN f64 add_partials(const State& state, const Split& split, u32 width, u
 RIPPLET_FN void add_up(const State& state, const Piece& piece) {
     const Split split = state.splits[piece.split];
     const Member graph = member(state, split.graph);
-    // All lanes of a warp stay together, some of them without a value.
+    // All lanes of a warp must call `give_reach`, also those without a value.
     for (u32 at = threadIdx.x; at < PIECE; at += blockDim.x) {
         const u32 index = piece.first + at;
         const bool there = index < graph.width;

@@ -1,12 +1,12 @@
-// What the distances to a vertex come to, from all sources of a graph, one unit of them after the other.
+// Summary of the distances to each vertex, from all sources of a graph, unit after unit.
 #pragma once
 
 namespace ripplet {
 
-// Of each vertex. `Sum` is what distances add up in.
+// Counters by vertex. `Sum` is the type of sums of distances.
 template <class Sum> struct Tally {
     Sum *far, *farthest;
-    // The sum of 1 / distance, of a group of sources.
+    // Sum of 1 / distance over the sources of a group.
     f64* near;
     u32* reached;
 
@@ -23,7 +23,7 @@ template <class Sum> struct Tally {
         if (QUESTION == SPAN) farthest[v] = 0;
     }
 
-    // So many more vertices, so far in sum, and the farthest of them.
+    // Adds `count` sources: the sum of their distances, and their distance.
     RIPPLET_FN void add(u32 v, u32 count, Sum distances, Sum distance) const {
         reached[v] += count;
         far[v] += distances;
@@ -35,7 +35,7 @@ template <class Sum> struct Tally {
     }
 };
 
-// What was found from all sources of a graph, as its values.
+// Turns the counters of a whole graph into its values.
 template <class Team, class Sum>
 RIPPLET_FN void conclude(const State& state, const Team& team, const Member& graph, const Tally<Sum>& tally) {
     const u32 n = graph.vertices;
@@ -47,7 +47,7 @@ RIPPLET_FN void conclude(const State& state, const Team& team, const Member& gra
     }
 }
 
-// The same, added to what others found of a split graph.
+// Adds the counters of some units to those of a split graph.
 template <class Team, class Sum>
 RIPPLET_FN void share(const State& state, const Team& team, const Split& split, u32 n, const Tally<Sum>& tally) {
     for (u32 v = team.rank(); v < n; v += team.size()) {
@@ -60,7 +60,7 @@ RIPPLET_FN void share(const State& state, const Team& team, const Split& split, 
     }
 }
 
-// Measures the distances of all units of an item by `search(unit)`, and gives on what they come to.
+// Calls `search(unit)` for all units of an item, and passes the counters on.
 template <class Team, class Sum, class Search>
 RIPPLET_FN void measure(const State& state, const Team& team, const Member& graph, const Item& item,
                         const Tally<Sum>& tally, Search search) {
@@ -76,10 +76,10 @@ RIPPLET_FN void measure(const State& state, const Team& team, const Member& grap
     }
 }
 
-// The distance where there is no way: infinity.
+// The distance of an unreachable vertex: infinity.
 RIPPLET_FN f64 no_way() { return (f64)from_bits(0x7f800000u); }
 
-// Where the distances from a source begin.
+// The begin of the distances from a source.
 RIPPLET_FN f64* row_of(const State& state, const Member& graph, u32 source) {
     return state.values + graph.values + (u64)(source - state.first_source) * graph.vertices;
 }

@@ -6,19 +6,20 @@ namespace ripplet {
 
 // A warp, one of several of its block.
 struct WarpTeam {
-    // Whether it has its vertices in the order of their degrees: for few it is not worth while.
+    // Whether the team orders its vertices by degree. For the few vertices of a warp's graph this does not
+    // pay.
     static constexpr bool ORDERS = false;
 
     RIPPLET_FN u32 size() const { return 32; }
     RIPPLET_FN u32 rank() const { return lane_id(); }
     RIPPLET_FN void sync() const { __syncwarp(); }
-    // Whether it holds for one; all see what any of them wrote before.
+    // Whether `x` is true in any thread. Writes before the call are visible to the team after it.
     RIPPLET_FN bool any(bool x) const {
         const bool found = __any_sync(ALL_LANES, x) != 0;
         __syncwarp();
         return found;
     }
-    // The number of the next item, when all are done with the last one.
+    // Takes the index of the next item, after all threads have finished the last one.
     RIPPLET_FN u32 next(u32* taken) const {
         __syncwarp();
         u32 number = 0;
@@ -27,7 +28,7 @@ struct WarpTeam {
     }
 };
 
-// All threads of a block; of its shared memory a word tells them which item they have.
+// All threads of a block. `word`, in shared memory, broadcasts the item.
 struct BlockTeam {
     static constexpr bool ORDERS = true;
 

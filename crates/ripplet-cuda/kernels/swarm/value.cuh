@@ -1,13 +1,13 @@
-// What becomes of sums: the same operations in the same order as on the CPU.
+// Values from sums: the same operations in the same order as on the CPU.
 #pragma once
 
 namespace ripplet {
 
 RIPPLET_FN f64 others(const Member& graph) { return (f64)graph.vertices - 1.0; }
 
-// Of a vertex that is reached from so far.
+// Closeness of a vertex, from the summary of its distances.
 RIPPLET_FN f64 value_of_far(const State& state, const Member& graph, const Reach& found) {
-    // Nobody, or nobody who is not there already.
+    // No vertex reaches it, or only vertices at distance 0.
     if (found.far == 0) return 0.0;
     const f64 count = (f64)found.reached, sum = (f64)found.far * graph.unit;
     if (state.measure == WASSERMAN_FAUST) return count / others(graph) * (count / sum);
@@ -19,20 +19,21 @@ RIPPLET_FN f64 value_of_near(const State& state, const Member& graph, f64 near) 
     return state.is_normalized && near > 0.0 ? near / others(graph) : near;
 }
 
-// What sums of ways between ordered pairs are multiplied by.
+// Scale of sums over ordered pairs: normalisation, and one half for undirected graphs.
 RIPPLET_FN f64 scale_of_ways(const State& state, const Member& graph) {
     if (!state.is_normalized) return state.is_directed ? 1.0 : 0.5;
     const f64 pairs = others(graph) * (others(graph) - 1.0);
     return pairs > 0.0 ? 1.0 / pairs : 0.0;
 }
 
-// The value that a sum over all sources comes to. What leads along arcs the host makes values of edges.
+// The value of a sum over all sources. For edges, the host turns the sums of arcs into values.
 RIPPLET_FN f64 value_of_sum(const State& state, const Member& graph, f64 sum) {
     if (QUESTION == NEAR) return value_of_near(state, graph, sum);
     return QUESTION == WAYS ? sum * scale_of_ways(state, graph) : sum;
 }
 
-// What the distances from a vertex come to, one a lane, for those who ask; lanes that are not `there` have none.
+// Stores the summary of a vertex, one per lane, and adds it to the graph's, if requested. Lanes without
+// `there` have none.
 RIPPLET_FN void give_reach(const State& state, const Member& graph, u32 v, bool there, const Reach& found) {
     if (there && state.reach) state.reach[graph.at + v] = found;
     if (!state.summaries) return;

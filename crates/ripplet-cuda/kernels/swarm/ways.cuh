@@ -1,42 +1,43 @@
-// Shortest ways from 8 sources at once, and back what leads through each vertex. Eight neighbouring lanes have
-// a vertex, one for each source; a number of a vertex is eight in a row.
+// Betweenness by Brandes' algorithm, from 8 sources at once: path counts σ forwards, dependencies δ
+// backwards. Eight neighbouring lanes have a vertex, one for each source; the eight numbers of a vertex are
+// contiguous.
 //
 //     a square 0–1–3, 0–2–3, and 3–4; from source 0:
 //
-//     vertex      0    1    2    3    4
-//     step        0    1    1    2    3
-//     ways        1    1    1    2    2      forward: the sum over neighbours a step nearer
-//     passed           2    2    1   1/2     back: 1 / ways + the sum of passed over those a step farther
-//     through     0    1    1    1    0      ways · that sum
+//     vertex               0    1    2    3    4
+//     step                 0    1    1    2    3
+//     σ, forward           1    1    1    2    2      sum of σ over the neighbours a step nearer
+//     passed, backward          2    2    1   1/2     (1 + δ) / σ = 1 / σ + sum of passed, a step farther
+//     δ = through          0    1    1    1    0      σ · that sum
 //
-// Along an arc that leads a step on leads what is passed by the vertex it comes to, ways times.
+// The dependency of an arc from v to w, one step farther, is σ(v) · passed(w).
 //
-// By weights a vertex's step is the one after all that are before it on shortest ways have theirs: they are
-// told by lengths.
+// With weights, the step of a vertex is the one after the steps of all its predecessors on shortest paths;
+// predecessors are found by lengths.
 //
-// Nothing changes while others read it. Who is where at a step is said by a bit of each source: those of the step
-// before are read and those of this one written.
+// No number is changed while other threads may read it. A bit per source marks the vertices of the last step,
+// which are read, and of this step, which are written (`Marks`).
 #pragma once
 
 namespace ripplet {
 
-// What a team keeps of a graph's vertices.
+// State of a graph's vertices, in shared memory if there is room.
 template <class Step> struct Rows {
     typedef typename PlaceOf<Step>::Type Place;
 
-    // Ways; behind the step on the way back, what is passed on.
+    // Path counts σ; after the backward step of a vertex, (1 + δ) / σ.
     f64* passed;
-    // What leads through, or the ways where arcs are asked of.
+    // Dependencies δ; for edges, the path counts σ.
     f64* through;
-    // Of each vertex, what leads through it from the sources of this group until now.
+    // By vertex, the sum of δ over the sources of this group so far.
     f64* sums;
     Lengths lengths;
     Step* steps;
     Marks marks;
-    // Numbers of a kind.
+    // Numbers of each array: eight per vertex.
     Place count;
 
-    // Nobody came yet, from a source that is there, and from one that is not.
+    // Step of a vertex that is not reached yet; and of a column without a source.
     static constexpr Step NOT_YET = (Step)~0, NEVER = NOT_YET - 1;
 
     RIPPLET_FN Rows(Room& room, u32 n)
@@ -44,14 +45,14 @@ template <class Step> struct Rows {
         passed = room.take<f64>(count);
         through = room.take<f64>(count);
         if (QUESTION == WAYS) sums = room.take<f64>(n);
-        // Before ways are counted nothing is passed on.
+        // `passed` is not used before paths are counted, so lengths share its memory.
         if (WEIGHS) lengths = Lengths{room.take<u64>(count), (u64*)passed};
     }
-    // After what is aligned to more bytes.
+    // Allocated behind the arrays with larger alignment.
     RIPPLET_FN void take_steps(Room& room) { steps = room.take<Step>(count); }
 };
 
-// Whoever is a source begins, with one way; the others wait.
+// Initialises the search: a source has step 0 and one path.
 template <class Team, class Step>
 RIPPLET_FN void begin_ways(const Team& team, const Rows<Step>& rows, u32 n, u32 first) {
     typedef typename Rows<Step>::Place Place;
@@ -66,7 +67,8 @@ RIPPLET_FN void begin_ways(const Team& team, const Rows<Step>& rows, u32 n, u32 
     team.sync();
 }
 
-// The first step, with one way to each, from the sources: others would ask all their neighbours in vain.
+// The first step, pushed from the sources, each neighbour with one path. Pulling would have all vertices read
+// all neighbours.
 template <class Team, class Lists, class Step>
 RIPPLET_FN void step_ahead(const Team& team, const Lists& ahead, const Rows<Step>& rows, u32 n, u32 first) {
     typedef typename Rows<Step>::Place Place;
@@ -81,7 +83,7 @@ RIPPLET_FN void step_ahead(const Team& team, const Lists& ahead, const Rows<Step
     team.sync();
 }
 
-// Counts the ways to all behind the first step; returns the last one.
+// Counts the paths to all vertices behind the first step; returns the last step.
 template <class Team, class Lists, class Step>
 RIPPLET_FN u32 count_ways(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
     typedef typename Rows<Step>::Place Place;
@@ -108,7 +110,7 @@ RIPPLET_FN u32 count_ways(const Team& team, const Lists& behind, Rows<Step>& row
     }
 }
 
-// The same by weights, behind the sources: whose ways are counted is marked from then on.
+// Counts paths by weights. A vertex whose paths are counted stays marked. Returns the last step.
 template <class Team, class Lists, class Step>
 RIPPLET_FN u32 count_weighed_ways(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
     typedef typename Rows<Step>::Place Place;
@@ -131,7 +133,7 @@ RIPPLET_FN u32 count_weighed_ways(const Team& team, const Lists& behind, Rows<St
                 const u32 from = behind.at(v, begin, place);
                 if (from == v) continue;
                 const u64 until = length_of[(Place)from * EIGHT];
-                // So is one that was not reached farther than any.
+                // Skips farther neighbours, and unreached ones, whose length is the largest number.
                 if (until >= length || until + behind.weight(place, end) != length) continue;
                 if (!(rows.marks.here[from] & bit)) return false;
                 ways += ways_of[(Place)from * EIGHT];
@@ -144,8 +146,8 @@ RIPPLET_FN u32 count_weighed_ways(const Team& team, const Lists& behind, Rows<St
     }
 }
 
-// Passes on what each vertex has, from the farthest back, to those before it: `is_next(v, to, place, end)` says
-// which neighbours of a list pass on to it. Nothing leads through a source.
+// The backward pass: accumulates dependencies from the last step to the first. `is_next(v, to, place, end)`
+// returns whether `to` is a successor of v on shortest paths. A source has no dependency of its own.
 template <class Team, class Lists, class Step, class IsNext>
 RIPPLET_FN void share_out(const Team& team, const Lists& ahead, Rows<Step>& rows, u32 n, u32 last, IsNext is_next) {
     typedef typename Rows<Step>::Place Place;
@@ -155,7 +157,7 @@ RIPPLET_FN void share_out(const Team& team, const Lists& ahead, Rows<Step>& rows
             if (rows.steps[at] != step) return false;
             const u32 begin = ahead.begin(v), end = ahead.end(v);
             f64 share = 0.0;
-            // Nobody is behind the farthest.
+            // Vertices of the last step have no successors.
             for (u32 place = step < last ? end : begin; place-- > begin;) {
                 const u32 to = ahead.at(v, begin, place);
                 if (is_next(v, to, place, end)) share += passed_by[(Place)to * EIGHT];
@@ -170,7 +172,7 @@ RIPPLET_FN void share_out(const Team& team, const Lists& ahead, Rows<Step>& rows
     }
 }
 
-// Adds what leads through each vertex from all eight sources.
+// Adds the dependencies of each vertex over all eight sources.
 template <class Team, class Step>
 RIPPLET_FN void add_rows(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
                          const Rows<Step>& rows) {
@@ -184,7 +186,7 @@ RIPPLET_FN void add_rows(const State& state, const Team& team, const Member& gra
     }
 }
 
-// Adds what leads along each arc, likewise.
+// Adds the dependencies of each arc over all eight sources.
 template <class Team, class Lists, class Step, class IsNext>
 RIPPLET_FN void add_arcs(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
                          const Lists& ahead, const Rows<Step>& rows, IsNext is_next) {
@@ -196,7 +198,7 @@ RIPPLET_FN void add_arcs(const State& state, const Team& team, const Member& gra
         const Place at = (Place)v * EIGHT + source;
         const bool is_reached = v < n && rows.steps[at] < rows.NEVER;
         const f64 ways = is_reached ? rows.through[at] : 0.0;
-        // All lanes of a warp stay together.
+        // All lanes of a warp stay together for the shuffles.
         const u32 longest = warp_max(end - begin);
         for (u32 place = begin; place < begin + longest; place++) {
             f64 along = 0.0;
@@ -212,7 +214,7 @@ RIPPLET_FN void add_arcs(const State& state, const Team& team, const Member& gra
     team.sync();
 }
 
-// What the shortest ways from a unit's sources lead through, by numbers of arcs.
+// Adds the dependencies from a unit's sources, with paths by numbers of arcs.
 template <class Team, class Lists, class Step>
 RIPPLET_FN void lead_by_arcs(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
                              const Lists& behind, const Lists& ahead, Rows<Step>& rows) {
@@ -233,7 +235,7 @@ RIPPLET_FN void lead_by_arcs(const State& state, const Team& team, const Member&
     }
 }
 
-// The same by weights.
+// Adds the dependencies from a unit's sources, with paths by weights.
 template <class Team, class Lists, class Step>
 RIPPLET_FN void lead_by_weight(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
                                const Lists& behind, const Lists& ahead, Rows<Step>& rows) {
@@ -254,7 +256,7 @@ RIPPLET_FN void lead_by_weight(const State& state, const Team& team, const Membe
         add_rows(state, team, graph, item, unit, rows);
 }
 
-// Does an item.
+// Answers an item.
 template <class Team, class Lists, class Step>
 RIPPLET_FN void lead(const State& state, const Team& team, const Member& graph, const Item& item,
                      const Lists& behind, const Lists& ahead, Rows<Step>& rows) {

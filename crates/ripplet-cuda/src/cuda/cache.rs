@@ -1,8 +1,9 @@
-//! Compiled kernels, kept on disk from one run to the next.
+//! Cache of compiled kernels on disk.
 //!
-//! A file for each text, way of compiling, architecture and version of NVRTC, named by a hash of the
-//! first three and the version. It is written beside its place and renamed into it, so that processes
-//! that share a folder see whole files or none; one that is damaged, or was cut, is as good as none.
+//! There is a file for each source text, set of compiler options, architecture and version of
+//! NVRTC. Its name is a hash of the first three, and the version. A file is written under another
+//! name and renamed, so that processes that share a folder see whole files or none. A damaged file
+//! counts as missing.
 //!
 //! ```text
 //! "ripplet kernels\n"   16 bytes
@@ -29,29 +30,30 @@ const MAGIC: &[u8; 16] = b"ripplet kernels\n";
 const FORMAT: u32 = 1;
 const HEAD: usize = 16 + 4 + 8 + 16 + 8 + 4;
 
-/// How many files a folder has at most: at some 100 KB each, a few dozen megabytes.
+/// The most files in a folder: at some 100 KB each, a few dozen megabytes.
 const MOST_FILES: usize = 256;
 
-/// After this time, a file that is still being written was left by a process that ended.
+/// After this time, a temporary file was left behind by a process that ended.
 const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What compiled code depends on, without the compiler's version.
+/// What compiled code depends on, except the compiler's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key(u128);
 
 impl Key {
-    /// The key of a text compiled with options for an architecture.
+    /// Returns the key of a text compiled with options for an architecture.
     #[must_use]
     pub fn new(text: &str, options: &[&str], architecture: (u32, u32)) -> Key {
         let (major, minor) = architecture;
-        // Nothing before the text has a zero in it, so no two different ones look alike.
+        // The parts before the text contain no zero byte, so different inputs give different
+        // strings.
         let all = format!("sm_{major}{minor}\0{}\0\0{text}", options.join("\0"));
         Key(XxHash3_128::oneshot(all.as_bytes()))
     }
 }
 
-/// Does what is done for a key by one thread of the process after the other: who comes second finds what
-/// the first one compiled, instead of compiling it as well.
+/// Runs `work` under a lock of the key. A second thread of the process then finds what the first
+/// one compiled.
 pub fn in_turn<T>(key: Key, work: impl FnOnce() -> T) -> T {
     static TURNS: LazyLock<Mutex<HashMap<Key, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
     let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,10 +63,10 @@ pub fn in_turn<T>(key: Key, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Compiled code, and what compiled it.
+/// Compiled code, with the version of its compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
-    /// NVRTC's version.
+    /// Version of NVRTC.
     pub nvrtc: Version,
     /// Machine code, or PTX.
     pub code: Vec<u8>,
@@ -77,14 +79,14 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// In a folder, which is made when something is stored.
+    /// Returns a cache in a folder, which is created when something is stored.
     #[must_use]
     pub fn at(folder: PathBuf) -> Cache {
         Cache { folder }
     }
 
-    /// In the folder that `RIPPLET_CACHE` names, or `ripplet/kernels` in the user's folder of caches;
-    /// none where neither is known.
+    /// Returns the cache in the folder that `RIPPLET_CACHE` names, else in `ripplet/kernels` in the
+    /// user's cache folder; `None` if neither is known.
     #[must_use]
     pub fn of_environment() -> Option<Cache> {
         Cache::of(|name| std::env::var_os(name))
@@ -92,7 +94,7 @@ impl Cache {
 
     fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Cache> {
         let path = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        // The XDG base directory specification has paths that are not absolute ignored.
+        // The XDG base directory specification says to ignore relative paths.
         let caches = || path("XDG_CACHE_HOME").filter(|path| path.is_absolute());
         path("RIPPLET_CACHE")
             .or_else(|| Some(caches()?.join("ripplet/kernels")))
@@ -101,14 +103,14 @@ impl Cache {
             .map(Cache::at)
     }
 
-    /// The folder.
+    /// Returns the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The code of a key, compiled by a version of NVRTC, or by any that `accepts` where there is
-    /// no NVRTC here.
+    /// Returns the code of a key, compiled by this version of NVRTC. If there is no NVRTC here, any
+    /// version that `accepts` returns true for will do.
     #[must_use]
     pub fn find(
         &self,
@@ -132,10 +134,10 @@ impl Cache {
         }
     }
 
-    /// Stores code, and removes what was not used for longest where there is too much.
+    /// Stores code, and removes the least recently used files above the limit.
     ///
     /// # Errors
-    /// Where the folder cannot be made, or the file not be written: nothing is stored then.
+    /// If the folder cannot be created or the file cannot be written; nothing is stored then.
     pub fn store(&self, key: Key, compiled: &Compiled) -> io::Result<()> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         fs::create_dir_all(&self.folder)?;
@@ -144,7 +146,7 @@ impl Cache {
         let written = write(&beside, key, compiled)
             .and_then(|()| fs::rename(&beside, self.path(key, compiled.nvrtc)));
         if written.is_err() {
-            // Whatever is there, it is not whole; a later process removes it where this one cannot.
+            // A partial file that cannot be removed here is removed by a later process.
             let _ = fs::remove_file(&beside);
         }
         self.tidy();
@@ -155,17 +157,17 @@ impl Cache {
         self.folder.join(format!("{:032x}-{nvrtc}.kernels", key.0))
     }
 
-    /// A file's code, if the file is whole and of this key.
+    /// Returns a file's code if the file is whole and has this key.
     fn read(&self, path: &Path, key: Key) -> Option<Compiled> {
         let compiled = parse(&fs::read(path).ok()?, key)?;
-        // It was used now. Where that cannot be noted, it is removed somewhat early.
+        // Marks the file as used now. If that fails, the file is removed somewhat early.
         let _ = File::options().append(true).open(path).map(|file| {
             let _ = file.set_modified(SystemTime::now());
         });
         Some(compiled)
     }
 
-    /// The files of compiled code, and when each was used last.
+    /// Returns the files of compiled code, with the time of their last use.
     fn files(&self) -> Vec<(PathBuf, SystemTime)> {
         self.entries("kernels")
     }
@@ -182,7 +184,8 @@ impl Cache {
             .collect()
     }
 
-    /// Removes what is too much. What cannot be removed, or was by another process, is left.
+    /// Removes files above the limit. Errors are ignored, as another process may have removed the
+    /// same file.
     fn tidy(&self) {
         let mut files = self.files();
         files.sort_by_key(|&(_, used)| std::cmp::Reverse(used));
@@ -219,7 +222,7 @@ fn head(key: Key, compiled: &Compiled) -> Vec<u8> {
     head
 }
 
-/// The code of a file of this key; none where anything in it is not as it was written.
+/// Returns the code of a file of this key; `None` if any part of the file is not as it was written.
 fn parse(file: &[u8], key: Key) -> Option<Compiled> {
     let (found, code) = file.split_at_checked(HEAD)?;
     let number = |at: usize| {

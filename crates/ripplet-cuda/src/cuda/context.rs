@@ -1,4 +1,4 @@
-//! What a GPU keeps for this process: a context, streams in it, events in those.
+//! A process's resources on a GPU: its context, streams and events.
 
 use super::driver::{Driver, NOT_READY, OUT_OF_MEMORY, PEERS_ALREADY, SUCCESS, TOO_MANY_PEERS};
 use crate::device::DeviceError;
@@ -9,11 +9,11 @@ use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// The primary context of a GPU, and the one stream on which everything is done in order, but what is
-/// launched together.
+/// The primary context of a GPU, and its default stream. All work is done in the order of this
+/// stream, except concurrent launches and the second queue.
 ///
-/// What is made in it keeps it. Nothing is said where the driver refuses to take something back: the
-/// context is lost then, and all that is in it.
+/// Objects of the context keep it alive. Errors when an object is freed are ignored: they mean that
+/// the context is lost, and everything in it.
 pub struct Context {
     pub driver: &'static Driver,
     device: CUdevice,
@@ -21,14 +21,14 @@ pub struct Context {
     stream: CUstream,
 }
 
-// SAFETY: the driver's functions may be called from any thread with the handles of any other, once
-// the context is current in the thread, which `enter` makes it.
+// SAFETY: the driver's functions may be called from any thread with handles of another one, once
+// the context is current in the thread; `enter` sees to that.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
 
 impl Context {
-    /// The context of a device that the driver gave.
+    /// Opens the primary context of a device.
     pub fn open(driver: &'static Driver, device: CUdevice) -> Result<Context, DeviceError> {
         let mut handle = ptr::null_mut();
         // SAFETY: the device is one of the driver's, which writes the handle.
@@ -48,25 +48,25 @@ impl Context {
         Ok(stream)
     }
 
-    /// Makes the context the current one of this thread.
+    /// Makes the context current in this thread.
     pub fn enter(&self) -> Result<(), DeviceError> {
         // SAFETY: the handle is kept until the context is dropped.
         self.driver.check(unsafe { (self.driver.cuCtxSetCurrent)(self.handle) }, "turning to it")
     }
 
-    /// The stream.
+    /// Returns the default stream.
     pub fn stream(&self) -> CUstream {
         self.stream
     }
 
-    /// Waits until all in the stream is done.
+    /// Waits until all work in the default stream is done.
     pub fn wait(&self, what: &str) -> Result<(), DeviceError> {
         self.enter()?;
         // SAFETY: the stream is this context's.
         self.driver.check(unsafe { (self.driver.cuStreamSynchronize)(self.stream) }, what)
     }
 
-    /// Whether all in the stream is done.
+    /// Returns whether all work in the default stream is done.
     pub fn is_idle(&self, what: &str) -> Result<bool, DeviceError> {
         self.enter()?;
         // SAFETY: the stream is this context's.
@@ -76,12 +76,13 @@ impl Context {
         }
     }
 
-    /// The number of its GPU, as the driver counts them.
+    /// Returns the number of the context's GPU, as the driver counts.
     pub fn device(&self) -> CUdevice {
         self.device
     }
 
-    /// Lets kernels here read another context's memory; whether they can.
+    /// Enables access from this context's kernels to another context's memory; returns whether that
+    /// works.
     pub fn reach(&self, other: &Context) -> Result<bool, DeviceError> {
         if self.device == other.device {
             return Ok(true);
@@ -95,7 +96,7 @@ impl Context {
             return Ok(false);
         }
         self.enter()?;
-        // SAFETY: the other context is kept as long as whoever has it; there are no flags.
+        // SAFETY: the other context is kept by its owner; there are no flags.
         match unsafe { (driver.cuCtxEnablePeerAccess)(other.handle, 0) } {
             SUCCESS | PEERS_ALREADY => Ok(true),
             TOO_MANY_PEERS => Ok(false),
@@ -103,10 +104,11 @@ impl Context {
         }
     }
 
-    /// Copies from another context's memory, in the stream's order.
+    /// Copies from another context's memory, in the order of the default stream.
     ///
     /// # Safety
-    /// There are so many bytes at both addresses, each of its context's memory, kept until the copy is done.
+    /// Both addresses begin at least `bytes` bytes of their context's memory, kept until the copy
+    /// is done.
     pub unsafe fn fetch(
         &self,
         to: CUdeviceptr,
@@ -123,7 +125,7 @@ impl Context {
         driver.check(code, "copying from another GPU's memory")
     }
 
-    /// Bytes of memory that nobody has.
+    /// Returns the bytes of free memory.
     pub fn free_memory(&self) -> Result<u64, DeviceError> {
         self.enter()?;
         let (mut free, mut total) = (0, 0);
@@ -137,7 +139,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         if !self.stream.is_null() && self.enter().is_ok() {
-            // SAFETY: made in this context, which is current, and destroyed once.
+            // SAFETY: created in this context, which is current, and destroyed once.
             unsafe { (self.driver.cuStreamDestroy_v2)(self.stream) };
         }
         // SAFETY: retained once.
@@ -145,7 +147,7 @@ impl Drop for Context {
     }
 }
 
-/// Memory on the device.
+/// Memory of the device, freed when dropped.
 pub struct Memory {
     context: Arc<Context>,
     pub address: CUdeviceptr,
@@ -157,7 +159,7 @@ impl Memory {
         context.enter()?;
         let driver = context.driver;
         let mut address = 0;
-        // The driver refuses to reserve nothing.
+        // The driver refuses to reserve 0 bytes.
         let code = match usize::try_from(bytes.max(1)) {
             // SAFETY: the context is current; the driver writes the address.
             Ok(bytes) => unsafe { (driver.cuMemAlloc_v2)(&raw mut address, bytes) },
@@ -177,21 +179,21 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: reserved in this context, and freed once. The driver waits for what still
-            // runs before it frees.
+            // SAFETY: reserved in this context, and freed once. The driver waits for running work
+            // before it frees memory.
             unsafe { (self.context.driver.cuMemFree_v2)(self.address) };
         }
     }
 }
 
-/// Memory of the host that stays where it is, for the device to read and write it by itself.
+/// Page-locked memory of the host, which the device reads and writes by direct memory access.
 pub struct Pinned {
     context: Arc<Context>,
     start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: it is plain memory, owned by one.
+// SAFETY: plain memory with one owner.
 unsafe impl Send for Pinned {}
 
 impl Pinned {
@@ -199,7 +201,7 @@ impl Pinned {
         context.enter()?;
         let (driver, what) = (context.driver, "reserving page-locked memory of the host");
         let mut start = ptr::null_mut();
-        // SAFETY: the context is current; the driver writes the address. It is zeroed memory.
+        // SAFETY: the context is current; the driver writes the address. The memory is zeroed.
         let code = unsafe { (driver.cuMemHostAlloc)(&raw mut start, bytes, 0) };
         driver.check(code, what)?;
         match NonNull::new(start.cast()) {
@@ -212,12 +214,13 @@ impl Pinned {
         self.bytes
     }
 
-    /// Its bytes.
+    /// Returns the memory's bytes.
     ///
     /// # Safety
-    /// The device is not using it.
+    /// The device does not use the memory meanwhile.
     pub unsafe fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: so many bytes are there, which the driver zeroed, and nobody else uses them.
+        // SAFETY: `self.bytes` bytes are there and initialised by the driver; `self` is borrowed
+        // exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
     }
 
@@ -235,11 +238,11 @@ impl Drop for Pinned {
     }
 }
 
-/// Another stream, for what may run beside the one.
+/// A second stream, for work that may overlap with the default one.
 pub struct SideStream {
     context: Arc<Context>,
     pub handle: CUstream,
-    /// What is in it until now.
+    /// Event at the end of the stream's work.
     mark: Event,
 }
 
@@ -254,12 +257,12 @@ impl SideStream {
         Ok(SideStream { context: Arc::clone(context), handle: context.new_stream()?, mark })
     }
 
-    /// Whatever comes next in it waits for a mark.
+    /// Makes later work in this stream wait for an event.
     pub fn begin_behind(&self, mark: &Event) -> Result<(), DeviceError> {
         mark.wait_in(self.handle)
     }
 
-    /// Whatever comes next in the one stream waits for what is in this one.
+    /// Makes later work in the default stream wait for this stream's work so far.
     pub fn join(&self) -> Result<(), DeviceError> {
         self.mark.record_in(self.handle)?;
         self.mark.wait_in(self.context.stream)
@@ -269,13 +272,13 @@ impl SideStream {
 impl Drop for SideStream {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: made in this context, which is current, and destroyed once.
+            // SAFETY: created in this context, which is current, and destroyed once.
             unsafe { (self.context.driver.cuStreamDestroy_v2)(self.handle) };
         }
     }
 }
 
-/// A mark in a stream.
+/// An event: a point in a stream.
 pub struct Event {
     context: Arc<Context>,
     handle: CUevent,
@@ -297,7 +300,7 @@ impl Event {
         Ok(Event { context: Arc::clone(context), handle })
     }
 
-    /// Marks what is in the one stream until now.
+    /// Records the event behind all work in the default stream.
     pub fn record(&self) -> Result<(), DeviceError> {
         self.record_in(self.context.stream)
     }
@@ -308,7 +311,7 @@ impl Event {
         driver.check(unsafe { (driver.cuEventRecord)(self.handle, stream) }, "marking a time")
     }
 
-    /// What comes next in a stream waits for what was marked.
+    /// Makes later work in a stream wait for the event.
     pub fn wait_in(&self, stream: CUstream) -> Result<(), DeviceError> {
         let driver = self.context.driver;
         // SAFETY: the event and the stream are of the same context; there are no flags.
@@ -316,18 +319,18 @@ impl Event {
         driver.check(code, "putting a stream behind another")
     }
 
-    /// Waits until what was marked is done; not at all where nothing was.
+    /// Waits for the event on the host. Returns at once if it was never recorded.
     pub fn wait(&self, what: &str) -> Result<(), DeviceError> {
         let driver = self.context.driver;
-        // SAFETY: the event is there.
+        // SAFETY: the event exists.
         driver.check(unsafe { (driver.cuEventSynchronize)(self.handle) }, what)
     }
 
-    /// The seconds from another mark to this one; both are done.
+    /// Returns the seconds between two completed events.
     pub fn seconds_since(&self, start: &Event) -> Result<f64, DeviceError> {
         let driver = self.context.driver;
         let mut milliseconds = 0.0_f32;
-        // SAFETY: the events are there; the driver writes one number.
+        // SAFETY: the events exist; the driver writes one number.
         let code = unsafe {
             (driver.cuEventElapsedTime)(&raw mut milliseconds, start.handle, self.handle)
         };
@@ -339,13 +342,13 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: made in this context, and destroyed once.
+            // SAFETY: created in this context, and destroyed once.
             unsafe { (self.context.driver.cuEventDestroy_v2)(self.handle) };
         }
     }
 }
 
-/// A module's handle.
+/// A loaded module, unloaded when dropped.
 pub struct Loaded {
     pub context: Arc<Context>,
     pub handle: CUmodule,
@@ -357,13 +360,13 @@ unsafe impl Send for Loaded {}
 unsafe impl Sync for Loaded {}
 
 impl Loaded {
-    /// Loads machine code for this context's device, or PTX, which ends in 0.
+    /// Loads machine code for this context's device, or PTX, which ends in a zero byte.
     ///
     /// # Safety
-    /// It is what NVRTC made: the driver looks for where it ends.
+    /// The code was made by NVRTC: the driver determines its length from its contents.
     pub unsafe fn load(context: &Arc<Context>, code: &[u8]) -> Result<Loaded, u32> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the context is current where this is called; the code is whole.
+        // SAFETY: the caller has made the context current; the code is whole.
         let result =
             unsafe { (context.driver.cuModuleLoadData)(&raw mut handle, code.as_ptr().cast()) };
         if result == SUCCESS {

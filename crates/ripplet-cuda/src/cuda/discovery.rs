@@ -1,4 +1,4 @@
-//! The GPUs that are here.
+//! Discovery of the machine's GPUs.
 
 use super::context::Context;
 use super::driver::{self, Driver, Ready};
@@ -7,25 +7,24 @@ use crate::device::{DeviceError, Properties};
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
 use std::ffi::{CStr, c_char, c_int};
 
-/// The oldest architecture: Turing's, whose threads of a warp go their own ways and which has warp
-/// matching.
+/// The oldest architecture, Turing: with independent thread scheduling and warp matching.
 pub const OLDEST: (u32, u32) = (7, 5);
 
-/// A GPU that is here.
+/// A GPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// Its number, as in `cuda:0`.
+    /// Number, as in `cuda:0`.
     pub number: usize,
-    /// What it is.
+    /// Properties of the GPU.
     pub properties: Properties,
-    /// Bytes of its memory that nobody has, or why it cannot be used.
+    /// Bytes of free memory, or the reason why the GPU cannot be used.
     pub free_memory: Result<u64, DeviceError>,
 }
 
-/// The GPUs that are here, in the order of their numbers; none where the driver finds none.
+/// Returns the machine's GPUs by number; none if the driver finds none.
 ///
 /// # Errors
-/// Where there is no driver, or none that works.
+/// If there is no driver, or it does not work.
 pub fn devices() -> Result<Vec<Gpu>, DeviceError> {
     let ready = driver::ready()?;
     let gpu = |number| {
@@ -38,15 +37,15 @@ pub fn devices() -> Result<Vec<Gpu>, DeviceError> {
     (0..ready.count).map(gpu).collect()
 }
 
-/// The version of CUDA that the driver is for.
+/// Returns the version of CUDA that the driver supports.
 ///
 /// # Errors
-/// Where there is no driver, or none that works.
+/// If there is no driver, or it does not work.
 pub fn driver_version() -> Result<Version, DeviceError> {
     driver::ready().map(|ready| ready.version)
 }
 
-/// The driver's handle of a GPU, and what it is.
+/// Returns the driver's handle of a GPU, and its properties.
 pub(super) fn describe(
     ready: &Ready,
     number: usize,
@@ -77,7 +76,7 @@ pub(super) fn describe(
     Ok((device, properties))
 }
 
-/// Refuses a GPU that is too old.
+/// Refuses a GPU of an architecture before [`OLDEST`].
 pub(super) fn supported(properties: &Properties) -> Result<(), DeviceError> {
     let Properties { name, architecture, .. } = properties;
     if *architecture >= OLDEST {

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUresult, CUstream};
 
-/// The oldest driver: the first whose machine code of NVRTC 12 runs.
+/// The oldest driver: the first that runs machine code of NVRTC 12.
 const OLDEST: Version = Version { major: 12, minor: 0 };
 
 functions! {
@@ -63,32 +63,32 @@ functions! {
         );
     }
     also {
-        // A code as a number, where cudarc has its `enum`.
+        // Declared here with the code as a number; cudarc uses its `enum`.
         cuGetErrorName(u32, *mut *const c_char);
         cuGetErrorString(u32, *mut *const c_char);
-        // cudarc has the `_v2` of CUDA 12.8, and nothing for older drivers.
+        // Declared here because cudarc has only the `_v2` of CUDA 12.8, which older drivers lack.
         cuEventElapsedTime(*mut f32, CUevent, CUevent);
     }
 }
 
-/// What the driver says of success, of no memory, of no GPU, of a name that is not in a module.
+/// Codes of the driver: success, out of memory, no GPU, and a name that is not in a module.
 pub const SUCCESS: u32 = CUresult::CUDA_SUCCESS as u32;
 pub const OUT_OF_MEMORY: u32 = CUresult::CUDA_ERROR_OUT_OF_MEMORY as u32;
 pub const NO_DEVICE: u32 = CUresult::CUDA_ERROR_NO_DEVICE as u32;
 pub const NOT_FOUND: u32 = CUresult::CUDA_ERROR_NOT_FOUND as u32;
-/// What it says of work that is not done, and of peer access that was enabled before, or has no room.
+/// Codes of the driver: work that is not done; peer access that is enabled already, or has no room.
 pub const NOT_READY: u32 = CUresult::CUDA_ERROR_NOT_READY as u32;
 pub const PEERS_ALREADY: u32 = CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as u32;
 pub const TOO_MANY_PEERS: u32 = CUresult::CUDA_ERROR_TOO_MANY_PEERS as u32;
 
-/// The driver, ready to be used, and how many GPUs it has.
+/// The initialised driver, and the number of GPUs.
 pub struct Ready {
     pub driver: &'static Driver,
     pub version: Version,
     pub count: usize,
 }
 
-/// The driver, found and initialized once.
+/// Returns the driver; it is found and initialised once.
 pub fn ready() -> Result<Ready, DeviceError> {
     static FOUND: OnceLock<Result<(Driver, Version, bool), DeviceError>> = OnceLock::new();
     let (driver, version, any) = FOUND.get_or_init(find).as_ref().map_err(Clone::clone)?;
@@ -96,13 +96,13 @@ pub fn ready() -> Result<Ready, DeviceError> {
     Ok(Ready { driver, version: *version, count })
 }
 
-/// The driver, its version, and whether it has any GPU.
+/// Finds the driver, its version, and whether there is a GPU.
 fn find() -> Result<(Driver, Version, bool), DeviceError> {
-    // SAFETY: loading a library runs its initializers; that of the driver's name is the driver.
+    // SAFETY: loading a library runs its initializers; the library of this name is the driver.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::NoLibrary);
     }
-    // SAFETY: the library is there, as was just seen.
+    // SAFETY: the library is there, as was checked before.
     let driver = unsafe { Driver::find() }.map_err(|name| {
         DeviceError::NoDriver(format!(
             "its library has no function {name}: it is too old, or not NVIDIA's; install the \
@@ -110,7 +110,8 @@ fn find() -> Result<(Driver, Version, bool), DeviceError> {
         ))
     })?;
     let mut number = 0;
-    // SAFETY: the driver writes one number. It may be asked before it is initialized.
+    // SAFETY: the driver writes one number. This function may be called before the driver is
+    // initialised.
     driver.check(unsafe { (driver.cuDriverGetVersion)(&raw mut number) }, "asking its version")?;
     let version = Version::of_driver(number);
     if version < OLDEST {
@@ -130,7 +131,7 @@ fn find() -> Result<(Driver, Version, bool), DeviceError> {
     }
 }
 
-/// What to do where the driver does not start, for the codes of which that is known.
+/// Returns advice for a driver that does not start, for some codes.
 fn advice(code: u32) -> &'static str {
     const STUB_LIBRARY: u32 = CUresult::CUDA_ERROR_STUB_LIBRARY as u32;
     const SYSTEM_NOT_READY: u32 = CUresult::CUDA_ERROR_SYSTEM_NOT_READY as u32;
@@ -153,21 +154,21 @@ fn advice(code: u32) -> &'static str {
 }
 
 impl Driver {
-    /// An error of what was being done, unless the code is success.
+    /// Returns an error with the operation `what`, unless the code is success.
     pub fn check(&self, code: u32, what: &str) -> Result<(), DeviceError> {
         if code == SUCCESS { Ok(()) } else { Err(self.failed(code, what)) }
     }
 
-    /// The error of a code.
+    /// Returns the error of a code.
     pub fn failed(&self, code: u32, what: &str) -> DeviceError {
         DeviceError::Failed { what: what.to_owned(), reason: self.reason(code) }
     }
 
-    /// A code's name and sentence, in the driver's words.
+    /// Returns a code's name and description in the driver's words.
     fn reason(&self, code: u32) -> String {
         let text = |ask: unsafe extern "C" fn(u32, *mut *const c_char) -> u32| {
             let mut text = ptr::null();
-            // SAFETY: the driver writes where its text is, or null.
+            // SAFETY: the driver writes the address of a text, or null.
             let asked = unsafe { ask(code, &raw mut text) };
             (asked == SUCCESS && !text.is_null()).then(|| {
                 // SAFETY: the driver's texts end in 0 and live as long as its library.
@@ -181,7 +182,7 @@ impl Driver {
         }
     }
 
-    /// How many GPUs there are.
+    /// Returns the number of GPUs.
     fn count(&self) -> Result<usize, DeviceError> {
         let mut count = 0;
         // SAFETY: the driver writes one number.

@@ -1,13 +1,13 @@
-//! The functions of a library that may not be there, found by name at run time.
+//! Tables of functions of a library that may be missing, found by name at run time.
 //!
-//! cudarc's own wrappers panic where a library lacks a function, and return a result code as a Rust
-//! `enum`, which must not hold what a newer driver may say. So the functions in use are listed here
-//! once more, with codes as numbers: where one is missing, that is an error with its name, and any
-//! code may come back. The compiler compares each signature with cudarc's.
+//! cudarc's own wrappers panic if a library lacks a function. They return result codes as a Rust
+//! `enum`, which is undefined for a code that only a newer driver knows. So the functions in use
+//! are declared here once more, with codes as numbers: a missing function is an error with its
+//! name, and any code is valid. The compiler compares each signature with cudarc's.
 
-/// Makes a table of functions of the library that `sys`, in scope, is cudarc's binding of.
+/// Declares a table of functions of the library that `sys`, in scope, is cudarc's binding of.
 ///
-/// Those after `also` are not compared with cudarc: a comment says why.
+/// Functions after `also` are not compared with cudarc; a comment at each gives the reason.
 macro_rules! functions {
     (
         $(#[$about:meta])*
@@ -29,7 +29,7 @@ macro_rules! functions {
         const _: () = assert!(size_of::<$code>() == size_of::<u32>());
 
         impl $table {
-            /// Finds them all in the library, or says which is missing.
+            /// Finds all functions in the library; the error is the name of a missing one.
             ///
             /// # Safety
             /// The library is there (cudarc panics otherwise), and is what its name says.
@@ -39,8 +39,8 @@ macro_rules! functions {
                 Ok($table {
                     $($name: {
                         let symbol = concat!(stringify!($name), "\0").as_bytes();
-                        // SAFETY: the function of this name has this type, see above, and cudarc
-                        // never unloads the library.
+                        // SAFETY: the function of this name has this type, as compared above, and
+                        // cudarc never unloads the library.
                         *unsafe { library.get(symbol) }.map_err(|_| stringify!($name))?
                     },)*
                     $($($other: {

@@ -1,7 +1,8 @@
-//! Pages of the host's memory that are locked to their place, so that devices read them by themselves.
+//! Pinned (page-locked) memory of the host, which devices read by themselves.
 //!
-//! The driver locks a page once for the whole process, and refuses to do so twice. So which pages are locked is known
-//! here: who wants pages that are locked already shares them, and the last one gives them back.
+//! The driver pins a page once for the whole process, and refuses to do so twice. A table of the
+//! process therefore has the pinned pages. Pages that are pinned already are shared, and the last
+//! user unpins them.
 
 use super::context::Context;
 use super::driver::{Driver, SUCCESS};
@@ -16,24 +17,24 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a page, which are locked together or not at all.
+/// Bytes of a page, the unit of pinning.
 const PAGE: usize = 4096;
 
-/// Pages that were locked together, and how many use them.
+/// Contiguous pages that were pinned in one call, and their number of users.
 struct Stretch {
     end: usize,
     users: u32,
 }
 
-/// All stretches of this process, by where they begin.
+/// All stretches of this process, by their begin.
 static LOCKED: Mutex<BTreeMap<usize, Stretch>> = Mutex::new(BTreeMap::new());
 
 fn locked() -> MutexGuard<'static, BTreeMap<usize, Stretch>> {
     LOCKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is to be locked for some pages where others are already, in ascending order: `used` by who wants them, and
-/// `missing`.
+/// Divides pages into stretches that are pinned already (`used`) and pages that are not
+/// (`missing`), both ascending.
 fn parted(all: &BTreeMap<usize, Stretch>, pages: &Range<usize>) -> Parted {
     let (mut used, mut missing, mut at) = (Vec::new(), Vec::new(), pages.start);
     let before = all.range(..=pages.start).next_back().map_or(pages.start, |(&start, _)| start);
@@ -59,17 +60,17 @@ struct Parted {
     missing: Vec<Range<usize>>,
 }
 
-/// Pages that follow upon one another, as long as this lives.
+/// Contiguous pages that are pinned as long as this lives.
 pub struct Locked {
     context: Arc<Context>,
     pages: Range<usize>,
-    /// Where the stretches begin that they are in.
+    /// Begins of the stretches that have these pages.
     stretches: Vec<usize>,
     address: CUdeviceptr,
 }
 
 impl Locked {
-    /// Locks the pages that these ranges of addresses are in, for all devices.
+    /// Pins the pages that these ranges of addresses touch, for all devices.
     pub fn pages_of(
         context: &Arc<Context>,
         mut ranges: Vec<Range<usize>>,
@@ -78,7 +79,7 @@ impl Locked {
         ranges.sort_unstable_by_key(|range| range.start);
         let mut all: Vec<Range<usize>> = Vec::new();
         for range in ranges {
-            // The last page is memory's that can be addressed, and so is its end but at the very top.
+            // Only the end of the very last page of the address space overflows.
             let end = range.end.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX);
             let pages = range.start / PAGE * PAGE..end;
             match all.last_mut() {
@@ -93,7 +94,7 @@ impl Locked {
         context.enter()?;
         let mut all = locked();
         let Parted { used, missing } = parted(&all, &pages);
-        // From here on, what was locked is given back where something fails.
+        // From here on, `its` unpins pages if something fails.
         let mut its = Locked { context: Arc::clone(context), pages, stretches: used, address: 0 };
         for start in &its.stretches {
             all.entry(*start).and_modify(|stretch| stretch.users += 1);
@@ -114,7 +115,8 @@ impl Locked {
         Ok(its)
     }
 
-    /// The device's address of the first byte. Those of all stretches are as far from the host's.
+    /// Returns the device's address of the first byte. All stretches have the same distance to the
+    /// host's addresses.
     fn find(&self) -> Result<CUdeviceptr, DeviceError> {
         let driver = self.context.driver;
         let first = self.address_in(driver, self.pages.start)?;
@@ -134,7 +136,7 @@ impl Locked {
 
     fn address_in(&self, driver: &Driver, byte: usize) -> Result<CUdeviceptr, DeviceError> {
         let mut address = 0;
-        // SAFETY: the byte is of locked memory; the driver writes its address.
+        // SAFETY: the byte is in pinned memory; the driver writes its address.
         let code = unsafe {
             (driver.cuMemHostGetDevicePointer_v2)(
                 &raw mut address,
@@ -146,17 +148,17 @@ impl Locked {
         Ok(address)
     }
 
-    /// Whether a byte is in one of its pages.
+    /// Whether the pages have a byte.
     pub fn contains(&self, byte: usize) -> bool {
         self.pages.contains(&byte)
     }
 
-    /// The device's address of a byte that is.
+    /// Returns the device's address of a byte of the pages.
     pub fn address_of(&self, byte: usize) -> CUdeviceptr {
         self.address + (byte - self.pages.start) as u64
     }
 
-    /// A range of its bytes in parts that were locked together: what is copied at once must be of one.
+    /// Divides a range of bytes at the bounds of stretches, as one copy must not cross them.
     pub fn parts_of(&self, bytes: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let bounds = self.stretches.iter().copied().filter({
             let bytes = bytes.clone();
@@ -167,15 +169,17 @@ impl Locked {
     }
 }
 
-/// Locks pages that are not.
+/// Pins pages that are not pinned.
 fn lock(driver: &Driver, pages: &Range<usize>) -> Result<(), DeviceError> {
     let start: *mut c_void = ptr::with_exposed_provenance_mut(pages.start);
     let lock = |flags| {
-        // SAFETY: the context is current; the pages are there, as who lends them keeps them, and are not written to.
+        // SAFETY: the context is current; the pages exist as long as their owner lends them, and
+        // are not written to.
         unsafe { (driver.cuMemHostRegister_v2)(start, pages.len(), flags) }
     };
     let flags = CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE;
-    // Pages that may not be written to, as those of a mapped file, can only be locked as such; not all systems can.
+    // Read-only pages, such as those of a mapped file, can only be pinned as read-only; not all
+    // systems can do this.
     let code = match lock(flags | CU_MEMHOSTREGISTER_READ_ONLY) {
         SUCCESS => SUCCESS,
         _ => lock(flags),
@@ -185,7 +189,8 @@ fn lock(driver: &Driver, pages: &Range<usize>) -> Result<(), DeviceError> {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // What still runs may read it; where the device is lost, nothing runs.
+        // Running work may read the memory. If the device is lost, nothing runs, so the error is
+        // ignored.
         let _ = self.context.wait("waiting for what was launched");
         let is_well = self.context.enter().is_ok();
         let mut all = locked();
@@ -197,7 +202,7 @@ impl Drop for Locked {
             }
             all.remove(start);
             if is_well {
-                // SAFETY: locked in this process, used by nobody else, and given back once.
+                // SAFETY: pinned in this process, without another user, and unpinned once.
                 unsafe {
                     (self.context.driver.cuMemHostUnregister)(ptr::with_exposed_provenance_mut(
                         *start,

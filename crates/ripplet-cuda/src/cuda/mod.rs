@@ -1,8 +1,8 @@
-//! NVIDIA's GPUs, through the driver and NVRTC of whatever machine this runs on.
+//! NVIDIA's GPUs, through the driver and NVRTC that are found at run time.
 //!
-//! Neither is needed to build. Where one is missing, too old or broken, that is a [`DeviceError`].
-//! A kernel is compiled when it is first loaded, and kept on disk from then on ([`cache`]): a machine
-//! that has it there needs no NVRTC.
+//! Neither is needed to build. If one is missing, too old or broken, that is a [`DeviceError`]. A
+//! kernel is compiled when it is first loaded, and then cached on disk ([`cache`]): a machine with
+//! a full cache needs no NVRTC.
 
 pub mod cache;
 mod context;
@@ -33,21 +33,22 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The most bytes that a kernel's argument has on any GPU.
+/// The most bytes of a kernel's argument on any GPU.
 const LARGEST_ARGUMENT: usize = 4096;
 
 /// A GPU.
 ///
-/// All is done in order on one stream, but what is launched together. A GPU that failed (a kernel that left its memory, say) gives
-/// errors from then on, until the process ends.
+/// All work is done in order on one stream, except concurrent launches and the second queue. A GPU
+/// that failed (after an access outside of its memory, for example) returns errors until the
+/// process ends.
 pub struct CudaDevice {
     properties: Properties,
     driver_version: Version,
     cache: Option<Cache>,
     notes: Mutex<Vec<String>>,
-    // The last used behind the others. Before the context, as is the next.
+    // The most recently used is last. Dropped before the context, as are the next fields.
     loaded: Mutex<Vec<(Key, Module)>>,
-    // Before the context, which they keep anyway.
+    // Dropped before the context.
     staging: Mutex<Staging>,
     sides: Mutex<Vec<SideStream>>,
     beside: OnceLock<SideStream>,
@@ -56,10 +57,10 @@ pub struct CudaDevice {
     context: Arc<Context>,
 }
 
-/// The most modules that a device keeps loaded for the next run that needs one of them.
+/// The most modules that a device keeps loaded for later runs.
 const MOST_LOADED: usize = 32;
 
-/// Kernels that are on a GPU. Who loads the same text again is given the same.
+/// Kernels that are loaded on a GPU. Loading the same text again returns the same module.
 #[derive(Clone)]
 pub struct Module(Arc<Kernels>);
 
@@ -72,14 +73,14 @@ struct Kernels {
 /// Memory of a GPU.
 pub struct Memory(context::Memory);
 
-/// Memory of the host that is locked to its place while a GPU reads it.
+/// Pinned memory of the host that a GPU can read.
 pub struct Lent<'a> {
     parts: Vec<&'a [u32]>,
     addresses: Vec<Address>,
     locked: Vec<Locked>,
 }
 
-/// A place in a GPU's queue. Its event is used again for the next.
+/// A point in a GPU's queue. Its event is reused.
 pub struct Mark {
     event: Option<Event>,
     spare: Arc<Mutex<Vec<Event>>>,
@@ -98,7 +99,7 @@ impl Drop for Mark {
     }
 }
 
-/// A kernel, and how much dynamic shared memory it may have until now.
+/// A kernel, and the most dynamic shared memory that it was configured for.
 #[derive(Clone, Copy)]
 struct Function {
     handle: CUfunction,
@@ -109,19 +110,19 @@ struct Function {
 unsafe impl Send for Function {}
 
 impl CudaDevice {
-    /// Opens the GPU of a number, and keeps compiled kernels where the environment says
+    /// Opens a GPU by number. Compiled kernels are cached in the folder that the environment names
     /// ([`Cache::of_environment`]).
     ///
     /// # Errors
-    /// Where there is no such GPU, none that works, or one that is too old.
+    /// If there is no such GPU, it does not work, or it is too old.
     pub fn new(number: usize) -> Result<CudaDevice, DeviceError> {
         CudaDevice::with_cache(number, Cache::of_environment())
     }
 
-    /// Opens the GPU of a number, and keeps compiled kernels in a folder, or nowhere.
+    /// Opens a GPU by number. Compiled kernels are kept in this cache, or nowhere.
     ///
     /// # Errors
-    /// Where there is no such GPU, none that works, or one that is too old.
+    /// If there is no such GPU, it does not work, or it is too old.
     pub fn with_cache(number: usize, cache: Option<Cache>) -> Result<CudaDevice, DeviceError> {
         let ready = driver::ready()?;
         let (device, properties) = discovery::describe(&ready, number)?;
@@ -142,7 +143,7 @@ impl CudaDevice {
         })
     }
 
-    /// What a user should know though nothing failed, a sentence each.
+    /// Returns notes for the user, a sentence each, about things that are not errors.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
@@ -155,7 +156,7 @@ impl CudaDevice {
         }
     }
 
-    /// Compiled kernels: those of the cache, or compiled now and put there.
+    /// Returns compiled kernels: from the cache, or compiled now and stored there.
     fn compiled(&self, source: &Source, key: Key) -> Result<Compiled, DeviceError> {
         let nvrtc = nvrtc::available();
         let runs = |compiled: &Compiled| compiled.runs_on(self.driver_version);
@@ -177,7 +178,7 @@ impl CudaDevice {
         Ok(compiled)
     }
 
-    /// Puts compiled kernels into the cache, or notes that they are not kept.
+    /// Stores compiled kernels in the cache, or notes that they are not kept.
     fn keep(&self, key: Key, compiled: &Compiled) {
         let Some(cache) = &self.cache else {
             self.note(
@@ -195,7 +196,7 @@ impl CudaDevice {
         }
     }
 
-    /// The module of a key, where it is loaded, which makes it the last used.
+    /// Returns the loaded module of a key, and marks it as the most recently used.
     fn last_used(&self, key: Key) -> Option<Module> {
         let mut loaded = lock(&self.loaded);
         let at = loaded.iter().position(|(of, _)| *of == key)?;
@@ -205,11 +206,11 @@ impl CudaDevice {
         Some(module)
     }
 
-    /// Compiles, or finds compiled, and loads.
+    /// Loads a module, from the cache or compiled now.
     fn load_anew(&self, source: &Source, key: Key) -> Result<Module, DeviceError> {
         let compiled = self.compiled(source, key)?;
         self.context.enter()?;
-        // SAFETY: NVRTC made it, now or before; the cache gives back what it was given.
+        // SAFETY: the code was made by NVRTC; the cache returns what was stored.
         let handle = unsafe { Loaded::load(&self.context, &compiled.code) }.map_err(|code| {
             let Compiled { nvrtc, .. } = compiled;
             let what = format!("loading the kernels of {}, of NVRTC {nvrtc}", source.name);
@@ -226,7 +227,7 @@ impl CudaDevice {
         Ok(module)
     }
 
-    /// A kernel, ready to be launched with so much shared memory.
+    /// Returns a kernel, configured for the shared memory of a launch.
     fn function(&self, module: &Module, launch: &Launch) -> Result<CUfunction, DeviceError> {
         let (driver, kernel) = (self.context.driver, launch.kernel);
         let Module(module) = module;
@@ -251,7 +252,7 @@ impl CudaDevice {
         Ok(function.handle)
     }
 
-    /// The stream of a queue.
+    /// Returns the stream of a queue; the side stream is created when it is first used.
     fn stream(&self, queue: Queue) -> Result<CUstream, DeviceError> {
         if queue == Queue::Main {
             return Ok(self.context.stream());
@@ -266,7 +267,7 @@ impl CudaDevice {
     /// Launches a kernel in a stream.
     ///
     /// # Safety
-    /// As [`Device::launch`] says; the stream is of this context.
+    /// As for [`Device::launch`]; the stream is of this context.
     unsafe fn launch_on(
         &self,
         stream: CUstream,
@@ -285,7 +286,8 @@ impl CudaDevice {
         })?;
         let mut parameters = [(&raw mut argument).cast()];
         // SAFETY: the function is of a module of this context, which is current. It has one
-        // parameter, of the argument's type as whoever calls has seen; the driver copies it now.
+        // parameter, of the argument's type by the caller's promise. The driver copies the argument
+        // now.
         let code = unsafe {
             if cooperative {
                 (driver.cuLaunchCooperativeKernel)(
@@ -324,7 +326,7 @@ impl CudaDevice {
         let what = || format!("looking for kernel {kernel} of {}", module.name);
         let name = CString::new(kernel).map_err(|_| driver.failed(NOT_FOUND, &what()))?;
         let mut handle = ptr::null_mut();
-        // SAFETY: the module is there, the name ends in 0, and the driver writes the handle.
+        // SAFETY: the module is loaded, the name ends in 0, and the driver writes the handle.
         let code = unsafe {
             (driver.cuModuleGetFunction)(&raw mut handle, module.loaded.handle, name.as_ptr())
         };
@@ -334,8 +336,8 @@ impl CudaDevice {
 }
 
 impl Compiled {
-    /// Whether a driver loads it: machine code as [`Version::runs_code_of`] says, PTX where the
-    /// driver knows all that its NVRTC knew.
+    /// Whether a driver loads the code: machine code by [`Version::runs_code_of`], PTX if the
+    /// driver is not older than the NVRTC that made it.
     fn runs_on(&self, driver: Version) -> bool {
         let machine = self.code.starts_with(b"\x7fELF");
         if machine { driver.runs_code_of(self.nvrtc) } else { self.nvrtc <= driver }
@@ -394,14 +396,14 @@ impl Device for CudaDevice {
 
     fn write(&self, memory: &Memory, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let to = memory.part(offset, bytes.len() as u64);
-        // SAFETY: the memory has so many bytes from there, as was just seen; it is freed after all
-        // that was launched before.
+        // SAFETY: `part` has checked that the bytes are within the memory. It is freed after all
+        // work launched before.
         unsafe { lock(&self.staging).write(to, bytes) }
     }
 
     fn read(&self, memory: &Memory, offset: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let from = memory.part(offset, bytes.len() as u64);
-        // SAFETY: the memory has so many bytes from there.
+        // SAFETY: `part` has checked that the bytes are within the memory.
         unsafe { lock(&self.staging).read(from, bytes) }
     }
 
@@ -417,7 +419,8 @@ impl Device for CudaDevice {
         let stream = self.stream(queue)?;
         self.context.enter()?;
         let driver = self.context.driver;
-        // SAFETY: the memory has so many bytes from there. Not more than the memory has, so no cut.
+        // SAFETY: `part` has checked that the bytes are within the memory, so `length` fits a
+        // `usize`.
         let code = unsafe { (driver.cuMemsetD8Async)(start, value, length as usize, stream) };
         driver.check(code, "filling its memory")
     }
@@ -453,12 +456,13 @@ impl Device for CudaDevice {
         self.context.enter()?;
         let driver = self.context.driver;
         let start = words.as_ptr() as usize;
-        // Nothing is locked for no words.
+        // An empty part has no pinned pages.
         let locked = lent.locked.iter().find(|pages| pages.contains(start));
         let parts = locked.map(|locked| locked.parts_of(start..start + size_of_val(words)));
         for part in parts.into_iter().flatten() {
             let before = part.start - start;
-            // SAFETY: both are as long; the memory of the host is locked, and kept, until nothing runs.
+            // SAFETY: both ranges have the same length; the host's memory is pinned, and kept until
+            // no work runs.
             let code = unsafe {
                 let from = words.as_ptr().cast::<u8>().add(before);
                 let to = to + before as u64;
@@ -542,7 +546,7 @@ impl Device for CudaDevice {
     }
 }
 
-/// Times that one who waits asks again at once, before it lets others have the core.
+/// Queries of a waiting thread in a loop, before it yields its core between queries.
 const LOOKS: u32 = 1 << 10;
 
 impl Peer for CudaDevice {
@@ -559,7 +563,7 @@ impl Peer for CudaDevice {
         from: Address,
         bytes: u64,
     ) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise. Both are in memory, so that they are no more than it can have.
+        // SAFETY: the caller's promise. Both ranges are in memory, so `bytes` fits a `usize`.
         unsafe { self.context.fetch(to.0, &other.context, from.0, bytes as usize) }
     }
 
@@ -576,7 +580,8 @@ impl Peer for CudaDevice {
         received: &[Parcel],
     ) -> Result<(), DeviceError> {
         self.context.enter()?;
-        // SAFETY: the caller's promise; the stream is of this rank's device, whose context is current.
+        // SAFETY: the caller's promise; the stream is of this rank's device, whose context is
+        // current.
         unsafe { carrier.carry(rank, sent, received, self.context.stream()) }
     }
 
@@ -598,10 +603,10 @@ impl Peer for CudaDevice {
 }
 
 impl Memory {
-    /// The address of a part of it.
+    /// Returns the address of a part of the memory.
     ///
     /// # Panics
-    /// Where it has no such part.
+    /// If the memory has no such part.
     fn part(&self, offset: u64, length: u64) -> u64 {
         let bytes = self.0.bytes;
         let end = offset.checked_add(length);
@@ -613,12 +618,12 @@ impl Memory {
     }
 }
 
-/// A kernel's argument, where the driver may read as much as any kernel takes.
+/// A kernel's argument, padded to the most bytes that the driver may read.
 #[repr(align(16))]
 struct Argument([u8; LARGEST_ARGUMENT]);
 
 impl Argument {
-    /// None where it is too long.
+    /// Returns `None` if the argument is too long.
     fn new(bytes: &[u8]) -> Option<Argument> {
         let mut argument = Argument([0; LARGEST_ARGUMENT]);
         argument.0.get_mut(..bytes.len())?.copy_from_slice(bytes);
@@ -626,7 +631,7 @@ impl Argument {
     }
 }
 
-/// What a lock guards: whole at all times, also where a thread panicked with it.
+/// Locks a mutex. A panic never leaves the data half-written, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! NCCL, where it is installed: bytes from GPU to GPU by whatever is between them.
+//! NCCL: transfers between GPUs over whatever connects them.
 //!
-//! Like the driver, it is looked for at run time; where it is missing, or does not start, whoever asked for it
-//! is told why, and does without.
+//! The library is found at run time, as the driver is. If it is missing or does not start, the
+//! caller gets the reason, and uses another transport.
 
 use super::functions::functions;
 use crate::device::{DeviceError, Parcel};
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use sys::{cudaStream_t, ncclComm_t, ncclDataType_t, ncclResult_t};
 
 functions! {
-    /// Its functions.
+    /// NCCL's functions.
     Library -> ncclResult_t {
         ncclCommInitAll(*mut ncclComm_t, c_int, *const c_int);
         ncclCommAbort(ncclComm_t);
@@ -26,11 +26,11 @@ functions! {
 
 const SUCCESS: u32 = ncclResult_t::ncclSuccess as u32;
 
-/// Whether NCCL may use the switches' multicast. Labels go from each GPU to each as they are, for which that is
-/// no use, and on some machines setting it up fails or hangs.
+/// NCCL's variable for multicast in NVLink switches. The messages of a run do not use multicast,
+/// and on some machines its setup fails or hangs.
 const MULTICAST: &str = "NCCL_NVLS_ENABLE";
 
-/// A communicator for each of some GPUs.
+/// Communicators of a run's GPUs, by rank.
 pub struct Nccl {
     library: &'static Library,
     communicators: Vec<Communicator>,
@@ -38,21 +38,21 @@ pub struct Nccl {
 
 struct Communicator(ncclComm_t);
 
-// SAFETY: a communicator may be used from any thread, by one at a time: `Nccl::carry` is called for each rank by
-// one thread.
+// SAFETY: a communicator may be used from any thread, by one at a time: `Nccl::carry` is called for
+// each rank by one thread.
 unsafe impl Send for Communicator {}
 // SAFETY: as above.
 unsafe impl Sync for Communicator {}
 
-/// The library, found once; or why there is none.
+/// Returns the library, found once, or the reason why there is none.
 fn library() -> Result<&'static Library, String> {
     static FOUND: OnceLock<Result<Library, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
-        // SAFETY: loading a library runs its initializers; that of NCCL's name is NCCL.
+        // SAFETY: loading a library runs its initializers; the library of this name is NCCL.
         if !unsafe { sys::is_culib_present() } {
             return Err("there is no NCCL (libnccl.so.2) where the system finds libraries".into());
         }
-        // SAFETY: the library is there, as was just seen.
+        // SAFETY: the library is there, as was checked before.
         let library = unsafe { Library::find() };
         library.map_err(|name| format!("the NCCL that is here has no function {name}"))
     });
@@ -68,12 +68,13 @@ impl Library {
     }
 }
 
-/// A code in NCCL's words.
+/// Returns the description of a code in NCCL's words.
 fn reason(code: u32) -> String {
-    // SAFETY: the library is there, or nothing would have given a code.
+    // SAFETY: the library is there, as it has returned a code.
     let library = unsafe { sys::culib() };
     type ErrorString = unsafe extern "C" fn(u32) -> *const c_char;
-    // SAFETY: the function of this name has this type, with the code as a number: any may come.
+    // SAFETY: the function of this name has this type, with the code as a number, for which any
+    // value is valid.
     let text = match unsafe { library.get::<ErrorString>(b"ncclGetErrorString\0") } {
         // SAFETY: as above.
         Ok(ask) => unsafe { ask(code) },
@@ -87,21 +88,22 @@ fn reason(code: u32) -> String {
 }
 
 impl Nccl {
-    /// Communicators for the GPUs of these numbers.
+    /// Creates communicators for the GPUs of these numbers.
     ///
     /// # Errors
-    /// Where there is no NCCL, or it does not start: a sentence.
+    /// The reason, as a sentence, if there is no NCCL or it does not start.
     pub fn start(numbers: &[c_int]) -> Result<Nccl, String> {
         let library = library()?;
         if env::var_os(MULTICAST).is_none() {
-            // SAFETY: devices are opened before a run begins, from one thread; no other thread of this program
-            // reads or writes the environment meanwhile. There is no other way to say this to NCCL: its
-            // configuration has no such field.
+            // SAFETY: devices are opened before a run begins, from one thread; no other thread of
+            // this program reads or writes the environment meanwhile. NCCL's configuration struct
+            // has no field for this.
             unsafe { env::set_var(MULTICAST, "0") };
         }
         let mut handles: Vec<ncclComm_t> = vec![ptr::null_mut(); numbers.len()];
         let count = c_int::try_from(numbers.len()).unwrap_or(c_int::MAX);
-        // SAFETY: as many handles as numbers, which NCCL reads; it writes the handles.
+        // SAFETY: `numbers` and `handles` have the same length; NCCL reads the former and writes
+        // the latter.
         let code =
             unsafe { (library.ncclCommInitAll)(handles.as_mut_ptr(), count, numbers.as_ptr()) };
         match code {
@@ -116,7 +118,8 @@ impl Nccl {
     /// Sends and receives in the order of a stream.
     ///
     /// # Safety
-    /// As [`crate::device::Peer::carry`] says; the stream is of this rank's device, whose context is current.
+    /// As for [`crate::device::Peer::carry`]; the stream is of this rank's device, whose context is
+    /// current.
     pub unsafe fn carry(
         &self,
         rank: usize,
@@ -128,7 +131,7 @@ impl Nccl {
         let Communicator(communicator) = self.communicators[rank];
         let (bytes, stream) = (ncclDataType_t::ncclUint8, stream.cast());
         let peer = |parcel: &Parcel| c_int::try_from(parcel.rank).unwrap_or(c_int::MAX);
-        // SAFETY: it begins what ends below, in this thread.
+        // SAFETY: the group ends below, in this thread.
         library.check(unsafe { (library.ncclGroupStart)() }, what)?;
         let mut done = Ok(());
         for parcel in sent {
@@ -155,10 +158,11 @@ impl Nccl {
 }
 
 impl Drop for Nccl {
-    /// Nobody sends any more; where a GPU was lost, somebody may wait for ever, and is not waited for.
+    /// Aborts the communicators. Destroying them would wait for the other ranks, for ever if a GPU
+    /// was lost.
     fn drop(&mut self) {
         for Communicator(communicator) in &self.communicators {
-            // SAFETY: made by NCCL, and given back once.
+            // SAFETY: created by NCCL, and freed once.
             unsafe { (self.library.ncclCommAbort)(*communicator) };
         }
     }

@@ -34,18 +34,19 @@ functions! {
 /// The oldest NVRTC that the kernels are written for.
 const OLDEST: Version = Version { major: 12, minor: 0 };
 
-/// How kernels are compiled: functions without a word of where they run are the device's, and no
-/// product is fused with a sum, for the same bits as on the CPU.
+/// Compiler options: functions without a qualifier are device functions, and products are not fused
+/// with sums, for the same bits as on the CPU.
 const OPTIONS: [&str; 3] = ["--std=c++17", "-default-device", "--fmad=false"];
 
-/// Bytes of stack for NVRTC, which goes as deep as the text is long: kernels of sketches need nearly the
-/// 2 MB that a thread has by default. What is not touched costs nothing.
+/// Bytes of stack of the thread that calls NVRTC. Its recursion is as deep as the text is long:
+/// kernels of sketches need nearly the 2 MB that a thread has by default. Untouched pages cost
+/// nothing.
 const STACK: usize = 64 << 20;
 
-/// Set, to whatever, where kernels are to know their lines, for profilers.
+/// If this variable is set, kernels are compiled with line numbers, for profilers.
 const LINE_INFO: &str = "RIPPLET_LINEINFO";
 
-/// The options of all architectures.
+/// Returns the options, which are the same for all architectures.
 pub(super) fn options() -> Vec<&'static str> {
     let mut options = OPTIONS.to_vec();
     if std::env::var_os(LINE_INFO).is_some() {
@@ -54,7 +55,7 @@ pub(super) fn options() -> Vec<&'static str> {
     options
 }
 
-/// NVRTC's version, or why there is none.
+/// Returns NVRTC's version, or the reason why there is none.
 ///
 /// # Errors
 /// [`DeviceError::NoCompiler`].
@@ -62,8 +63,8 @@ pub fn available() -> Result<Version, DeviceError> {
     found().map(|(_, version)| *version)
 }
 
-/// Compiles kernels for an architecture, (9, 0) being sm_90, to machine code; where NVRTC is older
-/// than the architecture, to PTX for the driver to compile.
+/// Compiles kernels for an architecture, (9, 0) being sm_90, to machine code. If NVRTC is older
+/// than the architecture, compiles to PTX, which the driver then compiles.
 ///
 /// # Errors
 /// [`DeviceError::NoCompiler`] and [`DeviceError::Compile`].
@@ -71,10 +72,11 @@ pub fn compile(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, Dev
     compile_with(&[], source, architecture)
 }
 
-/// The same with more of NVRTC's options: for tests, of which most want to know no more than whether a text is valid.
+/// Compiles kernels as [`compile`] does, with further options of NVRTC. For tests, most of which
+/// only check whether a text is valid.
 ///
 /// # Errors
-/// As [`compile`]; an option that NVRTC does not know is one more.
+/// As for [`compile`]; also if NVRTC does not know an option.
 #[doc(hidden)]
 pub fn compile_with(
     more: &[&str],
@@ -115,19 +117,19 @@ fn compile_here(
     .map_err(|code| source.does_not_compile(&format!("NVRTC gives no code (error {code})")))
 }
 
-/// NVRTC, found once.
+/// Returns NVRTC, found once.
 fn found() -> Result<&'static (Nvrtc, Version), DeviceError> {
     static FOUND: OnceLock<Result<(Nvrtc, Version), DeviceError>> = OnceLock::new();
     FOUND.get_or_init(find).as_ref().map_err(Clone::clone)
 }
 
 fn find() -> Result<(Nvrtc, Version), DeviceError> {
-    // SAFETY: loading a library runs its initializers; that of NVRTC's name is NVRTC.
+    // SAFETY: loading a library runs its initializers; the library of this name is NVRTC.
     if !unsafe { sys::is_culib_present() } {
         let reason = "no library libnvrtc.so.13 (nvrtc64_130_0.dll on Windows) that can be loaded";
         return Err(DeviceError::NoCompiler(reason.to_owned()));
     }
-    // SAFETY: the library is there, as was just seen.
+    // SAFETY: the library is there, as was checked before.
     let nvrtc = unsafe { Nvrtc::find() }.map_err(|name| {
         DeviceError::NoCompiler(format!("the NVRTC here has no function {name}"))
     })?;
@@ -146,7 +148,7 @@ fn find() -> Result<(Nvrtc, Version), DeviceError> {
 const SUCCESS: u32 = nvrtcResult::NVRTC_SUCCESS as u32;
 const COMPILATION: u32 = nvrtcResult::NVRTC_ERROR_COMPILATION as u32;
 
-/// What kernels are compiled to, by its number: 90 for sm_90 and compute_90.
+/// Target of a compilation, by its number: 90 for sm_90 and compute_90.
 #[derive(Clone, Copy)]
 enum Target {
     Machine(c_int),
@@ -163,7 +165,7 @@ impl Target {
 }
 
 impl Nvrtc {
-    /// The architecture itself where NVRTC knows it, else the newest one before it, as PTX.
+    /// Returns the architecture itself if NVRTC knows it, else PTX of the newest one before it.
     fn target(&self, version: Version, architecture: (u32, u32)) -> Result<Target, DeviceError> {
         let (major, minor) = architecture;
         let refused = || {
@@ -180,19 +182,19 @@ impl Nvrtc {
         }
     }
 
-    /// The architectures that this NVRTC knows; none where it does not say.
+    /// Returns the architectures that NVRTC knows; none if it does not say.
     fn architectures(&self) -> Vec<c_int> {
         let mut count = 0;
         // SAFETY: NVRTC writes one number.
         let counted = unsafe { (self.nvrtcGetNumSupportedArchs)(&raw mut count) };
         let mut known = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: NVRTC writes as many numbers as it said, and there is room for them.
+        // SAFETY: NVRTC writes as many numbers as it reported, and there is room for them.
         let listed = unsafe { (self.nvrtcGetSupportedArchs)(known.as_mut_ptr()) };
         if counted == SUCCESS && listed == SUCCESS { known } else { Vec::new() }
     }
 }
 
-/// A program of NVRTC's.
+/// A program of NVRTC, destroyed when dropped.
 struct Program {
     nvrtc: &'static Nvrtc,
     handle: nvrtcProgram,
@@ -228,13 +230,15 @@ impl Program {
             options.iter().filter_map(|option| CString::new(*option).ok()).collect();
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let count = c_int::try_from(pointers.len()).unwrap_or(0);
-        // SAFETY: as many options as said, which end in 0 and live until NVRTC is done.
+        // SAFETY: `options` has the given number of texts, which end in 0 and live until NVRTC
+        // returns.
         let code =
             unsafe { (self.nvrtc.nvrtcCompileProgram)(self.handle, count, pointers.as_ptr()) };
         match code {
             SUCCESS => Ok(()),
             COMPILATION => Err(source.does_not_compile(&self.log())),
-            // Its own parts are missing, an option is unknown, memory is short.
+            // Other failures: NVRTC's own files are missing, an option is unknown, or memory is
+            // short.
             code => {
                 let log = self.log();
                 Err(DeviceError::NoCompiler(format!("NVRTC fails with error {code}: {log}")))
@@ -242,7 +246,7 @@ impl Program {
         }
     }
 
-    /// What NVRTC says of the program.
+    /// Returns NVRTC's log of the program.
     fn log(&self) -> String {
         match self.bytes(self.nvrtc.nvrtcGetProgramLogSize, self.nvrtc.nvrtcGetProgramLog) {
             Ok(log) => {
@@ -253,7 +257,7 @@ impl Program {
         }
     }
 
-    /// What one function says the size of and another one writes.
+    /// Returns bytes that one function of NVRTC gives the length of, and another one writes.
     fn bytes(
         &self,
         size: unsafe extern "C" fn(nvrtcProgram, *mut usize) -> u32,
@@ -266,7 +270,7 @@ impl Program {
             code => return Err(code),
         }
         let mut bytes = vec![0; length];
-        // SAFETY: NVRTC writes as many bytes as it said, and there is room for them.
+        // SAFETY: NVRTC writes as many bytes as it reported, and there is room for them.
         match unsafe { write(self.handle, bytes.as_mut_ptr().cast()) } {
             SUCCESS => Ok(bytes),
             code => Err(code),
@@ -276,7 +280,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: made by NVRTC, and destroyed once. Nothing can be done where it refuses.
+        // SAFETY: created by NVRTC, and destroyed once. An error here has no remedy.
         unsafe { (self.nvrtc.nvrtcDestroyProgram)(&raw mut self.handle) };
     }
 }

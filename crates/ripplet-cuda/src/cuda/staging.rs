@@ -1,9 +1,9 @@
-//! Copies between the host and the device, at the speed of what is between them.
+//! Copies between the host and the device at the speed of the link, through page-locked buffers.
 //!
-//! The device fetches page-locked memory by itself, and nothing else as fast. So bytes go through
-//! two buffers of it: while the device works on one, all threads of rayon's current pool copy to or
-//! from the other. A single thread is slower than the link, more so when it touches a mapped file
-//! for the first time.
+//! The device reads page-locked memory faster than any other memory of the host. Bytes go through
+//! two such buffers: while the device works on one, all threads of rayon's current pool copy to or
+//! from the other. A single thread would be slower than the link, more so when it touches a mapped
+//! file for the first time.
 
 use super::context::{Context, Event, Pinned};
 use crate::device::DeviceError;
@@ -11,17 +11,17 @@ use cudarc::driver::sys::CUdeviceptr;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A buffer's size for small copies: taken at once, when a device is opened.
+/// Bytes of a buffer for small copies, reserved when a device is opened.
 const SMALL: usize = 64 << 10;
 
-/// A buffer's size for large ones: a few hundred microseconds of the link's time, which is long
-/// against the time that it takes to begin a copy.
+/// Bytes of a buffer for large copies: a few hundred microseconds of the link, which is long
+/// compared with the launch of a copy.
 const LARGE: usize = 16 << 20;
 
-/// What one thread copies at a time: longer than it takes to hand it over.
+/// Bytes that one thread copies at a time: longer than it takes to hand the task over.
 const PIECE: usize = 1 << 20;
 
-/// Two buffers that take turns.
+/// Two buffers that are used in turn.
 pub struct Staging {
     context: Arc<Context>,
     buffers: [Buffer; 2],
@@ -29,7 +29,7 @@ pub struct Staging {
 
 struct Buffer {
     memory: Pinned,
-    /// When the device was done with it.
+    /// Event after which the device does not use the buffer.
     free: Event,
 }
 
@@ -45,11 +45,11 @@ impl Staging {
         Ok(Staging { context: Arc::clone(context), buffers })
     }
 
-    /// Copies to the device. The bytes may change again when this returns; the device has them when
-    /// what was launched before is done.
+    /// Copies to the device. The caller may change the bytes when this returns; the copy is
+    /// complete when all work launched before is done.
     ///
     /// # Safety
-    /// The address begins memory of the context that is as long, and is kept.
+    /// The address begins as many bytes of the context's memory, which is kept.
     pub unsafe fn write(&mut self, to: CUdeviceptr, bytes: &[u8]) -> Result<(), DeviceError> {
         self.fit(bytes.len())?;
         let Context { driver, .. } = *self.context;
@@ -58,10 +58,10 @@ impl Staging {
         for part in bytes.chunks(self.buffers[0].memory.len()) {
             let Buffer { memory, free } = &mut self.buffers[turn];
             free.wait("copying to its memory")?;
-            // SAFETY: the device is done with it.
+            // SAFETY: the device does not use the buffer.
             copy(part, &mut unsafe { memory.bytes() }[..part.len()]);
-            // SAFETY: both are as long as the part, and kept; nobody writes to the buffer until
-            // the event is past.
+            // SAFETY: both ranges are as long as the part, and kept; the buffer is not written to
+            // before the event.
             let code = unsafe {
                 let from = memory.start().cast_const();
                 (driver.cuMemcpyHtoDAsync_v2)(to, from, part.len(), self.context.stream())
@@ -74,10 +74,10 @@ impl Staging {
         Ok(())
     }
 
-    /// Copies from the device, when all that was launched before is done.
+    /// Copies from the device, after all work launched before.
     ///
     /// # Safety
-    /// The address begins memory of the context that is as long.
+    /// The address begins as many bytes of the context's memory.
     pub unsafe fn read(&mut self, from: CUdeviceptr, bytes: &mut [u8]) -> Result<(), DeviceError> {
         self.fit(bytes.len())?;
         let length = self.buffers[0].memory.len();
@@ -86,7 +86,8 @@ impl Staging {
         let mut fetch = |buffer: &Buffer, length: Option<&usize>, context: &Context| {
             let Some(&length) = length else { return Ok(()) };
             let driver = context.driver;
-            // SAFETY: both are as long, and kept; nobody reads the buffer until the event is past.
+            // SAFETY: both ranges are as long as the part, and kept; the buffer is not read before
+            // the event.
             let code = unsafe {
                 let to = buffer.memory.start();
                 (driver.cuMemcpyDtoHAsync_v2)(to, from, length, context.stream())
@@ -101,13 +102,13 @@ impl Staging {
             fetch(&self.buffers[1 - turn], lengths.get(index + 1), &self.context)?;
             let Buffer { memory, free } = &mut self.buffers[turn];
             free.wait("waiting for what was launched")?;
-            // SAFETY: the device is done with it.
+            // SAFETY: the device does not use the buffer.
             copy(&unsafe { memory.bytes() }[..part.len()], part);
         }
         Ok(())
     }
 
-    /// Makes the context current, and the buffers large enough for so many bytes.
+    /// Makes the context current, and the buffers large enough for `bytes` bytes.
     fn fit(&mut self, bytes: usize) -> Result<(), DeviceError> {
         self.context.enter()?;
         if bytes > SMALL && self.buffers[0].memory.len() < LARGE {
@@ -126,12 +127,12 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // Where the device is lost, it uses nothing any more.
+        // A lost device uses no buffer, so the error is ignored.
         let _ = self.context.enter().and_then(|()| self.settle());
     }
 }
 
-/// Copies with all threads of the current pool.
+/// Copies with all threads of rayon's current pool.
 fn copy(from: &[u8], to: &mut [u8]) {
     if from.len() <= PIECE {
         to.copy_from_slice(from);

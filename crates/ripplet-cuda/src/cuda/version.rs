@@ -2,24 +2,24 @@
 
 use std::fmt;
 
-/// A version of the driver's interface, or of NVRTC: 13.0 and so on.
+/// A version of the driver's interface, or of NVRTC, such as 13.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// 13 in 13.0.
+    /// Major version: 13 in 13.0.
     pub major: u32,
-    /// 0 in 13.0.
+    /// Minor version: 0 in 13.0.
     pub minor: u32,
 }
 
 impl Version {
-    /// From the driver's number: 13020 for 13.2.
+    /// Returns the version of the driver's number: 13020 is 13.2.
     pub(super) fn of_driver(number: i32) -> Version {
         let number = u32::try_from(number).unwrap_or(0);
         Version { major: number / 1000, minor: number % 1000 / 10 }
     }
 
-    /// Whether a driver of this version runs machine code that NVRTC of another one made: since
-    /// CUDA 11, a driver does so for all minor versions of its own major version and the ones before.
+    /// Whether a driver of this version runs machine code that an NVRTC made. Since CUDA 11, a
+    /// driver runs code of all minor versions of its own major version, and of earlier ones.
     pub(super) fn runs_code_of(self, nvrtc: Version) -> bool {
         nvrtc.major <= self.major
     }

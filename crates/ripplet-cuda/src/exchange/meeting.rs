@@ -1,48 +1,49 @@
-//! Where the threads of those who share a run wait for one another.
+//! All-gather barrier for the host's threads of ranks that share a run.
 
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A place where so many threads meet again and again. Each brings something, and leaves with what all brought.
+/// A reusable all-gather barrier: each thread brings a value, and leaves with the values of all.
 pub struct Meeting<T> {
     count: usize,
     table: Mutex<Table<T>>,
     is_over: Condvar,
-    /// How often all were there, or [`ENDED`].
+    /// Number of completed barriers, or [`ENDED`].
     turn: AtomicU64,
 }
 
 struct Table<T> {
     brought: Vec<Option<T>>,
-    /// What all brought the last time.
+    /// Values of the last completed barrier.
     last: Arc<[T]>,
-    /// Who ended it.
+    /// The thread that ended the barrier first.
     ended_by: Option<usize>,
 }
 
-/// Somebody does not come any more.
+/// The barrier has ended: a thread has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended;
 
 const ENDED: u64 = u64::MAX;
 
-/// How often one who waits looks before it sleeps: they who launch kernels are some microseconds apart, and to
-/// be woken takes longer.
+/// Checks before a waiting thread sleeps. Threads that launch kernels arrive some microseconds
+/// apart, which is less than a wake-up takes.
 const LOOKS: u32 = 1 << 12;
 
 impl<T> Meeting<T> {
-    /// A meeting of so many.
+    /// Returns a barrier for `count` threads.
     pub fn new(count: usize) -> Meeting<T> {
         let brought = (0..count).map(|_| None).collect();
         let table = Mutex::new(Table { brought, last: Arc::from([]), ended_by: None });
         Meeting { count, table, is_over: Condvar::new(), turn: AtomicU64::new(0) }
     }
 
-    /// Waits for all others. Each of them is a number below the count.
+    /// Waits for all threads; returns their values by number. `number` is this thread's, below the
+    /// count.
     ///
     /// # Errors
-    /// Where one of them ended it, though all may have been there and it ended before this one left.
+    /// If a thread ended the barrier, even if all had arrived before this one left.
     pub fn meet(&self, number: usize, brings: T) -> Result<Arc<[T]>, Ended> {
         let mut table = self.table();
         if table.ended_by.is_some() {
@@ -67,7 +68,8 @@ impl<T> Meeting<T> {
         while self.turn.load(Ordering::Relaxed) == turn {
             table = self.is_over.wait(table).unwrap_or_else(PoisonError::into_inner);
         }
-        // Nobody is at the next meeting's end before this one has left: what lies there is still the last.
+        // The next barrier cannot complete before this thread has left, so `last` is still this
+        // one's.
         if self.turn.load(Ordering::Relaxed) == ENDED {
             Err(Ended)
         } else {
@@ -75,7 +77,7 @@ impl<T> Meeting<T> {
         }
     }
 
-    /// Ends it: nobody waits any more.
+    /// Ends the barrier: waiting and later threads return an error.
     pub fn end(&self, number: usize) {
         let mut table = self.table();
         table.ended_by.get_or_insert(number);
@@ -83,17 +85,17 @@ impl<T> Meeting<T> {
         self.is_over.notify_all();
     }
 
-    /// Who ended it first.
+    /// Returns the thread that ended the barrier first.
     pub fn ended_by(&self) -> Option<usize> {
         self.table().ended_by
     }
 
-    /// Whether it has ended.
+    /// Whether the barrier has ended.
     pub fn has_ended(&self) -> bool {
         self.turn.load(Ordering::Acquire) == ENDED
     }
 
-    /// Whole at all times, also where a thread panicked with it.
+    /// Locks the table. A panic never leaves it half-written, so poisoning is ignored.
     fn table(&self) -> MutexGuard<'_, Table<T>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,7 +136,7 @@ mod tests {
                             return meeting.end(number);
                         }
                     }
-                    // Who has not left the last one yet may hear of the end instead.
+                    // A thread that has not left the last barrier yet may get the error for it.
                     assert!(turn == 9 || turn == 10, "{turn}");
                 });
             }

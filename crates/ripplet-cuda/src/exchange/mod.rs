@@ -1,16 +1,16 @@
-//! How the devices of one process that share a run hear of one another.
+//! Transports of messages between the devices of one process that share a run.
 //!
-//! What they tell is written by kernels into letters, in the memory of whose letters they are
-//! (`kernels/lp/exchange.cuh`); and where many vertices may change at once, into mirrors of them. There are three ways for
-//! both to reach the others:
+//! Kernels write label updates and activations into send buffers in their own device's memory
+//! (`kernels/lp/exchange.cuh`). If many vertices may change at once, values are exchanged through
+//! mirrors instead. Three transports bring both to the peers:
 //!
-//! | way | what happens | what it takes |
+//! | transport | data movement | requirement |
 //! |---|---|---|
-//! | [`Way::Direct`] | kernels read the others' memory, where the letters lie, and write the mirrors there | peer access between all devices; the host waits for nothing |
-//! | [`Way::Carried`] | NCCL sends as many bytes as a letter has, or the mirror | a library; the host waits until it knows how many |
-//! | [`Way::Copied`] | the driver copies as many bytes as a letter has, or the mirror | nothing; the host waits as well |
+//! | [`Way::Direct`] | kernels read the peers' messages in place, and write the peers' mirrors | peer access between all devices; the host never waits within a round |
+//! | [`Way::Carried`] | NCCL sends the bytes of a message, or the mirror | the NCCL library; the host waits for the number of bytes |
+//! | [`Way::Copied`] | the driver copies the bytes of a message, or the mirror | none; the host waits for the number of bytes |
 //!
-//! The labels do not depend on the way.
+//! The labels do not depend on the transport.
 
 mod meeting;
 
@@ -19,19 +19,19 @@ pub(crate) use meeting::{Ended, Meeting};
 use crate::device::{DeviceError, Peer};
 use std::fmt;
 
-/// By which way letters reach other devices.
+/// Transport of messages between devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Kernels read them where they lie; mirrors, they write.
+    /// Kernels read messages in the peers' memory, and write the peers' mirrors.
     Direct,
-    /// NCCL sends them.
+    /// NCCL sends messages.
     Carried,
-    /// The driver copies them.
+    /// The driver copies messages.
     Copied,
 }
 
 impl Way {
-    /// The name, as figures have it.
+    /// Returns the name, as statistics have it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl fmt::Display for Way {
     }
 }
 
-/// A way that devices have, with what it takes.
+/// A transport with its resources.
 pub(crate) enum Route<C> {
     Direct,
     Carried(C),
@@ -56,7 +56,7 @@ pub(crate) enum Route<C> {
 }
 
 impl<C> Route<C> {
-    /// The way it is.
+    /// Returns the kind of transport.
     pub fn way(&self) -> Way {
         match self {
             Route::Direct => Way::Direct,
@@ -65,15 +65,20 @@ impl<C> Route<C> {
         }
     }
 
-    /// Whether letters are brought into the memory of who reads them.
+    /// Whether messages are transported into the memory of the device that reads them.
     pub fn brings(&self) -> bool {
         !matches!(self, Route::Direct)
     }
 
-    /// The way that was asked for, or the best that there is; and what a user should know of it.
+    /// Returns the transport that was asked for, or the fastest that works, with a note for the
+    /// user.
     ///
-    /// Direct is best: neither does the host wait in a phase, nor are letters copied. Where a carrier was asked
-    /// for, or would be best, and there is none, the driver copies, which is noted.
+    /// Direct access is fastest: the host does not wait within a phase, and no message is copied.
+    /// If NCCL was asked for, or is the fastest left, and does not work, the driver copies; the
+    /// note has the reason.
+    ///
+    /// # Errors
+    /// If a device fails when it is asked for peer access.
     pub fn find<D: Peer<Carrier = C>>(
         devices: &[D],
         asked: Option<Way>,
@@ -94,8 +99,8 @@ impl<C> Route<C> {
     }
 }
 
-/// Whether each device's kernels can read every other's memory. Where some can, the driver's copies between them
-/// are quicker, too.
+/// Whether each device's kernels can access every other device's memory. Peer access that works
+/// between some devices also makes the driver's copies between these faster.
 fn reach_all<D: Peer>(devices: &[D]) -> Result<bool, DeviceError> {
     let mut all = true;
     for (number, device) in devices.iter().enumerate() {

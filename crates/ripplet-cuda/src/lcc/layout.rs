@@ -1,4 +1,4 @@
-//! What a run keeps on a device, and where.
+//! Memory layout of a run on a device.
 
 use super::Tuning;
 use crate::device::Address;
@@ -11,23 +11,24 @@ use ripplet_graph::{Direction, Graph};
 use ripplet_lp::Plan;
 use std::ops::Range;
 
-/// Threads of a block, where a kernel says nothing else, as in `state.cuh`.
+/// Threads of a block, unless a kernel has another number; as in `state.cuh`.
 pub const BLOCK: u32 = 256;
-/// Arcs that a block looks at, as there.
+/// Arcs that a block processes, as in `state.cuh`.
 const PIECE: u64 = 2048;
-/// Threads of blocks that count, and slots of their tables, as in `count.cuh`.
+/// Threads of blocks that count triangles, and slots of their tables, as in `count.cuh`.
 pub const MIDDLE_BLOCK: u32 = 128;
 pub const LARGE_BLOCK: u32 = 512;
 pub const FEW_SLOTS: u32 = 128;
 pub const MIDDLE_SLOTS: u32 = 1024;
 pub const PART_SLOTS: u32 = 8192;
-/// Vertices whose degrees a block counts, and the names that are no hub's, as in `hubs.cuh`.
+/// Vertices whose degrees a block counts, and the first name of a hub, as in `hubs.cuh`.
 pub const BINNED: u64 = 4096;
 const HUBS_FROM: u64 = (1 << 32) - 1 - 65536;
-/// The longest list that is not cut into slices, and what a slice has, as in `count.cuh`.
+/// The longest list that is not divided into slices, and the neighbours of a slice, as in
+/// `count.cuh`.
 const MIDDLE: u64 = 512;
 
-/// As `Slice` in `state.cuh`.
+/// A slice of a long list: `Slice` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 struct Slice {
@@ -35,7 +36,7 @@ struct Slice {
     index: u32,
 }
 
-/// As `Tallies` there.
+/// Counters of a run: `Tallies` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Tallies {
@@ -47,7 +48,7 @@ pub struct Tallies {
     pub bins: [[u32; 32]; 32],
 }
 
-/// As `State` there.
+/// The state of a run: `State` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct State {
@@ -79,7 +80,7 @@ pub struct State {
     padding: u32,
 }
 
-/// As `Work` in `kernels.cuh`.
+/// Argument of a kernel: `Work` in `kernels.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Work {
@@ -88,7 +89,7 @@ pub struct Work {
     pub counts: Address,
 }
 
-/// What a triangle adds to its corners, as in `state.cuh`.
+/// What a triangle adds to its corners: `RULE` in `state.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     Plain = 0,
@@ -96,7 +97,7 @@ pub enum Rule {
     Cycles = 2,
 }
 
-/// What kernels are compiled for.
+/// Properties of a run that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     pub directed: bool,
@@ -108,7 +109,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The kind of a run on a graph.
+    /// Returns the properties of a run on a graph.
     pub fn new(graph: &Graph, lcc: &Lcc, tuning: Tuning) -> Kind {
         let directed = graph.direction() == Direction::Directed;
         Kind {
@@ -124,7 +125,7 @@ impl Kind {
         }
     }
 
-    /// Bytes of a slot of a table, and of a `Walk`.
+    /// Returns the bytes of a slot of a table.
     pub fn bytes_of_slot(self) -> u32 {
         if self.apart { 12 } else { 8 }
     }
@@ -134,7 +135,7 @@ impl Kind {
     }
 }
 
-/// No graph of these arcs has more edges: an undirected one has each twice.
+/// Returns a bound on the number of edges. An undirected graph has two arcs for each.
 fn most_edges(graph: &Graph) -> u64 {
     match graph.direction() {
         Direction::Undirected => graph.arcs() / 2,
@@ -142,15 +143,15 @@ fn most_edges(graph: &Graph) -> u64 {
     }
 }
 
-/// Words of the bits of so many hubs, as `word_of` in `hubs.cuh` has it.
+/// Returns the words of the bit matrix of `hubs` hubs, as `word_of` in `hubs.cuh` computes them.
 fn words_of(hubs: u64) -> u64 {
     let groups = hubs.div_ceil(32);
     16 * groups * (groups + 1)
 }
 
-/// The most hubs whose bits take no more than 4 bytes for each vertex.
+/// Returns the most hubs whose bit matrices take at most 4 bytes for each vertex.
 fn most_hubs(vertices: u64, directed: bool) -> u64 {
-    // Names behind all ids are theirs.
+    // Hubs' names are numbers above all ids.
     if vertices > HUBS_FROM {
         return 0;
     }
@@ -162,7 +163,8 @@ fn most_hubs(vertices: u64, directed: bool) -> u64 {
     (32 * groups).min(65536)
 }
 
-/// Text that does not compile where the kernels' structs are not of the sizes that they have here.
+/// Returns text that does not compile if a struct or constant of the kernels differs from the one
+/// here.
 pub fn checks(kind: Kind) -> String {
     let sizes = [
         ("Lists", size_of::<Lists>()),
@@ -191,13 +193,13 @@ pub fn checks(kind: Kind) -> String {
     text::sizes_are(sizes) + &text::constants_are(constants)
 }
 
-/// The least degree of a bin, as `bin_of` in `hubs.cuh` has it.
+/// Returns the least degree of a bin, as `bin_of` in `hubs.cuh` defines bins.
 fn least_degree(exponent: usize, mantissa: usize) -> u32 {
     (32 + mantissa as u32) << (exponent - 5)
 }
 
-/// The least degree that no more than so many vertices have, and how many do; where all degrees of a bin
-/// or none are taken.
+/// Returns the least degree of a hub, and the number of hubs, if at most `most` vertices are hubs.
+/// The degrees of a bin are all included or none.
 pub fn hub_degree(bins: &[[u32; 32]; 32], most: u64) -> (u32, u32) {
     let (mut degree, mut count) = (u32::MAX, 0);
     for (exponent, mantissas) in bins.iter().enumerate().skip(5).rev() {
@@ -213,7 +215,7 @@ pub fn hub_degree(bins: &[[u32; 32]; 32], most: u64) -> (u32, u32) {
     (degree, count)
 }
 
-/// Where everything is, as offsets into one block of memory.
+/// Places of all arrays, as ranges of bytes in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub graph: GraphPlaces,
@@ -228,10 +230,10 @@ pub struct Layout {
     pub numerators: Range<u64>,
     pub triangles: Range<u64>,
     pub tallies: Range<u64>,
-    /// All bytes.
+    /// Bytes of the allocation.
     pub bytes: u64,
     pub pieces: u64,
-    /// The most hubs that the memory of the degrees has room for.
+    /// The most hubs whose bit matrices fit the memory of the degrees.
     pub most_hubs: u64,
     pub has_triangles: bool,
     pub plan: Plan,
@@ -250,7 +252,7 @@ impl Layout {
         to.reciprocal = places.take(4, if kind.directed { edges.div_ceil(32) } else { 0 });
         to.owners = places.take(4, to.pieces + 1);
         to.listed = places.take(8, to.pieces + 1);
-        // Of a list that is cut, no slice but the last has fewer edges than the others.
+        // A list of more than 512 neighbours has at most 2 slices for each 512 edges.
         to.slices = places.take(size_of::<Slice>() as u64, 2 * edges / MIDDLE);
         to.most_hubs = most_hubs(vertices, kind.directed).min(tuning.most_hubs);
         to.hubs = places.take(4, to.most_hubs);
@@ -275,7 +277,7 @@ impl Layout {
         to
     }
 
-    /// The addresses where the memory begins at `base`.
+    /// Returns the addresses of all arrays, in memory that begins at `base`.
     pub fn state(&self, base: Address, graph: &Graph) -> State {
         let at = |range: &Range<u64>| base.plus(range.start);
         State {
@@ -288,7 +290,7 @@ impl Layout {
             bits: at(&self.degrees),
             both_bits: at(&self.degrees).plus(4 * words_of(self.most_hubs)),
             hubs: at(&self.hubs),
-            // Nothing is counted yet when hubs are found.
+            // The numerators' memory is not in use while hubs are found.
             found: at(&self.numerators),
             numbers: at(&self.numerators).plus(4 * u64::from(graph.vertices())),
             begins: at(&self.begins),
@@ -296,7 +298,7 @@ impl Layout {
             reciprocal: at(&self.reciprocal),
             slices: at(&self.slices),
             numerators: at(&self.numerators),
-            // Where nobody asks for them there is no place.
+            // Triangles have no memory if they are not requested.
             triangles: if self.has_triangles { at(&self.triangles) } else { Address(0) },
             tallies: at(&self.tallies),
             arcs: self.graph.out.arcs() + self.graph.incoming.arcs(),

@@ -1,23 +1,28 @@
-//! The local clustering coefficient on a device: the same bits as on the CPU.
+//! Local clustering coefficients on a device: the same bits as on the CPU.
 //!
 //! # Algorithm
-//! As [`ripplet_analytics::lcc`]: each edge is kept once, at the end of lower degree, and every triangle
-//! met once. The lists are the graph's arcs without those that are not kept, in their order
-//! (`orient.cuh`): no list is sorted, and blocks take as many arcs each, whoever's they are. Which of the
-//! vertices of the highest degrees, the hubs, are neighbours is a square of bits (`hubs.cuh`): a pair of
-//! them in a vertex's list is one look (`pairs.cuh`). The lists of the other neighbours are walked over,
-//! one behind the other, with a hash table of the vertex's own list in shared memory (`walk.cuh`). Lists
-//! of up to 32 have a warp, of up to 512 a block, and longer ones a block for each 512 of their
-//! neighbours; of a list of more than 4096 the table has a part after the other (`count.cuh`).
+//! The algorithm of [`ripplet_analytics::lcc`]: each edge is kept once, in the list of its vertex
+//! of lower degree, and every triangle is found once.
+//!
+//! - The lists are the graph's arcs, in their order, without those that are not kept
+//!   (`orient.cuh`). No list is sorted, and each block processes the same number of arcs.
+//! - A bit matrix has the edges between *hubs*, the vertices of highest degree (`hubs.cuh`). A pair
+//!   of hubs in a vertex's list is one lookup (`pairs.cuh`).
+//! - The lists of the other neighbours are walked over, and each entry is looked up in a hash table
+//!   of the vertex's own list in shared memory (`walk.cuh`).
+//! - A list of up to 32 neighbours is processed by a warp, of up to 512 by a block, and a longer
+//!   one by a block for each 512 neighbours. The table holds a list of more than 4096 in parts
+//!   (`count.cuh`).
 //!
 //! # Memory
-//! Of the device, beside the graph: 4 bytes an edge (and a bit, where the graph is directed), 16 bytes a
-//! vertex, and for places, slices and hubs' names no more than 2 % of the former and a tenth of a byte
-//! of the latter; 8 bytes a vertex more where triangles are asked for, and 4 where there are 2³² edges or
-//! more: [`DeviceLcc::plan`]. A square of bits has the place of what was needed before there were lists.
+//! On the device, beside the graph: 4 bytes an edge (and a bit, if the graph is directed) and 16
+//! bytes a vertex. Offsets, slices and names of hubs add at most 2 % of the former and a tenth of a
+//! byte a vertex. Triangles add 8 bytes a vertex, and a graph of 2³² edges or more 4 bytes a
+//! vertex; see [`DeviceLcc::plan`]. The bit matrix reuses memory that is needed only before the
+//! lists exist.
 //!
 //! # Determinism
-//! Counts are integers, and a coefficient is one division of two of them.
+//! Counts are integers, and a coefficient is one division of two integers.
 
 mod layout;
 mod profile;
@@ -37,20 +42,20 @@ use ripplet_lp::{DeviceSeconds, Plan, RunError};
 use run::Run;
 use std::time::Instant;
 
-/// Computes coefficients on an executor's device, within its memory.
+/// Computes clustering coefficients on an executor's device, within its memory limit.
 #[derive(Debug)]
 pub struct DeviceLcc<'a, D> {
     executor: &'a DeviceExecutor<D>,
     tuning: Tuning,
 }
 
-/// What small graphs have no need of, and tests ask for. It changes nothing but speed and memory.
+/// Tuning of a run, mostly for tests. It changes the speed and the memory, and no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Where there may be so many edges, their numbers have 8 bytes: no more than 2³².
+    /// Number of edges from which their indices have 8 bytes: at most 2³².
     pub wide_from: u64,
-    /// Blocks of the first launch of a kernel that has more; the next ones have twice as many as long as
-    /// they take milliseconds, so that a run is cancelled soon.
+    /// Blocks of the first launch of a larger kernel. Later launches double as long as they take
+    /// milliseconds, so that a run can be cancelled soon.
     pub first_blocks: u64,
     /// The most hubs.
     pub most_hubs: u64,
@@ -63,30 +68,31 @@ impl Default for Tuning {
 }
 
 impl<'a, D: Device> DeviceLcc<'a, D> {
-    /// On this executor's device.
+    /// Returns an analysis on an executor's device, with the default tuning.
     pub fn new(executor: &'a DeviceExecutor<D>) -> Self {
         DeviceLcc { executor, tuning: Tuning::default() }
     }
 
-    /// The same with another tuning.
+    /// Sets the tuning.
     #[must_use]
     pub fn with_tuning(self, tuning: Tuning) -> Self {
         DeviceLcc { tuning, ..self }
     }
 
-    /// The memory that a run will need.
+    /// Returns the memory plan of a run.
     ///
-    /// Edges are counted by the lists' lengths: loops, repeated edges and, on a directed graph, edges in
-    /// both directions make it more than it needs. Cost: none.
+    /// The number of edges is estimated by the lists' lengths. Loops, repeated edges and, in a
+    /// directed graph, edges in both directions make it an overestimate. Takes constant time.
     pub fn plan(&self, graph: &Graph, lcc: Lcc) -> Plan {
         let kind = Kind::new(graph, &lcc, self.tuning);
         Layout::new(graph, &lcc, kind, self.tuning).plan
     }
 
-    /// Computes the coefficients; tells what compiling and moving took, which is not the algorithm's.
+    /// Computes the coefficients; also returns the seconds for compiling and moving, which are not
+    /// part of the algorithm.
     ///
     /// # Errors
-    /// Where the observer cancels, memory is refused, or the device fails.
+    /// If the observer cancels, memory is refused, or the device fails.
     pub fn run(
         &self,
         graph: &Graph,

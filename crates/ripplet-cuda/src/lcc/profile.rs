@@ -1,4 +1,4 @@
-//! How long each step of a run takes, and what it would take with a thread an edge instead of classes.
+//! Times of the steps of a run, and of counting with a thread per edge in place of the classes.
 
 use super::layout::{Kind, Layout};
 use super::run::{Run, Step};
@@ -9,25 +9,25 @@ use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_graph::{Direction, Graph};
 use ripplet_lp::RunError;
 
-/// Where the time of a run goes, the graph being on the device.
+/// Times of a run on a graph that is on the device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Edges, each once.
+    /// Number of edges, each counted once.
     pub edges: u64,
-    /// Triangles of the graph.
+    /// Number of triangles of the graph.
     pub triangles: u64,
-    /// Kernels in their order, and the seconds that each takes.
+    /// Kernels in their order, with their seconds.
     pub steps: Vec<(&'static str, f64)>,
-    /// The seconds that counting takes with a thread an edge, which looks the shorter of two lists up in
-    /// the longer one; on an undirected graph, whose lists ascend.
+    /// Seconds of counting with a thread per edge, which looks up the entries of the shorter list
+    /// in the longer one; for an undirected graph only, as lists must be in ascending order.
     pub by_edge: Option<f64>,
 }
 
 impl<D: Device> DeviceLcc<'_, D> {
-    /// Measures a run's steps.
+    /// Measures the steps of a run.
     ///
     /// # Errors
-    /// As a run; and where the two ways to count find different triangles.
+    /// As for a run; also if the two methods find different triangles.
     pub fn profile(&self, graph: &Graph) -> Result<Profile, RunError> {
         let lcc = Lcc::new(Definition::Ldbc);
         let kind = Kind::new(graph, &lcc, self.tuning);
@@ -55,7 +55,7 @@ impl<D: Device> DeviceLcc<'_, D> {
         Ok(Profile { edges: found.edges, triangles: found.triangles, steps, by_edge })
     }
 
-    /// A run with this tuning, the graph moved.
+    /// Creates a run with a tuning, and moves the graph to the device.
     fn measured<'m>(
         &'m self,
         module: &'m D::Module,
@@ -73,7 +73,7 @@ impl<D: Device> DeviceLcc<'_, D> {
 }
 
 impl<D: Device> Run<'_, D> {
-    /// Does steps, and notes the seconds of each.
+    /// Performs steps, and records the seconds of each.
     fn time(&self, steps: &[Step], seconds: &mut Vec<(&'static str, f64)>) -> Result<(), RunError> {
         for step in steps.iter().filter(|step| step.blocks > 0) {
             let mut launch = || self.launch(step, 0, step.blocks);
@@ -83,7 +83,7 @@ impl<D: Device> Run<'_, D> {
     }
 }
 
-/// Counts again, with a thread an edge, and compares.
+/// Counts again, with a thread per edge, and compares the results.
 fn by_edge<D: Device>(run: &Run<'_, D>, edges: u64, counted: &[u64]) -> Result<f64, RunError> {
     run.perform(&run.measuring(), &())?;
     run.perform(&run.listing(), &())?;

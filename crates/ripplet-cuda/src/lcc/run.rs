@@ -1,4 +1,4 @@
-//! A run in motion: the graph moved, kernels launched, coefficients brought back.
+//! A running computation: moves the graph, launches kernels, and returns coefficients.
 
 use super::Tuning;
 use super::layout::{
@@ -14,29 +14,29 @@ use ripplet_lp::RunError;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Launches that take less are followed by larger ones.
+/// A launch that takes less is followed by one of twice as many blocks.
 const LONG: Duration = Duration::from_millis(20);
 /// The most blocks of a launch.
 const MOST_BLOCKS: u64 = 1 << 30;
 
-/// A kernel, and its blocks: so many, of so many threads, with so many bytes of shared memory each.
+/// A kernel to launch: its blocks, their threads, and their bytes of shared memory.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub kernel: &'static str,
     pub blocks: u64,
     threads: u32,
     shared: u32,
-    /// What it counts in.
+    /// Array that the kernel counts in.
     counts: Address,
 }
 
 impl Step {
-    /// A kernel of blocks of the usual size.
+    /// Returns a step of blocks of `BLOCK` threads.
     fn of(kernel: &'static str, blocks: u64) -> Step {
         Step { kernel, blocks, threads: BLOCK, shared: 256, counts: Address(0) }
     }
 
-    /// A kernel that has a thread for each of so many.
+    /// Returns a step with a thread for each of `threads` items.
     pub fn over(kernel: &'static str, threads: u64) -> Step {
         Step::of(kernel, threads.div_ceil(u64::from(BLOCK)))
     }
@@ -57,7 +57,7 @@ pub(super) struct Run<'a, D: Device> {
 }
 
 impl<'a, D: Device> Run<'a, D> {
-    /// The graph on the device.
+    /// Reserves memory and moves the graph to the device.
     pub fn new(
         device: &'a D,
         module: &'a D::Module,
@@ -69,7 +69,7 @@ impl<'a, D: Device> Run<'a, D> {
         layout.graph.upload(device, &memory, graph)?;
         let state = layout.state(device.address(&memory), graph);
         let run = Run { device, module, memory, layout, kind, tuning, state };
-        // Until all is there.
+        // The graph is then complete on the device.
         device.wait()?;
         Ok(run)
     }
@@ -90,13 +90,13 @@ impl<'a, D: Device> Run<'a, D> {
         let Step { kernel, threads, shared, counts, .. } = *step;
         let launch = Launch { kernel, blocks: blocks as u32, threads, shared, cooperative: false };
         let work = Work { state: self.state, first, counts };
-        // SAFETY: the argument is a `Work` as the kernels have it (they do not compile where its size
-        // differs), and its addresses are of memory that lives as long as `self`, laid out so that the
+        // SAFETY: the argument is a `Work` as the kernels have it: they do not compile if its size
+        // differs. Its addresses are of memory that lives as long as `self`, laid out so that the
         // kernels stay within it.
         unsafe { self.device.launch(self.module, &launch, bytemuck::bytes_of(&work)) }
     }
 
-    /// Does a stage's steps, one after the other, some blocks at a time.
+    /// Performs steps in order, some blocks at a time, so that a run can be cancelled.
     pub fn perform(&self, steps: &[Step], observer: &dyn Observer) -> Result<(), RunError> {
         let all = steps.len() as f64;
         for (before, step) in steps.iter().enumerate() {
@@ -121,15 +121,15 @@ impl<'a, D: Device> Run<'a, D> {
         Ok(())
     }
 
-    /// Everything as it is before the first step.
+    /// Clears the arrays that must be zero before the first step.
     pub fn clear_all(&self) -> Result<(), DeviceError> {
         let Layout { degrees, reciprocal, tallies, triangles, begins, .. } = &self.layout;
-        // Where there are no arcs nobody says where lists begin.
+        // In a graph without arcs no kernel writes the begins of lists.
         let places = [degrees, reciprocal, tallies, triangles, begins];
         places.into_iter().try_for_each(|place| self.clear(place))
     }
 
-    /// The steps that count neighbours, and how many vertices have which degree.
+    /// Returns the steps that compute degrees and their distribution.
     pub fn measuring(&self) -> Vec<Step> {
         let (pieces, vertices) = (self.state.pieces, u64::from(self.state.vertices));
         if pieces == 0 {
@@ -142,7 +142,7 @@ impl<'a, D: Device> Run<'a, D> {
         ]
     }
 
-    /// Takes as many vertices for hubs as there is room for; waits for what was measured.
+    /// Chooses as many hubs as there is room for; waits for the steps before.
     pub fn choose_hubs(&mut self) -> Result<(), DeviceError> {
         let found = self.tallies()?;
         let most = self.layout.most_hubs;
@@ -152,7 +152,7 @@ impl<'a, D: Device> Run<'a, D> {
         Ok(())
     }
 
-    /// The steps that make lists of the graph's arcs, with each edge once.
+    /// Returns the steps that orient the graph: lists with each edge once.
     pub fn listing(&self) -> Vec<Step> {
         let (pieces, vertices) = (self.state.pieces, u64::from(self.state.vertices));
         if pieces == 0 {
@@ -169,7 +169,8 @@ impl<'a, D: Device> Run<'a, D> {
         ]
     }
 
-    /// The steps before triangles are counted, when nobody asks for degrees, nor hubs as they were found.
+    /// Clears memory that is reused, and returns the steps before triangles are counted: bits of
+    /// hubs, and slices.
     pub fn preparing(&self) -> Result<[Step; 2], DeviceError> {
         self.clear(&self.layout.degrees)?;
         self.clear(&self.layout.numerators)?;
@@ -177,9 +178,10 @@ impl<'a, D: Device> Run<'a, D> {
         Ok([Step::of("ripplet_set_bits", u64::from(self.state.hub_count)), slices])
     }
 
-    /// The steps that count every triangle, the longest lists first; waits for how many these are.
+    /// Returns the steps that count triangles, the longest lists first; waits for the number of
+    /// slices.
     ///
-    /// The shared memory is what `count.cuh` says: tables and walks.
+    /// `count.cuh` describes the shared memory: tables and walks.
     pub fn counting(&self) -> Result<[Step; 3], DeviceError> {
         let vertices = u64::from(self.state.vertices);
         let slices = u64::from(self.tallies()?.slices);
@@ -199,8 +201,8 @@ impl<'a, D: Device> Run<'a, D> {
         ])
     }
 
-    /// The steps that make coefficients of what was counted. Nobody asks any more where lists begin, nor
-    /// which hubs are neighbours: degrees are in their memory once more.
+    /// Returns the steps that turn counts into coefficients. They reuse the memory of the lists'
+    /// begins, and of the bit matrices for degrees.
     pub fn dividing(&self) -> Result<Vec<Step>, DeviceError> {
         let (pieces, state) = (self.state.pieces, &self.state);
         let mut steps = Vec::new();
@@ -217,7 +219,7 @@ impl<'a, D: Device> Run<'a, D> {
         Ok(steps)
     }
 
-    /// What was counted, before it is divided.
+    /// Returns the counts before they are divided.
     pub fn numerators(&self) -> Result<Vec<u64>, RunError> {
         self.download(&self.layout.numerators)
     }
@@ -226,7 +228,7 @@ impl<'a, D: Device> Run<'a, D> {
         self.download(&self.layout.numerators)
     }
 
-    /// The triangles of each vertex, where they were asked for.
+    /// Returns the triangles of each vertex, if they were requested.
     pub fn triangles(&self) -> Result<Option<Vec<u64>>, RunError> {
         let place = &self.layout.triangles;
         self.layout.has_triangles.then(|| self.download(place)).transpose()

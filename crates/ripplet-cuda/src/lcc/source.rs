@@ -1,4 +1,4 @@
-//! The text that is compiled for a run: what kind of run it is, and the kernels.
+//! Source text of the kernels: the run's configuration and the kernels.
 
 use super::Tuning;
 use super::layout::{self, Kind};
@@ -9,14 +9,14 @@ use ripplet_analytics::lcc::Lcc;
 use ripplet_graph::Graph;
 use ripplet_hooks::cpp;
 
-/// What comes before the configuration.
+/// Files before the configuration.
 const BEFORE: [(&str, &str); 3] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", include_str!("../../kernels/platform.cuh")),
     ("graph.cuh", include_str!("../../kernels/graph.cuh")),
 ];
 
-/// What comes behind it.
+/// Files after the configuration.
 const BEHIND: [(&str, &str); 10] = [
     ("state.cuh", include_str!("../../kernels/lcc/state.cuh")),
     ("hubs.cuh", include_str!("../../kernels/lcc/hubs.cuh")),
@@ -32,12 +32,12 @@ const BEHIND: [(&str, &str); 10] = [
 
 const KERNELS: (&str, &str) = ("kernels.cuh", include_str!("../../kernels/lcc/kernels.cuh"));
 
-/// The kernels that compute coefficients of a graph like this.
+/// Returns the source of the kernels for such a graph.
 pub fn source(graph: &Graph, lcc: Lcc, kernels: Kernels) -> Source {
     of_kind(Kind::new(graph, &lcc, Tuning::default()), kernels)
 }
 
-/// The kernels of a kind of run.
+/// Returns the source of the kernels for a kind of run.
 pub(super) fn of_kind(kind: Kind, kernels: Kernels) -> Source {
     let configuration = configuration(kind, kernels);
     let checks = layout::checks(kind);
@@ -49,7 +49,7 @@ pub(super) fn of_kind(kind: Kind, kernels: Kernels) -> Source {
     Source { name: "lcc".to_owned(), text: text::joined(parts) }
 }
 
-/// The constants that `state.cuh` names.
+/// Returns the configuration constants that `state.cuh` describes.
 fn configuration(kind: Kind, kernels: Kernels) -> String {
     let Kind { directed, sharded, wide, rule, apart } = kind;
     format!(

@@ -1,4 +1,5 @@
-//! Label propagation on several devices of one process: each has some of the vertices, and labels of all.
+//! Label propagation on several devices of one process. Each device has the lists of some vertices,
+//! and labels of all.
 
 use super::layout::{Classes, Layout};
 use super::ranks::{COUNTS_BYTES, Letter, MOST_RANKS, Outbox, Share, bytes_of_woken};
@@ -16,38 +17,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Shares begin at multiples of so many vertices: their bits in a state are words of their own.
+/// Shares begin at multiples of 64 vertices, so that each rank's bits of the active set are words
+/// of their own.
 const SHARE_FROM: u32 = 64;
 
-/// Runs label propagation on several devices, which share the graph.
+/// Executor of label propagation on several devices, which share the graph.
 pub struct DevicesExecutor<D: Peer> {
-    // Before the devices, which it is of.
+    // Dropped before the devices, on which it depends.
     route: Route<D::Carrier>,
     devices: Vec<D>,
     names: Vec<String>,
     tuning: Tuning,
-    /// Bytes of each device's memory that a run may have, where not all that is free.
+    /// Limit in bytes of each device's memory for a run; `None` for all that is free.
     limit: Option<u64>,
-    /// Bytes of the host's memory that it may have.
+    /// Limit in bytes of the host's memory for a run.
     host_limit: Option<u64>,
     notes: Vec<String>,
-    /// Bytes that devices told one another in the last run.
+    /// Bytes of messages that the devices received in the last run.
     exchanged: AtomicU64,
 }
 
 impl<D: Peer> DevicesExecutor<D> {
-    /// An executor on these devices, by the best way that there is between them.
+    /// Returns an executor on these devices, with the fastest transport that works between them.
     ///
     /// # Errors
-    /// Where they are none or more than [`MOST_RANKS`], or one of them fails.
+    /// If there are no devices or more than [`MOST_RANKS`], or one of them fails.
     pub fn new(devices: Vec<D>) -> Result<Self, DeviceError> {
         Self::by(devices, None)
     }
 
-    /// The same, by this way, or where there is none such, by another.
+    /// Returns an executor on these devices with the given transport, or with another one if it
+    /// does not work.
     ///
     /// # Errors
-    /// As [`DevicesExecutor::new`].
+    /// If there are no devices or more than [`MOST_RANKS`], or one of them fails.
     pub fn by(devices: Vec<D>, way: Option<Way>) -> Result<Self, DeviceError> {
         if devices.is_empty() || devices.len() > MOST_RANKS {
             return Err(DeviceError::Failed {
@@ -71,25 +74,26 @@ impl<D: Peer> DevicesExecutor<D> {
         })
     }
 
-    /// The same, with these names for the devices in errors.
+    /// Sets the devices' names in errors. Has no effect if `names` has another length.
     #[must_use]
     pub fn with_names(self, names: Vec<String>) -> Self {
         if names.len() == self.devices.len() { DevicesExecutor { names, ..self } } else { self }
     }
 
-    /// The same with another tuning.
+    /// Sets the tuning.
     #[must_use]
     pub fn with_tuning(self, tuning: Tuning) -> Self {
         DevicesExecutor { tuning, ..self }
     }
 
-    /// The same, with so many bytes of each device's memory at most.
+    /// Limits the bytes of each device's memory that a run may use.
     #[must_use]
     pub fn with_memory(self, limit: Option<u64>) -> Self {
         DevicesExecutor { limit, ..self }
     }
 
-    /// The same, with so many bytes of the host's memory at most: see [`DeviceExecutor::with_host_memory`].
+    /// Limits the bytes of the host's memory that a run may use: see
+    /// [`DeviceExecutor::with_host_memory`].
     ///
     /// [`DeviceExecutor::with_host_memory`]: super::DeviceExecutor::with_host_memory
     #[must_use]
@@ -97,33 +101,33 @@ impl<D: Peer> DevicesExecutor<D> {
         DevicesExecutor { host_limit, ..self }
     }
 
-    /// The devices.
+    /// Returns the devices.
     pub fn devices(&self) -> &[D] {
         &self.devices
     }
 
-    /// The devices' names.
+    /// Returns the devices' names.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// By which way they hear of one another.
+    /// Returns the transport between the devices.
     pub fn way(&self) -> Way {
         self.route.way()
     }
 
-    /// What a user should know though nothing failed, a sentence each.
+    /// Returns notes for the user, a sentence each, about things that are not errors.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Bytes that devices heard of one another in the last run that is done.
+    /// Returns the bytes of messages that the devices received in the last finished run.
     pub fn exchanged(&self) -> u64 {
         self.exchanged.load(Ordering::Relaxed)
     }
 
-    /// Bytes of each device's memory that a run may have; where a device does not tell, any number: it will
-    /// when it is asked for memory.
+    /// Returns the bytes of each device's memory that a run may use. If a device fails here, there
+    /// is no limit: the error shows when memory is reserved.
     fn rooms(&self) -> Vec<u64> {
         let room = |device: &D| {
             let free = device.free_memory().unwrap_or(u64::MAX);
@@ -142,8 +146,8 @@ impl<D: Peer> DevicesExecutor<D> {
         (0..self.devices.len()).map(|rank| self.layout(task, parts, rank)).collect()
     }
 
-    /// The same, where lists that have no room stay in the host's memory. All of them fetch theirs then, as they wake
-    /// one another in the same way.
+    /// Plans each device's memory if some lists stay in the host's memory. Then all devices stream,
+    /// as ranks must agree on how vertices are activated.
     fn streamed(&self, task: Task<'_>, parts: &Parts, rooms: &[u64]) -> Vec<Layout> {
         let layout = |(rank, &room): (usize, &u64)| {
             let share = self.share(parts, rank);
@@ -157,11 +161,11 @@ impl<D: Peer> DevicesExecutor<D> {
         Share { parts: parts.clone(), rank, is_brought: self.route.brings() }
     }
 
-    /// What each device will have: as much work as every other, but no more than has room.
+    /// Plans each device's memory: equal loads, limited by the devices' memory.
     ///
-    /// Where a share does not fit, it becomes as much smaller as its lists must, and those that have room
-    /// take what is left. Where that does not end, the graph does not fit: then each has as much work as every
-    /// other, and those lists that do not fit are fetched from the host's memory.
+    /// A share that does not fit shrinks in proportion to its lists, and the devices with room take
+    /// the rest. If this does not converge, the graph does not fit. Then loads are equal, and lists
+    /// that do not fit are fetched from the host's memory.
     fn shared(&self, task: Task<'_>) -> Vec<Layout> {
         let layouts = self.shared_as(task);
         match layouts.iter().any(|layout| layout.exceeds(self.host_limit, task.graph)) {
@@ -170,7 +174,7 @@ impl<D: Peer> DevicesExecutor<D> {
         }
     }
 
-    /// The same, where lists come as the tuning says.
+    /// Plans each device's memory with the supply of lists that the tuning has.
     fn shared_as(&self, task: Task<'_>) -> Vec<Layout> {
         const TRIES: usize = 8;
         let loads = Loads::of(task.graph, SHARE_FROM);
@@ -216,7 +220,7 @@ impl<D: Peer> DevicesExecutor<D> {
         if most(&streamed) <= most(&layouts) { streamed } else { layouts }
     }
 
-    /// What each device will need.
+    /// Returns the memory plan of each device.
     pub fn plans<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
@@ -228,7 +232,7 @@ impl<D: Peer> DevicesExecutor<D> {
         self.shared(task).into_iter().map(|layout| layout.plan).collect()
     }
 
-    /// Refuses a run of which a device's share, by these plans, does not fit it.
+    /// Refuses a run if the plan of a device does not fit its memory.
     ///
     /// # Errors
     /// [`RunError::DeviceMemory`], with the device's name.
@@ -242,7 +246,7 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 }
 
-/// An error, with whose it is where it is a device's own.
+/// Converts an error, with the device's name if the device itself failed.
 fn of_device(name: &str, error: DeviceError) -> RunError {
     match error {
         DeviceError::OutOfMemory { .. } | DeviceError::Failed { .. } => {
@@ -252,7 +256,7 @@ fn of_device(name: &str, error: DeviceError) -> RunError {
     }
 }
 
-/// An error, with whose it is.
+/// Adds a device's name to an error.
 fn named(name: &str, error: RunError) -> RunError {
     match error {
         RunError::Device(text) => RunError::Device(format!("{name}: {text}")),
@@ -261,7 +265,7 @@ fn named(name: &str, error: RunError) -> RunError {
 }
 
 impl<D: Peer> Executor for DevicesExecutor<D> {
-    /// The plan of the device that needs most.
+    /// Returns the plan of the device that needs most.
     fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         let plans = self.plans(graph, program, settings);
         plans.into_iter().max_by_key(Plan::total_device).unwrap_or_default()
@@ -281,7 +285,7 @@ impl<D: Peer> Executor for DevicesExecutor<D> {
 }
 
 impl<D: Peer> DevicesExecutor<D> {
-    /// [`Executor::run`], compiled once for either kind of lists.
+    /// Runs a program as [`Executor::run`] does, compiled once for both kinds of lists.
     fn run_on(&self, task: Task<'_>, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
         let Task { graph, program, settings, .. } = task;
         check(graph, program, settings)?;
@@ -293,7 +297,8 @@ impl<D: Peer> DevicesExecutor<D> {
         self.check_memory(&plans)?;
         observer.on_stage("compiling the kernels");
         let start = Instant::now();
-        // The first compiles, where they are alike, and the others find it compiled.
+        // Of several devices of one kind, the first compiles, and the others find the result in the
+        // cache.
         let load = |(device, name): (&D, &String)| {
             device.load(&source).map_err(|error| of_device(name, error))
         };
@@ -307,7 +312,7 @@ impl<D: Peer> DevicesExecutor<D> {
         Ok(outcome)
     }
 
-    /// The state before the first round, on each device.
+    /// Creates the state before the first round on each device.
     fn begin<'a>(
         &'a self,
         modules: &'a [D::Module],
@@ -338,41 +343,41 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 }
 
-/// What a thread gave; its panic goes on.
+/// Returns the result of a thread, or resumes its panic.
 fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// A run in motion: each device has a thread that launches its work.
+/// A running computation: a thread of the host per device launches the device's work.
 struct DevicesRounds<'a, D: Peer> {
     executor: &'a DevicesExecutor<D>,
     ranks: Vec<DeviceRounds<'a, D>>,
     transfer_seconds: f64,
 }
 
-/// What a rank tells the others' hosts when they meet.
+/// Message between the hosts' threads of ranks, exchanged at the all-gather barrier.
 enum Word<M> {
-    /// Its letter is written where this mark is.
+    /// The rank's device messages are complete at this mark.
     At(M),
-    /// Its letter is written, and begins with this.
+    /// Header of the rank's update message, which is complete.
     Letter(Letter),
-    /// Of each rank's vertices, so many words were woken.
+    /// By rank, the number of words of its vertices that this rank activated.
     Woken([u32; MOST_RANKS]),
 }
 
 impl<M> Word<M> {
-    /// What the letter begins with that is for another rank.
+    /// Returns the header of the update message; zeros if this is another kind of message.
     fn letter(&self) -> Letter {
         if let Word::Letter(head) = self { *head } else { Letter::zeroed() }
     }
 
-    /// Bytes of the words that are for another rank.
+    /// Returns the bytes of the activations for a rank.
     fn woken_of(&self, rank: usize) -> u64 {
         if let Word::Woken(words) = self { bytes_of_woken(words[rank]) } else { 0 }
     }
 }
 
-/// A rank's way to the others.
+/// Exchange of one rank with its peers: the transport, the barrier, and all send buffers.
 struct Letters<'l, D: Peer> {
     devices: &'l [D],
     route: &'l Route<D::Carrier>,
@@ -380,13 +385,13 @@ struct Letters<'l, D: Peer> {
     outboxes: &'l [Outbox],
 }
 
-/// Another rank failed, and says why.
+/// The error of a rank that stops because another rank failed; that rank has the reason.
 fn ended(_: Ended) -> RunError {
     RunError::Device("another GPU of the run failed".to_owned())
 }
 
 impl<D: Peer> Letters<'_, D> {
-    /// Waits until all that was launched is done, while the others are well.
+    /// Waits until all launched work is done, or another rank has failed.
     fn settle(&self, device: &D) -> Result<(), RunError> {
         match device.wait_unless(&|| self.meeting.has_ended()) {
             Ok(true) => Ok(()),
@@ -395,7 +400,7 @@ impl<D: Peer> Letters<'_, D> {
         }
     }
 
-    /// Reads from a rank's memory, when all that was launched is done.
+    /// Reads from a rank's memory after all launched work.
     fn read(
         &self,
         rank: &DeviceRounds<'_, D>,
@@ -406,7 +411,7 @@ impl<D: Peer> Letters<'_, D> {
         rank.device().read(rank.memory(), place, bytes).map_err(failed)
     }
 
-    /// Meets the others, and has what is launched later wait for what they launched before.
+    /// Joins the barrier, and makes later launches wait for the peers' earlier ones.
     fn follow_all(&self, device: &D, own: usize) -> Result<(), RunError> {
         let mark = device.mark(Queue::Main).map_err(failed)?;
         let all = self.meet(own, Word::At(mark))?;
@@ -419,27 +424,27 @@ impl<D: Peer> Letters<'_, D> {
         Ok(())
     }
 
-    /// Meets the others.
+    /// Joins the all-gather barrier with a message.
     fn meet(&self, own: usize, says: Word<D::Mark>) -> Result<Arc<[Word<D::Mark>]>, RunError> {
         self.meeting.meet(own, says).map_err(ended)
     }
 
-    /// Brings what others wrote to where this rank reads it, and them what it wrote.
+    /// Transports messages: the peers' to where this rank reads them, and this rank's to the peers.
     fn bring(&self, device: &D, own: usize, post: &Post) -> Result<(), RunError> {
         match self.route {
             Route::Direct => Ok(()),
             Route::Carried(carrier) => {
-                // SAFETY: the parcels are parts of letters, and of the places where they are brought, which
-                // `RankPlaces` made as long as letters can be; either end has the size that the sender brought
-                // to the meeting.
+                // SAFETY: the transfers are parts of messages and of receive buffers, which
+                // `RankPlaces` made as long as messages can be. Sender and receiver use the size
+                // that the sender brought to the barrier.
                 unsafe { device.carry(carrier, own, &post.sent, &post.received) }.map_err(failed)
             }
             Route::Copied => {
                 let each = post.received.iter().zip(&post.from);
                 each.into_iter().try_for_each(|(parcel, &from)| {
                     let other = &self.devices[parcel.rank];
-                    // SAFETY: as above. The other device writes there again behind the next meeting, to which
-                    // this one comes when the copy is done.
+                    // SAFETY: as above. The other device writes there again only after the next
+                    // barrier, which this rank joins when the copy is done.
                     unsafe { device.fetch(parcel.address, other, from, parcel.bytes) }
                         .map_err(failed)
                 })
@@ -448,12 +453,12 @@ impl<D: Peer> Letters<'_, D> {
     }
 }
 
-/// What a rank sends and receives at a time. Nothing is left out at one end alone: what is empty is so at both.
+/// Transfers of a rank in one exchange. A transfer of no bytes is left out, at both ends.
 #[derive(Default)]
 struct Post {
     sent: Vec<Parcel>,
     received: Vec<Parcel>,
-    /// Of what is received, where the sender has it.
+    /// By received transfer, its address in the sender's memory.
     from: Vec<Address>,
 }
 
@@ -527,7 +532,7 @@ impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for Letters<'_, D> {
 }
 
 impl<D: Peer> DevicesRounds<'_, D> {
-    /// Has each device do its part of a round, from a thread of its own; what each counted.
+    /// Runs a round on all devices, a thread each; returns the counts of each rank.
     fn do_round(&mut self) -> Result<Vec<Round>, RunError> {
         let meeting = Meeting::new(self.ranks.len());
         let outboxes: Vec<Outbox> = self.ranks.iter().map(DeviceRounds::outbox).collect();
@@ -543,8 +548,8 @@ impl<D: Peer> DevicesRounds<'_, D> {
             threads.into_iter().map(joined).collect()
         });
         let Some(failed) = meeting.ended_by() else { return done.into_iter().collect() };
-        // A device that waits for one that failed may do so for ever, and then its memory is not given back
-        // before the process ends.
+        // A device that waits for a failed one may wait for ever. Its memory is then leaked until
+        // the process ends, as freeing it would block.
         let idle = |rank: &DeviceRounds<'_, D>| rank.device().wait_unless(&|| true) == Ok(true);
         if !self.ranks.iter().all(idle) {
             std::mem::take(&mut self.ranks).into_iter().for_each(std::mem::forget);
@@ -559,10 +564,10 @@ impl<D: Peer> DevicesRounds<'_, D> {
 }
 
 impl<D: Peer> Letters<'_, D> {
-    /// One rank's part of a round. Where it fails, nobody waits for it.
+    /// Runs one rank's part of a round. If it fails, the other ranks stop waiting for it.
     fn do_part(mut self, number: usize, rank: &mut DeviceRounds<'_, D>) -> Result<Round, RunError> {
         let meeting = self.meeting;
-        // A thread that panics is not waited for, either.
+        // Also ends the barrier if this thread panics.
         let mut leaving = Leaving { meeting, number, is_well: false };
         let done = self.do_phases(rank);
         leaving.is_well = done.is_ok();
@@ -581,7 +586,7 @@ impl<D: Peer> Letters<'_, D> {
     }
 }
 
-/// Ends the meeting where a thread leaves it that is not well.
+/// Guard that ends the barrier if a thread leaves with an error or a panic.
 struct Leaving<'l, T> {
     meeting: &'l Meeting<T>,
     number: usize,
@@ -620,7 +625,7 @@ impl<D: Peer> Rounds for DevicesRounds<'_, D> {
         ranks[0].state_with(read)
     }
 
-    /// Labels and columns are everybody's: the first device gives them.
+    /// Returns the labels and columns of the first device; all devices have the same.
     fn finish(mut self: Box<Self>) -> Result<Finished, RunError> {
         let others = self.ranks.split_off(1);
         let first = self.ranks.swap_remove(0);

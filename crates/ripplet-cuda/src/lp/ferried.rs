@@ -1,12 +1,18 @@
-//! The phases of a graph whose lists the host ferries to the device, as kernels cannot read them where they are: in a file
-//! that the host's memory has no room for.
+//! Phases of a graph whose lists the host stages: kernels cannot read the lists, as they are in a
+//! file that the host's memory has no room for.
 //!
-//! A phase goes part by part, each of vertices whose lists find room in the stage together. Who has its turn is
-//! listed; the host reads who they are, copies their lists to the stage, and they choose. When all have chosen, those who
-//! wake others have their lists ferried once more. Lists are copied in the order of the file, so that it is read from its
-//! beginning to its end, and of it no more than what is looked at.
+//! A phase is done in parts, each of vertices whose lists fit the staging area together:
 //!
-//! Memory of the host: 4 bytes for each vertex that has its turn at once, and 40 MiB ([`BYTES`]).
+//! 1. The device lists the members of the part.
+//! 2. The host reads the list of members, and copies their neighbour lists from the file to the
+//!    staging area.
+//! 3. The members choose.
+//!
+//! After the commit, the lists of vertices that activate their neighbours are staged once more.
+//! Lists are copied in the order of the file, so that it is read sequentially, and only as far as
+//! needed.
+//!
+//! Memory of the host: 4 bytes for each vertex that updates at once, and 40 MiB ([`BYTES`]).
 
 use super::layout::{Ferried, StageUse};
 use super::rounds::DeviceRounds;
@@ -17,14 +23,14 @@ use rayon::prelude::*;
 use ripplet_graph::{VertexId, memory};
 use ripplet_lp::Wake;
 
-/// Words that are copied to the device together, and vertices whose lists are.
+/// Words, and lists, that are copied to the device together.
 const WORDS: usize = 4 << 20;
 const AT_ONCE: usize = 1 << 20;
-/// Bytes of the host's memory that it takes to copy them: words and weights, places, and a little for each load.
+/// Bytes of the host's buffers: words and weights, then places of lists and requests.
 pub(super) const BYTES: u64 = 2 * 4 * WORDS as u64 + 2 * 4 * AT_ONCE as u64;
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
-    /// Has the phase's members choose; how many parts there were.
+    /// Launches the choices of a phase, part by part; returns the number of parts.
     pub(super) fn choose_ferried(
         &mut self,
         streaming: &mut Streaming<'a, D::Mark>,
@@ -48,7 +54,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(parts.len() as u32)
     }
 
-    /// Has those who wake others do so.
+    /// Activates the neighbours of changed vertices, part by part.
     pub(super) fn wake_ferried(
         &mut self,
         streaming: &mut Streaming<'a, D::Mark>,
@@ -58,7 +64,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         for (number, part) in (0..).zip(&parts) {
             let step = self.late_step_of(phase, part.clone(), number);
             if number > 0 {
-                // The first also ends the phase.
+                // The first launch also resets the counters of the phase.
                 if self.wake == Wake::Always {
                     break;
                 }
@@ -73,7 +79,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Copies the lists that are wanted to the stage; whether any are.
+    /// Copies the requested lists to the staging area; returns whether there were any.
     fn ferry(&self, streaming: &mut Streaming<'a, D::Mark>) -> Result<bool, DeviceError> {
         let (device, wanted) = (self.device, &self.layout.wanted);
         let mut uses = [StageUse::default()];
@@ -115,7 +121,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(true)
     }
 
-    /// Copies some loads to the stage, from its word `at` on, and has their lists found there.
+    /// Copies some loads to the staging area from word `at` on, and records where their lists are.
     fn unload(
         &self,
         streaming: &Streaming<'a, D::Mark>,
@@ -134,7 +140,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.unload_array(loads, 1, &hold.arrays[1], to + 4 * places.weights_behind)
     }
 
-    /// Copies an array of some loads to the device's memory: what was put together of them, or list by list.
+    /// Copies an array of some loads to the device's memory: from the buffer, or stretch by stretch
+    /// for a load without a buffer.
     fn unload_array(
         &self,
         loads: &[Load<'_, '_>],
@@ -157,7 +164,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 }
 
-/// How many of some loads are ferried together: at least one.
+/// Returns how many of some loads are copied together; at least one.
 fn fitting(loads: &[Load<'_, '_>]) -> usize {
     let mut words = 0;
     let fits = |load: &&Load<'_, '_>| {
@@ -167,7 +174,8 @@ fn fitting(loads: &[Load<'_, '_>]) -> usize {
     loads.iter().take_while(fits).count().max(1)
 }
 
-/// What is ferried together: where each list is in the stage, and the lists, but of a load that has too many words.
+/// Buffers of the host: the place of each list in the staging area, and the lists. A load of more
+/// than `WORDS` words is not buffered.
 #[derive(Default)]
 struct Hold {
     places: Vec<u32>,
@@ -175,7 +183,8 @@ struct Hold {
 }
 
 impl Hold {
-    /// Takes some loads, the first of which will be at `at`; all threads of rayon's current pool copy.
+    /// Fills the buffers with some loads, in parallel, for a place in the staging area that begins
+    /// at word `at`.
     fn fill(&mut self, loads: &[Load<'_, '_>], at: u64) -> Result<(), memory::OutOfMemory> {
         let words = loads.iter().map(|load| load.words).sum::<u64>() as usize;
         let count = loads.iter().map(Load::len).sum();

@@ -1,4 +1,4 @@
-//! What a run keeps on a device, and where: one block of memory, planned before it is reserved.
+//! Memory layout of a run on a device: one allocation, planned before it is reserved.
 
 use super::ferried;
 use super::ranks::{RankPlaces, Share};
@@ -18,16 +18,17 @@ use ripplet_lp::counter;
 use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Settings, Sketch, engine};
 use std::ops::Range;
 
-/// Degree classes that are listed, as in `field.cuh`; large vertices have records instead.
+/// Number of degree classes with member lists; vertices of the highest class, `LARGE`, have records
+/// instead.
 pub const LISTED: usize = tuning::MOST.len();
 
 /// Bytes of a `Large` record and of a `Best`.
 const LARGE_BYTES: u64 = 64;
 const BEST_BYTES: u64 = 32;
-/// Bytes of a slot of the region.
+/// Bytes of a slot of a table in global memory.
 const SLOT_BYTES: u64 = 16;
 
-/// As `Piece` in `field.cuh`.
+/// A piece of a vertex of many arcs: `Piece` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Piece {
@@ -35,7 +36,7 @@ pub struct Piece {
     pub index: u32,
 }
 
-/// As `Column` in `field.cuh`.
+/// A column on the device: `Column` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Column {
@@ -44,7 +45,7 @@ pub struct Column {
     pub draft: u32,
 }
 
-/// As `Turn` in `field.cuh`, which is the first of a `Step`.
+/// A phase, the first part of a `Step`: `Turn` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Turn {
@@ -62,7 +63,7 @@ pub struct Turn {
     pub late: u32,
 }
 
-/// As `Ferried` in `fetch.cuh`.
+/// Lists that the host copied into the staging area: `Ferried` in `fetch.cuh`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Ferried {
@@ -71,7 +72,7 @@ pub struct Ferried {
     pub count: u32,
 }
 
-/// As `StageUse` in `field.cuh`.
+/// Use of a region of the staging area: `StageUse` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct StageUse {
@@ -81,14 +82,15 @@ pub struct StageUse {
 }
 
 pub const USE_BYTES: u64 = size_of::<StageUse>() as u64;
-/// As `PhasePart` there, of which the device keeps the values.
+/// Bytes of a `PhasePart` in `field.cuh`; only the device has its values.
 const PART_BYTES: u64 = 96;
-/// The most parts of a phase: one of the lists that are on the device, the others of those that are not.
+/// Returns the most parts of a phase: one of the vertices with lists on the device, the others of
+/// ranges whose lists are not.
 pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
 }
 
-/// Which lists are wanted ahead, as `WANTS_…` in `field.cuh`.
+/// Which lists to prefetch: `WANTS_…` in `field.cuh`.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 pub enum Wants {
@@ -97,7 +99,7 @@ pub enum Wants {
     Alone = 2,
 }
 
-/// As `Streamed` there.
+/// Places of lists that are not all on the device: `Streamed` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Streamed {
@@ -122,7 +124,7 @@ pub struct Streamed {
     pub padding: u32,
 }
 
-/// As `Tallies` in `field.cuh`.
+/// Counters of a run: `Tallies` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Tallies {
@@ -150,7 +152,7 @@ pub struct Tallies {
     pub barrier: [u32; 2],
 }
 
-/// As `Field` in `field.cuh`, but for the columns, which come behind it.
+/// The state of a run without its columns, which follow it: `Field` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Field {
@@ -195,7 +197,7 @@ pub struct Field {
     pub streamed: Streamed,
 }
 
-/// Text that does not compile where the kernels' structs are not of the sizes that they have here.
+/// Returns text that does not compile if a struct of the kernels has another size than here.
 pub fn checks(columns: usize, low_shared: u32) -> String {
     let field = size_of::<Field>() + columns.max(1) * size_of::<Column>();
     let sizes = [
@@ -248,23 +250,23 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
     [equal].into_iter().chain(at_most).chain(sorting).chain([sketching]).collect()
 }
 
-/// How many vertices of a graph are of which degree class, and what the large ones need.
+/// Number of vertices by degree class, and the room that large vertices need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// Vertices and arcs of each class, the large ones the last.
+    /// Vertices and arcs of each class; the large ones are last.
     pub vertices: [u64; LISTED + 1],
     pub arcs: [u64; LISTED + 1],
-    /// Pieces of the large ones.
+    /// Pieces of the large vertices.
     pub pieces: u64,
-    /// Pieces of all vertices of many arcs.
+    /// Pieces of all vertices of more than `HUB` arcs.
     pub hub_pieces: u64,
-    /// Slots that one of the large ones, and that all of them need.
+    /// Table slots that the largest vertex needs, and that all large vertices need together.
     pub slots_of_largest: u64,
     pub slots: u64,
 }
 
 impl Classes {
-    /// The classes of some of a graph's vertices.
+    /// Counts the classes of some of a graph's vertices.
     pub fn of(graph: GraphView<'_>, part: Range<u32>, tuning: &Tuning) -> Classes {
         let vertices = graph.vertices();
         let count = |mut classes: Classes, v: u32| {
@@ -307,13 +309,13 @@ impl Classes {
     }
 }
 
-/// Slots of a large vertex's table, as `list_large` in `large.cuh` has it.
+/// Returns the table slots of a large vertex, as `list_large` in `large.cuh` computes them.
 fn slots_for(degree: u64, vertices: u32) -> u64 {
     let labels = degree.min(u64::from(vertices));
     (2 * labels + 8).min(u64::from(u32::MAX))
 }
 
-/// Bytes of shared memory of a block that counts the lowest degrees.
+/// Returns the bytes of shared memory of a block of the kernel `ripplet_choose_low`.
 pub fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
     match (resident, graph) {
         (Resident::Partly, _) => tuning::LOW_SHARED_STREAMED,
@@ -322,15 +324,16 @@ pub fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
     }
 }
 
-/// Where everything is, as offsets into one block of memory.
+/// Places of all arrays, as ranges of bytes in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub graph: StoredPlaces,
-    /// Of a streamed graph, what is known of a phase's parts.
+    /// Parts of a phase of a streamed graph.
     pub parts: Range<u64>,
-    /// And how much of each region of the stage is used.
+    /// Use of each region of the staging area.
     pub stage_use: Range<u64>,
-    /// And who wants a list, twice as often as there are regions.
+    /// Vertices whose lists are requested: for each region, an array for prefetching and one for
+    /// requests on demand.
     pub wanted: Range<u64>,
     pub labels: Range<u64>,
     pub active: Range<u64>,
@@ -342,7 +345,8 @@ pub struct Layout {
     pub drafts: Range<u64>,
     pub degrees: Range<u64>,
     pub tallies: Range<u64>,
-    /// By class, as many as it may have at once; two share a list, from its front and from its end.
+    /// By class, room for as many members as a phase may have. Two classes share an array, from its
+    /// front and from its end.
     pub members: [Range<u64>; LISTED],
     pub chosen: Range<u64>,
     pub large: Range<u64>,
@@ -353,18 +357,18 @@ pub struct Layout {
     pub sketched_labels: Range<u64>,
     pub sketched_weights: Range<u64>,
     pub region_slots: u64,
-    /// Whose share of the run it is.
+    /// The share of the run that the layout is for.
     pub share: Share,
     pub ranks: RankPlaces,
-    /// All bytes.
+    /// Bytes of the allocation.
     pub bytes: u64,
     pub plan: Plan,
 }
 
 impl Layout {
-    /// The layout of a run that may have so many bytes of the device's memory: as many of the graph's lists are there as
-    /// fit, and the others stay in the host's memory. Where it does not suffice for what must be there, the layout
-    /// that needs least.
+    /// Plans a run in `room` bytes of the device's memory: as many lists as fit are on the device,
+    /// the others stay in the host's memory. If even that does not fit, returns the smallest
+    /// layout.
     pub fn within(room: u64, task: Task<'_>) -> Layout {
         let share = Share::whole(task.graph.vertices());
         let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
@@ -379,8 +383,8 @@ impl Layout {
         Layout::streamed_within(room, &classes, share, task)
     }
 
-    /// The same of a device's share of a run, of which not all lists are there. Where the room does not suffice, the
-    /// layout that needs least.
+    /// Plans a share of a run with some lists in the host's memory, in `room` bytes of the device's
+    /// memory. If it does not fit, returns the smallest layout.
     pub fn streamed_within(room: u64, classes: &Classes, share: Share, task: Task<'_>) -> Layout {
         let Task { graph, settings, tuning, .. } = task;
         let own = share.vertices();
@@ -390,7 +394,8 @@ impl Layout {
             Order::Phased { phases } => u64::from(phases.max(1)),
             Order::Sync | Order::Async { .. } => 1,
         };
-        // What the next phases need comes while one is at work, but not where each phase has all vertices.
+        // Lists for the next phases are prefetched while a phase runs, but not if each phase has
+        // all vertices.
         let most_ahead = match settings.schedule.order {
             Order::Phased { .. } => tuning.ahead(),
             Order::Async { .. } => 1,
@@ -407,7 +412,7 @@ impl Layout {
         let (start, least) = match tuning.supply {
             Supply::Ferried => with(ferried()),
             Supply::Locked => {
-                // For as many phases together as there is room for.
+                // Prefetches for as many phases together as there is room for.
                 let halved = |ahead: &u32| (*ahead > 0).then_some(ahead / 2);
                 let all = std::iter::successors(Some(most_ahead), halved);
                 let mut all = all.map(|ahead| with(Residence::least(graph, &own, ahead)));
@@ -422,8 +427,8 @@ impl Layout {
         if best.bytes <= room { best } else { least }
     }
 
-    /// The layout of a run, or of one device's share of it, whose vertices are of these classes; with all their lists
-    /// on the device, or with this of them.
+    /// Plans a share of a run whose vertices have these classes, with all of its lists on the
+    /// device (`None`) or with those of the residence.
     pub fn new(
         classes: &Classes,
         residence: Option<Residence>,
@@ -438,7 +443,7 @@ impl Layout {
             Order::Sync => (1, false),
             Order::Async { .. } => (1, true),
         };
-        // A share may begin and end within a stretch.
+        // A share's bounds may cut a block of `8 * phases` vertices.
         let cut = u64::from(share.is_ranked());
         let at_once = |own: u64| own.min((own.div_ceil(8 * phases) + cut) * 8);
         let phase = at_once(u64::from(share.vertices().end - share.vertices().start));
@@ -450,7 +455,7 @@ impl Layout {
         to.parts = places.take(PART_BYTES, parts.into());
         let regions = residence.map_or(0, Residence::regions);
         to.stage_use = places.take(USE_BYTES, regions);
-        // Where all vertices have their turn at once, lists of many are copied by range, and not wanted one by one.
+        // If all vertices update at once, many lists are copied by range, and few are requested.
         let own = share.vertices().len() as u64;
         let is_locked = residence.is_some_and(|residence| residence.supply == Supply::Locked);
         let wanted = if phase == own && is_locked { phase.div_ceil(16) } else { phase };
@@ -460,7 +465,8 @@ impl Layout {
         to.labels = places.take(4, vertices);
         to.active = places.take(1, vertices);
         let asks = tuning.waking_share_of(settings.schedule.order) > 0;
-        // Where the sleeping ask when others have chosen again, of the phase before as well.
+        // Vertices of a streamed graph may pull after others have updated again, so stamps of the
+        // previous phase are kept too.
         let stamps = if residence.is_some() { 2 * vertices } else { vertices };
         to.changed = places.take(1, if asks { stamps } else { 0 });
         to.woken = places.take(4, vertices.div_ceil(tuning::GRAIN));
@@ -492,7 +498,7 @@ impl Layout {
             to.members[pair + 1] = list.end - 4 * back.min(phase)..list.end;
         }
         let choices = listed.iter().sum::<u64>().min(phase);
-        // Of a streamed graph, choices lie as the members do.
+        // In a streamed graph, `chosen` has the layout of the member lists.
         let choices = match residence {
             Some(_) => {
                 (to.members[LISTED - 1].end.max(to.members[LISTED - 2].end) - to.members[0].start)
@@ -510,7 +516,7 @@ impl Layout {
         let sketch = settings.counter.sketch();
         to.region_slots = match sketch {
             None => classes.slots_of_largest.max(classes.slots.min(tuning.region)),
-            // Never used, but there to be divided by.
+            // Unused, but the kernels divide by it.
             Some(_) => 1,
         };
         to.region = places.take(SLOT_BYTES, to.region_slots);
@@ -521,7 +527,7 @@ impl Layout {
 
         to.ranks = RankPlaces::new(&mut places, &share, drafted, settings.schedule.order, at_once);
 
-        // What the host ferries to a device need not be in memory at once.
+        // A file from which the host reads lists need not be in memory as a whole.
         let mapped = if tuning.supply == Supply::Ferried { graph.shared_bytes() } else { 0 };
         let graph_host = graph.bytes() - mapped;
         let mut plan = Plan { graph_host, graph_device: graph_bytes, ..Plan::default() }
@@ -541,17 +547,18 @@ impl Layout {
         to
     }
 
-    /// Whether the host's memory has less room than this, though it may have more for the graph, as that is in a file.
+    /// Whether the host's limit is below the plan, and the graph is in a file, so that lists can be
+    /// read from it instead.
     pub fn exceeds(&self, host_limit: Option<u64>, graph: GraphView<'_>) -> bool {
         host_limit.is_some_and(|limit| self.plan.total_host() > limit) && graph.shared_bytes() > 0
     }
 
-    /// Whether the whole graph is on the device.
+    /// Returns whether the whole graph is on the device.
     pub fn resident(&self) -> Resident {
         if self.graph.streamed().is_some() { Resident::Partly } else { Resident::Whole }
     }
 
-    /// The addresses where the memory begins at `base`.
+    /// Returns the addresses of all arrays, in memory that begins at `base`.
     pub fn field(&self, base: Address) -> Field {
         let at = |range: &Range<u64>| base.plus(range.start);
         Field {
@@ -617,7 +624,7 @@ impl Layout {
         }
     }
 
-    /// The same of a region of the stage, where it has several: what lists are fetched to.
+    /// Sets the addresses of a region of the staging area as the place that lists are fetched to.
     pub fn at_region(&self, streamed: &mut Streamed, base: Address, region: u64) {
         let Some(places) = self.graph.streamed() else { return };
         let of_region = |range: &Range<u64>| {
@@ -631,7 +638,7 @@ impl Layout {
     }
 }
 
-/// What the host needs beside the graph: what was given, and what comes back.
+/// Adds the host's memory beside the graph: what the caller gave, and results.
 fn host_plan(
     plan: Plan,
     graph: GraphView<'_>,

@@ -1,5 +1,4 @@
-//! Label propagation on a device: exact, and the same bytes as on the CPU for every schedule but
-//! `async`.
+//! Label propagation on a device: the same bytes as on the CPU for every schedule except `async`.
 
 mod devices;
 mod ferried;
@@ -28,49 +27,50 @@ use ripplet_lp::{
 use rounds::{DeviceRounds, Task, Volumes};
 use std::time::Instant;
 
-/// Runs label propagation on a device.
+/// Executor of label propagation on one device.
 #[derive(Debug)]
 pub struct DeviceExecutor<D> {
     device: D,
     tuning: Tuning,
-    /// Bytes of the device's memory that a run may have, where not all that is free.
+    /// Limit in bytes of the device's memory for a run; `None` for all that is free.
     limit: Option<u64>,
-    /// Bytes of the host's memory that it may have.
+    /// Limit in bytes of the host's memory for a run.
     host_limit: Option<u64>,
 }
 
 impl<D: Device> DeviceExecutor<D> {
-    /// An executor on this device.
+    /// Returns an executor on a device, with the default tuning and no limits.
     pub fn new(device: D) -> Self {
         DeviceExecutor { device, tuning: Tuning::default(), limit: None, host_limit: None }
     }
 
-    /// The same with another tuning.
+    /// Sets the tuning.
     #[must_use]
     pub fn with_tuning(self, tuning: Tuning) -> Self {
         DeviceExecutor { tuning, ..self }
     }
 
-    /// The same, with so many bytes of the device's memory at most.
+    /// Limits the bytes of the device's memory that a run may use.
     #[must_use]
     pub fn with_memory(self, limit: Option<u64>) -> Self {
         DeviceExecutor { limit, ..self }
     }
 
-    /// The same, with so many bytes of the host's memory at most: a graph in a mapped file that has no room there is read from
-    /// the file as it is needed, which is slower; otherwise it is not noticed.
+    /// Limits the bytes of the host's memory that a run may use. If the graph is in a mapped file
+    /// and does not fit the limit, its lists are read from the file when they are needed, which is
+    /// slower. In other cases the limit has no effect.
     #[must_use]
     pub fn with_host_memory(self, host_limit: Option<u64>) -> Self {
         DeviceExecutor { host_limit, ..self }
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> &D {
         &self.device
     }
 
     fn layout(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Layout {
-        // Where the device does not tell, the run finds out what is wrong with it.
+        // An error of the device shows in the run itself.
         let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
         let task = Task { graph, program, settings, tuning: self.tuning };
         let layout = Layout::within(room, task);
@@ -80,27 +80,31 @@ impl<D: Device> DeviceExecutor<D> {
         }
     }
 
-    /// Bytes of the device's memory that a run may have, and that are free, where so many are given back before.
+    /// Returns the bytes of the device's memory that a run may use, and the bytes that are free, if
+    /// `kept` bytes are given back before the run.
     fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
         let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
         Ok([self.limit.map_or(free, |limit| limit.min(free)), free])
     }
 
-    /// Refuses a run that will not fit.
+    /// Refuses a run that does not fit the device's memory.
     ///
     /// # Errors
-    /// [`RunError::DeviceMemory`], and where the device does not tell what is free.
+    /// [`RunError::DeviceMemory`] if it does not fit, or an error of the device when it is asked
+    /// for its free memory.
     pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         self.check_memory_beside(plan, 0)
     }
 
-    /// The same, where so many bytes are given back before the run.
+    /// Refuses a run that does not fit the device's memory if `kept` bytes are given back before
+    /// it.
     pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
         refuse_above(self.room(kept)?, &self.device.properties().name, plan)
     }
 }
 
-/// Refuses a plan that a device of this name has no room for: what it may have, and what is free.
+/// Refuses a plan that needs more than `room` bytes of the memory of a device with this name;
+/// `free` bytes are free.
 fn refuse_above([room, free]: [u64; 2], device: &str, plan: &Plan) -> Result<(), RunError> {
     let needed = plan.total_device();
     if needed <= room {
@@ -132,7 +136,7 @@ impl<D: Device> Executor for DeviceExecutor<D> {
 }
 
 impl<D: Device> DeviceExecutor<D> {
-    /// [`Executor::run`], compiled once for either kind of lists.
+    /// Runs a program as [`Executor::run`] does, compiled once for both kinds of lists.
     fn run_on(
         &self,
         graph: GraphView<'_>,
@@ -158,7 +162,7 @@ impl<D: Device> DeviceExecutor<D> {
     }
 }
 
-/// Refuses settings that fit no device, or not this graph and program.
+/// Refuses settings that no device supports, or that do not fit the graph and program.
 fn check(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Result<(), RunError> {
     settings.check(graph.vertices(), program)?;
     match settings.counter {

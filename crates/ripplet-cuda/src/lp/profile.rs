@@ -1,4 +1,4 @@
-//! Where the time of a full iteration goes, class by class, beside what no iteration can beat.
+//! Times of full iterations by degree class, beside the bandwidth ceilings.
 
 use super::layout::{Classes, LISTED, Layout};
 use super::ranks::Share;
@@ -26,19 +26,19 @@ const CLASSES: [&str; LISTED + 1] = [
     "degree above 4096: in pieces",
 ];
 
-/// Steps that only the vertices of the highest class come to, and not all of them.
+/// Steps for large vertices that their sums did not decide.
 const SCAN: &str = "of these, one block each";
 const SPREAD: &str = "of these, many blocks each";
 
 impl<D: Device> DeviceExecutor<D> {
-    /// Measures so many full iterations of a program on a graph.
+    /// Measures `iterations` full iterations of a program on a graph.
     ///
-    /// Every vertex is active in each of them, in one phase, whatever the settings say; labels go on
-    /// from one to the next. Each is measured twice, as a whole and in parts, by two runs of the same
-    /// draws.
+    /// In each of them every vertex is active and updates in one phase, whatever the settings say.
+    /// Labels continue from one iteration to the next. Each iteration is measured as a whole, and
+    /// step by step in a second run with the same draws.
     ///
     /// # Errors
-    /// As a run.
+    /// If the settings do not fit the graph and program, or the device refuses memory or fails.
     pub fn profile(
         &self,
         graph: &Graph,
@@ -99,7 +99,8 @@ impl<D: Device> DeviceExecutor<D> {
         Ok(Profile { arcs, stream, gather, iterations: done })
     }
 
-    /// The least of some measurements of reading all arcs, and all arcs' labels.
+    /// Measures the bandwidth ceilings: the least of some times for reading all arcs, and all arcs'
+    /// labels.
     fn ceilings(
         &self,
         module: &D::Module,
@@ -118,7 +119,7 @@ impl<D: Device> DeviceExecutor<D> {
 }
 
 impl<D: Device> DeviceRounds<'_, D> {
-    /// A round whose steps, and within them the degree classes, are launched one by one.
+    /// Runs a round with each step and each degree class launched separately; returns their times.
     fn round_in_parts(&mut self, index: u32, classes: &Classes) -> Result<Vec<Part>, DeviceError> {
         let kernels = *self.kernels();
         self.begin_round(index);
@@ -130,7 +131,7 @@ impl<D: Device> DeviceRounds<'_, D> {
         parts.push(part("compact the frontier", all, all_arcs, self.time(&kernels.gather, &step)?));
         let members = self.members()?;
         for class in (0..=LISTED).rev().filter(|&class| members[class] > 0) {
-            // Only this class has members for now.
+            // Only this class has members in this launch.
             self.set_members(std::array::from_fn(|at| if at == class { members[at] } else { 0 }))?;
             let low = if class <= 2 { kernels.low } else { None };
             let mut seconds = 0.0;

@@ -1,6 +1,7 @@
-//! What a device has where several share a run: its vertices, its letters, and where it reads the others'.
+//! The part of a rank in a run on several devices: its vertices, its send buffers, and the
+//! addresses at which it reads those of its peers.
 //!
-//! `exchange.cuh` has the same structs, and says what is in a letter.
+//! `exchange.cuh` has the same structs, and describes the messages.
 
 use crate::device::Address;
 use crate::places::Places;
@@ -13,7 +14,7 @@ use std::ops::Range;
 /// The most devices that can share a run.
 pub const MOST_RANKS: usize = 16;
 
-/// As `Letter` in `exchange.cuh`.
+/// Header of an update message: `Letter` in `exchange.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Letter {
@@ -22,7 +23,7 @@ pub struct Letter {
     pub waking: u64,
 }
 
-/// As `Ranks` there.
+/// Ranks of a run as the kernels of one rank see them: `Ranks` in `exchange.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Ranks {
@@ -41,7 +42,7 @@ pub struct Ranks {
     pub heard: [Address; MOST_RANKS],
 }
 
-/// As `Mirrors` in `field.cuh`.
+/// Mirrors that a rank writes: `Mirrors` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Mirrors {
@@ -49,7 +50,8 @@ pub struct Mirrors {
     pub of: [Address; MOST_RANKS],
 }
 
-/// Whether so many vertices may change in a phase that mirrors tell of them: where all have their turn in one.
+/// Whether all vertices update in one phase. Then many may change, and their values are exchanged
+/// through mirrors.
 pub fn is_mirrored(order: Order) -> bool {
     match order {
         Order::Phased { phases } => phases <= 1,
@@ -57,20 +59,22 @@ pub fn is_mirrored(order: Order) -> bool {
     }
 }
 
-/// Of a rank's vertices, one in so many has a record in its letter where mirrors tell of more.
+/// Vertices per record of an update message if there are mirrors: a message with more changes than
+/// records is replaced by the mirror.
 const RECORD_OF: u64 = 16;
 
-/// Bytes of a letter before its records.
+/// Bytes of the header of an update message.
 pub const LETTER_BYTES: u64 = size_of::<Letter>() as u64;
-/// Bytes of a `Woken` there, which stands for 32 vertices.
+/// Bytes of a `Woken` in `exchange.cuh`: the activated ones among 32 vertices.
 const WOKEN_BYTES: u64 = 8;
 
-/// Which vertices are a device's, among those who share a run.
+/// The vertices of one device of a run.
 #[derive(Clone, Debug)]
 pub struct Share {
     pub parts: Parts,
     pub rank: usize,
-    /// Whether letters are carried into its memory: otherwise it reads them where they were written.
+    /// Whether messages are transported into this device's memory. Otherwise its kernels read them
+    /// in the peers' memory.
     pub is_brought: bool,
 }
 
@@ -81,49 +85,50 @@ impl Default for Share {
 }
 
 impl Share {
-    /// All vertices are one device's.
+    /// Returns the share of a device that has all vertices.
     pub fn whole(vertices: u32) -> Share {
         Share { parts: Parts::whole(vertices), rank: 0, is_brought: false }
     }
 
-    /// Whether there are others.
+    /// Whether several devices share the run.
     pub fn is_ranked(&self) -> bool {
         self.parts.ranks() > 1
     }
 
-    /// The device's own vertices.
+    /// Returns the device's own vertices.
     pub fn vertices(&self) -> Range<u32> {
         self.parts.of(self.rank)
     }
 
-    /// The ranks of the others.
+    /// Returns the ranks of the peers.
     pub fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let own = self.rank;
         (0..self.parts.ranks()).filter(move |&rank| rank != own)
     }
 }
 
-/// Where a device's letters are; nothing where it is alone.
+/// Places of a device's message buffers, as offsets into its memory; empty on a single device.
 #[derive(Clone, Debug, Default)]
 pub struct RankPlaces {
-    /// Records that its letter has room for.
+    /// Records that fit the update message.
     pub capacity: u64,
-    /// Whether more vertices may change at once, of which mirrors tell.
+    /// Whether more vertices may change than fit the message; the values are then in mirrors.
     pub is_mirrored: bool,
-    /// Values of a vertex in a letter.
+    /// Values of a vertex: its label, and those of its written columns.
     values: u64,
     pub letter: Range<u64>,
-    /// The device's `Mirrors`, and by rank the mirror that it has of its vertices.
+    /// Place of the device's `Mirrors`, and by rank, of this device's mirror of that rank's
+    /// vertices.
     pub mirrors_at: Range<u64>,
     mirrors: Vec<Range<u64>>,
     pub told_counts: Range<u64>,
-    /// For each rank.
+    /// By rank, the activations that this device sends to it.
     pub told: Vec<Range<u64>>,
-    /// Of each rank, where letters are brought.
+    /// By rank, the receive buffers, if messages are transported.
     brought: Vec<Brought>,
 }
 
-/// Where another rank's letters are brought.
+/// Receive buffers for the messages of one peer.
 #[derive(Clone, Debug, Default)]
 struct Brought {
     letter: Range<u64>,
@@ -131,11 +136,11 @@ struct Brought {
     told: Range<u64>,
 }
 
-/// The letters of a rank, as others find them.
+/// Send buffers of a rank, as its peers find them.
 #[derive(Clone, Debug)]
 pub struct Outbox {
     pub letter: Address,
-    /// By rank, the mirror of its vertices that this one has.
+    /// By rank, this rank's mirror of that rank's vertices.
     pub mirrors: Vec<Address>,
     pub told_counts: Address,
     pub told: Vec<Address>,
@@ -146,8 +151,10 @@ fn words(vertices: &Range<u32>) -> u64 {
 }
 
 impl RankPlaces {
-    /// The next places. Of a rank's vertices, so many as `at_once` says choose at once; each has so many
-    /// written columns' values, and a label.
+    /// Allocates the message buffers of a share.
+    ///
+    /// Of `n` vertices, at most `at_once(n)` update in one phase. Each has a label and `drafted`
+    /// values of written columns.
     pub fn new(
         to: &mut Places,
         share: &Share,
@@ -175,7 +182,8 @@ impl RankPlaces {
         let ranks = 0..share.parts.ranks();
         let place = to.take(1, letter(share.rank));
         let mirrors_at = to.take(size_of::<Mirrors>() as u64, is_mirrored.into());
-        // The others write theirs here; what is brought, each writes at its own.
+        // Peers write their mirrors here. If mirrors are transported, each rank also writes one in
+        // its own memory, to be sent.
         let has_mirror = |rank: usize| is_mirrored && (share.is_brought || rank != share.rank);
         let mirror = |rank| to.take(4 * values, if has_mirror(rank) { count(rank) } else { 0 });
         let mirrors = ranks.clone().map(mirror).collect();
@@ -206,7 +214,7 @@ impl RankPlaces {
         }
     }
 
-    /// Where the letters are, for the others, in memory that begins at `base`.
+    /// Returns the addresses of the send buffers, in memory that begins at `base`.
     pub fn outbox(&self, base: Address) -> Outbox {
         let at = |place: &Range<u64>| base.plus(place.start);
         Outbox {
@@ -217,7 +225,8 @@ impl RankPlaces {
         }
     }
 
-    /// The `Ranks` of a device whose memory begins at `base`, where these are all ranks' letters.
+    /// Returns the `Ranks` of a device whose memory begins at `base`; `all` has the send buffers by
+    /// rank.
     pub fn ranks(&self, base: Address, share: &Share, all: &[Outbox]) -> Ranks {
         let at = |place: &Range<u64>| base.plus(place.start);
         let mut ranks = Ranks {
@@ -246,7 +255,7 @@ impl RankPlaces {
         ranks
     }
 
-    /// The `Mirrors` of a device, where these are all ranks' letters.
+    /// Returns the `Mirrors` of a device; `all` has the send buffers by rank.
     pub fn mirrors(&self, share: &Share, all: &[Outbox]) -> Mirrors {
         let own = share.rank;
         let mut mirrors = Mirrors::default();
@@ -258,12 +267,14 @@ impl RankPlaces {
         mirrors
     }
 
-    /// Where vertex 0 would be in a mirror of a rank's vertices.
+    /// Returns the address that vertex 0 would have in the mirror of a rank's vertices.
     fn by_vertex(&self, mirror: Address, share: &Share, rank: usize) -> Address {
         mirror.minus(4 * self.values * u64::from(share.parts.of(rank).start))
     }
 
-    /// Bytes of a letter with this head, and of what is brought of the mirror, of a rank with so many vertices.
+    /// Returns the bytes to transport of an update message with this header, and of the mirror of
+    /// `vertices` vertices: the message with its records and no mirror, or if they do not fit, the
+    /// header and the mirror.
     pub fn bytes_of(&self, head: &Letter, vertices: u64) -> [u64; 2] {
         match head.count > head.capacity {
             true => [LETTER_BYTES, 4 * self.values * vertices],
@@ -272,15 +283,15 @@ impl RankPlaces {
     }
 }
 
-/// Bytes of so many words of woken vertices.
+/// Returns the bytes of `words` words of activated vertices.
 pub fn bytes_of_woken(words: u32) -> u64 {
     u64::from(words) * WOKEN_BYTES
 }
 
-/// Bytes of the counts that come with them.
+/// Bytes of the counts that are sent with the activations.
 pub const COUNTS_BYTES: u64 = 4 * MOST_RANKS as u64;
 
-/// Text that does not compile where the kernels' structs are not of the sizes that they have here.
+/// Returns text that does not compile if a struct of the kernels has another size than here.
 pub fn checks() -> String {
     let sizes = [
         ("Letter", LETTER_BYTES),

@@ -1,4 +1,4 @@
-//! A run in motion on a device: the graph moved there, rounds launched, labels brought back.
+//! A running computation on one device: moves the graph there, launches rounds, and returns labels.
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, Turn, low_shared};
@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Instant;
 
-/// As `Fill` in `start.cuh`.
+/// Argument of the kernel `fill`: `Fill` in `start.cuh`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Fill {
@@ -31,49 +31,54 @@ struct Fill {
     step: u32,
 }
 
-/// As `TOLD` in `field.cuh`.
+/// Value of an active mark, `TOLD` in `field.cuh`: another rank's vertex whose activation needs no
+/// sending.
 const TOLD: u8 = 2;
 
-/// Stamps of changes, from 1 on. After as many phases none is left of the first of them.
+/// Number of distinct stamps of changes, from 1 on. After this many phases, the marks are cleared,
+/// and stamps repeat.
 const STAMPS: u32 = 255;
 
-/// Bytes of shared memory of a block that lists vertices, and of one that wakes them.
+/// Bytes of shared memory of a block that compacts the frontier, and of one that activates
+/// neighbours.
 const GATHER_SHARED: u32 = 128;
 const WAKE_SHARED: u32 = 256 * 8;
 
-/// Where less than one vertex in so many was visited in a round, many grains are idle in the next.
+/// If less than one vertex in `FEW` was visited in a round, most vertex blocks are inactive in the
+/// next.
 const FEW: u64 = 4;
 
-/// Active vertices that are copied at a time: bytes there, bits here.
+/// Active marks that are copied at a time: bytes on the device, bits on the host.
 const ACTIVE_AT_A_TIME: usize = 1 << 20;
 
 /// Degrees that are copied at a time.
 const DEGREES_AT_A_TIME: usize = 1 << 20;
 
-/// What a column that is not written has for its place in a draft.
+/// Draft index of a column that is not written.
 const NO_DRAFT: u32 = u32::MAX;
 
-/// The kernels, and how many blocks of each fill the device.
+/// Launches of the kernels, each with the number of blocks that fills the device.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
     fill: Launch,
     start: Launch,
     find_most: Launch,
     pub gather: Launch,
-    /// `None` where no vertex of the graph is for them, or nothing is left to show.
+    /// `None` if the graph has no vertex for the kernel, or there is nothing to commit.
     pub scanned: Option<Launch>,
     pub choose: Option<Launch>,
     pub low: Option<Launch>,
-    /// Whether these two are launched together, so that the one begins where the last blocks of the other leave room.
+    /// Whether `choose` and `low` run concurrently, so that one begins where the other's last
+    /// blocks leave room.
     side_by_side: bool,
     pub spread: Option<Launch>,
     pub show: Option<Launch>,
     pub wake: Launch,
-    /// `None` where the device is alone.
+    /// `None` on a single device.
     ranked: Option<RankKernels>,
 }
 
-/// Those by which devices that share a run hear of one another; `post` is in the place of `show`.
+/// Launches of the kernels that exchange messages between ranks; `post` replaces `show`.
 #[derive(Clone, Copy)]
 struct RankKernels {
     reflect: Launch,
@@ -83,12 +88,12 @@ struct RankKernels {
     hear: Launch,
 }
 
-/// Classes of the lowest degrees, which a kernel counts by itself.
+/// The lowest degree classes, which have a kernel of their own.
 const LOW_CLASSES: usize = 3;
-/// A phase's members, as they may be, that are worth two queues.
+/// Members of a phase that make two concurrent kernels worth their launch.
 const LEAST_SIDE_BY_SIDE: u64 = 4096;
 
-/// A run that was asked for.
+/// A run to be done.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'t> {
     pub graph: GraphView<'t>,
@@ -98,22 +103,26 @@ pub(super) struct Task<'t> {
 }
 
 impl Task<'_> {
-    /// The same, whose lists are read from their file as they are needed.
+    /// Returns the task with lists that the host reads from the file and copies to the device
+    /// (`Supply::Ferried`).
     pub fn ferried(self) -> Self {
         Task { tuning: Tuning { supply: Supply::Ferried, ..self.tuning }, ..self }
     }
 }
 
-/// What vertices add to label totals, where that is their weighted degree.
+/// What vertices add to label totals if totals are volumes.
 #[derive(Default)]
 pub(super) struct Volumes {
     shift: u32,
-    /// By vertex; empty where a degree tells.
+    /// By vertex; empty if the degree determines it.
     shares: Vec<u32>,
 }
 
 impl Volumes {
-    /// One pass over the graph, where the program wants it.
+    /// Computes the shares in one pass over the graph, if the program uses volumes.
+    ///
+    /// # Errors
+    /// [`RunError::OutOfMemory`] if the host has no memory for 4 bytes a vertex.
     pub fn of(task: Task<'_>) -> Result<Volumes, RunError> {
         let Task { graph, program, settings, .. } = task;
         if program.label_total != LabelTotal::Volume {
@@ -141,31 +150,34 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     pub(super) layout: Layout,
     kernels: Kernels,
     pub(super) field: Field,
-    /// What comes behind `field`: columns and the program's parameters.
+    /// Bytes that follow `field` in kernel arguments: columns and the program's parameters.
     tail: Vec<u8>,
     specs: Vec<ColumnSpec>,
     pub(super) seen: Tallies,
     pub(super) wake: Wake,
     schedule: Schedule,
-    /// Phases done, over all rounds, and how many were done before this round and before the last.
+    /// Phases done over all rounds; and how many were done before this round, and before the last
+    /// one.
     pub(super) turns: u32,
     begun: [u32; 2],
-    /// Whether few enough were visited in the last round that grains are mostly idle.
+    /// Whether few vertices were visited in the last round, so that most vertex blocks are
+    /// inactive.
     asks_grains: bool,
     tuning: Tuning,
-    /// Where this device's letters are, and the others', where there are others.
+    /// Addresses of this device's messages and of the peers', if there are any.
     ranks: Ranks,
-    /// The phase at hand, and its arguments: a `Step`, and a `RankStep`.
+    /// The current phase, and its kernel arguments: a `Step`, and a `RankStep`.
     pub(super) phase: u32,
     step: Vec<u8>,
     rank_step: Vec<u8>,
     transfer_seconds: f64,
     pub(super) streaming: Option<Streaming<'a, D::Mark>>,
-    /// Behind the memory: where the device is done with that, it is done with this.
+    /// Pinned lists in the host's memory. Declared after `memory`: dropping that waits for the
+    /// device.
     pub(super) lent: Option<D::Lent<'a>>,
 }
 
-/// Of a streamed graph, what is special of a step.
+/// Flags of a step of a streamed graph.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     defers: bool,
@@ -173,7 +185,10 @@ struct Flags {
 }
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
-    /// The state before the first round that is done here, on the device.
+    /// Creates the state before the first round on the device.
+    ///
+    /// # Errors
+    /// If memory is refused or the device fails.
     pub fn new(
         device: &'a D,
         module: &'a D::Module,
@@ -231,7 +246,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.upload_volumes(volumes, graph).map_err(failed)?;
         rounds.upload_columns(settings).map_err(failed)?;
         rounds.tail.extend(parameters(program));
-        // It ends with a read, which waits for all that was written.
+        // `start` ends with a read, which waits for all writes.
         rounds.start(settings).map_err(failed)?;
         rounds.transfer_seconds = start.elapsed().as_secs_f64();
         Ok(rounds)
@@ -245,7 +260,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.device.fill(&self.memory, place.start, place.end - place.start, value)
     }
 
-    /// The pieces of the vertices that have many, where they may ask.
+    /// Uploads the pieces of vertices of more than `HUB` arcs, if phases may pull.
     fn upload_hubs(&mut self, graph: GraphView<'_>) -> Result<(), DeviceError> {
         if self.field.waking_share == 0 {
             return Ok(());
@@ -261,7 +276,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.write(&self.layout.hubs, 0, bytemuck::cast_slice(&hubs))
     }
 
-    /// What each vertex adds to its label's total, and its degree, where its lists do not tell.
+    /// Uploads what each vertex adds to its label's total; and degrees, if a rank shares compressed
+    /// lists.
     fn upload_volumes(
         &mut self,
         volumes: &Volumes,
@@ -281,7 +297,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Fills the columns, and begins the tail with where they are.
+    /// Fills the columns, and begins the tail with their addresses.
     fn upload_columns(&mut self, settings: &Settings) -> Result<(), DeviceError> {
         let base = self.device.address(&self.memory);
         let mut draft = 0;
@@ -314,7 +330,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             }
         }
         if self.specs.is_empty() {
-            // An array of no columns has one, which nobody reads.
+            // C++ has no empty array: without columns there is one, unused.
             self.tail.extend_from_slice(bytemuck::bytes_of(&Column::default()));
         }
         Ok(())
@@ -350,8 +366,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Before the first phase nobody need be told of anything: letters are empty, and the others' vertices
-    /// are known to be active.
+    /// Clears the messages, and marks the peers' vertices as active and known to be (`TOLD`): all
+    /// vertices begin active.
     fn begin_ranked(&self) -> Result<(), DeviceError> {
         if !self.layout.share.is_ranked() {
             return Ok(());
@@ -364,8 +380,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.fill_bytes(&(active.start + u64::from(own.end)..active.end), TOLD)
     }
 
-    /// Makes active who was, and the fingerprint what it was: that is the first rank's, as all of theirs
-    /// are added up.
+    /// Restores the active vertices and the fingerprint of a checkpoint. The fingerprint is set on
+    /// the first rank only, as those of all ranks are added.
     fn go_on(&self, checkpoint: &Checkpoint) -> Result<(), DeviceError> {
         let place = std::mem::offset_of!(Tallies, fingerprint) as u64;
         let fingerprint = if self.layout.share.rank == 0 { checkpoint.fingerprint() } else { 0 };
@@ -384,8 +400,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Sets a bit for each of the device's own vertices that is active: their words are nobody else's, as
-    /// shares begin at multiples of a word.
+    /// Sets a bit for each own vertex that is active. Ranks set bits in different words, as shares
+    /// begin at multiples of 64.
     pub(super) fn read_active(&self, words: &mut [u64]) -> Result<(), RunError> {
         let own = self.layout.share.vertices();
         let mut bytes = vec![0u8; ACTIVE_AT_A_TIME.min(own.len())];
@@ -401,34 +417,35 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// The error where memory is refused.
+    /// Returns the error for memory that the host refuses.
     pub(super) fn refused(&self) -> impl Fn(memory::OutOfMemory) -> RunError + use<D> {
         let bytes = self.layout.plan.algorithm_host();
         move |_| RunError::OutOfMemory { bytes }
     }
 
-    /// A `Run`.
+    /// Returns the kernel argument `Run`.
     pub(super) fn run(&self) -> Vec<u8> {
         [bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 
-    /// A `Step`.
+    /// Returns the kernel argument `Step` of a phase.
     pub(super) fn step(&self, phase: u32) -> Vec<u8> {
         self.step_of(phase, self.layout.share.vertices(), 0)
     }
 
-    /// The `Step` of a part of a phase.
+    /// Returns the `Step` of a part of a phase.
     pub(super) fn step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
         self.whole_step(phase, vertices, part, Flags::default(), self.turns)
     }
 
-    /// The same, of a phase whose members get their lists when they are gathered.
+    /// Returns the `Step` of a part of a phase whose members request their lists on demand.
     pub(super) fn late_step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
         let flags = Flags { late: true, ..Flags::default() };
         self.whole_step(phase, vertices, part, flags, self.turns)
     }
 
-    /// The same; who changed may leave it to the sleeping to ask.
+    /// Returns the `Step` of a part of a phase. If `defers` is set, changed vertices activate no
+    /// neighbours; vertices pull later.
     pub(super) fn deferring_step_of(
         &self,
         phase: u32,
@@ -439,7 +456,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.whole_step(phase, vertices, part, Flags { defers, ..Flags::default() }, self.turns)
     }
 
-    /// The `Step` of the last phase, in which it was of this number, for some vertices.
+    /// Returns the `Step` of the previous phase, for some vertices.
     pub(super) fn past_step_of(&self, phase: u32, vertices: Range<VertexId>) -> Vec<u8> {
         self.whole_step(phase, vertices, 0, Flags::default(), self.turns.wrapping_sub(1))
     }
@@ -457,7 +474,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&field), &self.tail].concat()
     }
 
-    /// The `Field` at a turn: of a streamed graph, those who changed in the phase before are still asked for.
+    /// Returns the `Field` for a phase. In a streamed graph, the stamps of the previous phase are
+    /// kept beside those of this one, as vertices still pull by them.
     fn field_at(&self, turn: &Turn) -> Field {
         let mut field = self.field;
         if self.layout.graph.streamed().is_some() && field.waking_share > 0 {
@@ -497,22 +515,23 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: the argument is a `Run` or a `Step` as the kernels have it (they do not compile where
-        // the sizes of its parts differ), and its addresses are of `memory`, which lives as long as
-        // `self`, laid out so that the kernels stay within it; or of the letters and mirrors of those that
-        // share the run, all of which are kept until every one of them is idle.
+        // SAFETY: the argument is a `Run` or a `Step` as the kernels have it: they do not compile
+        // if the sizes of its parts differ. Its addresses are in `memory`, which lives as long as
+        // `self` and is laid out so that the kernels stay within it; or in messages and mirrors of
+        // other ranks, which are kept until all ranks are idle.
         unsafe { self.device.launch(self.module, launch, argument) }
     }
 
-    /// Has the members choose that have been gathered, but for those that many blocks count.
+    /// Launches the kernels that choose labels for the members of a phase, except the grid-mapped
+    /// one.
     pub(super) fn launch_choosing(&self, step: &[u8]) -> Result<(), DeviceError> {
         let Kernels { choose, low, scanned, side_by_side, .. } = self.kernels;
         let both: Vec<_> = [choose, low].into_iter().flatten().map(|it| (it, step)).collect();
         for together in both.chunks(if side_by_side { 2 } else { 1 }) {
-            // SAFETY: as of `launch`. They write of members of different classes.
+            // SAFETY: as of `launch`. The two kernels write members of different classes.
             unsafe { self.device.launch_together(self.module, together) }?;
         }
-        // What the first summed of large vertices is judged now.
+        // This kernel needs the sums of large vertices from the first one.
         scanned.map_or(Ok(()), |launch| self.launch(&launch, step))
     }
 
@@ -552,13 +571,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.turns = self.turns.wrapping_add(1);
     }
 
-    /// Launches a kernel of a `Run`.
+    /// Launches a kernel whose argument is a `Run`.
     fn launch_run(&self, launch: &Launch) -> Result<(), DeviceError> {
         self.launch(launch, &self.run())
     }
 
-    /// Launches a kernel that reads all of `field.out`, and where the graph has them, once more with
-    /// the incoming arcs there.
+    /// Launches a kernel that reads all of `field.out`; in a directed graph once more, with the
+    /// incoming arcs in its place.
     pub(super) fn launch_over_arcs(&self, launch: &Launch) -> Result<(), DeviceError> {
         self.launch_run(launch)?;
         let arcs = self.layout.graph.plain().map_or(0, |graph| graph.incoming.arcs());
@@ -575,25 +594,26 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.launch_fill(&Fill { values, count: count / 4, bits: self.turns, step: 0 })
     }
 
-    /// How many members each class has.
+    /// Returns the number of members of each class.
     pub(super) fn members(&self) -> Result<[u32; LISTED + 1], DeviceError> {
         Ok(self.tallies()?.members[self.turns as usize & 1])
     }
 
-    /// How many vertices of the highest class there are, and for how many of them all blocks count.
+    /// Returns the number of large vertices, and how many of them are left for the grid-mapped
+    /// kernel.
     pub(super) fn large(&self) -> Result<[u32; 2], DeviceError> {
         let (tallies, parity) = (self.tallies()?, self.turns as usize & 1);
         Ok([tallies.members[parity][LISTED], tallies.open[parity]])
     }
 
-    /// Sets how many members the listed classes have.
+    /// Sets the number of members of the listed classes.
     pub(super) fn set_members(&self, members: [u32; LISTED]) -> Result<(), DeviceError> {
         let all = std::mem::offset_of!(Tallies, members) as u64;
         let of_parity = size_of::<[u32; LISTED + 1]>() as u64 * u64::from(self.turns & 1);
         self.write(&self.layout.tallies, all + of_parity, bytemuck::cast_slice(&members))
     }
 
-    /// Makes a phase of the round the one at hand.
+    /// Begins a phase of the round: prepares its kernel arguments.
     pub(super) fn begin_phase(&mut self, phase: u32) {
         self.phase = phase;
         self.step = self.step(phase);
@@ -606,7 +626,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         }
     }
 
-    /// Ends a round when its phases are done.
+    /// Ends a round after its phases.
     pub(super) fn end_round(&self) -> Result<(), RunError> {
         if self.wake == Wake::Always {
             self.activate_all().map_err(failed)?;
@@ -614,7 +634,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Launches a round's work.
+    /// Launches all phases of a round.
     fn launch_round(&mut self) -> Result<(), RunError> {
         for phase in 0..self.field.phases {
             self.begin_phase(phase);
@@ -624,7 +644,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.end_round()
     }
 
-    /// Makes room for the first stamp, where all of them are used.
+    /// Clears the stamps of changes before they repeat.
     fn forget_stamps(&self) -> Result<(), DeviceError> {
         if self.turns.is_multiple_of(STAMPS) {
             self.fill_bytes(&self.layout.changed, 0)?;
@@ -632,17 +652,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Where this device's letters are, for the others.
+    /// Returns the addresses of this device's send buffers (`Outbox`), for its peers.
     pub(super) fn outbox(&self) -> Outbox {
         self.layout.ranks.outbox(self.device.address(&self.memory))
     }
 
-    /// Bytes of others' letters that it has read.
+    /// Returns the bytes of peers' messages that the device has read.
     pub(super) fn heard_bytes(&self) -> u64 {
         self.seen.heard_bytes
     }
 
-    /// Tells it where all letters are. Before any of them begins a round, each must be done with this.
+    /// Sets the addresses of all send buffers. All ranks must have done this before one of them
+    /// begins a round.
     pub(super) fn join(&mut self, all: &[Outbox]) -> Result<(), RunError> {
         let base = self.device.address(&self.memory);
         let Layout { ranks, share, .. } = &self.layout;
@@ -674,23 +695,23 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.field.phases
     }
 
-    /// Launches a kernel of a `RankStep`.
+    /// Launches a kernel whose argument is a `RankStep`.
     fn launch_ranked(&self, kernel: impl FnOnce(&RankKernels) -> Launch) -> Result<(), RunError> {
         let launch = self.kernels.ranked.as_ref().map(kernel);
         launch.map_or(Ok(()), |launch| self.launch(&launch, &self.rank_step)).map_err(failed)
     }
 
-    /// Takes over what the others changed, when their letters are there.
+    /// Applies the peers' label updates; their messages must be complete.
     pub(super) fn learn(&self) -> Result<(), RunError> {
         self.launch_ranked(|kernels| kernels.learn)
     }
 
-    /// Makes active those of its vertices that the others woke, when that is there.
+    /// Applies the peers' activations of own vertices; their messages must be complete.
     pub(super) fn hear(&self) -> Result<(), RunError> {
         self.launch_ranked(|kernels| kernels.hear)
     }
 
-    /// What was counted since it was asked for the last time.
+    /// Returns the counts since the last call.
     pub(super) fn count(&mut self) -> Result<Round, RunError> {
         let now = self.tallies().map_err(failed)?;
         let before = std::mem::replace(&mut self.seen, now);
@@ -707,7 +728,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         })
     }
 
-    /// Makes of what was visited in the last round, by all who share it, how the next one begins.
+    /// Sets how the next round begins, by what all ranks visited in the last one.
     pub(super) fn expect_after(&mut self, round: &Round) {
         if let Some(streaming) = &mut self.streaming {
             streaming.expect(round.scanned);
@@ -715,20 +736,20 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.asks_grains = round.visited < u64::from(self.field.vertices) / FEW;
     }
 
-    /// What the round is of a graph without vertices.
+    /// Returns the result of a round of a graph without vertices, or `None`.
     pub(super) fn empty_round(&self) -> Option<Round> {
         let fingerprint = (self.field.traced != 0).then_some(0);
         (self.field.vertices == 0).then_some(Round { fingerprint, ..Round::default() })
     }
 
-    /// What of the lists each round moved, when all rounds are done.
+    /// Returns what each round moved of the lists, after all rounds.
     pub(super) fn finish_moving(self) -> Result<Vec<ListsMoved>, RunError> {
         self.device.wait().map_err(failed)?;
         let moved = self.streaming.map(|streaming| streaming.finish(self.device)).transpose();
         Ok(moved.map_err(failed)?.unwrap_or_default())
     }
 
-    /// The state of those that share a run, of which this is one: `read_active` asks all of them who is active.
+    /// Returns the state of a run; `read_active` collects the active vertices of all ranks.
     pub(super) fn state_with(
         &self,
         read_active: impl FnOnce(&mut [u64]) -> Result<(), RunError>,
@@ -831,7 +852,7 @@ impl Kernels {
         let scanned =
             Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
         let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
-        // Blocks that wait for one another must all find their place beside those that fetch lists.
+        // All blocks of a cooperative launch must be resident beside the blocks that fetch lists.
         let all_at_once = |launch: Launch| {
             let filling = filling(device, module, launch)?;
             if layout.resident() == Resident::Whole {
@@ -844,17 +865,19 @@ impl Kernels {
         let some = |launch: Launch, is_needed: bool| {
             is_needed.then(|| filling(device, module, launch)).transpose()
         };
-        // Weighted votes have more for blocks and warps, and less for lanes alone.
+        // Degrees 9 to 16 are counted by `low`, or by `choose` if votes have weights: both are
+        // launched for them.
         let has =
             |classes: Range<usize>| layout.members[classes].iter().any(|list| !list.is_empty());
         let has_large = !layout.large.is_empty();
-        // Where one has little to do it is soon done; and lists that are fetched meanwhile would come later.
+        // A kernel with little to do ends soon. And in a streamed graph, lists fetched meanwhile
+        // would come later.
         let members = |classes: Range<usize>| {
             layout.members[classes].iter().map(|list| (list.end - list.start) / 4).sum::<u64>()
         };
         let [few, many] = [members(0..LOW_CLASSES), members(LOW_CLASSES..LISTED)];
         let enough = (few.max(many) / 16).max(LEAST_SIDE_BY_SIDE);
-        // In place, hubs and those around them would choose at the same time, and swap labels.
+        // Under `async`, hubs and their neighbours would update at the same time, and swap labels.
         let in_place = matches!(settings.schedule.order, Order::Async { .. });
         let side_by_side =
             layout.resident() == Resident::Whole && !in_place && few.min(many) >= enough;
@@ -888,13 +911,13 @@ impl Kernels {
 }
 
 impl Launch {
-    /// A launch of one block of the usual size.
+    /// Returns a launch of one block of `BLOCK` threads.
     pub(super) fn of(kernel: &'static str, shared: u32) -> Launch {
         Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative: false }
     }
 }
 
-/// The launch of as many blocks as fill the device.
+/// Returns the launch with as many blocks as fill the device.
 pub(super) fn filling<D: Device>(
     device: &D,
     module: &D::Module,
@@ -904,7 +927,7 @@ pub(super) fn filling<D: Device>(
     Ok(Launch { blocks, ..launch })
 }
 
-/// A program's parameters as its text has them: each in the low bits of 8 bytes.
+/// Returns a program's parameters as the kernels have them: each in the low bits of 8 bytes.
 fn parameters(program: &ProgramInfo) -> Vec<u8> {
     let word = |scalar: &Scalar| match *scalar {
         Scalar::U32(value) => u64::from(value),

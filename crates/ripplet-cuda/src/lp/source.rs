@@ -1,4 +1,5 @@
-//! The text that is compiled for a run: the run's configuration, the program's hooks, the kernels.
+//! Source text of the kernels of a run: the run's configuration, the program's hooks, and the
+//! kernels.
 
 use super::{layout, ranks};
 use crate::device::Source;
@@ -8,7 +9,8 @@ use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
 use ripplet_lp::{LabelTotal, Order, ProgramInfo, RunError, Settings, Sketch, Ties, Wake};
 
-/// What comes before the program's hooks, in this order; the configuration stands before the last.
+/// Files before the program's hooks, in this order. The configuration stands before the last of
+/// them.
 const BEFORE: [(&str, &str); 7] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", include_str!("../../kernels/platform.cuh")),
@@ -19,12 +21,12 @@ const BEFORE: [(&str, &str); 7] = [
     ("field.cuh", include_str!("../../kernels/lp/field.cuh")),
 ];
 
-/// How neighbours are read, and the rest of what comes before the hooks.
+/// Access to arcs, by kind of lists, and the last file before the hooks.
 const PLAIN: (&str, &str) = ("plain.cuh", include_str!("../../kernels/lp/plain.cuh"));
 const CODED: (&str, &str) = ("coded.cuh", include_str!("../../kernels/lp/coded.cuh"));
 const ACCESS: (&str, &str) = ("access.cuh", include_str!("../../kernels/lp/access.cuh"));
 
-/// What comes behind them.
+/// Files after the hooks.
 const BEHIND: [(&str, &str); 18] = [
     ("team.cuh", include_str!("../../kernels/lp/team.cuh")),
     ("best.cuh", include_str!("../../kernels/lp/best.cuh")),
@@ -46,17 +48,17 @@ const BEHIND: [(&str, &str); 18] = [
     ("propagate.cuh", include_str!("../../kernels/lp/propagate.cuh")),
 ];
 
-/// What ranks tell one another.
+/// Kernels of the exchange between ranks.
 const EXCHANGE: (&str, &str) = ("exchange.cuh", include_str!("../../kernels/lp/exchange.cuh"));
 
-/// Which kernels are compiled: those of a run, and no others, as each takes its time.
+/// Set of kernels to compile. Only those of a run are compiled, as each takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
-    /// Those of a round.
+    /// The kernels of a round.
     Work,
-    /// Those, and some that measure what they could be.
+    /// The kernels of a round, and the bandwidth ceilings.
     Measured,
-    /// Those of a round that several devices share.
+    /// The kernels of a round that several devices share.
     Ranked,
 }
 
@@ -69,10 +71,10 @@ pub enum Resident {
     Partly,
 }
 
-/// The kernels that run a program on a graph like this with these settings.
+/// Returns the source of the kernels that run a program on such a graph with these settings.
 ///
 /// # Errors
-/// Where the program has no text.
+/// [`RunError::NoDeviceSource`] if the program's hooks have no device source.
 pub fn source(
     graph: GraphView<'_>,
     program: &ProgramInfo,
@@ -108,7 +110,7 @@ fn is_compressed(graph: GraphView<'_>) -> bool {
     matches!(graph, GraphView::Compressed(_))
 }
 
-/// The constants that `field.cuh` names.
+/// Returns the configuration constants that `field.cuh` describes.
 fn configuration(
     graph: GraphView<'_>,
     program: &ProgramInfo,

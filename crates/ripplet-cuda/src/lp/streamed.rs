@@ -1,19 +1,22 @@
-//! The phases of a graph whose lists are not all on the device.
+//! Phases of a graph whose lists are not all on the device.
 //!
-//! Who looks at a list, looks for it in the *stage* first: memory of the device, to which lists come in one of two ways.
+//! Kernels look for a list in the *staging area* first, a part of the device's memory. Lists come
+//! there in one of two ways:
 //!
-//! *By list*: when a phase's members are gathered, the lists of those whose are not there are fetched by a kernel, which
-//! reads the host's memory over the bus. Mostly they are there: while a phase is at work, the lists of those who are
-//! active already and have their turn in the next phases are fetched to a region of the stage that nobody uses then.
+//! - *By list*: a kernel reads lists from the host's memory over the bus. While a phase runs, the
+//!   lists of vertices that are active already and scheduled in the next phases are prefetched, to
+//!   a region of the staging area that is not in use. When a phase's frontier is compacted, the
+//!   lists that are still missing are fetched on demand.
+//! - *By range*: if all vertices update in one phase and many are active, the lists of a range of
+//!   vertices are copied as they lie, while the vertices of the range before update. Rounds
+//!   alternate between forwards and backwards, so that the last ranges of a round are there for the
+//!   next. Changed vertices do not activate their neighbours; instead, each inactive vertex looks
+//!   for a changed neighbour (pull) when its own list is on the device the next time. Ranks of a
+//!   shared run all pull or all push, by the number of arcs that all of them read in the round
+//!   before.
 //!
-//! *By range*: where all vertices have their turn in one phase, and many of them are active, the lists of a range of
-//! vertices are copied as they lie, while those of the range before choose. Rounds go forwards and backwards in turns, so that
-//! what came last is there when the next begins. Whom a change wakes is then found when the
-//! lists are there the next time: the sleeping ask. Devices that share a run all do so, or none: by what all of them
-//! looked at in the round before.
-//!
-//! A list that is in the stage in neither way is read where it is, which is slower and nothing else. Where kernels cannot
-//! read the host's memory, none is: `ferried.rs`.
+//! A list that is in the staging area in neither way is read over the bus, with the same result. If
+//! kernels cannot read the host's memory, see `ferried.rs`.
 
 use super::failed;
 use super::layout::{Layout, Tallies, USE_BYTES, Wants, most_parts};
@@ -24,29 +27,30 @@ use ripplet_graph::{Direction, GraphView, VertexId};
 use ripplet_lp::{ListsMoved, RunError, Wake};
 use std::ops::Range;
 
-/// Ranges whose lists are in the stage at the same time.
+/// Ranges whose lists are in the staging area at the same time.
 const SLOTS: usize = 2;
 
-/// Lists are copied by range where at least this share of all arcs is expected to be looked at: fetched one by one, the
-/// bus carries about half as much.
+/// Lists are copied by range if at least this share of all arcs is expected to be read: fetching
+/// them one by one has about half the bandwidth.
 const MANY: f64 = 0.5;
 
-/// Blocks that fetch lists: few keep the bus busy, and others are at work meanwhile. On the multiprocessors of these, no
-/// other kernel that needs one for itself can run.
+/// Returns the number of blocks that fetch lists: a fifth of the multiprocessors keeps the bus
+/// busy, and the others compute. A multiprocessor with such a block cannot run a block of a kernel
+/// that needs all of it.
 pub(super) fn blocks_beside(multiprocessors: u32) -> u32 {
     (multiprocessors / 5).max(1)
 }
 
-/// What is known of a streamed graph's phases.
+/// State of streaming, over the phases of a run.
 pub(super) struct Streaming<'a, Mark> {
     pub(super) graph: GraphView<'a>,
     residence: Residence,
-    /// Words of the lists that are not on the device, by array.
+    /// Words of the lists that are not on the device, in one array (neighbours, or weights).
     far_words: u64,
     arcs: u64,
     pub(super) begin_part: Launch,
     fetch: Launch,
-    /// None where no list is long.
+    /// `None` if no list is long.
     fetch_long: Option<Launch>,
     want: Launch,
     forget: Launch,
@@ -54,34 +58,34 @@ pub(super) struct Streaming<'a, Mark> {
     pub(super) want_changed: Launch,
     pub(super) find_ferried: Launch,
     ask: Launch,
-    /// Ranges whose lists are copied together; they have their turns from the first to the last, or backwards.
+    /// Ranges whose lists are copied together. They are processed from first to last, or backwards.
     ranges: Vec<Range<VertexId>>,
     backwards: bool,
-    /// The last ranges that were copied, as long as they are there, in this order.
+    /// The last ranges that were copied and are still in the staging area, in the order of copying.
     kept: Vec<Kept>,
-    /// The share of all arcs that was looked at in the last round.
+    /// Share of all arcs that was read in the last round.
     share: f64,
-    /// Parts of the phase at hand, and whether their lists were copied by range.
+    /// Number of parts of the current phase; whether their lists were copied by range.
     parts: u32,
     by_range: bool,
     in_stage: InStage,
     coming: Option<Coming<Mark>>,
-    /// The phase after which the sleeping have not asked yet: the last.
+    /// The last phase, if inactive vertices have not pulled after it yet.
     unasked: Option<u32>,
     pub(super) times: Vec<Fetched<Mark>>,
     moved: Vec<ListsMoved>,
-    /// Words that were copied by range in this round, and those that did not fit.
+    /// Words copied by range in this round, and words that did not fit.
     pub(super) copied_words: [u64; 2],
 }
 
-/// Lists that are being fetched for a phase, of this number over all rounds, and for those after it; when that began and ends.
+/// A prefetch for phase number `turn` and those after it, between two marks.
 struct Coming<Mark> {
     turn: u32,
     begin: Mark,
     end: Mark,
 }
 
-/// What is in the stage.
+/// Contents of the staging area.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum InStage {
     Anything,
@@ -91,28 +95,28 @@ enum InStage {
     Ranges,
 }
 
-/// The device's own vertices of a part: blocks may begin and end within others'.
+/// Returns the own vertices of a part, as parts consist of whole blocks and shares may not.
 fn within(part: &Range<VertexId>, own: &Range<VertexId>) -> Range<VertexId> {
     part.start.clamp(own.start, own.end)..part.end.clamp(own.start, own.end)
 }
 
-/// A range whose lists are in the stage: in which slot, and how many words of them did not fit.
+/// A range whose lists are in the staging area: its slot, and the words of lists that did not fit.
 #[derive(Clone, Copy)]
 struct Kept {
     slot: usize,
     left_out: u64,
 }
 
-/// When lists came, and when they were waited for.
+/// Marks around a transfer of lists, and the mark at which the transfer was waited for.
 pub(super) struct Fetched<Mark> {
     pub begin: Mark,
     pub end: Mark,
-    /// None where it was when they began to come.
+    /// `None` if the transfer was waited for from its beginning.
     pub wanted: Option<Mark>,
 }
 
 impl<'a, Mark> Streaming<'a, Mark> {
-    /// None where the whole graph is on the device.
+    /// Returns the state before the first phase, or `None` if the whole graph is on the device.
     pub fn new(
         layout: &Layout,
         graph: GraphView<'a>,
@@ -123,7 +127,8 @@ impl<'a, Mark> Streaming<'a, Mark> {
         let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
         let residence = places.residence;
         let slot = residence.region_words / SLOTS as u64;
-        // Of few words, there would be more than can be told apart: two that follow one another have more than as many.
+        // Bounds the number of parts by `most_parts`: two consecutive ranges together have more
+        // than `slot` words.
         let far_words = places.far_bytes / 4 / arrays_of(graph);
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs())) / 4);
         let ranges = match residence.supply {
@@ -162,19 +167,20 @@ impl<'a, Mark> Streaming<'a, Mark> {
         }))
     }
 
-    /// The parts of a phase, of the device's own vertices: those whose lists are on the device, and each range of others.
+    /// Returns the parts of a phase, of own vertices: those with lists on the device, then each
+    /// range of others.
     pub fn own_parts(&self, own: &Range<VertexId>) -> Vec<Range<VertexId>> {
         let near = own.start..self.residence.near_end;
         [&near].into_iter().chain(&self.ranges).map(|part| within(part, own)).collect()
     }
 
-    /// Whether lists are to be copied by range in a round like the last.
+    /// Whether to copy lists by range in a round that reads as many arcs as the last one.
     fn is_by_range(&self) -> bool {
         let expected = self.far_words as f64 * self.share;
         self.share >= MANY || expected > self.residence.region_words as f64
     }
 
-    /// Sees what a round moved, and what is to be expected of the next.
+    /// Records what a round moved.
     pub fn end_round<D: Device<Mark = Mark>>(
         &mut self,
         device: &D,
@@ -198,17 +204,17 @@ impl<'a, Mark> Streaming<'a, Mark> {
         Ok(())
     }
 
-    /// Remembers how many arcs were looked at in a round, by all who share it.
+    /// Sets the share of arcs to expect, from the arcs that all ranks read in the last round.
     pub fn expect(&mut self, scanned: u64) {
         self.share = (scanned as f64 / self.arcs.max(1) as f64).min(1.0);
     }
 
-    /// What each round moved.
+    /// Returns what each round moved.
     pub fn finish<D: Device<Mark = Mark>>(
         self,
         device: &D,
     ) -> Result<Vec<ListsMoved>, DeviceError> {
-        // What was fetched for a round that does not come is on its way.
+        // A prefetch for a round that does not take place may still be running.
         if let Some(Coming { end, .. }) = &self.coming {
             device.follow(Queue::Main, end)?;
         }
@@ -218,7 +224,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
 }
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
-    /// Does what is special of a streamed graph; false where the whole graph is on the device.
+    /// Calls `work` if the graph is streamed; returns false if all of it is on the device.
     pub(super) fn with_streaming(
         &mut self,
         work: impl FnOnce(&mut Self, &mut Streaming<'a, D::Mark>) -> Result<(), DeviceError>,
@@ -229,7 +235,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         done.map(|()| true).map_err(failed)
     }
 
-    /// Has the phase's members of a streamed graph choose.
+    /// Launches the choices of a phase of a streamed graph.
     pub(super) fn choose_streamed(
         &mut self,
         streaming: &mut Streaming<'a, D::Mark>,
@@ -246,7 +252,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         } else {
             self.choose_by_list(streaming, phase)?
         };
-        // What is left is of all parts together.
+        // Large vertices and the commit are processed for all parts together.
         let step = self.step_of(phase, self.layout.share.vertices(), streaming.parts - 1);
         for launch in [&kernels.spread, &kernels.show].into_iter().flatten() {
             self.launch(launch, &step)?;
@@ -254,7 +260,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Wakes who must look again because they changed, or leaves it to these to ask.
+    /// Activates the neighbours of changed vertices, or defers it until vertices can pull.
     pub(super) fn wake_streamed(
         &mut self,
         streaming: &mut Streaming<'a, D::Mark>,
@@ -265,7 +271,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let phase = self.phase;
         let may_defer = self.field.waking_share > 0 && self.wake != Wake::Always;
         let defers = if self.layout.share.is_ranked() {
-            // What all of them know alike.
+            // All ranks must decide alike, so they use what all of them know.
             may_defer && self.field.phases == 1 && streaming.share >= MANY
         } else if may_defer && streaming.by_range {
             streaming.expect(self.tallies()?.scanned - self.seen.scanned);
@@ -280,7 +286,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Gathers a phase's members and has them choose, when their lists are fetched one by one; how many parts there were.
+    /// Compacts the frontier and launches the choices of a phase whose lists are fetched one by
+    /// one; returns the number of parts.
     fn choose_by_list(
         &mut self,
         streaming: &mut Streaming<'_, D::Mark>,
@@ -293,18 +300,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let (turn, next) = (self.turns, self.turns.wrapping_add(1));
         let mut coming = streaming.coming.take().filter(|coming| coming.turn == turn);
         if coming.is_none() {
-            // Whatever is on its way must not come here any more.
+            // A prefetch for another phase must end before its region is reused.
             device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
         }
         if streaming.in_stage == InStage::Lists {
-            // What came for the phases before is not needed any more.
+            // The lists of past phases are not needed any more.
             self.forget_region(streaming, next)?;
         } else {
             self.clear_stage()?;
             streaming.in_stage = InStage::Lists;
         }
         if streaming.residence.ahead > 0 {
-            // The bus goes on with what comes after this while the phase is at work.
+            // The bus prefetches the lists of later phases while this phase runs.
             if coming.is_none() {
                 coming = Some(self.fetch_ahead(streaming, phase, turn)?);
             }
@@ -335,8 +342,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(1)
     }
 
-    /// Begins to fetch the lists of those who are active and have their turn in a phase, of this number over all rounds, or in
-    /// those after it. Behind the last phase of the round comes the first of the next.
+    /// Begins to prefetch the lists of active vertices that are scheduled in `phase`, number `turn`
+    /// of the run, or in the phases after it. After the last phase of the round comes the first of
+    /// the next.
     fn fetch_ahead(
         &mut self,
         streaming: &Streaming<'_, D::Mark>,
@@ -351,8 +359,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         }
         let own = self.layout.share.vertices();
         let far = streaming.residence.near_end.min(own.end)..own.end;
-        // What is wanted alone when a round begins has room in the last regions of the round before, if these are there long
-        // enough.
+        // When a round begins, single requests (`Wants::Alone`) go to the last regions of the round
+        // before, if these are kept long enough.
         let before = u64::from(2 * next + 1);
         let wanted = if before + 1 < regions {
             vec![(Wants::Together, 0), (Wants::Alone, before)]
@@ -378,7 +386,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(Coming { turn, begin, end: device.mark(Queue::Side)? })
     }
 
-    /// The same where all vertices have their turn at once, and their lists are copied range by range.
+    /// Launches the choices of a phase in which all vertices update, with lists copied range by
+    /// range; returns the number of parts.
     fn choose_by_range(
         &mut self,
         streaming: &mut Streaming<'_, D::Mark>,
@@ -387,13 +396,14 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let (device, kernels) = (self.device, *self.kernels());
         let own = self.layout.share.vertices();
         if streaming.in_stage != InStage::Ranges {
-            // What is fetched ahead is not, as all of the stage is used otherwise.
+            // Copies by range use the whole staging area, so prefetched lists are dropped.
             streaming.coming = None;
             device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
             self.clear_stage()?;
             streaming.in_stage = InStage::Ranges;
         }
-        // The last ranges come first, as they are still there; then what is on the device anyway, while others come.
+        // Order: the ranges that are still in the staging area, then the vertices with lists on the
+        // device, then the ranges that are copied meanwhile.
         let mut kept = std::mem::take(&mut streaming.kept);
         kept.reverse();
         streaming.backwards = !kept.is_empty() && !streaming.backwards;
@@ -411,7 +421,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             if let Some(number) = number.filter(|&number| number >= there) {
                 let before = number.checked_sub(SLOTS);
                 if let Some(before) = before {
-                    // Its place must be free, and nobody look there any more.
+                    // The slot must be free, and no kernel may read lists there any more.
                     device.follow(Queue::Side, &chosen[before])?;
                     self.forget(Queue::Side, &ranges[before])?;
                 }
@@ -442,14 +452,15 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(1 + ranges.len() as u32)
     }
 
-    /// Of others' vertices, all of which have their turn, it is forgotten that they are active.
+    /// Marks the peers' vertices inactive: all of them update in this phase.
     fn forget_others(&self) -> Result<(), DeviceError> {
         let (active, own) = (&self.layout.active, self.layout.share.vertices());
         self.fill_bytes(&(active.start..active.start + u64::from(own.start)), 0)?;
         self.fill_bytes(&(active.start + u64::from(own.end)..active.end), 0)
     }
 
-    /// Copies the lists of a range to a slot of the stage; how many words it copied, and how many did not fit.
+    /// Copies the lists of a range to a slot of the staging area. Returns the words copied, and the
+    /// words that did not fit.
     fn copy_range(
         &self,
         streaming: &Streaming<'_, D::Mark>,
@@ -483,25 +494,25 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(words)
     }
 
-    /// Has the sleeping ask who have not, wherever their lists are.
+    /// Launches the deferred pull for all vertices, wherever their lists are.
     fn ask_now(&self, streaming: &mut Streaming<'_, D::Mark>) -> Result<(), DeviceError> {
         let Some(phase) = streaming.unasked.take() else { return Ok(()) };
         self.launch(&streaming.ask, &self.past_step_of(phase, self.layout.share.vertices()))
     }
 
-    /// Makes all active who must look again, before somebody asks who is.
+    /// Completes the set of active vertices before it is read.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
         self.with_streaming(|rounds, streaming| rounds.ask_now(streaming)).map(drop)
     }
 
-    /// From here on, lists are fetched to the region of the stage that is a phase's of this number.
+    /// Makes the region of phase number `turn` the one that lists are fetched to.
     fn turn_stage(&mut self, turn: u64) {
         let Some(places) = self.layout.graph.streamed() else { return };
         let (base, region) = (self.device.address(&self.memory), turn % places.residence.regions());
         self.layout.at_region(&mut self.field.streamed, base, region);
     }
 
-    /// Nobody is to look in that region any more, which is empty from here on.
+    /// Empties a region: its lists are marked as not fetched.
     fn forget_region(
         &mut self,
         streaming: &Streaming<'_, D::Mark>,
@@ -515,14 +526,14 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.device.fill(&self.memory, used, USE_BYTES, 0)
     }
 
-    /// Nothing is in the stage any more, whatever was there.
+    /// Empties the staging area.
     pub(super) fn clear_stage(&mut self) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
         self.fill_bytes(&self.layout.stage_use, 0)?;
         places.fetched.iter().try_for_each(|place| self.fill_bytes(place, u8::MAX))
     }
 
-    /// Nobody is to look in the stage any more for the lists of a range.
+    /// Marks the lists of a range as not fetched.
     pub(super) fn forget(
         &self,
         queue: Queue,
@@ -536,8 +547,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     fn launch_beside(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: as of `launch`. It writes to the stage, and where in it lists are: of vertices that are not at their turn, in
-        // words that nobody has; or of a range whose members have not chosen, in a slot that nobody uses. Marks see to that.
+        // SAFETY: as of `launch`. The kernel writes the staging area, and where lists are in it. It
+        // does so for vertices that are not scheduled, in words that are not in use, or for a range
+        // whose members have not chosen, in a slot that is not in use. Marks order it after earlier
+        // uses.
         unsafe { self.device().launch_in(Queue::Side, self.module, launch, argument) }
     }
 }

@@ -1,81 +1,85 @@
-//! Bounds between degree classes. Those that `field.cuh` has as well are part of the kernels.
+//! Tuning of the kernels, and the bounds of degree classes. The constants that `field.cuh` has as
+//! well are checked when the kernels are compiled.
 
 use crate::streamed::Supply;
 use ripplet_lp::Order;
 
-/// The largest degree of each class but the last.
+/// Largest degree of each class except the last.
 pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
-/// Arcs of a piece of a vertex that many blocks share.
+/// Arcs of a piece of a large vertex.
 pub const PIECE: u64 = 4096;
-/// Vertices of more arcs have their pieces listed.
+/// Vertices of more arcs have their pieces listed, for pulling.
 pub const HUB: u64 = 512;
-/// Vertices of consecutive ids that are known to be idle together.
+/// Vertices of consecutive ids that share an activation stamp.
 pub const GRAIN: u64 = 256;
-/// The most ids that a unit's vertices lie apart, as `Turns` in `gather.cuh` draws it.
+/// Largest distance of a unit's vertices, as `Turns` in `gather.cuh` draws it.
 const LONGEST_STRIDE: u32 = 8;
 /// The most parts of an `async` round.
 const MOST_PARTS: u32 = 32;
-/// In fewer phases a round the sleeping may ask. In as many, a phase's vertices have too few of the arcs.
+/// With fewer phases a round, vertices may pull. With as many, too few of the arcs belong to
+/// changed vertices of a phase.
 const TELLING_PHASES: u32 = 8;
-/// Threads of a block, and of one that scans.
+/// Threads of a block, and of a block that scans a large vertex.
 pub const BLOCK: u32 = 256;
 pub const SCAN_BLOCK: u32 = 1024;
-/// Bytes of shared memory of a block that counts.
+/// Bytes of shared memory of a block that counts votes.
 pub const SHARED: u32 = 57344;
-/// The same for the lowest degrees.
+/// Bytes of shared memory of a block that counts the lowest degrees.
 pub const LOW_SHARED: u32 = 28672;
-/// And where lists are compressed: what tells where they are is longer.
+/// Bytes of shared memory of such a block for compressed lists: a `Member` is larger.
 pub const LOW_SHARED_CODED: u32 = 30720;
-/// And where they are not all on the device.
+/// Bytes of shared memory of such a block for streamed lists: a `Member` is larger still.
 pub const LOW_SHARED_STREAMED: u32 = 36864;
 
-/// How votes are counted: the steps of GLP's section 4, which its ablation compares. The labels are the
-/// same.
+/// How votes are counted: the steps of GLP (SIGMOD 2021), section 4, which its ablation compares.
+/// The labels do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// Every vertex has a table in global memory, as those of the highest degrees have. Each piece of
-    /// its neighbours is summed in shared memory before.
+    /// Every vertex is counted by the kernels for the highest degrees, in a table in global memory.
+    /// Each piece of its neighbours is summed in shared memory first.
     GlobalTables,
-    /// Every vertex has a block, and a table in shared memory.
+    /// Every vertex of up to 4096 arcs has a block, and a table in shared memory.
     SharedTables,
-    /// Vertices of low degree share warps, and have no table.
+    /// Vertices of up to 1024 arcs share warps, and have no table. The default.
     Packed,
 }
 
-/// What may be chosen differently from run to run. It changes nothing but speed.
+/// Tuning of a run. It changes the speed, and no result of a deterministic schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Vertices of up to so many neighbours are counted by one block.
+    /// Largest degree that is scanned by one block.
     pub scan_most: u32,
-    /// Bytes of shared memory of such a block: as many as the device allows, up to this.
+    /// Limit in bytes of shared memory of such a block; less if the device has less.
     pub scan_shared: u32,
-    /// Slots of the tables of vertices that many blocks share, at once, where one needs no more.
+    /// Slots of all tables in global memory that exist at once; more if one vertex alone needs
+    /// more.
     pub region: u64,
-    /// Where more than one arc in so many is of a vertex that changed, sleeping vertices ask their
-    /// neighbours whether they did, instead of being told; never where it is 0.
+    /// Pull threshold: inactive vertices look for changed neighbours if more than one arc in
+    /// `waking_share` belongs to a vertex that changed. Otherwise changed vertices activate their
+    /// neighbours. 0: never pull.
     pub waking_share: u32,
-    /// Rounds of `async` that go by before they have twice as many parts.
+    /// Rounds of `async` after which the number of parts doubles.
     pub async_rounds: u32,
-    /// An `async` round of a graph of fewer vertices has as many parts as this has times its vertices.
+    /// A round of `async` has at least `async_crowd / vertices` parts.
     pub async_crowd: u32,
     /// How votes are counted.
     pub counting: Counting,
-    /// Where given, lists of vertices from this one on, or some before it, stay in the host's memory though there may be
-    /// room: for tests, whose graphs are small.
+    /// If set, lists of vertices from about this one on stay in the host's memory, even if they
+    /// fit. For tests, whose graphs are small.
     pub streamed_from: Option<u32>,
-    /// How lists come from there.
+    /// How lists in the host's memory come to the device.
     pub supply: Supply,
-    /// For how many phases they are fetched together, at most, where each vertex has its turn in one of many.
+    /// The most phases whose lists are prefetched together, if a round has many phases.
     pub ahead: u32,
 }
 
 impl Tuning {
-    /// The largest degree that a block scans.
+    /// Returns the largest degree that one block scans.
     pub(super) fn scan_most(&self) -> u32 {
         if self.counting == Counting::GlobalTables { 0 } else { self.scan_most }
     }
 
-    /// `waking_share` where rounds are in this order.
+    /// Returns the pull threshold for rounds of this order.
     pub(super) fn waking_share_of(&self, order: Order) -> u32 {
         match order {
             Order::Phased { phases } if phases >= TELLING_PHASES => 0,
@@ -83,10 +87,10 @@ impl Tuning {
         }
     }
 
-    /// Parts of an `async` round, which are done one after the other. What is done at once does not see
-    /// itself: neighbours that swap labels may go on for ever, and in a small graph nearly all are
-    /// done at once. A large one begins with one part, and the rounds that it does not settle in have
-    /// more and more.
+    /// Returns the number of parts of an `async` round, which are processed one after the other.
+    /// Vertices that update at once do not see each other's change: neighbours that swap labels may
+    /// go on for ever, and in a small graph nearly all vertices update at once. A large graph
+    /// begins with one part; the number doubles every `async_rounds` rounds.
     pub(super) fn async_parts(&self, round: u32, vertices: u32) -> u32 {
         let doubled = 1u32.checked_shl(round / self.async_rounds.max(1)).unwrap_or(MOST_PARTS);
         let crowded =
@@ -94,12 +98,12 @@ impl Tuning {
         doubled.saturating_mul(crowded).min(MOST_PARTS)
     }
 
-    /// `ahead` as it can be: a power of two, and no more than the longest stride of a round.
+    /// Returns `ahead` as a power of two, at most the longest stride of a round.
     pub(super) fn ahead(&self) -> u32 {
         1 << self.ahead.clamp(1, LONGEST_STRIDE).ilog2()
     }
 
-    /// The lowest class that a vertex can have, as in `field.cuh`.
+    /// Returns the lowest class that a vertex can have.
     pub(super) fn least_class(&self) -> u32 {
         match self.counting {
             Counting::GlobalTables => 10,

@@ -1,4 +1,4 @@
-//! The device: memory of the host, launches that run at once.
+//! The shim's device: memory of the host, and launches that run at once.
 
 use super::program::{ShimModule, lock};
 use crate::device::{
@@ -11,15 +11,15 @@ use std::ptr::{self, NonNull};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What reserved memory holds before anything is written.
+/// Contents of reserved memory before it is written.
 const UNDEFINED: u8 = 0xa5;
-/// What stands before and after it.
+/// Contents of the guards before and behind reserved memory.
 const GUARD: u8 = 0xc3;
-/// How much of that: also what memory is aligned to.
+/// Bytes of a guard, and alignment of memory.
 const GUARD_BYTES: usize = 1024;
-/// Blocks that can be there at once, where nothing else is said.
+/// Resident blocks, by default.
 const RESIDENT_BLOCKS: u32 = 4;
-/// Threads that a block can have.
+/// The most threads of a block.
 const LARGEST_BLOCK: u32 = 1024;
 
 /// A device that runs kernels on the CPU, for tests; see [the module](super).
@@ -29,18 +29,18 @@ pub struct ShimDevice {
     resident_blocks: u32,
     reaches: bool,
     carries: bool,
-    /// How many launches succeed before one fails.
+    /// Number of launches that succeed before one fails.
     failing_after: Option<u64>,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Reserved memory: where it begins, and how much.
+    /// Reserved memory: begin and length.
     reserved: BTreeMap<usize, usize>,
     reserved_bytes: u64,
     launches: u64,
-    /// What went wrong first. As on a GPU, nothing runs after that.
+    /// The first error. As on a GPU, nothing runs after it.
     failed: Option<DeviceError>,
 }
 
@@ -51,7 +51,7 @@ impl Default for ShimDevice {
 }
 
 impl ShimDevice {
-    /// A device that runs threads in ascending order.
+    /// Returns a device that runs threads in ascending order.
     #[must_use]
     pub fn new() -> ShimDevice {
         let properties = Properties {
@@ -73,37 +73,37 @@ impl ShimDevice {
         }
     }
 
-    /// The same, with threads in an order that this seed gives, another one after each collective;
-    /// 0 is ascending.
+    /// Returns a device that runs threads in the order of a seed, which changes after each
+    /// collective; 0 is ascending order.
     #[must_use]
     pub fn with_order(seed: u64) -> ShimDevice {
         ShimDevice { order: seed, ..ShimDevice::new() }
     }
 
-    /// The same, with so many bytes of memory.
+    /// Limits the device's memory to `bytes` bytes.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> ShimDevice {
         self.properties.memory = bytes;
         self
     }
 
-    /// The same, where so many blocks can be there at once: a launch that fills the device takes as
-    /// much longer as they are more.
+    /// Sets the number of resident blocks. The time of a launch that fills the device grows with
+    /// it.
     #[must_use]
     pub fn with_resident_blocks(mut self, blocks: u32) -> ShimDevice {
         self.resident_blocks = blocks;
         self
     }
 
-    /// The same, whose kernels cannot read other devices' memory, as GPUs without peer access; `carries` tells
-    /// whether there is something like NCCL.
+    /// Returns a device whose kernels cannot access other devices' memory, as GPUs without peer
+    /// access. `carries` is whether there is a communicator, such as NCCL.
     #[must_use]
     pub fn apart(mut self, carries: bool) -> ShimDevice {
         (self.reaches, self.carries) = (false, carries);
         self
     }
 
-    /// The same, lost after so many launches.
+    /// Makes the device fail after some launches.
     #[must_use]
     pub fn lost_after(mut self, launches: u64) -> ShimDevice {
         self.failing_after = Some(launches);
@@ -144,14 +144,14 @@ pub struct ShimMemory {
     state: Arc<Mutex<State>>,
 }
 
-// SAFETY: memory of the host that nobody else has; it is read and written with the device's lock held, or by
-// other devices' kernels, which wait for one another before they read what another wrote.
+// SAFETY: memory of the host with one owner. It is accessed with the device's lock held, or by
+// other devices' kernels, which wait for one another before they read what another device wrote.
 unsafe impl Send for ShimMemory {}
 // SAFETY: as above.
 unsafe impl Sync for ShimMemory {}
 
 impl ShimMemory {
-    /// Where `length` bytes from `offset` on begin.
+    /// Returns the begin of `length` bytes from `offset` on.
     fn part(&self, offset: u64, length: usize) -> *mut u8 {
         let end = offset.checked_add(length as u64);
         assert!(
@@ -159,7 +159,7 @@ impl ShimMemory {
             "{length} bytes from byte {offset} on are not within {} bytes of memory",
             self.bytes
         );
-        // SAFETY: within what is reserved, as was just seen.
+        // SAFETY: within the reserved memory, as was checked before.
         unsafe { self.begin.as_ptr().add(offset as usize) }
     }
 }
@@ -170,7 +170,7 @@ impl Drop for ShimMemory {
         state.check_guards();
         state.reserved.remove(&(self.begin.as_ptr() as usize));
         state.reserved_bytes -= self.bytes as u64;
-        // SAFETY: allocated with this layout, a guard before `begin`, and given back once.
+        // SAFETY: allocated with this layout, a guard before `begin`, and freed once.
         unsafe { dealloc(self.begin.as_ptr().sub(GUARD_BYTES), self.layout) };
     }
 }
@@ -184,7 +184,7 @@ impl State {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
-    /// The first write that was next to reserved memory and not in it.
+    /// Returns the first write to a guard: its offset from the memory, and the memory's length.
     fn stray_write(&self) -> Option<(i64, usize)> {
         self.reserved.iter().find_map(|(&begin, &bytes)| {
             let damaged = |at: usize| {
@@ -267,7 +267,7 @@ impl Device for ShimDevice {
         let to = memory.part(offset, bytes.len());
         let state = lock(&self.state);
         state.result()?;
-        // SAFETY: `part` saw that they fit; kernels run with the lock held, so none runs now.
+        // SAFETY: `part` has checked the bounds; kernels run with the lock held, so none runs now.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         Ok(())
     }
@@ -323,7 +323,7 @@ impl Device for ShimDevice {
         Ok(Instant::now())
     }
 
-    // All is done at once.
+    // All work is done at once, so there is nothing to wait for.
     fn follow(&self, _: Queue, _: &Instant) -> Result<(), DeviceError> {
         Ok(())
     }
@@ -376,8 +376,8 @@ impl Device for ShimDevice {
     }
 }
 
-/// Shim devices share the host's memory, and each does what it is asked for at once: whoever meets the others
-/// finds done what they launched before.
+/// Shim devices share the host's memory, and do all work at once: after a barrier of the host's
+/// threads, all earlier launches of the peers are done.
 impl Peer for ShimDevice {
     type Carrier = ShimCarrier;
 
@@ -445,18 +445,18 @@ impl Peer for ShimDevice {
     }
 }
 
-/// Bytes that are on their way, the first sent first.
+/// Bytes in transit, in the order of sending.
 type Parcels = VecDeque<Vec<u8>>;
 
-/// What carries bytes between shim devices as NCCL does between GPUs: what was sent first to one is what it
-/// receives first.
+/// A communicator between shim devices, as NCCL is between GPUs: between two devices, messages
+/// arrive in the order of sending.
 pub struct ShimCarrier {
     /// By sender and receiver.
     sent: Mutex<BTreeMap<(usize, usize), Parcels>>,
     is_there: Condvar,
 }
 
-/// The order of one launch: another for each, the same for the same seed; 0 stays 0.
+/// Returns the order of a launch, different for each, and the same for the same seed; 0 stays 0.
 fn order_of(seed: u64, launch: u64) -> u64 {
     if seed == 0 {
         return 0;

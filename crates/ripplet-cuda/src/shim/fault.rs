@@ -1,11 +1,11 @@
-//! What ended a launch, in sentences.
+//! Descriptions of the faults that end a launch.
 
 use std::ffi::{CStr, c_char};
 
-/// What a text is called that has no `#line`.
+/// Name of a text without `#line`.
 pub(super) const FILE: &str = "kernels";
 
-/// A thread, and the call where it is: `Place` of `fibers.cpp`.
+/// A thread, and the call that it is at: `Place` of `fibers.cpp`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Place {
@@ -16,7 +16,7 @@ pub(super) struct Place {
     thread: u32,
 }
 
-/// What was found: `Fault` of `fibers.cpp`.
+/// A fault: `Fault` of `fibers.cpp`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Fault {
@@ -28,19 +28,19 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Nothing yet.
+    /// Returns an empty fault.
     pub(super) fn none() -> Fault {
         let nowhere =
             Place { call: std::ptr::null(), file: std::ptr::null(), line: 0, block: 0, thread: 0 };
         Fault { kind: 0, here: nowhere, there: nowhere, what: std::ptr::null(), address: 0 }
     }
 
-    /// What went wrong, and where in `text`.
+    /// Describes what went wrong, and where in `text`.
     ///
     /// # Safety
-    /// The library that filled it is still there.
+    /// The library that filled the fault is still loaded.
     pub(super) unsafe fn sentence(&self, text: &str) -> String {
-        // SAFETY: the library's literals, or null.
+        // SAFETY: literals of the library, or null.
         let what = unsafe { string(self.what) };
         // SAFETY: as before.
         let (here_call, there_call) = unsafe { (string(self.here.call), string(self.there.call)) };
@@ -55,7 +55,8 @@ impl Fault {
                 site(text, &there_file, self.there.line),
             )
         };
-        // By one line, but not by one way: a function's collective, reached by two of its calls.
+        // The same line through different calls: a function's collective, reached from two of its
+        // callers.
         let ways = match (self.here.line == self.there.line, here_call == there_call) {
             (true, true) if self.here.line != 0 => ", reached by another call or turn of a branch",
             _ => "",
@@ -91,7 +92,7 @@ impl Place {
     }
 }
 
-/// ` (tile.cuh, line 7: x += y;)`, as far as it is known.
+/// Returns ` (tile.cuh, line 7: x += y;)`, as far as it is known.
 fn site(text: &str, file: &str, number: u32) -> String {
     if number == 0 {
         return String::new();
@@ -102,7 +103,7 @@ fn site(text: &str, file: &str, number: u32) -> String {
     }
 }
 
-/// A line of a text whose `#line`s say which file goes on.
+/// Returns a line of a file, in a text with `#line` directives.
 fn line<'t>(text: &'t str, file: &str, number: u32) -> Option<&'t str> {
     let (mut current, mut next) = (FILE, 1);
     for line in text.lines() {

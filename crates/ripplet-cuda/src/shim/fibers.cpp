@@ -1,16 +1,16 @@
 // Runs a launch's threads as fibers, one at a time, on the thread that launches.
 //
-// A fiber runs until it meets others at a collective (or returns, which is one too), then picks the
-// next that can run and switches to it. The last of those that meet works out what each is given.
+// A fiber runs until it reaches a collective (or returns, which counts as one), then picks the next runnable
+// fiber and switches to it. The last fiber that arrives computes every fiber's result.
 //
 //     lane:   0    1    2         31                    0    1
 //             run─>run─>run─>…─>run, all 32 are here,   run─>run─>…
 //             └ each stops at __ballot_sync(…) ┘ each is given the 32 bits
 //
-// Those that meet must be at the same call, reached by the same way: a warp's lanes, a block's
-// threads, a cooperative grid's blocks. Anything else ends the launch with what was found.
+// Participants are a warp's lanes, a block's threads, or a cooperative grid's blocks. They must be at the
+// same call, reached through the same calls. Anything else ends the launch with a fault.
 //
-// A library holds all of this once, in statics: it runs one launch at a time.
+// A library holds this state once, in statics, so it runs one launch at a time.
 
 #include "shim.hpp"
 #undef assert
@@ -32,7 +32,7 @@
 
 extern "C" {
 
-// As in `fault.rs`.
+// The same values as in `fault.rs`.
 enum Kind : unsigned {
     DIVERGED_WARP = 1,
     DIVERGED_BLOCK,
@@ -49,7 +49,7 @@ enum Kind : unsigned {
     STUCK,
 };
 
-// A thread, and the call where it is.
+// A thread, and the call that it is at.
 struct Place {
     const char *call, *file;
     unsigned line, block, thread;
@@ -67,7 +67,7 @@ struct Launch {
     const void* argument;
     unsigned blocks, threads, shared, cooperative;
     unsigned long long order;
-    // Stacks that are lent for this launch, and how many they are.
+    // Stacks for this launch, and their number.
     char* stacks;
     unsigned long long stack_count;
 };
@@ -96,18 +96,18 @@ const char* const NAMES[] = {
 constexpr unsigned LANES = 32;
 constexpr unsigned ALL_OF_THEM = 0xffffffffu;
 
-// What a thread finds in memory that nobody wrote, and what nobody may write.
+// Contents of memory that was never written, and of guards, which must not be written.
 constexpr unsigned char UNDEFINED_BYTE = 0xa5, GUARD_BYTE = 0xc3;
-// After a block's shared memory, and before it.
+// Bytes of the guards before and behind a block's shared memory.
 constexpr size_t SHARED_GUARD = 1024;
-// A fiber's stack, without its guard page.
+// Bytes of a fiber's stack, without its guard page.
 constexpr size_t STACK = 64 << 10;
-// Blocks of a shuffled launch that are alive at once, so that they interleave.
+// Blocks of a shuffled launch that are resident at once, so that they interleave.
 constexpr unsigned SHUFFLED_BLOCKS = 4;
-// Naps without anyone meeting anyone, until it is said that nobody will; and what the atomics after
-// which another thread runs count for, in case they are how a thread waits.
+// Naps without any collective until the launch is declared asleep; and the naps that `PATIENCE` atomics count
+// for, as a thread may wait with atomics.
 constexpr u64 LONGEST_SLEEP = 20000000, SLEEP_OF_ATOMICS = 1000;
-// Atomics after which another thread runs: in ascending order, and at most in any other.
+// Atomics after which another thread runs, in ascending order; and the most of them in a shuffled order.
 constexpr unsigned PATIENCE = 1 << 16, SHUFFLED_PATIENCE = 48;
 
 #if RIPPLET_SWITCH
@@ -121,19 +121,19 @@ struct Fiber {
     u64 value, result;
     unsigned parameter;
     unsigned thread, block;
-    unsigned slot;  // of its block, among those alive
+    unsigned slot;  // index of its block, among the resident ones
 };
 
-// Those who wait for the others at one call.
+// A collective that waits for its participants.
 struct Meeting {
     unsigned count;
     Call call;
-    u64 way;  // the calls that led here, hashed
+    u64 way;  // hash of the calling functions
     Place first;
 };
 
 struct Warp {
-    unsigned runnable;  // its lanes that can run
+    unsigned runnable;  // runnable lanes, a bit each
     Meeting meeting;
 };
 
@@ -186,7 +186,7 @@ void fiber_main() {
 
 #if RIPPLET_SWITCH
 
-// Saves what a call keeps on the stack, and the stack in *from; goes on where `to` was saved.
+// Saves the registers that a call preserves, and the stack pointer in *from; continues where `to` was saved.
 extern "C" RIPPLET_HIDDEN void ripplet_switch(void** from, void* to);
 
 #if defined(__x86_64__)
@@ -254,8 +254,8 @@ ripplet_switch:
 constexpr unsigned SAVED = 20, ENTRY = 11;
 #endif
 
-// A context that begins with `fiber_main` on a stack that ends at `top`. Its frame pointer is 0,
-// where `way_here` stops.
+// Creates a context that begins in `fiber_main`, on a stack that ends at `top`. Its frame pointer is 0, where
+// `way_here` stops.
 void begin_at(Context* context, char*, char* top) {
     void** words = (void**)top - SAVED;
     memset(words, 0, SAVED * sizeof(void*));
@@ -265,8 +265,7 @@ void begin_at(Context* context, char*, char* top) {
 
 void switch_contexts(Context* from, Context* to) { ripplet_switch(from, *to); }
 
-// The return addresses of the calls that led here, hashed. Code that the compiler inlined or not is
-// told apart alike.
+// A hash of the return addresses of the calling functions. It does not depend on inlining.
 __attribute__((always_inline)) inline u64 way_here() {
     u64 way = 0;
     for (void** frame = (void**)__builtin_frame_address(0); frame != nullptr;
@@ -308,7 +307,7 @@ Place place_of(const Fiber& fiber, const char* call, const char* file, int line)
     return Place{call, file, (unsigned)line, fiber.block, fiber.thread};
 }
 
-// Ends the launch: no fiber runs any more.
+// Ends the launch: no fiber runs again.
 [[noreturn]] void fail(const Fault& found) {
     *fault = found;
     failed = true;
@@ -322,9 +321,9 @@ Place place_of(const Fiber& fiber, const char* call, const char* file, int line)
     fail(Fault{kind, here, here, what, address});
 }
 
-// --- Who runs next ---
+// --- Scheduling ---
 
-// Upwards from a lane of a warp and round again; or by lot. Null where nobody can run.
+// The next runnable fiber: upwards from a lane of a warp and around, or at random. Null if none is runnable.
 Fiber* pick(unsigned warp, unsigned lanes_above) {
     unsigned lanes;
     if (launch->order == 0) {
@@ -348,7 +347,7 @@ Fiber* pick(unsigned warp, unsigned lanes_above) {
     return nullptr;
 }
 
-// --- Meeting ---
+// --- Collectives ---
 
 void add_to(Meeting& meeting, Kind diverged, Call call, u64 way, const Place& here) {
     if (meeting.count++ == 0) {
@@ -360,7 +359,7 @@ void add_to(Meeting& meeting, Kind diverged, Call call, u64 way, const Place& he
     }
 }
 
-// The lane whose value a lane's shuffle gives, as PTX defines `shfl.sync`.
+// The lane from which a shuffle's result comes, as PTX defines `shfl.sync`.
 unsigned shuffled_from(Call call, unsigned lane, unsigned parameter) {
     const unsigned operand = parameter & 31, width = parameter >> 8;
     const unsigned group = lane & ~(width - 1), last = group + width - 1;
@@ -372,7 +371,7 @@ unsigned shuffled_from(Call call, unsigned lane, unsigned parameter) {
     }
 }
 
-// All lanes are here: what each is given.
+// Computes the results of a warp's collective, when all lanes have arrived.
 void finish_warp(Call call, Fiber* lanes) {
     u64 all = 0;
     switch (call) {
@@ -424,14 +423,14 @@ void let_block_run(unsigned slot) {
         warps[slot * warps_of_block + i].runnable = ALL_OF_THEM;
 }
 
-// All threads of a block are here.
+// Computes the results of a block's collective, when all threads have arrived.
 void finish_block(unsigned slot, Call call, const Place& here) {
     const unsigned threads = launch->threads, votes = blocks[slot].votes;
     u64 result = 0;
     switch (call) {
         case RETURN:
         case GRID_BARRIER:
-            // Blocks may come to the barrier by different ways: each waits for the others alike.
+            // Blocks may reach a grid barrier at different calls: all of them wait for one another.
             if (!launch->cooperative) return;
             add_to(grid, DIVERGED_GRID, call, 0, Place{here.call, "", 0, here.block, here.thread});
             if (call == GRID_BARRIER && grid.count == alive) {
@@ -506,7 +505,7 @@ unsigned char* ripplet_shared_memory() {
 
 void ripplet_trap(const char* what, const char* file, int line) { fail(TRAP, what, file, line); }
 
-// What the compiler's checks call (-fsanitize, without its library): each gives the place first.
+// Called by the compiler's checks (-fsanitize, without its library): the first argument of each is the place.
 struct SourceLocation {
     const char* file;
     unsigned line, column;
@@ -528,7 +527,7 @@ RIPPLET_CHECK(divrem_overflow, (SourceLocation * location, void*, void*), "a div
 
 namespace {
 
-// --- Signals: an access to what is no memory ends the launch, not the process ---
+// --- Signals: an access to unmapped memory ends the launch, not the process ---
 
 bool running;
 pthread_t runner;
@@ -539,7 +538,7 @@ constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 char* stack_base(unsigned index) { return stacks + index * (page + STACK) + page; }
 
-// Where the fiber that raised the signal goes on, on its own emptied stack.
+// Where the fiber that raised the signal continues, on its own stack, emptied.
 [[noreturn]] void after_signal() {
     const u64 base = (u64)(uintptr_t)stack_base((unsigned)(current - fibers));
     if (signal_number == SIGFPE) fail(UNDEFINED, "a division by zero");
@@ -591,8 +590,8 @@ void catch_signals() {
 
 // --- A launch ---
 
-// Room for so many fibers, kept for the next launch; but not their stacks, which are lent, since the
-// system lets a process have no more than some ten thousands of guarded ones.
+// Makes room for `count` fibers, which is kept for the next launch. Stacks are owned by the caller: a process
+// may have only some ten thousands of guarded ones.
 bool make_room(unsigned count) {
     page = (size_t)sysconf(_SC_PAGESIZE);
     stacks = launch->stacks;
@@ -608,7 +607,7 @@ bool make_room(unsigned count) {
         if (!fibers || !warps || !blocks) return false;
         capacity = count;
     }
-    // Aligned to 16 bytes and no more, as CUDA promises.
+    // Aligned to 16 bytes and no more, as CUDA guarantees.
     shared_stride = (launch->shared + 2 * SHARED_GUARD + 31) / 32 * 32;
     if (alive * shared_stride + 32 > shared_capacity) {
         static unsigned char* area;
@@ -622,14 +621,14 @@ bool make_room(unsigned count) {
     return true;
 }
 
-// Bytes that are not the guard's value: where, or -1.
+// The index of the first byte without the guard's value, or -1.
 long overrun(const unsigned char* bytes, size_t count) {
     for (size_t i = 0; i < count; ++i)
         if (bytes[i] != GUARD_BYTE) return (long)i;
     return -1;
 }
 
-// Runs `count` blocks, those from number `first` on of the launch's order.
+// Runs `count` blocks, from number `first` on in the launch's order.
 void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
     const unsigned threads = launch->threads;
     alive = count;
@@ -646,7 +645,7 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
             fiber.thread = i;
             fiber.block = (unsigned)((begin + (first + slot) * step) % launch->blocks);
             fiber.slot = slot;
-            // Not all at the same place of a page, or they would share a few lines of the cache.
+            // Stacks begin at different offsets in a page; otherwise they would share a few cache lines.
             begin_at(&fiber.context, stack_base(index),
                      stack_base(index) + STACK - index % 8 * 512);
         }
@@ -690,8 +689,7 @@ u64 greatest_divisor(u64 a, u64 b) {
 }  // namespace
 }  // namespace ripplet_shim
 
-// Runs a launch; 0, or 1 and what went wrong.
-// So many stacks, each with a page before it that nothing may touch; null where the system refuses.
+// Allocates `count` stacks, each behind a guard page. Null if the system refuses.
 extern "C" __attribute__((visibility("default"))) char* ripplet_shim_stacks(
     unsigned long long count) {
     const size_t guard = (size_t)sysconf(_SC_PAGESIZE);
@@ -706,6 +704,7 @@ extern "C" __attribute__((visibility("default"))) char* ripplet_shim_stacks(
     return (char*)mapped;
 }
 
+// Runs a launch. Returns 0, or 1 and fills `found`.
 extern "C" __attribute__((visibility("default"))) int ripplet_shim_launch(const Launch* wanted,
                                                                           Fault* found) {
     using namespace ripplet_shim;
@@ -726,7 +725,7 @@ extern "C" __attribute__((visibility("default"))) int ripplet_shim_launch(const 
         return 1;
     }
 
-    // Blocks in their order, or from a block on by steps that meet each once.
+    // Blocks in ascending order, or from a random block on by a step that reaches each once.
     u64 begin = 0, step = 1;
     if (launch->order != 0) {
         begin = random_below(launch->blocks);

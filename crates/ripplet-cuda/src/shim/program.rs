@@ -1,4 +1,4 @@
-//! Programs: compiled once a process, and loaded as often as they run at once.
+//! Programs of the shim: compiled once a process, and loaded as often as they run at once.
 
 use super::fault::{FILE, Fault};
 use crate::device::{DeviceError, Launch, Source};
@@ -10,13 +10,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What kernels are compiled against.
+/// Header that kernels are compiled with.
 const HEADER: &str = include_str!("shim.hpp");
-/// What runs them.
+/// The code that runs kernels.
 const FIBERS: &str = include_str!("fibers.cpp");
 
-/// Floats are rounded after each operation, and frame pointers tell by which way a collective was
-/// reached. Most programs run for less time than they take to compile, so little is optimized.
+/// Compiler options. Floats are rounded after each operation, and frame pointers identify the
+/// callers of a collective. Most programs run for less time than they take to compile, so there is
+/// little optimisation.
 const OPTIONS: [&str; 11] = [
     "-std=c++17",
     "-Og",
@@ -31,12 +32,12 @@ const OPTIONS: [&str; 11] = [
     "-DRIPPLET_SHIM=1",
 ];
 
-/// No collective may be doubled, or lanes that went different ways before it would seem to be at
-/// different calls. GCC is told so; Clang knows no such option, and `shim.hpp` tells it.
+/// No call of a collective may be duplicated: lanes that diverged before it would seem to be at
+/// different calls. GCC has an option for this; for Clang, `shim.hpp` has attributes.
 const OPTIONS_OF_GCC: [&str; 1] = ["-fno-thread-jumps"];
 
-/// Checks that the compiler puts into kernels. `fibers.cpp` has what they call. The system tells of null
-/// addresses, so they are not checked one by one.
+/// Checks that the compiler inserts; `fibers.cpp` has the functions that they call. Null addresses
+/// raise a signal, so they are not checked one by one.
 const CHECKS: [&str; 2] = [
     "-fsanitize=alignment,bounds,shift-exponent,integer-divide-by-zero",
     "-fno-sanitize-recover=all",
@@ -48,7 +49,7 @@ pub struct ShimModule {
 }
 
 impl ShimModule {
-    /// What the compiler warned of, or nothing.
+    /// Returns the compiler's warnings, or an empty text.
     #[must_use]
     pub fn warnings(&self) -> &str {
         &self.program.warnings
@@ -59,7 +60,7 @@ impl ShimModule {
         static PROGRAMS: OnceLock<Mutex<HashMap<(String, String), Slot>>> = OnceLock::new();
 
         let key = (source.name.clone(), source.text.clone());
-        // Others may compile other programs meanwhile, so the map is not held.
+        // The lock of the map is released, as others may compile other programs meanwhile.
         let slot = Arc::clone(lock(PROGRAMS.get_or_init(Mutex::default)).entry(key).or_default());
         let program = slot.get_or_init(|| Program::compile(source).map(Arc::new)).clone()?;
         Ok(ShimModule { program })
@@ -68,7 +69,7 @@ impl ShimModule {
     /// Runs a kernel to its end.
     ///
     /// # Safety
-    /// As [`crate::device::Device::launch`] says.
+    /// As for [`crate::device::Device::launch`].
     pub(super) unsafe fn run(
         &self,
         launch: &Launch,
@@ -86,12 +87,12 @@ struct Program {
     warnings: String,
     /// The shared library.
     bytes: Vec<u8>,
-    /// Its copies that are loaded and run nothing. A copy runs one launch at a time, as its threads
-    /// are in its statics. None is ever unloaded: signal handlers stay.
+    /// Loaded copies that run no launch. A copy runs one launch at a time, as its state is in
+    /// statics. No copy is ever unloaded, as signal handlers stay.
     idle: Mutex<Vec<Library>>,
 }
 
-/// `Launch` of `fibers.cpp`.
+/// A launch: `Launch` of `fibers.cpp`.
 #[repr(C)]
 struct Call {
     kernel: *const c_void,
@@ -105,18 +106,18 @@ struct Call {
     stack_count: u64,
 }
 
-/// Stacks for the threads of a launch. None is ever given back to the system.
+/// Stacks for the threads of a launch, never returned to the system.
 struct Stacks {
     first: *mut c_char,
     count: u64,
 }
 
-// SAFETY: they belong to whoever holds this, and a launch is done with them when it returns.
+// SAFETY: the stacks have one owner, and a launch does not use them after it returns.
 unsafe impl Send for Stacks {}
 
 /// Stacks that no launch uses.
 static IDLE_STACKS: Mutex<Vec<Stacks>> = Mutex::new(Vec::new());
-/// Stacks that are made at a time, at least: four blocks of 256 threads.
+/// The fewest stacks that are allocated at a time: for four blocks of 256 threads.
 const STACKS: u64 = 1024;
 
 type MakeStacks = unsafe extern "C" fn(u64) -> *mut c_char;
@@ -129,7 +130,7 @@ impl Program {
         let folder = tempfile::tempdir().map_err(|error| at_files(&error))?;
         let path = |name: &str| folder.path().join(name);
         write(&path("shim.hpp"), HEADER.as_bytes())?;
-        // Clang would call the file by its path.
+        // Clang would name the file by its path.
         let text = format!("#line 1 \"{FILE}\"\n{}", source.text);
         write(&path(FILE), text.as_bytes())?;
         write(&path("kernels.cpp"), b"#include \"shim.hpp\"\n#include \"kernels\"\n")?;
@@ -145,21 +146,21 @@ impl Program {
     }
 
     /// # Safety
-    /// As [`crate::device::Device::launch`] says.
+    /// The promise of [`crate::device::Device::launch`].
     unsafe fn run(&self, launch: &Launch, argument: &[u8], order: u64) -> Result<(), DeviceError> {
         let idle = lock(&self.idle).pop();
         let library = match idle {
             Some(library) => library,
             None => self.open()?,
         };
-        // SAFETY: the caller's promise; nobody else has this copy.
+        // SAFETY: the caller's promise; no other thread uses this copy.
         let result = unsafe { self.run_in(&library, launch, argument, order) };
         lock(&self.idle).push(library);
         result
     }
 
     /// # Safety
-    /// As [`crate::device::Device::launch`] says, and nothing runs in `library`.
+    /// The promise of [`crate::device::Device::launch`], and no launch runs in `library`.
     unsafe fn run_in(
         &self,
         library: &Library,
@@ -171,8 +172,8 @@ impl Program {
             what: format!("the launch of `{}`", launch.kernel),
             reason,
         };
-        // SAFETY: a symbol of this name is a kernel, `void name(const void*)`, and is called as one
-        // by the library alone; the entry is `fibers.cpp`'s.
+        // SAFETY: a symbol of this name is a kernel, `void name(const void*)`, and only the library
+        // calls it; the entry is that of `fibers.cpp`.
         let (kernel, entry) = unsafe {
             let kernel = library.get::<*const c_void>(launch.kernel.as_bytes()).map_err(|_| {
                 refused(format!("the program {} has no kernel of this name", self.name))
@@ -181,7 +182,7 @@ impl Program {
             (*kernel, *entry.map_err(|error| refused(error.to_string()))?)
         };
         let stacks = Self::borrow_stacks(library, launch).map_err(refused)?;
-        // Aligned as any argument could ask.
+        // Aligned for any argument.
         let mut aligned = vec![0u128; argument.len().div_ceil(16).max(1)];
         bytemuck::cast_slice_mut(&mut aligned)[..argument.len()].copy_from_slice(argument);
         let call = Call {
@@ -210,7 +211,7 @@ impl Program {
         })
     }
 
-    /// Stacks for all threads of a launch that may be there at once.
+    /// Returns stacks for all resident threads of a launch.
     fn borrow_stacks(library: &Library, launch: &Launch) -> Result<Stacks, String> {
         let blocks = if launch.cooperative { launch.blocks } else { launch.blocks.min(4) };
         let count = (u64::from(blocks) * u64::from(launch.threads)).max(STACKS);
@@ -219,9 +220,9 @@ impl Program {
             return Ok(idle.swap_remove(found));
         }
         drop(idle);
-        // SAFETY: the function is `fibers.cpp`'s.
+        // SAFETY: the function is that of `fibers.cpp`.
         let make = unsafe { library.get::<MakeStacks>(b"ripplet_shim_stacks\0") };
-        // SAFETY: as above; it asks for nothing.
+        // SAFETY: as above; it has no preconditions.
         let first = unsafe { make.map_err(|error| error.to_string())?(count) };
         if first.is_null() {
             return Err("the host refused memory for the threads' stacks".to_owned());
@@ -229,13 +230,14 @@ impl Program {
         Ok(Stacks { first, count })
     }
 
-    /// Loads one more copy: of a file of its own, or the system would give the one that is loaded.
+    /// Loads one more copy, from a file of its own: of the same file, the system would return the
+    /// copy that is loaded.
     fn open(&self) -> Result<Library, DeviceError> {
         let folder = tempfile::tempdir().map_err(|error| at_files(&error))?;
         let path = folder.path().join("kernels.so");
         write(&path, &self.bytes)?;
-        // SAFETY: the library has no initializers: kernels define functions, and `fibers.cpp`'s
-        // statics begin as zeros.
+        // SAFETY: the library has no initializers: kernels define functions, and the statics of
+        // `fibers.cpp` begin as zeros.
         unsafe { Library::new(&path) }.map_err(|error| DeviceError::Failed {
             what: format!("loading the compiled kernels of {}", self.name),
             reason: error.to_string(),
@@ -243,7 +245,7 @@ impl Program {
     }
 }
 
-/// `fibers.cpp`, compiled once a process.
+/// Returns `fibers.cpp`, compiled once a process.
 fn fibers() -> Result<&'static [u8], DeviceError> {
     static OBJECT: OnceLock<Result<Vec<u8>, DeviceError>> = OnceLock::new();
     let object = OBJECT.get_or_init(|| {
@@ -256,7 +258,7 @@ fn fibers() -> Result<&'static [u8], DeviceError> {
     object.as_deref().map_err(Clone::clone)
 }
 
-/// Runs the compiler in a folder; what it warned of.
+/// Runs the compiler in a folder; returns its warnings.
 fn compile(
     folder: &Path,
     options: &[&str],
@@ -284,7 +286,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    /// `$CXX`, or `c++`; asked once a process what it is.
+    /// Returns `$CXX`, or `c++`; its version is read once a process.
     fn found() -> Result<&'static Compiler, DeviceError> {
         static COMPILER: OnceLock<Result<Compiler, DeviceError>> = OnceLock::new();
         let found = COMPILER.get_or_init(|| {
@@ -320,7 +322,7 @@ fn at_files(error: &std::io::Error) -> DeviceError {
     }
 }
 
-/// What is behind the locks is whole whenever they are free.
+/// Locks a mutex. A panic never leaves the data half-written, so poisoning is ignored.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

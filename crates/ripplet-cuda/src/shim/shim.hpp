@@ -1,5 +1,5 @@
-// CUDA as the kernels use it, for a C++17 compiler: what `platform.cuh` allows them, and no more.
-// Comes before the program's text. What a collective does is in `fibers.cpp`.
+// The part of CUDA that kernels use, as `platform.cuh` restricts them, for a C++17 compiler. Comes before the
+// program's text. `fibers.cpp` implements the collectives.
 #pragma once
 
 #define __device__
@@ -9,7 +9,7 @@
 #define __restrict__ __restrict
 #define __launch_bounds__(...)
 
-// Where a kernel's text calls from.
+// Default arguments: the place of the call in the kernel's text.
 #define RIPPLET_SITE const char* file = __builtin_FILE(), int line = __builtin_LINE()
 
 #if defined(__clang__)
@@ -21,7 +21,7 @@
 
 namespace ripplet_shim {
 
-// Where threads meet. `fibers.cpp` has their names, in this order.
+// Collectives. `fibers.cpp` has their names, in this order.
 enum Call : unsigned {
     RETURN,
     // of a warp
@@ -55,7 +55,7 @@ struct Index {
     unsigned x;
 };
 
-// Of the thread that runs.
+// Indices of the running thread.
 extern "C" RIPPLET_HIDDEN Index ripplet_thread_index, ripplet_block_index, ripplet_block_size,
     ripplet_grid_size;
 
@@ -63,7 +63,7 @@ extern "C" RIPPLET_HIDDEN Index ripplet_thread_index, ripplet_block_index, rippl
 extern "C" RIPPLET_HIDDEN unsigned ripplet_atomics_left;
 
 extern "C" {
-// Waits for all that meet, and gives what the collective gives this thread.
+// Waits for all participants, and returns this thread's result.
 RIPPLET_MEETING unsigned long long ripplet_meet(Call call, unsigned mask, unsigned long long value,
                                                 unsigned parameter, const char* file, int line);
 // Lets another thread run.
@@ -78,7 +78,7 @@ inline void grid_barrier(RIPPLET_SITE) {
     ripplet_meet(GRID_BARRIER, 0xffffffffu, 0, 0, file, line);
 }
 
-// A value's bits, and back.
+// A value as bits, and back.
 template <class T> inline unsigned long long bits_of(T value) {
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
@@ -97,7 +97,7 @@ inline unsigned shuffle_parameter(unsigned operand, int width, const char* file,
     return (operand & 31u) | (unsigned)width << 8;
 }
 
-// Before an atomic operation.
+// Called before each atomic operation.
 inline void before_atomic() {
     if (--ripplet_atomics_left == 0) ripplet_pass(false);
 }

@@ -1,4 +1,4 @@
-//! The graphs of a run, as flat arrays that a device is given as they are.
+//! The graphs of a run, as flat arrays that are copied to a device unchanged.
 
 use super::Subject;
 use ripplet_graph::batch::{BatchSlice, FlatLists};
@@ -6,42 +6,44 @@ use ripplet_graph::{Graph, Neighbors, Shard, WeightScale};
 use ripplet_lp::RunError;
 use std::ops::Range;
 
-/// Neighbouring graphs of a batch, or one graph alone.
+/// Consecutive graphs of a batch, or a single graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Graphs<'a> {
-    /// Where each graph's vertices begin, and after them the end of the last.
+    /// Begin of each graph's vertices, and the end of the last.
     pub vertex_starts: &'a [u64],
     pub out: FlatLists<'a>,
-    /// Where edges have a direction.
+    /// Incoming lists, if edges have a direction.
     pub incoming: Option<FlatLists<'a>>,
-    /// The exponent of each graph's weights, where it has any.
+    /// Exponent of each graph's weight scale, if it has weights.
     exponents: &'a [i32],
-    /// Of a graph alone the groups of sources that are asked for: the first, and how many.
+    /// The groups of sources to process, for a single graph: the first, and their number.
     groups: (u32, u32),
 }
 
 /// All groups of sources of a graph.
 const ALL: (u32, u32) = (0, u32::MAX);
 
-/// A graph, as a batch of one would have it.
+/// A single graph, in the form of a batch of one.
 pub struct Alone<'a> {
     shard: Option<&'a Shard>,
     vertices: [u64; 2],
-    /// Where the outgoing and the incoming arcs begin and end.
+    /// Begin and end of the outgoing arcs.
     out: [u64; 2],
     incoming: [u64; 2],
     exponents: [i32; 1],
 }
 
-/// What arrays are borrowed from.
+/// Owner of the arrays that `Graphs` borrows.
 pub enum Flat<'a> {
     Batch(Graphs<'a>),
     Alone(Alone<'a>),
 }
 
 impl<'a> Flat<'a> {
+    /// Returns the arrays of a subject.
+    ///
     /// # Errors
-    /// Where a graph alone has more arcs than one of a batch may have.
+    /// If a single graph has more arcs than a graph of a batch may have.
     pub fn new(subject: Subject<'a>) -> Result<Flat<'a>, RunError> {
         Ok(match subject {
             Subject::Batch(graphs) => Flat::Batch(graphs.into()),
@@ -79,7 +81,7 @@ impl<'a> Alone<'a> {
         })
     }
 
-    /// The graph; none where it has no vertices.
+    /// Returns the single graph as a batch; an empty batch if it has no vertices.
     fn graphs(&self) -> Graphs<'_> {
         let Some(shard) = self.shard else {
             let nothing =
@@ -119,7 +121,7 @@ impl<'a> Graphs<'a> {
         self.vertex_starts.len() - 1
     }
 
-    /// The vertices of all.
+    /// Returns the number of vertices of all graphs.
     pub fn vertices(self) -> u64 {
         self.vertex_starts[self.len()] - self.vertex_starts[0]
     }
@@ -136,24 +138,24 @@ impl<'a> Graphs<'a> {
         self.out.weights.is_some()
     }
 
-    /// The real length that a stored 1 stands for, of each graph.
+    /// Returns the real length of a stored weight of 1, by graph.
     pub fn units(self) -> impl ExactSizeIterator<Item = f64> {
         let scale = |&exponent| WeightScale::from_code(exponent).unwrap_or_default();
         self.exponents.iter().map(move |exponent| scale(exponent).weight(1))
     }
 
-    /// The same with some groups of sources alone.
+    /// Restricts the sources to some groups.
     pub fn of_groups(self, groups: Range<u32>) -> Graphs<'a> {
         Graphs { groups: (groups.start, groups.end - groups.start), ..self }
     }
 
-    /// The groups that are asked for, of a graph of so many.
+    /// Returns the groups to process, of a graph with `of` groups.
     pub fn groups(self, of: u32) -> Range<u32> {
         let (first, count) = self.groups;
         first.min(of)..first.saturating_add(count).min(of)
     }
 
-    /// Some neighbouring ones.
+    /// Returns some consecutive graphs.
     pub fn part(self, graphs: Range<usize>) -> Graphs<'a> {
         let starts = self.vertex_starts;
         let offset = |graph: usize| (starts[graph] - starts[0]) as usize + graph;

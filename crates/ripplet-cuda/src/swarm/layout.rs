@@ -1,4 +1,4 @@
-//! What a run keeps on a device, and where.
+//! Memory layout of a run on a device.
 
 use super::graphs::Graphs;
 use super::schedule::{Machine, Schedule, WORD_BYTES, bytes_of_order};
@@ -14,18 +14,18 @@ use ripplet_graph::{OutOfMemory, memory};
 use ripplet_lp::Plan;
 use std::ops::Range;
 
-/// Sources of a group, and those that are searched from together where ways are counted or arcs weigh, as in
+/// Sources of a group, and sources of a search if paths are counted or arcs have weights, as in
 /// `state.cuh`.
 pub const GROUP: u32 = 64;
 const EIGHT: u32 = 8;
-/// Values that a block adds up, as there.
+/// Values of split graphs that a block adds up, as in `state.cuh`.
 pub const PIECE: u32 = 1024;
 /// Bins of degrees, as in `lists.cuh`.
 const BINS: u32 = 64;
-/// An item of a graph that is not split, as in `state.cuh`.
+/// Value of an item of a graph that is not split, as in `state.cuh`.
 pub const NO_SPLIT: u32 = u32::MAX;
 
-/// As `GraphLists` in `state.cuh`.
+/// Lists of all graphs in one direction: `GraphLists` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 struct GraphLists {
@@ -36,7 +36,7 @@ struct GraphLists {
     first: u64,
 }
 
-/// As `Item` there.
+/// Item of work: `Item` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Item {
@@ -46,7 +46,7 @@ pub struct Item {
     pub split: u32,
 }
 
-/// As `Split` there.
+/// Units of a split graph: `Split` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Split {
@@ -58,7 +58,7 @@ pub struct Split {
     pub is_last: u32,
 }
 
-/// As `Piece` there.
+/// Values to add up: `Piece` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Piece {
@@ -66,7 +66,7 @@ pub struct Piece {
     pub first: u32,
 }
 
-/// As `Reach` there.
+/// Summary of a vertex's distances: `Reach` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Reach {
@@ -76,7 +76,7 @@ pub struct Reach {
     pub padding: u32,
 }
 
-/// As `Summary` there.
+/// Summary of a graph's distances: `Summary` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Summary {
@@ -87,7 +87,7 @@ pub struct Summary {
     pub radius_turned: u64,
 }
 
-/// As `State` there.
+/// The state of a run: `State` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct State {
@@ -115,7 +115,7 @@ pub struct State {
     first_source: u32,
 }
 
-/// As `Work` there.
+/// Argument of a kernel: `Work` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Work {
@@ -132,7 +132,7 @@ impl Item {
     }
 }
 
-/// What is asked of each graph, as in `state.cuh`.
+/// What to compute for each graph: `QUESTION` in `state.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     Far = 0,
@@ -149,13 +149,13 @@ impl Asked {
     }
 }
 
-/// What kernels are compiled for.
+/// Properties of a run that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     pub asked: Asked,
-    /// Whether other neighbours are asked on the way back than before.
+    /// Whether the backward pass reads other lists than the search.
     pub two_sided: bool,
-    /// Whether arcs weigh.
+    /// Whether arcs have weights.
     pub weighs: bool,
 }
 
@@ -175,7 +175,7 @@ impl Kind {
         Kind { asked, two_sided: is_directed && asked.counts_ways(), weighs }
     }
 
-    /// What is asked of these graphs.
+    /// Returns the properties of a run on these graphs.
     pub fn of(question: Question, graphs: Graphs<'_>) -> Kind {
         Kind::new(question, graphs.is_directed(), graphs.is_weighted())
     }
@@ -191,10 +191,12 @@ impl Kind {
         }
     }
 
-    /// The lists of the neighbours behind a vertex, and where others are ahead of it, theirs.
+    /// Returns the lists of the neighbours behind each vertex, and those of the neighbours ahead if
+    /// they differ.
     ///
-    /// A vertex collects distances to itself from who is behind along the arcs, and for summaries its own
-    /// distances from who is behind against them.
+    /// A search from a source follows arcs forwards: a vertex reads its incoming neighbours. For
+    /// summaries, it follows arcs backwards, so that each vertex collects its own distances to
+    /// others.
     pub fn sides<'a>(self, graphs: Graphs<'a>) -> (FlatLists<'a>, Option<FlatLists<'a>>) {
         match (self.asked, graphs.incoming) {
             (Asked::Span, _) | (_, None) => (graphs.out, None),
@@ -206,7 +208,7 @@ impl Kind {
         if self.asked.counts_ways() || self.weighs { EIGHT } else { GROUP }
     }
 
-    /// The units of a graph that are asked for, by number.
+    /// Returns the units of a graph to process.
     pub fn units(self, graphs: Graphs<'_>, graph: usize) -> Range<u32> {
         let all = graphs.vertices_of(graph).div_ceil(self.unit());
         let groups = graphs.groups(all.div_ceil(self.units_of_group()));
@@ -218,12 +220,13 @@ impl Kind {
         GROUP / self.unit()
     }
 
-    /// Whether units have sums of their own, which are added up in order.
+    /// Whether units have floating-point sums, which must be added in order.
     pub fn has_partials(self) -> bool {
         matches!(self.asked, Asked::Near | Asked::Ways | Asked::Edges)
     }
 
-    /// What a unit of a graph finds sums for: vertices, or arcs.
+    /// Returns the number of values of a graph, of which a unit has partial sums: vertices, or
+    /// arcs.
     pub fn width(self, graphs: Graphs<'_>, graph: usize) -> u64 {
         match self.asked {
             Asked::Edges => graphs.out.arc_starts[graph + 1] - graphs.out.arc_starts[graph],
@@ -231,7 +234,7 @@ impl Kind {
         }
     }
 
-    /// The numbers that are found: of each vertex, of each arc, or of each pair.
+    /// Returns the number of values of all graphs: vertices, arcs, or pairs.
     pub fn values(self, graphs: Graphs<'_>) -> u64 {
         match self.asked {
             Asked::Span => 0,
@@ -244,7 +247,8 @@ impl Kind {
         }
     }
 
-    /// Bytes that a team keeps of a graph's vertices; `wide` where it may be larger than shared memory.
+    /// Returns the bytes of a search's state of a graph with `vertices` vertices. `wide` is set if
+    /// it may be larger than shared memory.
     pub fn bytes_of_state(self, vertices: u32, wide: bool) -> u64 {
         let (sum, step) = if wide { (8, 4) } else { (4, 2) };
         let sum = if self.weighs { 8 } else { sum };
@@ -263,21 +267,21 @@ impl Kind {
         (search + found) * u64::from(vertices)
     }
 
-    /// Bytes of a graph's lists beside that, where they are held, too.
+    /// Returns the bytes of a graph's lists, if they are in shared memory as well.
     pub fn bytes_of_lists(self, vertices: u32, arcs: u64) -> u64 {
         let sides = if self.two_sided { 2 } else { 1 };
         let of_arc = if self.weighs { 2 + 4 } else { 2 };
         (sides * 4 * (u64::from(vertices) + 1)).saturating_add(arcs.saturating_mul(of_arc))
     }
 
-    /// Bytes of its vertices in the order of their degrees, as blocks have them, too.
+    /// Returns the bytes of the order of a graph's vertices, which blocks have as well.
     pub fn bytes_of_order(self, vertices: u32) -> u64 {
         let sides = if self.two_sided { 2 } else { 1 };
         u64::from(2 * 4 * BINS) + sides * 2 * u64::from(vertices)
     }
 }
 
-/// The distances of a graph that are asked for.
+/// Returns the number of distances of a graph to compute.
 fn pairs_of(graphs: Graphs<'_>, graph: usize) -> u64 {
     let vertices = graphs.vertices_of(graph);
     let groups = graphs.groups(vertices.div_ceil(GROUP));
@@ -285,7 +289,7 @@ fn pairs_of(graphs: Graphs<'_>, graph: usize) -> u64 {
     (first(groups.end) - first(groups.start)) * u64::from(vertices)
 }
 
-/// Where each graph's distances begin.
+/// Returns the begin of each graph's distances.
 fn pair_starts(graphs: Graphs<'_>) -> Result<Vec<u64>, OutOfMemory> {
     let mut end = 0_u64;
     memory::collected((0..graphs.len()).map(|graph| {
@@ -295,7 +299,7 @@ fn pair_starts(graphs: Graphs<'_>) -> Result<Vec<u64>, OutOfMemory> {
     }))
 }
 
-/// Text that does not compile where the kernels' structs are not of the sizes that they have here.
+/// Returns text that does not compile if a struct of the kernels has another size than here.
 pub fn checks() -> String {
     let sizes = [
         ("GraphLists", size_of::<GraphLists>()),
@@ -317,13 +321,13 @@ pub fn checks() -> String {
     text::sizes_are(sizes) + &text::constants_are(constants)
 }
 
-/// Where the lists of all graphs in one direction are.
+/// Places of the lists of all graphs in one direction.
 #[derive(Clone, Debug, Default)]
 struct ListPlaces {
     starts: Range<u64>,
     offsets: Range<u64>,
     ids: Range<u64>,
-    /// Empty where arcs do not weigh.
+    /// Empty if arcs have no weights.
     weights: Range<u64>,
 }
 
@@ -349,12 +353,12 @@ impl ListPlaces {
     }
 }
 
-/// The weights that are read.
+/// Returns the weights, or nothing if they are not used.
 fn weights(lists: FlatLists<'_>, weighs: bool) -> &[u32] {
     lists.weights.filter(|_| weighs).unwrap_or_default()
 }
 
-/// Where everything is, as offsets into one block of memory.
+/// Places of all arrays, as ranges of bytes in one allocation.
 #[derive(Debug, Default)]
 pub struct Layout {
     vertex_starts: Range<u64>,
@@ -366,17 +370,17 @@ pub struct Layout {
     pub taken: Range<u64>,
     pub values: Range<u64>,
     pair_starts: (Range<u64>, Vec<u64>),
-    /// The real length that a stored 1 stands for, of each graph, where arcs weigh.
+    /// Real length of a stored weight of 1, by graph, if arcs have weights.
     units: (Range<u64>, Vec<f64>),
     groups: Range<u64>,
     partials: Range<u64>,
-    /// What split graphs add up, from nothing.
+    /// Sums of split graphs; zero at the beginning.
     pub sums: Range<u64>,
-    /// Of each vertex, and of each graph, from nothing.
+    /// Summaries by vertex, and by graph; zero at the beginning.
     pub reach: Range<u64>,
     pub summaries: Range<u64>,
     scratch: Range<u64>,
-    /// All bytes.
+    /// Bytes of the allocation.
     pub bytes: u64,
     pub plan: Plan,
     pub schedule: Schedule,
@@ -440,7 +444,7 @@ impl Layout {
         Ok(to)
     }
 
-    /// What a run begins with, as places and bytes.
+    /// Returns the places and bytes to copy before a run.
     pub fn uploads<'a>(
         &'a self,
         graphs: Graphs<'a>,
@@ -467,7 +471,7 @@ impl Layout {
         work.into_iter().chain(of(&self.behind, behind)).chain(ahead.into_iter().flatten())
     }
 
-    /// The addresses where the memory begins at `base`.
+    /// Returns the addresses of all arrays, in memory that begins at `base`.
     pub fn state(&self, base: Address, graphs: Graphs<'_>, question: Question) -> State {
         let kind = Kind::of(question, graphs);
         let (behind, ahead) = kind.sides(graphs);
@@ -479,7 +483,7 @@ impl Layout {
             Question::Betweenness { normalized, .. } => (0, normalized),
             _ => (0, false),
         };
-        // Where nobody asks there is no place.
+        // Results that are not requested have no memory.
         let asked = |range: &Range<u64>| if range.is_empty() { Address(0) } else { at(range) };
         State {
             vertex_starts: at(&self.vertex_starts),

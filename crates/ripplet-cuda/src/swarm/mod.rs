@@ -1,22 +1,27 @@
-//! Distances and shortest ways in many small graphs on a device: the same bits as on the CPU.
+//! Distances and shortest paths in many small graphs on a device: the same bits as on the CPU.
 //!
 //! # Algorithm
-//! As [`ripplet_analytics::closeness`], [`ripplet_analytics::apsp`],
-//! [`ripplet_analytics::betweenness`] and [`ripplet_analytics::edge_betweenness`]: searches from 64 sources at once,
-//! a bit of a mask for each, or from 8 where ways are counted or arcs weigh. A graph has a team, a warp or a block, that keeps the state of a search, and the
-//! lists where there is room, in shared memory. Teams take one graph after the other, those with the most work
-//! first, until there are none: a million graphs are a few launches. The smaller the graphs, the more teams
-//! share a multiprocessor (`schedule.rs`). A graph that others would wait for is split: its sources are
-//! taken by many teams, and what they find is added up in order behind them. State that is too large for shared
-//! memory is in the device's.
+//! The algorithms of [`ripplet_analytics::closeness`], [`ripplet_analytics::apsp`],
+//! [`ripplet_analytics::betweenness`] and [`ripplet_analytics::edge_betweenness`]: searches from 64
+//! sources at once, with a bit of a mask for each, or from 8 if paths are counted or arcs have
+//! weights.
+//!
+//! - A *team*, a warp or a block, has a graph. It keeps the state of a search, and the lists if
+//!   there is room, in shared memory. State that is too large is in the device's memory.
+//! - Teams take one graph after the other, those with most work first: a million graphs are a few
+//!   launches. The smaller the graphs, the more teams share a multiprocessor (`schedule.rs`).
+//! - A graph that other teams would wait for is split: many teams take its sources, and their
+//!   results are then added in order.
 //!
 //! # Memory
-//! The lists that are read, 16 bytes a graph for its place in the work, and what is found: mostly 8 bytes a
-//! vertex, 8 a pair or 16 an arc where these are asked of. [`DeviceSwarm::plan`] has it all. It is kept from run
-//! to run, and grows with the largest. Graphs that do not fit together are moved one part after the other.
+//! The lists that are read, 16 bytes a graph for its item of work, and the values: mostly 8 bytes a
+//! vertex, or 8 a pair or 16 an arc. [`DeviceSwarm::plan`] returns all of it. The memory is kept
+//! from run to run, and grows with the largest. Graphs that do not fit together are processed in
+//! several parts.
 //!
 //! # Determinism
-//! Numbers of vertices and stored distances are integers. Each other sum is taken in one order, whoever takes it.
+//! Numbers of vertices and stored distances are integers. Every floating-point sum has a fixed
+//! order, on any team.
 
 mod graphs;
 mod layout;
@@ -45,59 +50,59 @@ use schedule::Machine;
 use std::ops::Range;
 use std::time::Instant;
 
-/// The device's memory that the state of searches may have, where shared memory is too small: one part in
-/// so many.
+/// Divisor of the device's memory: this part of it is the limit for the state of searches that do
+/// not fit shared memory.
 const SCRATCH: u64 = 8;
 
-/// What is asked of each graph.
+/// What to compute for each graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// How near each vertex is to all others.
+    /// Closeness centrality of each vertex.
     Closeness {
-        /// Which number.
+        /// The definition of closeness.
         measure: Closeness,
-        /// As [`ripplet_analytics::closeness`] says.
+        /// Whether to normalise, as [`ripplet_analytics::closeness`] defines it.
         normalized: bool,
-        /// What the length of a way is.
+        /// How the length of a path is measured.
         lengths: Lengths,
     },
-    /// How many shortest ways lead through each vertex.
+    /// Betweenness centrality of each vertex.
     Betweenness {
-        /// As [`ripplet_analytics::betweenness`] says.
+        /// Whether to normalise, as [`ripplet_analytics::betweenness`] defines it.
         normalized: bool,
-        /// What the length of a way is.
+        /// How the length of a path is measured.
         lengths: Lengths,
     },
-    /// How many shortest ways lead along each edge.
+    /// Betweenness centrality of each edge.
     EdgeBetweenness {
-        /// As [`ripplet_analytics::edge_betweenness`] says.
+        /// Whether to normalise, as [`ripplet_analytics::edge_betweenness`] defines it.
         normalized: bool,
-        /// What the length of a way is.
+        /// How the length of a path is measured.
         lengths: Lengths,
     },
-    /// How far each vertex is from each.
+    /// The distance between each two vertices.
     Distances {
-        /// What the length of a way is.
+        /// How the length of a path is measured.
         lengths: Lengths,
     },
-    /// What the distances from each vertex come to.
+    /// A summary of the distances from each vertex.
     Reach {
-        /// What the length of a way is.
+        /// How the length of a path is measured.
         lengths: Lengths,
     },
-    /// What all distances of a graph come to.
+    /// A summary of all distances of a graph.
     Summaries {
-        /// What the length of a way is.
+        /// How the length of a path is measured.
         lengths: Lengths,
     },
 }
 
-/// Of what it is asked.
+/// The graphs of a run.
 #[derive(Clone, Copy)]
 pub enum Subject<'a> {
-    /// Of each of these graphs.
+    /// Each graph of a batch.
     Batch(BatchSlice<'a>),
-    /// Of a graph alone, of at most 2³¹ arcs.
+    /// A single graph, of at most 2³¹ arcs.
     Graph(&'a Graph),
 }
 
@@ -113,12 +118,12 @@ impl<'a> From<&'a Graph> for Subject<'a> {
     }
 }
 
-/// Where the seconds of a run went.
+/// Seconds of a run by step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SwarmSeconds {
-    /// Compiling the kernels, or finding them compiled; nothing in a later run.
+    /// Compiling the kernels, or finding them in the cache; 0 in a later run.
     pub kernels: f64,
-    /// Putting the work in order, and moving it and the graphs to the device.
+    /// Scheduling the work, and moving it and the graphs to the device.
     pub upload: f64,
     /// Computing.
     pub compute: f64,
@@ -126,23 +131,23 @@ pub struct SwarmSeconds {
     pub download: f64,
 }
 
-/// What small graphs have no need of, and tests ask for. It changes nothing but speed and memory.
+/// Tuning of a run, mostly for tests. It changes the speed and the memory, and no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Bytes of shared memory that a block has, where the device has more.
+    /// Limit in bytes of a block's shared memory.
     pub most_shared: u32,
-    /// A graph is split whose work is more than that of all over so many times the teams of its size that
-    /// there are at once; for 0 none is.
+    /// A graph is split if its work is more than that of all graphs over `split_over` times the
+    /// resident teams of its size. 0: no graph is split.
     pub split_over: u64,
-    /// Bytes of the partial sums of a wave, or more where one group of sources has more.
+    /// Bytes of the partial sums of a wave; more if one group of sources has more.
     pub partials: u64,
-    /// Bytes of distances of a graph alone that are handed out at once, or more where those from one group of
-    /// sources have more.
+    /// Bytes of the distances of a single graph that [`DeviceSwarm::rows`] passes on at a time;
+    /// more if those of one group of sources have more.
     pub rows: u64,
-    /// Bytes of the device's memory for the state of searches, where it has more.
+    /// Limit in bytes of the device's memory for the state of searches.
     pub most_scratch: u64,
-    /// Items of the first launch of a size of team; the next ones have twice as many as long as they take
-    /// milliseconds, so that a run is cancelled soon.
+    /// Items of the first launch of each size of team. Later launches double as long as they take
+    /// milliseconds, so that a run can be cancelled soon.
     pub first_items: u32,
 }
 
@@ -159,10 +164,10 @@ impl Default for Tuning {
     }
 }
 
-/// Computes on an executor's device, within its memory.
+/// Computes distances and centralities of graphs on an executor's device, within its memory limit.
 ///
-/// It keeps compiled kernels and memory from run to run. Two of them, each with a device of its own on one GPU,
-/// let one move graphs while the other computes.
+/// Compiled kernels and memory are kept from run to run. Two objects, each with a device of its own
+/// on one GPU, can overlap transfers of one with computation of the other.
 pub struct DeviceSwarm<D: Device> {
     executor: DeviceExecutor<D>,
     tuning: Tuning,
@@ -171,29 +176,29 @@ pub struct DeviceSwarm<D: Device> {
 }
 
 impl<D: Device> DeviceSwarm<D> {
-    /// On this executor's device.
+    /// Returns an analysis on an executor's device, with the default tuning.
     pub fn new(executor: DeviceExecutor<D>) -> Self {
         DeviceSwarm { executor, tuning: Tuning::default(), modules: Vec::new(), memory: None }
     }
 
-    /// The same with another tuning.
+    /// Sets the tuning.
     #[must_use]
     pub fn with_tuning(self, tuning: Tuning) -> Self {
         DeviceSwarm { tuning, ..self }
     }
 
-    /// Whose device it is.
+    /// Returns the executor.
     pub fn executor(&self) -> &DeviceExecutor<D> {
         &self.executor
     }
 
-    /// The memory that a run over these graphs at once will need; for the distances of a graph alone, with those
-    /// that are handed out at once.
+    /// Returns the memory plan of a run over these graphs at once; for the distances of a single
+    /// graph, of [`DeviceSwarm::rows`].
     ///
-    /// Cost: some nanoseconds a graph.
+    /// Takes some nanoseconds a graph.
     ///
     /// # Errors
-    /// Where a graph alone has more than 2³¹ arcs, or the host refuses memory.
+    /// If a single graph has more than 2³¹ arcs, or the host refuses memory.
     pub fn plan<'a>(
         &self,
         subject: impl Into<Subject<'a>>,
@@ -211,12 +216,13 @@ impl<D: Device> DeviceSwarm<D> {
         Ok(layout.map_err(refused)?.plan)
     }
 
-    /// The closeness of each vertex in its graph: graph by graph, as the vertices lie in their batch. What
-    /// [`ripplet_analytics::closeness`] finds, bit by bit.
+    /// Returns the closeness of each vertex in its graph, graph by graph in the order of the batch.
+    /// The values have the same bits as those of [`ripplet_analytics::closeness`].
     ///
     /// # Errors
-    /// Where the observer cancels, memory is refused, the device fails, a graph alone has more than
-    /// 2³¹ arcs, or weights are so large that distances may come to more than 64 bits; so for all that follow.
+    /// If the observer cancels, memory is refused, the device fails, a single graph has more than
+    /// 2³¹ arcs, or weights are so large that sums of distances may exceed 64 bits. The other
+    /// functions have the same errors.
     pub fn closeness<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,
@@ -228,11 +234,13 @@ impl<D: Device> DeviceSwarm<D> {
         self.values(subject.into(), Question::Closeness { measure, normalized, lengths }, observer)
     }
 
-    /// The betweenness of each vertex in its graph, likewise. What
-    /// [`ripplet_analytics::betweenness`](mod@ripplet_analytics::betweenness) finds, bit by bit.
+    /// Returns the betweenness of each vertex in its graph, graph by graph in the order of the
+    /// batch. The values have the same bits as those of
+    /// [`ripplet_analytics::betweenness`](mod@ripplet_analytics::betweenness).
     ///
     /// # Errors
-    /// As above; and by weights where an edge but a loop has length 0.
+    /// As for [`DeviceSwarm::closeness`]; also if paths have weights and an edge that is no loop
+    /// has length 0.
     pub fn betweenness<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,
@@ -245,10 +253,11 @@ impl<D: Device> DeviceSwarm<D> {
         self.values(subject, Question::Betweenness { normalized, lengths }, observer)
     }
 
-    /// The betweenness of each edge in its graph. What [`ripplet_analytics::edge_betweenness`] finds, bit by bit.
+    /// Returns the betweenness of each edge in its graph. The values have the same bits as those of
+    /// [`ripplet_analytics::edge_betweenness`].
     ///
     /// # Errors
-    /// As for vertices.
+    /// As for [`DeviceSwarm::betweenness`].
     pub fn edge_betweenness<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,
@@ -276,11 +285,12 @@ impl<D: Device> DeviceSwarm<D> {
         Ok((values, seconds))
     }
 
-    /// The real distance from each vertex to each of its graph, graph by graph and source by source; infinity where
-    /// there is no way. What [`ripplet_analytics::apsp::distances_of_batch`] finds, bit by bit.
+    /// Returns the real distance from each vertex to each vertex of its graph, graph by graph and
+    /// source by source; infinity if there is no path. The values have the same bits as those of
+    /// [`ripplet_analytics::apsp::distances_of_batch`].
     ///
     /// # Errors
-    /// As above.
+    /// As for [`DeviceSwarm::closeness`].
     pub fn distances<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,
@@ -290,11 +300,11 @@ impl<D: Device> DeviceSwarm<D> {
         self.values(subject.into(), Question::Distances { lengths }, observer)
     }
 
-    /// Hands out the real distances from each vertex of a graph alone, in their order: from some sources at a time,
-    /// row behind row. An error of `take` ends the run.
+    /// Calls `take` with the real distances from some sources of a single graph at a time, in
+    /// order, row after row. An error of `take` ends the run.
     ///
     /// # Errors
-    /// As above, and where `take` fails.
+    /// As for [`DeviceSwarm::closeness`], and those of `take`.
     pub fn rows<E: From<RunError>>(
         &mut self,
         graph: &Graph,
@@ -319,11 +329,11 @@ impl<D: Device> DeviceSwarm<D> {
         Ok(seconds)
     }
 
-    /// What the distances from each vertex to the others of its graph come to, likewise. What
-    /// [`ripplet_analytics::apsp::reach`] finds.
+    /// Returns a summary of the distances from each vertex to the others of its graph, as
+    /// [`ripplet_analytics::apsp::reach`] computes it.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`DeviceSwarm::closeness`].
     pub fn reach<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,
@@ -343,10 +353,11 @@ impl<D: Device> DeviceSwarm<D> {
         Ok((memory::collected(reach).map_err(refused)?, seconds))
     }
 
-    /// What all distances of each graph come to. What [`ripplet_analytics::apsp::summary`] finds.
+    /// Returns a summary of all distances of each graph, as [`ripplet_analytics::apsp::summary`]
+    /// computes it.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`DeviceSwarm::closeness`].
     pub fn summaries<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,
@@ -376,7 +387,7 @@ impl<D: Device> DeviceSwarm<D> {
                 memory::collected(graphs.graphs().zip(&found).map(summary)).map_err(refused)?
             }
             Subject::Graph(graph) => {
-                // A graph without vertices is none to the device.
+                // A graph without vertices is not sent to the device.
                 let found = found.first().copied().unwrap_or_default();
                 vec![summary(&found, graph.vertices(), graph.direction(), graph.weight_scale())]
             }
@@ -384,7 +395,7 @@ impl<D: Device> DeviceSwarm<D> {
         Ok((summaries, seconds))
     }
 
-    /// The groups of sources whose distances are handed out at once.
+    /// Returns the number of groups of sources whose distances are passed on at a time.
     fn groups_at_once(&self, graph: &Graph) -> u32 {
         let of_group = 8 * u64::from(GROUP) * u64::from(graph.vertices());
         (self.tuning.rows / of_group.max(1)).clamp(1, u64::from(u32::MAX)) as u32
@@ -439,7 +450,7 @@ impl<D: Device> DeviceSwarm<D> {
         Ok(seconds)
     }
 
-    /// Asks all graphs at once, or where they do not fit, one half after the other.
+    /// Processes all graphs at once, or if they do not fit, one half after the other.
     fn ask(
         &mut self,
         graphs: Graphs<'_>,
@@ -496,7 +507,7 @@ impl<D: Device> DeviceSwarm<D> {
         })
     }
 
-    /// Does something with graphs that are on the device.
+    /// Moves graphs to the device, and calls `work`.
     fn with_run(
         &mut self,
         layout: &Layout,
@@ -512,12 +523,12 @@ impl<D: Device> DeviceSwarm<D> {
         work(&run.map_err(failed)?)
     }
 
-    /// Bytes of the device's memory that are kept.
+    /// Returns the bytes of the device's memory that are kept.
     fn kept(&self) -> u64 {
         self.memory.as_ref().map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// The place of the kernels among those that are kept.
+    /// Returns the index of the kernels in `modules`; loads them if they are not there.
     fn module(&mut self, kind: Kind) -> Result<usize, RunError> {
         if let Some(place) = self.modules.iter().position(|(of, _)| *of == kind) {
             return Ok(place);
@@ -527,12 +538,12 @@ impl<D: Device> DeviceSwarm<D> {
         Ok(self.modules.len() - 1)
     }
 
-    /// Reserves memory, where what is kept does not suffice.
+    /// Reserves memory if the memory that is kept does not suffice.
     fn make_room(&mut self, layout: &Layout) -> Result<(), RunError> {
         if self.memory.is_some() && self.kept() >= layout.bytes {
             return Ok(());
         }
-        // Before more is asked for.
+        // Freed before more is reserved.
         self.memory = None;
         let memory = self.executor.device().reserve(layout.bytes).map_err(failed)?;
         self.memory = Some((memory, layout.bytes));
@@ -540,7 +551,7 @@ impl<D: Device> DeviceSwarm<D> {
     }
 }
 
-/// Where results go: as long as what is asked for, or empty.
+/// Destinations of results: as long as what is requested, or empty.
 #[derive(Default)]
 struct Results<'a> {
     values: &'a mut [f64],
@@ -549,7 +560,7 @@ struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Those of the first graphs, and the others'.
+    /// Divides the destinations into those of the first graphs, `left`, and of the others.
     fn split(self, left: Graphs<'_>, question: Question) -> (Results<'a>, Results<'a>) {
         fn cut<T>(all: &mut [T], at: u64) -> (&mut [T], &mut [T]) {
             all.split_at_mut(all.len().min(at as usize))
@@ -569,14 +580,14 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Refuses graphs whose distances, summed up for a vertex, may come to more than 64 bits.
+/// Refuses graphs for which the sum of a vertex's distances may exceed 64 bits.
 fn check_sums(graphs: Graphs<'_>, question: Question) -> Result<(), RunError> {
     if !Kind::of(question, graphs).weighs {
         return Ok(());
     }
     let largest = (0..graphs.len()).map(|graph| u128::from(graphs.vertices_of(graph))).max();
     let steps = largest.map_or(0, |most| most * most);
-    // Nearly always all weights are small enough.
+    // Nearly always the bound by the largest possible weight suffices.
     let fits = |weight: u32| steps * u128::from(weight) <= u128::from(u64::MAX);
     let weights = graphs.out.weights.unwrap_or_default();
     if fits(u32::MAX) || fits(weights.par_iter().copied().max().unwrap_or(0)) {
@@ -589,7 +600,7 @@ fn check_sums(graphs: Graphs<'_>, question: Question) -> Result<(), RunError> {
     )))
 }
 
-/// Refuses edges of length 0, as ways along them cannot be counted.
+/// Refuses edges of length 0: shortest paths along them cannot be counted.
 fn refuse_weightless(subject: Subject<'_>, lengths: Lengths) -> Result<(), RunError> {
     if lengths == Lengths::Hops {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How long teams of each size take.
+//! Times of teams by size.
 
 use super::graphs::Flat;
 use super::layout::Layout;
@@ -9,29 +9,29 @@ use crate::device::{Device, DeviceError};
 use crate::lp::failed;
 use ripplet_lp::RunError;
 
-/// What teams of one size do in a run.
+/// Launches of teams of one size in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Their kernel.
+    /// Name of the kernel.
     pub kernel: &'static str,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of a block's shared memory.
+    /// Bytes of shared memory per block.
     pub shared: u32,
-    /// Blocks that are there at once.
+    /// Blocks that are resident at once.
     pub resident: u32,
-    /// Items that they do.
+    /// Items processed.
     pub items: u32,
-    /// The seconds that it takes.
+    /// Seconds taken.
     pub seconds: f64,
 }
 
 impl<D: Device> DeviceSwarm<D> {
-    /// Measures what each size of team takes, one after the other, the graphs being on the device; what they take
-    /// at once, where a run has them so; and behind each wave, what adding up takes.
+    /// Measures each size of team separately, with the graphs on the device; teams that a run
+    /// launches concurrently are also measured together, and so are the final sums of each wave.
     ///
     /// # Errors
-    /// As a run; and where the graphs do not fit at once.
+    /// As for a run; also if the graphs do not fit at once.
     pub fn profile<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,

@@ -1,4 +1,4 @@
-//! A run in motion: graphs moved, waves of items done, values brought back.
+//! A running computation: moves graphs, processes waves of items, and returns values.
 
 use super::graphs::Graphs;
 use super::layout::{Kind, Layout, State, Work};
@@ -12,14 +12,14 @@ use ripplet_lp::RunError;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Launches that take less are followed by larger ones.
+/// A launch that takes less is followed by one of twice as many items.
 const LONG: Duration = Duration::from_millis(250);
-/// A wave of so many times the items of a first launch is over soon.
+/// A wave of at most this many times `first_items` is short.
 const SHORT: u32 = 8;
 /// Threads of blocks that add up, as in `kernels.cuh`.
 pub(super) const BLOCK: u32 = 256;
 
-/// Work on the device, in the memory that is kept from run to run.
+/// A run on the device, in the memory that is kept from run to run.
 pub(super) struct Run<'a, D: Device> {
     pub device: &'a D,
     pub module: &'a D::Module,
@@ -30,7 +30,7 @@ pub(super) struct Run<'a, D: Device> {
 }
 
 impl<'a, D: Device> Run<'a, D> {
-    /// Moves the graphs, and waits until they are there.
+    /// Moves the graphs, and waits until they are on the device.
     pub fn new(
         device: &'a D,
         (module, memory): (&'a D::Module, &'a D::Memory),
@@ -50,7 +50,7 @@ impl<'a, D: Device> Run<'a, D> {
         Ok(Run { device, module, memory, layout, state, tuning })
     }
 
-    /// Does all waves, and waits for the last.
+    /// Processes all waves, and waits for the last.
     pub fn perform(&self, observer: &dyn Observer) -> Result<(), RunError> {
         for wave in &self.layout.schedule.waves {
             if self.is_short(wave) {
@@ -66,7 +66,7 @@ impl<'a, D: Device> Run<'a, D> {
         self.device.wait().map_err(failed)
     }
 
-    /// Whether a wave is over soon, so that nobody has to be asked meanwhile.
+    /// Whether a wave ends soon, so that cancelling need not be checked meanwhile.
     pub(super) fn is_short(&self, wave: &Wave) -> bool {
         let items: u32 = wave.shares.iter().map(|share| share.items.end - share.items.start).sum();
         let last = self.layout.schedule.tiers.len() - 1;
@@ -74,7 +74,7 @@ impl<'a, D: Device> Run<'a, D> {
         items <= self.tuning.first_items.saturating_mul(SHORT) && !in_memory
     }
 
-    /// Launches all teams of a wave at once.
+    /// Launches all teams of a wave concurrently.
     pub(super) fn launch_together(&self, wave: &Wave) -> Result<(), DeviceError> {
         self.clear_taken()?;
         let mut launches = Vec::with_capacity(wave.shares.len());
@@ -85,22 +85,22 @@ impl<'a, D: Device> Run<'a, D> {
         }
         let arguments = launches.iter().map(|(launch, work)| (*launch, bytemuck::bytes_of(work)));
         let arguments: Vec<_> = arguments.collect();
-        // SAFETY: as `start` says; each of them has items of its own, and a place for how many are taken.
+        // SAFETY: as in `start`; each launch has items of its own, and a counter of its own.
         unsafe { self.device.launch_together(self.module, &arguments) }
     }
 
-    /// Nobody took an item yet.
+    /// Resets the counters of items taken.
     fn clear_taken(&self) -> Result<(), DeviceError> {
         let taken = &self.layout.taken;
         self.device.fill(self.memory, taken.start, taken.end - taken.start, 0)
     }
 
-    /// Does a share's items, some at a time, so that a run can be cancelled.
+    /// Processes a share's items, some at a time, so that a run can be cancelled.
     fn share(&self, share: &Share, observer: &dyn Observer) -> Result<(), RunError> {
         let schedule = &self.layout.schedule;
         let tier = schedule.tiers[share.tier];
         let resident = self.resident(tier, share.tier).map_err(failed)?;
-        // Those that are in the device's memory take longest.
+        // Items with state in the device's memory take longest.
         let is_large = share.tier + 1 == schedule.tiers.len();
         let most = if is_large { resident } else { u32::MAX };
         let mut most = self.tuning.first_items.min(most).max(1);
@@ -124,7 +124,7 @@ impl<'a, D: Device> Run<'a, D> {
         Ok(())
     }
 
-    /// The blocks of a tier that are there at once.
+    /// Returns the resident blocks of a tier.
     pub(super) fn resident(&self, tier: Tier, index: usize) -> Result<u32, DeviceError> {
         let schedule = &self.layout.schedule;
         if index + 1 == schedule.tiers.len() {
@@ -135,7 +135,7 @@ impl<'a, D: Device> Run<'a, D> {
         self.device.resident_blocks(self.module, &launch)
     }
 
-    /// Launches teams that take these items.
+    /// Launches teams for these items.
     pub(super) fn launch(
         &self,
         tier: Tier,
@@ -147,7 +147,7 @@ impl<'a, D: Device> Run<'a, D> {
         self.start(&launch, work)
     }
 
-    /// Teams that take these items: no more blocks than are there at once.
+    /// Returns the launch of teams for these items, with no more blocks than are resident.
     fn teams(&self, tier: Tier, items: Range<u32>, resident: u32, number: u32) -> (Launch, Work) {
         let Tier { kernel, threads, shared, teams, bytes, .. } = tier;
         let blocks = resident.min((items.end - items.start).div_ceil(teams)).max(1);
@@ -155,7 +155,7 @@ impl<'a, D: Device> Run<'a, D> {
         (launch, Work { state: self.state, bytes, number, ..of(items) })
     }
 
-    /// Adds up what a wave found of split graphs.
+    /// Adds up a wave's results of split graphs.
     pub(super) fn add_up(&self, wave: &Wave) -> Result<(), DeviceError> {
         if wave.pieces.is_empty() {
             return Ok(());
@@ -167,13 +167,13 @@ impl<'a, D: Device> Run<'a, D> {
     }
 
     fn start(&self, launch: &Launch, work: Work) -> Result<(), DeviceError> {
-        // SAFETY: the argument is a `Work` as the kernels have it (they do not compile where its size
-        // differs), and its addresses are of memory that is kept as long as `self`, laid out so that
-        // the kernels stay within it.
+        // SAFETY: the argument is a `Work` as the kernels have it: they do not compile if its size
+        // differs. Its addresses are of memory that is kept as long as `self`, laid out so that the
+        // kernels stay within it.
         unsafe { self.device.launch(self.module, launch, bytemuck::bytes_of(&work)) }
     }
 
-    /// Brings back what is at a place, as many as there is room for.
+    /// Copies results from a place, as many as there is room for.
     pub fn read<T: Pod>(&self, place: &Range<u64>, values: &mut [T]) -> Result<(), RunError> {
         let bytes = bytemuck::cast_slice_mut(values);
         self.device.read(self.memory, place.start, bytes).map_err(failed)

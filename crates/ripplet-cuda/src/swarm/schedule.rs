@@ -1,4 +1,4 @@
-//! Which team does which graph: sizes of teams, items of work, and waves of them.
+//! Schedule of a run: sizes of teams, items of work, and waves of items.
 
 use super::Tuning;
 use super::graphs::Graphs;
@@ -6,54 +6,56 @@ use super::layout::{Asked, Item, Kind, NO_SPLIT, PIECE, Piece, Split};
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
 
-/// Bytes of shared memory that a block has beside what it asks for.
+/// Bytes of shared memory that a block takes beyond its request.
 const RESERVED: u32 = 1024;
-/// Threads on a multiprocessor, and of a block at most, as `kernels.cuh` has registers for them: where eight sources
-/// are searched from at once, where there are masks of them, and where lists are not held.
+/// Threads per multiprocessor, and the most threads of a block, for which the kernels' registers
+/// suffice (`kernels.cuh`): for searches from 8 sources, for searches with masks, and for lists in
+/// global memory.
 const IN_EIGHTS: [u32; 2] = [1024, 1024];
 const IN_MASKS: [u32; 2] = [1536, 768];
 const READERS: u32 = 1024;
-/// Threads of a block at least.
+/// The fewest threads of a block.
 const FEWEST_THREADS: u32 = 64;
-/// Warps of a block whose warps have a graph each.
+/// Warps of a block in which each warp has a graph.
 const WARPS: u32 = 4;
-/// Bytes of a block's shared memory that are not its team's, as in `team.cuh`.
+/// Bytes of a block's shared memory before those of its team, as in `team.cuh`.
 pub const WORD_BYTES: u32 = 16;
-/// Graphs of more vertices may have ids or distances of more than two bytes, or distances whose sum has more
-/// than four.
+/// The most vertices whose ids and distances fit two bytes, and sums of distances four.
 const MOST_HELD: u32 = 1 << 15;
 
-/// Blocks on a multiprocessor, among which its shared memory is shared out: from the smallest shares on.
+/// Blocks per multiprocessor, which share its shared memory: from the smallest shares on.
 const BY_WARP: [u32; 3] = [12, 8, 6];
 const BY_BLOCK: [u32; 8] = [16, 12, 8, 6, 4, 3, 2, 1];
 const READING: [u32; 3] = [4, 2, 1];
-/// Where a few graphs can all have larger teams at once they get them, up to a share of one in so many.
+/// Graphs move to a tier of larger teams if all of them are then resident at once, down to this
+/// number of blocks per multiprocessor.
 const MERGED_UP_TO: u32 = 4;
 
-/// Graphs of a tier are sorted by their work: by its highest bit and the two behind.
+/// Buckets of work by which the graphs of a tier are sorted: by the highest bit and the two behind
+/// it.
 const BUCKETS: usize = 256;
 
-/// What is known of the machine.
+/// Properties of the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub multiprocessors: u32,
-    /// Bytes of shared memory that a block can have.
+    /// The most bytes of shared memory of a block.
     pub shared: u32,
-    /// Bytes of the device's memory that the state of graphs may have, where shared memory is too small.
+    /// Bytes of the device's memory for the state of searches that do not fit shared memory.
     pub scratch: u64,
 }
 
-/// Teams of a size.
+/// A size of teams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tier {
     pub kernel: &'static str,
-    /// Threads and shared memory of a block.
+    /// Threads, and bytes of shared memory, of a block.
     pub threads: u32,
     pub shared: u32,
-    /// Teams of a block, and the shared memory of each.
+    /// Teams of a block, and bytes of shared memory of each.
     pub teams: u32,
     pub bytes: u32,
-    /// Blocks on a multiprocessor.
+    /// Blocks per multiprocessor.
     pub blocks: u32,
     /// Where a graph's lists and state are.
     place: Place,
@@ -61,30 +63,30 @@ pub struct Tier {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Lists and state in shared memory.
+    /// Lists and state are in shared memory.
     Held,
-    /// These, and the vertices' order.
+    /// Lists, state, and the order of vertices are in shared memory.
     Ordered,
-    /// The state alone.
+    /// State is in shared memory, lists are in global memory.
     State,
     Memory,
 }
 
-/// Items that teams of one size do.
+/// Items for teams of one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub tier: usize,
     pub items: Range<u32>,
 }
 
-/// Items that are done before what they found is added up.
+/// Items that are processed before their results are added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wave {
     pub shares: Vec<Share>,
     pub pieces: Range<u32>,
 }
 
-/// All work of a run.
+/// The work of a run.
 #[derive(Debug, Default)]
 pub struct Schedule {
     pub tiers: Vec<Tier>,
@@ -92,11 +94,11 @@ pub struct Schedule {
     pub splits: Vec<Split>,
     pub pieces: Vec<Piece>,
     pub waves: Vec<Wave>,
-    /// Partial sums that a wave has at most.
+    /// The most partial sums of a wave.
     pub partials: u64,
     /// Vertices of split graphs.
     pub sums: u64,
-    /// Blocks whose state is in the device's memory, and bytes of each.
+    /// Blocks with state in the device's memory, and bytes of each.
     pub memory_blocks: u32,
     pub stride: u64,
 }
@@ -127,19 +129,19 @@ fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
     BY_WARP.map(by_warp).into_iter().chain(held).chain(reading).chain([in_memory]).collect()
 }
 
-/// What a graph's work depends on.
+/// Properties of a graph that determine its work.
 #[derive(Clone, Copy)]
 struct Shape {
     vertices: u32,
-    /// What units find sums for.
+    /// Values that a unit has sums for.
     width: u64,
-    /// Sources that are searched from together are a unit.
+    /// First unit; a unit is the sources of one search.
     first_unit: u32,
     units: u32,
-    /// Of the lists that are read.
+    /// Arcs of the lists that are read.
     arcs: u64,
     tier: usize,
-    /// Whether its units are items of their own.
+    /// Whether each unit is an item of its own.
     is_split: bool,
 }
 
@@ -169,7 +171,7 @@ impl Shape {
         u64::from(self.units).saturating_mul(u64::from(self.vertices) + self.arcs)
     }
 
-    /// Larger teams come first, and of these larger work.
+    /// Returns the rank in the order of work: larger teams first, then more work.
     fn rank(self, tiers: usize) -> usize {
         let work = self.work().max(4);
         let highest = work.ilog2();
@@ -178,24 +180,26 @@ impl Shape {
     }
 }
 
-/// Bytes that the host needs while it makes a schedule.
+/// Returns the bytes of the host's memory for making a schedule.
 pub fn bytes_of_order(graphs: Graphs<'_>) -> u64 {
     (size_of::<Shape>() + size_of::<u32>()) as u64 * graphs.len() as u64
 }
 
-/// Makes a schedule.
+/// Builder of a schedule.
 struct Planner {
     kind: Kind,
     machine: Machine,
     tuning: Tuning,
     tiers: Vec<Tier>,
-    /// Of each graph.
+    /// By graph.
     shapes: Vec<Shape>,
 }
 
 impl Schedule {
+    /// Returns the schedule of a run.
+    ///
     /// # Errors
-    /// Where the host refuses memory.
+    /// If the host refuses memory.
     pub fn new(
         graphs: Graphs<'_>,
         kind: Kind,
@@ -223,8 +227,8 @@ impl Schedule {
 }
 
 impl Planner {
-    /// Splits the graphs that others would wait for: those with more work than a part of what each team of
-    /// their size would have if these did all.
+    /// Decides which graphs to split: those with more work than the average team of their size
+    /// would have, divided by `split_over`.
     fn choose_split(&mut self, all: u64) {
         let over = self.tuning.split_over;
         let from = |tier| all.checked_div(over.saturating_mul(self.teams(tier)));
@@ -235,17 +239,17 @@ impl Planner {
         }
     }
 
-    /// Teams of a size that are there at once.
+    /// Returns the resident teams of a tier.
     fn teams(&self, tier: usize) -> u64 {
         let Tier { blocks, teams, .. } = self.tiers[tier];
         u64::from(self.machine.multiprocessors) * u64::from(blocks) * u64::from(teams)
     }
 
-    /// Gives the graphs of a tier to the next one where all of both fit at once: a launch less. Returns the
-    /// items of each tier.
+    /// Moves the graphs of a tier to the next one if all of both are resident at once, which saves
+    /// a launch. Returns the items of each tier.
     fn merge(&mut self) -> Vec<u64> {
         let mut items = vec![0; self.tiers.len()];
-        // The vertices of the largest graph.
+        // Vertices of the largest graph of each tier.
         let mut largest = vec![0; self.tiers.len()];
         for &shape in self.shapes.iter().filter(|shape| shape.vertices > 0) {
             items[shape.tier] += if shape.is_split { u64::from(shape.units) } else { 1 };
@@ -274,7 +278,7 @@ impl Planner {
         items
     }
 
-    /// The graphs with vertices, in the order of their ranks.
+    /// Returns the graphs with vertices in the order of their ranks.
     fn sorted(&self) -> Result<Vec<u32>, OutOfMemory> {
         let ranks = self.tiers.len() * BUCKETS;
         let all = || (0..).zip(&self.shapes).filter(|(_, shape)| shape.vertices > 0);
@@ -292,8 +296,7 @@ impl Planner {
         Ok(order)
     }
 
-    /// Cuts the graphs that are split into what each wave does of them; returns where each wave's parts
-    /// end.
+    /// Divides split graphs into the units of each wave; returns the end of each wave's parts.
     fn split(&self, order: &[u32], to: &mut Schedule) -> Result<Vec<usize>, OutOfMemory> {
         let units_of_group = u64::from(self.kind.units_of_group());
         // A wave has work for every multiprocessor.
@@ -332,10 +335,11 @@ impl Planner {
         Ok(ends)
     }
 
-    /// Lists the items wave by wave, those of the largest teams first, and what is added up behind each.
+    /// Lists the items wave by wave, those of the largest teams first, and the values to add up
+    /// after each.
     fn list(&self, order: &[u32], ends: &[usize], to: &mut Schedule) -> Result<(), OutOfMemory> {
         let mut begin = 0;
-        // Those that are not split are all in the first wave.
+        // Graphs that are not split are all in the first wave.
         let mut whole = order;
         for &end in ends {
             let mut wave = Wave::default();
@@ -363,7 +367,7 @@ impl Planner {
                 }
             }
             let first = to.pieces.len() as u32;
-            // Distances of pairs are where they belong.
+            // Distances of pairs are stored in place, and need no sums.
             let added = if self.kind.asked == Asked::Pairs { begin..begin } else { begin..end };
             for index in added {
                 let graph = to.splits[index].graph as usize;
@@ -379,7 +383,7 @@ impl Planner {
         Ok(())
     }
 
-    /// Room for the state of graphs that is in the device's memory: of as many blocks as have work.
+    /// Plans the memory for state that does not fit shared memory: for as many blocks as have work.
     fn find_memory(&self, items: u64, to: &mut Schedule) {
         let in_memory = self.shapes.iter().filter(|shape| shape.tier == self.tiers.len() - 1);
         let Some(largest) = in_memory.map(|shape| shape.vertices).max() else { return };
@@ -397,10 +401,10 @@ mod tests {
     use ripplet_graph::Direction;
     use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 
-    /// What an H200 has.
+    /// An H200.
     const MACHINE: Machine = Machine { multiprocessors: 132, shared: 227 << 10, scratch: 16 << 30 };
 
-    /// Rings of so many vertices.
+    /// Returns rings with these numbers of vertices.
     fn rings(sizes: &[u32]) -> GraphBatch {
         let members = Members::of_sizes(sizes.iter().copied()).unwrap();
         let mut rows = BatchRows::default();
@@ -423,7 +427,8 @@ mod tests {
 
     const WAYS: Question = Question::Betweenness { normalized: false, lengths: Lengths::Hops };
 
-    /// Each unit of each graph once, in waves that have room for what they find.
+    /// Checks that each unit of each graph is scheduled once, and that waves have room for partial
+    /// sums.
     fn check(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
         let schedule = schedule(sizes, question, tuning);
         let kind = Kind::new(question, false, false);
@@ -490,10 +495,10 @@ mod tests {
         assert_eq!(schedule.splits.len(), 1);
         assert_eq!(schedule.splits[0].graph, 40_000);
         assert_eq!(schedule.sums, 900);
-        // Fewer graphs than there are teams are all split,
+        // If there are fewer graphs than teams, all are split,
         let schedule = check(&[30; 1000], WAYS, Tuning::default());
         assert_eq!((schedule.splits.len(), schedule.items.len()), (1000, 4000));
-        // and none of so many that nobody waits for one.
+        // and if there are many, none is.
         let schedule = check(&vec![300; 20_000], WAYS, Tuning::default());
         assert!(schedule.splits.is_empty() && schedule.pieces.is_empty());
     }
@@ -503,7 +508,7 @@ mod tests {
         let tuning = Tuning { partials: 1 << 20, ..Tuning::default() };
         for question in [WAYS, Question::Summaries { lengths: Lengths::Hops }] {
             let schedule = check(&[3000, 40, 2000], question, tuning);
-            // Sums of a graph's units have room for all multiprocessors at least.
+            // Partial sums have room for all multiprocessors at least.
             assert!(schedule.partials <= 8 * 17 * 3000);
             assert_eq!(schedule.waves.len() > 1, question == WAYS);
         }

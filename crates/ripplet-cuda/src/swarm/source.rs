@@ -1,4 +1,4 @@
-//! The text that is compiled for a question.
+//! Source text of the kernels for a question.
 
 use super::Question;
 use super::layout::{self, Kind};
@@ -6,11 +6,11 @@ use crate::device::Source;
 use crate::text;
 use ripplet_hooks::cpp;
 
-/// What comes before the configuration.
+/// Files before the configuration.
 const BEFORE: [(&str, &str); 2] =
     [("scalar.cuh", cpp::SCALAR), ("platform.cuh", include_str!("../../kernels/platform.cuh"))];
 
-/// What comes behind it.
+/// Files after the configuration.
 const BEHIND: [(&str, &str); 10] = [
     ("state.cuh", include_str!("../../kernels/swarm/state.cuh")),
     ("team.cuh", include_str!("../../kernels/swarm/team.cuh")),
@@ -24,13 +24,13 @@ const BEHIND: [(&str, &str); 10] = [
     ("kernels.cuh", include_str!("../../kernels/swarm/kernels.cuh")),
 ];
 
-/// The kernels that answer a question about graphs whose edges have a direction, or have none, and have
-/// weights, or have none.
+/// Returns the source of the kernels that answer a question about graphs, directed or not, with
+/// weights or without.
 pub fn source(question: Question, directed: bool, weighted: bool) -> Source {
     of_kind(Kind::new(question, directed, weighted))
 }
 
-/// The kernels that answer a kind of question.
+/// Returns the source of the kernels for a kind of run.
 pub(super) fn of_kind(kind: Kind) -> Source {
     let configuration = configuration(kind);
     let checks = layout::checks();
@@ -45,7 +45,7 @@ pub(super) fn of_kind(kind: Kind) -> Source {
     }
 }
 
-/// The constants that `state.cuh` names.
+/// Returns the configuration constants that `state.cuh` describes.
 fn configuration(kind: Kind) -> String {
     format!(
         "namespace ripplet {{\n\

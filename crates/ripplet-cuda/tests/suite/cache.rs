@@ -1,4 +1,4 @@
-//! The cache of compiled kernels: whatever its folder is, and whoever else uses it.
+//! The cache of compiled kernels: with any folder, and with other processes.
 
 use ripplet_cuda::cuda::Version;
 use ripplet_cuda::cuda::cache::{Cache, Compiled, Key, in_turn};
@@ -114,7 +114,7 @@ fn a_damaged_file_is_none_and_is_replaced() {
     for length in (0..100).chain([bytes.len() / 2, bytes.len() - 1]) {
         is_none(&bytes[..length], &format!("cut to {length}"));
     }
-    // Every bit of the head, and some of the code.
+    // Every bit of the header, and some of the code.
     for bit in (0..8 * 100).chain((800..8 * bytes.len()).step_by(997)) {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
@@ -200,10 +200,10 @@ fn what_ended_processes_left_is_removed_and_nothing_else() {
     assert!(foreign.exists());
 }
 
-/// Where a process of `many_processes_share_a_folder` finds the folder.
+/// Variable with the folder of `many_processes_share_a_folder`.
 const SHARED: &str = "RIPPLET_TEST_SHARED_CACHE";
 
-/// Stores and finds until all was seen; each code is whole.
+/// Stores and finds until every key was found; each code is whole.
 fn hammer(cache: &Cache) {
     for round in 0..60_u8 {
         let name = (round % 5).to_string();
@@ -259,7 +259,7 @@ fn threads_take_turns_for_a_key_and_for_no_other() {
             if cache.find(key(text), Some(NVRTC), any).is_some() {
                 return 0;
             }
-            // Those of different keys wait for each other here, so they must be here at once.
+            // Threads of different keys wait for each other here, so they must run concurrently.
             meet.wait();
             cache.store(key(text), &compiled(NVRTC, 1)).expect("it is stored");
             1

@@ -1,4 +1,4 @@
-//! Compressed lists, decoded by lanes and by warps: the sums that plain lists have.
+//! Compressed lists, decoded by lanes and by warps: the sums equal those of plain lists.
 
 use crate::machines::on_gpu;
 use proptest::prelude::*;
@@ -20,7 +20,8 @@ fn graph(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>, keep: bool)
     builder.build(EdgeTable::new(ids, sources, targets).unwrap()).unwrap()
 }
 
-/// Compares both kinds of lists with the sums of the graph's own, all read by lanes, all by warps, and as it is usual.
+/// Compares both kinds of lists with the sums of the graph's own, with all lists read by lanes, by
+/// warps, and by default.
 fn check(graph: &Graph, order: u64) {
     if on_gpu() {
         let device = CudaDevice::new(0);
@@ -54,7 +55,7 @@ proptest! {
     #[test]
     fn any_lists(
         (vertices, pairs) in (1u32..300).prop_flat_map(|n| {
-            // Near one another, or anywhere.
+            // Neighbours that are close, or anywhere.
             let near = (0..n, 0..40u32).prop_map(move |(v, d)| (v, (v + d) % n));
             let pair = prop_oneof![near, (0..n, 0..n)];
             (Just(n), prop::collection::vec(pair, 0..2000))
@@ -66,7 +67,7 @@ proptest! {
     }
 }
 
-/// Lists of all others, of none, of runs between gaps, and of several segments.
+/// Lists of all other vertices, empty ones, runs between gaps, and several segments.
 #[test]
 fn long_lists() {
     let n = 5000;

@@ -1,4 +1,4 @@
-//! The way to a GPU: what there is to say where there is none, and kernels compiled for all of them.
+//! Finding a GPU: the errors without one, and kernels compiled for all architectures.
 
 use ripplet_cuda::cuda::{self, CudaDevice, Version, nvrtc};
 use ripplet_cuda::device::{DeviceError, Source};
@@ -9,7 +9,7 @@ const PLATFORM: &str = include_str!("../../kernels/platform.cuh");
 /// Turing to Hopper.
 pub const ARCHITECTURES: [(u32, u32); 3] = [(7, 5), (8, 0), (9, 0)];
 
-/// A kernel that uses all that `platform.cuh` has.
+/// A kernel that uses everything in `platform.cuh`.
 const KERNEL: &str = "
 namespace ripplet {
 struct Work { Barrier* barrier; u64* sums; };
@@ -27,7 +27,8 @@ fn source(kernel: &str) -> Source {
     Source { name: "test".to_owned(), text: format!("{SCALAR}{PLATFORM}{kernel}") }
 }
 
-/// Whether kernels can be compiled here. Where they must be, that is said by the environment.
+/// Whether kernels can be compiled here. If the environment says that they must be, the test fails
+/// otherwise.
 pub fn has_nvrtc() -> bool {
     match nvrtc::available() {
         Ok(version) => {
@@ -94,7 +95,7 @@ fn products_are_not_fused_with_sums() {
     }
     let kernel = "struct Work { float *x; };
         RIPPLET_KERNEL(f, Work, work, 32, 1) { work.x[0] = work.x[1] * work.x[2] + work.x[3]; }";
-    // An architecture that no NVRTC knows gives PTX, which can be read.
+    // An architecture that no NVRTC knows gives PTX, which is text.
     let ptx = nvrtc::compile(&source(kernel), (99, 0)).expect("it compiles");
     let ptx = String::from_utf8(ptx).expect("PTX is text");
     assert!(ptx.ends_with('\0'), "the driver looks for its end");

@@ -1,5 +1,5 @@
 //! A `CudaDevice` on a driver written in C (`fake_driver.c`), whose memory is the host's: copies,
-//! errors, and what happens after the device was lost.
+//! errors, and calls after the device was lost.
 //!
 //! The driver is found once a process, so each test runs itself again in a process of its own.
 
@@ -17,12 +17,13 @@ const INSIDE: &str = "RIPPLET_TEST_FAKE_DRIVER";
 const DRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_driver.c");
 const NCCL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_nccl.c");
 
-/// Kernels that were compiled by nobody, for the driver to take; see [`cache`].
+/// Kernels that no compiler has seen, for the driver to load; see [`cache`].
 fn source() -> Source {
     Source { name: "kernels".to_owned(), text: "there is no such text".to_owned() }
 }
 
-/// A cache that has machine code of `source`, of whatever NVRTC is here, or of `otherwise`.
+/// A cache with machine code of `source`, for the version of NVRTC that is here, or for
+/// `otherwise`.
 fn cache(folder: &Path, otherwise: Version, code: &[u8]) -> Cache {
     let cache = Cache::at(folder.to_owned());
     let key = Key::new(&source().text, &["--std=c++17", "-default-device", "--fmad=false"], (9, 0));
@@ -118,11 +119,11 @@ fn kernels_get_their_argument() {
             (Launch { shared: 300_000, ..launch("copy") }, "of 232448, to kernel copy"),
             (Launch { shared: u32::MAX, ..launch("copy") }, "shared memory, of 232448"),
         ] {
-            // SAFETY: it is refused.
+            // SAFETY: the launch is refused.
             let refused = unsafe { device.launch(&module, &launch, &[]) }.expect_err("refused");
             assert!(refused.to_string().contains(part), "{refused}");
         }
-        // SAFETY: it is refused.
+        // SAFETY: the launch is refused.
         let refused = unsafe { device.launch(&module, &launch("copy"), &[0; 5000]) };
         assert!(refused.expect_err("refused").to_string().contains("more than 4096 bytes"));
     });
@@ -145,7 +146,7 @@ fn kernels_are_launched_together() {
                 .iter()
                 .map(|argument| (launch("copy"), bytemuck::cast_slice::<_, u8>(argument)));
             let launches: Vec<_> = launches.collect();
-            // SAFETY: the driver's `copy` takes these two addresses, and writes to the second alone.
+            // SAFETY: the driver's `copy` takes these two addresses, and writes only to the second.
             unsafe { device.launch_together(&module, &launches) }.expect("launched");
             device.wait().expect("done");
             for to in &to {
@@ -154,7 +155,7 @@ fn kernels_are_launched_together() {
                 assert_eq!(back, numbers);
             }
         }
-        // SAFETY: it is refused.
+        // SAFETY: the launch is refused.
         let refused = unsafe { device.launch_together(&module, &[(launch("missing"), &[0; 8])]) };
         assert!(refused.expect_err("refused").to_string().contains("kernel missing"));
     });
@@ -168,7 +169,7 @@ fn two() -> Vec<CudaDevice> {
     vec![device(0), device(1)]
 }
 
-/// Each GPU sends the other what it has, as both have other lengths; then each fetches it.
+/// Each GPU sends its message to the other, with different lengths; then each copies it.
 #[test]
 fn what_is_sent_is_received() {
     inside("what_is_sent_is_received", &[TWO], |_| {
@@ -185,7 +186,8 @@ fn what_is_sent_is_received() {
             };
             let sent = [parcel(0, length(rank)), parcel(8, 8)];
             let received = [parcel(2048, length(other)), parcel(2048 + length(other), 8)];
-            // SAFETY: the parcels are within the memory, and each one's sizes are the other's.
+            // SAFETY: the transfers are within the memory, and sizes match between sender and
+            // receiver.
             unsafe { device.carry(&carrier, rank, &sent, &received) }.expect("carried");
             assert_eq!(device.wait_unless(&|| true), Ok(true));
             let mut bytes = vec![0; 2048];
@@ -202,7 +204,7 @@ fn what_is_sent_is_received() {
                 .into()
         });
         let [to, from] = [0, 1].map(|rank| devices[rank].address(&memory[rank]));
-        // SAFETY: there are so many bytes at both, and nothing writes to them meanwhile.
+        // SAFETY: there are 100 bytes at both addresses, and nothing writes to them meanwhile.
         unsafe { devices[0].fetch(to, &devices[1], from, 100) }.expect("fetched");
         let mut bytes = [0; 101];
         devices[0].read(&memory[0], 0, &mut bytes).expect("read");
@@ -210,7 +212,7 @@ fn what_is_sent_is_received() {
     });
 }
 
-/// The way that devices take, with peer access, without it, and where NCCL does not start.
+/// The transport with peer access, without it, and if NCCL does not start.
 #[test]
 fn ways_to_other_gpus() {
     inside("ways_to_other_gpus", &[TWO], |_| {
@@ -285,7 +287,7 @@ fn a_lost_device_gives_errors_and_drops_in_silence() {
             device.timed(&mut || Ok(())).map(|_| ()),
             CudaDevice::with_cache(0, None).map(|_| ()),
         ];
-        // Nothing is asked of the device for what is loaded.
+        // A loaded module needs no call of the device.
         device.load(&source()).expect("loaded before");
         for (at, outcome) in outcomes.into_iter().enumerate() {
             let error = outcome.expect_err(&format!("outcome {at}")).to_string();
@@ -325,7 +327,8 @@ fn kernels_that_the_driver_cannot_load_are_not_found() {
         &[("FAKE_VERSION", "12040")],
         |_| {
             let folder = tempfile::tempdir().expect("a folder");
-            // NVRTC 13's machine code, whose driver this is not, whether NVRTC is here or not.
+            // Machine code of NVRTC 13, which this driver does not load, whether NVRTC is here or
+            // not.
             let cache = cache(folder.path(), NVRTC, ELF);
             let device = CudaDevice::with_cache(0, Some(cache)).expect("a device");
             match (nvrtc::available(), device.load(&source()).map(|_| ())) {
@@ -333,7 +336,7 @@ fn kernels_that_the_driver_cannot_load_are_not_found() {
                 (Ok(nvrtc), Err(DeviceError::TooOld(why))) if nvrtc.major == 13 => {
                     assert!(why.contains("is for CUDA 12.4, and NVRTC 13"), "{why}");
                 }
-                // An NVRTC 12 is this driver's.
+                // This driver loads code of NVRTC 12.
                 (Ok(nvrtc), Ok(())) if nvrtc.major == 12 => {}
                 (nvrtc, loaded) => panic!("{nvrtc:?} {loaded:?}"),
             }

@@ -1,9 +1,10 @@
-//! The real graphs of the repository, and the four generated families: what the CPU finds on them is
-//! what a device must find, for every program with every deterministic schedule; and what a device
-//! finds with `async` must be as good.
+//! Real graphs of the repository and the four generated families. A device must find what the CPU
+//! finds, for every program with every deterministic schedule; with `async`, its results must be as
+//! good.
 //!
-//! On a GPU the families have 2^16 vertices (`RIPPLET_GPU_SCALE` names another power), and each graph
-//! is taken directed and not, weighted and not. On the shim they have 2^6, and there is less of all.
+//! On a GPU the families have 2^16 vertices (`RIPPLET_GPU_SCALE` sets another power), and each
+//! graph is used directed and undirected, weighted and unweighted. On the shim they have 2^6, with
+//! fewer combinations.
 
 use crate::graphs::Edges;
 use crate::machines::{Machine, is_thorough, machine, on_gpu};
@@ -17,8 +18,8 @@ use ripplet_lp::{Executor, Order, Outcome, Program, Round, Schedule, Settings, S
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Real graphs: lists of edges, the small ones first; `LICENSES.md` and `LICENSE` beside them say
-/// whose they are.
+/// Real graphs as edge lists, the small ones first; `LICENSES.md` and `LICENSE` beside them name
+/// the owners.
 const EDGE_LISTS: [(&str, &str); 6] = [
     ("karate", include_str!("../../../ripplet-lp/tests/data/altsoph/karate.edges")),
     ("dolphins", include_str!("../../../ripplet-lp/tests/data/altsoph/dolphins.edges")),
@@ -35,10 +36,10 @@ const METIS: [(&str, &str); 3] = [
     ("pgp", include_str!("../../../../examples/graphs/pgp.graph")),
 ];
 
-/// Edge lists that the shim runs, which takes its time.
+/// Number of edge lists that run on the shim, which is slow.
 const SMALL: usize = 2;
 
-/// A graph and what it is called.
+/// A graph and its name.
 struct Named {
     name: String,
     edges: Edges,
@@ -58,7 +59,7 @@ fn numbers(line: &str) -> impl Iterator<Item = u32> {
     line.split_whitespace().map(|number| number.parse().expect("a number"))
 }
 
-/// Two vertices a line, numbered as they come.
+/// Parses two vertices a line, numbered by first occurrence.
 fn edge_list(text: &str) -> Edges {
     let mut ids = BTreeMap::new();
     let mut id = |name: u32| {
@@ -73,7 +74,7 @@ fn edge_list(text: &str) -> Edges {
     Edges::new(ids.len() as u32, pairs)
 }
 
-/// A vertex's neighbours a line, counted from 1, after a line of sizes.
+/// Parses a vertex's neighbours a line, counted from 1, after a line of sizes.
 fn metis(text: &str) -> Edges {
     let mut lines = text.lines().filter(|line| !line.starts_with('%'));
     let vertices = numbers(lines.next().expect("a line of sizes")).next().expect("a size");
@@ -94,7 +95,7 @@ fn family(name: &str, scale: u32) -> Edges {
     Edges::new(table.ids().len() as u32, pairs)
 }
 
-/// Generated graphs have 2 to this many vertices; the shim's, to that many.
+/// The scale of generated graphs, which have 2 to this power vertices; on the shim `of_shim`.
 pub fn scale(of_shim: u32) -> u32 {
     let asked = std::env::var("RIPPLET_GPU_SCALE").ok().and_then(|scale| scale.parse().ok());
     if on_gpu() { asked.unwrap_or(16) } else { of_shim }
@@ -105,7 +106,7 @@ fn families() -> Vec<(&'static str, Edges)> {
     ["web", "social", "rmat", "road"].map(|name| (name, family(name, scale))).into()
 }
 
-/// The same edges directed or not, weighted or not; weights differ by row.
+/// Variants of a graph, directed or undirected, weighted or not; weights differ by row.
 fn kinds(name: &str, plain: Edges) -> Vec<Named> {
     let weights: Vec<u32> = (0..plain.pairs.len() as u32).map(|row| 1 + row % 11).collect();
     let weighted = Edges { weights: Some(weights), ..plain.clone() };
@@ -116,7 +117,7 @@ fn kinds(name: &str, plain: Edges) -> Vec<Named> {
     all.into_iter().map(|edges| Named::new(name, edges)).collect()
 }
 
-/// All graphs, made once.
+/// All graphs, created once.
 fn graphs() -> &'static [Named] {
     static GRAPHS: OnceLock<Vec<Named>> = OnceLock::new();
     GRAPHS.get_or_init(|| {
@@ -131,7 +132,7 @@ fn graphs() -> &'static [Named] {
     })
 }
 
-/// Every deterministic schedule: both orders, both ways to end ties.
+/// Every deterministic schedule: both orders, both kinds of ties.
 fn schedules() -> Vec<Schedule> {
     let smallest = Schedule { ties: Ties::Smallest, ..Schedule::phased() };
     match is_thorough() {
@@ -140,7 +141,7 @@ fn schedules() -> Vec<Schedule> {
     }
 }
 
-/// As vertices are counted by default; on a GPU, also as if all were large.
+/// The default counting; on a GPU, also with all vertices counted as large.
 fn machines() -> Vec<Machine> {
     let mut all = vec![machine(1, Tuning::default())];
     if on_gpu() {
@@ -154,8 +155,8 @@ fn counts(outcome: &Outcome) -> Vec<[u64; 4]> {
     outcome.rounds.iter().map(of).collect()
 }
 
-/// A program, made for a graph, on every graph with every schedule; `begin` adds what its runs
-/// begin with.
+/// Runs a program, created for each graph, on every graph with every schedule. `begin` adds initial
+/// values to the settings.
 fn check<P: Program>(make: impl Fn(&Graph) -> P, begin: impl Fn(Settings, &Graph) -> Settings) {
     let machines = machines();
     let cpu = CpuExecutor::new(None).unwrap();
@@ -221,8 +222,8 @@ fn seeded() {
     check(|graph| Seeded::new(graph, 0.9).unwrap(), from_seeds);
 }
 
-/// Vertices of 256 consecutive ids are passed over together where all of them are idle: these are of
-/// many such grains, most of which are idle after some rounds, while others are woken late.
+/// Vertex blocks of 256 consecutive ids without active vertices are skipped: after some rounds most
+/// blocks are inactive, while others are activated late.
 #[test]
 fn idle_grains() {
     let machine = machine(1, Tuning::default());
@@ -243,7 +244,7 @@ fn idle_grains() {
     }
 }
 
-/// The published algorithms end when they should, and their first round lets labels fall only.
+/// The published algorithms end when they should, and in their first round labels only decrease.
 #[test]
 fn presets() {
     let machine = machine(1, Tuning::default());
@@ -263,8 +264,8 @@ fn presets() {
     }
 }
 
-/// `async` differs from run to run: its labels are vertices that it settled on, and as good a
-/// partition as `phased`'s.
+/// `async` differs from run to run: its labels are stable, and as good a partition as that of
+/// `phased`.
 #[test]
 fn asynchronous() {
     let machine = machine(1, Tuning::default());
@@ -282,7 +283,7 @@ fn asynchronous() {
             |outcome: &Outcome| Quality::of(graph, &outcome.labels).unwrap().modularity;
         let (found, phased) = (modularity(&found), modularity(&phased));
         println!("{context}: modularity {found:.4}, phased {phased:.4}");
-        // Of a few vertices, any run finds other communities.
+        // On few vertices, any run finds other communities.
         if edges.vertices >= 1 << 12 {
             assert!(found >= phased - 0.05, "{context}: modularity {found}, phased {phased}");
         }

@@ -1,4 +1,4 @@
-//! Every kernel, with every program's hooks in it, compiled for every architecture by NVRTC, which needs
+//! Every kernel, with every program's hooks, compiled for every architecture by NVRTC, which needs
 //! no GPU.
 
 use crate::cuda::{ARCHITECTURES, has_nvrtc};
@@ -34,7 +34,7 @@ fn text_for<P: Program>(
         .expect("a text")
 }
 
-/// Of a graph whose lists are not all on the device.
+/// The kernels of a graph whose lists are not all on the device.
 fn streamed(storage: Storage, edges: &Edges, schedule: Schedule, counter: &str) -> Source {
     let counter = counter.parse().expect("a counter");
     let settings = Settings { schedule, counter, ..Settings::default() };
@@ -44,8 +44,9 @@ fn streamed(storage: Storage, edges: &Edges, schedule: Schedule, counter: &str) 
         .expect("a text")
 }
 
-/// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is
-/// in the first few, and hooks are plain arithmetic on any architecture. The last is the one that takes NVRTC deepest.
+/// Each program, schedule, counter and kind of graph in some text, but not all combinations: every
+/// kernel is in the first few, and hooks are plain arithmetic on any architecture. The last text
+/// makes NVRTC recurse deepest.
 fn texts() -> Vec<Source> {
     let plain = ring(5);
     let other = Edges { weights: Some(vec![2; 5]), ..ring(5).directed() };
@@ -67,7 +68,7 @@ fn texts() -> Vec<Source> {
     ]
 }
 
-/// Each kind of the clustering coefficient's kernels, but for sharded graphs and wide numbers.
+/// Each kind of the clustering coefficient's kernels, except for sharded graphs and wide numbers.
 fn texts_of_lcc() -> Vec<Source> {
     let of = |edges: &Edges, definition| {
         let lcc = Lcc::new(definition).with_triangles();
@@ -81,7 +82,7 @@ fn texts_of_lcc() -> Vec<Source> {
     ]
 }
 
-/// Kinds of the swarms' kernels that have all lines of the others.
+/// Kinds of the swarms' kernels that together contain all lines.
 fn texts_of_swarms() -> Vec<Source> {
     let (normalized, by_arcs, by_weight) = (false, Lengths::Hops, Lengths::Weights);
     let near = Question::Closeness { measure: Closeness::Harmonic, normalized, lengths: by_arcs };
@@ -98,16 +99,16 @@ fn texts_of_swarms() -> Vec<Source> {
 /// Texts that are compiled for the older architectures, too.
 const EVERYWHERE: usize = 2;
 
-/// NVRTC leaves out what only makes code faster; from this version on it knows the option.
+/// Option that makes NVRTC skip optimisations; known from this version on.
 const QUICKLY: &str = "--Ofast-compile=max";
 const QUICKLY_FROM: Version = Version { major: 13, minor: 0 };
 
-/// NVRTC goes deeper than the stack of a thread, where that is small or mostly used.
+/// A thread's stack that is too small for NVRTC's recursion.
 const SMALL_STACK: usize = 256 << 10;
 
-/// All compile on a small stack, too. For the newest architecture the first and the last text of each kind
-/// are compiled as they are for a run; all others as quickly as it can be done, which says as well whether they are
-/// valid, and fit the architecture.
+/// All kernels compile, also when called on a small stack. For the newest architecture, the first
+/// and the last text of each kind are compiled as for a run. All others are compiled without
+/// optimisation, which also checks validity and architecture.
 #[test]
 fn every_kernel_compiles_for_every_architecture() {
     if !has_nvrtc() {

@@ -1,6 +1,5 @@
-//! Vertices of high degree: those that a block scans, those whose labels find no room in its table,
-//! and those that many blocks share; and all degrees, counted as if they were others. What the CPU finds
-//! is what they must find.
+//! Vertices of high degree: block-mapped, with labels that overflow the table, and grid-mapped; and
+//! all degrees, counted by kernels for other degrees. The results must equal the CPU's.
 
 use crate::graphs::{Edges, Storage};
 use crate::machines::machine;
@@ -10,7 +9,8 @@ use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding};
 use ripplet_lp::{Executor, Program, Schedule, Settings, Stop};
 
-/// A ring, two vertices that know all others or every second, and one of middling degree.
+/// A ring, two hubs (neighbours of all vertices, or of every second), and a vertex of medium
+/// degree.
 fn hubs(vertices: u32) -> Edges {
     let ring = (3..vertices).map(move |v| (v, if v + 1 < vertices { v + 1 } else { 3 }));
     let all = (3..vertices).map(|v| (0, v));
@@ -19,14 +19,14 @@ fn hubs(vertices: u32) -> Edges {
     Edges::new(vertices, ring.chain(all).chain(second).chain(some))
 }
 
-/// Tunings that lead a vertex of 7,000 neighbours through each of the ways.
+/// Tunings that count a vertex of 7,000 neighbours with each of the kernels.
 fn tunings() -> [Tuning; 3] {
     [
-        // All blocks count at once, one vertex after the other.
+        // Grid-mapped, one vertex per batch.
         Tuning { scan_most: 0, region: 1, ..Tuning::default() },
-        // Scanned by a block whose table has room for all labels.
+        // Scanned by a block, with room for all labels in its table.
         Tuning { scan_most: u32::MAX, ..Tuning::default() },
-        // The same with too small a table, and where that does not tell, by all blocks.
+        // Scanned with a table that is too small, and grid-mapped if that does not decide.
         Tuning { scan_most: u32::MAX, scan_shared: 20 << 10, ..Tuning::default() },
     ]
 }
@@ -106,7 +106,7 @@ fn countings() -> [Tuning; 3] {
         .map(|counting| Tuning { counting, ..Tuning::default() })
 }
 
-/// `hubs`, and degrees of all classes between the ring's and theirs.
+/// `hubs`, and degrees of all classes between the ring's and the hubs'.
 pub fn all_classes() -> Edges {
     let degrees = [6, 12, 25, 60, 120, 200, 300];
     let between = (0..).zip(degrees).flat_map(|(number, degree)| {
@@ -115,8 +115,8 @@ pub fn all_classes() -> Edges {
     Edges::new(ALL_CLASSES, hubs(ALL_CLASSES).pairs.into_iter().chain(between))
 }
 
-/// Vertices of `all_classes`: no more than a hub of over 1,024 neighbours asks for, as the shim takes its
-/// time where each has a block.
+/// Vertices of `all_classes`: just enough for a hub of over 1,024 neighbours, as the shim is slow
+/// with a block per vertex.
 const ALL_CLASSES: u32 = 1200;
 
 #[test]
@@ -124,7 +124,7 @@ fn every_way_of_counting() {
     let mut edges = all_classes();
     let sync = Settings { stop: Stop::after(2), ..settings(Schedule::sync()) };
     check_under(&countings(), Storage::Plain, &edges, &Lpa::default(), &sync);
-    // Sums of more than 32 bits, and what is carried.
+    // Sums of more than 32 bits, and carries.
     edges.weights =
         Some((0..edges.pairs.len() as u32).map(|row| 1 + row % 7 * (1 << 20)).collect());
     let graph = edges.graph(MAX_SHARD_ARCS);
@@ -137,7 +137,7 @@ fn every_way_of_counting() {
 
 #[test]
 fn a_table_region_that_all_do_not_fit_at_once() {
-    // Vertices that know all others: together they need several times the region.
+    // Vertices that are neighbours of all others: their tables need several times the region.
     let few = (0..8).flat_map(|hub| (8..5000).map(move |v| (hub, v)));
     let ring = (8..5000).map(|v| (v, if v + 1 < 5000 { v + 1 } else { 8 }));
     let edges = Edges::new(5000, few.chain(ring));

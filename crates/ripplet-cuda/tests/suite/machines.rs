@@ -1,5 +1,4 @@
-//! Who runs the conformance suite here: the kernels on the shim, and where `RIPPLET_GPU` is set, on
-//! the first GPU.
+//! Devices under test: the kernels on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
 
 use crate::graphs::{Edges, Storage};
 use crate::oracle::{self, Rules, Total, Variant, Wake};
@@ -15,11 +14,11 @@ pub struct Machine {
     pub name: String,
     pub executor: On,
     pub storage: Storage,
-    /// Whether it runs but some programs and counters, as it differs from others in few places.
+    /// Whether it runs only some programs and counters, as it differs from others in few places.
     pub is_sampled: bool,
 }
 
-/// An executor on one device or the other.
+/// An executor on one kind of device.
 pub enum On {
     Shim(DeviceExecutor<ShimDevice>),
     Gpu(&'static DeviceExecutor<CudaDevice>),
@@ -53,18 +52,18 @@ impl Executor for On {
     }
 }
 
-/// Whether machines are GPUs.
+/// Whether the devices are GPUs.
 pub fn on_gpu() -> bool {
     std::env::var_os("RIPPLET_GPU").is_some()
 }
 
-/// Whether every combination is run: on a GPU, but for `RIPPLET_GPU=sampled`, as under a tool that
+/// Whether every combination is run: on a GPU, unless `RIPPLET_GPU=sampled`, as for a tool that
 /// makes it slow.
 pub fn is_thorough() -> bool {
     std::env::var_os("RIPPLET_GPU").is_some_and(|value| value != "sampled")
 }
 
-/// The first GPU with this tuning, which keeps the kernels that it loads.
+/// The first GPU with this tuning; its executor keeps loaded kernels.
 pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
     static ALL: Mutex<Vec<(Tuning, &DeviceExecutor<CudaDevice>)>> = Mutex::new(Vec::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +77,7 @@ pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
     executor
 }
 
-/// Two GPUs; where there is one, it is both of them.
+/// Two GPUs; if there is one, it takes both roles.
 pub fn gpus() -> DevicesExecutor<CudaDevice> {
     let first = || CudaDevice::new(0).unwrap_or_else(|error| panic!("no GPU: {error}"));
     let second = CudaDevice::new(1).unwrap_or_else(|_| first());
@@ -100,20 +99,21 @@ fn several(streamed_from: Option<u32>, storage: Storage) -> Machine {
     Machine { name, executor, storage, is_sampled: true }
 }
 
-/// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
+/// An executor with this tuning; on the shim, `order` sets the order of threads.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
         let (name, executor) = (format!("on a GPU, {tuning:?}"), On::Gpu(gpu(tuning)));
         return Machine { name, executor, storage: Storage::Plain, is_sampled: false };
     }
-    // The fewest that meet others, and the fewest of which none is the first or the last.
+    // The fewest blocks that wait for one another, and the fewest with one that is neither first
+    // nor last.
     let device = ShimDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
     let executor = On::Shim(DeviceExecutor::new(device).with_tuning(tuning));
     let name = format!("on the shim in order {order}, {tuning:?}");
     Machine { name, executor, storage: Storage::Plain, is_sampled: false }
 }
 
-/// In two orders; on a GPU, which has its own, also as if all vertices were large.
+/// Two orders on the shim. On a GPU, the default, and all vertices counted as large.
 pub fn machines() -> Vec<Machine> {
     let orders = if on_gpu() && !is_thorough() { 0..1 } else { 0..2 };
     let mut all: Vec<_> = orders.map(|order| machine(order, Tuning::default())).collect();
@@ -136,21 +136,22 @@ pub fn machines() -> Vec<Machine> {
     all
 }
 
-/// Of many runs of one kind, each so manieth is done: the shim takes its time.
+/// Of many similar runs, one in `STRIDE` is done on the shim, which is slow.
 pub const STRIDE: usize = 5;
 
-/// Rounds of a run, at most: few are left to come where those of more begin, and `families` runs them to the end.
+/// The most rounds of a run. Few start conditions differ after these, and `families` runs to the
+/// end.
 pub const ROUNDS: u32 = 7;
 
-/// Random graphs that each program runs on, by default, for the same reason.
+/// Random graphs for each program, by default; few, as the shim is slow.
 pub const CASES: u32 = 2;
 
 impl Machine {
-    /// Whether it runs these rules on this graph.
+    /// Whether the machine runs these rules on this graph.
     ///
-    /// Lists that are compressed, or streamed, are read in few places: on the shim, some programs and counters
-    /// come to all of them. What several devices tell one another is labels, totals and columns, however they are
-    /// counted.
+    /// Compressed or streamed lists are read in few places: on the shim, some programs and counters
+    /// reach all of them. Several devices exchange labels, totals and columns, which do not depend
+    /// on the counter.
     pub fn takes(&self, edges: &Edges, rules: Rules) -> bool {
         let is_shared = matches!(self.executor, On::Shims(_) | On::Gpus(_));
         if !self.is_sampled || is_thorough() {
@@ -185,8 +186,8 @@ impl Machine {
 
 /// Whether these rules are run on this graph here.
 ///
-/// The shim compiles each kind of graph, program and schedule anew, and a phase takes it as long as
-/// a round of few vertices, so it is not asked for all of their combinations; a GPU is.
+/// The shim compiles each kind of graph, program and schedule separately, and a phase takes it as
+/// long as a round of few vertices. So it runs some of their combinations, and a GPU runs all.
 pub fn takes(edges: &Edges, rules: Rules) -> bool {
     if let oracle::Counting::Sketch { in_parts: false, .. } = rules.counting {
         return false;
@@ -195,7 +196,8 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
         return true;
     }
     let plain = !edges.directed && edges.weights.is_none();
-    // One program has all kinds of graphs, most have those that have least and most.
+    // One program runs on all kinds of graphs, most run on the smallest and the largest
+    // configuration.
     let is_extreme = edges.directed == edges.weights.is_some();
     if let oracle::Counting::Sketch { slots, twice, .. } = rules.counting {
         // Every sketch with one program and one kind of graph, and one sketch with every program.
@@ -218,7 +220,7 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
             Variant::Seeded { attenuation } => attenuation == 0.625 && is_extreme,
             Variant::Llp { gamma } => plain && gamma == 1 << 14,
             Variant::Slpa { memory } => plain && memory == 2,
-            // Each way of waking, and each total.
+            // Each kind of activation, and each total.
             Variant::Probe { wake: Wake::Change, total } => total == Total::Volume && is_extreme,
             Variant::Probe { total, .. } => total == Total::Members && plain,
             Variant::Suspicion { .. } => false,

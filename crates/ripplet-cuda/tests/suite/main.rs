@@ -1,4 +1,4 @@
-//! The GPU engine: on a machine without a GPU, and where `RIPPLET_GPU` is set, on the first GPU.
+//! Tests of the GPU engine: on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
 
 mod cache;
 #[path = "../../../ripplet-lp/tests/suite/checkpoints.rs"]

@@ -1,4 +1,4 @@
-//! Full iterations in parts: the same moves as a run's, and every arc in one part.
+//! Full iterations in parts: the same changes as a run's, and every arc in one part.
 
 use crate::graphs::Edges;
 use crate::large::all_classes;

@@ -1,4 +1,4 @@
-//! What a run on a device tells beside its labels.
+//! Reports of a run on a device beside its labels.
 
 use crate::graphs::cliques;
 use crate::machines::machine;
@@ -11,7 +11,7 @@ use ripplet_graph::{EdgeTable, GraphBuilder, MAX_SHARD_ARCS};
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::{DeviceSeconds, Executor, Observer, RunError, Settings};
 
-/// Remembers what began.
+/// Records the stages.
 #[derive(Default)]
 struct Stages(Vec<&'static str>);
 
@@ -67,7 +67,7 @@ fn own_bytes(table: EdgeTable) -> f64 {
 
 #[test]
 fn a_vertex_takes_few_bytes_beside_the_graph() {
-    // Labels 4, label totals 4, activity 1; of a phase, its vertices' lists and choices.
+    // Labels 4, label totals 4, activity 1; and lists and choices of a phase's vertices.
     for (name, table, most) in [
         ("road", Road::new(18).generate(), 9.3),
         ("web", Web::new(18).generate(), 9.6),

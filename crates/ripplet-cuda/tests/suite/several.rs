@@ -1,5 +1,5 @@
-//! Several devices that share a run: what the CPU finds is what they must find, whatever their shares are and
-//! by whichever way they hear of one another.
+//! Several devices that share a run: the results must equal the CPU's, for all shares and
+//! transports.
 
 use crate::graphs::{Edges, Storage, cliques};
 use crate::large::all_classes;
@@ -17,7 +17,7 @@ use ripplet_lp::{
     Executor, Order, Outcome, Plan, Program, Round, RunError, Schedule, Settings, Stop,
 };
 
-/// A vote counts less, the more neighbours the voter has: whoever has its lists.
+/// A vote counts less the more neighbours the voter has; its lists may be on another device.
 #[label_program]
 mod modest {
     use ripplet_lp::hooks::*;
@@ -68,7 +68,7 @@ fn shim(number: u64, way: Way) -> ShimDevice {
     if way == Way::Direct { device } else { device.apart(way == Way::Carried) }
 }
 
-/// So many shim devices, which hear of one another by a way.
+/// `count` shim devices with this transport.
 fn devices(count: u64, way: Way) -> DevicesExecutor<ShimDevice> {
     let devices = (0..count).map(|number| shim(number, way)).collect();
     let executor = DevicesExecutor::new(devices).unwrap();
@@ -82,7 +82,7 @@ fn web(scale: u32) -> Edges {
     Edges::new(table.ids().len() as u32, pairs)
 }
 
-/// The same, each edge with a weight and a direction.
+/// Adds a weight and a direction to each edge.
 fn with_all(edges: Edges) -> Edges {
     let weights = (0..edges.pairs.len() as u32).map(|row| 1 + row % 7).collect();
     Edges { weights: Some(weights), ..edges.directed() }
@@ -112,7 +112,7 @@ fn check<P: Program>(
 ) {
     let cpu = CpuExecutor::new(Some(2)).unwrap();
     let expected = cpu.run(&edges.graph(MAX_SHARD_ARCS), program, settings, &mut ()).unwrap();
-    // A directed graph is of several shards, whose bounds are none of the shares'.
+    // A directed graph has several shards, with bounds that differ from the shares'.
     let shard_arcs = if edges.directed { 1000 } else { MAX_SHARD_ARCS };
     let graph = edges.stored(shard_arcs, storage);
     let found = executor.run(graph.view(), program, settings, &mut ()).unwrap();
@@ -124,7 +124,8 @@ fn check<P: Program>(
     assert_eq!(found.reason, expected.reason, "{name}");
 }
 
-/// As many bytes by each way, but in `sync`, where mirrors are brought as a whole, or those who change write there.
+/// All transports move the same number of bytes, except in `sync`: there mirrors are sent whole, or
+/// written in place.
 #[test]
 fn by_every_way() {
     let (edges, lpa) = (web(9), Lpa::default());
@@ -143,8 +144,9 @@ fn by_every_way() {
     }
 }
 
-/// Two floods from the ends of paths of different lengths: rounds that look at few vertices, of which few or many change,
-/// follow such as looked at nearly all, and are followed by them. Whoever was told in one way is known in all.
+/// Two floods from the ends of paths of different lengths. Rounds that visit few vertices, with few
+/// or many changes, follow rounds that visit nearly all, and precede them. Changes must arrive with
+/// either kind of exchange.
 #[test]
 fn few_after_many_and_many_after_few() {
     let web = web(9);
@@ -164,7 +166,8 @@ fn few_after_many_and_many_after_few() {
     let cpu = CpuExecutor::new(Some(1)).unwrap();
     let graph = edges.graph(MAX_SHARD_ARCS);
     let rounds = cpu.run(&graph, &Flood {}, &begun, &mut ()).unwrap().rounds;
-    // A round is told of at once behind one that looked at a quarter; a letter has room for a sixteenth.
+    // Changes are mirrored at once after a round that visited a quarter; a message has room for a
+    // sixteenth.
     let [many, letter] = [4, 16].map(|share| u64::from(vertices) / share);
     let pairs = || rounds.windows(2).map(|two| (two[0].visited >= many, two[1].changed));
     assert!(pairs().any(|(is_full, changed)| !is_full && changed > letter), "{rounds:?}");
@@ -175,7 +178,8 @@ fn few_after_many_and_many_after_few() {
     }
 }
 
-/// Vertices of all degrees, one of them with half of the arcs; shares that begin within a stretch of a phase.
+/// Vertices of all degrees, one of them with half of the arcs; shares that begin within a block of
+/// a phase's units.
 #[test]
 fn three_uneven_shares() {
     let executor = devices(3, Way::Direct);
@@ -186,7 +190,8 @@ fn three_uneven_shares() {
     check(&executor, &edges, Storage::Compressed, &Modest {}, &in_phases(3));
 }
 
-/// The default program asks for totals of degrees, which nobody else's compressed lists tell.
+/// The default program uses totals of degrees, which compressed lists of other ranks cannot
+/// provide.
 #[test]
 fn compressed_lists() {
     let executor = devices(2, Way::Copied);
@@ -227,7 +232,8 @@ fn every_program() {
     }
 }
 
-/// `async` differs from run to run, but settles: then every vertex has a label that most of its neighbours have.
+/// `async` differs from run to run, but converges: then every vertex has a label that most of its
+/// neighbours have.
 #[test]
 fn asynchronous() {
     let edges = web(9);
@@ -252,12 +258,12 @@ fn asynchronous() {
                 lists[v as usize].iter().map(|(u, _)| votes(found.labels[*u as usize])).max();
             most.is_some_and(|most| votes(found.labels[v as usize]) < most)
         });
-        // The published one ends when 5 % change.
+        // The published algorithm ends when at most 5 % change.
         assert!(wrong.count() as u32 <= graph.vertices() / 8, "{way}");
     }
 }
 
-/// Nobody waits for a device that was lost, at whatever point of a round.
+/// No device waits for one that was lost, at any point of a round.
 #[test]
 fn a_lost_device_ends_the_run() {
     let graph = web(8).graph(MAX_SHARD_ARCS);
@@ -278,7 +284,8 @@ fn needs(plans: &[Plan]) -> Vec<u64> {
     plans.iter().map(Plan::total_device).collect()
 }
 
-/// The smaller device has fewer vertices; where all that must be everywhere does not fit, it is named.
+/// The smaller device gets fewer vertices. If the arrays that every device needs do not fit, the
+/// error names it.
 #[test]
 fn devices_of_unequal_memory() {
     let graph = web(12).graph(MAX_SHARD_ARCS);
@@ -308,8 +315,8 @@ fn devices_of_unequal_memory() {
     assert!(matches!(error, Err(RunError::DeviceMemory { room: 2000, limited: true, .. })));
 }
 
-/// Lists from one of a rank's vertices on are fetched, of some ranks all and of others none; a share may begin within
-/// a block, and a shard.
+/// Lists from one of a rank's vertices on are fetched: all of some ranks', and none of others'. A
+/// share may begin within a block, and within a shard.
 #[test]
 fn lists_that_stay_in_the_hosts_memory() {
     let (edges, lpa) = (web(9), Lpa::default());
@@ -347,7 +354,8 @@ fn lists_that_stay_in_the_hosts_memory() {
     );
 }
 
-/// What two devices together have no room for stays in the host's memory, within what each may have.
+/// Lists that two devices together have no room for stay in the host's memory, within each device's
+/// limit.
 #[test]
 fn a_graph_that_fits_no_devices() {
     let graph = web(12).graph(MAX_SHARD_ARCS);

@@ -1,4 +1,4 @@
-//! The shim does what CUDA promises, and says so when a kernel does not keep its side.
+//! The shim does what CUDA guarantees, and reports kernels that break the rules.
 
 use proptest::prelude::*;
 use ripplet_cuda::device::{Address, Device, DeviceError, Launch, Source};
@@ -7,7 +7,7 @@ use ripplet_hooks::cpp::SCALAR;
 
 const PLATFORM: &str = include_str!("../../kernels/platform.cuh");
 
-/// The argument of the tests' kernels.
+/// Argument of the tests' kernels.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Argument {
@@ -25,7 +25,7 @@ fn source(kernels: &str) -> Source {
     Source { name: "test".into(), text: [SCALAR, PLATFORM, ARGUMENT, kernels].concat() }
 }
 
-/// A kernel `k` whose body is `body`.
+/// A kernel `k` with this body.
 fn kernel(body: &str) -> Source {
     source(&format!("RIPPLET_KERNEL(k, Argument, a, 1024, 1) {{ {body} }}"))
 }
@@ -34,7 +34,7 @@ fn launch(blocks: u32, threads: u32) -> Launch {
     Launch { kernel: "k", blocks, threads, shared: 0, cooperative: false }
 }
 
-/// Runs a kernel on values; the results, of which there are `results`.
+/// Runs a kernel on values; returns `results` results.
 fn run(
     device: &ShimDevice,
     source: &Source,
@@ -52,8 +52,8 @@ fn run(
         results: device.address(&output),
         count: values.len() as u64,
     };
-    // SAFETY: kernels take `Argument`; its memory lives until the end of this function, and the
-    // kernels that leave it stay within the guards around it.
+    // SAFETY: kernels take `Argument`; its memory lives until the end of this function, and kernels
+    // that leave it stay within the guards around it.
     unsafe { device.launch(&module, launch, bytemuck::bytes_of(&argument))? };
     device.wait()?;
     let mut read = vec![0; results];
@@ -61,7 +61,7 @@ fn run(
     Ok(read)
 }
 
-/// What a kernel's launch says is wrong.
+/// The fault of a kernel's launch.
 fn failure(source: &Source, launch: &Launch) -> String {
     let error = run(&ShimDevice::new(), source, launch, &[0; 1024], 1024)
         .expect_err("the kernel breaks a rule");
@@ -265,7 +265,7 @@ fn atomics_and_the_rest_do_what_cuda_says() {
     assert_eq!(results[32..40], [0, 64, 0, 31 << 8, minus_one, minus_one, 9, 0]);
 }
 
-/// A block's shared memory holds 0xA5 until it is written, and each block has its own.
+/// A block's shared memory has 0xA5 until it is written, and each block has its own.
 #[test]
 fn shared_memory_is_a_blocks_own() {
     let body = format!(
@@ -286,7 +286,7 @@ fn shared_memory_is_a_blocks_own() {
     }
 }
 
-/// A sum over blocks that wait for one another, and for what another thread does meanwhile.
+/// A sum over blocks that wait for one another, and for another thread's writes.
 #[test]
 fn blocks_of_a_cooperative_launch_meet() {
     let body = format!(
@@ -354,8 +354,8 @@ fn lanes_at_different_calls_of_a_collective_are_an_error() {
     assert_says(&said, &["thread 7", "thread 0", "all lanes of a warp must meet at one call"]);
 }
 
-/// The same line of a function, called from two places. (Where fibers are `ucontext`s, the way is
-/// not known.)
+/// A collective in a function that is called from two places. (With `ucontext`, callers are not
+/// known.)
 #[test]
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn lanes_that_come_by_different_ways_are_an_error() {
@@ -366,7 +366,7 @@ fn lanes_that_come_by_different_ways_are_an_error() {
     assert_says(&said, &["thread 7", "thread 0", "reached by another call"]);
 }
 
-/// A compiler that doubles what stands between two branches on one condition (GCC threads jumps so)
+/// A compiler that duplicates code between two branches on one condition (GCC's jump threading)
 /// must not make two calls of one.
 #[test]
 fn lanes_that_went_different_ways_meet_again() {
@@ -463,7 +463,7 @@ fn writes_outside_are_errors() {
     assert_says(&said, &["block 1 wrote to byte -1 of its shared memory"]);
 }
 
-/// The process lives on, and so does another device.
+/// The process survives, and so does another device.
 #[test]
 fn what_c_plus_plus_leaves_undefined_is_an_error() {
     let wild = "volatile u32* far = (u32*)(a.count << 20);";
@@ -507,7 +507,7 @@ fn waiting_for_ever_is_an_error() {
     }
 }
 
-/// Lanes are threads of their own: one may wait for another between collectives.
+/// Lanes are independent threads: one may wait for another between collectives.
 #[test]
 fn waiting_for_another_lane_ends() {
     for nap in ["", "__nanosleep(100)"] {
@@ -522,7 +522,7 @@ fn waiting_for_another_lane_ends() {
     }
 }
 
-/// As on a GPU: nothing runs after a failure, and every call says so.
+/// As on a GPU: nothing runs after a failure, and every call reports it.
 #[test]
 fn a_failed_device_stays_failed() {
     let device = ShimDevice::new();
@@ -578,7 +578,7 @@ fn memory_is_counted_aligned_and_undefined_at_first() {
     );
 }
 
-/// The last to write wins: who that is differs from order to order, and not for one order.
+/// The last writer wins; it differs between orders, and is the same for one order.
 #[test]
 fn another_order_shows_a_race() {
     let bodies = [

@@ -1,4 +1,5 @@
-//! Graphs whose lists are not all in a device's memory: what the CPU finds is what must be found, whatever the budget.
+//! Graphs whose lists are not all in a device's memory: the results must equal the CPU's, whatever
+//! the budget.
 
 use crate::graphs::{Edges, Storage};
 use crate::machines::on_gpu;
@@ -17,7 +18,7 @@ use ripplet_lp::{
 };
 use std::sync::Arc;
 
-/// Communities with edges between them, and two vertices that many know.
+/// Communities with edges between them, and two hubs.
 fn web(vertices: u32) -> Edges {
     let mut state = 1u32;
     let mut draw = move |below: u32| {
@@ -35,7 +36,7 @@ fn web(vertices: u32) -> Edges {
     Edges::new(vertices, pairs)
 }
 
-/// The same with weights from 1 to 9.
+/// Adds weights from 1 to 9.
 fn weighted(edges: Edges) -> Edges {
     let weights = (0..edges.pairs.len()).map(|at| 1 + (at % 9) as u32).collect();
     Edges { weights: Some(weights), ..edges }
@@ -49,7 +50,7 @@ fn phased(phases: u32) -> Schedule {
     Schedule { order: Order::Phased { phases }, ..Schedule::phased() }
 }
 
-/// The least that a run needs, with this share of the rest.
+/// The least memory that a run needs, with this share of the rest.
 fn budget<P: Program, D: Device>(
     on: impl Fn(Option<u64>) -> DeviceExecutor<D>,
     share: f64,
@@ -71,14 +72,15 @@ fn gpu(limit: Option<u64>) -> DeviceExecutor<CudaDevice> {
     DeviceExecutor::new(CudaDevice::new(0).unwrap()).with_memory(limit)
 }
 
-/// How lists come that are not on the device, and the share of its memory that is not needed least.
+/// Supply of lists that are not on the device, and the share of the memory beyond the least.
 type Room = (Tuning, f64);
 
 fn supplied(supply: Supply) -> Tuning {
     Tuning { supply, ..Tuning::default() }
 }
 
-/// Runs on the GPU where there is one, and on the shim otherwise, with a share of what is not needed least.
+/// Runs on the GPU if there is one, otherwise on the shim, with a share of the memory beyond the
+/// least.
 fn run<P: Program>(
     room: Room,
     graph: GraphView<'_>,
@@ -111,7 +113,7 @@ fn counts(outcome: &Outcome) -> Vec<[u64; 3]> {
     outcome.rounds.iter().map(|round| [round.changed, round.visited, round.scanned]).collect()
 }
 
-/// With as little as can be, and with more; in one shard, and in several.
+/// Runs with the least memory, and with more; in one shard, and in several.
 fn check<P: Program>(
     edges: &Edges,
     storage: Storage,
@@ -159,7 +161,7 @@ fn phases() {
     }
 }
 
-/// Lists that are wanted in phases that follow one another come together, as many as there is room for.
+/// Lists that consecutive phases request are fetched together, as many as there is room for.
 #[test]
 fn several_phases_together() {
     let edges = web(2000);
@@ -170,7 +172,7 @@ fn several_phases_together() {
     }
 }
 
-/// Of what comes ahead, most has room, and little comes twice.
+/// Most prefetched lists have room, and few are fetched twice.
 #[test]
 fn what_comes_ahead_has_room() {
     let graph = web(6000).stored(MAX_SHARD_ARCS, Storage::Plain);
@@ -181,7 +183,7 @@ fn what_comes_ahead_has_room() {
         let [moved] = found.unwrap().lists_moved[..] else { panic!("one round") };
         // Each list once in a round in which all are active.
         let (all, unstaged) = (plan.graph_streamed, moved.unstaged);
-        // A graph of few units has phases that differ more than there is room for.
+        // On a graph of few units, phases differ by more than the spare room.
         assert!(unstaged <= all / 4, "{ahead}: {unstaged} of {all} bytes");
         assert!(
             (all - unstaged..all + all / 4).contains(&moved.fetched),
@@ -214,7 +216,8 @@ fn sketches_and_columns() {
     check(&edges, Storage::Plain, &Slpa::default(), &settings(Schedule::sync()), &[0.3]);
 }
 
-/// Rounds go forwards and backwards in turns: what is there when a round ends need not come again.
+/// Rounds alternate between forwards and backwards: lists that are present at the end of a round
+/// need not be copied again.
 #[test]
 fn what_is_there_is_used_first() {
     let graph = web(1500).stored(MAX_SHARD_ARCS, Storage::Plain);
@@ -228,7 +231,7 @@ fn what_is_there_is_used_first() {
     assert!(second < first && third < first, "{first}, {second}, {third}");
 }
 
-/// Lists so long that they are fetched by the piece, and counted by many blocks.
+/// Lists so long that they are fetched in pieces, and counted by many blocks.
 #[test]
 fn long_lists() {
     let near = |v: u32| (0..6).map(move |step| (v, (v + step) % 8999 + 1));
@@ -243,7 +246,7 @@ fn long_lists() {
     check(&edges, Storage::Plain, &Lpa::default(), &sketched, &[0.0]);
 }
 
-/// Words of somebody else's, as a mapped file's are.
+/// Words with another owner, as those of a mapped file.
 struct Elsewhere(Vec<u32>);
 
 impl AsRef<[u8]> for Elsewhere {
@@ -256,7 +259,7 @@ fn elsewhere(words: &[u32]) -> Buffer<u32> {
     Buffer::shared(Arc::new(Elsewhere(words.to_vec())), 0..4 * words.len()).unwrap()
 }
 
-/// A graph in a file, which has more bytes than the host's memory has room for, is read from there.
+/// A graph in a file that is larger than the host's memory limit is read from the file.
 #[test]
 fn a_file_that_the_host_has_no_room_for() {
     let here = web(1200).graph(3000);
@@ -284,7 +287,7 @@ fn a_file_that_the_host_has_no_room_for() {
     assert_eq!(narrow.graph_host, graph.bytes() - graph.shared_bytes());
     assert!(narrow.items.iter().any(|item| item.purpose == "staging buffer"), "{narrow:?}");
     assert!(narrow.graph_streamed > 0 && narrow.total_device() <= limit, "{narrow:?}");
-    // What is in memory already has its room.
+    // A graph in memory is already counted.
     assert_eq!(with(Some(0), &here).0.graph_host, here.bytes());
     let found = executor.run(&graph, &program, &settings, &mut ()).unwrap();
     let expected = CpuExecutor::new(Some(2)).unwrap();
@@ -300,7 +303,7 @@ fn in_place() {
     for supply in [Supply::Locked, Supply::Ferried] {
         let room = (supplied(supply), 0.3);
         let (found, _) = run(room, graph.view(), &Lpa::default(), &asynchronous, &mut ());
-        // It differs from run to run; but communities are found.
+        // The result differs from run to run, but has communities.
         let mut labels = found.unwrap().labels;
         labels.sort_unstable();
         labels.dedup();
@@ -332,7 +335,7 @@ impl Keeper for After {
     }
 }
 
-/// Whom a change wakes is found out late, but not later than a state is asked for.
+/// Deferred activation is completed before a state is read.
 #[test]
 fn a_state_is_whole() {
     let edges = web(1200);
@@ -346,7 +349,7 @@ fn a_state_is_whole() {
     let (here, there) = (here.1.unwrap(), there.1.unwrap());
     assert_eq!(here.active, there.active);
     assert_eq!(here.labels, there.labels);
-    // So it is where devices share the run.
+    // Also if devices share the run.
     let devices = (0..2).map(|order| ShimDevice::with_order(order).with_resident_blocks(2));
     let tuning = Tuning { streamed_from: Some(300), ..Tuning::default() };
     let devices = DevicesExecutor::new(devices.collect()).unwrap().with_tuning(tuning);
@@ -361,7 +364,7 @@ fn a_state_is_whole() {
     assert_eq!(found.unwrap().labels, expected.labels);
 }
 
-/// Whoever is done first leaves the other what it still reads.
+/// The run that ends first leaves the other what it still reads.
 #[test]
 fn two_runs_at_once() {
     let edges = web(1200);

@@ -1,4 +1,4 @@
-//! What a device does differently: classes of lists, slices, parts; and what its runs promise.
+//! What a device does differently: classes of lists, slices, parts; and the guarantees of its runs.
 
 use super::graphs::Edges;
 use super::machines::{run, run_lcc};
@@ -43,8 +43,8 @@ fn families() {
     check(Road::new(scale).generate().unwrap(), "road");
 }
 
-/// Everybody in a clique, and as many more as know all of its first half: lists of every class up to
-/// more than a table holds, with neighbours that are in no part of it.
+/// A clique, and as many vertices that are neighbours of its first half: lists of every class up to
+/// more than a table holds, with neighbours in no part of the table.
 #[test]
 fn lists_of_every_length() {
     let sizes: &[u32] = if is_thorough() { &[33, 513, 1025, 4097, 9000] } else { &[33, 513, 600] };
@@ -65,7 +65,7 @@ fn lists_of_every_length() {
     }
 }
 
-/// Remembers stages, and cancels when it was asked so often.
+/// Records stages, and cancels after a number of checks.
 struct Watch {
     patience: usize,
     asked: AtomicUsize,

@@ -1,4 +1,4 @@
-//! Who runs the suite here: the kernels on the shim, and where `RIPPLET_GPU` is set, on the first GPU.
+//! Devices under test: the kernels on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
 
 use crate::machines::{gpu, on_gpu};
 use ripplet_analytics::lcc::{Definition, Lcc, Outcome};
@@ -7,8 +7,8 @@ use ripplet_cuda::lcc::{DeviceLcc, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_graph::Graph;
 
-/// Runs with triangles: on the shim with threads in an order that `order` draws. Of three orders one has
-/// wide numbers of edges; and one has launches of few blocks, and no hubs.
+/// Runs with triangles; on the shim, `order` sets the order of threads. Of three orders, one has
+/// wide numbers of edges, and one has launches of few blocks and no hubs.
 pub fn run(graph: &Graph, definition: Definition, order: usize) -> Outcome {
     run_lcc(graph, Lcc::new(definition).with_triangles(), order)
 }

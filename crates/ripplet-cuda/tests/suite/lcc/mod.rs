@@ -1,4 +1,4 @@
-//! The clustering coefficient on a device: the suite that the CPU passes, and what is a device's alone.
+//! Clustering coefficients on a device: the CPU's suite, and tests for devices only.
 
 mod device;
 #[path = "../../../../ripplet-analytics/tests/suite/graphs.rs"]

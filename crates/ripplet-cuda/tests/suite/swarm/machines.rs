@@ -1,5 +1,5 @@
-//! Who runs the suite here: the kernels on the shim, and where `RIPPLET_GPU` is set, on the first GPU. And what is
-//! compared.
+//! Devices under test: the kernels on the shim and, if `RIPPLET_GPU` is set, on the first GPU; and
+//! comparisons.
 
 use crate::lcc::graphs::Edges;
 use crate::machines::on_gpu;
@@ -18,8 +18,8 @@ use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, Grap
 use ripplet_graph::{Direction, Duplicates, SelfLoops};
 use ripplet_lp::RunError;
 
-/// The usual one; all graphs split, in waves of one group; shared memory for the least alone, and launches of
-/// an item or two.
+/// The default; all graphs split, in waves of one group; little shared memory; and launches of one
+/// or two items.
 pub fn tunings() -> [Tuning; 4] {
     let usual = Tuning::default();
     let split = Tuning { split_over: u64::MAX, partials: 0, ..usual };
@@ -31,18 +31,18 @@ pub fn tunings() -> [Tuning; 4] {
     ]
 }
 
-/// What the edges of graphs weigh.
+/// Weights of the edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weighing {
-    /// They have no weights.
+    /// No weights.
     Not,
-    /// One of few numbers, so that many ways are equally long.
+    /// Few different weights, so that many paths are equally long.
     Few,
-    /// The same, some of them 0.
+    /// Few different weights, some of them 0.
     FewAndNone,
-    /// One of many.
+    /// Many different weights.
     Many,
-    /// Nearly the largest that is stored.
+    /// Nearly the largest weight that can be stored.
     Huge,
 }
 
@@ -61,12 +61,12 @@ impl Weighing {
     }
 }
 
-/// The graphs as a batch, with loops and duplicates where they are kept.
+/// The graphs as a batch; `keep` is whether loops and duplicates are kept.
 pub fn batch(graphs: &[Edges], directed: bool, keep: bool) -> GraphBatch {
     weighed_batch(graphs, directed, keep, Weighing::Not)
 }
 
-/// The same with weights.
+/// The graphs as a batch with weights.
 pub fn weighed_batch(
     graphs: &[Edges],
     directed: bool,
@@ -98,7 +98,7 @@ pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// What is asked, where ways can be counted.
+/// Questions on graphs whose paths can be counted.
 pub fn questions(lengths: Lengths) -> Vec<Question> {
     let mut questions = questions_of_distances(lengths);
     questions.extend([
@@ -109,7 +109,7 @@ pub fn questions(lengths: Lengths) -> Vec<Question> {
     questions
 }
 
-/// What is asked where they cannot, as some edges weigh nothing.
+/// Questions on graphs whose paths cannot be counted, as some edges have length 0.
 pub fn questions_of_distances(lengths: Lengths) -> Vec<Question> {
     let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
     vec![
@@ -124,7 +124,7 @@ pub fn questions_of_distances(lengths: Lengths) -> Vec<Question> {
     ]
 }
 
-/// What is found, bit by bit.
+/// Results, compared bit by bit.
 #[derive(Debug, PartialEq)]
 pub enum Found {
     Values(Vec<u64>),
@@ -133,7 +133,7 @@ pub enum Found {
     Summaries(Vec<GraphSummary>),
 }
 
-/// What the CPU finds.
+/// Results of the CPU.
 pub fn on_cpu(graphs: BatchSlice<'_>, question: Question) -> Found {
     let values = |values: Result<Vec<f64>, _>| {
         let values: Result<Vec<f64>, ripplet_analytics::RunError> = values;
@@ -160,7 +160,7 @@ pub fn on_cpu(graphs: BatchSlice<'_>, question: Question) -> Found {
     }
 }
 
-/// What a device finds.
+/// Results of a device.
 pub fn on_device<D: Device>(
     swarm: &mut DeviceSwarm<D>,
     graphs: BatchSlice<'_>,
@@ -189,8 +189,8 @@ pub fn on_device<D: Device>(
     })
 }
 
-/// Compares what a device finds with the CPU, whose suite compares it with everything else: with this tuning, on
-/// the shim with threads in an order that `order` draws.
+/// Compares a device with the CPU, whose suite compares it with everything else. On the shim,
+/// `order` sets the order of threads.
 pub fn check(whole: &GraphBatch, questions: &[Question], tuning: Tuning, order: u64) {
     if on_gpu() {
         let device = CudaDevice::new(0);

@@ -1,5 +1,5 @@
-//! Distances and shortest ways in many graphs on a device: what the CPU finds, bit by bit, and what is a
-//! device's alone.
+//! Distances and shortest paths in many graphs on a device: the same bits as on the CPU, and tests
+//! for devices only.
 
 mod machines;
 mod promises;

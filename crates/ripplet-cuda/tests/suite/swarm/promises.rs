@@ -1,4 +1,4 @@
-//! What runs promise: their memory, that they can be ended, and that parts make the whole.
+//! Guarantees of runs: memory, cancelling, and that parts give the same results as the whole.
 
 use super::machines::{Found, Weighing, batch, bits, on_cpu, on_device, weighed_batch};
 use crate::lcc::graphs::Edges;
@@ -68,7 +68,7 @@ fn a_run_needs_what_is_planned_and_no_more() {
             let device = swarm.executor().device();
             let taken = device.properties().memory - device.free_memory().unwrap();
             assert_eq!(taken, needed, "{question:?}");
-            // Half of it: one part after the other.
+            // With half of it, one part after the other.
             let found = ask(&mut on_shim_with(needed / 2, tuning), &graphs, question);
             assert_eq!(found, Ok(expected), "{question:?}");
         }
@@ -89,7 +89,7 @@ fn a_graph_that_does_not_fit_is_refused_with_its_plan() {
     }
 }
 
-/// Cancels when it was asked so often.
+/// Cancels after a number of checks.
 struct Watch {
     patience: usize,
     asked: AtomicUsize,
@@ -150,7 +150,7 @@ fn some_graphs_of_a_batch() {
     assert_eq!(bits(&some), bits(&all[skipped..skipped + some.len()]));
 }
 
-/// A graph, alone and as a batch of one.
+/// A single graph, and the same as a batch of one.
 fn alone(directed: bool) -> (Graph, GraphBatch) {
     let edges = Edges::undirected(100, (0..300).map(|i| (i * 7 % 100, i * i % 97)));
     let edges = Edges { directed, ..edges };
@@ -181,7 +181,7 @@ fn a_graph_alone() {
     assert!(refused.to_string().contains("--device cpu"), "{refused}");
 }
 
-/// Of some sources at a time, whose rows are all; an error of who takes them ends the run.
+/// Rows of some sources at a time are all rows; an error of `take` ends the run.
 #[test]
 fn rows_of_a_graph_alone() {
     let mut swarm = on_shim().with_tuning(Tuning { rows: 1, ..Tuning::default() });
@@ -226,7 +226,7 @@ fn distances_that_may_add_up_to_more_than_64_bits_are_refused() {
     let graphs = weighed_batch(&path(70_000), false, false, Weighing::Huge);
     let refused = swarm.reach(graphs.all(), lengths, &()).unwrap_err().to_string();
     assert!(refused.contains("64 bits") && refused.contains("--device cpu"), "{refused}");
-    // Which is a matter of weights.
+    // The limit concerns weights only.
     let graphs = weighed_batch(&path(50), false, false, Weighing::Huge);
     let question = Question::Summaries { lengths };
     let found = on_device(&mut swarm, graphs.all(), question, &()).unwrap();

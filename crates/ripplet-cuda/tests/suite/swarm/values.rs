@@ -1,4 +1,4 @@
-//! Values: of random batches, and of those that have graphs of every class.
+//! Values of random batches, and of batches with graphs of every class.
 
 use super::machines::{
     Weighing, batch, check, questions, questions_of_distances, tunings, weighed_batch,
@@ -13,7 +13,7 @@ fn ring(n: u32) -> Edges {
     Edges::directed(n, (0..n).map(|v| (v, (v + 1) % n)))
 }
 
-/// A graph of so many vertices, each with arcs to some that a row of numbers gives.
+/// A graph of `n` vertices with pseudo-random arcs.
 fn scattered(n: u32, degree: u32) -> Edges {
     let target =
         |v: u32, i: u32| (v.wrapping_mul(7919) ^ (v * degree + i).wrapping_mul(2_654_435_761)) >> 7;
@@ -65,7 +65,7 @@ fn check_by_arcs(graphs: &[Edges], directed: bool, keep: bool, tuning: Tuning, o
     check(&batch(graphs, directed, keep), &questions(Lengths::Hops), tuning, order);
 }
 
-/// By weights, weights are what ways are by arcs: of graphs of every size.
+/// Weights of every kind, on graphs of every size.
 #[test]
 fn weights_of_every_kind() {
     let graphs = [ring(1), ring(2), ring(65), ring(0), scattered(90, 4), scattered(40, 9)];
@@ -76,14 +76,14 @@ fn weights_of_every_kind() {
         let none = weighed_batch(&graphs, directed, keep, Weighing::FewAndNone);
         check(&none, &questions_of_distances(Lengths::Weights), tuning, order);
     }
-    // Where arcs are counted they change nothing.
+    // With lengths in hops, weights change nothing.
     let some = weighed_batch(&graphs, true, false, Weighing::Many);
     check(&some, &questions(Lengths::Hops), tunings()[0], 0);
-    // And a graph without has arcs of length 1.
+    // A graph without weights has arcs of length 1.
     check(&batch(&graphs, false, false), &questions(Lengths::Weights), tunings()[1], 1);
 }
 
-/// Without vertices, of one, of two, around the sources of a group, and of so many that there are several.
+/// Graphs of no vertices, one, two, around the sources of a group, and several groups.
 #[test]
 fn graphs_of_every_size() {
     let mut graphs: Vec<Edges> = [0, 1, 2, 0, 63, 64, 65, 130, 1, 0].map(ring).into();
@@ -94,7 +94,7 @@ fn graphs_of_every_size() {
     }
 }
 
-/// Lists that a whole warp reads, among short ones: of one vertex that all others know, and of two.
+/// Lists that a whole warp reads, among short ones: of one hub, and of two.
 #[test]
 fn graphs_with_hubs() {
     let star = |n: u32| Edges::undirected(n, (1..n).map(|v| (0, v)));
@@ -104,7 +104,7 @@ fn graphs_with_hubs() {
     check_by_arcs(&graphs, true, true, tunings()[3], 0);
 }
 
-/// More graphs than teams, as small as they come.
+/// More graphs than teams, as small as possible.
 #[test]
 fn many_small_graphs() {
     let graphs: Vec<Edges> = (0..150).map(|at| scattered(at % 23, at % 5)).collect();
