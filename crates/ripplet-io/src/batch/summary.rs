@@ -131,7 +131,12 @@ mod tests {
             graph_ignored: false,
             asides: Vec::new(),
         };
-        ReadSummary { edges: 3, columns: Some(Box::new(columns)), directed: false, notes: Vec::new() }
+        ReadSummary {
+            edges: 3,
+            columns: Some(Box::new(columns)),
+            directed: false,
+            notes: Vec::new(),
+        }
     }
 
     #[test]
