@@ -214,7 +214,7 @@ fn tables_from_standard_input_may_be_parquet() {
 fn a_file_that_is_not_there_is_told_before_its_format() {
     let sandbox = Sandbox::with([("here.xlsx", "x")]);
     sandbox.fails("communities gone.xlsx -o c.tsv", 2, &["gone.xlsx", "No such file"]);
-    sandbox.fails("communities here.xlsx -o c.tsv", 2, &["--from with one of"]);
+    sandbox.fails("communities here.xlsx -o c.tsv", 2, &["a spreadsheet is not read"]);
 }
 
 #[test]

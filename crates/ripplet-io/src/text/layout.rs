@@ -3,6 +3,7 @@
 use super::header::{Decision, Sample, is_number_like, is_padded};
 use super::json_lines::{self, Keys};
 use super::refusal::Refusal;
+use super::widths::FirstRow;
 use super::{delimiter, token, widths};
 use crate::intern::Sign;
 use crate::summary::{ReadColumns, ReadGraphColumns};
@@ -125,7 +126,7 @@ impl Layout {
         let (mut layout, columns) = Layout::of_sample(&sample, separator, options)?;
         let is_asked = sample.is_asked_by_number(options) && !layout.header;
         if separator != BLANKS && !is_asked {
-            layout.closed = widths::check(rows, &layout, &sample)?;
+            layout.closed = widths::check(rows, &layout, FirstRow::of(&sample))?;
         }
         Ok((layout, columns))
     }
@@ -242,7 +243,8 @@ impl Layout {
         let kind = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
         let ids = [false, true].map(|header| ids_of(&sample, header, [graph, graph], kind));
         let called = [false, true].map(|header| sample.read_column(graph, header));
-        let others = sample.clone().without(graph);
+        let first = FirstRow::of(&sample);
+        let others = sample.without(graph);
         let of_edges = ReadOptions { header, ..options.clone() };
         let found = Layout::of_sample(&others, separator, &of_edges);
         let (edges, columns) = found.map_err(|why| {
@@ -259,7 +261,7 @@ impl Layout {
         };
         let edges = match separator == BLANKS {
             true => edges,
-            false => Layout { closed: widths::check(rows, &edges, &sample)?, ..edges },
+            false => Layout { closed: widths::check(rows, &edges, first)?, ..edges },
         };
         let header = usize::from(edges.header);
         let graphs = Layout {

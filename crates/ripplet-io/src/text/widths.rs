@@ -6,13 +6,28 @@ use super::refusal::Refusal;
 use super::token::show;
 use std::borrow::Cow;
 
+/// How many fields the first row has.
+#[derive(Clone, Copy)]
+pub(super) struct FirstRow {
+    /// Its fields, with one for the names of rows if it lacks that.
+    width: usize,
+    /// Whether it lacks a name for the column of the rows' own names.
+    row_names: bool,
+}
+
+impl FirstRow {
+    pub(super) fn of(sample: &Sample<'_>) -> FirstRow {
+        FirstRow { width: sample.first.len(), row_names: sample.row_names }
+    }
+}
+
 /// Returns whether all rows have as many fields as the first one, of which the last is read.
 ///
 /// # Errors
 /// The first row that has more, unless they are integers without a header, which may have some; between blanks, also
 /// the first that has fewer.
-pub(super) fn check(rows: &[&[u8]], layout: &Layout, sample: &Sample<'_>) -> Result<bool, Refusal> {
-    let width = sample.first.len();
+pub(super) fn check(rows: &[&[u8]], layout: &Layout, first: FirstRow) -> Result<bool, Refusal> {
+    let width = first.width;
     let is_each = matches!(layout.separator, Separator::Each(_));
     let may_vary = matches!(layout.ids, Ids::Integers(_)) && !(is_each && layout.header);
     let mut is_closed = layout.last_column() + 1 == width;
@@ -23,7 +38,7 @@ pub(super) fn check(rows: &[&[u8]], layout: &Layout, sample: &Sample<'_>) -> Res
         if is_wrong && !may_vary {
             return Err(Refusal {
                 row: at,
-                why: sentence(row, filled.max(count.min(width)), layout, sample),
+                why: sentence(row, filled.max(count.min(width)), layout, first),
             });
         }
     }
@@ -43,9 +58,9 @@ fn count(row: &[u8], separator: Separator) -> Option<(usize, usize)> {
     Some((count, filled))
 }
 
-fn sentence(row: &[u8], count: usize, layout: &Layout, sample: &Sample<'_>) -> String {
+fn sentence(row: &[u8], count: usize, layout: &Layout, first: FirstRow) -> String {
     let what = if layout.header { "the header" } else { "the first row" };
-    let names = sample.first.len() - usize::from(sample.row_names);
+    let names = first.width - usize::from(first.row_names);
     format!(
         "the row has {count} fields, and {what} {names}: `{}`; {}",
         show(row.trim_ascii()),

@@ -18,7 +18,6 @@ const MOST_COLUMNS: usize = 256;
 pub(in crate::text) const MOST_ROWS: usize = 4096;
 
 /// Some rows of a table, the first of which may name its columns.
-#[derive(Clone)]
 pub(in crate::text) struct Sample<'a> {
     pub(in crate::text) first: Vec<Field<'a>>,
     pub(super) others: Vec<Vec<Field<'a>>>,
