@@ -97,8 +97,8 @@ pub struct WindowRecord {
     pub warm: bool,
     /// Vertices whose lists changed since then; none where it was built.
     pub changed: Option<u64>,
-    /// Of a run's first window, the share of the ties beyond chance that the weight keeps of those that plain counts of
-    /// transactions have; none where edges weigh their counts, or memory is scarce.
+    /// The share of the ties beyond chance that the weight keeps of those that plain counts of transactions have; none
+    /// where edges weigh their counts, where these ties are too few for a cluster, or memory is scarce.
     #[serde(default)]
     pub weight_keeps: Option<f64>,
     /// Rounds of label propagation.

@@ -547,11 +547,9 @@ impl Running<'_> {
         let ledger = DaysLedger::new(days(), feed.decimals());
         Chance::new(&window.graph, days(), entities, &ledger).judge(&mut findings);
         seconds.insert("score".into(), start.elapsed().as_secs_f64());
-        let weight_keeps = if window.index == 0 {
-            self.weight_keeps(feed, &detected, &held, &planned)?
-        } else {
-            None
-        };
+        let start = Instant::now();
+        let weight_keeps = self.weight_keeps(feed, &detected, &held, &planned)?;
+        seconds.insert("compare the weight with counts".into(), start.elapsed().as_secs_f64());
         let record = WindowRecord {
             index: window.index,
             from: window.range.from.to_string(),
@@ -614,7 +612,9 @@ impl Running<'_> {
         let Some(counted) = feed.counted()? else { return Ok(None) };
         let rule = self.options.detection.ties;
         let ties = Ties::of(&counted, rule, &held.trusted.vertices).map_err(DetectError::from)?;
-        Ok(ties.share_kept_by(&detected.ties))
+        // Fewer ties join no cluster, and a share of them says nothing.
+        let fewest = u64::from(self.options.detection.min_size).saturating_sub(1);
+        Ok(if ties.kept() < fewest { None } else { ties.share_kept_by(&detected.ties) })
     }
 
     /// What is kept, and what detection takes beside; an error where that is more than is allowed.
@@ -752,14 +752,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         "behind the end of the last window, in none: without --full-slides (and --follow), a last window ends with the last \
          day",
     );
-    let keeps = windows.first().and_then(|window| window.weight_keeps);
-    if let Some(keeps) = keeps.filter(|&keeps| keeps < ENOUGH_KEPT) {
-        notes.push(format!(
-            "the weight of the mapping takes most of the signal: of the ties that plain counts of transactions have beyond \
-             chance, it keeps {:.0} %. Leave [weight] out, or compare both by `ripplet fraud evaluate`",
-            100.0 * keeps
-        ));
-    }
+    notes.extend(weight_note(windows));
     let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
     let same = "passed over: others with the same content were read before";
     say(&mut notes, repeated as u64, ["file was", "files were"], same);
@@ -786,6 +779,24 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
 /// The most memory that this process had, where the system tells.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
+/// Says that the weight takes most of the signal, of the window in which it takes most.
+fn weight_note(windows: &[WindowRecord]) -> Option<String> {
+    let each = windows.iter().filter_map(|window| Some((window.weight_keeps?, window)));
+    let few: Vec<_> = each.filter(|(keeps, _)| *keeps < ENOUGH_KEPT).collect();
+    let (keeps, worst) = few.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let windows = match few.len() {
+        1 => String::new(),
+        count => format!(", and less than half in {count} windows"),
+    };
+    Some(format!(
+        "the weight of the mapping takes most of the signal: of the ties that plain counts of transactions have beyond \
+         chance, it keeps {:.0} % in the window that ends {}{windows}. Leave [weight] out, or compare both by `ripplet fraud \
+         evaluate`",
+        100.0 * keeps,
+        worst.until
+    ))
+}
+
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes << 10)

@@ -728,3 +728,27 @@ fn options_are_told_in_words() {
         assert!(!manifest.options.values().any(|value| value.contains(debug)), "{debug}");
     }
 }
+/// The first window has too few ties to say anything; a weight that fades takes those of the second, and of the last.
+#[test]
+fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
+    let mapping = "time = \"date\"\namount = \"amount\"\n[source]\ncolumn = \"payer\"\nkind = \"account\"\n\
+        [target]\ncolumn = \"payee\"\nkind = \"account\"\n[weight]\nof = \"powf(0.5, age / 2.0)\"\n";
+    let mut options = options(&[&example("payments.csv")], mapping, &example("known.csv"));
+    options.known_bad = None;
+    let days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    options.feed.shape = Shape::new(days(14), days(4)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = run_into(&options, &folder.path().join("run"), false).unwrap();
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    let keeps: Vec<_> = manifest.windows.iter().map(|w| (&w.until, w.weight_keeps)).collect();
+    assert_eq!(manifest.windows[0].weight_keeps, None);
+    let last = manifest.windows.last().unwrap();
+    assert!(last.weight_keeps.is_some_and(|keeps| keeps < 0.5), "{keeps:?}");
+    assert!(notes.contains("takes most of the signal"), "{keeps:?} {notes}");
+    let worst = manifest.windows.iter().filter(|w| w.weight_keeps.is_some());
+    let worst = worst.min_by(|a, b| a.weight_keeps.unwrap().total_cmp(&b.weight_keeps.unwrap()));
+    assert!(notes.contains(&format!("window that ends {}", worst.unwrap().until)), "{notes}");
+    // Once, not for each.
+    assert_eq!(notes.matches("takes most of the signal").count(), 1);
+}
+
