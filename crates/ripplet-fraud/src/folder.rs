@@ -90,7 +90,8 @@ pub struct WindowRecord {
     pub members: u64,
     /// Whether the graph was merged from the window before, and not built of its days.
     pub merged: bool,
-    /// Whether it ends there because the input does: where there is more, it is made again, and ends later.
+    /// Whether its last day ended because the input did: if the run goes on, it is made again, since there may be more
+    /// transactions of that day, or of its slide.
     #[serde(default)]
     pub cut: bool,
     /// Whether labels began where they were in the window before.

@@ -338,8 +338,10 @@ pub fn run(
     } else {
         RunFolder::check(path)?;
     }
-    // The input may have more by now: such a window is made again.
-    let cut = finished.pop_if(|last| last.cut);
+    // The input may have more by now: such windows are made again. Late rows leave several days open, and so several of
+    // them.
+    let whole = finished.iter().position(|record| record.cut).unwrap_or(finished.len());
+    let cut = finished.split_off(whole);
     if let Some(folder) = &folder {
         // Who was killed when a window was there had not yet forgotten what was kept of the one before.
         finished.iter().rev().skip(1).try_for_each(|record| folder.forget(record))?;
@@ -405,8 +407,8 @@ struct Running<'a> {
     folder: Option<RunFolder>,
     /// The run as it was, where it goes on.
     before: Option<Manifest>,
-    /// The last window of then, where it ended because the input did.
-    cut: Option<WindowRecord>,
+    /// The last windows of then whose last day ended because the input did.
+    cut: Vec<WindowRecord>,
     manifest: Manifest,
     start: Instant,
 }
@@ -414,7 +416,7 @@ struct Running<'a> {
 impl Running<'_> {
     /// Writes how the run ended; where there is no window, nothing is left of it.
     fn finish(mut self, end: Result<(), RunError>) -> Result<Manifest, RunError> {
-        self.manifest.windows.extend(self.cut.take());
+        self.manifest.windows.append(&mut self.cut);
         let Some(folder) = self.folder else { return end.map(|()| self.manifest) };
         if self.manifest.windows.is_empty() && end.is_err() {
             // What ended the run is to be told, not that something is left of it.
@@ -662,7 +664,8 @@ impl Running<'_> {
         };
         let folder = self.folder.insert(folder);
         let seen_before = self.manifest.windows.last().map_or(0, |before| before.vertices);
-        if let Some(cut) = self.cut.take() {
+        // The newest first: if the process is killed, none is missing between others.
+        while let Some(cut) = self.cut.pop() {
             folder.remove_window(&cut)?;
         }
         folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
@@ -776,9 +779,6 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     notes
 }
 
-/// The most memory that this process had, where the system tells.
-fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
 /// Says that the weight takes most of the signal, of the window in which it takes most.
 fn weight_note(windows: &[WindowRecord]) -> Option<String> {
     let each = windows.iter().filter_map(|window| Some((window.weight_keeps?, window)));
@@ -797,6 +797,9 @@ fn weight_note(windows: &[WindowRecord]) -> Option<String> {
     ))
 }
 
+/// The most memory that this process had, where the system tells.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes << 10)

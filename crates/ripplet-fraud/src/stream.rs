@@ -58,6 +58,8 @@ pub struct Ended {
     pub run: Run,
     /// How many entities there were when it ended.
     pub vertices: u32,
+    /// Whether it ended with the stream, and not by a row of a later day: with more rows, it may have more.
+    pub is_open: bool,
 }
 
 /// Rows that cannot be taken.
@@ -551,7 +553,9 @@ impl Stream {
     pub fn finish(&mut self) -> Result<Vec<Ended>, StreamError> {
         let mut ended = self.judge_rest()?;
         if let Some(last) = self.open.keys().next_back().copied() {
+            let whole = ended.len();
             self.end_until(last + 1, &mut ended)?;
+            ended[whole..].iter_mut().for_each(|day| day.is_open = true);
         }
         Ok(ended)
     }
@@ -605,7 +609,7 @@ impl Stream {
             for (&(a, b), links) in self.pairs.iter().zip(links) {
                 *run.links.entry((self.kinds[a], self.kinds[b])).or_default() += links;
             }
-            ended.push(Ended { unit, run, vertices: self.entities.len() });
+            ended.push(Ended { unit, run, vertices: self.entities.len(), is_open: false });
             unit += 1;
         }
         // Nothing has begun where nothing has ended.

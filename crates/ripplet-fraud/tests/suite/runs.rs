@@ -492,6 +492,48 @@ fn a_run_goes_on_with_more_input_as_one_that_had_it_all() {
     }
 }
 
+/// The input of before ended in the middle of a day, and late rows left the days before that open, too.
+#[test]
+fn a_run_goes_on_with_more_rows_of_the_days_that_its_input_ended_with() {
+    let days = Days::new(8);
+    let mut options = days.options();
+    let all: Vec<String> = (1..=8).map(Days::rows).collect();
+    for (late, open) in [(0, 1), (2, 3)] {
+        options.feed.late = (late > 0).then(|| ripplet_fraud::Span::of_days(late).unwrap());
+        (1..=8).for_each(|day| days.write(day, &all[day as usize - 1]));
+        // With late rows, the file of the sixth day has the second half of the fourth.
+        let (header, rows) = all[5].split_once('\n').unwrap();
+        let half = |rows: &str| rows.match_indices('\n').nth(59).unwrap().0 + 1;
+        let early = all[3].split_at(header.len() + 1).1;
+        let (morning, evening) = rows.split_at(half(rows));
+        let (kept, moved) = early.split_at(if late > 0 { half(early) } else { early.len() });
+        days.write(4, &format!("{header}\n{kept}"));
+        days.write(6, &format!("{header}\n{morning}"));
+        fs::write(days.path("days/dt=2024-03-06b.csv"), format!("{header}\n{moved}{evening}"))
+            .unwrap();
+        let [whole, cut] = ["whole", "cut"].map(|name| days.path(&format!("{name}-{late}")));
+        run_into(&options, &whole, false).unwrap();
+        let later: Vec<PathBuf> =
+            vec![days.path("days/dt=2024-03-06b.csv"), days.file(7), days.file(8)];
+        let texts: Vec<String> = later.iter().map(|p| fs::read_to_string(p).unwrap()).collect();
+        later.iter().for_each(|path| fs::remove_file(path).unwrap());
+        let before = run_into(&options, &cut, false).unwrap();
+        let are_cut: Vec<bool> = before.windows.iter().map(|window| window.cut).collect();
+        assert_eq!(are_cut, (0..4).map(|at| at + open >= 4).collect::<Vec<_>>());
+        // Nothing more came: the same again.
+        let same = results(&cut);
+        run_into(&options, &cut, true).unwrap();
+        assert_eq!(results(&cut), same);
+        later.iter().zip(&texts).for_each(|(path, text)| fs::write(path, text).unwrap());
+        let resumed = run_into(&options, &cut, true).unwrap();
+        assert_eq!(results(&cut), results(&whole), "{late}");
+        let transactions: Vec<u64> = resumed.windows.iter().map(|w| w.transactions).collect();
+        let whole = RunFolder::open(&whole).unwrap().finished().unwrap();
+        assert_eq!(transactions, whole.iter().map(|w| w.transactions).collect::<Vec<_>>());
+        fs::remove_file(&later[0]).unwrap();
+    }
+}
+
 #[test]
 fn a_run_needs_no_list_of_known_bad() {
     let days = Days::new(6);
