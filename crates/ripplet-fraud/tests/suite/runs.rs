@@ -735,6 +735,51 @@ fn clusters_have_a_chance_and_a_sentence() {
     assert!(matches!(refused, RunError::Noise(_)), "{refused:?}");
 }
 
+/// With the device that a row also names, it is three edges, and one transaction.
+#[test]
+fn a_sentence_counts_a_row_of_several_edges_once() {
+    let mut rows: Vec<(String, String, String, String)> = Vec::new();
+    for at in 0..400u32 {
+        let (user, shop) = (at * 7919 % 97, at * 104_729 % 41);
+        let device = if at % 2 == 0 { format!("d{user}") } else { String::new() };
+        rows.push((format!("u{user}"), format!("s{shop}"), format!("{:02}", at / 20), device));
+    }
+    let ring = |row: &(String, String, String, String)| row.0.starts_with('r');
+    for at in 0..24u32 {
+        let device = if at < 14 { "dd" } else { "" };
+        let time = format!("{:02}", at % 20);
+        rows.push((format!("r{}", at % 2), format!("t{}", at / 2 % 2), time, device.into()));
+    }
+    rows.sort_by(|a, b| a.2.cmp(&b.2));
+    let text: String = rows
+        .iter()
+        .map(|(from, to, hour, device)| format!("{from},{to},2024-03-04T{hour}:00:00,1,{device}\n"))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rows.csv");
+    fs::write(&file, format!("from,to,at,eur,device\n{text}")).unwrap();
+    let mapping = format!(
+        "{MAPPING}[[also]]\ncolumn = \"device\"\nkind = \"device\"\nto = [\"source\", \"target\"]\noptional = true\n"
+    );
+    let mut options = options(&[&file], &mapping, &file);
+    options.known_bad = None;
+    let out = folder.path().join("run");
+    let manifest = run_into(&options, &out, false).unwrap();
+    let run = RunFolder::open(&out).unwrap();
+    let report = fs::read_to_string(run.window(&manifest.windows[0]).join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let top = &report["listed"][0];
+    assert_eq!(top["size"], 5, "{top}");
+    let own: Vec<_> = rows.iter().filter(|row| ring(row)).collect();
+    let with_device = own.iter().filter(|row| !row.3.is_empty()).count();
+    let said: usize = top["why"].as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!([own.len(), with_device].contains(&said), "{}", top["why"]);
+    // Edges have all that they link.
+    let edges = top["evidence"]["edges"].as_array().unwrap();
+    let counts: u64 = edges.iter().map(|edge| edge["count"].as_u64().unwrap()).sum();
+    assert_eq!(counts as usize, own.len() + 2 * with_device);
+}
+
 /// The signal of the example is in repeated transactions: amounts that fade drown it, counts to a power do not.
 #[test]
 fn a_weight_that_takes_most_of_the_signal_is_told() {
@@ -758,18 +803,6 @@ fn a_weight_that_takes_most_of_the_signal_is_told() {
     }
 }
 
-#[test]
-fn options_are_told_in_words() {
-    let days = Days::new(4);
-    let manifest = run_into(&days.options(), &days.path("run"), false).unwrap();
-    assert_eq!(manifest.options["order of updates"], "in 32 phases a round");
-    assert_eq!(manifest.options["members of a cluster"], "3 to 100");
-    let page = fs::read_to_string(days.path("run/report.html")).unwrap();
-    for debug in ["Detection {", "TieRule", "Phased {", "Some(", "None,"] {
-        assert!(!page.contains(debug), "{debug}");
-        assert!(!manifest.options.values().any(|value| value.contains(debug)), "{debug}");
-    }
-}
 /// The first window has too few ties to say anything; a weight that fades takes those of the second, and of the last.
 #[test]
 fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
@@ -794,3 +827,15 @@ fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
     assert_eq!(notes.matches("takes most of the signal").count(), 1);
 }
 
+#[test]
+fn options_are_told_in_words() {
+    let days = Days::new(4);
+    let manifest = run_into(&days.options(), &days.path("run"), false).unwrap();
+    assert_eq!(manifest.options["order of updates"], "in 32 phases a round");
+    assert_eq!(manifest.options["members of a cluster"], "3 to 100");
+    let page = fs::read_to_string(days.path("run/report.html")).unwrap();
+    for debug in ["Detection {", "TieRule", "Phased {", "Some(", "None,"] {
+        assert!(!page.contains(debug), "{debug}");
+        assert!(!manifest.options.values().any(|value| value.contains(debug)), "{debug}");
+    }
+}
