@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     let mut evaluator = None;
     let mut ended_with = |stream: &Stream, ended: Vec<Ended>, last: bool| -> Result<()> {
         let count = ended.len();
-        for (at, Ended { unit, run, vertices }) in ended.into_iter().enumerate() {
+        for (at, Ended { unit, run, vertices, .. }) in ended.into_iter().enumerate() {
             let whole = sliding.push(unit, run);
             if whole || (last && at + 1 == count) {
                 let (window, _) = sliding.slide(vertices)?;

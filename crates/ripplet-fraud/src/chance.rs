@@ -24,6 +24,12 @@
 //! the expected number of those with P ≤ t is at most C(n, s) · t, whatever was looked at; and Σ 1 / (s (s − 1)) over all
 //! s ≥ 2 is 1 (Boole's inequality, twice). So the bound holds for all clusters of a window together.
 //!
+//! # Rows of more than two entities
+//! With [`Mapping::also`](crate::Mapping::also), a row is an edge for each pair of columns, and these do not come
+//! independently. So each of k pairs of columns is looked at alone, where a row counts once: T, W, X and Λ are those of its
+//! edges. The chance is k times the least p of all (Boole's inequality, a third time), and [`Why`] is of the pair of
+//! columns that has it.
+//!
 //! # Algorithm, cost, memory
 //! Looked at are: each pair of members that deal, and what is left while the member with the fewest transactions within is
 //! taken away, one after the other (Charikar's peeling). A cluster takes e log s steps for e edges and s members, and one
@@ -42,7 +48,7 @@
 //! Combinatorics 6, 2002 (what is expected). Charikar, *Greedy approximation algorithms for finding dense components*,
 //! APPROX 2000 (peeling).
 
-use crate::days::Run;
+use crate::days::{Linked, Run};
 use crate::output::Ledger;
 use crate::surprise::Counted;
 use crate::{Entities, Findings, KindId, Member};
@@ -58,7 +64,7 @@ pub const NOISE: f64 = 0.05;
 pub struct Why {
     /// The members of the part, ascending; none where no two members dealt.
     pub members: Vec<VertexId>,
-    /// Transactions among them.
+    /// Transactions among them; if rows link more than two, those that the pair of columns with the least chance links.
     pub transactions: u64,
     /// Transactions that are expected among them.
     pub expected: f64,
@@ -71,8 +77,17 @@ pub struct Chance<'a> {
     ledger: &'a dyn Ledger,
     /// Transactions between two kinds, the smaller number first.
     totals: BTreeMap<(KindId, KindId), u64>,
+    /// Transactions that each pair of columns links, if there are several.
+    columns: Vec<u64>,
     /// Entities with a transaction.
     active: u64,
+}
+
+/// The transactions that are looked at: of a pair of columns, or all.
+#[derive(Clone, Copy)]
+struct Scope<'c, 'a> {
+    chance: &'c Chance<'a>,
+    column: Option<usize>,
 }
 
 impl<'a> Chance<'a> {
@@ -90,7 +105,11 @@ impl<'a> Chance<'a> {
         }
         let vertices = (0..graph.vertices()).into_par_iter();
         let active = vertices.filter(|&vertex| graph.degree(vertex) > 0).count() as u64;
-        Chance { days, entities, ledger, totals, active }
+        let pairs = days.iter().map(|run| run.columns.len()).max().unwrap_or(0);
+        let count = |run: &Run, pair: usize| run.columns.get(pair).map_or(0, Linked::count);
+        let total = |pair| days.iter().map(|run| count(run, pair)).sum();
+        let columns = (0..pairs).map(total).collect();
+        Chance { days, entities, ledger, totals, columns, active }
     }
 
     /// Sets the chance of each cluster, and why.
@@ -112,10 +131,28 @@ impl<'a> Chance<'a> {
 
     /// Returns the chance of a group of vertices, which ascend, and its busiest part.
     pub fn of(&self, members: &[VertexId]) -> (f64, Why) {
-        let mut group = Group::new(self, members);
+        let scopes = match self.columns.len() {
+            0 => vec![None],
+            pairs => (0..pairs).map(Some).collect(),
+        };
+        let pairs = scopes.len() as f64;
+        let mut best = (f64::NEG_INFINITY, Why::default());
+        for column in scopes {
+            let (nats, why) = self.busiest(Scope { chance: self, column }, members);
+            // Of equals, the first: who pays whom.
+            if nats > best.0 {
+                best = (nats, why);
+            }
+        }
+        ((pairs.ln() - best.0).exp().min(1.0), best.1)
+    }
+
+    /// −ln p of the part of a group that has the least p, and that part.
+    fn busiest(&self, scope: Scope<'_, 'a>, members: &[VertexId]) -> (f64, Why) {
+        let mut group = Group::new(scope, members);
         let mut best = (f64::NEG_INFINITY, Why::default());
         for &(a, b, count) in &group.edges {
-            let expected = self.expected_of([group.parties[a].clone(), group.parties[b].clone()]);
+            let expected = scope.expected_of([&group.parties[a], &group.parties[b]]);
             let nats = self.nats(2, count, expected);
             if nats > best.0 {
                 let members = vec![members[a], members[b]];
@@ -143,7 +180,7 @@ impl<'a> Chance<'a> {
             let left = members.iter().enumerate().filter(|(at, _)| !gone.contains(at));
             best.1.members = left.map(|(_, &vertex)| vertex).collect();
         }
-        ((-best.0).exp().min(1.0), best.1)
+        best
     }
 
     /// −ln p of a part: see the module.
@@ -151,28 +188,54 @@ impl<'a> Chance<'a> {
         let surprise = Counted::new(transactions as f64).nats(expected);
         surprise - ln_choose(self.active, size) - ((size * (size - 1)) as f64).ln()
     }
+}
 
-    fn total(&self, a: KindId, b: KindId) -> u64 {
-        self.totals.get(&(a.min(b), a.max(b))).copied().unwrap_or(0)
+impl Scope<'_, '_> {
+    /// Transactions between two kinds.
+    fn total(self, a: KindId, b: KindId) -> u64 {
+        match self.column {
+            // All are of the same two kinds.
+            Some(pair) => self.chance.columns[pair],
+            None => self.chance.totals.get(&(a.min(b), a.max(b))).copied().unwrap_or(0),
+        }
+    }
+
+    /// Transactions of two entities with one another.
+    fn between(self, one: VertexId, other: VertexId) -> u64 {
+        let Some(pair) = self.column else {
+            let ledger = self.chance.ledger;
+            let flows = [ledger.flow(one, other), ledger.flow(other, one)];
+            return flows.into_iter().flatten().map(|flow| flow.count).sum();
+        };
+        let days = self.chance.days.iter();
+        days.filter_map(|run| Some(run.columns.get(pair)?.between(one, other))).sum()
     }
 
     /// The transactions of a vertex by the kinds of its partners.
-    fn party(&self, vertex: VertexId) -> Party {
+    fn party(self, vertex: VertexId) -> Party {
+        let entities = self.chance.entities;
         let mut with: BTreeMap<KindId, u64> = BTreeMap::new();
-        for run in &self.days {
+        for run in &self.chance.days {
             for arc in run.arcs_of(vertex) {
-                let kind = self.entities.kind_of(run.neighbors[arc]);
-                *with.entry(kind).or_default() += u64::from(run.counts[arc]);
+                let partner = run.neighbors[arc];
+                let count = match self.column {
+                    Some(pair) => {
+                        run.columns.get(pair).map_or(0, |all| all.between(vertex, partner))
+                    }
+                    None => u64::from(run.counts[arc]),
+                };
+                if count > 0 {
+                    *with.entry(entities.kind_of(partner)).or_default() += count;
+                }
             }
         }
-        Party { kind: self.entities.kind_of(vertex), with }
+        Party { kind: entities.kind_of(vertex), with }
     }
 
     /// Transactions that are expected among two.
-    fn expected_of(&self, [one, other]: [Party; 2]) -> f64 {
+    fn expected_of(self, parties: [&Party; 2]) -> f64 {
         let mut sums = Sums::default();
-        sums.add(&one);
-        sums.add(&other);
+        parties.into_iter().for_each(|party| sums.add(party));
         sums.expected(self)
     }
 }
@@ -216,10 +279,10 @@ impl Sums {
     }
 
     /// Σ λ over the pairs.
-    fn expected(&self, chance: &Chance<'_>) -> f64 {
+    fn expected(&self, scope: Scope<'_, '_>) -> f64 {
         let mut expected = 0.0;
         for (&(a, b), &(sum, squares)) in &self.with {
-            let total = chance.total(a, b) as f64;
+            let total = scope.total(a, b) as f64;
             if a == b {
                 expected += (sum * sum - squares) as f64 / 2.0 / (2.0 * total);
             } else if a < b {
@@ -232,8 +295,8 @@ impl Sums {
 }
 
 /// A group that is peeled.
-struct Group<'a> {
-    chance: &'a Chance<'a>,
+struct Group<'c, 'a> {
+    scope: Scope<'c, 'a>,
     parties: Vec<Party>,
     sums: Sums,
     /// Pairs that dealt, by place, and how often.
@@ -248,9 +311,9 @@ struct Group<'a> {
     gone: Vec<usize>,
 }
 
-impl<'a> Group<'a> {
-    fn new(chance: &'a Chance<'a>, members: &[VertexId]) -> Group<'a> {
-        let parties: Vec<Party> = members.iter().map(|&vertex| chance.party(vertex)).collect();
+impl<'c, 'a> Group<'c, 'a> {
+    fn new(scope: Scope<'c, 'a>, members: &[VertexId]) -> Group<'c, 'a> {
+        let parties: Vec<Party> = members.iter().map(|&vertex| scope.party(vertex)).collect();
         let mut sums = Sums::default();
         parties.iter().for_each(|party| sums.add(party));
         let mut edges = Vec::new();
@@ -258,7 +321,7 @@ impl<'a> Group<'a> {
         for (a, &vertex) in members.iter().enumerate() {
             // Partners of any day, each once.
             let mut near = BTreeSet::new();
-            for run in &chance.days {
+            for run in &scope.chance.days {
                 for &other in &run.neighbors[run.arcs_of(vertex)] {
                     if let Ok(b) = members.binary_search(&other) {
                         near.insert(b);
@@ -266,11 +329,12 @@ impl<'a> Group<'a> {
                 }
             }
             for b in near.into_iter().filter(|&b| b > a) {
-                let flow = |from: usize, to: usize| chance.ledger.flow(members[from], members[to]);
-                let count = [flow(a, b), flow(b, a)].into_iter().flatten().map(|f| f.count).sum();
-                edges.push((a, b, count));
-                partners[a].push((b, count));
-                partners[b].push((a, count));
+                let count = scope.between(vertex, members[b]);
+                if count > 0 {
+                    edges.push((a, b, count));
+                    partners[a].push((b, count));
+                    partners[b].push((a, count));
+                }
             }
         }
         let within: Vec<u64> =
@@ -278,7 +342,7 @@ impl<'a> Group<'a> {
         let left = within.iter().copied().zip(0..).collect();
         let transactions = edges.iter().map(|(_, _, count)| count).sum();
         Group {
-            chance,
+            scope,
             parties,
             sums,
             edges,
@@ -291,7 +355,7 @@ impl<'a> Group<'a> {
     }
 
     fn expected(&self) -> f64 {
-        self.sums.expected(self.chance)
+        self.sums.expected(self.scope)
     }
 
     /// Takes the member away that has the fewest transactions within.

@@ -12,7 +12,7 @@
 //! Beside the sums, each transaction is kept ([`Payments`]).
 //!
 //! Memory: 8 bytes an arc and 8 a vertex that has any, 8 an arc more with amounts, and 16 or, with amounts, 24 a
-//! transaction; while it is made, 24 bytes a row and 16 an arc more.
+//! transaction, and 8 more if a row links more than two entities; while it is made, 24 bytes a row and 16 an arc more.
 
 use crate::payments::{Payments, sort_key};
 use crate::{KindId, Timestamp};
@@ -54,6 +54,41 @@ pub struct Run {
     pub payments: Payments,
     /// How many link entities of two kinds; those of an entity with itself are none.
     pub links: BTreeMap<(KindId, KindId), u64>,
+    /// What each pair of columns links, if a row has several ([`Mapping::also`](crate::Mapping::also)); empty otherwise.
+    pub columns: Vec<Linked>,
+}
+
+/// The transactions of a day that a pair of columns links. A row is in it once at most, so that rows can be counted where
+/// each is several edges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Linked {
+    /// The kinds of the two columns.
+    pub kinds: (KindId, KindId),
+    /// Both ends of each, ascending.
+    ends: Vec<(VertexId, VertexId)>,
+}
+
+impl Linked {
+    /// Those between entities; those of an entity with itself are passed over.
+    pub fn of(kinds: (KindId, KindId), mut ends: Vec<(VertexId, VertexId)>) -> Linked {
+        ends.retain(|(one, other)| one != other);
+        ends.par_sort_unstable();
+        Linked { kinds, ends }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
+    /// How many there are between two, whichever column each is in.
+    pub fn between(&self, one: VertexId, other: VertexId) -> u64 {
+        let count = |ends: (VertexId, VertexId)| {
+            let begin = self.ends.partition_point(|&these| these < ends);
+            self.ends[begin..].partition_point(|&these| these == ends) as u64
+        };
+        count((one, other)) + if one == other { 0 } else { count((other, one)) }
+    }
 }
 
 /// Some days' sums together, or what to add to and to take from a window.
@@ -144,6 +179,7 @@ impl Run {
             transactions,
             payments: Payments::default(),
             links: BTreeMap::new(),
+            columns: Vec::new(),
         };
         for pair in pairs {
             let vertex = (pair[0].key >> 32) as VertexId;
@@ -180,7 +216,9 @@ impl Run {
     /// Bytes that it occupies.
     pub fn bytes(&self) -> u64 {
         let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
-        (8 * vertices + 8 * arcs + 8 * self.amounts.capacity()) as u64 + self.payments.bytes()
+        let linked: usize = self.columns.iter().map(|linked| linked.ends.capacity()).sum();
+        (8 * vertices + 8 * arcs + 8 * self.amounts.capacity() + 8 * linked) as u64
+            + self.payments.bytes()
     }
 }
 

@@ -93,7 +93,7 @@ pub struct Feed {
     /// Why reading ended, to be told once the days before that are in their windows.
     failed: Option<ReaderError>,
     full_slides: bool,
-    /// Whether the window that ends with the last day ends there because the stream does.
+    /// Whether the last day ended because the stream did.
     is_cut: bool,
     decimals: Option<u32>,
 }
@@ -152,16 +152,17 @@ impl Feed {
         is_cancelled: impl Fn() -> bool,
     ) -> Result<Advance, FeedError> {
         loop {
-            while let Some(Ended { unit, run, vertices }) = self.ended.pop_front() {
+            while let Some(Ended { unit, run, vertices, is_open }) = self.ended.pop_front() {
                 self.vertices = vertices;
+                self.is_cut = is_open;
                 if self.sliding.push(unit, run) {
                     return Ok(Advance::Window);
                 }
             }
             if self.over {
                 let wanted = self.sliding.windows() == 0 || !self.full_slides;
-                self.is_cut = wanted && self.sliding.has_more();
-                return Ok(if self.is_cut { Advance::Window } else { Advance::Over });
+                let more = wanted && self.sliding.has_more();
+                return Ok(if more { Advance::Window } else { Advance::Over });
             }
             if let Some(error) = self.failed.take() {
                 return Err(error.into());
@@ -236,7 +237,8 @@ impl Feed {
         self.sliding.range()
     }
 
-    /// Whether that window ends there because the stream does: with more transactions, it would end later.
+    /// Whether the window's last day ended because the stream did: with more transactions, that day may have more, or the
+    /// window may end later.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }

@@ -90,15 +90,16 @@ pub struct WindowRecord {
     pub members: u64,
     /// Whether the graph was merged from the window before, and not built of its days.
     pub merged: bool,
-    /// Whether it ends there because the input does: where there is more, it is made again, and ends later.
+    /// Whether its last day ended because the input did: if the run goes on, it is made again, since there may be more
+    /// transactions of that day, or of its slide.
     #[serde(default)]
     pub cut: bool,
     /// Whether labels began where they were in the window before.
     pub warm: bool,
     /// Vertices whose lists changed since then; none where it was built.
     pub changed: Option<u64>,
-    /// Of a run's first window, the share of the ties beyond chance that the weight keeps of those that plain counts of
-    /// transactions have; none where edges weigh their counts, or memory is scarce.
+    /// The share of the ties beyond chance that the weight keeps of those that plain counts of transactions have; none
+    /// where edges weigh their counts, where these ties are too few for a cluster, or memory is scarce.
     #[serde(default)]
     pub weight_keeps: Option<f64>,
     /// Rounds of label propagation.

@@ -338,8 +338,10 @@ pub fn run(
     } else {
         RunFolder::check(path)?;
     }
-    // The input may have more by now: such a window is made again.
-    let cut = finished.pop_if(|last| last.cut);
+    // The input may have more by now: such windows are made again. Late rows leave several days open, and so several of
+    // them.
+    let whole = finished.iter().position(|record| record.cut).unwrap_or(finished.len());
+    let cut = finished.split_off(whole);
     if let Some(folder) = &folder {
         // Who was killed when a window was there had not yet forgotten what was kept of the one before.
         finished.iter().rev().skip(1).try_for_each(|record| folder.forget(record))?;
@@ -405,8 +407,8 @@ struct Running<'a> {
     folder: Option<RunFolder>,
     /// The run as it was, where it goes on.
     before: Option<Manifest>,
-    /// The last window of then, where it ended because the input did.
-    cut: Option<WindowRecord>,
+    /// The last windows of then whose last day ended because the input did.
+    cut: Vec<WindowRecord>,
     manifest: Manifest,
     start: Instant,
 }
@@ -414,7 +416,7 @@ struct Running<'a> {
 impl Running<'_> {
     /// Writes how the run ended; where there is no window, nothing is left of it.
     fn finish(mut self, end: Result<(), RunError>) -> Result<Manifest, RunError> {
-        self.manifest.windows.extend(self.cut.take());
+        self.manifest.windows.append(&mut self.cut);
         let Some(folder) = self.folder else { return end.map(|()| self.manifest) };
         if self.manifest.windows.is_empty() && end.is_err() {
             // What ended the run is to be told, not that something is left of it.
@@ -547,11 +549,9 @@ impl Running<'_> {
         let ledger = DaysLedger::new(days(), feed.decimals());
         Chance::new(&window.graph, days(), entities, &ledger).judge(&mut findings);
         seconds.insert("score".into(), start.elapsed().as_secs_f64());
-        let weight_keeps = if window.index == 0 {
-            self.weight_keeps(feed, &detected, &held, &planned)?
-        } else {
-            None
-        };
+        let start = Instant::now();
+        let weight_keeps = self.weight_keeps(feed, &detected, &held, &planned)?;
+        seconds.insert("compare the weight with counts".into(), start.elapsed().as_secs_f64());
         let record = WindowRecord {
             index: window.index,
             from: window.range.from.to_string(),
@@ -614,7 +614,9 @@ impl Running<'_> {
         let Some(counted) = feed.counted()? else { return Ok(None) };
         let rule = self.options.detection.ties;
         let ties = Ties::of(&counted, rule, &held.trusted.vertices).map_err(DetectError::from)?;
-        Ok(ties.share_kept_by(&detected.ties))
+        // Fewer ties join no cluster, and a share of them says nothing.
+        let fewest = u64::from(self.options.detection.min_size).saturating_sub(1);
+        Ok(if ties.kept() < fewest { None } else { ties.share_kept_by(&detected.ties) })
     }
 
     /// What is kept, and what detection takes beside; an error where that is more than is allowed.
@@ -662,7 +664,8 @@ impl Running<'_> {
         };
         let folder = self.folder.insert(folder);
         let seen_before = self.manifest.windows.last().map_or(0, |before| before.vertices);
-        if let Some(cut) = self.cut.take() {
+        // The newest first: if the process is killed, none is missing between others.
+        while let Some(cut) = self.cut.pop() {
             folder.remove_window(&cut)?;
         }
         folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
@@ -752,14 +755,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         "behind the end of the last window, in none: without --full-slides (and --follow), a last window ends with the last \
          day",
     );
-    let keeps = windows.first().and_then(|window| window.weight_keeps);
-    if let Some(keeps) = keeps.filter(|&keeps| keeps < ENOUGH_KEPT) {
-        notes.push(format!(
-            "the weight of the mapping takes most of the signal: of the ties that plain counts of transactions have beyond \
-             chance, it keeps {:.0} %. Leave [weight] out, or compare both by `ripplet fraud evaluate`",
-            100.0 * keeps
-        ));
-    }
+    notes.extend(weight_note(windows));
     let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
     let same = "passed over: others with the same content were read before";
     say(&mut notes, repeated as u64, ["file was", "files were"], same);
@@ -781,6 +777,24 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         notes.push(format!("The run ended early: {}", manifest.state));
     }
     notes
+}
+
+/// Says that the weight takes most of the signal, of the window in which it takes most.
+fn weight_note(windows: &[WindowRecord]) -> Option<String> {
+    let each = windows.iter().filter_map(|window| Some((window.weight_keeps?, window)));
+    let few: Vec<_> = each.filter(|(keeps, _)| *keeps < ENOUGH_KEPT).collect();
+    let (keeps, worst) = few.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let windows = match few.len() {
+        1 => String::new(),
+        count => format!(", and less than half in {count} windows"),
+    };
+    Some(format!(
+        "the weight of the mapping takes most of the signal: of the ties that plain counts of transactions have beyond \
+         chance, it keeps {:.0} % in the window that ends {}{windows}. Leave [weight] out, or compare both by `ripplet fraud \
+         evaluate`",
+        100.0 * keeps,
+        worst.until
+    ))
 }
 
 /// The most memory that this process had, where the system tells.

@@ -7,11 +7,11 @@
 //! What comes out depends on the rows and their order, not on how they were cut into batches and files, and not on
 //! threads: entities are looked up in parallel, and those that are new are numbered row by row.
 //!
-//! Memory: 24 bytes for each pair of a row of the days that have not ended.
+//! Memory: 24 bytes for each pair of a row of the days that have not ended, 32 if a row has several pairs.
 
 use crate::amount::Amount;
 pub use crate::counts::Counts;
-use crate::days::{Deal, MOST_AMOUNT, Run, RunError};
+use crate::days::{Deal, Linked, MOST_AMOUNT, Run, RunError};
 use crate::entities::{EntityError, KindId};
 use crate::mapping::{End, Mapping};
 use crate::neighbours::{Far, Judged, Neighbours, Patience, Spot, Undecided};
@@ -58,6 +58,8 @@ pub struct Ended {
     pub run: Run,
     /// How many entities there were when it ended.
     pub vertices: u32,
+    /// Whether it ended with the stream, and not by a row of a later day: with more rows, it may have more.
+    pub is_open: bool,
 }
 
 /// Rows that cannot be taken.
@@ -192,6 +194,8 @@ struct Open {
     transactions: u64,
     /// Deals of each pair of columns.
     links: Vec<u64>,
+    /// The ends of these, if there are several pairs.
+    columns: Vec<Vec<(VertexId, VertexId)>>,
 }
 
 /// The day that rows are put into, and those that ended meanwhile.
@@ -330,8 +334,9 @@ impl Stream {
 
     /// Bytes that entities and open days occupy.
     pub fn bytes(&self) -> u64 {
-        let deals: usize = self.open.values().map(|open| open.deals.capacity()).sum();
-        self.entities.bytes() + (deals * size_of::<Deal>()) as u64
+        let of_columns = |open: &Open| open.columns.iter().map(Vec::capacity).sum::<usize>();
+        let bytes = |open: &Open| size_of::<Deal>() * open.deals.capacity() + 8 * of_columns(open);
+        self.entities.bytes() + self.open.values().map(bytes).sum::<usize>() as u64
     }
 
     /// Takes some transactions; the days that end with them.
@@ -436,12 +441,19 @@ impl Stream {
             current.open = self.open.remove(&unit).unwrap_or_default();
             current.day = Some(unit);
         }
-        current.open.links.resize(self.pairs.len(), 0);
-        for (&(source, target), links) in self.pairs.iter().zip(&mut current.open.links) {
+        let Open { deals, links, columns, .. } = &mut current.open;
+        links.resize(self.pairs.len(), 0);
+        if self.pairs.len() > 1 {
+            columns.resize(self.pairs.len(), Vec::new());
+        }
+        for (place, &(source, target)) in self.pairs.iter().enumerate() {
             let (source, target) = (self.vertices[source], self.vertices[target]);
             if source != NONE && target != NONE {
-                *links += u64::from(source != target);
-                memory::push(&mut current.open.deals, Deal { source, target, time, amount })?;
+                links[place] += u64::from(source != target);
+                memory::push(deals, Deal { source, target, time, amount })?;
+                if let Some(ends) = columns.get_mut(place) {
+                    memory::push(ends, (source, target))?;
+                }
             }
         }
         current.open.transactions += 1;
@@ -551,7 +563,9 @@ impl Stream {
     pub fn finish(&mut self) -> Result<Vec<Ended>, StreamError> {
         let mut ended = self.judge_rest()?;
         if let Some(last) = self.open.keys().next_back().copied() {
+            let whole = ended.len();
             self.end_until(last + 1, &mut ended)?;
+            ended[whole..].iter_mut().for_each(|day| day.is_open = true);
         }
         Ok(ended)
     }
@@ -599,13 +613,18 @@ impl Stream {
         let first = self.open.keys().next().copied();
         let Some(mut unit) = self.next.or(first) else { return Ok(()) };
         while unit < until {
-            let Open { deals, transactions, links } = self.open.remove(&unit).unwrap_or_default();
+            let Open { deals, transactions, links, columns } =
+                self.open.remove(&unit).unwrap_or_default();
             let mut run = Run::of(deals, transactions, self.has_amounts)
                 .map_err(|error| self.run_error(unit, error))?;
             for (&(a, b), links) in self.pairs.iter().zip(links) {
                 *run.links.entry((self.kinds[a], self.kinds[b])).or_default() += links;
             }
-            ended.push(Ended { unit, run, vertices: self.entities.len() });
+            let of_columns = self.pairs.iter().zip(columns);
+            run.columns = of_columns
+                .map(|(&(a, b), ends)| Linked::of((self.kinds[a], self.kinds[b]), ends))
+                .collect();
+            ended.push(Ended { unit, run, vertices: self.entities.len(), is_open: false });
             unit += 1;
         }
         // Nothing has begun where nothing has ended.

@@ -7,7 +7,8 @@
 //! J(u, v) = surprise(c, λ)              they dealt with one another more than chance has it
 //!         + surprise(k, κ)              they have more partners in common than chance has it
 //!
-//! c = w(u, v) / φ                       what they dealt, in units of a typical transaction
+//! w = min(dealt, C)                     what they dealt, up to the cap C
+//! c = w(u, v) / φ                       that, in units of a typical transaction
 //! φ = Σ w² / Σ w                        over all ties: 1 where each pair deals once
 //! λ = W(u) · W(v) / (φ · Σ W)           W: the summed weight of all of a vertex' ties
 //! k                                     partners of both who are no hubs
@@ -18,6 +19,18 @@
 //! drawn at random and everybody deals as much as they do (the configuration model). φ makes weights of any unit
 //! counts: a compound Poisson variable of weights w has this dispersion. Where everybody deals with everybody many
 //! times, φ is large and nobody stands out.
+//!
+//! φ has squares, so without a cap one pair that deals 500 times among 20,000 others would make φ large, and all other
+//! ties no more than chance. With m ties, the *cap* C is the largest whole number with
+//!
+//! ```text
+//! ⌊√m⌋ · C² ≤ Σ min(dealt, C)²
+//! ```
+//!
+//! that is, no single tie makes more than one ⌊√m⌋th of Σ w². Fewer than ⌊√m⌋ ties are above C, and they count as C
+//! (winsorized). In most windows no tie is that heavy, and nothing is capped
+//! (measured: `bench/runs/2026-11-24-2-cores/fraud-busy-pair.txt`). Where ⌊√m⌋ ties or more are alike, they are no exception, and φ has
+//! them whole.
 //!
 //! With m ties, even the most surprising one of a graph without rings reaches about ln m. The odds that a tie is not
 //! by chance are e^J / m, where one tie is expected to be (Bonferroni's correction), and
@@ -129,9 +142,10 @@ impl Ties {
         if graph.direction() != Direction::Undirected {
             return Err(TieError::Directed);
         }
-        let crowd = Crowd::of(graph, rule, avoid)?;
+        let cap = Weights::of(graph).cap(graph);
+        let crowd = Crowd::of(graph, cap, rule, avoid)?;
         let common = if rule.closure { Common::of(graph, &crowd)? } else { Common::default() };
-        let expected = Expected::of(graph, &crowd);
+        let expected = Expected::of(graph, cap, &crowd);
         judged(graph, &crowd, &common, &expected)
     }
 
@@ -198,10 +212,82 @@ pub(crate) fn arcs(graph: &Graph, vertex: VertexId) -> impl Iterator<Item = (Ver
     all.filter(move |&(partner, _)| partner != vertex)
 }
 
+/// Classes of weights: those of so many bits.
+const CLASSES: usize = u32::BITS as usize + 1;
+
+/// The weights of all arcs, by their number of bits.
+#[derive(Clone, Copy, Debug)]
+struct Weights {
+    counts: [u64; CLASSES],
+    squares: [u128; CLASSES],
+}
+
+impl Weights {
+    fn of(graph: &Graph) -> Weights {
+        let none = || Weights { counts: [0; CLASSES], squares: [0; CLASSES] };
+        let vertices = (0..graph.vertices()).into_par_iter().with_min_len(VERTICES_PER_TASK);
+        let each = vertices.fold(none, |mut weights, vertex| {
+            for (_, weight) in arcs(graph, vertex) {
+                let class = (u32::BITS - weight.leading_zeros()) as usize;
+                weights.counts[class] += 1;
+                weights.squares[class] += u128::from(weight).pow(2);
+            }
+            weights
+        });
+        each.reduce(none, |mut one, other| {
+            for class in 0..CLASSES {
+                one.counts[class] += other.counts[class];
+                one.squares[class] += other.squares[class];
+            }
+            one
+        })
+    }
+
+    /// The largest weight that counts as it is: see the module. Above all weights where none is capped.
+    fn cap(&self, graph: &Graph) -> u32 {
+        let ties = self.counts[1..].iter().sum::<u64>() / 2;
+        let root = u128::from(ties.isqrt());
+        // The cap is below the first power of two that is too large.
+        let is_too_large = |&class: &usize| {
+            let square = 1u128 << (2 * class);
+            let below: u128 = self.squares[..=class].iter().sum();
+            let above: u64 = self.counts[class + 1..].iter().sum();
+            2 * root * square > below + square * u128::from(above)
+        };
+        let Some(class) = (1..CLASSES).find(is_too_large) else { return u32::MAX };
+        // Fewer than 4 ⌊√m⌋ ties, or the power would not be too large.
+        let heaviest = heaviest(graph, 1 << (class - 1));
+        let below = self.squares[..class].iter().sum::<u128>() / 2;
+        let is_cap = |cap: u32| {
+            let capped = |&weight: &u32| u128::from(weight.min(cap)).pow(2);
+            root * u128::from(cap).pow(2) <= below + heaviest.iter().map(capped).sum::<u128>()
+        };
+        if heaviest.iter().max().is_none_or(|&most| is_cap(most)) {
+            return u32::MAX;
+        }
+        // By halves: it holds up to the cap, and not beyond.
+        let mut cap = 1u32 << (class - 1);
+        for bit in (0..class - 1).rev() {
+            cap += if is_cap(cap + (1 << bit)) { 1 << bit } else { 0 };
+        }
+        cap
+    }
+}
+
+/// The weights of the ties from a weight on.
+fn heaviest(graph: &Graph, from: u32) -> Vec<u32> {
+    let vertices = (0..graph.vertices()).into_par_iter().with_min_len(VERTICES_PER_TASK);
+    let of_vertex = |vertex: VertexId| {
+        let ties = arcs(graph, vertex).filter(move |&(partner, _)| partner > vertex);
+        ties.map(|(_, weight)| weight).filter(move |&weight| weight >= from)
+    };
+    vertices.flat_map_iter(of_vertex).collect()
+}
+
 /// What is known of a vertex.
 #[derive(Clone, Copy, Debug, Default)]
 struct Party {
-    /// The summed weight of all ties.
+    /// The summed weight of all ties, each up to the cap.
     strength: u64,
     /// Partners.
     degree: u32,
@@ -223,13 +309,18 @@ enum Role {
 struct Crowd(Vec<Party>);
 
 impl Crowd {
-    fn of(graph: &Graph, rule: TieRule, avoid: &[VertexId]) -> Result<Crowd, OutOfMemory> {
+    fn of(
+        graph: &Graph,
+        cap: u32,
+        rule: TieRule,
+        avoid: &[VertexId],
+    ) -> Result<Crowd, OutOfMemory> {
         let mut parties = memory::filled(Party::default(), graph.vertices() as usize)?;
         let each = parties.par_iter_mut().enumerate().with_min_len(VERTICES_PER_TASK);
         each.for_each(|(vertex, party)| {
             for (_, weight) in arcs(graph, vertex as VertexId) {
                 party.degree += 1;
-                party.strength += u64::from(weight);
+                party.strength += u64::from(weight.min(cap));
             }
             if party.degree > rule.hub_degree {
                 party.role = Role::Hub;
@@ -263,6 +354,8 @@ impl Crowd {
 
 /// What chance has.
 struct Expected {
+    /// Heavier ties weigh this.
+    cap: u32,
     ties: u64,
     ln_ties: f64,
     /// The weight of a typical transaction.
@@ -279,9 +372,9 @@ struct Expected {
 const COUNTED: u32 = 4096;
 
 impl Expected {
-    fn of(graph: &Graph, crowd: &Crowd) -> Expected {
+    fn of(graph: &Graph, cap: u32, crowd: &Crowd) -> Expected {
         let squares = |vertex| -> u128 {
-            arcs(graph, vertex).map(|(_, weight)| u128::from(weight).pow(2)).sum()
+            arcs(graph, vertex).map(|(_, weight)| u128::from(weight.min(cap)).pow(2)).sum()
         };
         let vertices = (0..graph.vertices()).into_par_iter().with_min_len(VERTICES_PER_TASK);
         let squares: u128 = vertices.map(squares).sum();
@@ -295,6 +388,7 @@ impl Expected {
         let share = |of: u128, all: u64| if all > 0 { of as f64 / all as f64 } else { 0.0 };
         let (ties, unit) = (degree / 2, share(squares, strength));
         Expected {
+            cap,
             ties,
             ln_ties: (ties as f64).ln(),
             unit,
@@ -307,6 +401,7 @@ impl Expected {
     /// The surprise of a tie: the same from either end.
     fn surprise(&self, one: Party, other: Party, weight: u32, common: u32) -> f32 {
         let expected = one.strength as f64 * other.strength as f64 / self.strength;
+        let weight = weight.min(self.cap);
         let counted = self.counted.get(weight as usize).copied();
         let counted = counted.unwrap_or_else(|| Counted::new(f64::from(weight) / self.unit));
         let mut nats = counted.beside(expected);

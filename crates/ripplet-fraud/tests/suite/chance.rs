@@ -1,7 +1,7 @@
 //! The chance of clusters, against sums done by hand and against markets in which there is nothing but chance.
 
 use ripplet_fraud::chance::{Chance, NOISE};
-use ripplet_fraud::days::{Deal, Run};
+use ripplet_fraud::days::{Deal, Linked, Run};
 use ripplet_fraud::detect::{Detection, Known, detect};
 use ripplet_fraud::mapping::WeightRule;
 use ripplet_fraud::output::DaysLedger;
@@ -145,6 +145,63 @@ fn the_chance_of_a_pair_and_of_a_part_is_that_of_the_formula() {
         let (odds, why) = chance.of(&[0, 1, 2, 3, 4, 5]);
         assert!((odds / by_hand - 1.0).abs() < 1e-6, "{odds} and {by_hand}");
         assert_eq!((why.members, why.transactions), (vec![0, 1, 2, 3, 4], 30));
+    });
+}
+
+/// A row that also names a device is two edges or three, and one transaction.
+#[test]
+fn a_row_of_several_edges_counts_once() {
+    // Users 0 to 19, shops 20 to 26; then devices, which are shops to the market of these tests.
+    let mut rows: Vec<(u32, u32, Option<u32>)> =
+        (0..60).map(|i| (i % 20, 20 + i % 7, (i % 3 == 0).then_some(27 + i % 6))).collect();
+    rows.extend([(0, 20, Some(27)); 5]);
+    rows.extend([(0, 20, None); 2]);
+    let main: Vec<(u32, u32)> = rows.iter().map(|row| (row.0, row.1)).collect();
+    let with_device = |end: fn(&(u32, u32, Option<u32>)) -> u32| -> Vec<(u32, u32)> {
+        rows.iter().filter_map(|row| Some((end(row), row.2?))).collect()
+    };
+    let (of_users, of_shops) = (with_device(|row| row.0), with_device(|row| row.1));
+    let edges: Vec<(u32, u32)> = [&*main, &*of_users, &*of_shops].concat();
+    let mut market = Market::of(entities([20, 13]), &edges);
+    let [user, shop] = [KindId(0), KindId(1)];
+    market.run.columns = vec![
+        Linked::of((user, shop), main.clone()),
+        Linked::of((user, shop), of_users.clone()),
+        Linked::of((shop, shop), of_shops.clone()),
+    ];
+    // By hand: of each pair of columns alone, the odds of two that deal, and of all three.
+    let odds = |column: &[(u32, u32)], group: &[u32], same_kind: bool| -> (f64, u64, f64) {
+        let strength = |v: u32| column.iter().filter(|(a, b)| *a == v || *b == v).count() as f64;
+        let total = column.len() as f64 * if same_kind { 2.0 } else { 1.0 };
+        let within = column.iter().filter(|(a, b)| group.contains(a) && group.contains(b)).count();
+        let mut expected = 0.0;
+        for (at, &a) in group.iter().enumerate() {
+            for &b in &group[at + 1..] {
+                // Of two kinds, those of one do not deal with one another.
+                let deal = if same_kind { a >= 20 && b >= 20 } else { (a < 20) != (b < 20) };
+                expected += if deal { strength(a) * strength(b) / total } else { 0.0 };
+            }
+        }
+        let size = group.len() as u32;
+        let active = (0..33).filter(|v| edges.iter().any(|(a, b)| a == v || b == v)).count() as u32;
+        let ways = f64::from(size * (size - 1)) * choose(active, size);
+        (ways * tail(within as u32, expected), within as u64, expected)
+    };
+    let mut all = Vec::new();
+    for (column, same) in [(&main, false), (&of_users, false), (&of_shops, true)] {
+        for group in [&[0, 20][..], &[0, 27], &[20, 27], &[0, 20, 27]] {
+            all.push(odds(column, group, same));
+        }
+    }
+    let least = all.iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    market.with_chance(|chance| {
+        let (found, why) = chance.of(&[0, 20, 27]);
+        let by_hand = (3.0 * least.0).min(1.0);
+        assert!((found / by_hand - 1.0).abs() < 1e-9, "{found} and {by_hand}");
+        assert_eq!(why.transactions, least.1);
+        assert!((why.expected - least.2).abs() < 1e-12, "{why:?} {least:?}");
+        let rows_of = rows.iter().filter(|row| row.0 == 0 && (row.1 == 20 || row.2 == Some(27)));
+        assert!(why.transactions <= rows_of.count() as u64);
     });
 }
 

@@ -28,7 +28,9 @@ pub fn graph_of(vertices: u32, edges: &[Edge], shard_arcs: u64) -> Graph {
 /// Any graph: its vertices, and edges that may repeat and begin where they end.
 fn graphs() -> impl Strategy<Value = (u32, Vec<Edge>)> {
     (2u32..24).prop_flat_map(|vertices| {
-        let edge = (0..vertices, 0..vertices, 1u32..6);
+        // Now and then one that is far heavier than all others.
+        let weight = prop_oneof![20 => 1u32..6, 1 => 6u32..3000];
+        let edge = (0..vertices, 0..vertices, weight);
         (Just(vertices), prop::collection::vec(edge, 0..90))
     })
 }
@@ -40,6 +42,20 @@ fn pairs(edges: &[Edge]) -> BTreeMap<(u32, u32), f64> {
         *pairs.entry((a.min(b), a.max(b))).or_insert(0.0) += f64::from(weight);
     }
     pairs
+}
+
+/// The weights up to the largest that makes no more than one ⌊√m⌋th of the sum of squares.
+fn capped(pairs: BTreeMap<(u32, u32), f64>) -> BTreeMap<(u32, u32), f64> {
+    let root = (pairs.values().filter(|weight| **weight > 0.0).count() as f64).sqrt().floor();
+    let holds = |cap: f64| {
+        root * cap * cap <= pairs.values().map(|weight| weight.min(cap).powi(2)).sum::<f64>()
+    };
+    let most = pairs.values().copied().fold(1.0, f64::max);
+    let mut cap = most;
+    while !holds(cap) {
+        cap -= 1.0;
+    }
+    pairs.into_iter().map(|(pair, weight)| (pair, weight.min(cap))).collect()
 }
 
 /// −ln P(X ≥ count), by its terms, one after the other.
@@ -100,7 +116,7 @@ fn judged(
     rule: TieRule,
     avoid: &[u32],
 ) -> BTreeMap<(u32, u32), f64> {
-    let pairs = pairs(edges);
+    let pairs = capped(pairs(edges));
     let partners = |v: u32| -> BTreeSet<u32> {
         pairs
             .keys()
@@ -144,6 +160,35 @@ fn judged(
 
 fn rules() -> impl Strategy<Value = TieRule> {
     (any::<bool>(), 1u32..12).prop_map(|(closure, hub_degree)| TieRule { closure, hub_degree })
+}
+
+/// Two who deal 500 times with one another alone say nothing of all others.
+#[test]
+fn a_busy_pair_hides_no_ring() {
+    const OTHERS: u32 = 2000;
+    let mut edges: Vec<Edge> =
+        (0..OTHERS).map(|v| (10 + v, 10 + (v * 7 + 1) % OTHERS, 1)).collect();
+    for a in 0..4 {
+        edges.extend((0..a).map(|b| (b, a, 3)));
+        edges.push((a, 10 + 31 * a, 1));
+    }
+    let excess = |edges: &[Edge]| {
+        let graph = graph_of(10 + OTHERS, edges, u64::MAX);
+        Ties::of(&graph, TieRule::default(), &[]).unwrap()
+    };
+    let quiet = excess(&edges);
+    assert_eq!((0..4).map(|v| quiet.kept_of(v).count()).sum::<usize>(), 12);
+    for weight in [60, 500, 5_000_000] {
+        edges.push((8, 9, weight));
+        let busy = excess(&edges);
+        edges.pop();
+        assert_eq!(busy.kept_of(8).collect::<Vec<_>>(), [9], "{weight}");
+        assert_eq!(busy.kept(), quiet.kept() + 1, "{weight}");
+        for v in 0..4 {
+            let [with, without] = [&busy, &quiet].map(|ties| ties.excess()[v]);
+            assert!((with / without - 1.0).abs() < 0.1, "{weight}: {with}, not {without}");
+        }
+    }
 }
 
 proptest! {

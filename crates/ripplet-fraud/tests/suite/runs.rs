@@ -492,6 +492,48 @@ fn a_run_goes_on_with_more_input_as_one_that_had_it_all() {
     }
 }
 
+/// The input of before ended in the middle of a day, and late rows left the days before that open, too.
+#[test]
+fn a_run_goes_on_with_more_rows_of_the_days_that_its_input_ended_with() {
+    let days = Days::new(8);
+    let mut options = days.options();
+    let all: Vec<String> = (1..=8).map(Days::rows).collect();
+    for (late, open) in [(0, 1), (2, 3)] {
+        options.feed.late = (late > 0).then(|| ripplet_fraud::Span::of_days(late).unwrap());
+        (1..=8).for_each(|day| days.write(day, &all[day as usize - 1]));
+        // With late rows, the file of the sixth day has the second half of the fourth.
+        let (header, rows) = all[5].split_once('\n').unwrap();
+        let half = |rows: &str| rows.match_indices('\n').nth(59).unwrap().0 + 1;
+        let early = all[3].split_at(header.len() + 1).1;
+        let (morning, evening) = rows.split_at(half(rows));
+        let (kept, moved) = early.split_at(if late > 0 { half(early) } else { early.len() });
+        days.write(4, &format!("{header}\n{kept}"));
+        days.write(6, &format!("{header}\n{morning}"));
+        fs::write(days.path("days/dt=2024-03-06b.csv"), format!("{header}\n{moved}{evening}"))
+            .unwrap();
+        let [whole, cut] = ["whole", "cut"].map(|name| days.path(&format!("{name}-{late}")));
+        run_into(&options, &whole, false).unwrap();
+        let later: Vec<PathBuf> =
+            vec![days.path("days/dt=2024-03-06b.csv"), days.file(7), days.file(8)];
+        let texts: Vec<String> = later.iter().map(|p| fs::read_to_string(p).unwrap()).collect();
+        later.iter().for_each(|path| fs::remove_file(path).unwrap());
+        let before = run_into(&options, &cut, false).unwrap();
+        let are_cut: Vec<bool> = before.windows.iter().map(|window| window.cut).collect();
+        assert_eq!(are_cut, (0..4).map(|at| at + open >= 4).collect::<Vec<_>>());
+        // Nothing more came: the same again.
+        let same = results(&cut);
+        run_into(&options, &cut, true).unwrap();
+        assert_eq!(results(&cut), same);
+        later.iter().zip(&texts).for_each(|(path, text)| fs::write(path, text).unwrap());
+        let resumed = run_into(&options, &cut, true).unwrap();
+        assert_eq!(results(&cut), results(&whole), "{late}");
+        let transactions: Vec<u64> = resumed.windows.iter().map(|w| w.transactions).collect();
+        let whole = RunFolder::open(&whole).unwrap().finished().unwrap();
+        assert_eq!(transactions, whole.iter().map(|w| w.transactions).collect::<Vec<_>>());
+        fs::remove_file(&later[0]).unwrap();
+    }
+}
+
 #[test]
 fn a_run_needs_no_list_of_known_bad() {
     let days = Days::new(6);
@@ -693,6 +735,51 @@ fn clusters_have_a_chance_and_a_sentence() {
     assert!(matches!(refused, RunError::Noise(_)), "{refused:?}");
 }
 
+/// With the device that a row also names, it is three edges, and one transaction.
+#[test]
+fn a_sentence_counts_a_row_of_several_edges_once() {
+    let mut rows: Vec<(String, String, String, String)> = Vec::new();
+    for at in 0..400u32 {
+        let (user, shop) = (at * 7919 % 97, at * 104_729 % 41);
+        let device = if at % 2 == 0 { format!("d{user}") } else { String::new() };
+        rows.push((format!("u{user}"), format!("s{shop}"), format!("{:02}", at / 20), device));
+    }
+    let ring = |row: &(String, String, String, String)| row.0.starts_with('r');
+    for at in 0..24u32 {
+        let device = if at < 14 { "dd" } else { "" };
+        let time = format!("{:02}", at % 20);
+        rows.push((format!("r{}", at % 2), format!("t{}", at / 2 % 2), time, device.into()));
+    }
+    rows.sort_by(|a, b| a.2.cmp(&b.2));
+    let text: String = rows
+        .iter()
+        .map(|(from, to, hour, device)| format!("{from},{to},2024-03-04T{hour}:00:00,1,{device}\n"))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rows.csv");
+    fs::write(&file, format!("from,to,at,eur,device\n{text}")).unwrap();
+    let mapping = format!(
+        "{MAPPING}[[also]]\ncolumn = \"device\"\nkind = \"device\"\nto = [\"source\", \"target\"]\noptional = true\n"
+    );
+    let mut options = options(&[&file], &mapping, &file);
+    options.known_bad = None;
+    let out = folder.path().join("run");
+    let manifest = run_into(&options, &out, false).unwrap();
+    let run = RunFolder::open(&out).unwrap();
+    let report = fs::read_to_string(run.window(&manifest.windows[0]).join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let top = &report["listed"][0];
+    assert_eq!(top["size"], 5, "{top}");
+    let own: Vec<_> = rows.iter().filter(|row| ring(row)).collect();
+    let with_device = own.iter().filter(|row| !row.3.is_empty()).count();
+    let said: usize = top["why"].as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!([own.len(), with_device].contains(&said), "{}", top["why"]);
+    // Edges have all that they link.
+    let edges = top["evidence"]["edges"].as_array().unwrap();
+    let counts: u64 = edges.iter().map(|edge| edge["count"].as_u64().unwrap()).sum();
+    assert_eq!(counts as usize, own.len() + 2 * with_device);
+}
+
 /// The signal of the example is in repeated transactions: amounts that fade drown it, counts to a power do not.
 #[test]
 fn a_weight_that_takes_most_of_the_signal_is_told() {
@@ -714,6 +801,30 @@ fn a_weight_that_takes_most_of_the_signal_is_told() {
         let notes = run::notes(&manifest, &manifest.windows).join("\n");
         assert_eq!(notes.contains("takes most of the signal"), told, "{weight}: {keeps:?} {notes}");
     }
+}
+
+/// The first window has too few ties to say anything; a weight that fades takes those of the second, and of the last.
+#[test]
+fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
+    let mapping = "time = \"date\"\namount = \"amount\"\n[source]\ncolumn = \"payer\"\nkind = \"account\"\n\
+        [target]\ncolumn = \"payee\"\nkind = \"account\"\n[weight]\nof = \"powf(0.5, age / 2.0)\"\n";
+    let mut options = options(&[&example("payments.csv")], mapping, &example("known.csv"));
+    options.known_bad = None;
+    let days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    options.feed.shape = Shape::new(days(14), days(4)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = run_into(&options, &folder.path().join("run"), false).unwrap();
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    let keeps: Vec<_> = manifest.windows.iter().map(|w| (&w.until, w.weight_keeps)).collect();
+    assert_eq!(manifest.windows[0].weight_keeps, None);
+    let last = manifest.windows.last().unwrap();
+    assert!(last.weight_keeps.is_some_and(|keeps| keeps < 0.5), "{keeps:?}");
+    assert!(notes.contains("takes most of the signal"), "{keeps:?} {notes}");
+    let worst = manifest.windows.iter().filter(|w| w.weight_keeps.is_some());
+    let worst = worst.min_by(|a, b| a.weight_keeps.unwrap().total_cmp(&b.weight_keeps.unwrap()));
+    assert!(notes.contains(&format!("window that ends {}", worst.unwrap().until)), "{notes}");
+    // Once, not for each.
+    assert_eq!(notes.matches("takes most of the signal").count(), 1);
 }
 
 #[test]
