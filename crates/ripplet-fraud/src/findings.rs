@@ -15,6 +15,8 @@ pub struct Findings {
     /// Clusters of the window before that are no more, ascending, each with that of now that took most of its members
     /// over, if any.
     pub ended: Vec<(ClusterId, Option<ClusterId>)>,
+    /// Groups without a known bad member that have more members than a cluster may have; they are not among the clusters.
+    pub too_large: u64,
 }
 
 /// What a cluster is called, the same from one window to the next.

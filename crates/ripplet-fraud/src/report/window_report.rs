@@ -55,6 +55,9 @@ pub struct WindowReport {
     pub clusters: u64,
     /// Members of these.
     pub members: u64,
+    /// Groups that have more members than a cluster may have.
+    #[serde(default)]
+    pub too_large: u64,
     /// How often each event was.
     pub events: Vec<u64>,
     /// The kinds of entities, by number.
@@ -276,6 +279,7 @@ impl WindowReport {
             known_bad: found.known_bad.vertices.len() as u64,
             clusters: findings.clusters.len() as u64,
             members: findings.members.len() as u64,
+            too_large: findings.too_large,
             events,
             kinds: found.entities.kinds().to_vec(),
             noise: found.noise,

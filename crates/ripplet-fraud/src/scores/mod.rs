@@ -64,7 +64,7 @@ pub fn score(
         let by_score = b.score.total_cmp(&a.score).then(b.size.cmp(&a.size));
         by_score.then_with(|| first(of_a).cmp(&first(of_b)))
     });
-    let mut findings = Findings::default();
+    let mut findings = Findings { too_large: detected.too_large, ..Findings::default() };
     for (rank, (mut cluster, members)) in (1..).zip(scored) {
         cluster.rank = rank;
         cluster.id = ClusterId(u64::from(rank));

@@ -503,7 +503,7 @@ fn nothing_found_is_said() {
     page_of(Vec::new(), &run(), PageLimits::default(), &none);
     let mut parts = reports(&market(3, 1));
     parts[0].listed.clear();
-    parts[0].clusters = 0;
+    (parts[0].clusters, parts[0].too_large) = (0, 2);
     page_of(parts, &run(), PageLimits::default(), &empty);
     let Some(mut page) = browser::start() else { return };
     page.look(1440, 900, "light");
@@ -512,6 +512,10 @@ fn nothing_found_is_said() {
     page.open(&empty);
     let said = page.text("document.querySelector('#ranking tbody').textContent");
     assert_eq!(said, "No clusters were found in this window.");
+    assert_eq!(
+        page.text("document.getElementById('listed').textContent"),
+        "0 of 0 clusters; 2 groups with too many members left out (--max-size)"
+    );
     assert_eq!(page.value("document.getElementById('no-cluster').hidden"), json!(false));
     assert_eq!(page.complaints(), NOTHING);
 }

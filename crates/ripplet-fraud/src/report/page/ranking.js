@@ -68,9 +68,10 @@ function showRanking() {
   );
   tables.ranking.empty = all.length === 0 ? 'No clusters were found in this window.' : 'No cluster matches.';
   tables.ranking.show(rows);
-  const { clusters } = doc.windows[state.window];
+  const { clusters, too_large: large } = doc.windows[state.window];
   const less = all.length < clusters ? `; this file lists the first ${grouped.format(all.length)}` : '';
-  byId('listed').textContent = `${grouped.format(rows.length)} of ${counted(clusters, 'cluster')}${less}`;
+  const larger = large ? `; ${counted(large, 'group')} with too many members left out (--max-size)` : '';
+  byId('listed').textContent = `${grouped.format(rows.length)} of ${counted(clusters, 'cluster')}${less}${larger}`;
 }
 
 const FOUND = 12;
