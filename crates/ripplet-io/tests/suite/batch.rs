@@ -791,7 +791,7 @@ fn what_is_wrong_with_a_table_has_its_line() {
         ("", Format::Csv, "has no edges"),
         ("graph,source,target,weight\n", Format::Csv, "has no edges"),
         ("1,2,3\n", Format::Csv, "(bytes):1: there is no column `graph`"),
-        ("graph,source,weight\n1,2,3\n", Format::Csv, "(bytes):1: there is no column `weight`"),
+        ("graph,source,weight\n1,2,3\n", Format::Csv, "(bytes):1: the column `weight` seems"),
         ("graph,source,target\n1,2,3\n", Format::Csv, "(bytes):1: there is no column `weight`"),
         ("source,target,weight\n1,2,3\n", Format::Csv, "there is no column `graph`"),
         ("1 2 3\n", Format::EdgeList, "there is no column `graph`"),

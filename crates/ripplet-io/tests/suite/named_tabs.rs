@@ -84,9 +84,10 @@ fn an_edge_list_of_names_with_blanks_says_what_it_is_to_others_in_a_comment() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "bob ann 1\nbob x7 2\n");
     // Names that a reader could take for numbers, dates or marks.
     for name in ["7", "2024-01-31", "->", "\"7\""] {
-        write_graph(&star(&["bob", name]), &path, None).unwrap();
+        write_graph(&star(&["bob", "ann", name]), &path, None).unwrap();
         assert!(fs::read_to_string(&path).unwrap().starts_with("# names: "), "{name}");
-        assert_eq!(edges(&path), [("bob".to_owned(), name.to_owned(), 1.0)]);
+        let ends = |name: &str, weight| ("bob".to_owned(), name.to_owned(), weight);
+        assert_eq!(edges(&path), [ends("ann", 1.0), ends(name, 2.0)]);
     }
     // Two integers in the first row are names all the same.
     fs::write(&path, "# names: source\ttarget\n1\t2\n2\tAnn Lee\n").unwrap();

@@ -403,6 +403,7 @@ fn files_are_found_or_refused() {
     let message = |path: &Path| read_edges(path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(message(&path("none.txt")).contains("none.txt: No such file"));
     assert!(message(folder.path()).contains("no format that is read has this extension"));
+    fs::write(path("graph.XLSX"), "").unwrap();
     assert!(message(&path("graph.XLSX")).ends_with("graph.XLSX: a spreadsheet is not read"));
     fs::create_dir(path("folder.txt")).unwrap();
     assert!(message(&path("folder.txt")).contains("is a directory"));

@@ -450,8 +450,12 @@ impl Sample<'_> {
         }
     }
 
-    /// The likely ends of an edge in a table with a name twice: columns that share values, else both of that name.
+    /// The likely ends of an edge in a table with a name twice: the one known pair, else both columns of that name if
+    /// they may be ids, else columns that share values.
     fn ends_beside(&self, twice: &[u8]) -> [usize; 2] {
+        if let [pair] = *self.known_pairs().sure {
+            return pair;
+        }
         let of_name: Vec<usize> = (0..self.first.len())
             .filter(|&at| self.first[at].trim_ascii() == twice.trim_ascii())
             .collect();
