@@ -439,15 +439,13 @@ impl RunFolder {
         let paths = std::iter::once(unfinished.clone()).chain(files);
         let listed = UnfinishedPaths::list(paths.collect()).map_err(at(&unfinished))?;
         let finished = self.window(record);
-        let filled = || -> Result<(), E> {
-            fs::create_dir(&unfinished).map_err(at(&unfinished))?;
-            write(&unfinished)?;
-            kept.write(&unfinished)?;
-            write_json(&unfinished.join(WINDOW), record)?;
-            sync(&unfinished).map_err(at(&unfinished))?;
-            Ok(())
-        };
-        filled().inspect_err(|_| remove_unfinished(&unfinished))?;
+        fs::create_dir(&unfinished).map_err(at(&unfinished))?;
+        let begun = BegunWindow(&unfinished);
+        write(&unfinished)?;
+        kept.write(&unfinished)?;
+        write_json(&unfinished.join(WINDOW), record)?;
+        sync(&unfinished).map_err(at(&unfinished))?;
+        std::mem::forget(begun);
         // From now on there is a window, which a process that ends leaves.
         self.begun = None;
         drop(listed);
@@ -494,6 +492,16 @@ impl RunFolder {
             }
         }
         Ok(())
+    }
+}
+
+/// The folder of a window that is being written; dropping it removes the folder, also if a table's writer panics
+/// because memory is refused.
+struct BegunWindow<'p>(&'p Path);
+
+impl Drop for BegunWindow<'_> {
+    fn drop(&mut self) {
+        remove_unfinished(self.0);
     }
 }
 
