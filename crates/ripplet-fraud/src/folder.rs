@@ -288,11 +288,15 @@ impl RunFolder {
     /// # Errors
     /// Where the operating system refuses.
     pub fn remove(self) -> Result<(), FolderError> {
+        self.remove_all()
+    }
+
+    fn remove_all(&self) -> Result<(), FolderError> {
         self.clear()?;
         match fs::remove_dir(&self.path) {
-            // Somebody else may have put something there meanwhile.
+            // Another program may have put something there meanwhile.
             Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
-                Err(FolderError::Io { path: self.path, source: error })
+                Err(FolderError::Io { path: self.path.clone(), source: error })
             }
             _ => {
                 // Those above it, as far as nothing else is in them.
@@ -492,6 +496,15 @@ impl RunFolder {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for RunFolder {
+    /// Removes a run without a finished window if a panic ends it, as [`RunFolder::remove`] does after an error.
+    fn drop(&mut self) {
+        if self.begun.is_some() && std::thread::panicking() {
+            let _ = self.remove_all();
+        }
     }
 }
 
