@@ -1,4 +1,4 @@
-//! Which format a file has, told by its name or by the user.
+//! File formats, and how a file's name or the user names one.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub enum Format {
     Arrow,
     /// ripplet's own graph: `.rg`.
     Rg,
-    /// The same with compressed lists: `.rgz`.
+    /// ripplet's own format with compressed lists: `.rgz`.
     Rgz,
 }
 
@@ -77,8 +77,8 @@ const NAMES: [(Format, &str, &[&str]); 18] = [
 ];
 
 impl Format {
-    /// The format and compression that a file's name tells, if it tells one. A `.graph` file is METIS's by its
-    /// name; that it is a BV graph is told by what is beside it, which [`crate::read_edges`] looks at.
+    /// Returns the format and compression by a file's extension, if it is known. A `.graph` file counts as METIS;
+    /// [`crate::read_edges`] recognises a BV graph by the files beside it.
     pub fn of_path(path: &Path) -> Option<(Format, Compression)> {
         let extension = |p: &Path| Some(p.extension()?.to_str()?.to_ascii_lowercase());
         let compression = match extension(path)?.as_str() {

@@ -2,7 +2,7 @@
 //!
 //! A name is compared in lower case and without `_`, `-`, `:` and blanks. A table has a known pair if one column has the
 //! best known name of an id and another the best known name of a label. The lists are ordered: `id` is preferred to
-//! `name`, `community` to `label`. Two columns of the same rank are refused, as the table does not tell which is meant.
+//! `name`, `community` to `label`. Two columns of the same rank are refused, as either could be meant.
 
 use std::fmt;
 
@@ -61,8 +61,8 @@ pub struct LabelSummary {
 }
 
 impl LabelSummary {
-    /// Whether the table is read as everybody would: two columns, `id` and `community` if they have names, and a label
-    /// in each row.
+    /// Returns whether there is no other way to read the table: two columns, `id` and `community` if they have names, and
+    /// a label in each row.
     pub fn is_plain(&self) -> bool {
         let usual = |names: &[String; 2]| names[0] == "id" && names[1] == "community";
         self.ignored == 0
@@ -104,7 +104,7 @@ impl fmt::Display for LabelSummary {
     }
 }
 
-/// What the names of a table's columns tell.
+/// The columns to read, as far as their names decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The columns of ids and of labels, by their names.

@@ -25,15 +25,15 @@ pub(crate) struct LabelTable<'a> {
     pub(crate) form: MembershipForm,
     /// The columns of ids and of labels that are asked for, by name or by number from 1.
     pub(crate) columns: Option<&'a [String; 2]>,
-    /// Whether who reads may be told the form.
+    /// Whether the caller has an option for the form.
     pub(crate) has_forms: bool,
     /// What is read, in the words of the error for a format that has no such rows.
     pub(crate) what: &'a str,
 }
 
 /// Reads the rows in blocks, in parallel: `add` puts a vertex's id and a label of it, if it has one, into what `start`
-/// makes, with their place in the block, and `take` gets the blocks in the order of the file, with what tells the place
-/// of a row in it.
+/// makes, with their place in the block, and `take` gets the blocks in the order of the file, with a function from the
+/// place of a row in its block to its place in the file.
 ///
 /// # Errors
 /// The first of the file.

@@ -4,7 +4,7 @@
 //! output of ripplet with one community a vertex: communities by name or by number, and vertices without one
 //! ([`read_initial_labels`]).
 //!
-//! Any of the table formats will do: `.txt` (and names that tell no format, as LDBC's reference
+//! Any of the table formats will do: `.txt` (and names without a known extension, as of LDBC's reference
 //! outputs), `.tsv`, `.csv`, `.jsonl`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
 //!
 //! Memory: 12 bytes a row and 4 a vertex; of initial labels 8 a vertex, and the communities' names.
@@ -37,7 +37,7 @@ pub fn read_labels(
 /// Reads labels from bytes, as [`read_labels`] does from a file; an error calls them `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_labels`].
+/// The errors of [`read_labels`].
 pub fn parse_labels(
     bytes: &[u8],
     format: Format,
@@ -84,7 +84,7 @@ pub fn read_initial_labels(
 /// Reads labels from bytes, as [`read_initial_labels`] does from a file; an error calls them `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_initial_labels`].
+/// The errors of [`read_initial_labels`].
 pub fn parse_initial_labels(
     bytes: &[u8],
     format: Format,

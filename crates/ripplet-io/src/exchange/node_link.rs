@@ -10,7 +10,7 @@
 //! `"7"` and the integer 7 are the same id. A weight is the edge's `weight`, or what [`crate::Columns`] calls it. All
 //! other keys are passed over, with values of up to 256 MiB.
 //!
-//! Written, ids are integers where all are integers that a double tells apart, else texts.
+//! Ids are written as integers if all are integers that a double represents exactly, else as texts.
 //!
 //! Reference: *NetworkX, node_link_data*.
 

@@ -225,13 +225,14 @@ impl Sizes {
             0 => below.iter().copied().max().unwrap_or(upper),
             _ => upper,
         };
-        Sizes {
-            min: u64::from(min),
-            median: (f64::from(lower) + f64::from(upper)) / 2.0,
-            mean: sum as f64 / count as f64,
-            max: u64::from(max),
-            histogram,
-        }
+        Sizes::new([min, max], [lower, upper], sum as f64 / count as f64, histogram)
+    }
+
+    /// Puts the figures together; the median is between the two sizes in the middle.
+    fn new([min, max]: [u32; 2], middle: [u32; 2], mean: f64, histogram: Vec<u64>) -> Sizes {
+        let [lower, upper] = middle.map(f64::from);
+        let (min, max) = (u64::from(min), u64::from(max));
+        Sizes { min, median: (lower + upper) / 2.0, mean, max, histogram }
     }
 
     /// Returns the number of communities.
@@ -241,14 +242,14 @@ impl Sizes {
 }
 
 impl SizeCounts {
-    /// Counts a community; one of no vertices is none.
+    /// Counts a community, unless it is empty.
     pub fn add(&mut self, size: u32) {
         if size > 0 {
             *self.0.entry(size).or_default() += 1;
         }
     }
 
-    /// The sizes counted so far, as [`Sizes::of`] has them.
+    /// Returns the figures of the sizes counted so far.
     pub fn sizes(&self) -> Sizes {
         let (Some(&min), Some(&max)) = (self.0.keys().next(), self.0.keys().next_back()) else {
             return Sizes::default();
@@ -257,17 +258,11 @@ impl SizeCounts {
         self.0.iter().for_each(|(size, count)| histogram[size.ilog2() as usize] += count);
         let count: u64 = histogram.iter().sum();
         let sum: u128 = self.0.iter().map(|(&size, &n)| u128::from(size) * u128::from(n)).sum();
-        let (lower, upper) = (self.at((count - 1) / 2), self.at(count / 2));
-        Sizes {
-            min: u64::from(min),
-            median: (f64::from(lower) + f64::from(upper)) / 2.0,
-            mean: sum as f64 / count as f64,
-            max: u64::from(max),
-            histogram,
-        }
+        let middle = [self.at((count - 1) / 2), self.at(count / 2)];
+        Sizes::new([min, max], middle, sum as f64 / count as f64, histogram)
     }
 
-    /// The size at a place, from 0, in ascending order.
+    /// Returns the size at a place, from 0, in ascending order.
     fn at(&self, place: u64) -> u32 {
         let mut before = 0;
         let reaches = |(_, count): &(&u32, &u64)| {
