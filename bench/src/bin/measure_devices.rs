@@ -9,7 +9,7 @@
 
 use ripplet_bench::{Arguments, Result, family};
 use ripplet_cuda::device::Device;
-use ripplet_cuda::exchange::Way;
+use ripplet_cuda::exchange::TransportKind;
 use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
@@ -21,7 +21,7 @@ use std::time::Instant;
 /// What was asked for, beside the graph.
 struct Asked {
     numbers: Vec<usize>,
-    ways: Vec<Option<Way>>,
+    ways: Vec<Option<TransportKind>>,
     settings: Settings,
     runs: usize,
     share: Option<f64>,
@@ -44,9 +44,11 @@ fn main() -> Result<()> {
     };
     let stop = if program == "cdlp" { Stop::after(10) } else { Stop::default() };
     let way = |name: &str| {
-        [Way::Direct, Way::Carried, Way::Copied].into_iter().find(|way| way.name() == name)
+        [TransportKind::PeerAccess, TransportKind::Nccl, TransportKind::DriverCopies]
+            .into_iter()
+            .find(|way| way.name() == name)
     };
-    let mut ways: Vec<Option<Way>> = arguments.all("--way").map(way).collect();
+    let mut ways: Vec<Option<TransportKind>> = arguments.all("--way").map(way).collect();
     if ways.is_empty() {
         ways.push(None);
     }
@@ -102,7 +104,7 @@ impl Asked {
             self.tell(
                 &shared,
                 json!({
-                    "devices": self.numbers.len(), "device": name, "way": executor.way().name(),
+                    "devices": self.numbers.len(), "device": name, "way": executor.transport().name(),
                     "exchanged_bytes": executor.exchanged(), "planned_bytes": planned,
                     "streamed_bytes": streamed,
                     "times_one": alone.least() / shared.least(), "same_labels": is_same,

@@ -80,10 +80,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         run(&executor, &graph, "plain async, smallest", &plain, settings, false)?;
     }
     if has("--shares") {
-        for waking_share in [1, 2, 3, 5, 8, 16, u32::MAX] {
-            let executor = tuned(Tuning { waking_share, ..Tuning::default() })?;
+        for pull_threshold in [1, 2, 3, 5, 8, 16, u32::MAX] {
+            let executor = tuned(Tuning { pull_threshold, ..Tuning::default() })?;
             let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
-            let name = format!("plain async, asked from 1/{waking_share} of the arcs on");
+            let name = format!("plain async, asked from 1/{pull_threshold} of the arcs on");
             run(&executor, &graph, &name, &plain, with(schedule, stop), false)?;
         }
     }

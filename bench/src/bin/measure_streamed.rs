@@ -1,11 +1,11 @@
 //! Measures label propagation on a graph that is not all in a GPU's memory: `measure_streamed web 22 [share…]`, for web,
 //! social, rmat, road. Prints a line of JSON for each run: plain and compressed lists, phased and synchronous, the whole
 //! graph on the device and with these shares of its bytes (a quarter by default) beside what must be there; and whether
-//! the labels are those of the whole graph. Each share is run twice: with lists locked in the host's memory, and ferried by
-//! the host as where they are in a file. Of the synchronous ones, the host's cores and the GPU are also measured at work at
+//! the labels are those of the whole graph. Each share is run twice: with lists pinned in the host's memory, and staged by
+//! the host as if they were in a file. Of the synchronous ones, the host's cores and the GPU are also measured at work at
 //! the same time, each on the whole graph: what sharing a round between them (GLP's hybrid mode) could bring at most.
 //!
-//! `--storage plain`, `--schedule phased` and `--supply locked` leave out the others, and sharing with the host's cores;
+//! `--storage plain`, `--schedule phased` and `--supply pinned` leave out the others, and sharing with the host's cores;
 //! `--ahead N`, once or more, says for how many phases lists are fetched together.
 
 use ripplet_bench::{Arguments, Result, family};
@@ -60,7 +60,7 @@ fn main() -> Result<()> {
                 "family": name, "scale": scale, "storage": storage, "schedule": schedule,
                 "arcs": view.arcs(), "vertices": view.vertices(),
             });
-            let supplies = [(Supply::Locked, "locked"), (Supply::Ferried, "ferried")];
+            let supplies = [(Supply::Pinned, "pinned"), (Supply::Staged, "staged")];
             let supplies: Vec<_> =
                 supplies.into_iter().filter(|(_, supply)| is_asked("--supply", supply)).collect();
             let ways = Ways { shares: &shares, supplies: &supplies, aheads: &aheads };

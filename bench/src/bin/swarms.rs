@@ -27,10 +27,10 @@ const MEASURES: [&str; 8] = [
     "harmonic",
     "betweenness",
     "edges",
-    "weighed closeness",
-    "weighed harmonic",
-    "weighed betweenness",
-    "weighed edges",
+    "weighted closeness",
+    "weighted harmonic",
+    "weighted betweenness",
+    "weighted edges",
 ];
 
 fn main() -> Result<()> {
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     for folder in &folders {
         let folder = Path::new(folder);
-        let batch = weighed(&tu::read(folder, &tu::Options::default())?.batch)?;
+        let batch = weighted(&tu::read(folder, &tu::Options::default())?.batch)?;
         for _ in 0..repeat {
             for measure in MEASURES {
                 let start = Instant::now();
@@ -83,7 +83,7 @@ fn weight(from: u32, to: u32) -> f64 {
 }
 
 /// The graphs with weights.
-fn weighed(batch: &GraphBatch) -> Result<GraphBatch> {
+fn weighted(batch: &GraphBatch) -> Result<GraphBatch> {
     let members = Members::of_sizes(batch.all().graphs().map(|graph| graph.vertices()))?;
     let (mut rows, mut weights) = (BatchRows::default(), Vec::new());
     for graph in batch.all().graphs() {
@@ -100,7 +100,7 @@ fn weighed(batch: &GraphBatch) -> Result<GraphBatch> {
 
 fn values(batch: &GraphBatch, measure: &str) -> Result<Vec<f64>> {
     let graphs = batch.all();
-    let (measure, lengths) = match measure.strip_prefix("weighed ") {
+    let (measure, lengths) = match measure.strip_prefix("weighted ") {
         Some(measure) => (measure, Lengths::Weights),
         None => (measure, Lengths::Hops),
     };

@@ -3,10 +3,10 @@
 //! # What it returns
 //! The distance d(s, t) is the least length of a path from s to t along the arcs' directions.
 //! [`Lengths`] selects what a length is: the number of arcs, or the sum of their weights. The
-//! distance from a vertex to itself is 0. Without a path it is [`NO_WAY`], or [`NO_WEIGHED_WAY`] by
+//! distance from a vertex to itself is 0. Without a path it is [`NO_WAY`], or [`NO_WEIGHTED_PATH`] by
 //! weights. Self-loops and repeated arcs change nothing.
 //!
-//! - [`rows`] and [`weighed_rows`] return the distances from each source, one row per source.
+//! - [`rows`] and [`weighted_rows`] return the distances from each source, one row per source.
 //! - [`summary`] returns each vertex's eccentricity, the diameter, the radius, and the sum of all
 //!   distances, which gives the average distance and the Wiener index.
 //!
@@ -26,7 +26,7 @@
 //! - a summary: 24 bytes per vertex and thread more, and 32 bytes per vertex once (by weights at
 //!   most 66 KiB per thread, and 40 bytes per vertex once).
 //!
-//! [`plan_of_rows`], [`plan_of_weighed_rows`] and [`plan_of_summary`] return the exact bounds.
+//! [`plan_of_rows`], [`plan_of_weighted_rows`] and [`plan_of_summary`] return the exact bounds.
 //!
 //! # Determinism
 //! Distances are integers: they are equal for any number of threads and any shards. Rows come in
@@ -44,10 +44,10 @@ use crate::lists::{Along, Lists, Over, Sides, over};
 use crate::pairs::Rows;
 use crate::run::go_on;
 use crate::search::{Search, bytes_of_search};
+use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{PerGraph, PerVertex};
 use crate::tally::{self, Extent};
-use crate::waves::{GROUP, Waves, sources};
-use crate::weighed;
+use crate::weighted;
 use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, WeightScale, memory};
@@ -56,7 +56,7 @@ use std::ops::Range;
 /// The distance between two vertices without a path, in arcs.
 pub const NO_WAY: u32 = u32::MAX;
 /// The distance between two vertices without a path, by weights.
-pub const NO_WEIGHED_WAY: u64 = UNREACHED;
+pub const NO_WEIGHTED_PATH: u64 = UNREACHED;
 
 /// Distance statistics of a graph: number of connected pairs, sum, diameter, radius.
 ///
@@ -136,7 +136,7 @@ impl GraphSummary {
 /// Returns the memory that [`summary`] needs on `threads` threads beside the graph.
 pub fn plan_of_summary(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     let plan = match lengths.weigh_in(graph) {
-        true => weighed::plan::<Reach>(graph, threads),
+        true => weighted::plan::<Reach>(graph, threads),
         false => tally::plan::<Extent>(graph, threads),
     };
     plan.with("eccentricities", 8 * u64::from(graph.vertices()))
@@ -151,8 +151,8 @@ pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
         .with("rows, 64 a thread", threads.saturating_mul(4 * u64::from(GROUP) * vertices))
 }
 
-/// Returns the memory that [`weighed_rows`] needs on `threads` threads beside the graph.
-pub fn plan_of_weighed_rows(graph: &Graph, threads: usize) -> Plan {
+/// Returns the memory that [`weighted_rows`] needs on `threads` threads beside the graph.
+pub fn plan_of_weighted_rows(graph: &Graph, threads: usize) -> Plan {
     let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
     let searches = bytes_of_dijkstra(graph.vertices());
     Plan::default()
@@ -174,7 +174,7 @@ pub fn summary(
     let mut whole = GraphSummary::new(graph.vertices(), graph.direction(), scale);
     let mut eccentricities = memory::with_room(graph.vertices() as usize)?;
     if lengths.weigh_in(graph) {
-        let found: Vec<Reach> = weighed::of_graph(graph, Along::Arcs, observer)?;
+        let found: Vec<Reach> = weighted::of_graph(graph, Along::Arcs, observer)?;
         eccentricities.extend(found.into_iter().map(|found| whole.add(found)));
     } else {
         // In a search against the arcs, a vertex counts the sources that it has a path to.
@@ -189,7 +189,7 @@ pub fn summary(
 /// [`eccentricities_of_batch`] needs 8 bytes per vertex more.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let plan = match lengths.weigh_in_batch(graphs) {
-        true => weighed::plan_of_batch::<Reach>(graphs, threads),
+        true => weighted::plan_of_batch::<Reach>(graphs, threads),
         false => tally::plan_of_batch::<Extent>(graphs, threads),
     };
     plan.with("summaries", size_of::<GraphSummary>() as u64 * graphs.len() as u64)
@@ -247,7 +247,7 @@ fn summarized(
         let finish = |found: &[Reach], graph: BatchGraph<'_>, places: Places<'_>| {
             summarize(found.iter().copied(), whole(graph), places);
         };
-        weighed::fill_batch(graphs, Along::Arcs, observer, places, finish)?;
+        weighted::fill_batch(graphs, Along::Arcs, observer, places, finish)?;
     } else {
         let finish = |found: &[Extent], graph: BatchGraph<'_>, places: Places<'_>| {
             summarize(found.iter().map(Reach::from), whole(graph), places);
@@ -287,19 +287,19 @@ pub fn rows<E: From<RunError> + Send>(
 
 /// Passes the distances by weights from each source to `take`, on rayon's current pool.
 ///
-/// A distance is a sum of stored weights, or [`NO_WEIGHED_WAY`]. In a graph without weights each
+/// A distance is a sum of stored weights, or [`NO_WEIGHTED_PATH`]. In a graph without weights each
 /// arc has length 1. Sources ascend, and an error of `take` ends the run.
 ///
 /// # Errors
 /// If `take` fails, the observer cancels, or memory is refused.
-pub fn weighed_rows<E: From<RunError> + Send>(
+pub fn weighted_rows<E: From<RunError> + Send>(
     graph: &Graph,
     observer: &mut dyn Observer,
     take: impl FnMut(VertexId, &[u64]) -> Result<(), E>,
 ) -> Result<(), E> {
     observer.on_stage("measuring distances");
     let weigh = Lengths::Weights.weigh_in(graph);
-    over(graph, Along::Arcs, HandOutWeighed { take, weigh, observer })
+    over(graph, Along::Arcs, HandOutWeighted { take, weigh, observer })
 }
 
 /// Passes rows of hop distances to a callback.
@@ -327,13 +327,13 @@ where
 }
 
 /// Passes rows of distances by weights to a callback; by hops if the graph has no weights.
-struct HandOutWeighed<'a, Take> {
+struct HandOutWeighted<'a, Take> {
     take: Take,
     weigh: bool,
     observer: &'a dyn Observer,
 }
 
-impl<E, Take> Over for HandOutWeighed<'_, Take>
+impl<E, Take> Over for HandOutWeighted<'_, Take>
 where
     E: From<RunError> + Send,
     Take: FnMut(VertexId, &[u64]) -> Result<(), E>,
@@ -341,7 +341,7 @@ where
     type Result = Result<(), E>;
 
     fn lists<L: Lists>(self, lists: Sides<L>) -> Result<(), E> {
-        let HandOutWeighed { take, weigh, observer } = self;
+        let HandOutWeighted { take, weigh, observer } = self;
         let row = lists.vertices() as usize;
         let search = |search: &mut Dijkstra, rows: &mut [u64], sources: Range<VertexId>| {
             for (source, row) in sources.zip(rows.chunks_mut(row)) {
@@ -376,12 +376,12 @@ where
         let rows = memory::filled(T::default(), row.saturating_mul(GROUP as usize))?;
         Ok((make(vertices)?, rows))
     };
-    let work = |(desk, rows): &mut (D, Vec<T>), sources| search(desk, rows, sources);
-    let take = |first: VertexId, desks: &[(D, Vec<T>)]| {
-        (first / GROUP..).zip(desks).try_for_each(|(group, (_, rows))| {
+    let work = |(workspace, rows): &mut (D, Vec<T>), sources| search(workspace, rows, sources);
+    let take = |first: VertexId, workspaces: &[(D, Vec<T>)]| {
+        (first / GROUP..).zip(workspaces).try_for_each(|(group, (_, rows))| {
             let rows = rows.chunks(row);
             sources(group, vertices).zip(rows).try_for_each(|(source, row)| take(source, row))
         })
     };
-    Waves { make, work, take, observer }.run(vertices)
+    SourceBatches { make, work, take, observer }.run(vertices)
 }

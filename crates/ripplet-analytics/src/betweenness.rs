@@ -78,8 +78,8 @@ pub fn betweenness(
 
 /// Returns the memory that [`betweenness_of_batch`] needs beside these graphs on `threads` threads.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
-    let desks = brandes::bytes_of_desks_of_batch::<Vertices>(graphs, lengths, threads);
-    Plan::default().with("values", 8 * graphs.vertices()).with("searches, one a thread", desks)
+    let workspaces = brandes::bytes_of_desks_of_batch::<Vertices>(graphs, lengths, threads);
+    Plan::default().with("values", 8 * graphs.vertices()).with("searches, one a thread", workspaces)
 }
 
 /// Returns the betweenness of each vertex within its graph, for all these graphs.

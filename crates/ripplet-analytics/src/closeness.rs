@@ -37,7 +37,7 @@
 use crate::lists::Along;
 use crate::reach::Reach;
 use crate::tally::{self, Distances, Nearness};
-use crate::weighed;
+use crate::weighted;
 use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
@@ -63,8 +63,10 @@ pub enum Closeness {
 /// Returns the memory that [`closeness`] needs on `threads` threads beside the graph.
 pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize) -> Plan {
     let plan = match measure {
-        Closeness::Harmonic if lengths.weigh_in(graph) => weighed::plan::<Nearness>(graph, threads),
-        _ if lengths.weigh_in(graph) => weighed::plan::<Reach>(graph, threads),
+        Closeness::Harmonic if lengths.weigh_in(graph) => {
+            weighted::plan::<Nearness>(graph, threads)
+        }
+        _ if lengths.weigh_in(graph) => weighted::plan::<Reach>(graph, threads),
         Closeness::Harmonic => tally::plan::<Nearness>(graph, threads),
         _ => tally::plan::<Distances>(graph, threads),
     };
@@ -88,10 +90,10 @@ pub fn closeness(
     let (along, against) = (Along::Arcs, Along::Against);
     match (weigh, measure) {
         (true, Closeness::Harmonic) => {
-            scaled(&weighed::of_graph(graph, against, observer)?, |found| scale.near(found))
+            scaled(&weighted::of_graph(graph, against, observer)?, |found| scale.near(found))
         }
         (true, _) => {
-            scaled(&weighed::of_graph(graph, against, observer)?, |found| scale.reach(found))
+            scaled(&weighted::of_graph(graph, against, observer)?, |found| scale.reach(found))
         }
         (false, Closeness::Harmonic) => {
             scaled(&tally::of_graph(graph, along, observer)?, |found| scale.near(found))
@@ -116,9 +118,9 @@ pub fn plan_of_batch(
 ) -> Plan {
     let plan = match measure {
         Closeness::Harmonic if lengths.weigh_in_batch(graphs) => {
-            weighed::plan_of_batch::<Nearness>(graphs, threads)
+            weighted::plan_of_batch::<Nearness>(graphs, threads)
         }
-        _ if lengths.weigh_in_batch(graphs) => weighed::plan_of_batch::<Reach>(graphs, threads),
+        _ if lengths.weigh_in_batch(graphs) => weighted::plan_of_batch::<Reach>(graphs, threads),
         Closeness::Harmonic => tally::plan_of_batch::<Nearness>(graphs, threads),
         _ => tally::plan_of_batch::<Distances>(graphs, threads),
     };
@@ -147,10 +149,10 @@ pub fn closeness_of_batch(
     let (along, against) = (Along::Arcs, Along::Against);
     match (weigh, measure) {
         (true, Closeness::Harmonic) => {
-            weighed::of_batch(graphs, against, observer, |found, graph| scale(graph).near(found))
+            weighted::of_batch(graphs, against, observer, |found, graph| scale(graph).near(found))
         }
         (true, _) => {
-            weighed::of_batch(graphs, against, observer, |found, graph| scale(graph).reach(found))
+            weighted::of_batch(graphs, against, observer, |found, graph| scale(graph).reach(found))
         }
         (false, Closeness::Harmonic) => {
             tally::of_batch(graphs, along, observer, |found, graph| scale(graph).near(found))

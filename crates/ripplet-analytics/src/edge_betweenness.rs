@@ -113,10 +113,10 @@ pub struct EdgeValues {
 /// Cost: one pass over the lists, to count the edges.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let edges: u64 = graphs.graphs().map(|graph| graph.edges()).sum();
-    let desks = brandes::bytes_of_desks_of_batch::<Arcs>(graphs, lengths, threads);
+    let workspaces = brandes::bytes_of_desks_of_batch::<Arcs>(graphs, lengths, threads);
     Plan::default()
         .with("values", 8 * edges + 8 * (graphs.len() as u64 + 1))
-        .with("searches, one a thread", desks)
+        .with("searches, one a thread", workspaces)
 }
 
 /// Returns the betweenness of each edge within its graph, for all these graphs.

@@ -33,19 +33,19 @@
 
 mod brandes;
 mod dijkstra;
-mod eights;
 mod lengths;
 mod lists;
 mod pairs;
+mod pairwise;
 mod plan;
 mod reach;
 mod run;
 mod search;
 mod searches;
+mod source_batches;
 mod swarm;
 mod tally;
-mod waves;
-mod weighed;
+mod weighted;
 
 pub mod apsp;
 pub mod betweenness;

@@ -119,10 +119,11 @@ impl PageRank {
         self.check()?;
         observer.on_stage("ranking vertices");
         let mut ranks = memory::zeros(graph.vertices() as usize)?;
-        let mut desk = Desk::new(graph.vertices())?;
+        let mut workspace = Workspace::new(graph.vertices())?;
         let weigh = self.weighted && graph.is_weighted();
-        let (ranks_of_run, desk) = (&mut ranks[..], &mut desk);
-        let run = Run { settings: self, weigh, ranks: ranks_of_run, desk, at_once: 1, observer };
+        let (ranks_of_run, workspace) = (&mut ranks[..], &mut workspace);
+        let run =
+            Run { settings: self, weigh, ranks: ranks_of_run, workspace, at_once: 1, observer };
         let end = over(graph, Along::Arcs, run)?;
         Ok(Outcome { ranks, end })
     }
@@ -130,10 +131,10 @@ impl PageRank {
     /// Returns the memory that [`PageRank::run_batch`] needs beside these graphs on `threads`
     /// threads.
     pub fn plan_of_batch(&self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
-        let desk = bytes_of_desk(swarm::largest(graphs));
+        let workspace = bytes_of_desk(swarm::largest(graphs));
         Plan::default()
             .with("ranks", 8 * graphs.vertices() + size_of::<End>() as u64 * graphs.len() as u64)
-            .with("shares, one graph a thread", (threads as u64).saturating_mul(desk))
+            .with("shares, one graph a thread", (threads as u64).saturating_mul(workspace))
     }
 
     /// Computes the ranks of each of these graphs, with the bits that [`PageRank::run`] returns for
@@ -156,15 +157,15 @@ impl PageRank {
         let (largest, weigh) =
             (swarm::largest(graphs), self.weighted && graphs.batch().is_weighted());
         type Places<'a> = (PerVertex<'a, f64>, PerGraph<'a, End>);
-        let work = |desk: &mut Desk, graph: BatchGraph<'_>, places: Places<'_>| {
+        let work = |workspace: &mut Workspace, graph: BatchGraph<'_>, places: Places<'_>| {
             let (PerVertex(ranks), PerGraph(ends)) = places;
             let at_once = usize::MAX;
-            let run = Run { settings: self, weigh, ranks, desk, at_once, observer };
+            let run = Run { settings: self, weigh, ranks, workspace, at_once, observer };
             ends[0] = run.lists(of_member(graph, Along::Arcs))?;
             Ok(())
         };
         let places = (PerVertex(&mut ranks[..]), PerGraph(&mut ends[..]));
-        Swarm { make: || Desk::new(largest), work, observer }.fill(graphs, places)?;
+        Swarm { make: || Workspace::new(largest), work, observer }.fill(graphs, places)?;
         Ok(BatchOutcome { ranks, ends })
     }
 
@@ -184,7 +185,7 @@ impl PageRank {
 }
 
 /// Workspace of a run beside the ranks, with room for a number of vertices.
-struct Desk {
+struct Workspace {
     /// The out-degree of each vertex, or the sum of its outgoing weights.
     out: Vec<f64>,
     /// The contribution along each arc of a vertex, or along each unit of its weight.
@@ -197,10 +198,10 @@ fn bytes_of_desk(vertices: u32) -> u64 {
     16 * u64::from(vertices) + 8 * (vertices as usize).div_ceil(BLOCK) as u64
 }
 
-impl Desk {
-    fn new(vertices: u32) -> Result<Desk, OutOfMemory> {
+impl Workspace {
+    fn new(vertices: u32) -> Result<Workspace, OutOfMemory> {
         let vertices = vertices as usize;
-        Ok(Desk {
+        Ok(Workspace {
             out: memory::zeros(vertices)?,
             shares: memory::zeros(vertices)?,
             sums: memory::zeros(vertices.div_ceil(BLOCK))?,
@@ -213,7 +214,7 @@ struct Run<'a> {
     settings: &'a PageRank,
     weigh: bool,
     ranks: &'a mut [f64],
-    desk: &'a mut Desk,
+    workspace: &'a mut Workspace,
     /// The least number of blocks per rayon task: all of them if one thread works on the graph.
     at_once: usize,
     observer: &'a dyn Observer,
@@ -253,7 +254,7 @@ impl Run<'_> {
         let vertices = self.ranks.len();
         self.ranks.fill(1.0 / vertices as f64);
         let weigh = self.weigh;
-        let counts = self.desk.out[..vertices].par_iter_mut().enumerate();
+        let counts = self.workspace.out[..vertices].par_iter_mut().enumerate();
         counts.with_min_len(BLOCK.saturating_mul(self.at_once)).for_each(|(vertex, to)| {
             let vertex = vertex as VertexId;
             *to = match weigh {
@@ -267,7 +268,7 @@ impl Run<'_> {
     /// Computes the contribution along each arc; returns the sum of the ranks of vertices without
     /// outgoing arcs.
     fn share_out(&mut self) -> f64 {
-        let Desk { out, shares, sums } = &mut *self.desk;
+        let Workspace { out, shares, sums } = &mut *self.workspace;
         let blocks = self.ranks.par_chunks(BLOCK).zip(out.par_chunks(BLOCK));
         let blocks = blocks.zip(shares.par_chunks_mut(BLOCK)).zip(&mut *sums);
         blocks.with_min_len(self.at_once).for_each(|(((ranks, out), shares), sum)| {
@@ -284,7 +285,7 @@ impl Run<'_> {
     fn collect<L: Lists>(&mut self, incoming: L, lost: f64) -> f64 {
         let (vertices, damping) = (self.ranks.len(), self.settings.damping);
         let base = (1.0 - damping) / vertices as f64 + damping * (lost / vertices as f64);
-        let (Desk { shares, sums, .. }, weigh) = (&mut *self.desk, self.weigh);
+        let (Workspace { shares, sums, .. }, weigh) = (&mut *self.workspace, self.weigh);
         let shares = &shares[..vertices];
         let blocks = self.ranks.par_chunks_mut(BLOCK).zip(&mut *sums).enumerate();
         blocks.with_min_len(self.at_once).for_each(|(block, (ranks, sum))| {

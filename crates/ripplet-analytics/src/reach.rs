@@ -3,7 +3,7 @@
 use crate::lists::Along;
 use crate::swarm::PerVertex;
 use crate::tally::{self, Extent};
-use crate::weighed;
+use crate::weighted;
 use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, memory};
@@ -38,7 +38,7 @@ impl From<&Extent> for Reach {
 /// Returns the memory that [`reach`] needs on `threads` threads beside the graph.
 pub fn plan_of_reach(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     if lengths.weigh_in(graph) {
-        return weighed::plan::<Reach>(graph, threads);
+        return weighted::plan::<Reach>(graph, threads);
     }
     let values = size_of::<Reach>() as u64 * u64::from(graph.vertices());
     tally::plan::<Extent>(graph, threads).with("values", values)
@@ -55,7 +55,7 @@ pub fn reach(
 ) -> Result<Vec<Reach>, RunError> {
     observer.on_stage("measuring distances");
     if lengths.weigh_in(graph) {
-        return weighed::of_graph(graph, Along::Arcs, observer);
+        return weighted::of_graph(graph, Along::Arcs, observer);
     }
     // In a search against the arcs, a vertex counts the sources that it has a path to.
     let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
@@ -66,7 +66,7 @@ pub fn reach(
 pub fn plan_of_reach_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let values = size_of::<Reach>() as u64 * graphs.vertices();
     let plan = match lengths.weigh_in_batch(graphs) {
-        true => weighed::plan_of_batch::<Reach>(graphs, threads),
+        true => weighted::plan_of_batch::<Reach>(graphs, threads),
         false => tally::plan_of_batch::<Extent>(graphs, threads),
     };
     plan.with("values", values)
@@ -91,7 +91,7 @@ pub fn reach_of_batch(
         let finish = |found: &[Reach], _: BatchGraph<'_>, place: PerVertex<'_, Reach>| {
             place.0.copy_from_slice(found);
         };
-        weighed::fill_batch(graphs, Along::Arcs, observer, place, finish)?;
+        weighted::fill_batch(graphs, Along::Arcs, observer, place, finish)?;
     } else {
         let finish = |found: &[Extent], _: BatchGraph<'_>, place: PerVertex<'_, Reach>| {
             place.0.iter_mut().zip(found).for_each(|(to, found)| *to = Reach::from(found));

@@ -13,7 +13,7 @@
 
 use crate::dijkstra::{Dijkstra, bytes_of_dijkstra};
 use crate::lists::{Lists, Sides};
-use crate::waves::GROUP;
+use crate::source_batches::GROUP;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
@@ -30,8 +30,8 @@ pub(crate) struct Searches {
     search: Dijkstra,
     /// The first source of the current group.
     first: VertexId,
-    /// The number of vectors of eight in a row.
-    eights: usize,
+    /// The number of vectors of block in a row.
+    row_blocks: usize,
     rows: Vec<[f64; LANES]>,
 }
 
@@ -46,7 +46,7 @@ impl Searches {
         Ok(Searches {
             search: Dijkstra::new(vertices)?,
             first: 0,
-            eights: 0,
+            row_blocks: 0,
             rows: memory::zeros(rows)?,
         })
     }
@@ -57,10 +57,10 @@ impl Searches {
             return;
         }
         self.first = sources.start;
-        self.eights = sources.len().div_ceil(LANES);
-        self.rows[..self.eights * lists.vertices() as usize].fill([f64::INFINITY; LANES]);
+        self.row_blocks = sources.len().div_ceil(LANES);
+        self.rows[..self.row_blocks * lists.vertices() as usize].fill([f64::INFINITY; LANES]);
         for (lane, source) in sources.enumerate() {
-            self.rows[source as usize * self.eights + lane / LANES][lane % LANES] = 0.0;
+            self.rows[source as usize * self.row_blocks + lane / LANES][lane % LANES] = 0.0;
         }
         // The vertices that have a changed predecessor since they last pulled; a bit each.
         let mut waiting = u128::MAX >> (MOST - lists.vertices().max(1));
@@ -83,15 +83,16 @@ impl Searches {
     /// Pulls shorter paths to a vertex from its predecessors; returns whether any number changed.
     #[inline]
     fn ask<L: Lists>(&mut self, behind: L, vertex: VertexId) -> bool {
-        let Searches { eights, rows, .. } = self;
+        let Searches { row_blocks, rows, .. } = self;
         let (list, weights) = (behind.of(vertex), behind.weights_of(vertex));
         // Accumulates differing bits, to avoid a branch per number.
         let mut changed = 0;
-        for eight in 0..*eights {
-            let at = vertex as usize * *eights + eight;
+        for block in 0..*row_blocks {
+            let at = vertex as usize * *row_blocks + block;
             let mut least = rows[at];
             for (&from, &length) in list.iter().zip(weights) {
-                let (known, length) = (&rows[from as usize * *eights + eight], f64::from(length));
+                let (known, length) =
+                    (&rows[from as usize * *row_blocks + block], f64::from(length));
                 for (least, known) in least.iter_mut().zip(known) {
                     let through = known + length;
                     *least = if through < *least { through } else { *least };
@@ -111,7 +112,7 @@ impl Searches {
             return self.search.run(lists.ahead, source);
         }
         let lane = (source - self.first) as usize;
-        let rows = self.rows.chunks_exact(self.eights).take(lists.vertices() as usize);
+        let rows = self.rows.chunks_exact(self.row_blocks).take(lists.vertices() as usize);
         self.search.find(rows.map(|row| row[lane / LANES][lane % LANES]));
     }
 

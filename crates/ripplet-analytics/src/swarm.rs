@@ -87,23 +87,23 @@ where
         Work: Fn(&mut D, BatchGraph<'_>, P) -> Result<(), RunError> + Sync,
     {
         let threads = rayon::current_num_threads();
-        let mut desks = memory::with_room(threads)?;
+        let mut workspaces = memory::with_room(threads)?;
         for _ in 0..threads {
-            desks.push((self.make)()?);
+            workspaces.push((self.make)()?);
         }
         let all = graphs.vertices() + graphs.arcs();
-        let state = State { desks: Mutex::new(desks), done: AtomicU64::new(0), all };
+        let state = State { workspaces: Mutex::new(workspaces), done: AtomicU64::new(0), all };
         share(graphs, place, &|graphs: BatchSlice<'_>, mut place: P| {
             go_on(self.observer)?;
             // A thread has one task at a time, so that a workspace is free for each.
-            let desk = state.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut desk = desk.map_or_else(&self.make, Ok)?;
+            let workspace = state.workspaces.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut workspace = workspace.map_or_else(&self.make, Ok)?;
             for at in 0..graphs.len() {
                 let (mine, others) = place.cut(graphs.slice(at..at + 1));
-                (self.work)(&mut desk, graphs.graph(at), mine)?;
+                (self.work)(&mut workspace, graphs.graph(at), mine)?;
                 place = others;
             }
-            state.desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
+            state.workspaces.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
             let size = graphs.vertices() + graphs.arcs();
             let done = state.done.fetch_add(size, Relaxed) + size;
             self.observer.on_progress(done as f64 / state.all.max(1) as f64);
@@ -114,7 +114,7 @@ where
 
 /// The shared state of a run's tasks.
 struct State<D> {
-    desks: Mutex<Vec<D>>,
+    workspaces: Mutex<Vec<D>>,
     done: AtomicU64,
     all: u64,
 }

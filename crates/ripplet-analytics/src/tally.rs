@@ -3,8 +3,8 @@
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
 use crate::search::{Search, Visit, bytes_of_search};
+use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{self, PerVertex, Place, Swarm};
-use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
@@ -76,16 +76,16 @@ impl Tally for Extent {
 }
 
 /// Workspace of a thread for a group of sources.
-struct Desk<T> {
+struct Workspace<T> {
     search: Search<u64>,
     /// The statistics of the current group.
     tallies: Vec<T>,
 }
 
-impl<T: Tally> Desk<T> {
-    fn new(vertices: u32) -> Result<Desk<T>, OutOfMemory> {
+impl<T: Tally> Workspace<T> {
+    fn new(vertices: u32) -> Result<Workspace<T>, OutOfMemory> {
         let tallies = memory::filled(T::default(), vertices as usize)?;
-        Ok(Desk { search: Search::new(vertices)?, tallies })
+        Ok(Workspace { search: Search::new(vertices)?, tallies })
     }
 
     fn collect<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
@@ -111,10 +111,10 @@ impl<T: Tally> Visit<u64> for Collect<'_, T> {
 pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
     let vertices = graph.vertices();
     let tallies = u64::from(vertices) * size_of::<T>() as u64;
-    let desk = bytes_of_search::<u64>(vertices) + tallies;
+    let workspace = bytes_of_search::<u64>(vertices) + tallies;
     Plan::default()
         .with("sums", tallies)
-        .with("searches, one a thread", (threads as u64).saturating_mul(desk))
+        .with("searches, one a thread", (threads as u64).saturating_mul(workspace))
 }
 
 /// Returns the statistics of each vertex over all sources that reach it.
@@ -132,17 +132,18 @@ pub(crate) fn of_graph<T: Tally>(
 
         fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
             let mut totals = self.totals;
-            let work = |desk: &mut Desk<T>, sources| {
-                desk.collect(lists, sources);
+            let work = |workspace: &mut Workspace<T>, sources| {
+                workspace.collect(lists, sources);
                 Ok(())
             };
-            let take = |_, desks: &[Desk<T>]| {
+            let take = |_, workspaces: &[Workspace<T>]| {
                 totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(v, total)| {
-                    desks.iter().for_each(|desk| total.merge(&desk.tallies[v]));
+                    workspaces.iter().for_each(|workspace| total.merge(&workspace.tallies[v]));
                 });
                 Ok::<_, RunError>(())
             };
-            Waves { make: Desk::new, work, take, observer: self.observer }.run(lists.vertices())?;
+            SourceBatches { make: Workspace::new, work, take, observer: self.observer }
+                .run(lists.vertices())?;
             Ok(totals)
         }
     }
@@ -154,8 +155,8 @@ pub(crate) fn of_graph<T: Tally>(
 pub(crate) fn plan_of_batch<T>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     let vertices = swarm::largest(graphs);
     let tallies = u64::from(vertices) * size_of::<T>() as u64;
-    let desk = bytes_of_search::<u64>(vertices) + 2 * tallies;
-    Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(desk))
+    let workspace = bytes_of_search::<u64>(vertices) + 2 * tallies;
+    Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(workspace))
 }
 
 /// Returns `value` of each vertex's statistics within its graph, graph by graph.
@@ -182,19 +183,20 @@ pub(crate) fn fill_batch<T: Tally, P: Place>(
     finish: impl Fn(&[T], BatchGraph<'_>, P) + Sync,
 ) -> Result<(), RunError> {
     let largest = swarm::largest(graphs);
-    let make = || Ok((Desk::new(largest)?, memory::filled(T::default(), largest as usize)?));
-    let work = |(desk, totals): &mut (Desk<T>, Vec<T>), graph: BatchGraph<'_>, place: P| {
-        let totals = &mut totals[..graph.vertices() as usize];
-        collect_graph(desk, totals, graph, along, observer)?;
-        finish(totals, graph, place);
-        Ok(())
-    };
+    let make = || Ok((Workspace::new(largest)?, memory::filled(T::default(), largest as usize)?));
+    let work =
+        |(workspace, totals): &mut (Workspace<T>, Vec<T>), graph: BatchGraph<'_>, place: P| {
+            let totals = &mut totals[..graph.vertices() as usize];
+            collect_graph(workspace, totals, graph, along, observer)?;
+            finish(totals, graph, place);
+            Ok(())
+        };
     Swarm { make, work, observer }.fill(graphs, place)
 }
 
 /// Accumulates the statistics of one graph of a batch.
 fn collect_graph<T: Tally>(
-    desk: &mut Desk<T>,
+    workspace: &mut Workspace<T>,
     totals: &mut [T],
     graph: BatchGraph<'_>,
     along: Along,
@@ -204,8 +206,8 @@ fn collect_graph<T: Tally>(
     totals.fill(T::default());
     for group in 0..vertices.div_ceil(GROUP) {
         go_on(observer)?;
-        desk.collect(of_member(graph, along), sources(group, vertices));
-        totals.iter_mut().zip(&desk.tallies).for_each(|(total, next)| total.merge(next));
+        workspace.collect(of_member(graph, along), sources(group, vertices));
+        totals.iter_mut().zip(&workspace.tallies).for_each(|(total, next)| total.merge(next));
     }
     Ok(())
 }

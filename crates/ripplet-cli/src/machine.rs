@@ -364,7 +364,7 @@ impl Machine {
     pub fn exchange(&self) -> Option<ExchangeFigures> {
         match self {
             Machine::Cudas { executor, .. } => Some(ExchangeFigures {
-                transport: executor.way().name(),
+                transport: executor.transport().name(),
                 bytes: executor.exchanged(),
             }),
             Machine::Cpu(_) | Machine::Cuda { .. } => None,

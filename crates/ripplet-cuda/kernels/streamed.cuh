@@ -24,7 +24,7 @@ struct StreamedShard {
 };
 
 // Values of `fetched`: the list is read where it lies; the list is requested.
-constexpr u32 UNFETCHED = 0xffffffffu, WANTED = 0xfffffffeu;
+constexpr u32 UNFETCHED = 0xffffffffu, REQUESTED = 0xfffffffeu;
 
 // Place of a list in the host's memory: first word, first word of its weights, and length.
 struct Far {

@@ -82,7 +82,7 @@ pub trait Device {
     /// Reserved memory, freed when dropped.
     type Memory;
     /// Pinned memory of the host that kernels can read (mapped), until this is dropped.
-    type Lent<'a>: Send
+    type Mapped<'a>: Send
     where
         Self: 'a;
     /// A point in a queue: an event.
@@ -149,23 +149,23 @@ pub trait Device {
     ) -> Result<(), DeviceError>;
 
     /// Pins parts of the host's memory in place, and maps them for kernels.
-    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Self::Lent<'a>, DeviceError>;
+    fn map_host<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Self::Mapped<'a>, DeviceError>;
 
     /// Returns the address at which kernels read a pinned part.
     ///
     /// # Panics
     /// If there is no part with this number.
-    fn lent(&self, lent: &Self::Lent<'_>, number: usize) -> Address;
+    fn mapped(&self, mapped: &Self::Mapped<'_>, number: usize) -> Address;
 
     /// Copies words of a pinned part into memory, `offset` bytes from its beginning, in the order
     /// of a queue.
     ///
     /// # Panics
     /// If the part has fewer words, or they do not fit.
-    fn copy_lent(
+    fn copy_mapped(
         &self,
         queue: Queue,
-        lent: (&Self::Lent<'_>, usize),
+        mapped: (&Self::Mapped<'_>, usize),
         words: Range<usize>,
         memory: &Self::Memory,
         offset: u64,
@@ -237,7 +237,7 @@ pub trait Peer:
     Device<Module: Sync, Memory: Send + Sync, Mark: Send + Sync> + Sync + Sized
 {
     /// A communicator that moves bytes between the devices of a run, such as NCCL's.
-    type Carrier: Send + Sync;
+    type Communicator: Send + Sync;
 
     /// Enables peer access: kernels of this device can then read and write the other's memory.
     /// Returns whether that works.
@@ -260,7 +260,7 @@ pub trait Peer:
     ///
     /// # Errors
     /// The reason, as a sentence, if there is no such library or it does not start.
-    fn carrier(devices: &[Self]) -> Result<Self::Carrier, String>;
+    fn communicator(devices: &[Self]) -> Result<Self::Communicator, String>;
 
     /// Sends and receives, after all work launched here before. This device is number `rank` of the
     /// communicator. All devices call this at the same time, each from a thread of its own.
@@ -268,12 +268,12 @@ pub trait Peer:
     /// # Safety
     /// The bytes of each transfer are in this device's memory, and are kept until they are sent or
     /// received. Sends and receives of all devices match.
-    unsafe fn carry(
+    unsafe fn send_and_receive(
         &self,
-        carrier: &Self::Carrier,
+        communicator: &Self::Communicator,
         rank: usize,
-        sent: &[Parcel],
-        received: &[Parcel],
+        sent: &[Transfer],
+        received: &[Transfer],
     ) -> Result<(), DeviceError>;
 
     /// Waits until all launched work is done, or until `is_over` returns true, which is called
@@ -286,7 +286,7 @@ pub trait Peer:
 
 /// A transfer to another device, or from one.
 #[derive(Clone, Copy, Debug)]
-pub struct Parcel {
+pub struct Transfer {
     /// Number of the other device.
     pub rank: usize,
     /// Address in this device's memory.

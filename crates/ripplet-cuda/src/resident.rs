@@ -337,18 +337,18 @@ impl StoredPlaces {
         device: &'a D,
         memory: &D::Memory,
         graph: GraphView<'a>,
-    ) -> Result<Moved<Option<D::Lent<'a>>>, DeviceError> {
+    ) -> Result<Moved<Option<D::Mapped<'a>>>, DeviceError> {
         match (self, graph) {
             (StoredPlaces::Streamed(places), graph) => {
-                let Moved { first, lent } = places.upload(device, memory, graph)?;
-                Ok(Moved { first, lent: Some(lent) })
+                let Moved { first, mapped } = places.upload(device, memory, graph)?;
+                Ok(Moved { first, mapped: Some(mapped) })
             }
             (StoredPlaces::Plain(places), GraphView::Plain(graph)) => {
                 places.upload(device, memory, graph)?;
-                Ok(Moved { first: CompressedShard::default(), lent: None })
+                Ok(Moved { first: CompressedShard::default(), mapped: None })
             }
             (StoredPlaces::Compressed(places), GraphView::Compressed(graph)) => {
-                Ok(Moved { first: places.upload(device, memory, graph)?, lent: None })
+                Ok(Moved { first: places.upload(device, memory, graph)?, mapped: None })
             }
             _ => unreachable!("places are made for the graph that is moved"),
         }

@@ -51,7 +51,7 @@ pub(crate) struct Copied {
     pub word: u64,
 }
 
-/// Bytes of a `LongPiece` in `lp/field.cuh`.
+/// Bytes of a `LongPiece` in `lp/state.cuh`.
 pub(crate) const LONG_PIECE_BYTES: u64 = 24;
 /// Words above which a list is fetched by several warps, and words of each piece: 4 times
 /// `LONG_LIST` of `lp/fetch.cuh`.
@@ -207,10 +207,10 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
 pub enum Supply {
     /// Lists are pinned in the host's memory, where kernels read them.
     #[default]
-    Locked,
+    Pinned,
     /// Lists may be in a file that the host's memory has no room for. The host copies those that
     /// are needed.
-    Ferried,
+    Staged,
 }
 
 /// Which lists are on the device, and the room for the others.
@@ -234,12 +234,12 @@ impl Residence {
     pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, ahead: u32) -> Residence {
         let first = block_of(graph, part.start).start;
         let end = if part.is_empty() { first } else { block_of(graph, part.end - 1).end };
-        Residence { supply: Supply::Locked, first, end, near_end: first, ahead, region_words: 0 }
+        Residence { supply: Supply::Pinned, first, end, near_end: first, ahead, region_words: 0 }
     }
 
     /// Returns the residence of no lists if the host stages them, with room for the lists of any
     /// block, and for as many words that a phase has at most `parts` parts.
-    pub fn least_ferried(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Residence {
+    pub fn least_staged(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Residence {
         let least = Residence::least(graph, part, 0);
         let arrays = arrays_of(graph);
         let all = least.words(graph);
@@ -247,7 +247,7 @@ impl Residence {
         let fair = (2 * all).div_ceil((u64::from(parts.max(4)) - 2) * arrays);
         let largest = largest_block(graph, least.first..least.end).div_ceil(arrays);
         let words = (fair.max(largest) + spare_words(graph)).next_multiple_of(64);
-        Residence { supply: Supply::Ferried, region_words: words.min(LARGEST_STAGE), ..least }
+        Residence { supply: Supply::Staged, region_words: words.min(LARGEST_STAGE), ..least }
     }
 
     /// Returns the best use of `bytes` bytes if one vertex in `phases` updates at a time.
@@ -255,7 +255,7 @@ impl Residence {
         let (regions, arrays) = (self.regions(), arrays_of(graph));
         let (words, all) = (words_within(graph, bytes), self.words(graph));
         let most = (LARGEST_STAGE / regions).saturating_sub(self.region_words) * arrays * regions;
-        let (near, stage) = if phases > 1 && self.supply == Supply::Locked {
+        let (near, stage) = if phases > 1 && self.supply == Supply::Pinned {
             // Room for all lists of a phase comes first, so that none is read over the bus without
             // being staged. The rest is divided so that the staging area suffices for the lists
             // that are then not on the device.
@@ -315,7 +315,7 @@ impl Residence {
 
     /// Returns the parts of the vertices whose lists the host stages; the lists of each fit the
     /// staging area.
-    pub fn ferried_parts(self, graph: GraphView<'_>) -> Vec<Range<VertexId>> {
+    pub fn staged_parts(self, graph: GraphView<'_>) -> Vec<Range<VertexId>> {
         self.parts(graph, self.region_words - spare_words(graph))
     }
 
@@ -415,7 +415,7 @@ pub(crate) struct Stretch {
     /// The argument of the kernel that records where the lists are.
     pub copied: Copied,
     /// The pinned part of the host's memory, and its words to copy.
-    pub lent: usize,
+    pub mapped: usize,
     pub words: Range<usize>,
     /// The pinned part of the weights, whose words have the same indices.
     pub weights: Option<usize>,
@@ -424,7 +424,7 @@ pub(crate) struct Stretch {
 /// Returns the copies that bring the lists of some vertices to `room` words of the staging area
 /// from word `at` on, and the words of lists that do not fit.
 pub(crate) fn stretches<D: Device>(
-    (device, lent): (&D, &D::Lent<'_>),
+    (device, mapped): (&D, &D::Mapped<'_>),
     graph: GraphView<'_>,
     near_end: VertexId,
     vertices: Range<VertexId>,
@@ -446,7 +446,7 @@ pub(crate) fn stretches<D: Device>(
             let behind = (behind + u64::from(matches!(stored, Stored::Compressed(_))))
                 .min(stored.words().len() as u64);
             // Keeps the alignment to 16 bytes.
-            let place = used + (device.lent(lent, own).0 / 4 + from - near) % 4;
+            let place = used + (device.mapped(mapped, own).0 / 4 + from - near) % 4;
             if place + (behind - from) + 4 > room {
                 left_out += (behind - from) * stored.arrays() as u64;
                 continue;
@@ -459,9 +459,9 @@ pub(crate) fn stretches<D: Device>(
                     first: start + first as u32,
                     end: start + end as u32,
                     at: (at + place) as u32,
-                    word: device.lent(lent, own).0 / 4 + from - near,
+                    word: device.mapped(mapped, own).0 / 4 + from - near,
                 },
-                lent: own,
+                mapped: own,
                 words: (from - near) as usize..(behind - near) as usize,
                 weights: stored.weights().map(|_| own + 1),
             });
@@ -549,7 +549,7 @@ pub(crate) struct Moved<L> {
     /// The first shard's compressed lists.
     pub first: CompressedShard,
     /// Pinned lists in the host's memory; kernels may read them until this is dropped.
-    pub lent: L,
+    pub mapped: L,
 }
 
 impl StreamedPlaces {
@@ -633,11 +633,11 @@ impl StreamedPlaces {
         device: &'a D,
         memory: &D::Memory,
         graph: GraphView<'a>,
-    ) -> Result<Moved<D::Lent<'a>>, DeviceError> {
+    ) -> Result<Moved<D::Mapped<'a>>, DeviceError> {
         let base = device.address(memory);
         let Residence { supply, first, near_end, end, .. } = self.residence;
         let mut far = Vec::new();
-        for shard in StoredShard::all(graph).filter(|_| supply == Supply::Locked) {
+        for shard in StoredShard::all(graph).filter(|_| supply == Supply::Pinned) {
             let local = [near_end, end].map(|v| shard.before(v));
             for stored in shard.lists.into_iter().flatten() {
                 let [near, end] = local.map(|local| stored.words_before(local) as usize);
@@ -647,15 +647,15 @@ impl StreamedPlaces {
                 far.extend(stored.weights().map(|weights| &weights[near..end]));
             }
         }
-        let lent = device.lend(&far)?;
+        let mapped = device.map_host(&far)?;
         let mut next_lent = 0;
         // If the host stages lists, kernels never read these places: every list that is read is in
         // the staging area.
-        let mut lend = |near: u64| match supply {
-            Supply::Ferried => 0,
-            Supply::Locked => {
+        let mut map_host = |near: u64| match supply {
+            Supply::Staged => 0,
+            Supply::Pinned => {
                 next_lent += 1;
-                (device.lent(&lent, next_lent - 1).0 / 4).wrapping_sub(near)
+                (device.mapped(&mapped, next_lent - 1).0 / 4).wrapping_sub(near)
             }
         };
         let (mut streamed, mut records) = (Vec::new(), Vec::new());
@@ -672,12 +672,12 @@ impl StreamedPlaces {
                 device.write(memory, its.near.start, near_words)?;
                 let at = &mut lists[side];
                 at.near = (base.plus(its.near.start).0 / 4).wrapping_sub(begin);
-                at.far = lend(near);
+                at.far = map_host(near);
                 if let Some(weights) = stored.weights() {
                     let near_words = bytemuck::cast_slice(&weights[words]);
                     device.write(memory, its.near_weights.start, near_words)?;
                     at.near_weights = (base.plus(its.near_weights.start).0 / 4).wrapping_sub(begin);
-                    at.far_weights = lend(near);
+                    at.far_weights = map_host(near);
                 }
                 let Stored::Compressed(coded) = stored else { continue };
                 at.heads = base.plus(its.heads.start);
@@ -694,7 +694,7 @@ impl StreamedPlaces {
         if !self.shards.is_empty() {
             device.write(memory, self.shards.start, bytemuck::cast_slice(&records))?;
         }
-        Ok(Moved { first: records.first().copied().unwrap_or_default(), lent })
+        Ok(Moved { first: records.first().copied().unwrap_or_default(), mapped })
     }
 }
 

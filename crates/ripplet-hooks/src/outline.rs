@@ -19,7 +19,7 @@ const TAKEN: [&str; 11] = [
     "frequency",
     "cast",
     "total",
-    "scene",
+    "context",
     "draft",
     "clone",
     "fmt",

@@ -22,7 +22,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use ripplet_lp::{Candidate, Neighbor, NeighborList, Scene, Total, Vertex, VertexMut, Vote};
+use ripplet_lp::{Candidate, Context, Neighbor, NeighborList, Total, Vertex, VertexMut, Vote};
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, offset_of};
@@ -34,9 +34,9 @@ pub const MOST_COLUMNS: usize = 16;
 
 /// The context of a round, common to all vertices.
 #[repr(C)]
-pub(crate) struct SceneFrame {
-    /// The [`Scene`], for [`degree`].
-    scene: *const c_void,
+pub(crate) struct ContextFrame {
+    /// The [`Context`], for [`degree`].
+    context: *const c_void,
     /// `Clock::seed`.
     seed: u32,
     round: u32,
@@ -110,7 +110,7 @@ macro_rules! places {
     };
 }
 
-places!(scene, SceneFrame: SCENE scene I64, SEED seed I32, ROUND round I32);
+places!(context, ContextFrame: SCENE context I64, SEED seed I32, ROUND round I32);
 places!(list, ListFrame: IDS ids I64, WEIGHTS weights I64, VOTES votes I64, COUNT count I64,
     LABELS labels I64, VERTICES vertices I64);
 places!(candidate, CandidateFrame: FREQUENCY frequency I64, CAST cast I64,
@@ -119,10 +119,10 @@ places!(candidate, CandidateFrame: FREQUENCY frequency I64, CAST cast I64,
 places!(update, UpdateFrame: FREQUENCY frequency I64, CAST cast I64, DRAFT draft I64,
     COUNT count I64, CARRIED carried F32);
 
-/// Returns the places of a column's values and their count in a [`SceneFrame`]; `slot` must be
+/// Returns the places of a column's values and their count in a [`ContextFrame`]; `slot` must be
 /// below [`MOST_COLUMNS`].
 pub(crate) fn column_places(slot: usize) -> (Place, Place) {
-    let first = offset_of!(SceneFrame, columns) + slot * size_of::<ColumnFrame>();
+    let first = offset_of!(ContextFrame, columns) + slot * size_of::<ColumnFrame>();
     let place = |field: usize| Place { offset: (first + field) as i32, ty: I64 };
     (place(offset_of!(ColumnFrame, values)), place(offset_of!(ColumnFrame, count)))
 }
@@ -134,18 +134,18 @@ pub(crate) const VOTE_WEIGHT: i32 = offset_of!(Vote, weight) as i32;
 /// Bytes of a [`Vote`].
 pub(crate) const VOTE_BYTES: i64 = size_of::<Vote>() as i64;
 
-impl SceneFrame {
+impl ContextFrame {
     #[inline]
-    fn new(scene: &Scene<'_>, columns: usize) -> SceneFrame {
-        let clock = scene.clock();
-        let mut frame = SceneFrame {
-            scene: std::ptr::from_ref(scene).cast(),
+    fn new(context: &Context<'_>, columns: usize) -> ContextFrame {
+        let clock = context.clock();
+        let mut frame = ContextFrame {
+            context: std::ptr::from_ref(context).cast(),
             seed: clock.seed(),
             round: clock.round(),
             columns: [MaybeUninit::uninit(); MOST_COLUMNS],
         };
         for (slot, column) in frame.columns.iter_mut().enumerate().take(columns) {
-            let values = scene.column(slot);
+            let values = context.column(slot);
             column.write(ColumnFrame { values: values.as_ptr(), count: values.len() });
         }
         frame
@@ -203,12 +203,12 @@ pub(crate) mod host {
     /// Returns the degree of a vertex; 0 if there is no such vertex.
     ///
     /// # Safety
-    /// `scene` must be that of a [`SceneFrame`] whose call has not returned.
-    unsafe extern "C" fn degree(scene: *const c_void, v: u32) -> u32 {
-        // SAFETY: `SceneFrame::new` made the pointer from a reference to a scene, which outlives
+    /// `context` must be that of a [`ContextFrame`] whose call has not returned.
+    unsafe extern "C" fn degree(context: *const c_void, v: u32) -> u32 {
+        // SAFETY: `ContextFrame::new` made the pointer from a reference to a context, which outlives
         // the call that the frame is for.
-        let scene = unsafe { &*scene.cast::<Scene<'_>>() };
-        if v < scene.vertices() { scene.degree(v) } else { 0 }
+        let context = unsafe { &*context.cast::<Context<'_>>() };
+        if v < context.vertices() { context.degree(v) } else { 0 }
     }
 
     extern "C" fn power_32(base: u32, exponent: u32) -> u32 {
@@ -313,7 +313,7 @@ extern "C" fn trunc(x: f32) -> f32 {
 
 /// A kind of compiled function: its parameters and result as the code generator sees them.
 pub(crate) trait Entry: Sized {
-    /// The types of its parameters; the first is the [`SceneFrame`] if there are any views.
+    /// The types of its parameters; the first is the [`ContextFrame`] if there are any views.
     const PARAMETERS: &'static [Type];
     /// The type of its result.
     const RESULT: Type;
@@ -371,38 +371,38 @@ macro_rules! entry {
 
 entry!(
     /// `pick_label` of a vertex's id and label.
-    PickLabel: (*const SceneFrame => I64, u32 => I32, u32 => I32) -> u32 => I32
+    PickLabel: (*const ContextFrame => I64, u32 => I32, u32 => I32) -> u32 => I32
 );
 entry!(
     /// `load_neighbor` of a vertex's id and label and a neighbour's id, label and weight. The
     /// vote's label is in the low half of the result.
-    LoadNeighbor: (*const SceneFrame => I64, u32 => I32, u32 => I32, u32 => I32, u32 => I32,
+    LoadNeighbor: (*const ContextFrame => I64, u32 => I32, u32 => I32, u32 => I32, u32 => I32,
         u32 => I32) -> u64 => I64
 );
 entry!(
     /// `load_neighbors` of a vertex's id and label; the result is meaningless.
-    LoadNeighbors: (*const SceneFrame => I64, *const ListFrame => I64, u32 => I32, u32 => I32)
+    LoadNeighbors: (*const ContextFrame => I64, *const ListFrame => I64, u32 => I32, u32 => I32)
         -> u32 => I32
 );
 entry!(
     /// `carry`, with the parameters of [`LoadNeighbor`].
-    Carry: (*const SceneFrame => I64, u32 => I32, u32 => I32, u32 => I32, u32 => I32, u32 => I32)
+    Carry: (*const ContextFrame => I64, u32 => I32, u32 => I32, u32 => I32, u32 => I32, u32 => I32)
         -> f32 => F32
 );
 entry!(
     /// `carry_most` of a vertex's id and label and the winning label: an integer in the order of
     /// the carries; see [`CarryMost::NONE`].
-    CarryMost: (*const SceneFrame => I64, *const ListFrame => I64, u32 => I32, u32 => I32,
+    CarryMost: (*const ContextFrame => I64, *const ListFrame => I64, u32 => I32, u32 => I32,
         u32 => I32) -> i64 => I64
 );
 entry!(
     /// `label_score` of a vertex's id and label; returns the score's bits.
-    LabelScore: (*const SceneFrame => I64, *const CandidateFrame => I64, u32 => I32, u32 => I32)
+    LabelScore: (*const ContextFrame => I64, *const CandidateFrame => I64, u32 => I32, u32 => I32)
         -> u64 => I64
 );
 entry!(
     /// `update_vertex` of a vertex's id and label, the winning label and its score's bits.
-    UpdateVertex: (*const SceneFrame => I64, *const UpdateFrame => I64, u32 => I32, u32 => I32,
+    UpdateVertex: (*const ContextFrame => I64, *const UpdateFrame => I64, u32 => I32, u32 => I32,
         u32 => I32, u64 => I64) -> u32 => I32
 );
 entry!(
@@ -432,8 +432,8 @@ pub(crate) const ARGUMENT_BYTES: i32 = size_of::<u64>() as i32;
 impl PickLabel {
     #[inline]
     pub fn call(&self, columns: usize, v: Vertex<'_>) -> u32 {
-        let scene = v.scene();
-        let frame = SceneFrame::new(&scene, columns);
+        let context = v.context();
+        let frame = ContextFrame::new(&context, columns);
         // SAFETY: see above.
         unsafe { (self.function)(&frame, v.id, v.label) }
     }
@@ -442,8 +442,8 @@ impl PickLabel {
 impl LoadNeighbor {
     #[inline]
     pub fn call(&self, columns: usize, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-        let scene = v.scene();
-        let frame = SceneFrame::new(&scene, columns);
+        let context = v.context();
+        let frame = ContextFrame::new(&context, columns);
         // SAFETY: see above.
         let vote = unsafe { (self.function)(&frame, v.id, v.label, u.id, u.label, u.weight) };
         Vote { label: vote as u32, weight: (vote >> 32) as u32 }
@@ -453,8 +453,8 @@ impl LoadNeighbor {
 impl LoadNeighbors {
     #[inline]
     pub fn call(&self, columns: usize, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
-        let scene = v.scene();
-        let frame = SceneFrame::new(&scene, columns);
+        let context = v.context();
+        let frame = ContextFrame::new(&context, columns);
         let list = ListFrame::new(list, votes.as_mut_ptr(), votes.len());
         // SAFETY: see above; the votes are borrowed alone.
         unsafe { (self.function)(&frame, &list, v.id, v.label) };
@@ -475,8 +475,8 @@ impl CarryMost {
         votes: &[Vote],
         label: u32,
     ) -> Option<f32> {
-        let scene = v.scene();
-        let frame = SceneFrame::new(&scene, columns);
+        let context = v.context();
+        let frame = ContextFrame::new(&context, columns);
         let list = ListFrame::new(list, votes.as_ptr().cast_mut(), votes.len());
         // SAFETY: see above; this function only reads the votes.
         let most = unsafe { (self.function)(&frame, &list, v.id, v.label, label) };
@@ -489,8 +489,8 @@ impl CarryMost {
 impl Carry {
     #[inline]
     pub fn call(&self, columns: usize, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
-        let scene = v.scene();
-        let frame = SceneFrame::new(&scene, columns);
+        let context = v.context();
+        let frame = ContextFrame::new(&context, columns);
         // SAFETY: see above.
         unsafe { (self.function)(&frame, v.id, v.label, u.id, u.label, u.weight) }
     }
@@ -499,8 +499,8 @@ impl Carry {
 impl LabelScore {
     #[inline]
     pub fn call(&self, columns: usize, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
-        let scene = v.scene();
-        let frame = SceneFrame::new(&scene, columns);
+        let context = v.context();
+        let frame = ContextFrame::new(&context, columns);
         let candidate = CandidateFrame::new(&candidate);
         // SAFETY: see above.
         unsafe { (self.function)(&frame, &candidate, v.id, v.label) }
@@ -510,8 +510,8 @@ impl LabelScore {
 impl UpdateVertex {
     #[inline]
     pub fn call(&self, columns: usize, v: &mut VertexMut<'_>, label: u32, score: u64) -> u32 {
-        let scene = v.scene();
-        let frame = SceneFrame::new(&scene, columns);
+        let context = v.context();
+        let frame = ContextFrame::new(&context, columns);
         let (frequency, cast, carried) = (v.frequency(), v.cast(), v.carried());
         let (id, shown) = (v.id, v.label);
         let draft = v.draft();

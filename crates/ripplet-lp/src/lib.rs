@@ -68,4 +68,4 @@ pub use rounds::{Observer, RunError};
 pub use schedule::{DEFAULT_PHASES, Order, Schedule, Ties};
 pub use settings::{Settings, SettingsError};
 pub use stop::Stop;
-pub use views::{Candidate, Neighbor, NeighborList, Scene, Total, Vertex, VertexMut, Vote};
+pub use views::{Candidate, Context, Neighbor, NeighborList, Total, Vertex, VertexMut, Vote};

@@ -5,22 +5,22 @@
 //! all-to-all exchanges:
 //!
 //! ```text
-//! choose         each rank     update own active vertices, commit locally, pack the changes
-//! swap_changes   all to all    label updates: afterwards all ranks have the labels after the phase
-//! wake           each rank     activate the neighbours of own changed vertices
-//! swap_woken     all to all    frontier updates: ranks activate their vertices that others activated
+//! choose               each rank     update own active vertices, commit locally, pack the changes
+//! exchange_updates     all to all    label updates: afterwards all ranks have the labels after the phase
+//! activate_neighbors   each rank     activate the neighbours of own changed vertices
+//! exchange_frontier    all to all    frontier updates: ranks activate their vertices that others activated
 //! ```
 //!
 //! A phase therefore sees all changes of the phase before, as on a single rank, and labels are the
 //! same bytes for any number of ranks. The format and location of messages are up to each kind of
-//! rank: they may never leave the devices. An [`Exchange`] is the transport of messages; [`Alone`]
+//! rank: they may never leave the devices. An [`Exchange`] is the transport of messages; [`SingleRank`]
 //! is that of a single rank.
 
 use crate::RunError;
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 
-/// A rank: one of the executors that share a run, as [`do_phase`] uses it.
+/// A rank: one of the executors that share a run, as [`run_phase`] uses it.
 pub trait Rank {
     /// Updates the rank's active vertices of the phase, commits locally, and packs the changes into
     /// a message.
@@ -34,7 +34,7 @@ pub trait Rank {
     ///
     /// # Errors
     /// If a device fails.
-    fn wake(&mut self) -> Result<(), RunError>;
+    fn activate_neighbors(&mut self) -> Result<(), RunError>;
 }
 
 /// A transport of messages between ranks of a kind.
@@ -43,28 +43,28 @@ pub trait Exchange<R> {
     ///
     /// # Errors
     /// If a message does not arrive because another rank or a device failed.
-    fn swap_changes(&mut self, rank: &mut R) -> Result<(), RunError>;
+    fn exchange_updates(&mut self, rank: &mut R) -> Result<(), RunError>;
 
     /// Exchanges frontier updates: sends each other rank its activated vertices, and applies those
     /// received.
     ///
     /// # Errors
-    /// See [`Exchange::swap_changes`].
-    fn swap_woken(&mut self, rank: &mut R) -> Result<(), RunError>;
+    /// See [`Exchange::exchange_updates`].
+    fn exchange_frontier(&mut self, rank: &mut R) -> Result<(), RunError>;
 }
 
 /// The transport of a single rank with all vertices: both exchanges do nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Alone;
+pub struct SingleRank;
 
-impl<R> Exchange<R> for Alone {
+impl<R> Exchange<R> for SingleRank {
     #[inline]
-    fn swap_changes(&mut self, _: &mut R) -> Result<(), RunError> {
+    fn exchange_updates(&mut self, _: &mut R) -> Result<(), RunError> {
         Ok(())
     }
 
     #[inline]
-    fn swap_woken(&mut self, _: &mut R) -> Result<(), RunError> {
+    fn exchange_frontier(&mut self, _: &mut R) -> Result<(), RunError> {
         Ok(())
     }
 }
@@ -74,11 +74,11 @@ impl<R> Exchange<R> for Alone {
 /// # Errors
 /// If a step of the rank or an exchange fails.
 #[inline]
-pub fn do_phase<R: Rank>(rank: &mut R, exchange: &mut impl Exchange<R>) -> Result<(), RunError> {
+pub fn run_phase<R: Rank>(rank: &mut R, exchange: &mut impl Exchange<R>) -> Result<(), RunError> {
     rank.choose()?;
-    exchange.swap_changes(rank)?;
-    rank.wake()?;
-    exchange.swap_woken(rank)
+    exchange.exchange_updates(rank)?;
+    rank.activate_neighbors()?;
+    exchange.exchange_frontier(rank)
 }
 
 /// The partition of the vertices over ranks: a range of consecutive vertices for each.

@@ -9,18 +9,18 @@ use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `Scene`: the context of a round, common to all vertices, in which views look up what they do not
+/// `Context`: the context of a round, common to all vertices, in which views look up what they do not
 /// hold.
 ///
 /// Hooks do not need it; it is for engines whose hooks are not compiled with this crate.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct Context<'a> {
     pub(crate) graph: &'a GraphView<'a>,
     pub(crate) columns: &'a Columns,
     pub(crate) clock: Clock,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Context<'a> {
     /// Returns the clock of the round.
     #[inline]
     pub fn clock(&self) -> Clock {
@@ -59,7 +59,7 @@ pub struct Vertex<'a> {
     pub id: VertexId,
     /// The label; [`NO_LABEL`] for none.
     pub label: Label,
-    pub(crate) scene: Scene<'a>,
+    pub(crate) context: Context<'a>,
 }
 
 /// A neighbour, as [`Program::load_neighbor`](crate::Program::load_neighbor) sees it.
@@ -71,46 +71,46 @@ pub struct Neighbor<'a> {
     pub label: Label,
     /// The stored weight of the arc to it; 1 in an unweighted graph.
     pub weight: u32,
-    pub(crate) scene: Scene<'a>,
+    pub(crate) context: Context<'a>,
 }
 
 impl<'a> Vertex<'a> {
     /// Returns the context of the round.
     #[inline]
-    pub fn scene(&self) -> Scene<'a> {
-        self.scene
+    pub fn context(&self) -> Context<'a> {
+        self.context
     }
 
     /// Returns the view of another vertex, with its label, in the same round.
     #[inline]
     pub(crate) fn beside(self, id: VertexId, label: Label) -> Vertex<'a> {
-        Vertex { id, label, scene: self.scene }
+        Vertex { id, label, context: self.context }
     }
 
     /// Returns the number of arcs that touch the vertex, in both directions if the graph is
     /// directed.
     #[inline]
     pub fn degree(&self) -> u32 {
-        self.scene.degree(self.id)
+        self.context.degree(self.id)
     }
 
     /// Returns the round, counted from 0.
     #[inline]
     pub fn round(&self) -> u32 {
-        self.scene.clock.round()
+        self.context.clock.round()
     }
 
     /// Returns 32 random bits: a function of seed, round, vertex and stream.
     #[inline]
     pub fn random(&self, stream: u32) -> u32 {
-        self.scene.random(self.id, stream)
+        self.context.random(self.id, stream)
     }
 
     /// Returns value `index` of the vertex in `u32` column number `slot`; 0 if there is no such
     /// value.
     #[inline]
     pub fn column_u32(&self, slot: usize, index: u32) -> u32 {
-        self.scene.columns.get(slot, self.id, index)
+        self.context.columns.get(slot, self.id, index)
     }
 
     /// Returns value `index` of the vertex in `f32` column number `slot`; 0 if there is no such
@@ -126,26 +126,26 @@ impl Neighbor<'_> {
     /// directed.
     #[inline]
     pub fn degree(&self) -> u32 {
-        self.scene.degree(self.id)
+        self.context.degree(self.id)
     }
 
     /// Returns the round, counted from 0.
     #[inline]
     pub fn round(&self) -> u32 {
-        self.scene.clock.round()
+        self.context.clock.round()
     }
 
     /// Returns 32 random bits of the neighbour, like [`Vertex::random`].
     #[inline]
     pub fn random(&self, stream: u32) -> u32 {
-        self.scene.random(self.id, stream)
+        self.context.random(self.id, stream)
     }
 
     /// Returns value `index` of the neighbour in `u32` column number `slot`; 0 if there is no such
     /// value.
     #[inline]
     pub fn column_u32(&self, slot: usize, index: u32) -> u32 {
-        self.scene.columns.get(slot, self.id, index)
+        self.context.columns.get(slot, self.id, index)
     }
 
     /// Returns value `index` of the neighbour in `f32` column number `slot`; 0 if there is no such
@@ -211,7 +211,7 @@ impl VertexMut<'_> {
     /// value.
     #[inline]
     pub fn column_u32(&self, slot: usize, index: u32) -> u32 {
-        match self.scene.columns.drafted(slot, index) {
+        match self.context.columns.drafted(slot, index) {
             Some(at) => self.draft.get(at).copied().unwrap_or(0),
             None => self.vertex.column_u32(slot, index),
         }
@@ -227,7 +227,7 @@ impl VertexMut<'_> {
     /// Sets value `index` of `u32` column number `slot`.
     #[inline]
     pub fn set_column_u32(&mut self, slot: usize, index: u32, value: u32) {
-        let at = self.scene.columns.drafted(slot, index);
+        let at = self.context.columns.drafted(slot, index);
         if let Some(held) = at.and_then(|at| self.draft.get_mut(at)) {
             *held = value;
         }
@@ -328,7 +328,7 @@ impl<'a> NeighborList<'a> {
     ) -> Neighbor<'a> {
         let label = self.labels.get(u as usize).map_or(NO_LABEL, |label| label.load(Relaxed));
         let label = program.pick_label(v.beside(u, label));
-        Neighbor { id: u, label, weight, scene: v.scene }
+        Neighbor { id: u, label, weight, context: v.context }
     }
 }
 

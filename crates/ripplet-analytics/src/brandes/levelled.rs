@@ -2,8 +2,8 @@
 
 use super::once;
 use super::sums::{Rows, Sums};
-use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
+use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::{Observer, RunError};
@@ -23,7 +23,7 @@ pub(super) struct Levelled<S> {
     beside: Vec<Sources>,
     /// Rows: the number of shortest paths σ from each source. It is a float, as in the literature
     /// and in other libraries: it does not overflow.
-    ways: Vec<f64>,
+    path_counts: Vec<f64>,
     /// Rows: 1 / σ.
     inverse: Vec<f64>,
     /// Rows: δ / σ, accumulated from the successors.
@@ -77,7 +77,7 @@ impl<S: Sums<Sources>> Levelled<S> {
                 begins: memory::with_room(count)?,
             },
             beside: memory::filled(Sources::NONE, count)?,
-            ways: memory::zeros(numbers)?,
+            path_counts: memory::zeros(numbers)?,
             inverse: memory::zeros(numbers)?,
             share: memory::zeros(numbers)?,
             sums: S::new(vertices, arcs)?,
@@ -107,19 +107,19 @@ impl<S: Sums<Sources>> Levelled<S> {
         self.levels.found.clear();
         self.levels.begins.clear();
         self.search.run(lists, sources, &mut self.levels);
-        self.count_ways(lists.behind, row, numbers);
+        self.count_paths(lists.behind, row, numbers);
         self.share_out(lists.ahead, row, numbers);
-        let [ways, inverse, share] =
-            [&self.ways, &self.inverse, &self.share].map(|rows| &rows[..numbers]);
-        self.sums.add_up(lists.behind, Rows { row, ways, inverse, share });
+        let [path_counts, inverse, share] =
+            [&self.path_counts, &self.inverse, &self.share].map(|rows| &rows[..numbers]);
+        self.sums.add_up(lists.behind, Rows { row, path_counts, inverse, share });
     }
 
     /// Counts the shortest paths to all vertices, level by level.
-    fn count_ways<L: Lists>(&mut self, behind: L, row: usize, numbers: usize) {
-        let Levelled { levels, beside, ways, inverse, sums, .. } = self;
-        ways[..numbers].fill(0.0);
+    fn count_paths<L: Lists>(&mut self, behind: L, row: usize, numbers: usize) {
+        let Levelled { levels, beside, path_counts, inverse, sums, .. } = self;
+        path_counts[..numbers].fill(0.0);
         for &(source, lane) in levels.level(0) {
-            ways[source as usize * row + lane.first() as usize] = 1.0;
+            path_counts[source as usize * row + lane.first() as usize] = 1.0;
         }
         for level in 1..levels.begins.len() {
             enter(beside, levels.level(level - 1));
@@ -130,15 +130,15 @@ impl<S: Sums<Sources>> Levelled<S> {
                     sums.mark(|| behind.begin(vertex) + at, both);
                     while both != Sources::NONE {
                         let lane = both.first() as usize;
-                        ways[to + lane] += ways[from as usize * row + lane];
+                        path_counts[to + lane] += path_counts[from as usize * row + lane];
                         both = both.rest();
                     }
                 }
             }
             leave(beside, levels.level(level - 1));
         }
-        let rows = inverse[..numbers].iter_mut().zip(&ways[..numbers]);
-        rows.for_each(|(inverse, ways)| *inverse = 1.0 / ways);
+        let rows = inverse[..numbers].iter_mut().zip(&path_counts[..numbers]);
+        rows.for_each(|(inverse, path_counts)| *inverse = 1.0 / path_counts);
     }
 
     /// Accumulates dependencies from the farthest level to the first.

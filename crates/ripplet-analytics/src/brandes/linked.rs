@@ -14,8 +14,8 @@ use super::once;
 use super::small::Numbers;
 use super::sums::{Rows, Sums};
 use super::sweep::Sources;
-use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
+use crate::pairwise::EIGHT;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
@@ -142,11 +142,11 @@ impl Linked {
         let Linked { search, links } = self;
         let row = sources.len().next_multiple_of(EIGHT);
         let numbers = row * lists.vertices() as usize;
-        let [ways, inverse, share] = rows.map(|rows| rows.first(numbers));
+        let [path_counts, inverse, share] = rows.map(|rows| rows.first(numbers));
         links.len = 0;
-        ways.fill(0.0);
+        path_counts.fill(0.0);
         for (lane, source) in sources.clone().enumerate() {
-            ways[source as usize * row + lane] = 1.0;
+            path_counts[source as usize * row + lane] = 1.0;
         }
         let behind = lists.behind;
         let mut find = Find { links, sums, behind, row: row as u32, second: 0 };
@@ -154,14 +154,17 @@ impl Linked {
         let second = find.second;
         let links = &links.list[..links.len];
         for link in links {
-            ways[link.to()] += ways[link.from()];
+            path_counts[link.to()] += path_counts[link.from()];
         }
-        inverse.iter_mut().zip(&*ways).for_each(|(inverse, ways)| *inverse = 1.0 / ways);
+        inverse
+            .iter_mut()
+            .zip(&*path_counts)
+            .for_each(|(inverse, path_counts)| *inverse = 1.0 / path_counts);
         share.fill(0.0);
         // The links of the first level are left out: no path passes through its own source.
         for link in links[second..].iter().rev() {
             share[link.from()] += inverse[link.to()] + share[link.to()];
         }
-        sums.add_up(behind, Rows { row, ways, inverse, share });
+        sums.add_up(behind, Rows { row, path_counts, inverse, share });
     }
 }

@@ -1,6 +1,6 @@
 //! Brandes' algorithm from all vertices, summed per vertex or per arc.
 //!
-//! `ways`, `share` and `passed` are defined in [`betweenness`](crate::betweenness).
+//! `path_counts`, `share` and `passed` are defined in [`betweenness`](crate::betweenness).
 //!
 //! By hops, breadth-first searches from many sources at once find the levels. The intersection of
 //! two neighbours' source masks then gives the sources for which an arc is on a shortest path, so
@@ -11,7 +11,7 @@
 //! | `linked.rs` | 64 | small, short paths: a list of all additions |
 //! | `swept.rs` | 64 | small, long paths: sweeps over the vertices until all are done |
 //! | `levelled.rs` | 8 | large: level by level |
-//! | `weighed.rs` | 1 | by weights: vertices in the order of their distance |
+//! | `weighted.rs` | 1 | by weights: vertices in the order of their distance |
 //!
 //! All engines compute the same numbers and add them in the same order: path counts from the first
 //! neighbour of a list to the last, dependencies from the last to the first.
@@ -22,15 +22,15 @@ mod small;
 mod sums;
 mod sweep;
 mod swept;
-mod weighed;
+mod weighted;
 
 pub(crate) use sums::{Arcs, Target, Vertices};
 
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::no_length::{refuse_weightless, refuse_weightless_in};
 use crate::run::go_on;
+use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{Place, Swarm};
-use crate::waves::{GROUP, Waves, sources};
 use crate::{Lengths, Observer, RunError};
 use levelled::Levelled;
 use rayon::prelude::*;
@@ -40,14 +40,14 @@ use small::Small;
 use std::marker::PhantomData;
 use std::ops::Range;
 use sums::Sums;
-use weighed::Weighed;
+use weighted::Weighted;
 
 /// Returns the bytes of the workspaces of `threads` threads in [`of_graph`], without its sums.
 pub(crate) fn bytes_of_desks<T: Target>(graph: &Graph, lengths: Lengths, threads: usize) -> u64 {
     let (vertices, arcs) = (graph.vertices(), graph.arcs());
     let engine = Engine::of(lengths.weigh_in(graph), vertices, arcs);
-    let desk = Sizes::default().with(engine, vertices, arcs).bytes::<T>();
-    (threads as u64).saturating_mul(desk)
+    let workspace = Sizes::default().with(engine, vertices, arcs).bytes::<T>();
+    (threads as u64).saturating_mul(workspace)
 }
 
 /// Returns the sums over ordered pairs of a graph's vertices, computed on rayon's current pool.
@@ -72,16 +72,17 @@ pub(crate) fn of_graph<T: Target>(
             let (vertices, arcs) = (lists.vertices(), lists.ahead.arcs());
             let engine = Engine::of(weigh, vertices, arcs);
             let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
-            let make = |_| Desk::<T>::new(Sizes::default().with(engine, vertices, arcs));
-            let work =
-                |desk: &mut Desk<T>, sources| desk.add_group(engine, lists, sources, observer);
-            let take = |_, desks: &[Desk<T>]| {
+            let make = |_| Workspace::<T>::new(Sizes::default().with(engine, vertices, arcs));
+            let work = |workspace: &mut Workspace<T>, sources| {
+                workspace.add_group(engine, lists, sources, observer)
+            };
+            let take = |_, workspaces: &[Workspace<T>]| {
                 totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
-                    desks.iter().for_each(|desk| *total += desk.sums(engine)[at]);
+                    workspaces.iter().for_each(|workspace| *total += workspace.sums(engine)[at]);
                 });
                 Ok::<_, RunError>(())
             };
-            Waves { make, work, take, observer }.run(vertices)?;
+            SourceBatches { make, work, take, observer }.run(vertices)?;
             Ok(totals)
         }
     }
@@ -94,7 +95,7 @@ pub(crate) fn of_graph<T: Target>(
 }
 
 /// The name of the stage for an observer.
-const STAGE: &str = "finding shortest ways";
+const STAGE: &str = "finding shortest path_counts";
 
 /// Returns the bytes of the workspaces of `threads` threads in [`fill_batch`].
 pub(crate) fn bytes_of_desks_of_batch<T: Target>(
@@ -125,16 +126,18 @@ pub(crate) fn fill_batch<T: Target, P: Place>(
         refuse_weightless_in(graphs)?;
     }
     let (sizes, most) = room_for::<T>(graphs, weigh);
-    let make = || Ok((Desk::<T>::new(sizes)?, memory::zeros(most as usize)?));
-    let work = |(desk, totals): &mut (Desk<T>, Vec<f64>), graph: BatchGraph<'_>, place: P| {
+    let make = || Ok((Workspace::<T>::new(sizes)?, memory::zeros(most as usize)?));
+    let work = |(workspace, totals): &mut (Workspace<T>, Vec<f64>),
+                graph: BatchGraph<'_>,
+                place: P| {
         let (vertices, arcs) = (graph.vertices(), graph.arcs());
         let engine = Engine::of(weigh, vertices, arcs);
         let totals = &mut totals[..T::count(vertices, arcs) as usize];
         totals.fill(0.0);
         for group in 0..vertices.div_ceil(GROUP) {
             let lists = of_member(graph, Along::Arcs);
-            desk.add_group(engine, lists, sources(group, vertices), observer)?;
-            totals.iter_mut().zip(desk.sums(engine)).for_each(|(total, sum)| *total += sum);
+            workspace.add_group(engine, lists, sources(group, vertices), observer)?;
+            totals.iter_mut().zip(workspace.sums(engine)).for_each(|(total, sum)| *total += sum);
         }
         finish(totals, graph, place);
         Ok(())
@@ -157,14 +160,14 @@ fn room_for<T: Target>(graphs: BatchSlice<'_>, weigh: bool) -> (Sizes, u64) {
 enum Engine {
     Small,
     Levelled,
-    Weighed,
+    Weighted,
 }
 
 impl Engine {
     /// Returns the engine for a graph of this size; `weigh` is whether lengths are weights.
     fn of(weigh: bool, vertices: u32, arcs: u64) -> Engine {
         match weigh {
-            true => Engine::Weighed,
+            true => Engine::Weighted,
             false if small::takes(vertices, arcs) => Engine::Small,
             false => Engine::Levelled,
         }
@@ -176,7 +179,7 @@ impl Engine {
 struct Sizes {
     small: (u32, u64),
     levelled: (u32, u64),
-    weighed: (u32, u64),
+    weighted: (u32, u64),
 }
 
 impl Sizes {
@@ -184,7 +187,7 @@ impl Sizes {
         let size = match engine {
             Engine::Small => &mut self.small,
             Engine::Levelled => &mut self.levelled,
-            Engine::Weighed => &mut self.weighed,
+            Engine::Weighted => &mut self.weighted,
         };
         *size = (size.0.max(vertices), size.1.max(arcs));
         self
@@ -192,26 +195,26 @@ impl Sizes {
 
     /// Returns the bytes of a workspace.
     fn bytes<T: Target>(self) -> u64 {
-        let Sizes { small, levelled, weighed } = self;
+        let Sizes { small, levelled, weighted } = self;
         Small::<T::Sums<_>>::bytes(small.0, small.1)
             + Levelled::<T::Sums<_>>::bytes(levelled.0, levelled.1)
-            + Weighed::<T::Sums<_>>::bytes(weighed.0, weighed.1)
+            + Weighted::<T::Sums<_>>::bytes(weighted.0, weighted.1)
     }
 }
 
 /// Workspace of a thread: one part per engine.
-struct Desk<T: Target> {
+struct Workspace<T: Target> {
     small: Small<T::Sums<small::Sources>>,
     levelled: Levelled<T::Sums<levelled::Sources>>,
-    weighed: Weighed<T::Sums<weighed::Sources>>,
+    weighted: Weighted<T::Sums<weighted::Sources>>,
 }
 
-impl<T: Target> Desk<T> {
-    fn new(Sizes { small, levelled, weighed }: Sizes) -> Result<Desk<T>, OutOfMemory> {
-        Ok(Desk {
+impl<T: Target> Workspace<T> {
+    fn new(Sizes { small, levelled, weighted }: Sizes) -> Result<Workspace<T>, OutOfMemory> {
+        Ok(Workspace {
             small: Small::new(small.0, small.1)?,
             levelled: Levelled::new(levelled.0, levelled.1)?,
-            weighed: Weighed::new(weighed.0, weighed.1)?,
+            weighted: Weighted::new(weighted.0, weighted.1)?,
         })
     }
 
@@ -230,7 +233,7 @@ impl<T: Target> Desk<T> {
                 Ok(())
             }
             Engine::Levelled => self.levelled.add_group(lists, sources, observer),
-            Engine::Weighed => self.weighed.add_group(lists, sources, observer),
+            Engine::Weighted => self.weighted.add_group(lists, sources, observer),
         }
     }
 
@@ -239,7 +242,7 @@ impl<T: Target> Desk<T> {
         match engine {
             Engine::Small => self.small.sums.sums(),
             Engine::Levelled => self.levelled.sums.sums(),
-            Engine::Weighed => self.weighed.sums.sums(),
+            Engine::Weighted => self.weighted.sums.sums(),
         }
     }
 }
@@ -278,13 +281,13 @@ mod tests {
             let mut levelled = Levelled::<T::Sums<_>>::new(vertices, arcs).unwrap();
             let groups = (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices));
             let sums = |sources: Range<u32>| {
-                let Small { linked, swept, ways, inverse, share, sums } = &mut small;
+                let Small { linked, swept, path_counts, inverse, share, sums } = &mut small;
                 sums.clear(lists.behind);
-                linked.add_group(lists, sources.clone(), [ways, inverse, share], sums);
+                linked.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
                 let of_links = bits(sums.sums());
                 sums.clear(lists.behind);
                 swept.sweep.search(lists.ahead, sources.start);
-                swept.add_group(lists, sources.clone(), [ways, inverse, share], sums);
+                swept.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
                 let of_sweeps = bits(sums.sums());
                 levelled.add_group(lists, sources, &()).unwrap();
                 [of_links, of_sweeps, bits(levelled.sums.sums())]

@@ -32,7 +32,7 @@ pub(super) struct Small<S> {
     pub linked: Linked,
     pub swept: Swept,
     /// The number of shortest paths σ from each source.
-    pub ways: Numbers,
+    pub path_counts: Numbers,
     /// 1 / σ.
     pub inverse: Numbers,
     /// δ / σ, accumulated from the successors.
@@ -76,7 +76,7 @@ impl<S: Sums<Sources>> Small<S> {
         Ok(Small {
             linked: Linked::new(vertices, arcs)?,
             swept: Swept::new(vertices, arcs)?,
-            ways: Numbers::new(vertices)?,
+            path_counts: Numbers::new(vertices)?,
             inverse: Numbers::new(vertices)?,
             share: Numbers::new(vertices)?,
             sums: S::new(vertices, arcs)?,
@@ -121,8 +121,8 @@ impl<S: Sums<Sources>> Small<S> {
 
     #[inline(always)]
     fn add_group_plain<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
-        let Small { linked, swept, ways, inverse, share, sums } = self;
-        let rows = [ways, inverse, share];
+        let Small { linked, swept, path_counts, inverse, share, sums } = self;
+        let rows = [path_counts, inverse, share];
         sums.clear(lists.behind);
         // Most smaller graphs have short paths: the search would cost more than it saves.
         let long = lists.vertices() as usize > 2 * LONG

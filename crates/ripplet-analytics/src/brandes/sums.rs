@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! vertex v         ways(v) · share(v)
-//! arc u → v        ways(u) · passed(v) if the arc is on a shortest path from the source; else 0
+//! arc u → v        ways(u) · dependencies(v) if the arc is on a shortest path from the source; else 0
 //! ```
 
-use crate::eights::{EIGHT, sum_of};
 use crate::lists::Lists;
+use crate::pairwise::{EIGHT, sum_of};
 use crate::search::Mask;
 use ripplet_graph::{OutOfMemory, memory};
 
@@ -70,7 +70,7 @@ pub(crate) struct Rows<'a> {
     /// The length of a row.
     pub row: usize,
     /// The number of shortest paths σ from each source; 0 without a path.
-    pub ways: &'a [f64],
+    pub path_counts: &'a [f64],
     /// 1 / σ.
     pub inverse: &'a [f64],
     /// δ / σ, accumulated from the successors; 0 at the source.
@@ -99,11 +99,13 @@ impl<M: Mask> Sums<M> for Through {
     fn mark(&mut self, _: impl FnOnce() -> usize, _: M) {}
 
     #[inline(always)]
-    fn add_up<L: Lists>(&mut self, _: L, Rows { row, ways, share, .. }: Rows<'_>) {
-        let rows = ways.chunks_exact(row).zip(share.chunks_exact(row));
-        for (sum, (ways, share)) in self.sums.iter_mut().zip(rows) {
-            for (ways, share) in ways.chunks_exact(EIGHT).zip(share.chunks_exact(EIGHT)) {
-                *sum += sum_of(std::array::from_fn(|lane| ways[lane] * share[lane]));
+    fn add_up<L: Lists>(&mut self, _: L, Rows { row, path_counts, share, .. }: Rows<'_>) {
+        let rows = path_counts.chunks_exact(row).zip(share.chunks_exact(row));
+        for (sum, (path_counts, share)) in self.sums.iter_mut().zip(rows) {
+            for (path_counts, share) in
+                path_counts.chunks_exact(EIGHT).zip(share.chunks_exact(EIGHT))
+            {
+                *sum += sum_of(std::array::from_fn(|lane| path_counts[lane] * share[lane]));
             }
         }
     }
@@ -144,18 +146,18 @@ impl<M: Mask> Sums<M> for Along<M> {
     }
 
     #[inline(always)]
-    fn add_up<L: Lists>(&mut self, behind: L, Rows { row, ways, inverse, share }: Rows<'_>) {
-        let mut passed = [0.0; LONGEST];
+    fn add_up<L: Lists>(&mut self, behind: L, Rows { row, path_counts, inverse, share }: Rows<'_>) {
+        let mut dependencies = [0.0; LONGEST];
         let mut arcs = self.on.iter_mut().zip(&mut self.sums);
         let rows = inverse.chunks_exact(row).zip(share.chunks_exact(row));
         for (vertex, (inverse, share)) in (0..behind.vertices()).zip(rows) {
-            let numbers = passed.iter_mut().zip(inverse).zip(share);
-            numbers.for_each(|((passed, inverse), share)| *passed = inverse + share);
+            let numbers = dependencies.iter_mut().zip(inverse).zip(share);
+            numbers.for_each(|((dependencies, inverse), share)| *dependencies = inverse + share);
             for (&from, (on, sum)) in behind.of(vertex).iter().zip(&mut arcs) {
                 let sources = std::mem::replace(on, M::NONE);
                 if sources != M::NONE {
-                    let ways = &ways[from as usize * row..][..row];
-                    add_along(sum, sources, ways, &passed[..row]);
+                    let path_counts = &path_counts[from as usize * row..][..row];
+                    add_along(sum, sources, path_counts, &dependencies[..row]);
                 }
             }
         }
@@ -168,17 +170,17 @@ impl<M: Mask> Sums<M> for Along<M> {
 
 /// Adds the dependency of an arc that is on shortest paths from some sources.
 #[inline(always)]
-fn add_along<M: Mask>(sum: &mut f64, sources: M, ways: &[f64], passed: &[f64]) {
+fn add_along<M: Mask>(sum: &mut f64, sources: M, path_counts: &[f64], dependencies: &[f64]) {
     let sources: u64 = sources.into();
     let mut through = [0.0; LONGEST];
-    for (lane, (through, (ways, passed))) in
-        through.iter_mut().zip(ways.iter().zip(passed)).enumerate()
+    for (lane, (through, (path_counts, dependencies))) in
+        through.iter_mut().zip(path_counts.iter().zip(dependencies)).enumerate()
     {
-        // A vertex without a path has passed NaN or infinity; masking the bits turns it into 0. A
+        // A vertex without a path has dependencies NaN or infinity; masking the bits turns it into 0. A
         // branch would cost more than computing all lanes.
         let bits = 0u64.wrapping_sub(sources >> lane & 1);
-        *through = f64::from_bits((ways * passed).to_bits() & bits);
+        *through = f64::from_bits((path_counts * dependencies).to_bits() & bits);
     }
-    let eights = through[..ways.len()].as_chunks::<EIGHT>().0;
-    eights.iter().for_each(|&through| *sum += sum_of(through));
+    let chunks = through[..path_counts.len()].as_chunks::<EIGHT>().0;
+    chunks.iter().for_each(|&through| *sum += sum_of(through));
 }

@@ -35,8 +35,8 @@ pub(super) struct Swept {
     /// The vertices that are not done for all sources.
     pending: Vec<VertexId>,
     done: Vec<Sources>,
-    /// The `passed` values of each vertex, (1 + δ) / σ.
-    passed: Numbers,
+    /// The `dependencies` values of each vertex, (1 + δ) / σ.
+    dependencies: Numbers,
 }
 
 /// Sums that propagate along arcs, from predecessors in the direction of the pass.
@@ -55,9 +55,9 @@ trait Flow {
 }
 
 /// Path counts.
-struct Ways<'a>(&'a mut [Span]);
+struct PathCounts<'a>(&'a mut [Span]);
 
-impl Flow for Ways<'_> {
+impl Flow for PathCounts<'_> {
     const BACK: bool = false;
 
     #[inline(always)]
@@ -80,7 +80,7 @@ impl Flow for Ways<'_> {
 struct Shares<'a> {
     inverse: &'a [Span],
     share: &'a mut [Span],
-    passed: &'a mut [Span],
+    dependencies: &'a mut [Span],
 }
 
 impl Flow for Shares<'_> {
@@ -93,14 +93,14 @@ impl Flow for Shares<'_> {
 
     #[inline(always)]
     fn give(&self, place: usize) -> &Span {
-        &self.passed[place]
+        &self.dependencies[place]
     }
 
     #[inline(always)]
     fn set(&mut self, place: usize, sum: Span) {
         let inverse = &self.inverse[place];
         self.share[place] = sum;
-        self.passed[place] = std::array::from_fn(|lane| inverse[lane] + sum[lane]);
+        self.dependencies[place] = std::array::from_fn(|lane| inverse[lane] + sum[lane]);
     }
 }
 
@@ -119,7 +119,7 @@ impl Swept {
             sweep: Sweep::new(vertices, arcs)?,
             pending: memory::with_room(count)?,
             done: memory::filled(Sources::NONE, count)?,
-            passed: Numbers::new(vertices)?,
+            dependencies: Numbers::new(vertices)?,
         })
     }
 
@@ -129,28 +129,30 @@ impl Swept {
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
-        [ways, inverse, share]: [&mut Numbers; 3],
+        [path_counts, inverse, share]: [&mut Numbers; 3],
         sums: &mut impl Sums<Sources>,
     ) {
-        let Swept { sweep, pending, done, passed } = self;
+        let Swept { sweep, pending, done, dependencies } = self;
         sweep.begin(lists, sources.clone(), sums);
         let spans = sources.len().div_ceil(SPAN);
         let vertices = lists.vertices() as usize;
         let count = spans * vertices;
-        let [ways, inverse, share, passed] = [ways, inverse, share, passed]
-            .map(|numbers| numbers.first(count * SPAN).as_chunks_mut().0);
+        let [path_counts, inverse, share, dependencies] =
+            [path_counts, inverse, share, dependencies]
+                .map(|numbers| numbers.first(count * SPAN).as_chunks_mut().0);
         let mut run = Run { order: sweep.order(), spans, sources: sources.clone(), pending, done };
-        ways.fill([0.0; SPAN]);
+        path_counts.fill([0.0; SPAN]);
         for (lane, source) in sources.enumerate() {
-            ways[source as usize * spans + lane / SPAN][lane % SPAN] = 1.0;
+            path_counts[source as usize * spans + lane / SPAN][lane % SPAN] = 1.0;
         }
-        run.settle(lists.behind, &sweep.behind, Ways(ways));
-        let numbers = inverse.as_flattened_mut().iter_mut().zip(ways.as_flattened());
-        numbers.for_each(|(inverse, ways)| *inverse = 1.0 / ways);
+        run.settle(lists.behind, &sweep.behind, PathCounts(path_counts));
+        let numbers = inverse.as_flattened_mut().iter_mut().zip(path_counts.as_flattened());
+        numbers.for_each(|(inverse, path_counts)| *inverse = 1.0 / path_counts);
         share.fill([0.0; SPAN]);
-        run.settle(lists.ahead, &sweep.ahead, Shares { inverse, share, passed });
-        let [ways, inverse, share] = [ways, inverse, share].map(|spans| spans.as_flattened());
-        sums.add_up(lists.behind, Rows { row: spans * SPAN, ways, inverse, share });
+        run.settle(lists.ahead, &sweep.ahead, Shares { inverse, share, dependencies });
+        let [path_counts, inverse, share] =
+            [path_counts, inverse, share].map(|spans| spans.as_flattened());
+        sums.add_up(lists.behind, Rows { row: spans * SPAN, path_counts, inverse, share });
     }
 }
 

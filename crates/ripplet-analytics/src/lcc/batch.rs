@@ -29,11 +29,11 @@ pub struct BatchOutcome {
 impl Lcc {
     /// Returns the memory that [`Lcc::run_batch`] needs beside these graphs on `threads` threads.
     pub fn plan_of_batch(&self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
-        let desk = Desk::bytes(swarm::largest(graphs), most_arcs(graphs));
+        let workspace = Workspace::bytes(swarm::largest(graphs), most_arcs(graphs));
         let values = if self.triangles { 16 } else { 8 };
         Plan::default()
             .with("coefficients, triangles", values * graphs.vertices() + 8 * graphs.len() as u64)
-            .with("simple graphs, one a thread", (threads as u64).saturating_mul(desk))
+            .with("simple graphs, one a thread", (threads as u64).saturating_mul(workspace))
     }
 
     /// Returns the coefficients of each of these graphs, with the bits that [`Lcc::run`] returns
@@ -56,15 +56,15 @@ impl Lcc {
         let mut triangle_counts = memory::zeros(graphs.len())?;
         let (largest, arcs) = (swarm::largest(graphs), most_arcs(graphs));
         type Places<'a> = ((PerVertex<'a, f64>, PerVertex<'a, u64>), PerGraph<'a, u64>);
-        let work = |desk: &mut Desk, graph: BatchGraph<'_>, places: Places<'_>| {
+        let work = |workspace: &mut Workspace, graph: BatchGraph<'_>, places: Places<'_>| {
             let ((PerVertex(coefficients), PerVertex(triangles)), PerGraph(count)) = places;
             let directed = graph.incoming().is_some();
-            desk.simplify(graph);
+            workspace.simplify(graph);
             for (vertex, coefficient) in (0..).zip(coefficients) {
                 go_on(observer)?;
-                let found = desk.count(vertex, self.definition, directed);
+                let found = workspace.count(vertex, self.definition, directed);
                 if found.numerator > 0 {
-                    let degrees = desk.degrees(vertex);
+                    let degrees = workspace.degrees(vertex);
                     *coefficient = self.definition.quotient(found.numerator, degrees, directed);
                 }
                 if let Some(to) = triangles.get_mut(vertex as usize) {
@@ -78,7 +78,7 @@ impl Lcc {
         };
         let of_vertices = (PerVertex(&mut coefficients[..]), PerVertex(&mut triangles[..]));
         let places = (of_vertices, PerGraph(&mut triangle_counts[..]));
-        Swarm { make: || Desk::new(largest, arcs), work, observer }.fill(graphs, places)?;
+        Swarm { make: || Workspace::new(largest, arcs), work, observer }.fill(graphs, places)?;
         let triangles = self.triangles.then_some(triangles);
         Ok(BatchOutcome { coefficients, triangles, triangle_counts })
     }
@@ -110,7 +110,7 @@ struct Found {
 }
 
 /// Workspace of a thread, with room for a number of vertices and arcs.
-struct Desk {
+struct Workspace {
     /// The neighbours of each vertex in the simple graph, ascending.
     neighbors: Vec<Neighbor>,
     /// The begin of each vertex's neighbours, and the end of the last one's.
@@ -119,9 +119,9 @@ struct Desk {
     marks: Vec<u8>,
 }
 
-impl Desk {
-    fn new(vertices: u32, arcs: u64) -> Result<Desk, OutOfMemory> {
-        Ok(Desk {
+impl Workspace {
+    fn new(vertices: u32, arcs: u64) -> Result<Workspace, OutOfMemory> {
+        Ok(Workspace {
             neighbors: memory::with_room(arcs as usize)?,
             starts: memory::with_room(vertices as usize + 1)?,
             marks: memory::zeros(vertices as usize)?,

@@ -76,7 +76,7 @@ pub(super) fn bytes_of_desk<R: Rule>(edges: u64, triangles: bool) -> u64 {
 }
 
 /// Workspace of a thread.
-struct Desk<R: Rule> {
+struct Workspace<R: Rule> {
     cells: Box<[Cell<R>; CELLS]>,
     /// The ranks of v's list whose cell another rank has, ascending, with room for the longest
     /// list.
@@ -138,18 +138,18 @@ impl<'a> Enumeration<'a> {
     pub fn run<R: Rule>(&self) -> Result<u64, RunError> {
         let threads = rayon::current_num_threads();
         let tasks = Tasks::cut(self.oriented, threads, self.observer)?;
-        let mut desks = memory::with_room(threads)?;
+        let mut workspaces = memory::with_room(threads)?;
         for _ in 0..threads {
-            desks.push(Mutex::new(self.desk::<R>()?));
+            workspaces.push(Mutex::new(self.workspace::<R>()?));
         }
         let done = AtomicU64::new(0);
         let counted = tasks.ranges.into_par_iter().with_max_len(1).map(|ranks| {
             let thread = rayon::current_thread_index().unwrap_or(0);
             // A task that panicked ends the run: its workspace is not read.
-            let mut desk = desks[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut workspace = workspaces[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let (mut triangles, mut work, mut unseen) = (0, 0, 0);
             for rank in ranks {
-                triangles += self.corners_of(rank, &mut desk);
+                triangles += self.corners_of(rank, &mut workspace);
                 let cost = cost_of(self.oriented, rank);
                 (work, unseen) = (work + cost, unseen + cost);
                 if unseen > WORK_PER_LOOK {
@@ -163,17 +163,17 @@ impl<'a> Enumeration<'a> {
             Ok(triangles)
         });
         let triangles = counted.try_reduce(|| 0, |a, b| Ok::<u64, RunError>(a + b))?;
-        for desk in desks {
-            self.add_hubs(desk.into_inner().unwrap_or_else(PoisonError::into_inner));
+        for workspace in workspaces {
+            self.add_hubs(workspace.into_inner().unwrap_or_else(PoisonError::into_inner));
         }
         Ok(triangles)
     }
 
-    fn desk<R: Rule>(&self) -> Result<Desk<R>, OutOfMemory> {
+    fn workspace<R: Rule>(&self) -> Result<Workspace<R>, OutOfMemory> {
         let triangles = if self.counts.has_triangles() { HUBS } else { 0 };
         let longest = oriented::longest_list(self.oriented.edges()) as usize;
         let cells = memory::filled(Cell::free(), CELLS)?.into_boxed_slice();
-        Ok(Desk {
+        Ok(Workspace {
             // An array of constant length, so that the compiler drops bounds checks.
             cells: cells.try_into().map_err(|_| OutOfMemory::of::<Cell<R>>(CELLS))?,
             spilled: memory::with_room(longest)?,
@@ -184,48 +184,48 @@ impl<'a> Enumeration<'a> {
     }
 
     /// Enumerates the triangles whose highest rank is `rank`; returns their number.
-    fn corners_of<R: Rule>(&self, rank: u32, desk: &mut Desk<R>) -> u64 {
+    fn corners_of<R: Rule>(&self, rank: u32, workspace: &mut Workspace<R>) -> u64 {
         let a = self.oriented.list(rank);
         if a.ranks.len() < 2 {
             return 0;
         }
         self.begin_reading(a.ranks);
-        desk.mark(&a);
+        workspace.mark(&a);
         let mut own = Sum::default();
         for (place, &u) in a.ranks.iter().enumerate().skip(1) {
             let b = self.oriented.list(u);
             let vu = if R::DIRECTED { a.multiplicity(place) } else { 1 };
             let (before, row) = (&a.ranks[..place], self.hubs.row(u));
             let (v_sum, u_sum) = match (row, Way::to_meet(place, b.ranks.len())) {
-                (Some(row), _) if place < b.ranks.len() => desk.ask(before, &row, vu),
-                (_, Way::Walk) => desk.walk(&b, vu),
-                (_, Way::Search) => desk.search(before, &b, vu),
+                (Some(row), _) if place < b.ranks.len() => workspace.ask(before, &row, vu),
+                (_, Way::Walk) => workspace.walk(&b, vu),
+                (_, Way::Search) => workspace.search(before, &b, vu),
             };
             let v_sum = unpack(v_sum);
             own.numerator += v_sum.numerator;
             own.triangles += v_sum.triangles;
             // The counts of u as second corner are merged with those as third corner of other
             // triangles.
-            R::add(&mut desk.of_rows[place], u_sum);
+            R::add(&mut workspace.of_rows[place], u_sum);
         }
-        let mut spilled = std::mem::take(&mut desk.spilled);
+        let mut spilled = std::mem::take(&mut workspace.spilled);
         let mut tallies = spilled.drain(..);
         for (place, &w) in a.ranks.iter().enumerate() {
-            let cell = &mut desk.cells[cell_of(w)];
+            let cell = &mut workspace.cells[cell_of(w)];
             let cell = match cell.rank == w {
                 true => Some(std::mem::replace(cell, Cell::free())),
                 false => tallies.next(),
             };
             let of_cell = cell.map_or(0, |cell| R::found(cell.tally));
-            let packed = of_cell + R::found(desk.of_rows[place]);
+            let packed = of_cell + R::found(workspace.of_rows[place]);
             if packed > 0 {
-                self.add(desk, w, unpack(packed));
+                self.add(workspace, w, unpack(packed));
             }
         }
         drop(tallies);
-        desk.spilled = spilled;
+        workspace.spilled = spilled;
         if own != Sum::default() {
-            self.add(desk, rank, own);
+            self.add(workspace, rank, own);
         }
         if R::DIRECTED { own.triangles } else { own.numerator }
     }
@@ -239,27 +239,27 @@ impl<'a> Enumeration<'a> {
     }
 
     #[inline]
-    fn add<R: Rule>(&self, desk: &mut Desk<R>, rank: u32, sum: Sum) {
+    fn add<R: Rule>(&self, workspace: &mut Workspace<R>, rank: u32, sum: Sum) {
         let at = rank as usize;
         if at >= HUBS {
             return self.counts.add(self.oriented.vertex(rank), sum);
         }
-        desk.hubs[at] += sum.numerator;
-        if let Some(triangles) = desk.hub_triangles.get_mut(at) {
+        workspace.hubs[at] += sum.numerator;
+        if let Some(triangles) = workspace.hub_triangles.get_mut(at) {
             *triangles += sum.triangles;
         }
     }
 
     /// Adds the sums of hubs that a thread kept privately.
-    fn add_hubs<R: Rule>(&self, desk: Desk<R>) {
-        for (rank, &numerator) in (0..self.oriented.ranks()).zip(&desk.hubs) {
-            let triangles = desk.hub_triangles.get(rank as usize).copied().unwrap_or(0);
+    fn add_hubs<R: Rule>(&self, workspace: Workspace<R>) {
+        for (rank, &numerator) in (0..self.oriented.ranks()).zip(&workspace.hubs) {
+            let triangles = workspace.hub_triangles.get(rank as usize).copied().unwrap_or(0);
             self.counts.add(self.oriented.vertex(rank), Sum { numerator, triangles });
         }
     }
 }
 
-impl<R: Rule> Desk<R> {
+impl<R: Rule> Workspace<R> {
     /// Returns the cell of a rank of v's list.
     #[inline]
     fn cell(&mut self, rank: u32) -> &mut Cell<R> {
@@ -461,15 +461,15 @@ mod tests {
         for direction in [Direction::Undirected, Direction::Directed] {
             let graph = GraphBuilder::new().direction(direction).build(edges.clone()).unwrap();
             let oriented = Oriented::of(&graph, &()).unwrap();
-            let mut ways = [0; 3];
+            let mut path_counts = [0; 3];
             for rank in 0..oriented.ranks() {
                 for (place, &u) in oriented.list(rank).ranks.iter().enumerate().skip(1) {
                     let long = oriented.degree(u);
-                    ways[Way::to_meet(place, long) as usize] += 1;
-                    ways[2] += usize::from(place < long);
+                    path_counts[Way::to_meet(place, long) as usize] += 1;
+                    path_counts[2] += usize::from(place < long);
                 }
             }
-            assert!(ways.iter().all(|&pairs| pairs > 100), "{ways:?}");
+            assert!(path_counts.iter().all(|&pairs| pairs > 100), "{path_counts:?}");
 
             let vertices = graph.vertices() as usize;
             let with_rows = |rows| {

@@ -121,7 +121,7 @@ impl Lcc {
     pub fn plan(&self, graph: &Graph, threads: usize) -> Plan {
         let directed = graph.direction() == Direction::Directed;
         let edges = if directed { graph.arcs() } else { graph.arcs() / 2 };
-        let desk = if directed {
+        let workspace = if directed {
             enumerate::bytes_of_desk::<Arcs>(edges, self.triangles)
         } else {
             enumerate::bytes_of_desk::<Plain>(edges, false)
@@ -140,7 +140,7 @@ impl Lcc {
         let rows = hubs::bytes_of_hubs(graph.vertices(), graph.direction());
         let plan = plan.with("hubs' lists, as bits", rows);
         let threads = threads as u64;
-        plan.with("marks, a piece a thread", threads.saturating_mul(desk))
+        plan.with("marks, a piece a thread", threads.saturating_mul(workspace))
     }
 
     /// Computes the coefficients on rayon's current pool.

@@ -2,7 +2,7 @@
 
 use super::graphs::Edges;
 use super::random::any_edges;
-use super::weighed::{Oracle, weighed_edges};
+use super::weighted::{Oracle, weighted_edges};
 use proptest::prelude::*;
 use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, ends, values_of_arcs, values_of_arcs_of_batch,
@@ -18,13 +18,13 @@ fn close(found: f64, expected: f64) -> bool {
 
 fn check(edges: &Edges, graph: &Graph, lengths: Lengths) {
     let oracle = Oracle::new(edges);
-    let (ways, n) = (oracle.ways(), oracle.n() as f64);
+    let (path_counts, n) = (oracle.path_counts(), oracle.n() as f64);
     let found = edge_betweenness(graph, false, lengths, &mut ()).unwrap();
     let normalized = edge_betweenness(graph, true, lengths, &mut ()).unwrap();
     let ends: Vec<_> = ends(graph).collect();
     assert_eq!((ends.len() as u64, found.len()), (graph.edges(), ends.len()));
     for (&(from, to), (found, normalized)) in ends.iter().zip(found.into_iter().zip(normalized)) {
-        let along = |from: u32, to: u32| oracle.along(&ways, from as usize, to as usize);
+        let along = |from: u32, to: u32| oracle.along(&path_counts, from as usize, to as usize);
         assert!(edges.directed || from <= to);
         let one_way = along(from, to);
         let expected = if edges.directed { one_way } else { (one_way + along(to, from)) / 2.0 };
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn by_weights_too(edges in weighed_edges(1), keep in any::<bool>()) {
+    fn by_weights_too(edges in weighted_edges(1), keep in any::<bool>()) {
         check(&edges, &edges.graph_of(1 << 20, keep), Lengths::Weights);
     }
 }

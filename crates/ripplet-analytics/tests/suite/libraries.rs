@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Cases {
-    weighed: Vec<Case>,
+    weighted: Vec<Case>,
     batch: Vec<Case>,
 }
 
@@ -71,7 +71,7 @@ const MEASURES: [Closeness; 3] =
 
 #[test]
 fn weights_are_lengths_as_elsewhere() {
-    let cases = cases().weighed;
+    let cases = cases().weighted;
     assert_eq!(cases.len(), 9);
     for case in cases {
         let weights = case.pairs_of_edges.iter().map(|edge| edge.2).collect();

@@ -16,4 +16,4 @@ mod promises;
 mod random;
 mod shapes;
 mod swarms;
-mod weighed;
+mod weighted;

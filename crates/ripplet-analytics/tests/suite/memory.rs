@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// Environment variable that names the case for the measuring process.
 const CASE: &str = "RIPPLET_ANALYTICS_MEMORY_CASE";
 const CASES: [&str; 6] =
-    ["rmat", "directed rmat", "road", "directed road", "weighed", "directed weighed"];
+    ["rmat", "directed rmat", "road", "directed road", "weighted", "directed weighted"];
 
 struct Counting;
 
@@ -67,7 +67,7 @@ fn graph(case: &str) -> Graph {
 
 fn measure(case: &str) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
-    match case.strip_suffix("weighed") {
+    match case.strip_suffix("weighted") {
         Some(directed) => pool.install(|| measure_lengths(case, !directed.is_empty())),
         None => pool.install(|| measure_lcc(case)),
     }
@@ -118,9 +118,9 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     });
     let planned = apsp::plan_of_summary(graph, lengths, THREADS).bytes();
     hold(&format!("{case} summary"), planned, || apsp::summary(graph, lengths, &mut ()).map(drop));
-    let planned = apsp::plan_of_weighed_rows(graph, THREADS).bytes();
+    let planned = apsp::plan_of_weighted_rows(graph, THREADS).bytes();
     hold(&format!("{case} rows"), planned, || {
-        apsp::weighed_rows(graph, &mut (), |_, _| Ok::<_, RunError>(()))
+        apsp::weighted_rows(graph, &mut (), |_, _| Ok::<_, RunError>(()))
     });
     let planned = edge_betweenness::plan(graph, lengths, THREADS).bytes();
     hold(&format!("{case} edges"), planned, || {

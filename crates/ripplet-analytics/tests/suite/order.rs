@@ -4,7 +4,7 @@
 
 use super::graphs::Edges;
 use super::random::any_edges;
-use super::weighed::weighed_edges;
+use super::weighted::weighted_edges;
 use proptest::prelude::*;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::betweenness::betweenness;
@@ -77,18 +77,18 @@ impl Matrices {
     /// δ/σ, which a vertex adds to its predecessors' ratios.
     fn brandes(&self, s: usize) -> [Vec<f64>; 3] {
         let n = self.n();
-        let [mut ways, mut share, mut passed] = [(); 3].map(|()| vec![0.0; n]);
+        let [mut path_counts, mut share, mut passed] = [(); 3].map(|()| vec![0.0; n]);
         let mut found: Vec<usize> = (0..n).filter(|&v| self.distances[s][v].is_some()).collect();
         found.sort_by_key(|&v| self.distances[s][v]);
-        ways[s] = 1.0;
+        path_counts[s] = 1.0;
         for &v in found.iter().filter(|&&v| v != s) {
-            (0..n).filter(|&u| self.leads(s, u, v)).for_each(|u| ways[v] += ways[u]);
+            (0..n).filter(|&u| self.leads(s, u, v)).for_each(|u| path_counts[v] += path_counts[u]);
         }
         for &v in found.iter().rev() {
             (0..n).rev().filter(|&w| self.leads(s, v, w)).for_each(|w| share[v] += passed[w]);
-            passed[v] = 1.0 / ways[v] + share[v];
+            passed[v] = 1.0 / path_counts[v] + share[v];
         }
-        [ways, share, passed]
+        [path_counts, share, passed]
     }
 }
 
@@ -133,9 +133,9 @@ fn scale(graph: &Graph) -> f64 {
 fn check_vertices(graph: &Graph, brandes: &[[Vec<f64>; 3]], lengths: Lengths) -> Found {
     let found = betweenness(graph, false, lengths, &mut ()).unwrap();
     for (v, found) in found.into_iter().enumerate() {
-        let of = |(s, [ways, share, _]): (usize, &[Vec<f64>; 3])| match s == v {
+        let of = |(s, [path_counts, share, _]): (usize, &[Vec<f64>; 3])| match s == v {
             true => 0.0,
-            false => ways[v] * share[v],
+            false => path_counts[v] * share[v],
         };
         let terms: Vec<f64> = brandes.iter().enumerate().map(of).collect();
         let expected = in_order(&terms) * scale(graph);
@@ -151,9 +151,10 @@ fn check_edges(
     lengths: Lengths,
 ) -> Found {
     let along = |from: usize, to: usize| {
-        let of = |(s, [ways, _, passed]): (usize, &[Vec<f64>; 3])| match matrices.leads(s, from, to)
+        let of = |(s, [path_counts, _, passed]): (usize, &[Vec<f64>; 3])| match matrices
+            .leads(s, from, to)
         {
-            true => ways[from] * passed[to],
+            true => path_counts[from] * passed[to],
             false => 0.0,
         };
         in_order(&brandes.iter().enumerate().map(of).collect::<Vec<f64>>())
@@ -176,12 +177,12 @@ proptest! {
     }
 
     #[test]
-    fn by_weights(edges in weighed_edges(0), keep in any::<bool>()) {
+    fn by_weights(edges in weighted_edges(0), keep in any::<bool>()) {
         check(&edges, keep, Lengths::Weights)?;
     }
 
     #[test]
-    fn by_weights_that_all_count(edges in weighed_edges(1), keep in any::<bool>()) {
+    fn by_weights_that_all_count(edges in weighted_edges(1), keep in any::<bool>()) {
         check(&edges, keep, Lengths::Weights)?;
     }
 }

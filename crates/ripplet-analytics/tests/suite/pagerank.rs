@@ -2,7 +2,7 @@
 
 use super::graphs::Edges;
 use super::random::any_edges;
-use super::weighed::weighed_edges;
+use super::weighted::weighted_edges;
 use proptest::prelude::*;
 use ripplet_analytics::RunError;
 use ripplet_analytics::pagerank::{PageRank, Stop};
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn by_weights_too(edges in weighed_edges(0), keep in any::<bool>(), weighted in any::<bool>()) {
+    fn by_weights_too(edges in weighted_edges(0), keep in any::<bool>(), weighted in any::<bool>()) {
         check(&edges, keep, weighted, 0.85);
     }
 }

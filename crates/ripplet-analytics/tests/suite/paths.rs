@@ -17,7 +17,7 @@ const MEASURES: [Closeness; 3] =
 /// Distances and numbers of shortest paths between all vertices.
 struct Oracle {
     distances: Vec<Vec<Option<u64>>>,
-    ways: Vec<Vec<f64>>,
+    path_counts: Vec<Vec<f64>>,
     directed: bool,
 }
 
@@ -33,7 +33,7 @@ impl Oracle {
         }
         let unit = |s: usize| (0..n).map(|t| f64::from(u8::from(s == t))).collect::<Vec<_>>();
         let mut distances = vec![vec![None; n]; n];
-        let mut ways: Vec<Vec<f64>> = (0..n).map(unit).collect();
+        let mut path_counts: Vec<Vec<f64>> = (0..n).map(unit).collect();
         for s in 0..n {
             distances[s][s] = Some(0);
             let mut power = unit(s);
@@ -42,7 +42,7 @@ impl Oracle {
                 power = (0..n).map(through).collect();
                 for t in 0..n {
                     if power[t] > 0.0 && distances[s][t].is_none() {
-                        (distances[s][t], ways[s][t]) = (Some(length), power[t]);
+                        (distances[s][t], path_counts[s][t]) = (Some(length), power[t]);
                     }
                     // Only walks of the shortest length are extended.
                     if distances[s][t] != Some(length) {
@@ -51,7 +51,7 @@ impl Oracle {
                 }
             }
         }
-        Oracle { distances, ways, directed: edges.directed }
+        Oracle { distances, path_counts, directed: edges.directed }
     }
 
     fn n(&self) -> usize {
@@ -82,7 +82,7 @@ impl Oracle {
             let (whole, first, second) =
                 (self.distances[s][t]?, self.distances[s][v]?, self.distances[v][t]?);
             let passes = first + second == whole;
-            passes.then(|| self.ways[s][v] * self.ways[v][t] / self.ways[s][t])
+            passes.then(|| self.path_counts[s][v] * self.path_counts[v][t] / self.path_counts[s][t])
         };
         let sum: f64 = other.filter_map(share).sum();
         if self.directed { sum } else { sum / 2.0 }
@@ -362,5 +362,5 @@ fn runs_can_be_ended_and_plans_hold() {
         betweenness::plan(&graph, Lengths::Weights, 2).bytes(),
         (8 + 2 * 220) * n + 2 * (rows + 288)
     );
-    assert_eq!(apsp::plan_of_weighed_rows(&graph, 2).bytes(), 2 * (20 + 512) * n);
+    assert_eq!(apsp::plan_of_weighted_rows(&graph, 2).bytes(), 2 * (20 + 512) * n);
 }

@@ -2,7 +2,7 @@
 
 use super::graphs::Edges;
 use super::random::any_edges;
-use super::weighed::weighed_edges;
+use super::weighted::weighted_edges;
 use proptest::prelude::*;
 use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
@@ -113,12 +113,12 @@ fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
         let unit = if lengths == Lengths::Weights { graph.weight_scale().weight(1) } else { 1.0 };
         let of_graph = reach.len();
         let mut take_row = |source: u32, row: &[u64]| {
-            let no_way = apsp::NO_WEIGHED_WAY;
-            let ways = || (0..).zip(row).filter(|&(v, d)| v != source && *d != no_way);
+            let no_way = apsp::NO_WEIGHTED_PATH;
+            let path_counts = || (0..).zip(row).filter(|&(v, d)| v != source && *d != no_way);
             reach.push(apsp::Reach {
-                reached: ways().count() as u64,
-                far: ways().map(|(_, &distance)| u128::from(distance)).sum(),
-                farthest: ways().map(|(_, &distance)| distance).max().unwrap_or(0),
+                reached: path_counts().count() as u64,
+                far: path_counts().map(|(_, &distance)| u128::from(distance)).sum(),
+                farthest: path_counts().map(|(_, &distance)| distance).max().unwrap_or(0),
             });
             let real = |&d: &u64| if d == no_way { f64::INFINITY } else { d as f64 * unit };
             distances.extend(row.iter().map(real));
@@ -128,9 +128,9 @@ fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
                 take_row(source, row);
                 Ok::<_, RunError>(())
             };
-            apsp::weighed_rows(graph, &mut (), take).unwrap();
+            apsp::weighted_rows(graph, &mut (), take).unwrap();
         } else {
-            let wide = |&d: &u32| if d == apsp::NO_WAY { apsp::NO_WEIGHED_WAY } else { d.into() };
+            let wide = |&d: &u32| if d == apsp::NO_WAY { apsp::NO_WEIGHTED_PATH } else { d.into() };
             let take = |source, row: &[u32]| {
                 take_row(source, &row.iter().map(wide).collect::<Vec<_>>());
                 Ok::<_, RunError>(())
@@ -203,7 +203,7 @@ proptest! {
 
     #[test]
     fn weighed_values_are_those_of_each_graph(
-        graphs in prop::collection::vec(weighed_edges(1), 0..12),
+        graphs in prop::collection::vec(weighted_edges(1), 0..12),
         directed in any::<bool>(),
     ) {
         check(&graphs, directed, Lengths::Weights);

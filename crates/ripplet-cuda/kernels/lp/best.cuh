@@ -20,7 +20,7 @@ using program::Parameters;
 using program::Score;
 
 struct Run {
-    Field field;
+    LpState state;
     Parameters parameters;
 };
 
@@ -77,16 +77,16 @@ struct Chooser {
     u32 id, label, tie_key;
 
     RIPPLET_FN Chooser(const Run& run, u32 id, u32 label) : run(&run), id(id), label(label) {
-        const u32 key = stream_key(run.field.seed, run.field.round, TIE_STREAM);
+        const u32 key = stream_key(run.state.seed, run.state.round, TIE_STREAM);
         tie_key = mix(id ^ key);
     }
     RIPPLET_FN u32 rank_of(u32 label) const {
         return SMALLEST_TIES ? label : mix(label ^ tie_key);
     }
     RIPPLET_FN Score score(u32 label, u64 frequency, u64 cast, bool at_most) const {
-        const Access access = {&run->field, at_most};
+        const Access access = {&run->state, at_most};
         const Vertex v = {&access, id, this->label};
-        const Candidate candidate = {&access, label, frequency, cast, run->field.grand_total};
+        const Candidate candidate = {&access, label, frequency, cast, run->state.grand_total};
         return program::label_score(run->parameters, v, candidate);
     }
     RIPPLET_FN Score bound(u64 frequency) const {
@@ -94,10 +94,10 @@ struct Chooser {
     }
     // The vote that the vertex gets along an arc; weight 0 if the hook returns no label.
     RIPPLET_FN Vote vote(const Arc& arc) const {
-        const Access access = {&run->field, false};
+        const Access access = {&run->state, false};
         const Vertex v = {&access, id, label};
         const u32 shown =
-            program::pick_label(run->parameters, Vertex{&access, arc.id, run->field.labels[arc.id]});
+            program::pick_label(run->parameters, Vertex{&access, arc.id, run->state.labels[arc.id]});
         Vote vote = program::load_neighbor(run->parameters, v,
                                            Neighbor{&access, arc.id, shown, arc.weight});
         if (vote.label == NO_LABEL) vote.weight = 0;
@@ -105,10 +105,10 @@ struct Chooser {
     }
     // The carry along an arc, as an integer in the order of the floating-point values; 0 for none.
     RIPPLET_FN u32 carry(const Arc& arc) const {
-        const Access access = {&run->field, false};
+        const Access access = {&run->state, false};
         const Vertex v = {&access, id, label};
         const u32 shown =
-            program::pick_label(run->parameters, Vertex{&access, arc.id, run->field.labels[arc.id]});
+            program::pick_label(run->parameters, Vertex{&access, arc.id, run->state.labels[arc.id]});
         const f32 carried = program::carry(run->parameters, v,
                                            Neighbor{&access, arc.id, shown, arc.weight});
         const u32 bits = to_bits(carried);
@@ -137,7 +137,7 @@ struct Leader {
     u64 sum;
     u32 label, rank;
 
-    RIPPLET_FN void meet(const Leader& other) {
+    RIPPLET_FN void combine(const Leader& other) {
         if (other.sum > sum || (other.sum == sum && other.rank < rank)) *this = other;
     }
 };

@@ -6,13 +6,13 @@
 namespace ripplet {
 
 // Keeps the compiler from removing the loads: stores the sum if it has one arbitrary value.
-RIPPLET_FN void pretend_to_use(const Field& field, u32 sum) {
-    if (sum == 0x5bd1e995u) field.tallies->region_used = sum;
+RIPPLET_FN void pretend_to_use(const LpState& state, u32 sum) {
+    if (sum == 0x5bd1e995u) state.tallies->region_used = sum;
 }
 
-template <class Visit> RIPPLET_FN u32 over_all_arcs(const Field& field, Visit visit) {
-    const uint4* ids = (const uint4*)field.out.ids;
-    const u64 count = field.arcs / 4, threads = (u64)gridDim.x * BLOCK;
+template <class Visit> RIPPLET_FN u32 over_all_arcs(const LpState& state, Visit visit) {
+    const uint4* ids = (const uint4*)state.out.ids;
+    const u64 count = state.arcs / 4, threads = (u64)gridDim.x * BLOCK;
     u32 sum = 0;
     u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x;
     for (; at + threads < count; at += 2 * threads) {
@@ -27,13 +27,13 @@ template <class Visit> RIPPLET_FN u32 over_all_arcs(const Field& field, Visit vi
     return sum;
 }
 
-RIPPLET_FN void read_ids(const Field& field) {
-    pretend_to_use(field, over_all_arcs(field, [](u32 id) { return id; }));
+RIPPLET_FN void read_ids(const LpState& state) {
+    pretend_to_use(state, over_all_arcs(state, [](u32 id) { return id; }));
 }
 
-RIPPLET_FN void gather_labels(const Field& field) {
-    const u32* labels = field.labels;
-    pretend_to_use(field, over_all_arcs(field, [labels](u32 id) { return __ldg(labels + id); }));
+RIPPLET_FN void gather_labels(const LpState& state) {
+    const u32* labels = state.labels;
+    pretend_to_use(state, over_all_arcs(state, [labels](u32 id) { return __ldg(labels + id); }));
 }
 
 }  // namespace ripplet

@@ -3,10 +3,10 @@
 //                host's memory                       the device
 //     by list    list of v          --fetch-->       region of the staging area, prefetched or on demand
 //     by range   lists of a range   --copy engine--> slot, then find_copied; `sync` with many active vertices
-//     staged     file --> buffer    --copy-->        area, then find_ferried; if the host's memory is too small
+//     staged     file --> buffer    --copy-->        area, then find_staged; if the host's memory is too small
 //
-// By list: while a phase runs, `want` requests the lists of vertices that are active already and scheduled in
-// the next phase, or in some phases after it, and `fetch` reads them over the bus. Lists side by side are
+// By list: while a phase runs, `request_lists` requests the lists of vertices that are active already and
+// scheduled in the next phase, or in some phases after it, and `fetch` reads them over the bus. Lists side by side are
 // fetched together in whole lines of 128 bytes, the largest request of the bus. A vertex that is activated
 // later has its list fetched on demand, when its phase begins.
 //
@@ -15,7 +15,7 @@
 // prefetched lists are needed first.
 //
 // Mapping: `fetch` takes a warp per 32 requested lists; `fetch_long` a warp per piece of `LONG_LIST` units;
-// `want` a thread per vertex of a unit. No shared memory.
+// `request_lists` a thread per vertex of a unit. No shared memory.
 #pragma once
 
 namespace ripplet {
@@ -25,21 +25,21 @@ constexpr u64 LONG_LIST = 1024;
 
 // Records the bounds of a part of a phase after its members are listed: the work counters begin behind the
 // parts before.
-RIPPLET_FN void begin_part(const Run& run, Turn turn) {
-    const Field& field = run.field;
-    const Tallies* tallies = field.tallies;
-    PhasePart& part = field.streamed.parts[turn.part];
-    const PhasePart* before = turn.part > 0 ? &field.streamed.parts[turn.part - 1] : nullptr;
+RIPPLET_FN void begin_part(const Run& run, Phase phase) {
+    const LpState& state = run.state;
+    const Tallies* tallies = state.tallies;
+    PhasePart& part = state.streamed.parts[phase.part];
+    const PhasePart* before = phase.part > 0 ? &state.streamed.parts[phase.part - 1] : nullptr;
     if (blockIdx.x > 0 || threadIdx.x >= CLASSES) return;
     const u32 of_class = threadIdx.x;
-    part.until[of_class] = tallies->members[turn.parity][of_class];
+    part.until[of_class] = tallies->members[phase.parity][of_class];
     if (of_class < LARGE) {
-        part.takers.taken[of_class] = before ? before->until[of_class] : 0;
+        part.work_counters.taken[of_class] = before ? before->until[of_class] : 0;
         return;
     }
-    part.pieces = tallies->pieces[turn.parity];
-    part.takers.taken[LARGE] = before ? before->pieces : 0;
-    part.takers.scans = before ? before->until[LARGE] : 0;
+    part.pieces = tallies->pieces[phase.parity];
+    part.work_counters.taken[LARGE] = before ? before->pieces : 0;
+    part.work_counters.scans = before ? before->until[LARGE] : 0;
 }
 
 // An array's place in units of 16 bytes; its first unit may begin before it.
@@ -94,9 +94,9 @@ RIPPLET_FN void copy_lists(const Units& from, u64 to) {
 }
 
 // Lists a long list's pieces, for `fetch_long`.
-RIPPLET_FN void list_pieces(const Streamed& streamed, Turn turn, const Units& from, u64 to) {
+RIPPLET_FN void list_pieces(const Streamed& streamed, Phase phase, const Units& from, u64 to) {
     const u64 pieces = (from.count + LONG_LIST - 1) / LONG_LIST;
-    const u32 first = atomicAdd(&streamed.use->long_pieces[turn.late], (u32)pieces) + turn.late * streamed.most_long_pieces;
+    const u32 first = atomicAdd(&streamed.use->long_pieces[phase.late], (u32)pieces) + phase.late * streamed.most_long_pieces;
     for (u64 piece = 0; piece < pieces; piece++) {
         const u64 begin = piece * LONG_LIST;
         streamed.long_pieces[first + piece] = LongPiece{from.first + begin, to + begin, min(from.count - begin, LONG_LIST)};
@@ -128,22 +128,22 @@ struct Chain {
 };
 
 // Fetches the requested lists over the bus into the region.
-RIPPLET_FN void fetch(const Run& run, Turn turn) {
+RIPPLET_FN void fetch(const Run& run, Phase phase) {
     constexpr bool WITH_WEIGHTS = WEIGHTED && !COMPRESSED;
-    const Field& field = run.field;
-    const Streamed& streamed = field.streamed;
+    const LpState& state = run.state;
+    const Streamed& streamed = state.streamed;
     const u64 warp = ((u64)blockIdx.x * BLOCK + threadIdx.x) / 32, warps = (u64)gridDim.x * (BLOCK / 32);
     u64 fetched = 0, unstaged = 0;
-    const u32 count = min(streamed.use->wanted[turn.late], streamed.most_wanted);
-    const u32* const wanting = streamed.wanted + turn.late * streamed.most_wanted;
+    const u32 count = min(streamed.use->wanted[phase.late], streamed.most_requested);
+    const u32* const wanting = streamed.wanted + phase.late * streamed.most_requested;
     for (u64 item = 32 * warp; item < count; item += 32 * warps) {
         const bool is_listed = item + lane_id() < count;
         const u32 v = is_listed ? wanting[item + lane_id()] : 0;
         // A vertex that was requested twice has its list already.
-        const bool wanted = is_listed && streamed.fetched[0][v] == WANTED;
+        const bool wanted = is_listed && streamed.fetched[0][v] == REQUESTED;
         for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
             Far far = {};
-            if (wanted) far = far_list(field, side, v);
+            if (wanted) far = far_list(state, side, v);
             const bool is_long = Units::of(far.word, far.words).count > LONG_LIST;
             const Chain chain = Chain::of(far, is_long || far.words == 0);
             const Far& all = chain.all;
@@ -158,16 +158,16 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
             u64 at = begin + (until - own);
             bool is_staged = fits && !is_long;
             if (is_long) {
-                // `fetch_long` runs once for a region. A long list of the second request (`WANTS_ALONE`) is
+                // `fetch_long` runs once for a region. A long list of the second request (`PREFETCH_ALONE`) is
                 // fetched on demand.
-                at = streamed.wants == WANTS_ALONE ? streamed.region_words : atomicAdd(&streamed.use->words, room);
+                at = streamed.prefetch == PREFETCH_ALONE ? streamed.region_words : atomicAdd(&streamed.use->words, room);
                 is_staged = at + room <= streamed.region_words;
             }
             at += streamed.region;
             const u64 to = (streamed.stage + at) / 4, to_weights = (streamed.stage + streamed.weights_behind + at + into + shift) / 4;
             if (is_long && is_staged) {
-                list_pieces(streamed, turn, units, to);
-                if (WITH_WEIGHTS) list_pieces(streamed, turn, weights, to_weights);
+                list_pieces(streamed, phase, units, to);
+                if (WITH_WEIGHTS) list_pieces(streamed, phase, weights, to_weights);
             }
             if (fits) {
                 copy_lists(is_long ? Units{0, 0} : units, to);
@@ -183,31 +183,31 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
     unstaged = warp_sum(unstaged);
     const u32 arrays = WITH_WEIGHTS ? 2 : 1;
     if (lane_id() > 0) return;
-    if (fetched > 0) atomicAdd(&field.tallies->fetched, fetched * arrays);
-    if (unstaged > 0) atomicAdd(&field.tallies->unstaged, unstaged * arrays);
+    if (fetched > 0) atomicAdd(&state.tallies->fetched, fetched * arrays);
+    if (unstaged > 0) atomicAdd(&state.tallies->unstaged, unstaged * arrays);
 }
 
 // Marks the lists in the region as not fetched, so that the region can be reused.
 RIPPLET_FN void forget(const Run& run) {
-    const Streamed& streamed = run.field.streamed;
+    const Streamed& streamed = run.state.streamed;
     const u32 threads = gridDim.x * BLOCK, start = blockIdx.x * BLOCK + threadIdx.x;
     for (u32 late = 0; late < 2; late++) {
-        const u32 count = min(streamed.use->wanted[late], streamed.most_wanted);
+        const u32 count = min(streamed.use->wanted[late], streamed.most_requested);
         for (u32 at = start; at < count; at += threads) {
-            const u32 v = streamed.wanted[late * streamed.most_wanted + at];
+            const u32 v = streamed.wanted[late * streamed.most_requested + at];
             for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) streamed.fetched[side][v] = UNFETCHED;
         }
     }
 }
 
 // Fetches the pieces of long lists, a warp per piece, four loads in flight per lane.
-RIPPLET_FN void fetch_long(const Run& run, Turn turn) {
+RIPPLET_FN void fetch_long(const Run& run, Phase phase) {
     constexpr u32 AT_ONCE = 4;
-    const Streamed& streamed = run.field.streamed;
-    const u32 count = streamed.use->long_pieces[turn.late];
+    const Streamed& streamed = run.state.streamed;
+    const u32 count = streamed.use->long_pieces[phase.late];
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 item = warp; item < count; item += warps) {
-        const LongPiece piece = streamed.long_pieces[turn.late * streamed.most_long_pieces + item];
+        const LongPiece piece = streamed.long_pieces[phase.late * streamed.most_long_pieces + item];
         for (u64 first = lane_id(); first < piece.units; first += 32 * AT_ONCE) {
             uint4 values[AT_ONCE];
 #pragma unroll
@@ -226,28 +226,28 @@ RIPPLET_FN void fetch_long(const Run& run, Turn turn) {
 // The vertices of a block that are scheduled in up to `stride` consecutive phases lie side by side. Their
 // lists are requested together when the first of these phases comes next, and later for vertices activated
 // meanwhile. When a round begins, most blocks are in the middle of such a sequence and request the next phase
-// alone (`WANTS_ALONE`); these lists go to regions that the end of the round before left half empty.
-RIPPLET_FN void want(const Run& run, Turn turn) {
-    const Field& field = run.field;
+// alone (`PREFETCH_ALONE`); these lists go to regions that the end of the round before left half empty.
+RIPPLET_FN void request_lists(const Run& run, Phase phase) {
+    const LpState& state = run.state;
     // Phase 0 is prefetched during the last phase of the round before, whose members request their own lists.
-    const Turns turns(field, field.round), at_work(field, field.round - 1);
-    const bool begins = turn.phase == 0;
-    const u32 together = min(field.streamed.ahead, turns.stride), size = 8 * together, wants = field.streamed.wants;
-    const u64 stretch = 8ull * turns.phases, first_unit = turn.first / stretch, units = (turn.end + stretch - 1) / stretch - first_unit;
+    const UnitSchedule schedule(state, state.round), before(state, state.round - 1);
+    const bool begins = phase.index == 0;
+    const u32 together = min(state.streamed.ahead, schedule.stride), size = 8 * together, prefetch = state.streamed.prefetch;
+    const u64 stretch = 8ull * schedule.phases, first_unit = phase.first / stretch, units = (phase.end + stretch - 1) / stretch - first_unit;
     const u64 threads = (u64)gridDim.x * BLOCK, count = size * units, start = (u64)blockIdx.x * BLOCK + threadIdx.x;
-    // All lanes of a warp must call `list_wanted`.
+    // All lanes of a warp must call `request_list`.
     for (u64 at = start; at - start % 32 < count; at += threads) {
-        const u32 unit = (u32)(first_unit + at / size), number = turns.turn_of(unit, turn.phase);
-        u64 first = at < count ? turns.first_at(unit, number) : turn.end;
-        if (turn.asks_grains && !stirs(field, turn, first, 8 * turns.stride)) first = turn.end;
+        const u32 unit = (u32)(first_unit + at / size), number = schedule.unit_in(unit, phase.index);
+        u64 first = at < count ? schedule.first_at(unit, number) : phase.end;
+        if (phase.skips_blocks && !may_be_active(state, phase, first, 8 * schedule.stride)) first = phase.end;
         const bool first_of_some = number % together == 0;
-        const u32 phases = first_of_some ? min(together, turns.phases - turn.phase) : 1;
-        const bool asked = wants == WANTS_ALL || (wants == WANTS_TOGETHER) == first_of_some;
+        const u32 phases = first_of_some ? min(together, schedule.phases - phase.index) : 1;
+        const bool is_in_group = prefetch == PREFETCH_ALL || (prefetch == PREFETCH_TOGETHER) == first_of_some;
         const u32 behind = (u32)(at % together);
-        const u64 v = first + behind + (u32)(at % size) / together * turns.stride;
-        bool wanted = asked && behind < phases && v >= turn.first && v < turn.end && field.active[v];
-        if (begins && wanted) wanted = !at_work.is_at(v, turns.phases - 1);
-        list_wanted(field, turn, (u32)v, wanted);
+        const u64 v = first + behind + (u32)(at % size) / together * schedule.stride;
+        bool wanted = is_in_group && behind < phases && v >= phase.first && v < phase.end && state.active[v];
+        if (begins && wanted) wanted = !before.is_scheduled(v, schedule.phases - 1);
+        request_list(state, phase, (u32)v, wanted);
     }
 }
 
@@ -260,47 +260,47 @@ struct Copied {
 
 // Records where lists copied by range are in the staging area; a thread per vertex.
 RIPPLET_FN void find_copied(const Run& run, const Copied& copied) {
-    const Field& field = run.field;
+    const LpState& state = run.state;
     const u64 threads = (u64)gridDim.x * BLOCK;
     for (u64 v = copied.first + (u64)blockIdx.x * BLOCK + threadIdx.x; v < copied.end; v += threads) {
-        const u64 word = far_list(field, copied.side, (u32)v).word;
-        field.streamed.fetched[copied.side][v] = copied.at + (u32)(word - copied.word);
+        const u64 word = far_list(state, copied.side, (u32)v).word;
+        state.streamed.fetched[copied.side][v] = copied.at + (u32)(word - copied.word);
     }
 }
 
 // Requests the lists of a part's changed vertices that activate their neighbours.
-RIPPLET_FN void want_changed(const Run& run, Turn turn) {
-    const Field& field = run.field;
+RIPPLET_FN void request_lists_of_changed(const Run& run, Phase phase) {
+    const LpState& state = run.state;
     const u64 threads = (u64)gridDim.x * BLOCK, start = (u64)blockIdx.x * BLOCK + threadIdx.x;
-    // All lanes of a warp must call `list_wanted`.
+    // All lanes of a warp must call `request_list`.
     for (u32 of_class = 0; of_class < LARGE; of_class++) {
-        const Members members(field, of_class);
-        const u32 count = field.tallies->members[turn.parity][of_class];
+        const Members members(state, of_class);
+        const u32 count = state.tallies->members[phase.parity][of_class];
         for (u64 at = start; at - start % 32 < count; at += threads) {
             const u32 v = at < count ? members[(u32)at] : U32_MAX;
-            list_wanted(field, turn, v, v != U32_MAX && may_have_turn(turn, v));
+            request_list(state, phase, v, v != U32_MAX && is_launched(phase, v));
         }
     }
-    const u32 count = field.tallies->members[turn.parity][LARGE];
+    const u32 count = state.tallies->members[phase.parity][LARGE];
     for (u64 at = start; at - start % 32 < count; at += threads) {
-        const Large* large = at < count ? &field.large[at] : nullptr;
-        const bool wakes = large && large->done.wakes && may_have_turn(turn, large->vertex);
-        list_wanted(field, turn, wakes ? large->vertex : 0, wakes);
+        const Large* large = at < count ? &state.large[at] : nullptr;
+        const bool activates = large && large->outcome.activates && is_launched(phase, large->vertex);
+        request_list(state, phase, activates ? large->vertex : 0, activates);
     }
 }
 
 // Lists of one direction that the host copied into the staging area: `count` of those requested on demand,
 // from `first` on. Their places stand at the same indices of the (unused) prefetch requests.
-struct Ferried {
+struct Staged {
     u32 side, first, count;
 };
 
 // Records where lists copied by the host are in the staging area; a thread per list.
-RIPPLET_FN void find_ferried(const Run& run, Ferried ferried) {
-    const Streamed& streamed = run.field.streamed;
+RIPPLET_FN void find_staged(const Run& run, Staged staged) {
+    const Streamed& streamed = run.state.streamed;
     const u32 threads = gridDim.x * BLOCK;
-    for (u32 at = blockIdx.x * BLOCK + threadIdx.x; at < ferried.count; at += threads)
-        streamed.fetched[ferried.side][streamed.wanted[streamed.most_wanted + ferried.first + at]] = streamed.wanted[ferried.first + at];
+    for (u32 at = blockIdx.x * BLOCK + threadIdx.x; at < staged.count; at += threads)
+        streamed.fetched[staged.side][streamed.wanted[streamed.most_requested + staged.first + at]] = streamed.wanted[staged.first + at];
 }
 
 }  // namespace ripplet

@@ -1,5 +1,5 @@
-// Arcs of plain lists (compressed sparse rows): random access to any arc. `coded.cuh` has the same names for
-// compressed lists.
+// Arcs of plain lists (compressed sparse rows): random access to any arc. `compressed.cuh` has the same names
+// for compressed lists.
 #pragma once
 
 namespace ripplet {
@@ -13,10 +13,10 @@ template <> struct NumberOfArc<false> {
 };
 typedef NumberOfArc<SHARDED>::Type ArcNumber;
 
-RIPPLET_FN u32 shard_in(const Field& field, u32 v) {
+RIPPLET_FN u32 shard_in(const LpState& state, u32 v) {
     if (!SHARDED) return 0;
-    if (STREAMED) return shard_of(field.streamed.shards, field.shard_count, v);
-    return shard_of((const ShardStart*)field.shards, field.shard_count, v);
+    if (STREAMED) return shard_of(state.streamed.shards, state.shard_count, v);
+    return shard_of((const ShardStart*)state.shards, state.shard_count, v);
 }
 
 // Begin of a list: the index of its first arc.
@@ -24,9 +24,9 @@ struct WholeBegin {
     ArcNumber arc;
 
     // The begin of a list at `offset` in its shard.
-    RIPPLET_FN static WholeBegin of(const Field& field, u32 side, u32 shard, u32, u32 offset) {
+    RIPPLET_FN static WholeBegin of(const LpState& state, u32 side, u32 shard, u32, u32 offset) {
         if (!SHARDED) return WholeBegin{(ArcNumber)offset};
-        const ShardStart& start = ((const ShardStart*)field.shards)[shard];
+        const ShardStart& start = ((const ShardStart*)state.shards)[shard];
         return WholeBegin{(ArcNumber)(side > 0 ? start.incoming : start.out) + offset};
     }
     RIPPLET_FN Arc at(const Lists& lists, u32 index) const {
@@ -38,13 +38,13 @@ struct WholeBegin {
 struct StreamedBegin {
     u64 arc, weight;
 
-    RIPPLET_FN static StreamedBegin of(const Field& field, u32 side, u32 shard, u32 v, u32 offset) {
-        const Streamed& streamed = field.streamed;
+    RIPPLET_FN static StreamedBegin of(const LpState& state, u32 side, u32 shard, u32 v, u32 offset) {
+        const Streamed& streamed = state.streamed;
         const StreamedShard& start = streamed.shards[shard];
         const StreamedLists& lists = side > 0 ? start.incoming : start.out;
         if (v < streamed.near_end) return StreamedBegin{lists.near + offset, lists.near_weights + offset};
         const u32 fetched = streamed.fetched[side][v];
-        if (fetched >= WANTED) return StreamedBegin{lists.far + offset, lists.far_weights + offset};
+        if (fetched >= REQUESTED) return StreamedBegin{lists.far + offset, lists.far_weights + offset};
         const u64 staged = streamed.stage + fetched, shift = (lists.far_weights - lists.far) % 4;
         return StreamedBegin{staged, staged + streamed.weights_behind + shift};
     }
@@ -71,61 +71,61 @@ struct Place {
     RIPPLET_FN u32 degree() const { return out_degree + in_degree; }
 };
 
-RIPPLET_FN Place place_of(const Field& field, u32 v) {
+RIPPLET_FN Place place_of(const LpState& state, u32 v) {
     Place place = {};
-    const u32 shard = shard_in(field, v);
+    const u32 shard = shard_in(state, v);
     const u64 at = (u64)v + shard;
-    const u32 out = __ldg(field.out.offsets + at);
-    place.out_degree = __ldg(field.out.offsets + at + 1) - out;
-    place.out = ListBegin::of(field, 0, shard, v, out);
+    const u32 out = __ldg(state.out.offsets + at);
+    place.out_degree = __ldg(state.out.offsets + at + 1) - out;
+    place.out = ListBegin::of(state, 0, shard, v, out);
     if (DIRECTED) {
-        const u32 incoming = __ldg(field.incoming.offsets + at);
-        place.in_degree = __ldg(field.incoming.offsets + at + 1) - incoming;
-        place.incoming = ListBegin::of(field, 1, shard, v, incoming);
+        const u32 incoming = __ldg(state.incoming.offsets + at);
+        place.in_degree = __ldg(state.incoming.offsets + at + 1) - incoming;
+        place.incoming = ListBegin::of(state, 1, shard, v, incoming);
     }
     return place;
 }
 
 // A list's place in the host's memory, if it is not on the device.
-RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
-    const u32 shard = shard_in(field, v);
-    const u32* const offsets = (side > 0 ? field.incoming : field.out).offsets + ((u64)v + shard);
-    const StreamedShard& start = field.streamed.shards[shard];
+RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
+    const u32 shard = shard_in(state, v);
+    const u32* const offsets = (side > 0 ? state.incoming : state.out).offsets + ((u64)v + shard);
+    const StreamedShard& start = state.streamed.shards[shard];
     const StreamedLists& lists = side > 0 ? start.incoming : start.out;
     const u32 offset = __ldg(offsets);
     return Far{lists.far + offset, lists.far_weights + offset, __ldg(offsets + 1) - offset};
 }
 
-RIPPLET_FN u32 degree_of(const Field& field, u32 v) { return place_of(field, v).degree(); }
+RIPPLET_FN u32 degree_of(const LpState& state, u32 v) { return place_of(state, v).degree(); }
 
 // Arc `index` of a vertex, outgoing arcs first.
-RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
-    if (DIRECTED && index >= place.out_degree) return place.incoming.at(field.incoming, index - place.out_degree);
-    return place.out.at(field.out, index);
+RIPPLET_FN Arc arc_at(const LpState& state, const Place& place, u32 index) {
+    if (DIRECTED && index >= place.out_degree) return place.incoming.at(state.incoming, index - place.out_degree);
+    return place.out.at(state.out, index);
 }
 
 // Reads a vertex's arcs sequentially in one lane, from any arc on and around the end.
 struct Cursor {
-    const Field* field;
+    const LpState* state;
     const Place* place;
     u32 index;
 
-    RIPPLET_FN static Cursor at(const Field& field, const Place& place, u32 index) {
-        return Cursor{&field, &place, index};
+    RIPPLET_FN static Cursor at(const LpState& state, const Place& place, u32 index) {
+        return Cursor{&state, &place, index};
     }
     RIPPLET_FN Arc next() {
         if (index == place->degree()) index = 0;
-        return arc_at(*field, *place, index++);
+        return arc_at(*state, *place, index++);
     }
 };
 
 // Calls `visit(number, arc)` for the arcs `from` to `to` of a vertex, one per lane at a time. The lanes of
 // `warps` warps, numbered by `rank`, share the arcs.
 template <class Visit>
-RIPPLET_FN void each_arc_by_warps(const Field& field, const Place& place, u32 from, u32 to, u32 rank, u32 warps,
+RIPPLET_FN void each_arc_by_warps(const LpState& state, const Place& place, u32 from, u32 to, u32 rank, u32 warps,
                                   Visit visit) {
     for (u64 at = from + rank * 32 + lane_id(); at < to; at += warps * 32)
-        visit((u32)at, arc_at(field, place, (u32)at));
+        visit((u32)at, arc_at(state, place, (u32)at));
 }
 
 }  // namespace ripplet

@@ -1,7 +1,7 @@
 // Approximate counting by a sketch (Misra-Gries or Boyer-Moore): `ripplet_lp::counter` has the definition.
 // Each part of 128 arcs of a vertex has a sketch of its own; sketches of parts are merged in pairs. This
-// replaces `sorted.cuh`, `held.cuh`, `scanned.cuh` and `spread.cuh` for all degrees above the classes of
-// `few.cuh`.
+// replaces `by_warp.cuh`, `by_block.cuh`, `by_large_block.cuh` and `by_grid.cuh` for all degrees above the
+// classes of `by_thread.cuh`.
 //
 // A sketch is in the registers of a group of lanes, up to eight slots a lane: 1, 2 or 4 lanes. A warp reads
 // the votes of all its parts together, each vote once and as it lies in memory. Through shared memory they go
@@ -174,18 +174,18 @@ struct Sketched {
     u32 id, label, degree, start;
 
     RIPPLET_FN static Sketched nobody() { return Sketched{Place{}, 0, NO_LABEL, 0, 0}; }
-    RIPPLET_FN static Sketched of(const Field& field, const Member& it) {
-        const u32 degree = it.place.degree(), key = stream_key(field.seed, field.round, START_STREAM);
+    RIPPLET_FN static Sketched of(const LpState& state, const Member& it) {
+        const u32 degree = it.place.degree(), key = stream_key(state.seed, state.round, START_STREAM);
         const u32 start = DRAWN_START ? part_of(mix(it.id ^ key), degree) : 0;
         return Sketched{it.place, it.id, it.label, degree, start};
     }
-    RIPPLET_FN static Sketched of(const Field& field, u32 v) { return of(field, member_of(field, v)); }
-    // The index of the arc that is number `turn` of the scan; and that arc.
-    RIPPLET_FN u32 number(u32 turn) const {
+    RIPPLET_FN static Sketched of(const LpState& state, u32 v) { return of(state, member_of(state, v)); }
+    // The index of the arc that is number `phase` of the scan; and that arc.
+    RIPPLET_FN u32 number(u32 phase) const {
         const u32 to_last = degree - start;
-        return turn < to_last ? start + turn : turn - to_last;
+        return phase < to_last ? start + phase : phase - to_last;
     }
-    RIPPLET_FN Arc arc(const Field& field, u32 turn) const { return arc_at(field, place, number(turn)); }
+    RIPPLET_FN Arc arc(const LpState& state, u32 phase) const { return arc_at(state, place, number(phase)); }
 };
 
 // Work of a group: some arcs of a vertex.
@@ -204,13 +204,13 @@ constexpr u32 ROW = UNIT ? 32 : 16;
 constexpr u32 SKETCHING_BYTES =
     (u32)(SIDE_BY_SIDE * sizeof(Part) + SIDE_BY_SIDE * (ROW + 1) * sizeof(Key));
 
-struct Desk {
+struct Workspace {
     Part* parts;
     Key* rows;
 
-    RIPPLET_FN static Desk of_warp() {
+    RIPPLET_FN static Workspace of_warp() {
         unsigned char* memory = shared_memory() + threadIdx.x / 32 * SKETCHING_BYTES;
-        return Desk{(Part*)memory, (Key*)(memory + SIDE_BY_SIDE * sizeof(Part))};
+        return Workspace{(Part*)memory, (Key*)(memory + SIDE_BY_SIDE * sizeof(Part))};
     }
     // Calls `visit` with the votes of the group's part, in order. A group with fewer votes than others is
     // given votes of weight 0 at the end. All lanes of the group pass the same `part`.
@@ -222,7 +222,7 @@ struct Desk {
         const u32 most = Warp{}.largest(part.count);
         Cursor cursor = {};
         if (COMPRESSED && lane_id() % GROUP == 0 && part.count > 0)
-            cursor = Cursor::at(run.field, part.vertex.place, part.vertex.number(part.first));
+            cursor = Cursor::at(run.state, part.vertex.place, part.vertex.number(part.first));
 #pragma unroll 1
         for (u32 first = 0; first < most; first += ROW) {
             if constexpr (COMPRESSED)
@@ -269,7 +269,7 @@ struct Desk {
                 if (slot >= SIDE_BY_SIDE * ROW) continue;
                 const Part& part = parts[slot / ROW];
                 const u32 at = first + slot % ROW;
-                arcs[index] = at < part.count ? part.vertex.arc(run.field, part.first + at)
+                arcs[index] = at < part.count ? part.vertex.arc(run.state, part.first + at)
                                               : Arc{U32_MAX, 0};
             }
 #pragma unroll
@@ -294,7 +294,7 @@ RIPPLET_FN Part part_at(const Sketched& vertex, u32 first, u32 end, u32 index) {
 // Sketches arcs `first` to `end` of a vertex, `wide` parts side by side in `passes` passes; at most 32 parts.
 // The groups of a team, `wide` of them, work on one vertex, and the first ends up with the sketch. Each lane
 // adds its group's votes to `cast`.
-RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Sketched& vertex, u32 first,
+RIPPLET_FN Slots sketch_arcs(const Run& run, const Workspace& workspace, const Sketched& vertex, u32 first,
                              u32 end, u32 wide, u32 passes, VotesCast* cast) {
     const u32 group = lane_id() / GROUP;
     Slots all = Slots::nothing();
@@ -302,7 +302,7 @@ RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Sketched& v
     for (u32 pass = 0; pass < passes; pass++) {
         const Part part = part_at(vertex, first, end, pass * wide + group % wide);
         Slots slots = Slots::nothing();
-        desk.each_vote(run, part, [&](Key key) {
+        workspace.each_vote(run, part, [&](Key key) {
             slots.take(label_of(key), weight_of(key));
             cast->all += weight_of(key);
             if (label_of(key) == vertex.label) cast->own += weight_of(key);
@@ -318,7 +318,7 @@ RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Sketched& v
 }
 
 // Counts the votes for the candidates exactly; all groups of the team have the same candidates.
-RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Sketched& vertex, u32 first,
+RIPPLET_FN void recount_arcs(const Run& run, const Workspace& workspace, const Sketched& vertex, u32 first,
                              u32 end, u32 wide, u32 passes, Slots* slots) {
     const u32 group = lane_id() / GROUP;
 #pragma unroll
@@ -326,7 +326,7 @@ RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Sketched& v
 #pragma unroll 1
     for (u32 pass = 0; pass < passes; pass++) {
         const Part part = part_at(vertex, first, end, pass * wide + group % wide);
-        desk.each_vote(run, part, [&](Key key) {
+        workspace.each_vote(run, part, [&](Key key) {
 #pragma unroll
             for (u32 at = 0; at < OWN; at++)
                 if (slots->labels[at] == label_of(key)) slots->weights[at] += weight_of(key);
@@ -373,45 +373,45 @@ RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool p
 }
 
 // Updates the members of a class of up to `parts` parts a vertex, a power of two of at most 32.
-RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 parts, Seen* seen) {
-    const Field& field = run.field;
-    const Members members(field, of_class);
-    const u32 count = members_until(field, turn, of_class);
+RIPPLET_FN void choose_sketched(const Run& run, Phase phase, u32 of_class, u32 parts, ThreadCounters* counters) {
+    const LpState& state = run.state;
+    const Members members(state, of_class);
+    const u32 count = members_until(state, phase, of_class);
     if (count == 0) return;
-    const Desk desk = Desk::of_warp();
+    const Workspace workspace = Workspace::of_warp();
     const u32 wide = min(parts, SIDE_BY_SIDE), passes = parts / wide, vertices = SIDE_BY_SIDE / wide;
     const Lanes<0> team = {wide * GROUP};
-    for (u32 first; (first = take(&takers(field, turn).taken[of_class], vertices)) < count;) {
+    for (u32 first; (first = take(&work_counters(state, phase).taken[of_class], vertices)) < count;) {
         const u32 item = first + team.first() / team.size();
         const bool present = item < count;
-        const Sketched vertex = present ? Sketched::of(field, members[item]) : Sketched::nobody();
+        const Sketched vertex = present ? Sketched::of(state, members[item]) : Sketched::nobody();
         const u32 degree = vertex.degree;
         const Chooser v(run, vertex.id, vertex.label);
         VotesCast cast = {0, 0};
-        Slots slots = sketch_arcs(run, desk, vertex, 0, degree, wide, passes, &cast);
+        Slots slots = sketch_arcs(run, workspace, vertex, 0, degree, wide, passes, &cast);
         for (u32 step = GROUP; step < team.size(); step *= 2) {
             cast.all += __shfl_xor_sync(ALL_LANES, cast.all, step);
             cast.own += __shfl_xor_sync(ALL_LANES, cast.own, step);
         }
         if (RECOUNTS) {
             slots = slots.of_group(team.first() / GROUP);
-            recount_arcs(run, desk, vertex, 0, degree, wide, passes, &slots);
+            recount_arcs(run, workspace, vertex, 0, degree, wide, passes, &slots);
         }
-        Ended end = {judge_sketched(team, v, present, cast, slots), cast.all, 0};
+        Decision end = {judge_sketched(team, v, present, cast, slots), cast.all, 0};
         if (CARRIES)
             end.carried = team.largest(carried_by(v, vertex.place, end.verdict.best, 0, degree,
                                                   team.rank(), team.size()));
-        if (team.rank() == 0 && present) end_turn_of(run, turn, of_class, item, degree, v, end, seen);
+        if (team.rank() == 0 && present) end_update_of(run, phase, of_class, item, degree, v, end, counters);
         __syncwarp();
     }
 }
 
 // Updates the members of all listed classes from `lowest` on, the highest degrees first.
-RIPPLET_FN void choose_all_sketched(const Run& run, Turn turn, u32 lowest, Seen* seen) {
-    choose_sketched(run, turn, UP_TO_4096, 32, seen);
+RIPPLET_FN void choose_all_sketched(const Run& run, Phase phase, u32 lowest, ThreadCounters* counters) {
+    choose_sketched(run, phase, UP_TO_4096, 32, counters);
 #pragma unroll 1
     for (u32 of_class = UP_TO_4096; of_class-- > lowest;)
-        choose_sketched(run, turn, of_class, of_class <= 5 ? 1 : 1u << (of_class - 5), seen);
+        choose_sketched(run, phase, of_class, of_class <= 5 ? 1 : 1u << (of_class - 5), counters);
 }
 
 // Large vertices, in a cooperative launch: a warp sketches a piece, a warp merges the pieces of a vertex, and
@@ -421,9 +421,9 @@ struct Record {
     u32* labels;
     u64* weights;
 
-    RIPPLET_FN static Record of(const Field& field, u32 piece) {
-        return Record{field.sketched_labels + (u64)piece * SLOTS,
-                      field.sketched_weights + (u64)piece * SLOTS};
+    RIPPLET_FN static Record of(const LpState& state, u32 piece) {
+        return Record{state.sketched_labels + (u64)piece * SLOTS,
+                      state.sketched_weights + (u64)piece * SLOTS};
     }
     // `write` is called for one group; `read` by every group that needs the sketch.
     RIPPLET_FN void write(const Slots& slots, bool writes) const {
@@ -451,10 +451,10 @@ struct PieceAtWork {
     Sketched vertex;
     u32 owner, first, end;
 
-    RIPPLET_FN PieceAtWork(const Field& field, u32 item) {
-        const Piece piece = field.pieces[item];
+    RIPPLET_FN PieceAtWork(const LpState& state, u32 item) {
+        const Piece piece = state.pieces[item];
         owner = piece.owner;
-        vertex = Sketched::of(field, field.large[owner].vertex);
+        vertex = Sketched::of(state, state.large[owner].vertex);
         first = piece.index * PIECE;
         end = first + min(vertex.degree - first, PIECE);
     }
@@ -471,57 +471,57 @@ template <class F> RIPPLET_FN void a_warp_each(u32 count, F act) {
     }
 }
 
-RIPPLET_FN void sketch_pieces(const Run& run, Turn turn, u32 pieces) {
-    const Desk desk = Desk::of_warp();
+RIPPLET_FN void sketch_pieces(const Run& run, Phase phase, u32 pieces) {
+    const Workspace workspace = Workspace::of_warp();
     a_warp_each(pieces, [&](u32 item) {
-        const PieceAtWork at(run.field, item);
-        if (!may_have_turn(turn, at.vertex.id)) return;
+        const PieceAtWork at(run.state, item);
+        if (!is_launched(phase, at.vertex.id)) return;
         VotesCast cast = {0, 0};
-        const Slots slots = sketch_arcs(run, desk, at.vertex, at.first, at.end, PIECE_WIDE,
+        const Slots slots = sketch_arcs(run, workspace, at.vertex, at.first, at.end, PIECE_WIDE,
                                         PIECE_PASSES, &cast);
-        Record::of(run.field, item).write(slots, lane_id() < GROUP);
+        Record::of(run.state, item).write(slots, lane_id() < GROUP);
     });
 }
 
 // Merges the records of each large vertex, a warp per vertex: as many at a time as a warp has groups, again
 // and again until one is left, the vertex's first record. For a recount, its weights are set to 0.
-RIPPLET_FN void merge_pieces(const Run& run, Turn turn, u32 count) {
-    const Field& field = run.field;
+RIPPLET_FN void merge_pieces(const Run& run, Phase phase, u32 count) {
+    const LpState& state = run.state;
     const u32 group = lane_id() / GROUP;
     a_warp_each(count, [&](u32 number) {
-        const Large& large = field.large[number];
-        if (!may_have_turn(turn, large.vertex)) return;
+        const Large& large = state.large[number];
+        if (!is_launched(phase, large.vertex)) return;
         u32 left = large.pieces;
         do {
-            u32 done = 0;
-            for (u32 first = 0; first < left; first += SIDE_BY_SIDE, done++) {
+            u32 written = 0;
+            for (u32 first = 0; first < left; first += SIDE_BY_SIDE, written++) {
                 const u32 here = min(left - first, SIDE_BY_SIDE);
                 const u32 piece = large.first_piece + first + group;
-                Slots slots = Record::of(field, piece).read(group < here);
+                Slots slots = Record::of(state, piece).read(group < here);
                 slots.merge_all(SIDE_BY_SIDE);
                 __syncwarp();
-                Record::of(field, large.first_piece + done).write(slots, lane_id() < GROUP);
+                Record::of(state, large.first_piece + written).write(slots, lane_id() < GROUP);
                 __syncwarp();
             }
-            left = done;
+            left = written;
         } while (left > 1);
-        if (RECOUNTS && lane_id() < SLOTS) Record::of(field, large.first_piece).weights[lane_id()] = 0;
+        if (RECOUNTS && lane_id() < SLOTS) Record::of(state, large.first_piece).weights[lane_id()] = 0;
     });
 }
 
-RIPPLET_FN void recount_pieces(const Run& run, Turn turn, u32 pieces) {
-    const Field& field = run.field;
-    const Desk desk = Desk::of_warp();
+RIPPLET_FN void recount_pieces(const Run& run, Phase phase, u32 pieces) {
+    const LpState& state = run.state;
+    const Workspace workspace = Workspace::of_warp();
     a_warp_each(pieces, [&](u32 item) {
-        const PieceAtWork at(field, item);
-        if (!may_have_turn(turn, at.vertex.id)) return;
-        const Record record = Record::of(field, field.large[at.owner].first_piece);
+        const PieceAtWork at(state, item);
+        if (!is_launched(phase, at.vertex.id)) return;
+        const Record record = Record::of(state, state.large[at.owner].first_piece);
         // Other warps add to the weights meanwhile, so only the labels are read.
         Slots slots = Slots::nothing();
 #pragma unroll
         for (u32 slot = 0; slot < OWN; slot++)
             if (Slots::is_there(slot)) slots.labels[slot] = record.labels[Slots::number(slot)];
-        recount_arcs(run, desk, at.vertex, at.first, at.end, PIECE_WIDE, PIECE_PASSES, &slots);
+        recount_arcs(run, workspace, at.vertex, at.first, at.end, PIECE_WIDE, PIECE_PASSES, &slots);
 #pragma unroll
         for (u32 slot = 0; slot < OWN; slot++)
             if (lane_id() < GROUP && slots.weights[slot] > 0)
@@ -530,17 +530,17 @@ RIPPLET_FN void recount_pieces(const Run& run, Turn turn, u32 pieces) {
 }
 
 // Stores the verdict on each vertex in the form that `verdict_on` reads: as if the first piece had found it.
-RIPPLET_FN void judge_large_sketched(const Run& run, Turn turn, u32 count) {
-    const Field& field = run.field;
+RIPPLET_FN void judge_large_sketched(const Run& run, Phase phase, u32 count) {
+    const LpState& state = run.state;
     a_warp_each(count, [&](u32 number) {
-        Large& large = field.large[number];
-        if (!may_have_turn(turn, large.vertex)) return;
-        const Chooser v(run, large.vertex, field.labels[large.vertex]);
-        const Slots slots = Record::of(field, large.first_piece).read(lane_id() < GROUP);
+        Large& large = state.large[number];
+        if (!is_launched(phase, large.vertex)) return;
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
+        const Slots slots = Record::of(state, large.first_piece).read(lane_id() < GROUP);
         const VotesCast cast = {large.cast, large.own};
         const Verdict verdict = judge_sketched(Lanes<0>{32}, v, true, cast, slots);
         for (u32 piece = lane_id(); piece < large.pieces; piece += 32)
-            field.found[large.first_piece + piece] = piece == 0 ? verdict.best : Best{};
+            state.found[large.first_piece + piece] = piece == 0 ? verdict.best : Best{};
         if (lane_id() != 0) return;
         large.nan = verdict.nan;
         large.region = 0;
@@ -549,29 +549,29 @@ RIPPLET_FN void judge_large_sketched(const Run& run, Turn turn, u32 count) {
 }
 
 // Updates all large vertices; a cooperative launch.
-RIPPLET_FN void choose_large_sketched(const Run& run, Turn turn) {
-    const Field& field = run.field;
-    const u32 count = field.tallies->members[turn.parity][LARGE];
-    const u32 pieces = field.tallies->pieces[turn.parity];
+RIPPLET_FN void choose_large_sketched(const Run& run, Phase phase) {
+    const LpState& state = run.state;
+    const u32 count = state.tallies->members[phase.parity][LARGE];
+    const u32 pieces = state.tallies->pieces[phase.parity];
     if (count == 0) return;
-    Barrier* barrier = &field.tallies->barrier;
-    Seen seen = {0, 0, 0};
-    sketch_pieces(run, turn, pieces);
+    Barrier* barrier = &state.tallies->barrier;
+    ThreadCounters counters = {0, 0, 0};
+    sketch_pieces(run, phase, pieces);
     grid_barrier(barrier);
-    merge_pieces(run, turn, count);
+    merge_pieces(run, phase, count);
     grid_barrier(barrier);
     if (RECOUNTS) {
-        recount_pieces(run, turn, pieces);
+        recount_pieces(run, phase, pieces);
         grid_barrier(barrier);
     }
-    judge_large_sketched(run, turn, count);
+    judge_large_sketched(run, phase, count);
     grid_barrier(barrier);
     if (CARRIES) {
-        carry_pieces(run, turn, 0);
+        carry_pieces(run, phase, 0);
         grid_barrier(barrier);
     }
-    end_turns(run, turn, 0, &seen);
-    seen.report(field, turn);
+    end_updates(run, phase, 0, &counters);
+    counters.report(state, phase);
 }
 
 }  // namespace ripplet

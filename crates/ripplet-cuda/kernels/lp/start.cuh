@@ -18,29 +18,29 @@ RIPPLET_FN void fill(const Fill& fill) {
 
 // Marks all vertices active, and computes the label totals.
 RIPPLET_FN void start(const Run& run) {
-    const Field& field = run.field;
+    const LpState& state = run.state;
     u64 grand_total = 0;
     const u64 threads = (u64)gridDim.x * BLOCK;
-    for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < field.vertices; at += threads) {
-        const u32 v = (u32)at, label = field.labels[v];
-        field.active[v] = 1;
+    for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < state.vertices; at += threads) {
+        const u32 v = (u32)at, label = state.labels[v];
+        state.active[v] = 1;
         if (TOTAL == TOTAL_NONE) continue;
-        const u32 share = share_of(field, v);
+        const u32 share = share_of(state, v);
         grand_total += share;
-        if (label < field.vertices) atomicAdd(field.totals + label, share);
+        if (label < state.vertices) atomicAdd(state.totals + label, share);
     }
     grand_total = warp_sum(grand_total);
-    if (lane_id() == 0 && grand_total > 0) atomicAdd(&field.tallies->grand_total, grand_total);
+    if (lane_id() == 0 && grand_total > 0) atomicAdd(&state.tallies->grand_total, grand_total);
 }
 
 RIPPLET_FN void find_most(const Run& run) {
-    const Field& field = run.field;
+    const LpState& state = run.state;
     u32 most = 0;
     const u64 threads = (u64)gridDim.x * BLOCK;
-    for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < field.vertices; at += threads)
-        most = max(most, field.totals[at]);
+    for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < state.vertices; at += threads)
+        most = max(most, state.totals[at]);
     most = warp_max(most);
-    if (lane_id() == 0 && most > 0) atomicMax(&field.tallies->most_total, most);
+    if (lane_id() == 0 && most > 0) atomicMax(&state.tallies->most_total, most);
 }
 
 }  // namespace ripplet

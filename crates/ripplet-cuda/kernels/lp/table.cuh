@@ -68,7 +68,7 @@ template <class Sum> struct Table {
         Leader leader = {0, NO_LABEL, U32_MAX};
         for (u32 at = rank; at < slots(); at += size) {
             if (sums[at] != top || top == 0) continue;
-            leader.meet(Leader{top, label(at), v.rank_of(label(at))});
+            leader.combine(Leader{top, label(at), v.rank_of(label(at))});
         }
         return leader;
     }
@@ -83,7 +83,7 @@ template <class Sum> struct Table {
 // Slots of a table in global memory: label and sum side by side, so that a vote touches one place. If votes
 // are counted, both are one number of 64 bits, and a label is inserted with its first votes.
 //
-// `ask` tries to insert the label into the slot. Its result goes to `settle`, which returns whether the slot
+// `pull` tries to insert the label into the slot. Its result goes to `settle`, which returns whether the slot
 // is the label's, and adds votes that are not in it yet. Between the two calls, other slots can be tried.
 struct CountSlot {
     u64 both;
@@ -91,7 +91,7 @@ struct CountSlot {
     RIPPLET_FN static CountSlot free() { return CountSlot{(u64)FREE << 32}; }
     RIPPLET_FN u32 label() const { return (u32)(both >> 32); }
     RIPPLET_FN u64 sum() const { return (u32)both; }
-    RIPPLET_FN u64 ask(u32 wanted, u64 weight) {
+    RIPPLET_FN u64 claim(u32 wanted, u64 weight) {
         return atomicCAS(&both, free().both, (u64)wanted << 32 | (u32)weight);
     }
     RIPPLET_FN bool settle(u64 held, u32 wanted, u64 weight) {
@@ -108,7 +108,7 @@ struct SumSlot {
     RIPPLET_FN static SumSlot free() { return SumSlot{0, FREE, 0}; }
     RIPPLET_FN u32 label() const { return held; }
     RIPPLET_FN u64 sum() const { return all; }
-    RIPPLET_FN u64 ask(u32 wanted, u64) { return atomicCAS(&held, FREE, wanted); }
+    RIPPLET_FN u64 claim(u32 wanted, u64) { return atomicCAS(&held, FREE, wanted); }
     RIPPLET_FN bool settle(u64 before, u32 wanted, u64 weight) {
         if (before != FREE && before != wanted) return false;
         atomicAdd(&all, weight);
@@ -152,7 +152,7 @@ struct GlobalTable {
             u64 held[COUNT];
 #pragma unroll
             for (u32 index = 0; index < COUNT; index++)
-                if (open[index]) held[index] = slots[at[index]].ask(labels[index], sums[index]);
+                if (open[index]) held[index] = slots[at[index]].claim(labels[index], sums[index]);
             any_open = false;
 #pragma unroll
             for (u32 index = 0; index < COUNT; index++) {

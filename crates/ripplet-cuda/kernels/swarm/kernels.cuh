@@ -26,7 +26,7 @@ RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item&
     const Member graph = member(state, item.graph);
     const u32 n = graph.vertices;
     const Read in_memory = read(state.behind, graph);
-    if constexpr (COUNTS_WAYS) {
+    if constexpr (COUNTS_PATHS) {
         Rows<u16> rows(room, n);
         const Read more = read(TWO_SIDED ? state.ahead : state.behind, graph);
         const u32* const of_behind = hold_offsets(team, in_memory, n, room);
@@ -63,7 +63,7 @@ RIPPLET_FN void answer_reading(const State& state, const Team& team, const Item&
     const Member graph = member(state, item.graph);
     const u32 n = graph.vertices;
     const Read behind = read(state.behind, graph);
-    if constexpr (COUNTS_WAYS) {
+    if constexpr (COUNTS_PATHS) {
         Rows<Distance> rows(room, n);
         rows.take_steps(room);
         rows.marks = Marks::of(room, n);

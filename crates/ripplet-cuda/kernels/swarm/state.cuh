@@ -26,10 +26,10 @@ typedef double f64;
 // WAYS    betweenness of vertices: shortest paths through a vertex
 // EDGES   betweenness of edges: shortest paths along an arc
 constexpr u32 FAR = 0, NEAR = 1, SPAN = 2, PAIRS = 3, WAYS = 4, EDGES = 5;
-constexpr bool COUNTS_WAYS = QUESTION == WAYS || QUESTION == EDGES;
+constexpr bool COUNTS_PATHS = QUESTION == WAYS || QUESTION == EDGES;
 
 constexpr u32 GROUP = 64, EIGHT = 8;
-constexpr u32 UNIT = COUNTS_WAYS || WEIGHS ? EIGHT : GROUP;
+constexpr u32 UNIT = COUNTS_PATHS || WEIGHS ? EIGHT : GROUP;
 constexpr u32 UNITS_OF_GROUP = GROUP / UNIT;
 
 // Closeness as 1 / far or reached / far, or as Wasserman and Faust define it.

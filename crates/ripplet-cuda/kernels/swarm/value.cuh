@@ -20,7 +20,7 @@ RIPPLET_FN f64 value_of_near(const State& state, const Member& graph, f64 near) 
 }
 
 // Scale of sums over ordered pairs: normalisation, and one half for undirected graphs.
-RIPPLET_FN f64 scale_of_ways(const State& state, const Member& graph) {
+RIPPLET_FN f64 scale_of_path_counts(const State& state, const Member& graph) {
     if (!state.is_normalized) return state.is_directed ? 1.0 : 0.5;
     const f64 pairs = others(graph) * (others(graph) - 1.0);
     return pairs > 0.0 ? 1.0 / pairs : 0.0;
@@ -29,7 +29,7 @@ RIPPLET_FN f64 scale_of_ways(const State& state, const Member& graph) {
 // The value of a sum over all sources. For edges, the host turns the sums of arcs into values.
 RIPPLET_FN f64 value_of_sum(const State& state, const Member& graph, f64 sum) {
     if (QUESTION == NEAR) return value_of_near(state, graph, sum);
-    return QUESTION == WAYS ? sum * scale_of_ways(state, graph) : sum;
+    return QUESTION == WAYS ? sum * scale_of_path_counts(state, graph) : sum;
 }
 
 // Stores the summary of a vertex, one per lane, and adds it to the graph's, if requested. Lanes without

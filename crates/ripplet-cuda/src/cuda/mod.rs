@@ -9,9 +9,9 @@ mod context;
 mod discovery;
 mod driver;
 mod functions;
-mod locked;
 mod nccl;
 pub mod nvrtc;
+mod registered;
 mod staging;
 mod version;
 
@@ -19,13 +19,13 @@ pub use discovery::{Gpu, devices, driver_version};
 pub use version::Version;
 
 use crate::device::{
-    Address, Device, DeviceError, Launch, Parcel, Peer, Properties, Queue, Source,
+    Address, Device, DeviceError, Launch, Peer, Properties, Queue, Source, Transfer,
 };
 use cache::{Cache, Compiled, Key};
 use context::{Context, Event, Loaded, SideStream};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUstream};
 use driver::{NOT_FOUND, SUCCESS};
-use locked::Locked;
+use registered::Registered;
 use staging::Staging;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
@@ -74,10 +74,10 @@ struct Kernels {
 pub struct Memory(context::Memory);
 
 /// Pinned memory of the host that a GPU can read.
-pub struct Lent<'a> {
+pub struct Mapped<'a> {
     parts: Vec<&'a [u32]>,
     addresses: Vec<Address>,
-    locked: Vec<Locked>,
+    registered: Vec<Registered>,
 }
 
 /// A point in a GPU's queue. Its event is reused.
@@ -347,7 +347,7 @@ impl Compiled {
 impl Device for CudaDevice {
     type Module = Module;
     type Memory = Memory;
-    type Lent<'a> = Lent<'a>;
+    type Mapped<'a> = Mapped<'a>;
     type Mark = Mark;
 
     fn properties(&self) -> &Properties {
@@ -425,40 +425,40 @@ impl Device for CudaDevice {
         driver.check(code, "filling its memory")
     }
 
-    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Lent<'a>, DeviceError> {
+    fn map_host<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Mapped<'a>, DeviceError> {
         let ranges: Vec<_> = parts.iter().map(|part| part.as_ptr_range()).collect();
         let bytes = ranges.iter().map(|range| range.start as usize..range.end as usize);
-        let locked = Locked::pages_of(&self.context, bytes.collect())?;
+        let registered = Registered::pages_of(&self.context, bytes.collect())?;
         let address = |part: &&[u32]| {
             let start = part.as_ptr() as usize;
-            let pages = locked.iter().find(|pages| pages.contains(start));
+            let pages = registered.iter().find(|pages| pages.contains(start));
             pages.map_or(Address(0), |pages| Address(pages.address_of(start)))
         };
         let addresses = parts.iter().map(address).collect();
-        Ok(Lent { parts: parts.to_vec(), addresses, locked })
+        Ok(Mapped { parts: parts.to_vec(), addresses, registered })
     }
 
-    fn lent(&self, lent: &Lent<'_>, number: usize) -> Address {
-        lent.addresses[number]
+    fn mapped(&self, mapped: &Mapped<'_>, number: usize) -> Address {
+        mapped.addresses[number]
     }
 
-    fn copy_lent(
+    fn copy_mapped(
         &self,
         queue: Queue,
-        (lent, number): (&Lent<'_>, usize),
+        (mapped, number): (&Mapped<'_>, usize),
         words: Range<usize>,
         memory: &Memory,
         offset: u64,
     ) -> Result<(), DeviceError> {
-        let words = &lent.parts[number][words];
+        let words = &mapped.parts[number][words];
         let to = memory.part(offset, size_of_val(words) as u64);
         let stream = self.stream(queue)?;
         self.context.enter()?;
         let driver = self.context.driver;
         let start = words.as_ptr() as usize;
         // An empty part has no pinned pages.
-        let locked = lent.locked.iter().find(|pages| pages.contains(start));
-        let parts = locked.map(|locked| locked.parts_of(start..start + size_of_val(words)));
+        let registered = mapped.registered.iter().find(|pages| pages.contains(start));
+        let parts = registered.map(|pages| pages.parts_of(start..start + size_of_val(words)));
         for part in parts.into_iter().flatten() {
             let before = part.start - start;
             // SAFETY: both ranges have the same length; the host's memory is pinned, and kept until
@@ -550,7 +550,7 @@ impl Device for CudaDevice {
 const LOOKS: u32 = 1 << 10;
 
 impl Peer for CudaDevice {
-    type Carrier = nccl::Nccl;
+    type Communicator = nccl::Nccl;
 
     fn reach(&self, other: &CudaDevice) -> Result<bool, DeviceError> {
         self.context.reach(&other.context)
@@ -567,22 +567,22 @@ impl Peer for CudaDevice {
         unsafe { self.context.fetch(to.0, &other.context, from.0, bytes as usize) }
     }
 
-    fn carrier(devices: &[CudaDevice]) -> Result<nccl::Nccl, String> {
+    fn communicator(devices: &[CudaDevice]) -> Result<nccl::Nccl, String> {
         let numbers: Vec<c_int> = devices.iter().map(|device| device.context.device()).collect();
         nccl::Nccl::start(&numbers)
     }
 
-    unsafe fn carry(
+    unsafe fn send_and_receive(
         &self,
-        carrier: &nccl::Nccl,
+        communicator: &nccl::Nccl,
         rank: usize,
-        sent: &[Parcel],
-        received: &[Parcel],
+        sent: &[Transfer],
+        received: &[Transfer],
     ) -> Result<(), DeviceError> {
         self.context.enter()?;
         // SAFETY: the caller's promise; the stream is of this rank's device, whose context is
         // current.
-        unsafe { carrier.carry(rank, sent, received, self.context.stream()) }
+        unsafe { communicator.send_and_receive(rank, sent, received, self.context.stream()) }
     }
 
     fn wait_unless(&self, is_over: &dyn Fn() -> bool) -> Result<bool, DeviceError> {

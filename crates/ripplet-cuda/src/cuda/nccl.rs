@@ -4,7 +4,7 @@
 //! caller gets the reason, and uses another transport.
 
 use super::functions::functions;
-use crate::device::{DeviceError, Parcel};
+use crate::device::{DeviceError, Transfer};
 use cudarc::nccl::sys;
 use std::env;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -38,7 +38,7 @@ pub struct Nccl {
 
 struct Communicator(ncclComm_t);
 
-// SAFETY: a communicator may be used from any thread, by one at a time: `Nccl::carry` is called for
+// SAFETY: a communicator may be used from any thread, by one at a time: `Nccl::send_and_receive` is called for
 // each rank by one thread.
 unsafe impl Send for Communicator {}
 // SAFETY: as above.
@@ -118,37 +118,37 @@ impl Nccl {
     /// Sends and receives in the order of a stream.
     ///
     /// # Safety
-    /// As for [`crate::device::Peer::carry`]; the stream is of this rank's device, whose context is
+    /// As for [`crate::device::Peer::send_and_receive`]; the stream is of this rank's device, whose context is
     /// current.
-    pub unsafe fn carry(
+    pub unsafe fn send_and_receive(
         &self,
         rank: usize,
-        sent: &[Parcel],
-        received: &[Parcel],
+        sent: &[Transfer],
+        received: &[Transfer],
         stream: super::CUstream,
     ) -> Result<(), DeviceError> {
         let (library, what) = (self.library, "sending to other GPUs");
         let Communicator(communicator) = self.communicators[rank];
         let (bytes, stream) = (ncclDataType_t::ncclUint8, stream.cast());
-        let peer = |parcel: &Parcel| c_int::try_from(parcel.rank).unwrap_or(c_int::MAX);
+        let peer = |transfer: &Transfer| c_int::try_from(transfer.rank).unwrap_or(c_int::MAX);
         // SAFETY: the group ends below, in this thread.
         library.check(unsafe { (library.ncclGroupStart)() }, what)?;
         let mut done = Ok(());
-        for parcel in sent {
-            let from = parcel.address.0 as *const c_void;
-            let length = parcel.bytes as usize;
+        for transfer in sent {
+            let from = transfer.address.0 as *const c_void;
+            let length = transfer.bytes as usize;
             // SAFETY: the caller's promise.
             let code = unsafe {
-                (library.ncclSend)(from, length, bytes, peer(parcel), communicator, stream)
+                (library.ncclSend)(from, length, bytes, peer(transfer), communicator, stream)
             };
             done = done.and(library.check(code, what));
         }
-        for parcel in received {
-            let to = parcel.address.0 as *mut c_void;
-            let length = parcel.bytes as usize;
+        for transfer in received {
+            let to = transfer.address.0 as *mut c_void;
+            let length = transfer.bytes as usize;
             // SAFETY: the caller's promise.
             let code = unsafe {
-                (library.ncclRecv)(to, length, bytes, peer(parcel), communicator, stream)
+                (library.ncclRecv)(to, length, bytes, peer(transfer), communicator, stream)
             };
             done = done.and(library.check(code, what));
         }

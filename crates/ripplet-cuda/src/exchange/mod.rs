@@ -6,68 +6,68 @@
 //!
 //! | transport | data movement | requirement |
 //! |---|---|---|
-//! | [`Way::Direct`] | kernels read the peers' messages in place, and write the peers' mirrors | peer access between all devices; the host never waits within a round |
-//! | [`Way::Carried`] | NCCL sends the bytes of a message, or the mirror | the NCCL library; the host waits for the number of bytes |
-//! | [`Way::Copied`] | the driver copies the bytes of a message, or the mirror | none; the host waits for the number of bytes |
+//! | [`TransportKind::PeerAccess`] | kernels read the peers' messages in place, and write the peers' mirrors | peer access between all devices; the host never waits within a round |
+//! | [`TransportKind::Nccl`] | NCCL sends the bytes of a message, or the mirror | the NCCL library; the host waits for the number of bytes |
+//! | [`TransportKind::DriverCopies`] | the driver copies the bytes of a message, or the mirror | none; the host waits for the number of bytes |
 //!
 //! The labels do not depend on the transport.
 
-mod meeting;
+mod barrier;
 
-pub(crate) use meeting::{Ended, Meeting};
+pub(crate) use barrier::{AllGatherBarrier, Ended};
 
 use crate::device::{DeviceError, Peer};
 use std::fmt;
 
 /// Transport of messages between devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TransportKind {
     /// Kernels read messages in the peers' memory, and write the peers' mirrors.
-    Direct,
+    PeerAccess,
     /// NCCL sends messages.
-    Carried,
+    Nccl,
     /// The driver copies messages.
-    Copied,
+    DriverCopies,
 }
 
-impl Way {
+impl TransportKind {
     /// Returns the name, as statistics have it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Way::Direct => "direct",
-            Way::Carried => "nccl",
-            Way::Copied => "copies",
+            TransportKind::PeerAccess => "direct",
+            TransportKind::Nccl => "nccl",
+            TransportKind::DriverCopies => "copies",
         }
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for TransportKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
 /// A transport with its resources.
-pub(crate) enum Route<C> {
-    Direct,
-    Carried(C),
-    Copied,
+pub(crate) enum Transport<C> {
+    PeerAccess,
+    Nccl(C),
+    DriverCopies,
 }
 
-impl<C> Route<C> {
+impl<C> Transport<C> {
     /// Returns the kind of transport.
-    pub fn way(&self) -> Way {
+    pub fn kind(&self) -> TransportKind {
         match self {
-            Route::Direct => Way::Direct,
-            Route::Carried(_) => Way::Carried,
-            Route::Copied => Way::Copied,
+            Transport::PeerAccess => TransportKind::PeerAccess,
+            Transport::Nccl(_) => TransportKind::Nccl,
+            Transport::DriverCopies => TransportKind::DriverCopies,
         }
     }
 
     /// Whether messages are transported into the memory of the device that reads them.
-    pub fn brings(&self) -> bool {
-        !matches!(self, Route::Direct)
+    pub fn copies_messages(&self) -> bool {
+        !matches!(self, Transport::PeerAccess)
     }
 
     /// Returns the transport that was asked for, or the fastest that works, with a note for the
@@ -79,21 +79,23 @@ impl<C> Route<C> {
     ///
     /// # Errors
     /// If a device fails when it is asked for peer access.
-    pub fn find<D: Peer<Carrier = C>>(
+    pub fn find<D: Peer<Communicator = C>>(
         devices: &[D],
-        asked: Option<Way>,
-    ) -> Result<(Route<C>, Option<String>), DeviceError> {
+        asked: Option<TransportKind>,
+    ) -> Result<(Transport<C>, Option<String>), DeviceError> {
         let reach_all = reach_all(devices)?;
         match asked {
-            Some(Way::Copied) => return Ok((Route::Copied, None)),
-            None | Some(Way::Direct) if reach_all => return Ok((Route::Direct, None)),
+            Some(TransportKind::DriverCopies) => return Ok((Transport::DriverCopies, None)),
+            None | Some(TransportKind::PeerAccess) if reach_all => {
+                return Ok((Transport::PeerAccess, None));
+            }
             _ => {}
         }
-        match D::carrier(devices) {
-            Ok(carrier) => Ok((Route::Carried(carrier), None)),
+        match D::communicator(devices) {
+            Ok(communicator) => Ok((Transport::Nccl(communicator), None)),
             Err(why) => {
                 let note = format!("GPUs exchange labels by copies of the driver: {why}");
-                Ok((Route::Copied, Some(note)))
+                Ok((Transport::DriverCopies, Some(note)))
             }
         }
     }

@@ -2,16 +2,16 @@
 //! and labels of all.
 
 use super::layout::{Classes, Layout};
-use super::ranks::{COUNTS_BYTES, Letter, MOST_RANKS, Outbox, Share, bytes_of_woken};
+use super::ranks::{COUNTS_BYTES, MOST_RANKS, SendBuffers, Share, UpdateHeader, bytes_of_words};
 use super::rounds::{DeviceRounds, Task, Volumes};
 use super::source::{Kernels, Resident, source};
 use super::tuning::Tuning;
 use super::{check, failed, refuse_above};
-use crate::device::{Address, DeviceError, Parcel, Peer, Queue};
-use crate::exchange::{Ended, Meeting, Route, Way};
+use crate::device::{Address, DeviceError, Peer, Queue, Transfer};
+use crate::exchange::{AllGatherBarrier, Ended, Transport, TransportKind};
 use bytemuck::Zeroable;
 use ripplet_graph::GraphView;
-use ripplet_lp::engine::{Exchange, Finished, Loads, Parts, Rounds, do_phase, run_rounds};
+use ripplet_lp::engine::{Exchange, Finished, Loads, Parts, Rounds, run_phase, run_rounds};
 use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, Round, RunError, Settings, State};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ const SHARE_FROM: u32 = 64;
 /// Executor of label propagation on several devices, which share the graph.
 pub struct DevicesExecutor<D: Peer> {
     // Dropped before the devices, on which it depends.
-    route: Route<D::Carrier>,
+    transport: Transport<D::Communicator>,
     devices: Vec<D>,
     names: Vec<String>,
     tuning: Tuning,
@@ -51,19 +51,19 @@ impl<D: Peer> DevicesExecutor<D> {
     ///
     /// # Errors
     /// If there are no devices or more than [`MOST_RANKS`], or one of them fails.
-    pub fn by(devices: Vec<D>, way: Option<Way>) -> Result<Self, DeviceError> {
+    pub fn by(devices: Vec<D>, kind: Option<TransportKind>) -> Result<Self, DeviceError> {
         if devices.is_empty() || devices.len() > MOST_RANKS {
             return Err(DeviceError::Failed {
                 what: "sharing a run".to_owned(),
                 reason: format!("1 to {MOST_RANKS} can share one, not {}", devices.len()),
             });
         }
-        let (route, note) = Route::find(&devices, way)?;
+        let (transport, note) = Transport::find(&devices, kind)?;
         let name = |(number, device): (usize, &D)| format!("{number} {}", device.properties().name);
         let names = devices.iter().enumerate().map(name).collect();
         let notes = note.into_iter().collect();
         Ok(DevicesExecutor {
-            route,
+            transport,
             devices,
             names,
             tuning: Tuning::default(),
@@ -112,8 +112,8 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 
     /// Returns the transport between the devices.
-    pub fn way(&self) -> Way {
-        self.route.way()
+    pub fn transport(&self) -> TransportKind {
+        self.transport.kind()
     }
 
     /// Returns notes for the user, a sentence each, about things that are not errors.
@@ -158,7 +158,7 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 
     fn share(&self, parts: &Parts, rank: usize) -> Share {
-        Share { parts: parts.clone(), rank, is_brought: self.route.brings() }
+        Share { parts: parts.clone(), rank, copies_messages: self.transport.copies_messages() }
     }
 
     /// Plans each device's memory: equal loads, limited by the devices' memory.
@@ -169,7 +169,7 @@ impl<D: Peer> DevicesExecutor<D> {
     fn shared(&self, task: Task<'_>) -> Vec<Layout> {
         let layouts = self.shared_as(task);
         match layouts.iter().any(|layout| layout.exceeds(self.host_limit, task.graph)) {
-            true => self.shared_as(task.ferried()),
+            true => self.shared_as(task.staged()),
             false => layouts,
         }
     }
@@ -191,7 +191,7 @@ impl<D: Peer> DevicesExecutor<D> {
             if layouts.iter().zip(&rooms).all(|(layout, &room)| fits(layout, room)) {
                 return layouts;
             }
-            let nothing = Share { is_brought: false, ..Share::whole(0) };
+            let nothing = Share { copies_messages: false, ..Share::whole(0) };
             let least = Layout::new(&Classes::default(), None, nothing, task).plan.total_device();
             let (mut open, mut taken) = (0.0, 0.0);
             for ((share, layout), &room) in shares.iter_mut().zip(&layouts).zip(&rooms) {
@@ -334,9 +334,9 @@ impl<D: Peer> DevicesExecutor<D> {
         };
         let mut ranks: Vec<DeviceRounds<'a, D>> =
             begun.into_iter().zip(&self.names).map(with_name).collect::<Result<_, _>>()?;
-        let outboxes: Vec<_> = ranks.iter().map(DeviceRounds::outbox).collect();
+        let buffers: Vec<_> = ranks.iter().map(DeviceRounds::send_buffers).collect();
         for (rank, name) in ranks.iter_mut().zip(&self.names) {
-            rank.join(&outboxes).map_err(|error| named(name, error))?;
+            rank.join(&buffers).map_err(|error| named(name, error))?;
         }
         let transfer_seconds = start.elapsed().as_secs_f64();
         Ok(DevicesRounds { executor: self, ranks, transfer_seconds })
@@ -356,33 +356,33 @@ struct DevicesRounds<'a, D: Peer> {
 }
 
 /// Message between the hosts' threads of ranks, exchanged at the all-gather barrier.
-enum Word<M> {
+enum HostMessage<M> {
     /// The rank's device messages are complete at this mark.
-    At(M),
+    Event(M),
     /// Header of the rank's update message, which is complete.
-    Letter(Letter),
+    Header(UpdateHeader),
     /// By rank, the number of words of its vertices that this rank activated.
-    Woken([u32; MOST_RANKS]),
+    WordCounts([u32; MOST_RANKS]),
 }
 
-impl<M> Word<M> {
+impl<M> HostMessage<M> {
     /// Returns the header of the update message; zeros if this is another kind of message.
-    fn letter(&self) -> Letter {
-        if let Word::Letter(head) = self { *head } else { Letter::zeroed() }
+    fn header(&self) -> UpdateHeader {
+        if let HostMessage::Header(head) = self { *head } else { UpdateHeader::zeroed() }
     }
 
     /// Returns the bytes of the activations for a rank.
-    fn woken_of(&self, rank: usize) -> u64 {
-        if let Word::Woken(words) = self { bytes_of_woken(words[rank]) } else { 0 }
+    fn frontier_bytes(&self, rank: usize) -> u64 {
+        if let HostMessage::WordCounts(words) = self { bytes_of_words(words[rank]) } else { 0 }
     }
 }
 
 /// Exchange of one rank with its peers: the transport, the barrier, and all send buffers.
-struct Letters<'l, D: Peer> {
+struct RankExchange<'l, D: Peer> {
     devices: &'l [D],
-    route: &'l Route<D::Carrier>,
-    meeting: &'l Meeting<Word<D::Mark>>,
-    outboxes: &'l [Outbox],
+    transport: &'l Transport<D::Communicator>,
+    barrier: &'l AllGatherBarrier<HostMessage<D::Mark>>,
+    buffers: &'l [SendBuffers],
 }
 
 /// The error of a rank that stops because another rank failed; that rank has the reason.
@@ -390,10 +390,10 @@ fn ended(_: Ended) -> RunError {
     RunError::Device("another GPU of the run failed".to_owned())
 }
 
-impl<D: Peer> Letters<'_, D> {
+impl<D: Peer> RankExchange<'_, D> {
     /// Waits until all launched work is done, or another rank has failed.
     fn settle(&self, device: &D) -> Result<(), RunError> {
-        match device.wait_unless(&|| self.meeting.has_ended()) {
+        match device.wait_unless(&|| self.barrier.has_ended()) {
             Ok(true) => Ok(()),
             Ok(false) => Err(ended(Ended)),
             Err(error) => Err(failed(error)),
@@ -414,10 +414,10 @@ impl<D: Peer> Letters<'_, D> {
     /// Joins the barrier, and makes later launches wait for the peers' earlier ones.
     fn follow_all(&self, device: &D, own: usize) -> Result<(), RunError> {
         let mark = device.mark(Queue::Main).map_err(failed)?;
-        let all = self.meet(own, Word::At(mark))?;
+        let all = self.all_gather(own, HostMessage::Event(mark))?;
         let others = all.iter().enumerate().filter(|(rank, _)| *rank != own);
         for (_, word) in others {
-            if let Word::At(mark) = word {
+            if let HostMessage::Event(mark) = word {
                 device.follow(Queue::Main, mark).map_err(failed)?;
             }
         }
@@ -425,27 +425,34 @@ impl<D: Peer> Letters<'_, D> {
     }
 
     /// Joins the all-gather barrier with a message.
-    fn meet(&self, own: usize, says: Word<D::Mark>) -> Result<Arc<[Word<D::Mark>]>, RunError> {
-        self.meeting.meet(own, says).map_err(ended)
+    fn all_gather(
+        &self,
+        own: usize,
+        message: HostMessage<D::Mark>,
+    ) -> Result<Arc<[HostMessage<D::Mark>]>, RunError> {
+        self.barrier.all_gather(own, message).map_err(ended)
     }
 
     /// Transports messages: the peers' to where this rank reads them, and this rank's to the peers.
-    fn bring(&self, device: &D, own: usize, post: &Post) -> Result<(), RunError> {
-        match self.route {
-            Route::Direct => Ok(()),
-            Route::Carried(carrier) => {
+    fn transport_all(&self, device: &D, own: usize, transfers: &Transfers) -> Result<(), RunError> {
+        match self.transport {
+            Transport::PeerAccess => Ok(()),
+            Transport::Nccl(communicator) => {
                 // SAFETY: the transfers are parts of messages and of receive buffers, which
                 // `RankPlaces` made as long as messages can be. Sender and receiver use the size
                 // that the sender brought to the barrier.
-                unsafe { device.carry(carrier, own, &post.sent, &post.received) }.map_err(failed)
+                unsafe {
+                    device.send_and_receive(communicator, own, &transfers.sent, &transfers.received)
+                }
+                .map_err(failed)
             }
-            Route::Copied => {
-                let each = post.received.iter().zip(&post.from);
-                each.into_iter().try_for_each(|(parcel, &from)| {
-                    let other = &self.devices[parcel.rank];
+            Transport::DriverCopies => {
+                let each = transfers.received.iter().zip(&transfers.from);
+                each.into_iter().try_for_each(|(transfer, &from)| {
+                    let other = &self.devices[transfer.rank];
                     // SAFETY: as above. The other device writes there again only after the next
                     // barrier, which this rank joins when the copy is done.
-                    unsafe { device.fetch(parcel.address, other, from, parcel.bytes) }
+                    unsafe { device.fetch(transfer.address, other, from, transfer.bytes) }
                         .map_err(failed)
                 })
             }
@@ -455,99 +462,109 @@ impl<D: Peer> Letters<'_, D> {
 
 /// Transfers of a rank in one exchange. A transfer of no bytes is left out, at both ends.
 #[derive(Default)]
-struct Post {
-    sent: Vec<Parcel>,
-    received: Vec<Parcel>,
+struct Transfers {
+    sent: Vec<Transfer>,
+    received: Vec<Transfer>,
     /// By received transfer, its address in the sender's memory.
     from: Vec<Address>,
 }
 
-impl Post {
+impl Transfers {
     fn send(&mut self, rank: usize, address: Address, bytes: u64) {
         if bytes > 0 {
-            self.sent.push(Parcel { rank, address, bytes });
+            self.sent.push(Transfer { rank, address, bytes });
         }
     }
 
     fn receive(&mut self, rank: usize, address: Address, from: Address, bytes: u64) {
         if bytes > 0 {
-            self.received.push(Parcel { rank, address, bytes });
+            self.received.push(Transfer { rank, address, bytes });
             self.from.push(from);
         }
     }
 }
 
-impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for Letters<'_, D> {
-    fn swap_changes(&mut self, rank: &mut DeviceRounds<'d, D>) -> Result<(), RunError> {
+impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for RankExchange<'_, D> {
+    fn exchange_updates(&mut self, rank: &mut DeviceRounds<'d, D>) -> Result<(), RunError> {
         let (device, ranks) = (rank.device(), rank.ranks());
         let own = ranks.own as usize;
-        if !self.route.brings() {
+        if !self.transport.copies_messages() {
             self.follow_all(device, own)?;
-            return rank.learn();
+            return rank.apply_updates();
         }
         let places = &rank.layout().ranks;
-        let mut head = Letter::zeroed();
-        self.read(rank, places.letter.start, bytemuck::bytes_of_mut(&mut head))?;
-        let all = self.meet(own, Word::Letter(head))?;
+        let mut head = UpdateHeader::zeroed();
+        self.read(rank, places.updates.start, bytemuck::bytes_of_mut(&mut head))?;
+        let all = self.all_gather(own, HostMessage::Header(head))?;
         let share = &rank.layout().share;
         let bytes =
-            |rank: usize| places.bytes_of(&all[rank].letter(), share.parts.of(rank).len() as u64);
-        let mut post = Post::default();
+            |rank: usize| places.bytes_of(&all[rank].header(), share.parts.of(rank).len() as u64);
+        let mut transfers = Transfers::default();
         for other in share.others() {
-            let [letter, mirror] = bytes(own);
-            post.send(other, ranks.letter, letter);
-            post.send(other, self.outboxes[own].mirrors[own], mirror);
-            let ([letter, mirror], outbox) = (bytes(other), &self.outboxes[other]);
-            post.receive(other, ranks.letters[other], outbox.letter, letter);
-            let to = self.outboxes[own].mirrors[other];
-            post.receive(other, to, outbox.mirrors[other], mirror);
+            let [updates, mirror] = bytes(own);
+            transfers.send(other, ranks.updates, updates);
+            transfers.send(other, self.buffers[own].mirrors[own], mirror);
+            let ([updates, mirror], send_buffers) = (bytes(other), &self.buffers[other]);
+            transfers.receive(other, ranks.peer_updates[other], send_buffers.updates, updates);
+            let to = self.buffers[own].mirrors[other];
+            transfers.receive(other, to, send_buffers.mirrors[other], mirror);
         }
-        self.bring(device, own, &post)?;
-        rank.learn()
+        self.transport_all(device, own, &transfers)?;
+        rank.apply_updates()
     }
 
-    fn swap_woken(&mut self, rank: &mut DeviceRounds<'d, D>) -> Result<(), RunError> {
+    fn exchange_frontier(&mut self, rank: &mut DeviceRounds<'d, D>) -> Result<(), RunError> {
         let (device, ranks) = (rank.device(), rank.ranks());
         let own = ranks.own as usize;
-        if !self.route.brings() {
+        if !self.transport.copies_messages() {
             self.follow_all(device, own)?;
-            return rank.hear();
+            return rank.receive_frontier();
         }
-        let mut woken = [0; MOST_RANKS];
-        let counts = rank.layout().ranks.told_counts.start;
-        self.read(rank, counts, bytemuck::bytes_of_mut(&mut woken))?;
-        let all = self.meet(own, Word::Woken(woken))?;
-        let mut post = Post::default();
+        let mut counts = [0; MOST_RANKS];
+        let place = rank.layout().ranks.sent_counts.start;
+        self.read(rank, place, bytemuck::bytes_of_mut(&mut counts))?;
+        let all = self.all_gather(own, HostMessage::WordCounts(counts))?;
+        let mut transfers = Transfers::default();
         for other in rank.layout().share.others() {
-            let outbox = &self.outboxes[other];
-            post.send(other, ranks.told_counts, COUNTS_BYTES);
-            post.send(other, ranks.told[other], all[own].woken_of(other));
-            post.receive(other, ranks.heard_counts[other], outbox.told_counts, COUNTS_BYTES);
-            let bytes = all[other].woken_of(own);
-            post.receive(other, ranks.heard[other], outbox.told[own], bytes);
+            let send_buffers = &self.buffers[other];
+            transfers.send(other, ranks.sent_counts, COUNTS_BYTES);
+            transfers.send(other, ranks.sent_words[other], all[own].frontier_bytes(other));
+            transfers.receive(
+                other,
+                ranks.received_counts[other],
+                send_buffers.sent_counts,
+                COUNTS_BYTES,
+            );
+            let bytes = all[other].frontier_bytes(own);
+            transfers.receive(
+                other,
+                ranks.received_words[other],
+                send_buffers.sent_words[own],
+                bytes,
+            );
         }
-        self.bring(device, own, &post)?;
-        rank.hear()
+        self.transport_all(device, own, &transfers)?;
+        rank.receive_frontier()
     }
 }
 
 impl<D: Peer> DevicesRounds<'_, D> {
     /// Runs a round on all devices, a thread each; returns the counts of each rank.
     fn do_round(&mut self) -> Result<Vec<Round>, RunError> {
-        let meeting = Meeting::new(self.ranks.len());
-        let outboxes: Vec<Outbox> = self.ranks.iter().map(DeviceRounds::outbox).collect();
-        let DevicesExecutor { devices, route, .. } = self.executor;
-        let (meeting, outboxes) = (&meeting, &outboxes);
-        let letters = || Letters { devices, route, meeting, outboxes };
+        let barrier = AllGatherBarrier::new(self.ranks.len());
+        let buffers: Vec<SendBuffers> = self.ranks.iter().map(DeviceRounds::send_buffers).collect();
+        let DevicesExecutor { devices, transport, .. } = self.executor;
+        let (barrier, buffers) = (&barrier, &buffers);
+        let exchange = || RankExchange { devices, transport, barrier, buffers };
         let done: Vec<Result<Round, RunError>> = std::thread::scope(|scope| {
             let part = |(number, rank)| {
-                let letters = letters();
-                scope.spawn(move || letters.do_part(number, rank))
+                let exchange = exchange();
+                scope.spawn(move || exchange.do_part(number, rank))
             };
             let threads: Vec<_> = self.ranks.iter_mut().enumerate().map(part).collect();
             threads.into_iter().map(joined).collect()
         });
-        let Some(failed) = meeting.ended_by() else { return done.into_iter().collect() };
+        let Some(failed) = barrier.ended_by() else { return done.into_iter().collect() };
         // A device that waits for a failed one may wait for ever. Its memory is then leaked until
         // the process ends, as freeing it would block.
         let idle = |rank: &DeviceRounds<'_, D>| rank.device().wait_unless(&|| true) == Ok(true);
@@ -563,12 +580,12 @@ impl<D: Peer> DevicesRounds<'_, D> {
     }
 }
 
-impl<D: Peer> Letters<'_, D> {
+impl<D: Peer> RankExchange<'_, D> {
     /// Runs one rank's part of a round. If it fails, the other ranks stop waiting for it.
     fn do_part(mut self, number: usize, rank: &mut DeviceRounds<'_, D>) -> Result<Round, RunError> {
-        let meeting = self.meeting;
+        let barrier = self.barrier;
         // Also ends the barrier if this thread panics.
-        let mut leaving = Leaving { meeting, number, is_well: false };
+        let mut leaving = Leaving { barrier, number, is_well: false };
         let done = self.do_phases(rank);
         leaving.is_well = done.is_ok();
         done
@@ -577,7 +594,7 @@ impl<D: Peer> Letters<'_, D> {
     fn do_phases(&mut self, rank: &mut DeviceRounds<'_, D>) -> Result<Round, RunError> {
         for phase in 0..rank.phases() {
             rank.begin_phase(phase);
-            do_phase(rank, self)?;
+            run_phase(rank, self)?;
             rank.end_phase();
         }
         rank.end_round()?;
@@ -588,7 +605,7 @@ impl<D: Peer> Letters<'_, D> {
 
 /// Guard that ends the barrier if a thread leaves with an error or a panic.
 struct Leaving<'l, T> {
-    meeting: &'l Meeting<T>,
+    barrier: &'l AllGatherBarrier<T>,
     number: usize,
     is_well: bool,
 }
@@ -596,7 +613,7 @@ struct Leaving<'l, T> {
 impl<T> Drop for Leaving<'_, T> {
     fn drop(&mut self) {
         if !self.is_well {
-            self.meeting.end(self.number);
+            self.barrier.end(self.number);
         }
     }
 }
@@ -611,8 +628,8 @@ impl<D: Peer> Rounds for DevicesRounds<'_, D> {
         }
         self.ranks.iter_mut().for_each(|rank| rank.begin_round(index));
         let parts = self.do_round()?;
-        let heard = self.ranks.iter().map(DeviceRounds::heard_bytes).sum();
-        self.executor.exchanged.store(heard, Ordering::Relaxed);
+        let received = self.ranks.iter().map(DeviceRounds::received_bytes).sum();
+        self.executor.exchanged.store(received, Ordering::Relaxed);
         let round = parts.into_iter().reduce(Round::plus).unwrap_or_default();
         self.ranks.iter_mut().for_each(|rank| rank.expect_after(&round));
         Ok(round)

@@ -1,9 +1,9 @@
 //! Memory layout of a run on a device: one allocation, planned before it is reserved.
 
-use super::ferried;
 use super::ranks::{RankPlaces, Share};
 use super::rounds::Task;
 use super::source::Resident;
+use super::staged;
 use super::tuning::{self, Tuning};
 use crate::device::Address;
 use crate::places::Places;
@@ -28,7 +28,7 @@ const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of a table in global memory.
 const SLOT_BYTES: u64 = 16;
 
-/// A piece of a vertex of many arcs: `Piece` in `field.cuh`.
+/// A piece of a vertex of many arcs: `Piece` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Piece {
@@ -36,7 +36,7 @@ pub struct Piece {
     pub index: u32,
 }
 
-/// A column on the device: `Column` in `field.cuh`.
+/// A column on the device: `Column` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Column {
@@ -45,17 +45,17 @@ pub struct Column {
     pub draft: u32,
 }
 
-/// A phase, the first part of a `Step`: `Turn` in `field.cuh`.
+/// A phase, the first part of a `Step`: `Phase` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct Turn {
-    pub phase: u32,
+pub struct Phase {
+    pub index: u32,
     pub number: u32,
     pub parity: u32,
     pub stamp: u32,
     pub since: u32,
-    pub asks_grains: u32,
-    pub picks_less: u32,
+    pub skips_blocks: u32,
+    pub takes_smaller_only: u32,
     pub first: u32,
     pub end: u32,
     pub part: u32,
@@ -63,16 +63,16 @@ pub struct Turn {
     pub late: u32,
 }
 
-/// Lists that the host copied into the staging area: `Ferried` in `fetch.cuh`.
+/// Lists that the host copied into the staging area: `Staged` in `fetch.cuh`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub struct Ferried {
+pub struct Staged {
     pub side: u32,
     pub first: u32,
     pub count: u32,
 }
 
-/// Use of a region of the staging area: `StageUse` in `field.cuh`.
+/// Use of a region of the staging area: `StageUse` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct StageUse {
@@ -82,7 +82,7 @@ pub struct StageUse {
 }
 
 pub const USE_BYTES: u64 = size_of::<StageUse>() as u64;
-/// Bytes of a `PhasePart` in `field.cuh`; only the device has its values.
+/// Bytes of a `PhasePart` in `state.cuh`; only the device has its values.
 const PART_BYTES: u64 = 96;
 /// Returns the most parts of a phase: one of the vertices with lists on the device, the others of
 /// ranges whose lists are not.
@@ -90,16 +90,16 @@ pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
 }
 
-/// Which lists to prefetch: `WANTS_…` in `field.cuh`.
+/// Which lists to prefetch: `PREFETCH_…` in `state.cuh`.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
-pub enum Wants {
+pub enum Prefetch {
     All = 0,
     Together = 1,
     Alone = 2,
 }
 
-/// Places of lists that are not all on the device: `Streamed` in `field.cuh`.
+/// Places of lists that are not all on the device: `Streamed` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Streamed {
@@ -117,14 +117,14 @@ pub struct Streamed {
     pub near_end: u32,
     pub own_first: u32,
     pub own_end: u32,
-    pub most_wanted: u32,
+    pub most_requested: u32,
     pub most_long_pieces: u32,
     pub ahead: u32,
-    pub wants: u32,
+    pub prefetch: u32,
     pub padding: u32,
 }
 
-/// Counters of a run: `Tallies` in `field.cuh`.
+/// Counters of a run: `Tallies` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Tallies {
@@ -135,8 +135,8 @@ pub struct Tallies {
     pub fingerprint: u64,
     pub grand_total: u64,
     pub region_used: u64,
-    pub heard_bytes: u64,
-    pub waking: [u64; 2],
+    pub received_bytes: u64,
+    pub activating_arcs: [u64; 2],
     pub most_total: u32,
     pub batches: u32,
     pub members: [[u32; LISTED + 1]; 2],
@@ -152,10 +152,10 @@ pub struct Tallies {
     pub barrier: [u32; 2],
 }
 
-/// The state of a run without its columns, which follow it: `Field` in `field.cuh`.
+/// The state of a run without its columns, which follow it: `LpState` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct Field {
+pub struct LpState {
     pub out: Lists,
     pub incoming: Lists,
     pub first: CompressedShard,
@@ -163,7 +163,7 @@ pub struct Field {
     pub labels: Address,
     pub active: Address,
     pub changed: Address,
-    pub woken: Address,
+    pub last_activated: Address,
     pub totals: Address,
     pub shares: Address,
     pub drafts: Address,
@@ -176,7 +176,7 @@ pub struct Field {
     pub pieces: Address,
     pub hubs: Address,
     pub hub_pieces: u32,
-    pub waking_share: u32,
+    pub pull_threshold: u32,
     pub found: Address,
     pub region: Address,
     pub sketched_labels: Address,
@@ -199,7 +199,7 @@ pub struct Field {
 
 /// Returns text that does not compile if a struct of the kernels has another size than here.
 pub fn checks(columns: usize, low_shared: u32) -> String {
-    let field = size_of::<Field>() + columns.max(1) * size_of::<Column>();
+    let state = size_of::<LpState>() + columns.max(1) * size_of::<Column>();
     let sizes = [
         ("Lists", size_of::<Lists>() as u64),
         ("ShardStart", size_of::<ShardStart>() as u64),
@@ -207,16 +207,16 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("Piece", size_of::<Piece>() as u64),
         ("Column", size_of::<Column>() as u64),
         ("Tallies", size_of::<Tallies>() as u64),
-        ("Field", field as u64),
+        ("LpState", state as u64),
         ("Large", LARGE_BYTES),
-        ("Turn", size_of::<Turn>() as u64),
+        ("Phase", size_of::<Phase>() as u64),
         ("StreamedShard", size_of::<StreamedShard>() as u64),
         ("Streamed", size_of::<Streamed>() as u64),
         ("PhasePart", PART_BYTES),
         ("StageUse", USE_BYTES),
         ("LongPiece", LONG_PIECE_BYTES),
         ("Copied", size_of::<Copied>() as u64),
-        ("Ferried", size_of::<Ferried>() as u64),
+        ("Staged", size_of::<Staged>() as u64),
     ];
     let at_most = [("Best", BEST_BYTES), ("Slot", SLOT_BYTES)].map(|(name, bytes)| {
         format!("static_assert(sizeof(ripplet::{name}) <= {bytes}, \"{name} has room\");\n")
@@ -228,11 +228,11 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("SHARED", u64::from(tuning::SHARED)),
         ("PIECE", tuning::PIECE),
         ("HUB", tuning::HUB),
-        ("GRAIN", tuning::GRAIN),
+        ("VERTEX_BLOCK", tuning::VERTEX_BLOCK),
         ("PART", counter::PART as u64),
-        ("WANTS_ALL", Wants::All as u64),
-        ("WANTS_TOGETHER", Wants::Together as u64),
-        ("WANTS_ALONE", Wants::Alone as u64),
+        ("PREFETCH_ALL", Prefetch::All as u64),
+        ("PREFETCH_TOGETHER", Prefetch::Together as u64),
+        ("PREFETCH_ALONE", Prefetch::Alone as u64),
         ("CLASSES", LISTED as u64 + 1),
     ];
     let sorting = [("LANE_KEYS", tuning::SHARED), ("LOW_KEYS", low_shared)];
@@ -315,7 +315,7 @@ fn slots_for(degree: u64, vertices: u32) -> u64 {
     (2 * labels + 8).min(u64::from(u32::MAX))
 }
 
-/// Returns the bytes of shared memory of a block of the kernel `ripplet_choose_low`.
+/// Returns the bytes of shared memory of a block of the kernel `ripplet_choose_by_thread`.
 pub fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
     match (resident, graph) {
         (Resident::Partly, _) => tuning::LOW_SHARED_STREAMED,
@@ -338,7 +338,7 @@ pub struct Layout {
     pub labels: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
-    pub woken: Range<u64>,
+    pub last_activated: Range<u64>,
     pub totals: Range<u64>,
     pub shares: Range<u64>,
     pub columns: Vec<Range<u64>>,
@@ -389,7 +389,7 @@ impl Layout {
         let Task { graph, settings, tuning, .. } = task;
         let own = share.vertices();
         let layout = |residence| Layout::new(classes, Some(residence), share.clone(), task);
-        let ferried = || Residence::least_ferried(graph, &own, most_parts(graph.arcs()));
+        let staged = || Residence::least_staged(graph, &own, most_parts(graph.arcs()));
         let phases = match settings.schedule.order {
             Order::Phased { phases } => u64::from(phases.max(1)),
             Order::Sync | Order::Async { .. } => 1,
@@ -403,15 +403,15 @@ impl Layout {
         };
         if let Some(v) = tuning.streamed_from {
             let least = match tuning.supply {
-                Supply::Ferried => ferried(),
-                Supply::Locked => Residence::least(graph, &own, most_ahead).with_region(4096),
+                Supply::Staged => staged(),
+                Supply::Pinned => Residence::least(graph, &own, most_ahead).with_region(4096),
             };
             return layout(least.until(graph, v));
         }
         let with = |residence: Residence| (residence, layout(residence));
         let (start, least) = match tuning.supply {
-            Supply::Ferried => with(ferried()),
-            Supply::Locked => {
+            Supply::Staged => with(staged()),
+            Supply::Pinned => {
                 // Prefetches for as many phases together as there is room for.
                 let halved = |ahead: &u32| (*ahead > 0).then_some(ahead / 2);
                 let all = std::iter::successors(Some(most_ahead), halved);
@@ -457,19 +457,19 @@ impl Layout {
         to.stage_use = places.take(USE_BYTES, regions);
         // If all vertices update at once, many lists are copied by range, and few are requested.
         let own = share.vertices().len() as u64;
-        let is_locked = residence.is_some_and(|residence| residence.supply == Supply::Locked);
+        let is_locked = residence.is_some_and(|residence| residence.supply == Supply::Pinned);
         let wanted = if phase == own && is_locked { phase.div_ceil(16) } else { phase };
         to.wanted = places.take(4, 2 * regions * wanted);
         let graph_bytes = places.bytes;
 
         to.labels = places.take(4, vertices);
         to.active = places.take(1, vertices);
-        let asks = tuning.waking_share_of(settings.schedule.order) > 0;
+        let asks = tuning.pull_threshold_of(settings.schedule.order) > 0;
         // Vertices of a streamed graph may pull after others have updated again, so stamps of the
         // previous phase are kept too.
         let stamps = if residence.is_some() { 2 * vertices } else { vertices };
         to.changed = places.take(1, if asks { stamps } else { 0 });
-        to.woken = places.take(4, vertices.div_ceil(tuning::GRAIN));
+        to.last_activated = places.take(4, vertices.div_ceil(tuning::VERTEX_BLOCK));
         let state = places.bytes;
 
         let total = program.label_total;
@@ -528,7 +528,7 @@ impl Layout {
         to.ranks = RankPlaces::new(&mut places, &share, drafted, settings.schedule.order, at_once);
 
         // A file from which the host reads lists need not be in memory as a whole.
-        let mapped = if tuning.supply == Supply::Ferried { graph.shared_bytes() } else { 0 };
+        let mapped = if tuning.supply == Supply::Staged { graph.shared_bytes() } else { 0 };
         let graph_host = graph.bytes() - mapped;
         let mut plan = Plan { graph_host, graph_device: graph_bytes, ..Plan::default() }
             .with_streamed(to.graph.streamed().map_or(0, |streamed| streamed.far_bytes))
@@ -539,8 +539,8 @@ impl Layout {
             .with_device("tables of large vertices", tables - lists)
             .with_device("messages between GPUs", places.bytes - tables);
         plan.device_items.retain(|item| item.bytes > 0);
-        if residence.is_some_and(|residence| residence.supply == Supply::Ferried) {
-            plan = plan.with("staging buffer", 4 * wanted + ferried::BYTES);
+        if residence.is_some_and(|residence| residence.supply == Supply::Staged) {
+            plan = plan.with("staging buffer", 4 * wanted + staged::BYTES);
         }
         to.bytes = places.bytes;
         to.plan = host_plan(plan, graph, settings, specs, shares);
@@ -559,9 +559,9 @@ impl Layout {
     }
 
     /// Returns the addresses of all arrays, in memory that begins at `base`.
-    pub fn field(&self, base: Address) -> Field {
+    pub fn state(&self, base: Address) -> LpState {
         let at = |range: &Range<u64>| base.plus(range.start);
-        Field {
+        LpState {
             out: self.graph.lists(base, 0),
             incoming: self.graph.lists(base, 1),
             streamed: self.streamed(base),
@@ -569,7 +569,7 @@ impl Layout {
             labels: at(&self.labels),
             active: at(&self.active),
             changed: at(&self.changed),
-            woken: at(&self.woken),
+            last_activated: at(&self.last_activated),
             totals: at(&self.totals),
             shares: at(&self.shares),
             drafts: at(&self.drafts),
@@ -589,7 +589,7 @@ impl Layout {
             sketched_labels: at(&self.sketched_labels),
             sketched_weights: at(&self.sketched_weights),
             region_slots: self.region_slots,
-            ..Field::default()
+            ..LpState::default()
         }
     }
 }
@@ -616,10 +616,10 @@ impl Layout {
             near_end: residence.near_end,
             own_first: self.share.vertices().start,
             own_end: self.share.vertices().end,
-            most_wanted: of_region(&self.wanted, 2 * 4) as u32,
+            most_requested: of_region(&self.wanted, 2 * 4) as u32,
             most_long_pieces: of_region(&places.long_pieces, 2 * LONG_PIECE_BYTES) as u32,
             ahead: residence.ahead,
-            wants: Wants::All as u32,
+            prefetch: Prefetch::All as u32,
             padding: 0,
         }
     }
@@ -630,7 +630,7 @@ impl Layout {
         let of_region = |range: &Range<u64>| {
             base.plus(range.start + (range.end - range.start) / places.residence.regions() * region)
         };
-        streamed.wants = Wants::All as u32;
+        streamed.prefetch = Prefetch::All as u32;
         streamed.region = region * places.residence.region_words;
         streamed.stage_use = of_region(&self.stage_use);
         streamed.wanted = of_region(&self.wanted);

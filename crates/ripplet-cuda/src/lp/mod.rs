@@ -1,12 +1,12 @@
 //! Label propagation on a device: the same bytes as on the CPU for every schedule except `async`.
 
 mod devices;
-mod ferried;
 mod layout;
 mod profile;
 mod ranks;
 mod rounds;
 mod source;
+mod staged;
 mod streamed;
 mod tuning;
 
@@ -75,7 +75,7 @@ impl<D: Device> DeviceExecutor<D> {
         let task = Task { graph, program, settings, tuning: self.tuning };
         let layout = Layout::within(room, task);
         match layout.exceeds(self.host_limit, graph) {
-            true => Layout::within(room, task.ferried()),
+            true => Layout::within(room, task.staged()),
             false => layout,
         }
     }

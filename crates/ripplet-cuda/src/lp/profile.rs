@@ -128,7 +128,12 @@ impl<D: Device> DeviceRounds<'_, D> {
         let all_arcs = classes.arcs.iter().sum();
         let part = |name, vertices, arcs, seconds| Part { name, vertices, arcs, seconds };
         let mut parts = Vec::new();
-        parts.push(part("compact the frontier", all, all_arcs, self.time(&kernels.gather, &step)?));
+        parts.push(part(
+            "compact the frontier",
+            all,
+            all_arcs,
+            self.time(&kernels.compact, &step)?,
+        ));
         let members = self.members()?;
         for class in (0..=LISTED).rev().filter(|&class| members[class] > 0) {
             // Only this class has members in this launch.
@@ -147,10 +152,15 @@ impl<D: Device> DeviceRounds<'_, D> {
             }
         }
         self.set_members(std::array::from_fn(|at| members[at]))?;
-        if let Some(show) = kernels.show {
-            parts.push(part("commit labels", all, 0, self.time(&show, &step)?));
+        if let Some(commit) = kernels.commit {
+            parts.push(part("commit labels", all, 0, self.time(&commit, &step)?));
         }
-        parts.push(part("activate neighbours", all, all_arcs, self.time(&kernels.wake, &step)?));
+        parts.push(part(
+            "activate neighbours",
+            all,
+            all_arcs,
+            self.time(&kernels.activate, &step)?,
+        ));
         self.end_phase();
         Ok(parts)
     }

@@ -14,13 +14,13 @@ use std::ops::Range;
 /// The most devices that can share a run.
 pub const MOST_RANKS: usize = 16;
 
-/// Header of an update message: `Letter` in `exchange.cuh`.
+/// Header of an update message: `UpdateHeader` in `exchange.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct Letter {
+pub struct UpdateHeader {
     pub count: u32,
     pub capacity: u32,
-    pub waking: u64,
+    pub activating_arcs: u64,
 }
 
 /// Ranks of a run as the kernels of one rank see them: `Ranks` in `exchange.cuh`.
@@ -30,19 +30,19 @@ pub struct Ranks {
     pub count: u32,
     pub own: u32,
     pub capacity: u32,
-    pub brings: u32,
+    pub copies_messages: u32,
     pub bounds: [u32; MOST_RANKS + 1],
     pub padding: u32,
-    pub letter: Address,
-    pub letters: [Address; MOST_RANKS],
+    pub updates: Address,
+    pub peer_updates: [Address; MOST_RANKS],
     pub mirrors: [Address; MOST_RANKS],
-    pub told_counts: Address,
-    pub told: [Address; MOST_RANKS],
-    pub heard_counts: [Address; MOST_RANKS],
-    pub heard: [Address; MOST_RANKS],
+    pub sent_counts: Address,
+    pub sent_words: [Address; MOST_RANKS],
+    pub received_counts: [Address; MOST_RANKS],
+    pub received_words: [Address; MOST_RANKS],
 }
 
-/// Mirrors that a rank writes: `Mirrors` in `field.cuh`.
+/// Mirrors that a rank writes: `Mirrors` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Mirrors {
@@ -64,9 +64,9 @@ pub fn is_mirrored(order: Order) -> bool {
 const RECORD_OF: u64 = 16;
 
 /// Bytes of the header of an update message.
-pub const LETTER_BYTES: u64 = size_of::<Letter>() as u64;
-/// Bytes of a `Woken` in `exchange.cuh`: the activated ones among 32 vertices.
-const WOKEN_BYTES: u64 = 8;
+pub const HEADER_BYTES: u64 = size_of::<UpdateHeader>() as u64;
+/// Bytes of a `FrontierWord` in `exchange.cuh`: the activated ones among 32 vertices.
+const FRONTIER_WORD_BYTES: u64 = 8;
 
 /// The vertices of one device of a run.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ pub struct Share {
     pub rank: usize,
     /// Whether messages are transported into this device's memory. Otherwise its kernels read them
     /// in the peers' memory.
-    pub is_brought: bool,
+    pub copies_messages: bool,
 }
 
 impl Default for Share {
@@ -87,7 +87,7 @@ impl Default for Share {
 impl Share {
     /// Returns the share of a device that has all vertices.
     pub fn whole(vertices: u32) -> Share {
-        Share { parts: Parts::whole(vertices), rank: 0, is_brought: false }
+        Share { parts: Parts::whole(vertices), rank: 0, copies_messages: false }
     }
 
     /// Whether several devices share the run.
@@ -116,34 +116,34 @@ pub struct RankPlaces {
     pub is_mirrored: bool,
     /// Values of a vertex: its label, and those of its written columns.
     values: u64,
-    pub letter: Range<u64>,
+    pub updates: Range<u64>,
     /// Place of the device's `Mirrors`, and by rank, of this device's mirror of that rank's
     /// vertices.
     pub mirrors_at: Range<u64>,
     mirrors: Vec<Range<u64>>,
-    pub told_counts: Range<u64>,
+    pub sent_counts: Range<u64>,
     /// By rank, the activations that this device sends to it.
-    pub told: Vec<Range<u64>>,
+    pub sent_words: Vec<Range<u64>>,
     /// By rank, the receive buffers, if messages are transported.
-    brought: Vec<Brought>,
+    received: Vec<ReceiveBuffers>,
 }
 
 /// Receive buffers for the messages of one peer.
 #[derive(Clone, Debug, Default)]
-struct Brought {
-    letter: Range<u64>,
-    told_counts: Range<u64>,
-    told: Range<u64>,
+struct ReceiveBuffers {
+    updates: Range<u64>,
+    sent_counts: Range<u64>,
+    sent_words: Range<u64>,
 }
 
 /// Send buffers of a rank, as its peers find them.
 #[derive(Clone, Debug)]
-pub struct Outbox {
-    pub letter: Address,
+pub struct SendBuffers {
+    pub updates: Address,
     /// By rank, this rank's mirror of that rank's vertices.
     pub mirrors: Vec<Address>,
-    pub told_counts: Address,
-    pub told: Vec<Address>,
+    pub sent_counts: Address,
+    pub sent_words: Vec<Address>,
 }
 
 fn words(vertices: &Range<u32>) -> u64 {
@@ -175,67 +175,68 @@ impl RankPlaces {
             let all = at_once(count(rank));
             if is_mirrored { all.div_ceil(RECORD_OF) } else { all }
         };
-        let letter = |rank: usize| {
+        let updates = |rank: usize| {
             let records = capacity(rank).saturating_mul(4 * (1 + values));
-            records.saturating_add(LETTER_BYTES)
+            records.saturating_add(HEADER_BYTES)
         };
         let ranks = 0..share.parts.ranks();
-        let place = to.take(1, letter(share.rank));
+        let place = to.take(1, updates(share.rank));
         let mirrors_at = to.take(size_of::<Mirrors>() as u64, is_mirrored.into());
         // Peers write their mirrors here. If mirrors are transported, each rank also writes one in
         // its own memory, to be sent.
-        let has_mirror = |rank: usize| is_mirrored && (share.is_brought || rank != share.rank);
+        let has_mirror = |rank: usize| is_mirrored && (share.copies_messages || rank != share.rank);
         let mirror = |rank| to.take(4 * values, if has_mirror(rank) { count(rank) } else { 0 });
         let mirrors = ranks.clone().map(mirror).collect();
-        let told_counts = to.take(4, MOST_RANKS as u64);
+        let sent_counts = to.take(4, MOST_RANKS as u64);
         let of_others =
             |rank: usize| if rank == share.rank { 0 } else { words(&share.parts.of(rank)) };
-        let told = ranks.clone().map(|rank| to.take(WOKEN_BYTES, of_others(rank))).collect();
+        let sent_words =
+            ranks.clone().map(|rank| to.take(FRONTIER_WORD_BYTES, of_others(rank))).collect();
         let own = words(&share.vertices());
-        let mut brought = |rank: usize| match share.is_brought && rank != share.rank {
-            true => Brought {
-                letter: to.take(1, letter(rank)),
-                told_counts: to.take(4, MOST_RANKS as u64),
-                told: to.take(WOKEN_BYTES, own),
+        let mut received = |rank: usize| match share.copies_messages && rank != share.rank {
+            true => ReceiveBuffers {
+                updates: to.take(1, updates(rank)),
+                sent_counts: to.take(4, MOST_RANKS as u64),
+                sent_words: to.take(FRONTIER_WORD_BYTES, own),
             },
-            false => Brought::default(),
+            false => ReceiveBuffers::default(),
         };
-        let brought = ranks.map(&mut brought).collect();
+        let received = ranks.map(&mut received).collect();
         RankPlaces {
             capacity: capacity(share.rank),
             is_mirrored,
             values,
-            letter: place,
+            updates: place,
             mirrors_at,
             mirrors,
-            told_counts,
-            told,
-            brought,
+            sent_counts,
+            sent_words,
+            received,
         }
     }
 
     /// Returns the addresses of the send buffers, in memory that begins at `base`.
-    pub fn outbox(&self, base: Address) -> Outbox {
+    pub fn send_buffers(&self, base: Address) -> SendBuffers {
         let at = |place: &Range<u64>| base.plus(place.start);
-        Outbox {
-            letter: at(&self.letter),
+        SendBuffers {
+            updates: at(&self.updates),
             mirrors: self.mirrors.iter().map(at).collect(),
-            told_counts: at(&self.told_counts),
-            told: self.told.iter().map(at).collect(),
+            sent_counts: at(&self.sent_counts),
+            sent_words: self.sent_words.iter().map(at).collect(),
         }
     }
 
     /// Returns the `Ranks` of a device whose memory begins at `base`; `all` has the send buffers by
     /// rank.
-    pub fn ranks(&self, base: Address, share: &Share, all: &[Outbox]) -> Ranks {
+    pub fn ranks(&self, base: Address, share: &Share, all: &[SendBuffers]) -> Ranks {
         let at = |place: &Range<u64>| base.plus(place.start);
         let mut ranks = Ranks {
             count: share.parts.ranks() as u32,
             own: share.rank as u32,
             capacity: self.capacity as u32,
-            brings: share.is_brought.into(),
-            letter: at(&self.letter),
-            told_counts: at(&self.told_counts),
+            copies_messages: share.copies_messages.into(),
+            updates: at(&self.updates),
+            sent_counts: at(&self.sent_counts),
             ..Ranks::default()
         };
         let bounds = share.parts.bounds();
@@ -244,22 +245,26 @@ impl RankPlaces {
             ranks.mirrors[rank] = self.by_vertex(at(mirror), share, rank);
         }
         for rank in share.others() {
-            let (place, outbox) = (&self.brought[rank], &all[rank]);
-            ranks.told[rank] = at(&self.told[rank]);
-            [ranks.letters[rank], ranks.heard_counts[rank], ranks.heard[rank]] =
-                match share.is_brought {
-                    true => [at(&place.letter), at(&place.told_counts), at(&place.told)],
-                    false => [outbox.letter, outbox.told_counts, outbox.told[share.rank]],
+            let (place, send_buffers) = (&self.received[rank], &all[rank]);
+            ranks.sent_words[rank] = at(&self.sent_words[rank]);
+            [ranks.peer_updates[rank], ranks.received_counts[rank], ranks.received_words[rank]] =
+                match share.copies_messages {
+                    true => [at(&place.updates), at(&place.sent_counts), at(&place.sent_words)],
+                    false => [
+                        send_buffers.updates,
+                        send_buffers.sent_counts,
+                        send_buffers.sent_words[share.rank],
+                    ],
                 };
         }
         ranks
     }
 
     /// Returns the `Mirrors` of a device; `all` has the send buffers by rank.
-    pub fn mirrors(&self, share: &Share, all: &[Outbox]) -> Mirrors {
+    pub fn mirrors(&self, share: &Share, all: &[SendBuffers]) -> Mirrors {
         let own = share.rank;
         let mut mirrors = Mirrors::default();
-        let written = (0..all.len()).filter(|&rank| share.is_brought == (rank == own));
+        let written = (0..all.len()).filter(|&rank| share.copies_messages == (rank == own));
         for (rank, of) in written.zip(&mut mirrors.of) {
             *of = self.by_vertex(all[rank].mirrors[own], share, own);
             mirrors.count += 1;
@@ -275,17 +280,17 @@ impl RankPlaces {
     /// Returns the bytes to transport of an update message with this header, and of the mirror of
     /// `vertices` vertices: the message with its records and no mirror, or if they do not fit, the
     /// header and the mirror.
-    pub fn bytes_of(&self, head: &Letter, vertices: u64) -> [u64; 2] {
+    pub fn bytes_of(&self, head: &UpdateHeader, vertices: u64) -> [u64; 2] {
         match head.count > head.capacity {
-            true => [LETTER_BYTES, 4 * self.values * vertices],
-            false => [LETTER_BYTES + 4 * (1 + self.values) * u64::from(head.count), 0],
+            true => [HEADER_BYTES, 4 * self.values * vertices],
+            false => [HEADER_BYTES + 4 * (1 + self.values) * u64::from(head.count), 0],
         }
     }
 }
 
 /// Returns the bytes of `words` words of activated vertices.
-pub fn bytes_of_woken(words: u32) -> u64 {
-    u64::from(words) * WOKEN_BYTES
+pub fn bytes_of_words(words: u32) -> u64 {
+    u64::from(words) * FRONTIER_WORD_BYTES
 }
 
 /// Bytes of the counts that are sent with the activations.
@@ -294,10 +299,10 @@ pub const COUNTS_BYTES: u64 = 4 * MOST_RANKS as u64;
 /// Returns text that does not compile if a struct of the kernels has another size than here.
 pub fn checks() -> String {
     let sizes = [
-        ("Letter", LETTER_BYTES),
+        ("UpdateHeader", HEADER_BYTES),
         ("Ranks", size_of::<Ranks>() as u64),
         ("Mirrors", size_of::<Mirrors>() as u64),
-        ("Woken", WOKEN_BYTES),
+        ("FrontierWord", FRONTIER_WORD_BYTES),
     ];
     text::sizes_are(sizes)
 }

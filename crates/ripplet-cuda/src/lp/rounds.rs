@@ -1,8 +1,8 @@
 //! A running computation on one device: moves the graph there, launches rounds, and returns labels.
 
 use super::failed;
-use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, Turn, low_shared};
-use super::ranks::{LETTER_BYTES, Outbox, Ranks};
+use super::layout::{Column, LISTED, Layout, LpState, Phase, Piece, Tallies, low_shared};
+use super::ranks::{HEADER_BYTES, Ranks, SendBuffers};
 use super::source::Resident;
 use super::streamed::{Streaming, blocks_beside};
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
@@ -12,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::memory;
 use ripplet_graph::{GraphView, VertexId};
-use ripplet_lp::engine::{Alone, Finished, Rank, Rounds, VolumeUnit, do_phase};
+use ripplet_lp::engine::{Finished, Rank, Rounds, SingleRank, VolumeUnit, run_phase};
 use ripplet_lp::{
     Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, ListsMoved, Observer,
     Order, ProgramInfo, Round, RunError, Scalar, Schedule, Settings, State, Wake,
@@ -31,9 +31,9 @@ struct Fill {
     step: u32,
 }
 
-/// Value of an active mark, `TOLD` in `field.cuh`: another rank's vertex whose activation needs no
+/// Value of an active mark, `SENT` in `state.cuh`: another rank's vertex whose activation needs no
 /// sending.
-const TOLD: u8 = 2;
+const SENT: u8 = 2;
 
 /// Number of distinct stamps of changes, from 1 on. After this many phases, the marks are cleared,
 /// and stamps repeat.
@@ -41,8 +41,8 @@ const STAMPS: u32 = 255;
 
 /// Bytes of shared memory of a block that compacts the frontier, and of one that activates
 /// neighbours.
-const GATHER_SHARED: u32 = 128;
-const WAKE_SHARED: u32 = 256 * 8;
+const COMPACT_SHARED: u32 = 128;
+const ACTIVATE_SHARED: u32 = 256 * 8;
 
 /// If less than one vertex in `FEW` was visited in a round, most vertex blocks are inactive in the
 /// next.
@@ -63,7 +63,7 @@ pub(super) struct Kernels {
     fill: Launch,
     start: Launch,
     find_most: Launch,
-    pub gather: Launch,
+    pub compact: Launch,
     /// `None` if the graph has no vertex for the kernel, or there is nothing to commit.
     pub scanned: Option<Launch>,
     pub choose: Option<Launch>,
@@ -72,20 +72,20 @@ pub(super) struct Kernels {
     /// blocks leave room.
     side_by_side: bool,
     pub spread: Option<Launch>,
-    pub show: Option<Launch>,
-    pub wake: Launch,
+    pub commit: Option<Launch>,
+    pub activate: Launch,
     /// `None` on a single device.
     ranked: Option<RankKernels>,
 }
 
-/// Launches of the kernels that exchange messages between ranks; `post` replaces `show`.
+/// Launches of the kernels that exchange messages between ranks; `pack_updates` replaces `commit`.
 #[derive(Clone, Copy)]
 struct RankKernels {
-    reflect: Launch,
-    post: Launch,
-    learn: Launch,
-    tell: Launch,
-    hear: Launch,
+    fill_mirrors: Launch,
+    pack_updates: Launch,
+    apply_updates: Launch,
+    publish_frontier: Launch,
+    receive_frontier: Launch,
 }
 
 /// The lowest degree classes, which have a kernel of their own.
@@ -104,9 +104,9 @@ pub(super) struct Task<'t> {
 
 impl Task<'_> {
     /// Returns the task with lists that the host reads from the file and copies to the device
-    /// (`Supply::Ferried`).
-    pub fn ferried(self) -> Self {
-        Task { tuning: Tuning { supply: Supply::Ferried, ..self.tuning }, ..self }
+    /// (`Supply::Staged`).
+    pub fn staged(self) -> Self {
+        Task { tuning: Tuning { supply: Supply::Staged, ..self.tuning }, ..self }
     }
 }
 
@@ -149,8 +149,8 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     pub(super) memory: D::Memory,
     pub(super) layout: Layout,
     kernels: Kernels,
-    pub(super) field: Field,
-    /// Bytes that follow `field` in kernel arguments: columns and the program's parameters.
+    pub(super) state: LpState,
+    /// Bytes that follow `state` in kernel arguments: columns and the program's parameters.
     tail: Vec<u8>,
     specs: Vec<ColumnSpec>,
     pub(super) seen: Tallies,
@@ -158,11 +158,11 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     schedule: Schedule,
     /// Phases done over all rounds; and how many were done before this round, and before the last
     /// one.
-    pub(super) turns: u32,
+    pub(super) phases_done: u32,
     begun: [u32; 2],
     /// Whether few vertices were visited in the last round, so that most vertex blocks are
     /// inactive.
-    asks_grains: bool,
+    skips_blocks: bool,
     tuning: Tuning,
     /// Addresses of this device's messages and of the peers', if there are any.
     ranks: Ranks,
@@ -174,7 +174,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     pub(super) streaming: Option<Streaming<'a, D::Mark>>,
     /// Pinned lists in the host's memory. Declared after `memory`: dropping that waits for the
     /// device.
-    pub(super) lent: Option<D::Lent<'a>>,
+    pub(super) mapped: Option<D::Mapped<'a>>,
 }
 
 /// Flags of a step of a streamed graph.
@@ -206,7 +206,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let streaming = Streaming::new(&layout, graph, device.properties().multiprocessors, launch)
             .map_err(failed)?;
         let mut rounds = DeviceRounds {
-            field: layout.field(device.address(&memory)),
+            state: layout.state(device.address(&memory)),
             device,
             module,
             memory,
@@ -217,9 +217,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             seen: Tallies::default(),
             wake: program.wake,
             schedule: settings.schedule,
-            turns: 0,
+            phases_done: 0,
             begun: [0; 2],
-            asks_grains: false,
+            skips_blocks: false,
             tuning,
             ranks: Ranks::default(),
             phase: 0,
@@ -227,21 +227,21 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             rank_step: Vec::new(),
             transfer_seconds: 0.0,
             streaming,
-            lent: None,
+            mapped: None,
         };
-        rounds.field.vertices = graph.vertices();
-        rounds.field.shard_count = graph.shards() as u32;
-        rounds.field.seed = Clock::new(settings.seed, 0).seed();
-        rounds.field.scan_most = tuning.scan_most();
-        rounds.field.scan_shared = scan_shared;
-        rounds.field.waking_share = tuning.waking_share_of(settings.schedule.order);
-        rounds.field.least_class = tuning.least_class();
-        rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
+        rounds.state.vertices = graph.vertices();
+        rounds.state.shard_count = graph.shards() as u32;
+        rounds.state.seed = Clock::new(settings.seed, 0).seed();
+        rounds.state.scan_most = tuning.scan_most();
+        rounds.state.scan_shared = scan_shared;
+        rounds.state.pull_threshold = tuning.pull_threshold_of(settings.schedule.order);
+        rounds.state.least_class = tuning.least_class();
+        rounds.state.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
         let places = &rounds.layout.graph;
         let moved = places.upload(rounds.device, &rounds.memory, graph).map_err(failed)?;
-        (rounds.field.first, rounds.field.arcs) = (moved.first, graph.arcs());
-        rounds.lent = moved.lent;
+        (rounds.state.first, rounds.state.arcs) = (moved.first, graph.arcs());
+        rounds.mapped = moved.mapped;
         rounds.upload_hubs(graph).map_err(failed)?;
         rounds.upload_volumes(volumes, graph).map_err(failed)?;
         rounds.upload_columns(settings).map_err(failed)?;
@@ -262,7 +262,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Uploads the pieces of vertices of more than `HUB` arcs, if phases may pull.
     fn upload_hubs(&mut self, graph: GraphView<'_>) -> Result<(), DeviceError> {
-        if self.field.waking_share == 0 {
+        if self.state.pull_threshold == 0 {
             return Ok(());
         }
         let pieces = |v: VertexId| {
@@ -272,7 +272,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         };
         let hubs: Vec<Piece> =
             self.layout.share.vertices().into_par_iter().flat_map_iter(pieces).collect();
-        self.field.hub_pieces = hubs.len() as u32;
+        self.state.hub_pieces = hubs.len() as u32;
         self.write(&self.layout.hubs, 0, bytemuck::cast_slice(&hubs))
     }
 
@@ -283,7 +283,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         volumes: &Volumes,
         graph: GraphView<'_>,
     ) -> Result<(), DeviceError> {
-        self.field.volume_shift = volumes.shift;
+        self.state.volume_shift = volumes.shift;
         self.write(&self.layout.shares, 0, bytemuck::cast_slice(&volumes.shares))?;
         if self.layout.degrees.is_empty() {
             return Ok(());
@@ -342,16 +342,16 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         match initial {
             Some(labels) => self.write(&self.layout.labels, 0, bytemuck::cast_slice(labels))?,
             None => self.launch_fill(&Fill {
-                values: self.field.labels,
-                count: u64::from(self.field.vertices),
+                values: self.state.labels,
+                count: u64::from(self.state.vertices),
                 bits: 0,
                 step: 1,
             })?,
         }
         self.fill_bytes(&self.layout.tallies, 0)?;
-        self.fill_bytes(&self.layout.woken, 0)?;
+        self.fill_bytes(&self.layout.last_activated, 0)?;
         self.fill_bytes(&self.layout.totals, 0)?;
-        if self.field.vertices > 0 {
+        if self.state.vertices > 0 {
             self.launch(&self.kernels.start, &self.run())?;
             if !self.layout.totals.is_empty() {
                 self.launch(&self.kernels.find_most, &self.run())?;
@@ -362,22 +362,22 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             self.go_on(checkpoint)?;
         }
         self.seen = self.tallies()?;
-        self.field.grand_total = self.seen.grand_total;
+        self.state.grand_total = self.seen.grand_total;
         Ok(())
     }
 
-    /// Clears the messages, and marks the peers' vertices as active and known to be (`TOLD`): all
+    /// Clears the messages, and marks the peers' vertices as active and known to be (`SENT`): all
     /// vertices begin active.
     fn begin_ranked(&self) -> Result<(), DeviceError> {
         if !self.layout.share.is_ranked() {
             return Ok(());
         }
-        let head = self.layout.ranks.letter.start..self.layout.ranks.letter.start + LETTER_BYTES;
+        let head = self.layout.ranks.updates.start..self.layout.ranks.updates.start + HEADER_BYTES;
         self.fill_bytes(&head, 0)?;
-        self.fill_bytes(&self.layout.ranks.told_counts, 0)?;
+        self.fill_bytes(&self.layout.ranks.sent_counts, 0)?;
         let (active, own) = (&self.layout.active, self.layout.share.vertices());
-        self.fill_bytes(&(active.start..active.start + u64::from(own.start)), TOLD)?;
-        self.fill_bytes(&(active.start + u64::from(own.end)..active.end), TOLD)
+        self.fill_bytes(&(active.start..active.start + u64::from(own.start)), SENT)?;
+        self.fill_bytes(&(active.start + u64::from(own.end)..active.end), SENT)
     }
 
     /// Restores the active vertices and the fingerprint of a checkpoint. The fingerprint is set on
@@ -386,12 +386,12 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let place = std::mem::offset_of!(Tallies, fingerprint) as u64;
         let fingerprint = if self.layout.share.rank == 0 { checkpoint.fingerprint() } else { 0 };
         self.write(&self.layout.tallies, place, bytemuck::bytes_of(&fingerprint))?;
-        let (vertices, mut bytes) = (self.field.vertices as usize, Vec::new());
+        let (vertices, mut bytes) = (self.state.vertices as usize, Vec::new());
         let own = self.layout.share.vertices();
         for first in (0..vertices).step_by(ACTIVE_AT_A_TIME) {
             let bit = |v: usize| {
                 let is_active = (checkpoint.active[v / 64] >> (v % 64) & 1) as u8;
-                if own.contains(&(v as u32)) { is_active } else { is_active * TOLD }
+                if own.contains(&(v as u32)) { is_active } else { is_active * SENT }
             };
             bytes.clear();
             bytes.extend((first..vertices.min(first + ACTIVE_AT_A_TIME)).map(bit));
@@ -425,7 +425,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Returns the kernel argument `Run`.
     pub(super) fn run(&self) -> Vec<u8> {
-        [bytemuck::bytes_of(&self.field), &self.tail].concat()
+        [bytemuck::bytes_of(&self.state), &self.tail].concat()
     }
 
     /// Returns the kernel argument `Step` of a phase.
@@ -435,13 +435,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Returns the `Step` of a part of a phase.
     pub(super) fn step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
-        self.whole_step(phase, vertices, part, Flags::default(), self.turns)
+        self.whole_step(phase, vertices, part, Flags::default(), self.phases_done)
     }
 
     /// Returns the `Step` of a part of a phase whose members request their lists on demand.
     pub(super) fn late_step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
         let flags = Flags { late: true, ..Flags::default() };
-        self.whole_step(phase, vertices, part, flags, self.turns)
+        self.whole_step(phase, vertices, part, flags, self.phases_done)
     }
 
     /// Returns the `Step` of a part of a phase. If `defers` is set, changed vertices activate no
@@ -453,12 +453,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         part: u32,
         defers: bool,
     ) -> Vec<u8> {
-        self.whole_step(phase, vertices, part, Flags { defers, ..Flags::default() }, self.turns)
+        self.whole_step(
+            phase,
+            vertices,
+            part,
+            Flags { defers, ..Flags::default() },
+            self.phases_done,
+        )
     }
 
     /// Returns the `Step` of the previous phase, for some vertices.
     pub(super) fn past_step_of(&self, phase: u32, vertices: Range<VertexId>) -> Vec<u8> {
-        self.whole_step(phase, vertices, 0, Flags::default(), self.turns.wrapping_sub(1))
+        self.whole_step(phase, vertices, 0, Flags::default(), self.phases_done.wrapping_sub(1))
     }
 
     fn whole_step(
@@ -469,43 +475,43 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         flags: Flags,
         number: u32,
     ) -> Vec<u8> {
-        let turn = self.turn(phase, vertices, part, flags, number);
-        let field = self.field_at(&turn);
-        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&field), &self.tail].concat()
+        let current = self.phase_of(phase, vertices, part, flags, number);
+        let state = self.state_at(&current);
+        [bytemuck::bytes_of(&current), bytemuck::bytes_of(&state), &self.tail].concat()
     }
 
-    /// Returns the `Field` for a phase. In a streamed graph, the stamps of the previous phase are
+    /// Returns the `LpState` for a phase. In a streamed graph, the stamps of the previous phase are
     /// kept beside those of this one, as vertices still pull by them.
-    fn field_at(&self, turn: &Turn) -> Field {
-        let mut field = self.field;
-        if self.layout.graph.streamed().is_some() && field.waking_share > 0 {
-            let before = u64::from(turn.parity) * u64::from(field.vertices);
-            field.changed = field.changed.plus(before);
+    fn state_at(&self, current: &Phase) -> LpState {
+        let mut state = self.state;
+        if self.layout.graph.streamed().is_some() && state.pull_threshold > 0 {
+            let before = u64::from(current.parity) * u64::from(state.vertices);
+            state.changed = state.changed.plus(before);
         }
-        field
+        state
     }
 
-    fn turn(
+    fn phase_of(
         &self,
         phase: u32,
         vertices: Range<VertexId>,
         part: u32,
         Flags { defers, late }: Flags,
         number: u32,
-    ) -> Turn {
+    ) -> Phase {
         let (parity, stamp) = (number & 1, number % STAMPS + 1);
-        let asks_grains = u32::from(self.asks_grains);
-        let picks_less = u32::from(self.schedule.is_pick_less(self.field.round));
+        let skips_blocks = u32::from(self.skips_blocks);
+        let takes_smaller_only = u32::from(self.schedule.is_pick_less(self.state.round));
         let since = self.begun[1];
         let Range { start: first, end } = vertices;
-        Turn {
-            phase,
+        Phase {
+            index: phase,
             number,
             parity,
             stamp,
             since,
-            asks_grains,
-            picks_less,
+            skips_blocks,
+            takes_smaller_only,
             first,
             end,
             part,
@@ -558,17 +564,17 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn begin_round(&mut self, index: u32) {
-        self.field.round = index;
-        self.begun = [self.turns, self.begun[0]];
-        self.field.phases = match self.schedule.order {
+        self.state.round = index;
+        self.begun = [self.phases_done, self.begun[0]];
+        self.state.phases = match self.schedule.order {
             Order::Phased { phases } => phases,
             Order::Sync => 1,
-            Order::Async { .. } => self.tuning.async_parts(index, self.field.vertices),
+            Order::Async { .. } => self.tuning.async_parts(index, self.state.vertices),
         };
     }
 
     pub(super) fn end_phase(&mut self) {
-        self.turns = self.turns.wrapping_add(1);
+        self.phases_done = self.phases_done.wrapping_add(1);
     }
 
     /// Launches a kernel whose argument is a `Run`.
@@ -576,7 +582,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.launch(launch, &self.run())
     }
 
-    /// Launches a kernel that reads all of `field.out`; in a directed graph once more, with the
+    /// Launches a kernel that reads all of `state.out`; in a directed graph once more, with the
     /// incoming arcs in its place.
     pub(super) fn launch_over_arcs(&self, launch: &Launch) -> Result<(), DeviceError> {
         self.launch_run(launch)?;
@@ -584,32 +590,35 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         if arcs == 0 {
             return Ok(());
         }
-        let field = Field { out: self.field.incoming, arcs, ..self.field };
-        self.launch(launch, &[bytemuck::bytes_of(&field), &self.tail].concat())
+        let state = LpState { out: self.state.incoming, arcs, ..self.state };
+        self.launch(launch, &[bytemuck::bytes_of(&state), &self.tail].concat())
     }
 
     pub(super) fn activate_all(&self) -> Result<(), DeviceError> {
         self.fill_bytes(&self.layout.active, 1)?;
-        let (values, count) = (self.field.woken, self.layout.woken.end - self.layout.woken.start);
-        self.launch_fill(&Fill { values, count: count / 4, bits: self.turns, step: 0 })
+        let (values, count) = (
+            self.state.last_activated,
+            self.layout.last_activated.end - self.layout.last_activated.start,
+        );
+        self.launch_fill(&Fill { values, count: count / 4, bits: self.phases_done, step: 0 })
     }
 
     /// Returns the number of members of each class.
     pub(super) fn members(&self) -> Result<[u32; LISTED + 1], DeviceError> {
-        Ok(self.tallies()?.members[self.turns as usize & 1])
+        Ok(self.tallies()?.members[self.phases_done as usize & 1])
     }
 
     /// Returns the number of large vertices, and how many of them are left for the grid-mapped
     /// kernel.
     pub(super) fn large(&self) -> Result<[u32; 2], DeviceError> {
-        let (tallies, parity) = (self.tallies()?, self.turns as usize & 1);
+        let (tallies, parity) = (self.tallies()?, self.phases_done as usize & 1);
         Ok([tallies.members[parity][LISTED], tallies.open[parity]])
     }
 
     /// Sets the number of members of the listed classes.
     pub(super) fn set_members(&self, members: [u32; LISTED]) -> Result<(), DeviceError> {
         let all = std::mem::offset_of!(Tallies, members) as u64;
-        let of_parity = size_of::<[u32; LISTED + 1]>() as u64 * u64::from(self.turns & 1);
+        let of_parity = size_of::<[u32; LISTED + 1]>() as u64 * u64::from(self.phases_done & 1);
         self.write(&self.layout.tallies, all + of_parity, bytemuck::cast_slice(&members))
     }
 
@@ -618,11 +627,16 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.phase = phase;
         self.step = self.step(phase);
         if self.layout.share.is_ranked() {
-            let turn =
-                self.turn(phase, self.layout.share.vertices(), 0, Flags::default(), self.turns);
-            let (ranks, field) = (bytemuck::bytes_of(&self.ranks), self.field_at(&turn));
-            let field = bytemuck::bytes_of(&field);
-            self.rank_step = [bytemuck::bytes_of(&turn), ranks, field, &self.tail].concat();
+            let current = self.phase_of(
+                phase,
+                self.layout.share.vertices(),
+                0,
+                Flags::default(),
+                self.phases_done,
+            );
+            let (ranks, state) = (bytemuck::bytes_of(&self.ranks), self.state_at(&current));
+            let state = bytemuck::bytes_of(&state);
+            self.rank_step = [bytemuck::bytes_of(&current), ranks, state, &self.tail].concat();
         }
     }
 
@@ -636,9 +650,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Launches all phases of a round.
     fn launch_round(&mut self) -> Result<(), RunError> {
-        for phase in 0..self.field.phases {
+        for phase in 0..self.state.phases {
             self.begin_phase(phase);
-            do_phase(self, &mut Alone)?;
+            run_phase(self, &mut SingleRank)?;
             self.end_phase();
         }
         self.end_round()
@@ -646,34 +660,34 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Clears the stamps of changes before they repeat.
     fn forget_stamps(&self) -> Result<(), DeviceError> {
-        if self.turns.is_multiple_of(STAMPS) {
+        if self.phases_done.is_multiple_of(STAMPS) {
             self.fill_bytes(&self.layout.changed, 0)?;
         }
         Ok(())
     }
 
-    /// Returns the addresses of this device's send buffers (`Outbox`), for its peers.
-    pub(super) fn outbox(&self) -> Outbox {
-        self.layout.ranks.outbox(self.device.address(&self.memory))
+    /// Returns the addresses of this device's send buffers (`SendBuffers`), for its peers.
+    pub(super) fn send_buffers(&self) -> SendBuffers {
+        self.layout.ranks.send_buffers(self.device.address(&self.memory))
     }
 
     /// Returns the bytes of peers' messages that the device has read.
-    pub(super) fn heard_bytes(&self) -> u64 {
-        self.seen.heard_bytes
+    pub(super) fn received_bytes(&self) -> u64 {
+        self.seen.received_bytes
     }
 
     /// Sets the addresses of all send buffers. All ranks must have done this before one of them
     /// begins a round.
-    pub(super) fn join(&mut self, all: &[Outbox]) -> Result<(), RunError> {
+    pub(super) fn join(&mut self, all: &[SendBuffers]) -> Result<(), RunError> {
         let base = self.device.address(&self.memory);
         let Layout { ranks, share, .. } = &self.layout;
         self.ranks = ranks.ranks(base, share, all);
-        if ranks.is_mirrored && self.field.vertices > 0 {
+        if ranks.is_mirrored && self.state.vertices > 0 {
             let mirrors = ranks.mirrors(share, all);
             let written = self.write(&ranks.mirrors_at, 0, bytemuck::bytes_of(&mirrors));
             written.map_err(failed)?;
             self.begin_phase(0);
-            self.launch_ranked(|kernels| kernels.reflect)?;
+            self.launch_ranked(|kernels| kernels.fill_mirrors)?;
             self.device.wait().map_err(failed)?;
         }
         Ok(())
@@ -692,7 +706,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn phases(&self) -> u32 {
-        self.field.phases
+        self.state.phases
     }
 
     /// Launches a kernel whose argument is a `RankStep`.
@@ -702,13 +716,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// Applies the peers' label updates; their messages must be complete.
-    pub(super) fn learn(&self) -> Result<(), RunError> {
-        self.launch_ranked(|kernels| kernels.learn)
+    pub(super) fn apply_updates(&self) -> Result<(), RunError> {
+        self.launch_ranked(|kernels| kernels.apply_updates)
     }
 
     /// Applies the peers' activations of own vertices; their messages must be complete.
-    pub(super) fn hear(&self) -> Result<(), RunError> {
-        self.launch_ranked(|kernels| kernels.hear)
+    pub(super) fn receive_frontier(&self) -> Result<(), RunError> {
+        self.launch_ranked(|kernels| kernels.receive_frontier)
     }
 
     /// Returns the counts since the last call.
@@ -723,7 +737,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             visited: now.visited - before.visited,
             scanned: now.scanned - before.scanned,
             nan_scores: now.nan_scores - before.nan_scores,
-            fingerprint: (self.field.traced != 0).then_some(now.fingerprint),
+            fingerprint: (self.state.traced != 0).then_some(now.fingerprint),
             seconds: 0.0,
         })
     }
@@ -733,13 +747,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         if let Some(streaming) = &mut self.streaming {
             streaming.expect(round.scanned);
         }
-        self.asks_grains = round.visited < u64::from(self.field.vertices) / FEW;
+        self.skips_blocks = round.visited < u64::from(self.state.vertices) / FEW;
     }
 
     /// Returns the result of a round of a graph without vertices, or `None`.
     pub(super) fn empty_round(&self) -> Option<Round> {
-        let fingerprint = (self.field.traced != 0).then_some(0);
-        (self.field.vertices == 0).then_some(Round { fingerprint, ..Round::default() })
+        let fingerprint = (self.state.traced != 0).then_some(0);
+        (self.state.vertices == 0).then_some(Round { fingerprint, ..Round::default() })
     }
 
     /// Returns what each round moved of the lists, after all rounds.
@@ -756,7 +770,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<State<'_>, RunError> {
         let written = self.specs.iter().zip(&self.layout.columns).filter(|(spec, _)| spec.written);
         let columns = written.map(|(_, place)| self.download(place).map(Cow::Owned));
-        let count = State::words(self.field.vertices);
+        let count = State::words(self.state.vertices);
         let mut active = memory::with_room(count).map_err(self.refused())?;
         active.resize(count, 0);
         read_active(&mut active)?;
@@ -821,21 +835,21 @@ impl<D: Device> Rank for DeviceRounds<'_, D> {
     fn choose(&mut self) -> Result<(), RunError> {
         self.forget_stamps().map_err(failed)?;
         if !self.with_streaming(Self::choose_streamed)? {
-            let Kernels { gather, spread, show, .. } = &self.kernels;
-            self.launch(gather, &self.step).map_err(failed)?;
+            let Kernels { compact, spread, commit, .. } = &self.kernels;
+            self.launch(compact, &self.step).map_err(failed)?;
             self.launch_choosing(&self.step).map_err(failed)?;
-            for launch in [spread, show].into_iter().flatten() {
+            for launch in [spread, commit].into_iter().flatten() {
                 self.launch(launch, &self.step).map_err(failed)?;
             }
         }
-        self.launch_ranked(|kernels| kernels.post)
+        self.launch_ranked(|kernels| kernels.pack_updates)
     }
 
-    fn wake(&mut self) -> Result<(), RunError> {
-        if !self.with_streaming(Self::wake_streamed)? {
-            self.launch(&self.kernels.wake, &self.step).map_err(failed)?;
+    fn activate_neighbors(&mut self) -> Result<(), RunError> {
+        if !self.with_streaming(Self::activate_streamed)? {
+            self.launch(&self.kernels.activate, &self.step).map_err(failed)?;
         }
-        self.launch_ranked(|kernels| kernels.tell)
+        self.launch_ranked(|kernels| kernels.publish_frontier)
     }
 }
 
@@ -850,8 +864,8 @@ impl Kernels {
     ) -> Result<Kernels, DeviceError> {
         let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
         let scanned =
-            Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
-        let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
+            Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_by_block", scan_shared) };
+        let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_by_grid", SHARED) };
         // All blocks of a cooperative launch must be resident beside the blocks that fetch lists.
         let all_at_once = |launch: Launch| {
             let filling = filling(device, module, launch)?;
@@ -886,25 +900,25 @@ impl Kernels {
         let is_ranked = layout.share.is_ranked();
         let ranked = || {
             Ok(RankKernels {
-                reflect: kernel("ripplet_reflect", 0)?,
-                post: kernel("ripplet_post", 0)?,
-                learn: kernel("ripplet_learn", 0)?,
-                tell: kernel("ripplet_tell", 0)?,
-                hear: kernel("ripplet_hear", 0)?,
+                fill_mirrors: kernel("ripplet_fill_mirrors", 0)?,
+                pack_updates: kernel("ripplet_pack_updates", 0)?,
+                apply_updates: kernel("ripplet_apply_updates", 0)?,
+                publish_frontier: kernel("ripplet_publish_frontier", 0)?,
+                receive_frontier: kernel("ripplet_receive_frontier", 0)?,
             })
         };
         Ok(Kernels {
             fill: kernel("ripplet_fill", 0)?,
             start: kernel("ripplet_start", 0)?,
             find_most: kernel("ripplet_find_most", 0)?,
-            gather: kernel("ripplet_gather", GATHER_SHARED)?,
+            compact: kernel("ripplet_compact_frontier", COMPACT_SHARED)?,
             scanned: some(scanned, has_large && !sketches)?,
             choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
-            low: some(Launch::of("ripplet_choose_low", low), has(0..LOW_CLASSES))?,
+            low: some(Launch::of("ripplet_choose_by_thread", low), has(0..LOW_CLASSES))?,
             side_by_side,
             spread: has_large.then(|| all_at_once(spread)).transpose()?,
-            show: some(Launch::of("ripplet_show", 0), !in_place && !is_ranked)?,
-            wake: kernel("ripplet_wake", WAKE_SHARED)?,
+            commit: some(Launch::of("ripplet_commit", 0), !in_place && !is_ranked)?,
+            activate: kernel("ripplet_activate", ACTIVATE_SHARED)?,
             ranked: is_ranked.then(ranked).transpose()?,
         })
     }

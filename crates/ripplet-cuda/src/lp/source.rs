@@ -18,34 +18,34 @@ const BEFORE: [(&str, &str); 7] = [
     ("lists.cuh", include_str!("../../kernels/compressed/lists.cuh")),
     ("streamed.cuh", include_str!("../../kernels/streamed.cuh")),
     ("hash.cuh", include_str!("../../kernels/lp/hash.cuh")),
-    ("field.cuh", include_str!("../../kernels/lp/field.cuh")),
+    ("state.cuh", include_str!("../../kernels/lp/state.cuh")),
 ];
 
 /// Access to arcs, by kind of lists, and the last file before the hooks.
 const PLAIN: (&str, &str) = ("plain.cuh", include_str!("../../kernels/lp/plain.cuh"));
-const CODED: (&str, &str) = ("coded.cuh", include_str!("../../kernels/lp/coded.cuh"));
+const CODED: (&str, &str) = ("compressed.cuh", include_str!("../../kernels/lp/compressed.cuh"));
 const ACCESS: (&str, &str) = ("access.cuh", include_str!("../../kernels/lp/access.cuh"));
 
 /// Files after the hooks.
 const BEHIND: [(&str, &str); 18] = [
     ("team.cuh", include_str!("../../kernels/lp/team.cuh")),
     ("best.cuh", include_str!("../../kernels/lp/best.cuh")),
-    ("turn.cuh", include_str!("../../kernels/lp/turn.cuh")),
+    ("update.cuh", include_str!("../../kernels/lp/update.cuh")),
     ("table.cuh", include_str!("../../kernels/lp/table.cuh")),
-    ("sorted.cuh", include_str!("../../kernels/lp/sorted.cuh")),
-    ("held.cuh", include_str!("../../kernels/lp/held.cuh")),
+    ("by_warp.cuh", include_str!("../../kernels/lp/by_warp.cuh")),
+    ("by_block.cuh", include_str!("../../kernels/lp/by_block.cuh")),
     ("large.cuh", include_str!("../../kernels/lp/large.cuh")),
-    ("scanned.cuh", include_str!("../../kernels/lp/scanned.cuh")),
-    ("spread.cuh", include_str!("../../kernels/lp/spread.cuh")),
+    ("by_large_block.cuh", include_str!("../../kernels/lp/by_large_block.cuh")),
+    ("by_grid.cuh", include_str!("../../kernels/lp/by_grid.cuh")),
     ("sketched.cuh", include_str!("../../kernels/lp/sketched.cuh")),
-    ("few.cuh", include_str!("../../kernels/lp/few.cuh")),
-    ("gather.cuh", include_str!("../../kernels/lp/gather.cuh")),
+    ("by_thread.cuh", include_str!("../../kernels/lp/by_thread.cuh")),
+    ("frontier.cuh", include_str!("../../kernels/lp/frontier.cuh")),
     ("fetch.cuh", include_str!("../../kernels/lp/fetch.cuh")),
-    ("show.cuh", include_str!("../../kernels/lp/show.cuh")),
-    ("wake.cuh", include_str!("../../kernels/lp/wake.cuh")),
+    ("commit.cuh", include_str!("../../kernels/lp/commit.cuh")),
+    ("activate.cuh", include_str!("../../kernels/lp/activate.cuh")),
     ("start.cuh", include_str!("../../kernels/lp/start.cuh")),
     ("ceilings.cuh", include_str!("../../kernels/lp/ceilings.cuh")),
-    ("propagate.cuh", include_str!("../../kernels/lp/propagate.cuh")),
+    ("kernels.cuh", include_str!("../../kernels/lp/kernels.cuh")),
 ];
 
 /// Kernels of the exchange between ranks.
@@ -93,12 +93,12 @@ pub fn source(
         checks += &ranks::checks();
     }
     let arcs = if is_compressed(graph) { CODED } else { PLAIN };
-    let (general, field) = BEFORE.split_at(BEFORE.len() - 1);
+    let (general, state) = BEFORE.split_at(BEFORE.len() - 1);
     let parts = general
         .iter()
         .copied()
         .chain([("configuration", &*configuration)])
-        .chain(field.iter().copied())
+        .chain(state.iter().copied())
         .chain([arcs, ACCESS, ("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
         .chain(BEHIND)
         .chain(is_ranked.then_some(EXCHANGE))
@@ -110,7 +110,7 @@ fn is_compressed(graph: GraphView<'_>) -> bool {
     matches!(graph, GraphView::Compressed(_))
 }
 
-/// Returns the configuration constants that `field.cuh` describes.
+/// Returns the configuration constants that `state.cuh` describes.
 fn configuration(
     graph: GraphView<'_>,
     program: &ProgramInfo,

@@ -16,10 +16,10 @@
 //!   before.
 //!
 //! A list that is in the staging area in neither way is read over the bus, with the same result. If
-//! kernels cannot read the host's memory, see `ferried.rs`.
+//! kernels cannot read the host's memory, see `staged.rs`.
 
 use super::failed;
-use super::layout::{Layout, Tallies, USE_BYTES, Wants, most_parts};
+use super::layout::{Layout, Prefetch, Tallies, USE_BYTES, most_parts};
 use super::rounds::DeviceRounds;
 use crate::device::{Device, DeviceError, Launch, Queue};
 use crate::streamed::{self, Residence, Stretch, Supply, arrays_of};
@@ -52,12 +52,12 @@ pub(super) struct Streaming<'a, Mark> {
     fetch: Launch,
     /// `None` if no list is long.
     fetch_long: Option<Launch>,
-    want: Launch,
+    request_lists: Launch,
     forget: Launch,
     find_copied: Launch,
-    pub(super) want_changed: Launch,
-    pub(super) find_ferried: Launch,
-    ask: Launch,
+    pub(super) request_lists_of_changed: Launch,
+    pub(super) find_staged: Launch,
+    pull: Launch,
     /// Ranges whose lists are copied together. They are processed from first to last, or backwards.
     ranges: Vec<Range<VertexId>>,
     backwards: bool,
@@ -71,16 +71,16 @@ pub(super) struct Streaming<'a, Mark> {
     in_stage: InStage,
     coming: Option<Coming<Mark>>,
     /// The last phase, if inactive vertices have not pulled after it yet.
-    unasked: Option<u32>,
+    unpulled: Option<u32>,
     pub(super) times: Vec<Fetched<Mark>>,
     moved: Vec<ListsMoved>,
     /// Words copied by range in this round, and words that did not fit.
     pub(super) copied_words: [u64; 2],
 }
 
-/// A prefetch for phase number `turn` and those after it, between two marks.
+/// A prefetch for phase number `current` and those after it, between two marks.
 struct Coming<Mark> {
-    turn: u32,
+    current: u32,
     begin: Mark,
     end: Mark,
 }
@@ -132,8 +132,8 @@ impl<'a, Mark> Streaming<'a, Mark> {
         let far_words = places.far_bytes / 4 / arrays_of(graph);
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs())) / 4);
         let ranges = match residence.supply {
-            Supply::Locked => residence.parts(graph, slot.saturating_sub(64).max(least)),
-            Supply::Ferried => residence.ferried_parts(graph),
+            Supply::Pinned => residence.parts(graph, slot.saturating_sub(64).max(least)),
+            Supply::Staged => residence.staged_parts(graph),
         };
         let long = !places.long_pieces.is_empty();
         let beside =
@@ -146,12 +146,12 @@ impl<'a, Mark> Streaming<'a, Mark> {
             begin_part: launch("ripplet_begin_part")?,
             fetch: beside("ripplet_fetch")?,
             fetch_long: long.then(|| beside("ripplet_fetch_long")).transpose()?,
-            want: launch("ripplet_want")?,
+            request_lists: launch("ripplet_request_lists")?,
             forget: launch("ripplet_forget")?,
             find_copied: launch("ripplet_find_copied")?,
-            want_changed: launch("ripplet_want_changed")?,
-            find_ferried: launch("ripplet_find_ferried")?,
-            ask: launch("ripplet_ask")?,
+            request_lists_of_changed: launch("ripplet_request_changed")?,
+            find_staged: launch("ripplet_find_staged")?,
+            pull: launch("ripplet_pull")?,
             ranges,
             backwards: false,
             kept: Vec::new(),
@@ -160,7 +160,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
             by_range: false,
             in_stage: InStage::Anything,
             coming: None,
-            unasked: None,
+            unpulled: None,
             times: Vec::new(),
             moved: Vec::new(),
             copied_words: [0; 2],
@@ -241,12 +241,12 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         streaming: &mut Streaming<'a, D::Mark>,
     ) -> Result<(), DeviceError> {
         let (kernels, phase) = (*self.kernels(), self.phase);
-        if streaming.residence.supply == Supply::Ferried {
-            streaming.parts = self.choose_ferried(streaming, phase)?;
+        if streaming.residence.supply == Supply::Staged {
+            streaming.parts = self.choose_staged(streaming, phase)?;
             let step = self.step_of(phase, self.layout.share.vertices(), streaming.parts - 1);
-            return kernels.show.map_or(Ok(()), |show| self.launch(&show, &step));
+            return kernels.commit.map_or(Ok(()), |commit| self.launch(&commit, &step));
         }
-        streaming.by_range = self.field.phases == 1 && streaming.is_by_range();
+        streaming.by_range = self.state.phases == 1 && streaming.is_by_range();
         streaming.parts = if streaming.by_range {
             self.choose_by_range(streaming, phase)?
         } else {
@@ -254,25 +254,25 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         };
         // Large vertices and the commit are processed for all parts together.
         let step = self.step_of(phase, self.layout.share.vertices(), streaming.parts - 1);
-        for launch in [&kernels.spread, &kernels.show].into_iter().flatten() {
+        for launch in [&kernels.spread, &kernels.commit].into_iter().flatten() {
             self.launch(launch, &step)?;
         }
         Ok(())
     }
 
     /// Activates the neighbours of changed vertices, or defers it until vertices can pull.
-    pub(super) fn wake_streamed(
+    pub(super) fn activate_streamed(
         &mut self,
         streaming: &mut Streaming<'a, D::Mark>,
     ) -> Result<(), DeviceError> {
-        if streaming.residence.supply == Supply::Ferried {
-            return self.wake_ferried(streaming);
+        if streaming.residence.supply == Supply::Staged {
+            return self.activate_staged(streaming);
         }
         let phase = self.phase;
-        let may_defer = self.field.waking_share > 0 && self.wake != Wake::Always;
+        let may_defer = self.state.pull_threshold > 0 && self.wake != Wake::Always;
         let defers = if self.layout.share.is_ranked() {
             // All ranks must decide alike, so they use what all of them know.
-            may_defer && self.field.phases == 1 && streaming.share >= MANY
+            may_defer && self.state.phases == 1 && streaming.share >= MANY
         } else if may_defer && streaming.by_range {
             streaming.expect(self.tallies()?.scanned - self.seen.scanned);
             streaming.is_by_range()
@@ -281,8 +281,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         };
         let own = self.layout.share.vertices();
         let step = self.deferring_step_of(phase, own, streaming.parts - 1, defers);
-        self.launch(&self.kernels().wake, &step)?;
-        streaming.unasked = defers.then_some(phase);
+        self.launch(&self.kernels().activate, &step)?;
+        streaming.unpulled = defers.then_some(phase);
         Ok(())
     }
 
@@ -295,10 +295,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<u32, DeviceError> {
         let (device, kernels) = (self.device, *self.kernels());
         let vertices = self.layout.share.vertices();
-        self.ask_now(streaming)?;
+        self.pull_now(streaming)?;
         streaming.kept.clear();
-        let (turn, next) = (self.turns, self.turns.wrapping_add(1));
-        let mut coming = streaming.coming.take().filter(|coming| coming.turn == turn);
+        let (current, next) = (self.phases_done, self.phases_done.wrapping_add(1));
+        let mut coming = streaming.coming.take().filter(|coming| coming.current == current);
         if coming.is_none() {
             // A prefetch for another phase must end before its region is reused.
             device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
@@ -313,7 +313,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         if streaming.residence.ahead > 0 {
             // The bus prefetches the lists of later phases while this phase runs.
             if coming.is_none() {
-                coming = Some(self.fetch_ahead(streaming, phase, turn)?);
+                coming = Some(self.fetch_ahead(streaming, phase, current)?);
             }
             streaming.coming = Some(self.fetch_ahead(streaming, phase + 1, next)?);
         }
@@ -322,11 +322,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             device.follow(Queue::Main, &end)?;
             streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
         }
-        self.turn_stage(turn.into());
+        self.use_region_of(current.into());
         let step = self.late_step_of(phase, vertices, 0);
         let begin = device.mark(Queue::Main)?;
         for launch in [
-            Some(&kernels.gather),
+            Some(&kernels.compact),
             Some(&streaming.begin_part),
             Some(&streaming.fetch),
             streaming.fetch_long.as_ref(),
@@ -342,40 +342,40 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(1)
     }
 
-    /// Begins to prefetch the lists of active vertices that are scheduled in `phase`, number `turn`
+    /// Begins to prefetch the lists of active vertices that are scheduled in `phase`, number `current`
     /// of the run, or in the phases after it. After the last phase of the round comes the first of
     /// the next.
     fn fetch_ahead(
         &mut self,
         streaming: &Streaming<'_, D::Mark>,
         phase: u32,
-        turn: u32,
+        current: u32,
     ) -> Result<Coming<D::Mark>, DeviceError> {
         let (device, round, regions) =
-            (self.device, self.field.round, streaming.residence.regions());
-        let next = if phase < self.field.phases { phase } else { 0 };
+            (self.device, self.state.round, streaming.residence.regions());
+        let next = if phase < self.state.phases { phase } else { 0 };
         if next < phase {
-            self.field.round = round.wrapping_add(1);
+            self.state.round = round.wrapping_add(1);
         }
         let own = self.layout.share.vertices();
         let far = streaming.residence.near_end.min(own.end)..own.end;
-        // When a round begins, single requests (`Wants::Alone`) go to the last regions of the round
+        // When a round begins, single requests (`Prefetch::Alone`) go to the last regions of the round
         // before, if these are kept long enough.
         let before = u64::from(2 * next + 1);
         let wanted = if before + 1 < regions {
-            vec![(Wants::Together, 0), (Wants::Alone, before)]
+            vec![(Prefetch::Together, 0), (Prefetch::Alone, before)]
         } else {
-            vec![(Wants::All, 0)]
+            vec![(Prefetch::All, 0)]
         };
         let mut steps = Vec::new();
-        for (wants, before) in wanted {
-            self.turn_stage(u64::from(turn) + regions - before);
-            self.field.streamed.wants = wants as u32;
+        for (prefetch, before) in wanted {
+            self.use_region_of(u64::from(current) + regions - before);
+            self.state.streamed.prefetch = prefetch as u32;
             let step = self.step_of(next, far.clone(), 0);
-            self.launch(&streaming.want, &step)?;
+            self.launch(&streaming.request_lists, &step)?;
             steps.push(step);
         }
-        self.field.round = round;
+        self.state.round = round;
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
         let begin = device.mark(Queue::Side)?;
         for (step, long) in steps.iter().zip([streaming.fetch_long.as_ref(), None]) {
@@ -383,7 +383,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 self.launch_beside(launch, step)?;
             }
         }
-        Ok(Coming { turn, begin, end: device.mark(Queue::Side)? })
+        Ok(Coming { current, begin, end: device.mark(Queue::Side)? })
     }
 
     /// Launches the choices of a phase in which all vertices update, with lists copied range by
@@ -413,11 +413,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         }
         let (there, near) = (kept.len(), own.start..streaming.residence.near_end);
         let numbered = || ranges.iter().enumerate().map(|(number, range)| (Some(number), range));
-        let turns = numbered().take(there).chain([(None, &near)]).chain(numbered().skip(there));
+        let order = numbered().take(there).chain([(None, &near)]).chain(numbered().skip(there));
         self.forget_others()?;
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
         let mut chosen: Vec<D::Mark> = Vec::with_capacity(ranges.len());
-        for (part, (number, vertices)) in (0..).zip(turns) {
+        for (part, (number, vertices)) in (0..).zip(order) {
             if let Some(number) = number.filter(|&number| number >= there) {
                 let before = number.checked_sub(SLOTS);
                 if let Some(before) = before {
@@ -435,11 +435,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
             }
             streaming.copied_words[1] += number.map_or(0, |number| kept[number].left_out);
-            if let Some(phase) = streaming.unasked {
-                self.launch(&streaming.ask, &self.past_step_of(phase, within(vertices, &own)))?;
+            if let Some(phase) = streaming.unpulled {
+                self.launch(&streaming.pull, &self.past_step_of(phase, within(vertices, &own)))?;
             }
             let step = self.step_of(phase, within(vertices, &own), part);
-            for launch in [&kernels.gather, &streaming.begin_part] {
+            for launch in [&kernels.compact, &streaming.begin_part] {
                 self.launch(launch, &step)?;
             }
             self.launch_choosing(&step)?;
@@ -467,25 +467,36 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         slot: usize,
         vertices: &Range<VertexId>,
     ) -> Result<[u64; 2], DeviceError> {
-        let (Some(lent), Some(places)) = (&self.lent, self.layout.graph.streamed()) else {
+        let (Some(mapped), Some(places)) = (&self.mapped, self.layout.graph.streamed()) else {
             return Ok([0; 2]);
         };
         let (device, room) = (self.device, places.residence.region_words / SLOTS as u64 / 4 * 4);
         let place = (slot as u64 * room, room);
         let near_end = places.residence.near_end;
-        let (all, left_out) =
-            streamed::stretches((device, lent), streaming.graph, near_end, vertices.clone(), place);
+        let (all, left_out) = streamed::stretches(
+            (device, mapped),
+            streaming.graph,
+            near_end,
+            vertices.clone(),
+            place,
+        );
         let mut words = [0, left_out];
-        for Stretch { copied, lent: number, words: its, weights } in all {
+        for Stretch { copied, mapped: number, words: its, weights } in all {
             let to = places.stage.start + 4 * u64::from(copied.at);
-            device.copy_lent(Queue::Side, (lent, number), its.clone(), &self.memory, to)?;
+            device.copy_mapped(Queue::Side, (mapped, number), its.clone(), &self.memory, to)?;
             words[0] += its.len() as u64;
             if let Some(weights) = weights {
-                let shift = (device.lent(lent, weights).0 / 4)
-                    .wrapping_sub(device.lent(lent, number).0 / 4)
+                let shift = (device.mapped(mapped, weights).0 / 4)
+                    .wrapping_sub(device.mapped(mapped, number).0 / 4)
                     % 4;
                 let to = to + 4 * (places.weights_behind + shift);
-                device.copy_lent(Queue::Side, (lent, weights), its.clone(), &self.memory, to)?;
+                device.copy_mapped(
+                    Queue::Side,
+                    (mapped, weights),
+                    its.clone(),
+                    &self.memory,
+                    to,
+                )?;
                 words[0] += its.len() as u64;
             }
             let argument = [bytemuck::bytes_of(&copied), &self.run()].concat();
@@ -495,32 +506,33 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// Launches the deferred pull for all vertices, wherever their lists are.
-    fn ask_now(&self, streaming: &mut Streaming<'_, D::Mark>) -> Result<(), DeviceError> {
-        let Some(phase) = streaming.unasked.take() else { return Ok(()) };
-        self.launch(&streaming.ask, &self.past_step_of(phase, self.layout.share.vertices()))
+    fn pull_now(&self, streaming: &mut Streaming<'_, D::Mark>) -> Result<(), DeviceError> {
+        let Some(phase) = streaming.unpulled.take() else { return Ok(()) };
+        self.launch(&streaming.pull, &self.past_step_of(phase, self.layout.share.vertices()))
     }
 
     /// Completes the set of active vertices before it is read.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
-        self.with_streaming(|rounds, streaming| rounds.ask_now(streaming)).map(drop)
+        self.with_streaming(|rounds, streaming| rounds.pull_now(streaming)).map(drop)
     }
 
-    /// Makes the region of phase number `turn` the one that lists are fetched to.
-    fn turn_stage(&mut self, turn: u64) {
+    /// Makes the region of phase number `current` the one that lists are fetched to.
+    fn use_region_of(&mut self, current: u64) {
         let Some(places) = self.layout.graph.streamed() else { return };
-        let (base, region) = (self.device.address(&self.memory), turn % places.residence.regions());
-        self.layout.at_region(&mut self.field.streamed, base, region);
+        let (base, region) =
+            (self.device.address(&self.memory), current % places.residence.regions());
+        self.layout.at_region(&mut self.state.streamed, base, region);
     }
 
     /// Empties a region: its lists are marked as not fetched.
     fn forget_region(
         &mut self,
         streaming: &Streaming<'_, D::Mark>,
-        turn: u32,
+        current: u32,
     ) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
-        let region = u64::from(turn) % places.residence.regions();
-        self.turn_stage(region);
+        let region = u64::from(current) % places.residence.regions();
+        self.use_region_of(region);
         self.launch(&streaming.forget, &self.run())?;
         let used = self.layout.stage_use.start + region * USE_BYTES;
         self.device.fill(&self.memory, used, USE_BYTES, 0)

@@ -1,4 +1,4 @@
-//! Tuning of the kernels, and the bounds of degree classes. The constants that `field.cuh` has as
+//! Tuning of the kernels, and the bounds of degree classes. The constants that `state.cuh` has as
 //! well are checked when the kernels are compiled.
 
 use crate::streamed::Supply;
@@ -11,8 +11,8 @@ pub const PIECE: u64 = 4096;
 /// Vertices of more arcs have their pieces listed, for pulling.
 pub const HUB: u64 = 512;
 /// Vertices of consecutive ids that share an activation stamp.
-pub const GRAIN: u64 = 256;
-/// Largest distance of a unit's vertices, as `Turns` in `gather.cuh` draws it.
+pub const VERTEX_BLOCK: u64 = 256;
+/// Largest distance of a unit's vertices, as `Turns` in `frontier.cuh` draws it.
 const LONGEST_STRIDE: u32 = 8;
 /// The most parts of an `async` round.
 const MOST_PARTS: u32 = 32;
@@ -55,9 +55,9 @@ pub struct Tuning {
     /// more.
     pub region: u64,
     /// Pull threshold: inactive vertices look for changed neighbours if more than one arc in
-    /// `waking_share` belongs to a vertex that changed. Otherwise changed vertices activate their
+    /// `pull_threshold` belongs to a vertex that changed. Otherwise changed vertices activate their
     /// neighbours. 0: never pull.
-    pub waking_share: u32,
+    pub pull_threshold: u32,
     /// Rounds of `async` after which the number of parts doubles.
     pub async_rounds: u32,
     /// A round of `async` has at least `async_crowd / vertices` parts.
@@ -80,10 +80,10 @@ impl Tuning {
     }
 
     /// Returns the pull threshold for rounds of this order.
-    pub(super) fn waking_share_of(&self, order: Order) -> u32 {
+    pub(super) fn pull_threshold_of(&self, order: Order) -> u32 {
         match order {
             Order::Phased { phases } if phases >= TELLING_PHASES => 0,
-            Order::Phased { .. } | Order::Sync | Order::Async { .. } => self.waking_share,
+            Order::Phased { .. } | Order::Sync | Order::Async { .. } => self.pull_threshold,
         }
     }
 
@@ -119,12 +119,12 @@ impl Default for Tuning {
             scan_most: 1 << 14,
             scan_shared: 200 << 10,
             region: 1 << 24,
-            waking_share: 3,
+            pull_threshold: 3,
             async_rounds: 6,
             async_crowd: 1 << 22,
             counting: Counting::Packed,
             streamed_from: None,
-            supply: Supply::Locked,
+            supply: Supply::Pinned,
             ahead: 4,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::program::{ShimModule, lock};
 use crate::device::{
-    Address, Device, DeviceError, Launch, Parcel, Peer, Properties, Queue, Source,
+    Address, Device, DeviceError, Launch, Peer, Properties, Queue, Source, Transfer,
 };
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{BTreeMap, VecDeque};
@@ -213,7 +213,7 @@ impl State {
 impl Device for ShimDevice {
     type Module = ShimModule;
     type Memory = ShimMemory;
-    type Lent<'a> = Vec<&'a [u32]>;
+    type Mapped<'a> = Vec<&'a [u32]>;
     type Mark = Instant;
 
     fn properties(&self) -> &Properties {
@@ -299,24 +299,24 @@ impl Device for ShimDevice {
         Ok(())
     }
 
-    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Vec<&'a [u32]>, DeviceError> {
+    fn map_host<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Vec<&'a [u32]>, DeviceError> {
         lock(&self.state).result()?;
         Ok(parts.to_vec())
     }
 
-    fn lent(&self, lent: &Vec<&[u32]>, number: usize) -> Address {
-        Address(lent[number].as_ptr() as u64)
+    fn mapped(&self, mapped: &Vec<&[u32]>, number: usize) -> Address {
+        Address(mapped[number].as_ptr() as u64)
     }
 
-    fn copy_lent(
+    fn copy_mapped(
         &self,
         _: Queue,
-        (lent, number): (&Vec<&[u32]>, usize),
+        (mapped, number): (&Vec<&[u32]>, usize),
         words: Range<usize>,
         memory: &ShimMemory,
         offset: u64,
     ) -> Result<(), DeviceError> {
-        self.write(memory, offset, bytemuck::cast_slice(&lent[number][words]))
+        self.write(memory, offset, bytemuck::cast_slice(&mapped[number][words]))
     }
 
     fn mark(&self, _: Queue) -> Result<Instant, DeviceError> {
@@ -379,7 +379,7 @@ impl Device for ShimDevice {
 /// Shim devices share the host's memory, and do all work at once: after a barrier of the host's
 /// threads, all earlier launches of the peers are done.
 impl Peer for ShimDevice {
-    type Carrier = ShimCarrier;
+    type Communicator = ShimCarrier;
 
     fn reach(&self, _: &ShimDevice) -> Result<bool, DeviceError> {
         Ok(self.reaches)
@@ -399,42 +399,46 @@ impl Peer for ShimDevice {
         Ok(())
     }
 
-    fn carrier(devices: &[ShimDevice]) -> Result<ShimCarrier, String> {
+    fn communicator(devices: &[ShimDevice]) -> Result<ShimCarrier, String> {
         match devices.iter().all(|device| device.carries) {
             true => Ok(ShimCarrier { sent: Mutex::default(), is_there: Condvar::new() }),
             false => Err("shim devices have no NCCL".to_owned()),
         }
     }
 
-    unsafe fn carry(
+    unsafe fn send_and_receive(
         &self,
-        carrier: &ShimCarrier,
+        communicator: &ShimCarrier,
         rank: usize,
-        sent: &[Parcel],
-        received: &[Parcel],
+        sent: &[Transfer],
+        received: &[Transfer],
     ) -> Result<(), DeviceError> {
         lock(&self.state).result()?;
-        for parcel in sent {
+        for transfer in sent {
             // SAFETY: the caller's promise.
             let bytes = unsafe {
-                std::slice::from_raw_parts(parcel.address.0 as *const u8, parcel.bytes as usize)
+                std::slice::from_raw_parts(transfer.address.0 as *const u8, transfer.bytes as usize)
             };
-            let mut all = lock(&carrier.sent);
-            all.entry((rank, parcel.rank)).or_default().push_back(bytes.to_vec());
-            carrier.is_there.notify_all();
+            let mut all = lock(&communicator.sent);
+            all.entry((rank, transfer.rank)).or_default().push_back(bytes.to_vec());
+            communicator.is_there.notify_all();
         }
-        for parcel in received {
-            let mut all = lock(&carrier.sent);
+        for transfer in received {
+            let mut all = lock(&communicator.sent);
             let bytes = loop {
-                if let Some(bytes) = all.entry((parcel.rank, rank)).or_default().pop_front() {
+                if let Some(bytes) = all.entry((transfer.rank, rank)).or_default().pop_front() {
                     break bytes;
                 }
-                all = carrier.is_there.wait(all).unwrap_or_else(PoisonError::into_inner);
+                all = communicator.is_there.wait(all).unwrap_or_else(PoisonError::into_inner);
             };
-            assert_eq!(bytes.len() as u64, parcel.bytes, "both ends know the size");
+            assert_eq!(bytes.len() as u64, transfer.bytes, "both ends know the size");
             // SAFETY: the caller's promise.
             unsafe {
-                ptr::copy_nonoverlapping(bytes.as_ptr(), parcel.address.0 as *mut u8, bytes.len());
+                ptr::copy_nonoverlapping(
+                    bytes.as_ptr(),
+                    transfer.address.0 as *mut u8,
+                    bytes.len(),
+                );
             }
         }
         Ok(())

@@ -125,7 +125,7 @@ struct Fiber {
 };
 
 // A collective that waits for its participants.
-struct Meeting {
+struct Arrivals {
     unsigned count;
     Call call;
     u64 way;  // hash of the calling functions
@@ -134,11 +134,11 @@ struct Meeting {
 
 struct Warp {
     unsigned runnable;  // runnable lanes, a bit each
-    Meeting meeting;
+    Arrivals arrivals;
 };
 
 struct Block {
-    Meeting meeting;
+    Arrivals arrivals;
     unsigned votes;
 };
 
@@ -151,7 +151,7 @@ Warp* warps;
 Block* blocks;
 Fiber* current;
 unsigned alive, warps_of_block, warps_alive;
-Meeting grid;
+Arrivals grid;
 
 Context main_context;
 char* stacks;
@@ -349,13 +349,13 @@ Fiber* pick(unsigned warp, unsigned lanes_above) {
 
 // --- Collectives ---
 
-void add_to(Meeting& meeting, Kind diverged, Call call, u64 way, const Place& here) {
-    if (meeting.count++ == 0) {
-        meeting.call = call;
-        meeting.way = way;
-        meeting.first = here;
-    } else if (meeting.call != call || meeting.way != way || meeting.first.line != here.line) {
-        fail(Fault{diverged, here, meeting.first, "", 0});
+void add_to(Arrivals& arrivals, Kind diverged, Call call, u64 way, const Place& here) {
+    if (arrivals.count++ == 0) {
+        arrivals.call = call;
+        arrivals.way = way;
+        arrivals.first = here;
+    } else if (arrivals.call != call || arrivals.way != way || arrivals.first.line != here.line) {
+        fail(Fault{diverged, here, arrivals.first, "", 0});
     }
 }
 
@@ -434,7 +434,7 @@ void finish_block(unsigned slot, Call call, const Place& here) {
             if (!launch->cooperative) return;
             add_to(grid, DIVERGED_GRID, call, 0, Place{here.call, "", 0, here.block, here.thread});
             if (call == GRID_BARRIER && grid.count == alive) {
-                grid = Meeting{};
+                grid = Arrivals{};
                 for (unsigned i = 0; i < alive; ++i) let_block_run(i);
             }
             return;
@@ -467,11 +467,11 @@ __attribute__((noinline)) u64 ripplet_meet(Call call, unsigned mask, u64 value, 
     naps = 0;
     const u64 way = call == RETURN ? 0 : way_here();
     warp.runnable &= ~(1u << lane);
-    add_to(warp.meeting, DIVERGED_WARP, call, way, here);
+    add_to(warp.arrivals, DIVERGED_WARP, call, way, here);
     unsigned lanes_above = (ALL_OF_THEM << lane) << 1;
-    if (warp.meeting.count == LANES) {
-        const Place first = warp.meeting.first;
-        warp.meeting.count = 0;
+    if (warp.arrivals.count == LANES) {
+        const Place first = warp.arrivals.first;
+        warp.arrivals.count = 0;
         Fiber* lanes = fibers + warp_index * LANES;
         if (call >= SYNCWARP && call < SYNCTHREADS) {
             finish_warp(call, lanes);
@@ -480,8 +480,8 @@ __attribute__((noinline)) u64 ripplet_meet(Call call, unsigned mask, u64 value, 
         } else {
             Block& block = blocks[self.slot];
             for (unsigned i = 0; i < LANES; ++i) block.votes += lanes[i].value != 0;
-            add_to(block.meeting, DIVERGED_BLOCK, call, way, first);
-            if (block.meeting.count == warps_of_block) finish_block(self.slot, call, first);
+            add_to(block.arrivals, DIVERGED_BLOCK, call, way, first);
+            if (block.arrivals.count == warps_of_block) finish_block(self.slot, call, first);
         }
     }
     Fiber* next = pick(warp_index, lanes_above);
@@ -633,7 +633,7 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
     const unsigned threads = launch->threads;
     alive = count;
     warps_alive = count * warps_of_block;
-    grid = Meeting{};
+    grid = Arrivals{};
     for (unsigned slot = 0; slot < count; ++slot) {
         unsigned char* area = shared + slot * shared_stride;
         memset(area, GUARD_BYTE, SHARED_GUARD);
@@ -657,10 +657,10 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
     if (failed) return;
     for (unsigned i = 0; i < warps_alive && !failed; ++i) {
         const Warp& warp = warps[i];
-        const Meeting& block = blocks[i / warps_of_block].meeting;
-        if (warp.meeting.count == 0 && block.count == warps_of_block && block.call == RETURN)
+        const Arrivals& block = blocks[i / warps_of_block].arrivals;
+        if (warp.arrivals.count == 0 && block.count == warps_of_block && block.call == RETURN)
             continue;
-        const Place place = warp.meeting.count != 0 ? warp.meeting.first : block.first;
+        const Place place = warp.arrivals.count != 0 ? warp.arrivals.first : block.first;
         *fault = Fault{STUCK, place, place, "", 0};
         failed = true;
     }

@@ -139,13 +139,13 @@ pub enum Asked {
     Near = 1,
     Span = 2,
     Pairs = 3,
-    Ways = 4,
+    PathCounts = 4,
     Edges = 5,
 }
 
 impl Asked {
-    pub fn counts_ways(self) -> bool {
-        matches!(self, Asked::Ways | Asked::Edges)
+    pub fn counts_paths(self) -> bool {
+        matches!(self, Asked::PathCounts | Asked::Edges)
     }
 }
 
@@ -168,11 +168,11 @@ impl Kind {
             Question::Closeness { lengths, .. } => (Asked::Far, lengths),
             Question::Reach { lengths } | Question::Summaries { lengths } => (Asked::Span, lengths),
             Question::Distances { lengths } => (Asked::Pairs, lengths),
-            Question::Betweenness { lengths, .. } => (Asked::Ways, lengths),
+            Question::Betweenness { lengths, .. } => (Asked::PathCounts, lengths),
             Question::EdgeBetweenness { lengths, .. } => (Asked::Edges, lengths),
         };
         let weighs = is_weighted && lengths == Lengths::Weights;
-        Kind { asked, two_sided: is_directed && asked.counts_ways(), weighs }
+        Kind { asked, two_sided: is_directed && asked.counts_paths(), weighs }
     }
 
     /// Returns the properties of a run on these graphs.
@@ -186,7 +186,7 @@ impl Kind {
             Asked::Near => "harmonic closeness",
             Asked::Span => "distances",
             Asked::Pairs => "distances of pairs",
-            Asked::Ways => "betweenness",
+            Asked::PathCounts => "betweenness",
             Asked::Edges => "betweenness of edges",
         }
     }
@@ -205,7 +205,7 @@ impl Kind {
     }
 
     fn unit(self) -> u32 {
-        if self.asked.counts_ways() || self.weighs { EIGHT } else { GROUP }
+        if self.asked.counts_paths() || self.weighs { EIGHT } else { GROUP }
     }
 
     /// Returns the units of a graph to process.
@@ -222,7 +222,7 @@ impl Kind {
 
     /// Whether units have floating-point sums, which must be added in order.
     pub fn has_partials(self) -> bool {
-        matches!(self.asked, Asked::Near | Asked::Ways | Asked::Edges)
+        matches!(self.asked, Asked::Near | Asked::PathCounts | Asked::Edges)
     }
 
     /// Returns the number of values of a graph, of which a unit has partial sums: vertices, or
@@ -253,7 +253,7 @@ impl Kind {
         let (sum, step) = if wide { (8, 4) } else { (4, 2) };
         let sum = if self.weighs { 8 } else { sum };
         let eight = u64::from(EIGHT);
-        let search = match (self.asked.counts_ways(), self.weighs) {
+        let search = match (self.asked.counts_paths(), self.weighs) {
             (false, false) => 3 * 8,
             (false, true) => eight * (8 + 8) + 2,
             (true, weighs) => eight * (8 + 8 + step + if weighs { 8 } else { 0 }) + 2,
@@ -261,7 +261,7 @@ impl Kind {
         let found = match self.asked {
             Asked::Far => sum + 4,
             Asked::Span => sum + sum + 4,
-            Asked::Near | Asked::Ways => 8,
+            Asked::Near | Asked::PathCounts => 8,
             Asked::Pairs | Asked::Edges => 0,
         };
         (search + found) * u64::from(vertices)

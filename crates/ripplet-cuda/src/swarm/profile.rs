@@ -44,7 +44,7 @@ impl<D: Device> DeviceSwarm<D> {
         self.executor.check_memory_beside(&layout.plan, self.kept())?;
         let mut steps = Vec::new();
         self.with_run(&layout, (graphs, question), |run| {
-            for wave in &layout.schedule.waves {
+            for wave in &layout.schedule.source_batches {
                 for share in &wave.shares {
                     steps.push(run.time_share(share).map_err(failed)?);
                 }

@@ -52,7 +52,7 @@ impl<'a, D: Device> Run<'a, D> {
 
     /// Processes all waves, and waits for the last.
     pub fn perform(&self, observer: &dyn Observer) -> Result<(), RunError> {
-        for wave in &self.layout.schedule.waves {
+        for wave in &self.layout.schedule.source_batches {
             if self.is_short(wave) {
                 self.launch_together(wave).map_err(failed)?;
             } else {

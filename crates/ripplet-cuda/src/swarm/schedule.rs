@@ -11,7 +11,7 @@ const RESERVED: u32 = 1024;
 /// Threads per multiprocessor, and the most threads of a block, for which the kernels' registers
 /// suffice (`kernels.cuh`): for searches from 8 sources, for searches with masks, and for lists in
 /// global memory.
-const IN_EIGHTS: [u32; 2] = [1024, 1024];
+const IN_GROUPS_OF_EIGHT: [u32; 2] = [1024, 1024];
 const IN_MASKS: [u32; 2] = [1536, 768];
 const READERS: u32 = 1024;
 /// The fewest threads of a block.
@@ -93,7 +93,7 @@ pub struct Schedule {
     pub items: Vec<Item>,
     pub splits: Vec<Split>,
     pub pieces: Vec<Piece>,
-    pub waves: Vec<Wave>,
+    pub source_batches: Vec<Wave>,
     /// The most partial sums of a wave.
     pub partials: u64,
     /// Vertices of split graphs.
@@ -117,8 +117,8 @@ fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
         let bytes = shared(blocks).saturating_sub(WORD_BYTES);
         Tier { kernel, threads, shared: shared(blocks), teams: 1, bytes, blocks, place }
     };
-    let in_eights = kind.asked.counts_ways() || kind.weighs;
-    let [on_all, most] = if in_eights { IN_EIGHTS } else { IN_MASKS };
+    let in_groups_of_eight = kind.asked.counts_paths() || kind.weighs;
+    let [on_all, most] = if in_groups_of_eight { IN_GROUPS_OF_EIGHT } else { IN_MASKS };
     let held = BY_BLOCK.map(|blocks| {
         by_block("ripplet_swarm_by_block", Place::Ordered, blocks, most.min(on_all / blocks))
     });
@@ -377,7 +377,7 @@ impl Planner {
                 }
             }
             wave.pieces = first..to.pieces.len() as u32;
-            memory::push(&mut to.waves, wave)?;
+            memory::push(&mut to.source_batches, wave)?;
             begin = end;
         }
         Ok(())
@@ -434,7 +434,7 @@ mod tests {
         let kind = Kind::new(question, false, false);
         let mut done = vec![Vec::new(); sizes.len()];
         let mut listed = 0;
-        for wave in &schedule.waves {
+        for wave in &schedule.source_batches {
             for share in &wave.shares {
                 assert_eq!(share.items.start, listed);
                 listed = share.items.end;
@@ -468,7 +468,7 @@ mod tests {
         let of = |size: u32| {
             let sizes = vec![size; 4000];
             let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
-            let [share] = &schedule.waves[0].shares[..] else { panic!("{size}") };
+            let [share] = &schedule.source_batches[0].shares[..] else { panic!("{size}") };
             tiers[share.tier]
         };
         assert_eq!((of(20).kernel, of(20).teams), ("ripplet_swarm_by_warp", 4));
@@ -483,8 +483,8 @@ mod tests {
     fn few_graphs_of_many_sizes_are_few_launches() {
         let sizes: Vec<u32> = (1..150).collect();
         let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
-        assert_eq!(schedule.waves.len(), 1);
-        assert_eq!(schedule.waves[0].shares.len(), 1, "{:?}", schedule.waves);
+        assert_eq!(schedule.source_batches.len(), 1);
+        assert_eq!(schedule.source_batches[0].shares.len(), 1, "{:?}", schedule.source_batches);
     }
 
     #[test]
@@ -510,7 +510,7 @@ mod tests {
             let schedule = check(&[3000, 40, 2000], question, tuning);
             // Partial sums have room for all multiprocessors at least.
             assert!(schedule.partials <= 8 * 17 * 3000);
-            assert_eq!(schedule.waves.len() > 1, question == WAYS);
+            assert_eq!(schedule.source_batches.len() > 1, question == WAYS);
         }
         assert_eq!(check(&[], WAYS, tuning).items.len(), 0);
         assert_eq!(check(&[0, 1, 0], WAYS, tuning).items.len(), 1);

@@ -20,7 +20,7 @@ const BEHIND: [(&str, &str); 10] = [
     ("tally.cuh", include_str!("../../kernels/swarm/tally.cuh")),
     ("distances.cuh", include_str!("../../kernels/swarm/distances.cuh")),
     ("lengths.cuh", include_str!("../../kernels/swarm/lengths.cuh")),
-    ("ways.cuh", include_str!("../../kernels/swarm/ways.cuh")),
+    ("path_counts.cuh", include_str!("../../kernels/swarm/path_counts.cuh")),
     ("kernels.cuh", include_str!("../../kernels/swarm/kernels.cuh")),
 ];
 

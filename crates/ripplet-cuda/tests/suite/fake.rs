@@ -6,8 +6,8 @@
 use ripplet_cuda::DevicesExecutor;
 use ripplet_cuda::cuda::cache::{Cache, Compiled, Key};
 use ripplet_cuda::cuda::{CudaDevice, Version, nvrtc};
-use ripplet_cuda::device::{Device, DeviceError, Launch, Parcel, Peer, Source};
-use ripplet_cuda::exchange::Way;
+use ripplet_cuda::device::{Device, DeviceError, Launch, Peer, Source, Transfer};
+use ripplet_cuda::exchange::TransportKind;
 use std::path::Path;
 use std::process::Command;
 
@@ -174,21 +174,22 @@ fn two() -> Vec<CudaDevice> {
 fn what_is_sent_is_received() {
     inside("what_is_sent_is_received", &[TWO], |_| {
         let devices = two();
-        let carrier = CudaDevice::carrier(&devices).expect("NCCL");
+        let communicator = CudaDevice::communicator(&devices).expect("NCCL");
         let length = |rank: usize| 1000 + 24 * rank;
         let swap = |rank: usize| {
             let (device, other) = (&devices[rank], 1 - rank);
             let memory = device.reserve(4096).expect("memory");
             device.write(&memory, 0, &vec![rank as u8 + 1; 2048]).expect("written");
-            let parcel = |offset: usize, bytes: usize| {
+            let transfer = |offset: usize, bytes: usize| {
                 let address = device.address(&memory).plus(offset as u64);
-                Parcel { rank: other, address, bytes: bytes as u64 }
+                Transfer { rank: other, address, bytes: bytes as u64 }
             };
-            let sent = [parcel(0, length(rank)), parcel(8, 8)];
-            let received = [parcel(2048, length(other)), parcel(2048 + length(other), 8)];
+            let sent = [transfer(0, length(rank)), transfer(8, 8)];
+            let received = [transfer(2048, length(other)), transfer(2048 + length(other), 8)];
             // SAFETY: the transfers are within the memory, and sizes match between sender and
             // receiver.
-            unsafe { device.carry(&carrier, rank, &sent, &received) }.expect("carried");
+            unsafe { device.send_and_receive(&communicator, rank, &sent, &received) }
+                .expect("carried");
             assert_eq!(device.wait_unless(&|| true), Ok(true));
             let mut bytes = vec![0; 2048];
             device.read(&memory, 2048, &mut bytes).expect("read");
@@ -216,11 +217,11 @@ fn what_is_sent_is_received() {
 #[test]
 fn ways_to_other_gpus() {
     inside("ways_to_other_gpus", &[TWO], |_| {
-        let by = |way| DevicesExecutor::by(two(), way).expect("two devices").way();
-        assert_eq!(by(None), Way::Direct);
-        assert_eq!(by(Some(Way::Carried)), Way::Carried);
+        let by = |way| DevicesExecutor::by(two(), way).expect("two devices").transport();
+        assert_eq!(by(None), TransportKind::PeerAccess);
+        assert_eq!(by(Some(TransportKind::Nccl)), TransportKind::Nccl);
         assert_eq!(std::env::var("NCCL_NVLS_ENABLE").as_deref(), Ok("0"));
-        assert_eq!(by(Some(Way::Copied)), Way::Copied);
+        assert_eq!(by(Some(TransportKind::DriverCopies)), TransportKind::DriverCopies);
     });
 }
 
@@ -229,7 +230,7 @@ fn a_way_without_peer_access() {
     let environment = [TWO, ("FAKE_PEERS", "0"), ("NCCL_NVLS_ENABLE", "1")];
     inside("a_way_without_peer_access", &environment, |_| {
         let executor = DevicesExecutor::new(two()).expect("two devices");
-        assert_eq!((executor.way(), executor.notes().len()), (Way::Carried, 0));
+        assert_eq!((executor.transport(), executor.notes().len()), (TransportKind::Nccl, 0));
         assert_eq!(std::env::var("NCCL_NVLS_ENABLE").as_deref(), Ok("1"));
     });
 }
@@ -239,7 +240,7 @@ fn an_nccl_that_does_not_start() {
     let environment = [TWO, ("FAKE_PEERS", "0"), ("FAKE_NCCL", "2")];
     inside("an_nccl_that_does_not_start", &environment, |_| {
         let executor = DevicesExecutor::new(two()).expect("two devices");
-        assert_eq!(executor.way(), Way::Copied);
+        assert_eq!(executor.transport(), TransportKind::DriverCopies);
         let [note] = executor.notes() else { panic!("{:?}", executor.notes()) };
         assert!(note.contains("by copies") && note.contains("unhandled system error"), "{note}");
     });

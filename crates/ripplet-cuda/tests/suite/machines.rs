@@ -121,7 +121,7 @@ pub fn machines() -> Vec<Machine> {
     let name = format!("{}, compressed lists", compressed.name);
     all.push(Machine { name, storage: Storage::Compressed, is_sampled: true, ..compressed });
     for (storage, supply) in
-        [(Storage::Plain, Supply::Locked), (Storage::Compressed, Supply::Ferried)]
+        [(Storage::Plain, Supply::Pinned), (Storage::Compressed, Supply::Staged)]
     {
         let streamed = Tuning { streamed_from: Some(40), supply, ..Tuning::default() };
         let Machine { name, executor, .. } = machine(1, streamed);

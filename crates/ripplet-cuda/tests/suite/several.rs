@@ -4,7 +4,7 @@
 use crate::graphs::{Edges, Storage, cliques};
 use crate::large::all_classes;
 use ripplet_cuda::device::{Device, DeviceError};
-use ripplet_cuda::exchange::Way;
+use ripplet_cuda::exchange::TransportKind;
 use ripplet_cuda::lp::{Supply, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
@@ -61,18 +61,19 @@ mod flood {
 
 use flood::Flood;
 
-const WAYS: [Way; 3] = [Way::Direct, Way::Carried, Way::Copied];
+const WAYS: [TransportKind; 3] =
+    [TransportKind::PeerAccess, TransportKind::Nccl, TransportKind::DriverCopies];
 
-fn shim(number: u64, way: Way) -> ShimDevice {
+fn shim(number: u64, way: TransportKind) -> ShimDevice {
     let device = ShimDevice::with_order(number).with_resident_blocks(2);
-    if way == Way::Direct { device } else { device.apart(way == Way::Carried) }
+    if way == TransportKind::PeerAccess { device } else { device.apart(way == TransportKind::Nccl) }
 }
 
 /// `count` shim devices with this transport.
-fn devices(count: u64, way: Way) -> DevicesExecutor<ShimDevice> {
+fn devices(count: u64, way: TransportKind) -> DevicesExecutor<ShimDevice> {
     let devices = (0..count).map(|number| shim(number, way)).collect();
     let executor = DevicesExecutor::new(devices).unwrap();
-    assert_eq!(executor.way(), way);
+    assert_eq!(executor.transport(), way);
     executor
 }
 
@@ -116,7 +117,8 @@ fn check<P: Program>(
     let shard_arcs = if edges.directed { 1000 } else { MAX_SHARD_ARCS };
     let graph = edges.stored(shard_arcs, storage);
     let found = executor.run(graph.view(), program, settings, &mut ()).unwrap();
-    let (ranks, way, schedule) = (executor.devices().len(), executor.way(), settings.schedule);
+    let (ranks, way, schedule) =
+        (executor.devices().len(), executor.transport(), settings.schedule);
     let name = format!("{} on {ranks}, {way}, {storage:?}, {schedule:?}", program.name());
     assert_eq!(counts(&found), counts(&expected), "{name}");
     assert!(found.labels == expected.labels, "{name}");
@@ -182,7 +184,7 @@ fn few_after_many_and_many_after_few() {
 /// a phase's units.
 #[test]
 fn three_uneven_shares() {
-    let executor = devices(3, Way::Direct);
+    let executor = devices(3, TransportKind::PeerAccess);
     let edges = all_classes();
     check(&executor, &edges, Storage::Plain, &Lpa::default(), &in_phases(5));
     let edges = with_all(edges);
@@ -194,24 +196,30 @@ fn three_uneven_shares() {
 /// provide.
 #[test]
 fn compressed_lists() {
-    let executor = devices(2, Way::Copied);
+    let executor = devices(2, TransportKind::DriverCopies);
     check(&executor, &web(9), Storage::Compressed, &Lpa::default(), &settings(Schedule::phased()));
 }
 
 #[test]
 fn more_devices_than_there_is_work_for() {
-    let executor = devices(5, Way::Direct);
+    let executor = devices(5, TransportKind::PeerAccess);
     let lpa = Lpa::default();
     for edges in [Edges::new(0, []), Edges::new(1, []), cliques(9, 8), Edges::new(300, [(3, 290)])]
     {
         check(&executor, &edges, Storage::Plain, &lpa, &in_phases(2));
     }
-    check(&devices(1, Way::Direct), &cliques(9, 8), Storage::Plain, &lpa, &in_phases(2));
+    check(
+        &devices(1, TransportKind::PeerAccess),
+        &cliques(9, 8),
+        Storage::Plain,
+        &lpa,
+        &in_phases(2),
+    );
 }
 
 #[test]
 fn every_program() {
-    let (executor, edges) = (devices(2, Way::Direct), web(8));
+    let (executor, edges) = (devices(2, TransportKind::PeerAccess), web(8));
     let graph = edges.graph(MAX_SHARD_ARCS);
     let (sync, phased) = (settings(Schedule::sync()), in_phases(8));
     check(&executor, &edges.clone().directed(), Storage::Plain, &Cdlp, &settings(Schedule::cdlp()));
@@ -241,8 +249,8 @@ fn asynchronous() {
     let begin = |schedule| Settings { stop: Stop::after(200), ..settings(schedule) };
     let cdlp = Lpa::new(ripplet_lp::programs::Guard::OFF);
     for (way, settings) in [
-        (Way::Direct, begin(Schedule::asynchronous())),
-        (Way::Copied, Settings { stop: Stop::after(200), ..Settings::nu_mg8() }),
+        (TransportKind::PeerAccess, begin(Schedule::asynchronous())),
+        (TransportKind::DriverCopies, Settings { stop: Stop::after(200), ..Settings::nu_mg8() }),
     ] {
         let found = devices(3, way).run(&graph, &cdlp, &settings, &mut ()).unwrap();
         assert!(found.converged(), "{:?} after {}", found.reason, found.rounds.len());
@@ -290,12 +298,12 @@ fn needs(plans: &[Plan]) -> Vec<u64> {
 fn devices_of_unequal_memory() {
     let graph = web(12).graph(MAX_SHARD_ARCS);
     let (lpa, settings) = (Lpa::default(), settings(Schedule::sync()));
-    let equal = needs(&devices(2, Way::Direct).plans(&graph, &lpa, &settings));
+    let equal = needs(&devices(2, TransportKind::PeerAccess).plans(&graph, &lpa, &settings));
     let alone = DeviceExecutor::new(ShimDevice::new()).plan(&graph, &lpa, &settings);
     let small = equal[1] - (alone.total_device() - equal[1]) / 4;
     let with = |bytes| {
-        let second = shim(1, Way::Direct).with_memory(bytes);
-        DevicesExecutor::new(vec![shim(0, Way::Direct), second]).unwrap()
+        let second = shim(1, TransportKind::PeerAccess).with_memory(bytes);
+        DevicesExecutor::new(vec![shim(0, TransportKind::PeerAccess), second]).unwrap()
     };
     let executor = with(small);
     let plans = executor.plans(&graph, &lpa, &settings);
@@ -325,11 +333,8 @@ fn lists_that_stay_in_the_hosts_memory() {
         let tuning = Tuning { streamed_from: Some(from), supply, ..Tuning::default() };
         devices(count, way).with_tuning(tuning)
     };
-    let places = [
-        (0, Supply::Ferried),
-        (vertices / 3, Supply::Locked),
-        (vertices / 2 + 17, Supply::Ferried),
-    ];
+    let places =
+        [(0, Supply::Staged), (vertices / 3, Supply::Pinned), (vertices / 2 + 17, Supply::Staged)];
     for (way, place) in WAYS.into_iter().zip(places) {
         let executor = with(2, way, place);
         for settings in [settings(Schedule::sync()), in_phases(3)] {
@@ -339,14 +344,14 @@ fn lists_that_stay_in_the_hosts_memory() {
     }
     let edges = with_all(all_classes());
     for (storage, supply) in
-        [(Storage::Plain, Supply::Ferried), (Storage::Compressed, Supply::Locked)]
+        [(Storage::Plain, Supply::Staged), (Storage::Compressed, Supply::Pinned)]
     {
-        let executor = with(3, Way::Direct, (edges.vertices / 2, supply));
+        let executor = with(3, TransportKind::PeerAccess, (edges.vertices / 2, supply));
         check(&executor, &edges, storage, &Modest {}, &settings(Schedule::sync()));
         check(&executor, &edges, storage, &Modest {}, &in_phases(2));
     }
     check(
-        &with(4, Way::Direct, (9, Supply::Locked)),
+        &with(4, TransportKind::PeerAccess, (9, Supply::Pinned)),
         &cliques(9, 8),
         Storage::Plain,
         &lpa,
@@ -360,8 +365,8 @@ fn lists_that_stay_in_the_hosts_memory() {
 fn a_graph_that_fits_no_devices() {
     let graph = web(12).graph(MAX_SHARD_ARCS);
     let (lpa, settings) = (Lpa::default(), settings(Schedule::sync()));
-    let whole = needs(&devices(2, Way::Direct).plans(&graph, &lpa, &settings));
-    let with = |bytes| devices(2, Way::Direct).with_memory(Some(bytes));
+    let whole = needs(&devices(2, TransportKind::PeerAccess).plans(&graph, &lpa, &settings));
+    let with = |bytes| devices(2, TransportKind::PeerAccess).with_memory(Some(bytes));
     let least = needs(&with(0).plans(&graph, &lpa, &settings)).into_iter().max().unwrap();
     assert!(least < whole[0], "{least} {whole:?}");
     let cpu = CpuExecutor::new(Some(2)).unwrap().run(&graph, &lpa, &settings, &mut ()).unwrap();
@@ -383,14 +388,19 @@ fn a_graph_that_fits_no_devices() {
 
 #[test]
 fn what_is_not_there_is_a_note() {
-    let apart = || vec![shim(0, Way::Copied), shim(1, Way::Copied)];
-    let executor = DevicesExecutor::by(apart(), Some(Way::Carried)).unwrap();
-    assert_eq!((executor.way(), executor.notes().len()), (Way::Copied, 1));
-    let executor = DevicesExecutor::by(vec![shim(0, Way::Direct)], Some(Way::Copied)).unwrap();
-    assert_eq!((executor.way(), executor.notes().len()), (Way::Copied, 0));
+    let apart = || vec![shim(0, TransportKind::DriverCopies), shim(1, TransportKind::DriverCopies)];
+    let executor = DevicesExecutor::by(apart(), Some(TransportKind::Nccl)).unwrap();
+    assert_eq!((executor.transport(), executor.notes().len()), (TransportKind::DriverCopies, 1));
+    let executor = DevicesExecutor::by(
+        vec![shim(0, TransportKind::PeerAccess)],
+        Some(TransportKind::DriverCopies),
+    )
+    .unwrap();
+    assert_eq!((executor.transport(), executor.notes().len()), (TransportKind::DriverCopies, 0));
     for count in [0, 17] {
-        let none =
-            DevicesExecutor::new((0..count).map(|number| shim(number, Way::Direct)).collect());
+        let none = DevicesExecutor::new(
+            (0..count).map(|number| shim(number, TransportKind::PeerAccess)).collect(),
+        );
         assert!(matches!(none.map(|_| ()), Err(DeviceError::Failed { .. })));
     }
     assert_eq!(executor.devices()[0].properties().name, "shim");

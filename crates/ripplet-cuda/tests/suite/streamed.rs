@@ -123,7 +123,7 @@ fn check<P: Program>(
 ) {
     let rooms = shares
         .iter()
-        .flat_map(|&share| [(supplied(Supply::Locked), share), (supplied(Supply::Ferried), share)]);
+        .flat_map(|&share| [(supplied(Supply::Pinned), share), (supplied(Supply::Staged), share)]);
     check_in(edges, storage, program, settings, rooms);
 }
 
@@ -147,7 +147,7 @@ fn check_in<P: Program>(
         assert_eq!(found.lists_moved.len(), found.rounds.len());
         let moved: u64 = found.lists_moved.iter().map(|moved| moved.fetched + moved.unstaged).sum();
         assert!(moved > plan.graph_streamed / 2, "{name}: {moved} bytes of {plan:?}");
-        if room.0.supply == Supply::Ferried {
+        if room.0.supply == Supply::Staged {
             assert!(found.lists_moved.iter().all(|moved| moved.unstaged == 0), "{name}");
         }
     }
@@ -221,7 +221,7 @@ fn sketches_and_columns() {
 #[test]
 fn what_is_there_is_used_first() {
     let graph = web(1500).stored(MAX_SHARD_ARCS, Storage::Plain);
-    let room = (supplied(Supply::Locked), 0.3);
+    let room = (supplied(Supply::Pinned), 0.3);
     let (found, _) = run(room, graph.view(), &Cdlp, &settings(Schedule::sync()), &mut ());
     let [first, second, third] =
         &found.unwrap().lists_moved.iter().map(|moved| moved.fetched).collect::<Vec<_>>()[..]
@@ -300,7 +300,7 @@ fn in_place() {
     let edges = web(1200);
     let asynchronous = Settings { stop: Stop::after(8), ..settings(Schedule::asynchronous()) };
     let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
-    for supply in [Supply::Locked, Supply::Ferried] {
+    for supply in [Supply::Pinned, Supply::Staged] {
         let room = (supplied(supply), 0.3);
         let (found, _) = run(room, graph.view(), &Lpa::default(), &asynchronous, &mut ());
         // The result differs from run to run, but has communities.
@@ -342,7 +342,7 @@ fn a_state_is_whole() {
     let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
     let settings = settings(Schedule::sync());
     let [mut here, mut there] = [After(2, None), After(2, None)];
-    let room = (supplied(Supply::Locked), 0.2);
+    let room = (supplied(Supply::Pinned), 0.2);
     run(room, graph.view(), &Lpa::default(), &settings, &mut here).0.unwrap();
     let cpu = CpuExecutor::new(Some(1)).unwrap();
     let expected = cpu.run(graph.view(), &Lpa::default(), &settings, &mut there).unwrap();
@@ -359,7 +359,7 @@ fn a_state_is_whole() {
     assert_eq!(shared.active, there.active);
     assert_eq!(shared.labels, there.labels);
     let resumed = Settings { resume: Some(here), ..settings };
-    let room = (supplied(Supply::Ferried), 0.2);
+    let room = (supplied(Supply::Staged), 0.2);
     let (found, _) = run(room, graph.view(), &Lpa::default(), &resumed, &mut ());
     assert_eq!(found.unwrap().labels, expected.labels);
 }
@@ -376,7 +376,7 @@ fn two_runs_at_once() {
             let (graph, expected) = (graph.view(), &expected);
             scope.spawn(move || {
                 for share in [0.1, 0.4] {
-                    let room = (supplied(Supply::Locked), share);
+                    let room = (supplied(Supply::Pinned), share);
                     let (found, _) = run(room, graph, &Lpa::default(), &settings, &mut ());
                     let expected = expected.run(graph, &Lpa::default(), &settings, &mut ());
                     assert_eq!(found.unwrap().labels, expected.unwrap().labels);

@@ -233,7 +233,7 @@ impl Lowering<'_, '_> {
     ) -> Result<Value, JitError> {
         let score = ir::Type::Scalar(self.program.module.score);
         self.check(hook, &[ir::Type::Scalar(ir::Scalar::U64)], score)?;
-        self.scene = None;
+        self.context = None;
         let bound = self.inline(hook, vec![Operand::Scalar(frequency)])?.scalar()?;
         Ok(self.bits_of(bound))
     }
@@ -257,7 +257,7 @@ impl Lowering<'_, '_> {
         arguments: Value,
     ) -> Result<Value, JitError> {
         let lowered = self.program.function(function)?;
-        self.scene = None;
+        self.context = None;
         let parameters = lowered.locals.iter().take(lowered.parameters);
         if lowered.parameters > MOST_ARGUMENTS {
             return Err(JitError::unsound(format!("{} has too many parameters", lowered.name)));

@@ -108,13 +108,13 @@ impl Lowering<'_, '_> {
         match called {
             Some(id) if !self.inlines(callee)? => {
                 let function = self.module.declare_func_in_func(id, self.builder.func);
-                let scene = match self.scene {
-                    Some(scene) => scene,
-                    // The value is not used: without views, no scene is needed.
+                let context = match self.context {
+                    Some(context) => context,
+                    // The value is not used: without views, no context is needed.
                     None => self.builder.ins().iconst(I64, 0),
                 };
                 let parts = arguments.into_iter().flat_map(Operand::parts);
-                let parts: Vec<_> = std::iter::once(scene).chain(parts).collect();
+                let parts: Vec<_> = std::iter::once(context).chain(parts).collect();
                 let call = self.builder.ins().call(function, &parts);
                 let results = self.builder.inst_results(call).to_vec();
                 Operand::from_parts(self.program.function(callee)?.result, &mut &results[..])

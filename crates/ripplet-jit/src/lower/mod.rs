@@ -135,7 +135,7 @@ impl<'a> Compiler<'a> {
         Ok(compiler)
     }
 
-    /// Compiles a function that is called rather than inlined: its parameters are the scene's frame
+    /// Compiles a function that is called rather than inlined: its parameters are the context's frame
     /// and its own, split into parts.
     fn compile_called(&mut self, id: ir::FunctionId) -> Result<FuncId, JitError> {
         let function = self.program.function(id)?;
@@ -148,8 +148,8 @@ impl<'a> Compiler<'a> {
         let name = format!("function {}", id.0);
         let declared = self.code.module().declare_function(&name, Linkage::Local, &signature)?;
         self.define(declared, signature, |lowering, parameters| {
-            let (scene, mut parts) = (parameters[0], &parameters[1..]);
-            lowering.scene = Some(scene);
+            let (context, mut parts) = (parameters[0], &parameters[1..]);
+            lowering.context = Some(context);
             let locals = function.locals.iter().take(function.parameters);
             let arguments = locals.map(|local| Operand::from_parts(local.ty, &mut parts));
             let arguments = arguments.collect::<Result<_, _>>()?;
@@ -166,7 +166,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<Declared<E>, JitError> {
         let (declared, signature) = self.code.declare::<E>(name)?;
         self.define(declared.id, signature, |lowering, parameters| {
-            lowering.scene = parameters.first().copied();
+            lowering.context = parameters.first().copied();
             Ok(vec![lower(lowering, parameters)?])
         })?;
         Ok(declared)
@@ -190,7 +190,7 @@ impl<'a> Compiler<'a> {
             module: self.code.module(),
             called: &self.called,
             builder,
-            scene: None,
+            context: None,
             activations: Vec::new(),
         };
         let results = lower(&mut lowering, &parameters)?;
@@ -214,8 +214,8 @@ pub(crate) struct Lowering<'c, 'a> {
     module: &'c mut JITModule,
     called: &'c [Option<FuncId>],
     builder: FunctionBuilder<'c>,
-    /// The address of the scene's frame; `None` without views.
-    scene: Option<Value>,
+    /// The address of the context's frame; `None` without views.
+    context: Option<Value>,
     /// The stack of functions, each inlined into the one before.
     activations: Vec<Activation<'a>>,
 }

@@ -70,13 +70,13 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Returns the address of the scene's frame.
-    pub(super) fn scene(&mut self) -> Result<Value, JitError> {
-        self.scene.ok_or_else(|| JitError::unsound("a view in a function that has none"))
+    /// Returns the address of the context's frame.
+    pub(super) fn context(&mut self) -> Result<Value, JitError> {
+        self.context.ok_or_else(|| JitError::unsound("a view in a function that has none"))
     }
 
     pub(super) fn field(&mut self, view: ir::LocalId, field: Field) -> Result<Value, JitError> {
-        use machine::{candidate, scene, update};
+        use machine::{candidate, context, update};
         let seen = self.seen(view)?;
         Ok(match (field, seen) {
             (Field::Id, _) => self.id_of(seen)?,
@@ -89,8 +89,8 @@ impl Lowering<'_, '_> {
             ) => label,
             (Field::Degree, _) => self.degree(seen)?,
             (Field::Round, _) => {
-                let scene = self.scene()?;
-                self.load(scene, scene::ROUND)
+                let context = self.context()?;
+                self.load(context, context::ROUND)
             }
             (Field::Weight, Seen::Neighbor { weight, .. }) => weight,
             (Field::Frequency, Seen::Candidate { frame }) => self.load(frame, candidate::FREQUENCY),
@@ -118,9 +118,9 @@ impl Lowering<'_, '_> {
     }
 
     fn degree(&mut self, seen: Seen) -> Result<Value, JitError> {
-        let (id, frame) = (self.id_of(seen)?, self.scene()?);
-        let scene = self.load(frame, machine::scene::SCENE);
-        Ok(self.host(host::degree_address(), &[I64, I32], I32, &[scene, id]))
+        let (id, frame) = (self.id_of(seen)?, self.context()?);
+        let context = self.load(frame, machine::context::SCENE);
+        Ok(self.host(host::degree_address(), &[I64, I32], I32, &[context, id]))
     }
 
     fn total(&mut self, frame: Value) -> Value {
@@ -173,11 +173,11 @@ impl Lowering<'_, '_> {
         stream: &ir::Expression,
     ) -> Result<Value, JitError> {
         let seen = self.seen(view)?;
-        let (id, frame) = (self.id_of(seen)?, self.scene()?);
+        let (id, frame) = (self.id_of(seen)?, self.context()?);
         let stream = self.scalar(stream)?;
         let stream = self.builder.ins().iadd_imm(stream, FIRST_STREAM);
         let mut key = self.mix(stream);
-        for place in [machine::scene::ROUND, machine::scene::SEED] {
+        for place in [machine::context::ROUND, machine::context::SEED] {
             let part = self.load(frame, place);
             key = self.builder.ins().bxor(part, key);
             key = self.mix(key);
@@ -210,8 +210,8 @@ impl Lowering<'_, '_> {
         }
         let id = self.id_of(seen)?;
         let (values, count) = machine::column_places(slot);
-        let scene = self.scene()?;
-        let (values, count) = (self.load(scene, values), self.load(scene, count));
+        let context = self.context()?;
+        let (values, count) = (self.load(context, values), self.load(context, count));
         let id = self.builder.ins().uextend(I64, id);
         let Some(index) = index else { return Ok(self.load_below(ty, (values, count), id, zero)) };
         // 32 bits times 32 bits plus 32 bits: no overflow.

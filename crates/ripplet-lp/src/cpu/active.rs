@@ -87,14 +87,14 @@ impl ActiveSet {
         self.words[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
     }
 
-    /// Adds those of some vertices that are not in the set, except where `sleeps` returns true.
+    /// Adds those of some vertices that are not in the set, except where `is_inactive` returns true.
     #[inline]
-    pub fn insert_unless(&self, vertices: &[VertexId], sleeps: impl Fn(VertexId) -> bool) {
+    pub fn insert_unless(&self, vertices: &[VertexId], is_inactive: impl Fn(VertexId) -> bool) {
         // Loaded once: otherwise the compiler reloads it after every store to the set.
         let words = &*self.words;
         for &v in vertices {
             let (word, bit) = (&words[v as usize / 64], 1 << (v % 64));
-            if word.load(Relaxed) & bit == 0 && !sleeps(v) {
+            if word.load(Relaxed) & bit == 0 && !is_inactive(v) {
                 word.fetch_or(bit, Relaxed);
             }
         }

@@ -18,7 +18,7 @@
 //! same label, while `v` is about to leave that label based on `u`'s old vote. In that case `v`
 //! activates itself.
 
-use super::field::{Choice, Desk, Field, Sheet};
+use super::state::{Choice, LpState, Scratch, Workspace};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
 use crate::{Program, Round, RunError, Schedule, State, Wake};
@@ -28,13 +28,13 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
 
 pub(super) struct AsyncRounds<'a, P> {
-    field: Field<'a, P>,
+    state: LpState<'a, P>,
     schedule: Schedule,
 }
 
 impl<'a, P: Program> AsyncRounds<'a, P> {
-    pub fn new(field: Field<'a, P>, schedule: Schedule) -> Self {
-        AsyncRounds { field, schedule }
+    pub fn new(state: LpState<'a, P>, schedule: Schedule) -> Self {
+        AsyncRounds { state, schedule }
     }
 
     /// Updates the active vertices of some words.
@@ -43,23 +43,23 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
         words: Range<usize>,
         clock: Clock,
         picks_less: bool,
-        desk: &mut Desk,
+        workspace: &mut Workspace,
     ) -> Round {
-        let (field, Desk { sheet, vertices }) = (&self.field, desk);
-        field.active.take(words, vertices);
+        let (state, Workspace { scratch, vertices }) = (&self.state, workspace);
+        state.active.take(words, vertices);
         self.meet();
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
-        field.for_each(vertices, |_, v| {
-            let choice = field.choose(v, clock, sheet);
+        state.for_each(vertices, |_, v| {
+            let choice = state.choose(v, clock, scratch);
             tally.count(choice);
             if !choice.redrafted && choice.label == choice.before {
                 return;
             }
             if picks_less && choice.label > choice.before {
-                field.active.insert(v);
+                state.active.insert(v);
             } else {
                 tally.changed += 1;
-                self.change(v, choice, clock, sheet);
+                self.change(v, choice, clock, scratch);
             }
         });
         tally
@@ -67,20 +67,20 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
 
     /// Commits the choice of `v`, and activates the vertices that must be updated because of it.
     #[inline]
-    fn change(&self, v: VertexId, choice: Choice, clock: Clock, sheet: &Sheet) {
-        let (field, before) = (&self.field, choice.before);
+    fn change(&self, v: VertexId, choice: Choice, clock: Clock, scratch: &Scratch) {
+        let (state, before) = (&self.state, choice.before);
         let relabelled = choice.label != before;
         if choice.redrafted {
-            field.columns.commit(v, sheet.draft.iter().copied());
+            state.columns.commit(v, scratch.draft.iter().copied());
         }
         if relabelled {
-            field.commit(v, choice.label);
+            state.commit(v, choice.label);
         }
         self.meet();
-        field.wake_neighbors(v, choice.label, relabelled);
-        let may_be_missed = relabelled && self.is_shared() && field.wake() == Wake::Disagreement;
-        if may_be_missed && field.is_overtaken(v, before, clock, sheet) {
-            field.active.insert(v);
+        state.activate_neighbors(v, choice.label, relabelled);
+        let may_be_missed = relabelled && self.is_shared() && state.wake() == Wake::Disagreement;
+        if may_be_missed && state.is_overtaken(v, before, clock, scratch) {
+            state.active.insert(v);
         }
     }
 
@@ -94,26 +94,26 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
     }
 
     fn is_shared(&self) -> bool {
-        self.field.threads() > 1
+        self.state.threads() > 1
     }
 }
 
 impl<P: Program> Rounds for AsyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let clock = self.field.begin_round(index);
+        let clock = self.state.begin_round(index);
         let picks_less = self.schedule.is_pick_less(index);
-        let round = self.field.for_active_words(observer, |words, desk| {
-            self.update(words, clock, picks_less, desk)
+        let round = self.state.for_active_words(observer, |words, workspace| {
+            self.update(words, clock, picks_less, workspace)
         })?;
-        self.field.end_round();
+        self.state.end_round();
         Ok(round)
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
-        Ok(self.field.state())
+        Ok(self.state.state())
     }
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
-        Ok(self.field.finish())
+        Ok(self.state.finish())
     }
 }

@@ -27,8 +27,8 @@ struct ShardSlices<'a> {
     incoming: Option<Neighbors<'a>>,
 }
 
-/// `Heard`: the neighbour lists of a vertex, in parts that are slices.
-pub(super) trait Heard: Copy {
+/// `Adjacency`: the neighbour lists of a vertex, in parts that are slices.
+pub(super) trait Adjacency: Copy {
     /// Calls `visit(neighbors, weights)` for each part.
     fn each(self, visit: impl FnMut(&[VertexId], Option<&[u32]>));
 
@@ -67,7 +67,7 @@ pub(super) enum Either<'s, 'a> {
     Coded(Coded<'a>),
 }
 
-impl Heard for Slices<'_> {
+impl Adjacency for Slices<'_> {
     #[inline]
     fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
         visit(self.out.0, self.out.1);
@@ -82,7 +82,7 @@ impl Heard for Slices<'_> {
     }
 }
 
-impl Heard for Coded<'_> {
+impl Adjacency for Coded<'_> {
     #[inline]
     fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
         for lists in ShardLists::lists(self.shard) {
@@ -109,11 +109,11 @@ impl Heard for Coded<'_> {
     }
 }
 
-impl Heard for Either<'_, '_> {
+impl Adjacency for Either<'_, '_> {
     #[inline]
     fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
         match self {
-            Either::Plain(place) => place.heard().each(visit),
+            Either::Plain(place) => place.adjacency().each(visit),
             Either::Coded(coded) => coded.each_by(&mut visit),
         }
     }
@@ -121,7 +121,7 @@ impl Heard for Either<'_, '_> {
     #[inline]
     fn degree(self) -> u64 {
         match self {
-            Either::Plain(place) => place.heard().degree(),
+            Either::Plain(place) => place.adjacency().degree(),
             Either::Coded(coded) => coded.degree(),
         }
     }
@@ -179,7 +179,7 @@ impl<'a> Coded<'a> {
         Coded { shard, local: (v - shard.vertices().start) as usize }
     }
 
-    /// Calls [`Heard::each`] without inlining a loop per caller.
+    /// Calls [`Adjacency::each`] without inlining a loop per caller.
     #[inline(never)]
     fn each_by(self, visit: &mut Visit<'_>) {
         self.each(visit);
@@ -210,7 +210,7 @@ impl<'a> PlainLists<'a> {
 impl<'a> Place<'_, 'a> {
     /// Returns the lists as slices. Always inlined, as the result would be returned in memory.
     #[inline(always)]
-    pub fn heard(self) -> Slices<'a> {
+    pub fn adjacency(self) -> Slices<'a> {
         let of = |lists: &Neighbors<'a>| (lists.of(self.local), lists.weights_of(self.local));
         Slices { out: of(&self.shard.out), incoming: self.shard.incoming.as_ref().map(of) }
     }
@@ -229,7 +229,7 @@ impl<'a> Place<'_, 'a> {
     #[inline(never)]
     fn weighted_strength(self) -> u64 {
         let mut sum = 0;
-        self.heard().each(|_, weights| {
+        self.adjacency().each(|_, weights| {
             sum += weights.into_iter().flatten().map(|&weight| u64::from(weight)).sum::<u64>();
         });
         sum
@@ -296,7 +296,7 @@ impl Place<'_, '_> {
 
     #[inline]
     fn fetch_neighbors(self) {
-        self.heard().each(|neighbors, weights| {
+        self.adjacency().each(|neighbors, weights| {
             for at in (0..neighbors.len().min(LABELS_AHEAD)).step_by(LINE) {
                 fetch(neighbors, at);
                 weights.inspect(|weights| fetch(weights, at));
@@ -306,7 +306,7 @@ impl Place<'_, '_> {
 
     #[inline(never)]
     fn fetch_labels(self, labels: &[AtomicU32]) {
-        self.heard().each(|neighbors, _| {
+        self.adjacency().each(|neighbors, _| {
             neighbors.iter().take(LABELS_AHEAD).for_each(|&u| fetch(labels, u as usize));
         });
     }

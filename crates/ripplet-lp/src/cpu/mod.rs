@@ -5,13 +5,13 @@
 mod active;
 mod asynchronous;
 mod drafts;
-mod field;
 mod lists;
 mod phased;
 mod profile;
 #[cfg(feature = "ranks")]
 mod ranks;
 mod sketch;
+mod state;
 mod synchronous;
 mod totals;
 mod votes;
@@ -28,9 +28,9 @@ use crate::{
     ProgramInfo, RunError, Settings,
 };
 use asynchronous::AsyncRounds;
-use field::Field;
 use phased::PhasedRounds;
 use ripplet_graph::{GraphView, OutOfMemory};
+use state::LpState;
 use synchronous::SyncRounds;
 use thiserror::Error;
 
@@ -105,13 +105,13 @@ impl CpuExecutor {
         let written = columns::bytes_for(&written, graph.vertices());
         let votes = match settings.counter {
             Counter::Exact => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
-            Counter::Sketch(_) => sketch::Poll::bytes(),
+            Counter::Sketch(_) => sketch::VoteSketch::bytes(),
         };
-        let desk = field::Desk::bytes_for(votes, draft_len);
+        let workspace = state::Workspace::bytes_for(votes, draft_len);
         let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
             .with("labels", 4 * vertices)
             .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
-            .with("vote counters, one a thread", threads.saturating_mul(desk));
+            .with("vote counters, one a thread", threads.saturating_mul(workspace));
         let mut given = 0;
         if settings.initial.is_some() {
             given += 4 * vertices;
@@ -159,14 +159,14 @@ impl<P: Program> DynProgram for P {
         graph: GraphView<'a>,
         settings: &Settings,
     ) -> Result<Box<dyn Rounds + 'a>, OutOfMemory> {
-        let field = Field::new(graph, self, settings)?;
+        let state = LpState::new(graph, self, settings)?;
         Ok(match settings.schedule.order {
             Order::Sync => {
                 let fingerprint = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
-                Box::new(SyncRounds::new(field, fingerprint)?)
+                Box::new(SyncRounds::new(state, fingerprint)?)
             }
-            Order::Phased { phases } => Box::new(PhasedRounds::new(field, phases)?),
-            Order::Async { .. } => Box::new(AsyncRounds::new(field, settings.schedule)),
+            Order::Phased { phases } => Box::new(PhasedRounds::new(state, phases)?),
+            Order::Async { .. } => Box::new(AsyncRounds::new(state, settings.schedule)),
         })
     }
 
@@ -175,7 +175,7 @@ impl<P: Program> DynProgram for P {
         graph: GraphView<'a>,
         settings: &Settings,
     ) -> Result<Box<dyn Measured + 'a>, OutOfMemory> {
-        Ok(Box::new(SyncRounds::new(Field::new(graph, self, settings)?, 0)?))
+        Ok(Box::new(SyncRounds::new(LpState::new(graph, self, settings)?, 0)?))
     }
 
     #[cfg(feature = "ranks")]

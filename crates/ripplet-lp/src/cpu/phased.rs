@@ -28,7 +28,7 @@
 //! ```
 
 use super::drafts::Drafts;
-use super::field::{Desk, Field};
+use super::state::{LpState, Workspace};
 use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Finished, Observer, Rounds};
 use crate::{Label, NO_LABEL, Program, Round, RunError, State};
@@ -49,7 +49,7 @@ const PARTING_EVERY: u32 = 4;
 /// Blocks that a task compacts: enough to take longer than waking a thread.
 const BLOCKS_PER_TASK: u32 = 1 << 12;
 /// Vertices of a task.
-const VERTICES_PER_TASK: usize = Desk::VERTICES / 2;
+const VERTICES_PER_TASK: usize = Workspace::VERTICES / 2;
 /// The prefetch distance of a commit, in vertices.
 const COMMITS_AHEAD: usize = 8;
 /// A value of `chosen`: the vertex keeps its label. Neither a vertex nor
@@ -58,7 +58,7 @@ const KEEP: Label = Label::MAX - 1;
 const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
 pub(super) struct PhasedRounds<'a, P> {
-    pub field: Field<'a, P>,
+    pub state: LpState<'a, P>,
     phases: u32,
     members: Vec<VertexId>,
     chosen: Vec<Label>,
@@ -85,14 +85,14 @@ fn record_len(draft_len: usize) -> usize {
 
 /// The assignment of vertices to the phases of a round.
 #[derive(Clone, Copy)]
-struct Turns {
+struct UnitSchedule {
     key: u32,
     phases: u64,
     stride: u64,
 }
 
-impl Turns {
-    fn new(clock: Clock, phases: u32) -> Turns {
+impl UnitSchedule {
+    fn new(clock: Clock, phases: u32) -> UnitSchedule {
         let key = clock.key(Stream::Phase as u32);
         // A stride that divides the phases leaves no gap at the end of a block. `u32::MAX` is not
         // the number of a block.
@@ -102,7 +102,7 @@ impl Turns {
             true => 1,
             false => (2 << drawn).min(1 << phases.trailing_zeros().min(31)),
         };
-        Turns { key, phases: u64::from(phases), stride }
+        UnitSchedule { key, phases: u64::from(phases), stride }
     }
 
     /// Returns the number of vertices of a block.
@@ -122,32 +122,32 @@ impl Turns {
     #[inline]
     fn unit(self, block: u32, phase: u32) -> impl Iterator<Item = u64> {
         let start = part_of(mix(block ^ self.key), self.phases as u32);
-        let turn = (u64::from(start) + u64::from(phase)) % self.phases;
-        let (group, offset) = (turn / self.stride, turn % self.stride);
+        let unit = (u64::from(start) + u64::from(phase)) % self.phases;
+        let (group, offset) = (unit / self.stride, unit % self.stride);
         let first = self.block(block).start + group * UNIT * self.stride + offset;
         (0..UNIT).map(move |member| first + member * self.stride)
     }
 }
 
 impl<'a, P: Program> PhasedRounds<'a, P> {
-    pub fn new(field: Field<'a, P>, phases: u32) -> Result<Self, OutOfMemory> {
-        let largest = largest_phase(field.labels.len() as u64, phases) as usize;
+    pub fn new(state: LpState<'a, P>, phases: u32) -> Result<Self, OutOfMemory> {
+        let largest = largest_phase(state.labels.len() as u64, phases) as usize;
         let (members, chosen) = (memory::with_room(largest)?, memory::with_room(largest)?);
-        let drafts = Drafts::new(largest, record_len(field.columns.draft_len()))?;
-        Ok(PhasedRounds { field, phases, members, chosen, drafts })
+        let drafts = Drafts::new(largest, record_len(state.columns.draft_len()))?;
+        Ok(PhasedRounds { state, phases, members, chosen, drafts })
     }
 
     /// Compacts the phase's active vertices into `members`, ascending, and removes them from the
     /// active set.
-    pub fn gather(&mut self, clock: Clock, phase: u32) {
-        let (turns, active) = (Turns::new(clock, self.phases), &self.field.active);
-        let vertices = self.field.labels.len() as u64;
-        let blocks = vertices.div_ceil(turns.block_size()) as u32;
+    pub fn compact_frontier(&mut self, clock: Clock, phase: u32) {
+        let (schedule, active) = (UnitSchedule::new(clock, self.phases), &self.state.active);
+        let vertices = self.state.labels.len() as u64;
+        let blocks = vertices.div_ceil(schedule.block_size()) as u32;
         let gather_blocks = |task: u32| {
             let start = task * BLOCKS_PER_TASK;
             let at_turn = (start..start.saturating_add(BLOCKS_PER_TASK).min(blocks))
-                .filter(|&block| active.any_in(turns.block(block)))
-                .flat_map(|block| turns.unit(block, phase))
+                .filter(|&block| active.any_in(schedule.block(block)))
+                .flat_map(|block| schedule.unit(block, phase))
                 .filter(|&v| v < vertices)
                 .map(|v| v as VertexId)
                 .filter(|&v| active.contains(v));
@@ -162,7 +162,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     pub fn choose(&mut self, clock: Clock, observer: &dyn Observer) -> Result<Round, RunError> {
-        let (field, drafts) = (&self.field, &self.drafts);
+        let (state, drafts) = (&self.state, &self.drafts);
         self.chosen.clear();
         self.chosen.resize(self.members.len(), KEEP);
         let members = self.members.par_chunks(VERTICES_PER_TASK);
@@ -174,7 +174,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
                     return Err(RunError::Cancelled);
                 }
                 let part = Part { first: task * VERTICES_PER_TASK, members, chosen, drafts };
-                Ok(field.at_desk(|desk| part.choose(field, clock, desk)))
+                Ok(state.with_workspace(|workspace| part.choose(state, clock, workspace)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
@@ -195,37 +195,37 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
 
     /// Commits the phase's changes to labels, label totals and columns.
     pub fn commit(&self) {
-        let field = &self.field;
+        let state = &self.state;
         self.changes().for_each(|(_, members, chosen)| {
             for (index, (&v, &label)) in members.iter().zip(chosen).enumerate() {
                 let later = index + COMMITS_AHEAD;
                 if let (Some(&v), Some(&label)) = (members.get(later), chosen.get(later)) {
-                    field.fetch_commit(v, label);
+                    state.fetch_commit(v, label);
                 }
                 if label != KEEP {
-                    field.commit(v, label);
+                    state.commit(v, label);
                 }
             }
         });
-        if field.columns.draft_len() == 0 {
+        if state.columns.draft_len() == 0 {
             return;
         }
         self.changes().for_each(|(first, members, _)| {
             for (index, &v) in members.iter().enumerate() {
                 if is_drafted(&self.drafts, first + index) {
-                    field.columns.commit(v, self.drafts.get(first + index).skip(1));
+                    state.columns.commit(v, self.drafts.get(first + index).skip(1));
                 }
             }
         });
     }
 
     /// Activates the neighbours of the vertices that changed.
-    pub fn wake(&self) {
-        let field = &self.field;
+    pub fn activate_neighbors(&self) {
+        let state = &self.state;
         self.changes().for_each(|(_, members, chosen)| {
-            field.for_each_changed(members, |index, v| match chosen[index] {
-                KEEP => field.wake_neighbors(v, field.label(v), false),
-                label => field.wake_neighbors(v, label, true),
+            state.for_each_changed(members, |index, v| match chosen[index] {
+                KEEP => state.activate_neighbors(v, state.label(v), false),
+                label => state.activate_neighbors(v, label, true),
             });
         });
     }
@@ -235,11 +235,11 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     pub fn choices(&self) -> impl Iterator<Item = (VertexId, Label, Vec<u32>)> {
         let chosen = self.members.iter().zip(&self.chosen).enumerate();
         chosen.map(|(index, (&v, &label))| {
-            let label = if label == KEEP { self.field.label(v) } else { label };
+            let label = if label == KEEP { self.state.label(v) } else { label };
             let draft = match is_drafted(&self.drafts, index) {
                 true => self.drafts.get(index).skip(1).collect(),
                 false => self
-                    .field
+                    .state
                     .columns
                     .written(v)
                     .map(|held| held.load(std::sync::atomic::Ordering::Relaxed))
@@ -273,18 +273,27 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// Chooses a label for each member.
-    fn choose<P: Program>(self, field: &Field<'_, P>, clock: Clock, desk: &mut Desk) -> Round {
+    fn choose<P: Program>(
+        self,
+        state: &LpState<'_, P>,
+        clock: Clock,
+        workspace: &mut Workspace,
+    ) -> Round {
         let mut tally = Round { visited: self.members.len() as u64, ..Round::default() };
-        let has_drafts = field.columns.draft_len() > 0;
-        field.for_each(self.members, |index, v| {
-            let choice = field.choose(v, clock, &mut desk.sheet);
+        let has_drafts = state.columns.draft_len() > 0;
+        state.for_each(self.members, |index, v| {
+            let choice = state.choose(v, clock, &mut workspace.scratch);
             tally.count(choice);
             let relabelled = choice.label != choice.before;
             if relabelled {
                 self.chosen[index] = choice.label;
             }
             if has_drafts {
-                self.drafts.put_marked(self.first + index, choice.redrafted, &desk.sheet.draft);
+                self.drafts.put_marked(
+                    self.first + index,
+                    choice.redrafted,
+                    &workspace.scratch.draft,
+                );
             }
             tally.changed += u64::from(relabelled | choice.redrafted);
         });
@@ -294,29 +303,29 @@ impl Part<'_> {
 
 impl<P: Program> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let clock = self.field.begin_round(index);
+        let clock = self.state.begin_round(index);
         let mut round = Round::default();
         for phase in 0..self.phases {
-            self.gather(clock, phase);
+            self.compact_frontier(clock, phase);
             let tally = self.choose(clock, observer)?;
             if tally.changed > 0 {
                 self.drop_unchanged();
                 self.commit();
-                self.wake();
+                self.activate_neighbors();
             }
             round = round.plus(tally);
         }
-        self.field.end_round();
+        self.state.end_round();
         Ok(round)
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
-        Ok(self.field.state())
+        Ok(self.state.state())
     }
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         drop((self.members, self.chosen, self.drafts));
-        Ok(self.field.finish())
+        Ok(self.state.finish())
     }
 }
 
@@ -325,12 +334,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_vertex_has_one_turn_a_round() {
+    fn every_vertex_is_scheduled_once_a_round() {
         for (vertices, phases) in [(0, 1), (1, 32), (100, 1), (1000, 7), (1000, 32), (50, 1000)] {
             for round in 0..9 {
-                let turns = Turns::new(Clock::new(9, round), phases);
-                let blocks = 0..u64::div_ceil(vertices, turns.block_size()) as u32;
-                let in_phase = |phase| blocks.clone().flat_map(move |b| turns.unit(b, phase));
+                let schedule = UnitSchedule::new(Clock::new(9, round), phases);
+                let blocks = 0..u64::div_ceil(vertices, schedule.block_size()) as u32;
+                let in_phase = |phase| blocks.clone().flat_map(move |b| schedule.unit(b, phase));
                 let mut seen = Vec::new();
                 for phase in 0..phases {
                     let before = seen.len();

@@ -1,7 +1,7 @@
 //! Time profile of a full iteration on the CPU: its parts, and lower bounds from reading alone.
 
 use super::CpuExecutor;
-use super::field::{Desk, Field};
+use super::state::{LpState, Workspace};
 use super::synchronous::SyncRounds;
 use crate::profile::{Iteration, Measured, Part, Profile};
 use crate::{DynProgram, Observer, Order, Program, RunError, Settings};
@@ -80,15 +80,15 @@ impl CpuExecutor {
 
 impl<P: Program> Measured for SyncRounds<'_, P> {
     fn activate_all(&self) {
-        self.field.active.insert_all(self.field.labels.len() as u32);
+        self.state.active.insert_all(self.state.labels.len() as u32);
     }
 
     fn arcs(&self) -> u64 {
-        classes(&self.field).iter().map(|class| class.arcs).sum()
+        classes(&self.state).iter().map(|class| class.arcs).sum()
     }
 
     fn ceilings(&self) -> (f64, f64) {
-        ceilings(&self.field)
+        ceilings(&self.state)
     }
 
     fn round_in_parts(
@@ -96,8 +96,8 @@ impl<P: Program> Measured for SyncRounds<'_, P> {
         index: u32,
         observer: &dyn Observer,
     ) -> Result<Vec<Part>, RunError> {
-        let classes = classes(&self.field);
-        let clock = self.field.begin_round(index);
+        let classes = classes(&self.state);
+        let clock = self.state.begin_round(index);
         let all = Class {
             vertices: classes.iter().map(|class| class.vertices).sum(),
             arcs: classes.iter().map(|class| class.arcs).sum(),
@@ -106,26 +106,27 @@ impl<P: Program> Measured for SyncRounds<'_, P> {
             let seconds = start.elapsed().as_secs_f64();
             Part { name, vertices, arcs, seconds }
         };
-        let (mut parts, words) = (Vec::new(), self.field.active.words());
-        self.field.active.clear();
+        let (mut parts, words) = (Vec::new(), self.state.active.words());
+        self.state.active.clear();
 
         let start = Instant::now();
-        (0..words.div_ceil(Desk::VERTICES)).into_par_iter().for_each(|task| {
-            let first = task * Desk::VERTICES;
-            self.keep_labels(first..(first + Desk::VERTICES).min(words));
+        (0..words.div_ceil(Workspace::VERTICES)).into_par_iter().for_each(|task| {
+            let first = task * Workspace::VERTICES;
+            self.keep_labels(first..(first + Workspace::VERTICES).min(words));
         });
         parts.push(part("copy labels", Class { arcs: 0, ..all }, start));
         for (place, class) in classes.into_iter().enumerate().filter(|(_, c)| c.vertices > 0) {
-            let vertices = (0..self.field.labels.len() as u32).into_par_iter();
-            let members = vertices.filter(|&v| class_of(self.field.degree(v)) == place);
-            members.for_each(|v| self.field.active.insert(v));
+            let vertices = (0..self.state.labels.len() as u32).into_par_iter();
+            let members = vertices.filter(|&v| class_of(self.state.degree(v)) == place);
+            members.for_each(|v| self.state.active.insert(v));
             let start = Instant::now();
-            self.field
-                .for_active_words(observer, |words, desk| self.choose_active(words, clock, desk))?;
+            self.state.for_active_words(observer, |words, workspace| {
+                self.choose_active(words, clock, workspace)
+            })?;
             parts.push(part(CLASSES[place].0, class, start));
         }
         let start = Instant::now();
-        self.show();
+        self.commit();
         parts.push(part("commit labels, activate neighbours", all, start));
         Ok(parts)
     }
@@ -137,7 +138,7 @@ fn class_of(degree: u64) -> usize {
 }
 
 /// Returns the number of vertices and arcs of each class.
-fn classes<P: Program>(field: &Field<'_, P>) -> [Class; CLASSES.len()] {
+fn classes<P: Program>(state: &LpState<'_, P>) -> [Class; CLASSES.len()] {
     let add = |mut classes: [Class; CLASSES.len()], degree: u64| {
         let class = &mut classes[class_of(degree)];
         *class = Class { vertices: class.vertices + 1, arcs: class.arcs + degree };
@@ -149,31 +150,31 @@ fn classes<P: Program>(field: &Field<'_, P>) -> [Class; CLASSES.len()] {
         }
         a
     };
-    let degrees = (0..field.labels.len() as u32).into_par_iter().map(|v| field.degree(v));
+    let degrees = (0..state.labels.len() as u32).into_par_iter().map(|v| state.degree(v));
     degrees.fold(Default::default, add).reduce(Default::default, both)
 }
 
 /// Returns the least seconds of reading all neighbours, and all neighbours' labels.
-fn ceilings<P: Program>(field: &Field<'_, P>) -> (f64, f64) {
-    let stream = least(field, |vertices| field.read_neighbors(vertices));
+fn ceilings<P: Program>(state: &LpState<'_, P>) -> (f64, f64) {
+    let stream = least(state, |vertices| state.read_neighbors(vertices));
     // A graph that fits the cache is read faster without prefetching.
     let [near, far] =
-        [false, true].map(|ahead| least(field, |vertices| field.read_labels(vertices, ahead)));
+        [false, true].map(|ahead| least(state, |vertices| state.read_labels(vertices, ahead)));
     (stream, near.min(far))
 }
 
 /// Returns the least seconds of calling `read` for all vertices.
-fn least<P: Program>(field: &Field<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
-    let vertices = field.labels.len();
+fn least<P: Program>(state: &LpState<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
+    let vertices = state.labels.len();
     let all = || {
-        let tasks = (0..vertices.div_ceil(Desk::VERTICES)).into_par_iter();
+        let tasks = (0..vertices.div_ceil(Workspace::VERTICES)).into_par_iter();
         let task = |task: usize| {
-            let first = task * Desk::VERTICES;
-            let end = (first + Desk::VERTICES).min(vertices);
-            field.at_desk(|desk| {
-                desk.vertices.clear();
-                desk.vertices.extend(first as u32..end as u32);
-                read(&desk.vertices)
+            let first = task * Workspace::VERTICES;
+            let end = (first + Workspace::VERTICES).min(vertices);
+            state.with_workspace(|workspace| {
+                workspace.vertices.clear();
+                workspace.vertices.extend(first as u32..end as u32);
+                read(&workspace.vertices)
             })
         };
         tasks.map(task).reduce(|| 0, |a, b| a ^ b)
@@ -199,16 +200,16 @@ mod tests {
         let graph = GraphBuilder::new().build(Social::new(11).generate().unwrap()).unwrap();
         let (program, settings) = (Lpa::default(), Settings::default());
         let begin = || {
-            let field = Field::new(GraphView::from(&graph), &program, &settings).unwrap();
-            SyncRounds::new(field, 0).unwrap()
+            let state = LpState::new(GraphView::from(&graph), &program, &settings).unwrap();
+            SyncRounds::new(state, 0).unwrap()
         };
         let (mut whole, mut parts) = (begin(), begin());
         for index in 0..3 {
-            whole.field.active.insert_all(graph.vertices());
+            whole.state.active.insert_all(graph.vertices());
             whole.round(index, &()).unwrap();
             parts.round_in_parts(index, &()).unwrap();
             let labels = |rounds: &SyncRounds<'_, Lpa>| -> Vec<u32> {
-                (0..graph.vertices()).map(|v| rounds.field.label(v)).collect()
+                (0..graph.vertices()).map(|v| rounds.state.label(v)).collect()
             };
             assert_eq!(labels(&parts), labels(&whole), "iteration {index}");
         }

@@ -7,10 +7,10 @@
 //! serves as a test, and as a model for implementations of [`Exchange`].
 
 use super::CpuExecutor;
-use super::field::Field;
 use super::phased::PhasedRounds;
+use super::state::LpState;
 use super::synchronous::trace;
-use crate::engine::{Exchange, Loads, Parts, Rank, do_phase};
+use crate::engine::{Exchange, Loads, Parts, Rank, run_phase};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds, run_rounds};
 use crate::{
@@ -92,11 +92,11 @@ pub(super) fn run<P: Program>(
     let parts = Loads::of(graph, WORD).part(&vec![1.0; pools.len()]);
     let begin = |(number, pool): (usize, &&ThreadPool)| {
         let rounds = pool.install(|| {
-            let field = Field::new(graph, program, settings)?;
-            PhasedRounds::new(field, phases)
+            let state = LpState::new(graph, program, settings)?;
+            PhasedRounds::new(state, phases)
         });
         let mut rounds = rounds.map_err(refused)?;
-        keep_own(&mut rounds.field, &parts.of(number));
+        keep_own(&mut rounds.state, &parts.of(number));
         let resumed = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
         let is_traced = settings.schedule.order == Order::Sync;
         let fingerprint = is_traced.then_some(if number == 0 { resumed } else { 0 });
@@ -115,15 +115,15 @@ pub(super) fn run<P: Program>(
 }
 
 /// Removes the vertices of other ranks from the active set; returns their words by number.
-fn keep_own<P: Program>(field: &mut Field<'_, P>, own: &Range<VertexId>) -> Vec<(usize, u64)> {
+fn keep_own<P: Program>(state: &mut LpState<'_, P>, own: &Range<VertexId>) -> Vec<(usize, u64)> {
     let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
     let mut others = Vec::new();
-    let state = field.active.state().to_vec();
-    for (number, bits) in state.into_iter().enumerate() {
+    let words_before = state.active.state().to_vec();
+    for (number, bits) in words_before.into_iter().enumerate() {
         // An empty range has no words, whatever its start.
         let is_own = !own.is_empty() && words.contains(&number);
         if bits != 0 && !is_own {
-            field.active.take(number..number + 1, &mut Vec::new());
+            state.active.take(number..number + 1, &mut Vec::new());
             others.push((number, bits));
         }
     }
@@ -143,23 +143,23 @@ struct CpuRank<'a, P> {
     round: Round,
 }
 
-/// `Letter`: a message between ranks.
-enum Letter {
+/// A message between ranks.
+enum Message {
     /// Label updates: changed vertices with their labels and the values of their written columns.
-    Changes(Vec<(VertexId, Label, Vec<u32>)>),
+    Updates(Vec<(VertexId, Label, Vec<u32>)>),
     /// Frontier updates: words of the active set.
-    Woken(Vec<(usize, u64)>),
+    Frontier(Vec<(usize, u64)>),
 }
 
 impl<P: Program> CpuRank<'_, P> {
     /// Returns the change of the fingerprint in this phase.
     fn trace(&self) -> u64 {
-        let field = &self.rounds.field;
+        let state = &self.rounds.state;
         let mut print = 0u64;
         for (v, label, draft) in self.rounds.choices() {
-            let before = field.label(v);
+            let before = state.label(v);
             print = print.wrapping_add(trace(v, label)).wrapping_sub(trace(v, before));
-            for (index, (value, next)) in field.columns.written(v).zip(draft).enumerate() {
+            for (index, (value, next)) in state.columns.written(v).zip(draft).enumerate() {
                 let place = mix(v ^ mix(index as u32 + 1));
                 let before = value.load(std::sync::atomic::Ordering::Relaxed);
                 print = print.wrapping_add(trace(place, next)).wrapping_sub(trace(place, before));
@@ -168,27 +168,27 @@ impl<P: Program> CpuRank<'_, P> {
         print
     }
 
-    fn changes(&self) -> Letter {
-        Letter::Changes(self.rounds.choices().collect())
+    fn updates(&self) -> Message {
+        Message::Updates(self.rounds.choices().collect())
     }
 
-    fn learn(&mut self, letter: Letter) {
-        let field = &self.rounds.field;
-        match letter {
-            Letter::Changes(changes) => {
+    fn apply(&mut self, message: Message) {
+        let state = &self.rounds.state;
+        match message {
+            Message::Updates(changes) => {
                 for (v, label, draft) in changes {
-                    if field.label(v) != label {
-                        field.commit(v, label);
+                    if state.label(v) != label {
+                        state.commit(v, label);
                     }
-                    field.columns.commit(v, draft);
+                    state.columns.commit(v, draft);
                 }
             }
-            Letter::Woken(words) => {
+            Message::Frontier(words) => {
                 for (number, bits) in words {
                     let first = number as u32 * WORD;
                     (0..WORD)
                         .filter(|bit| bits >> bit & 1 == 1)
-                        .for_each(|bit| field.active.insert(first + bit));
+                        .for_each(|bit| state.active.insert(first + bit));
                 }
             }
         }
@@ -199,16 +199,16 @@ impl<P: Program> CpuRank<'_, P> {
         &mut self,
         index: u32,
         observer: &dyn Observer,
-        letters: &mut Channels,
+        channels: &mut Channels,
     ) -> Result<Round, RunError> {
-        let clock = self.rounds.field.begin_round(index);
+        let clock = self.rounds.state.begin_round(index);
         self.round = Round::default();
         for phase in 0..self.phases {
             self.at = Some((clock, phase));
-            do_phase(&mut Watched { rank: self, observer }, letters)?;
+            run_phase(&mut Watched { rank: self, observer }, channels)?;
         }
-        self.rounds.field.end_round();
-        keep_own(&mut self.rounds.field, &self.own);
+        self.rounds.state.end_round();
+        keep_own(&mut self.rounds.state, &self.own);
         Ok(Round { fingerprint: self.fingerprint, ..self.round })
     }
 }
@@ -223,7 +223,7 @@ impl<P: Program> Rank for Watched<'_, '_, P> {
     fn choose(&mut self) -> Result<(), RunError> {
         let rank = &mut *self.rank;
         let Some((clock, phase)) = rank.at else { return Ok(()) };
-        rank.rounds.gather(clock, phase);
+        rank.rounds.compact_frontier(clock, phase);
         let tally = rank.rounds.choose(clock, self.observer)?;
         rank.round = rank.round.plus(tally);
         rank.rounds.drop_unchanged();
@@ -235,16 +235,16 @@ impl<P: Program> Rank for Watched<'_, '_, P> {
         Ok(())
     }
 
-    fn wake(&mut self) -> Result<(), RunError> {
-        self.rank.rounds.wake();
+    fn activate_neighbors(&mut self) -> Result<(), RunError> {
+        self.rank.rounds.activate_neighbors();
         Ok(())
     }
 }
 
 /// The channels of a rank to and from each other rank.
 struct Channels {
-    to: Vec<Sender<Letter>>,
-    from: Vec<Receiver<Letter>>,
+    to: Vec<Sender<Message>>,
+    from: Vec<Receiver<Message>>,
     parts: Parts,
     others: Vec<usize>,
 }
@@ -272,38 +272,38 @@ impl Channels {
     }
 
     /// Sends a message to each other rank, and passes each received one to `take`.
-    fn swap(
+    fn all_to_all(
         &self,
-        letter: impl Fn(usize) -> Letter,
-        mut take: impl FnMut(Letter),
+        message: impl Fn(usize) -> Message,
+        mut take: impl FnMut(Message),
     ) -> Result<(), RunError> {
         // A rank hangs up only if it was cancelled.
         let left = RunError::Cancelled;
         for (to, &rank) in self.to.iter().zip(&self.others) {
-            to.send(letter(rank)).map_err(|_| left.clone())?;
+            to.send(message(rank)).map_err(|_| left.clone())?;
         }
         let each = self.from.iter().map(|from| from.recv().map_err(|_| left.clone()));
-        each.into_iter().try_for_each(|letter| letter.map(&mut take))
+        each.into_iter().try_for_each(|message| message.map(&mut take))
     }
 }
 
 impl<P: Program> Exchange<Watched<'_, '_, P>> for Channels {
-    fn swap_changes(&mut self, watched: &mut Watched<'_, '_, P>) -> Result<(), RunError> {
-        let mut letters = Vec::new();
-        self.swap(|_| watched.rank.changes(), |letter| letters.push(letter))?;
-        letters.into_iter().for_each(|letter| watched.rank.learn(letter));
+    fn exchange_updates(&mut self, watched: &mut Watched<'_, '_, P>) -> Result<(), RunError> {
+        let mut messages = Vec::new();
+        self.all_to_all(|_| watched.rank.updates(), |message| messages.push(message))?;
+        messages.into_iter().for_each(|message| watched.rank.apply(message));
         Ok(())
     }
 
-    fn swap_woken(&mut self, watched: &mut Watched<'_, '_, P>) -> Result<(), RunError> {
+    fn exchange_frontier(&mut self, watched: &mut Watched<'_, '_, P>) -> Result<(), RunError> {
         let rank = &mut *watched.rank;
-        let woken = keep_own(&mut rank.rounds.field, &rank.own);
+        let activated = keep_own(&mut rank.rounds.state, &rank.own);
         let of = |rank: usize| {
             let its = self.parts.of(rank);
             let of_its = |&&(number, _): &&(usize, u64)| its.contains(&(number as u32 * WORD));
-            Letter::Woken(woken.iter().filter(of_its).copied().collect())
+            Message::Frontier(activated.iter().filter(of_its).copied().collect())
         };
-        self.swap(of, |letter| rank.learn(letter))
+        self.all_to_all(of, |message| rank.apply(message))
     }
 }
 
@@ -320,8 +320,8 @@ impl<P: Program> Rounds for RanksRounds<'_, P> {
         let all = self.pools.iter().zip(&mut self.ranks).zip(channels);
         let done: Vec<Result<Round, RunError>> = std::thread::scope(|scope| {
             let part =
-                |((pool, rank), mut letters): ((&&ThreadPool, &mut CpuRank<'_, P>), Channels)| {
-                    pool.install(|| rank.do_round(index, observer, &mut letters))
+                |((pool, rank), mut channels): ((&&ThreadPool, &mut CpuRank<'_, P>), Channels)| {
+                    pool.install(|| rank.do_round(index, observer, &mut channels))
                 };
             let threads: Vec<_> = all.map(|one| scope.spawn(move || part(one))).collect();
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
@@ -336,11 +336,11 @@ impl<P: Program> Rounds for RanksRounds<'_, P> {
     fn state(&mut self) -> Result<State<'_>, RunError> {
         let mut active = Vec::new();
         for rank in &mut self.ranks {
-            let words = rank.rounds.field.active.state();
+            let words = rank.rounds.state.active.state();
             active.resize(words.len(), 0);
             active.iter_mut().zip(words).for_each(|(all, word)| *all |= word);
         }
-        let state = self.ranks[0].rounds.field.state();
+        let state = self.ranks[0].rounds.state.state();
         Ok(State { active: Cow::Owned(active), ..state })
     }
 

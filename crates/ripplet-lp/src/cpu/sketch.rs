@@ -12,24 +12,24 @@ const MOST: usize = Slots::MOST as usize;
 /// The most merge levels of parts: a vertex has fewer than 2^33 arcs.
 const LEVELS: usize = 33 - PART.trailing_zeros() as usize;
 
-/// `Held`: the candidates of a sketch, each in its slot.
+/// `Candidates`: the candidates of a sketch, each in its slot.
 ///
 /// A free slot has weight 0 and [`NO_LABEL`], which no vote has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct Candidates {
     labels: [Label; MOST],
     weights: [u64; MOST],
 }
 
-impl Held {
-    const NOTHING: Held = Held { labels: [NO_LABEL; MOST], weights: [0; MOST] };
+impl Candidates {
+    const NOTHING: Candidates = Candidates { labels: [NO_LABEL; MOST], weights: [0; MOST] };
 
     /// Yields the candidates with the weights of their slots.
     pub fn candidates(&self) -> impl Iterator<Item = (Label, u64)> {
         self.labels.into_iter().zip(self.weights).filter(|(_, weight)| *weight > 0)
     }
 
-    /// Sets all weights to 0, for [`Held::recount`]; the slots are no valid sketch any more.
+    /// Sets all weights to 0, for [`Candidates::recount`]; the slots are no valid sketch any more.
     pub fn forget_weights(&mut self) {
         self.weights = [0; MOST];
     }
@@ -88,7 +88,7 @@ impl Held {
     }
 
     /// Merges the sketch of the next part into this one.
-    fn merge(&mut self, rule: Rule, right: &Held) {
+    fn merge(&mut self, rule: Rule, right: &Candidates) {
         match rule {
             Rule::MisraGries(slots) => {
                 let slots = slots.get() as usize;
@@ -102,7 +102,7 @@ impl Held {
     }
 }
 
-/// `Poll`: the sketch of a vertex's votes, built as they are loaded.
+/// `VoteSketch`: the sketch of a vertex's votes, built as they are loaded.
 /// ```text
 /// parts      0   1   2   3   4
 /// merged     └─┬─┘   └─┬─┘   │     on the stack: the sketches of parts 0–3 and of part 4
@@ -110,31 +110,31 @@ impl Held {
 ///                  └────┬────┘     when finished
 /// ```
 #[derive(Debug)]
-pub(super) struct Poll {
+pub(super) struct VoteSketch {
     sketch: Sketch,
     /// The votes of a chunk.
     pub chunk: Vec<Vote>,
     /// The number of votes in `chunk` if it holds all votes of the vertex, else 0.
     pub cast: usize,
     /// Sketches of complete parts that wait for a partner; lower ones cover more parts.
-    stack: Vec<Held>,
+    stack: Vec<Candidates>,
     /// The number of parts in `stack`.
     parts: u64,
     /// The sketch of the current part.
-    part: Held,
+    part: Candidates,
     /// Arcs in the current part.
     arcs: usize,
 }
 
-impl Poll {
-    pub fn new(sketch: Sketch) -> Poll {
+impl VoteSketch {
+    pub fn new(sketch: Sketch) -> VoteSketch {
         let (chunk, stack) = (vec![Vote::default(); CHUNK], Vec::with_capacity(LEVELS));
-        Poll { sketch, chunk, cast: 0, stack, parts: 0, part: Held::NOTHING, arcs: 0 }
+        VoteSketch { sketch, chunk, cast: 0, stack, parts: 0, part: Candidates::NOTHING, arcs: 0 }
     }
 
     /// Returns the bytes that a sketch occupies.
     pub const fn bytes() -> u64 {
-        (CHUNK * size_of::<Vote>() + LEVELS * size_of::<Held>()) as u64
+        (CHUNK * size_of::<Vote>() + LEVELS * size_of::<Candidates>()) as u64
     }
 
     /// Returns the votes of the vertex in the order of its arcs, or nothing if they did not fit
@@ -162,7 +162,7 @@ impl Poll {
     }
 
     fn end_part(&mut self) {
-        self.stack.push(std::mem::replace(&mut self.part, Held::NOTHING));
+        self.stack.push(std::mem::replace(&mut self.part, Candidates::NOTHING));
         self.arcs = 0;
         self.parts += 1;
         // Merges like the carries of a binary counter.
@@ -180,23 +180,23 @@ impl Poll {
     }
 
     /// Returns the candidates of all votes since the last call, and resets the sketch.
-    pub fn finish(&mut self) -> Held {
+    pub fn finish(&mut self) -> Candidates {
         if self.stack.is_empty() {
             self.arcs = 0;
-            return std::mem::replace(&mut self.part, Held::NOTHING);
+            return std::mem::replace(&mut self.part, Candidates::NOTHING);
         }
         if self.arcs > 0 {
-            self.stack.push(std::mem::replace(&mut self.part, Held::NOTHING));
+            self.stack.push(std::mem::replace(&mut self.part, Candidates::NOTHING));
         }
         while self.stack.len() > 1 {
             self.merge_last();
         }
         (self.parts, self.arcs) = (0, 0);
-        self.stack.pop().unwrap_or(Held::NOTHING)
+        self.stack.pop().unwrap_or(Candidates::NOTHING)
     }
 }
 
-impl Held {
+impl Candidates {
     #[inline]
     fn take_all(&mut self, rule: Rule, votes: &[Vote]) {
         for vote in votes.iter().filter(|vote| vote.label != NO_LABEL && vote.weight > 0) {
@@ -219,8 +219,8 @@ mod tests {
         sums
     }
 
-    fn sketched(rule: Rule, votes: &[Vote]) -> Held {
-        let mut held = Held::NOTHING;
+    fn sketched(rule: Rule, votes: &[Vote]) -> Candidates {
+        let mut held = Candidates::NOTHING;
         held.take_all(rule, votes);
         held
     }
@@ -246,7 +246,7 @@ mod tests {
             order in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 5),
         ) {
             let rule = Rule::MisraGries(Slots::new(slots).unwrap());
-            let mut sketches: Vec<Held> = lists.iter().map(|list| sketched(rule, list)).collect();
+            let mut sketches: Vec<Candidates> = lists.iter().map(|list| sketched(rule, list)).collect();
             for (left, right) in order {
                 if sketches.len() == 1 {
                     break;
@@ -277,29 +277,29 @@ mod tests {
         fn votes_come_in_any_pieces(votes in any_votes(), cuts in prop::collection::vec(1usize..70, 40)) {
             for sketch in ["mg:3", "mg:3:one", "bm", "bm:one"] {
                 let Ok(crate::Counter::Sketch(sketch)) = sketch.parse() else { unreachable!() };
-                let mut poll = Poll::new(sketch);
-                poll.take(&votes);
-                let whole = poll.finish();
+                let mut vote_sketch = VoteSketch::new(sketch);
+                vote_sketch.take(&votes);
+                let whole = vote_sketch.finish();
                 let mut rest = &votes[..];
                 for cut in cuts.iter().chain(std::iter::repeat(&50)) {
                     let (here, behind) = rest.split_at(rest.len().min(*cut));
-                    poll.take(here);
+                    vote_sketch.take(here);
                     rest = behind;
                     if rest.is_empty() {
                         break;
                     }
                 }
-                prop_assert_eq!(poll.finish(), whole);
-                prop_assert!(poll.stack.capacity() <= LEVELS);
+                prop_assert_eq!(vote_sketch.finish(), whole);
+                prop_assert!(vote_sketch.stack.capacity() <= LEVELS);
             }
         }
 
         #[test]
         fn few_labels_are_counted_exactly(votes in prop::collection::vec((0u32..8, 0u32..9), 0..300)) {
             let votes: Vec<Vote> = votes.iter().map(|&(label, weight)| Vote { label, weight }).collect();
-            let mut poll = Poll::new(Sketch::NU_MG8);
-            poll.take(&votes);
-            let mut held = poll.finish();
+            let mut vote_sketch = VoteSketch::new(Sketch::NU_MG8);
+            vote_sketch.take(&votes);
+            let mut held = vote_sketch.finish();
             prop_assert_eq!(&held.candidates().collect::<BTreeMap<_, _>>(), &sums(&votes));
             let before = held;
             held.forget_weights();
@@ -326,8 +326,8 @@ mod tests {
     #[test]
     fn steps_of_the_definition() {
         let two = Rule::MisraGries(Slots::new(2).unwrap());
-        let mut held = Held::NOTHING;
-        let slots = |held: &Held| {
+        let mut held = Candidates::NOTHING;
+        let slots = |held: &Candidates| {
             let slots = |at: usize| (held.labels[at], held.weights[at]);
             [slots(0), slots(1)]
         };
@@ -343,7 +343,7 @@ mod tests {
         held.take(two, 6, 3);
         assert_eq!(slots(&held), [(NO_LABEL, 0), (NO_LABEL, 0)]);
 
-        let mut held = Held::NOTHING;
+        let mut held = Candidates::NOTHING;
         for (label, weight, expected) in
             [(7, 3, (7, 3)), (5, 2, (7, 1)), (5, 2, (5, 2)), (5, 1, (5, 3))]
         {

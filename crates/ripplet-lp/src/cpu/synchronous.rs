@@ -9,7 +9,7 @@
 //! Written columns are drafted in a second array and committed when the round settles.
 
 use super::drafts::Drafts;
-use super::field::{Desk, Field};
+use super::state::{LpState, Workspace};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds};
 use crate::{Label, Program, Round, RunError, State};
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) struct SyncRounds<'a, P> {
-    pub field: Field<'a, P>,
+    pub state: LpState<'a, P>,
     next: Vec<AtomicU32>,
     /// A draft per vertex, which equals its columns between rounds.
     drafts: Drafts,
@@ -29,40 +29,45 @@ pub(super) struct SyncRounds<'a, P> {
 
 impl<'a, P: Program> SyncRounds<'a, P> {
     /// Creates rounds that continue from this fingerprint.
-    pub fn new(field: Field<'a, P>, fingerprint: u64) -> Result<Self, OutOfMemory> {
-        let mut next = memory::with_room(field.labels.len())?;
-        next.par_extend(field.labels.par_iter().map(|l| AtomicU32::new(l.load(Relaxed))));
-        let drafts = Drafts::new(next.len(), field.columns.draft_len())?;
-        (0..next.len()).into_par_iter().for_each(|v| drafts.copy(v, &field.columns));
-        Ok(SyncRounds { field, next, drafts, fingerprint })
+    pub fn new(state: LpState<'a, P>, fingerprint: u64) -> Result<Self, OutOfMemory> {
+        let mut next = memory::with_room(state.labels.len())?;
+        next.par_extend(state.labels.par_iter().map(|l| AtomicU32::new(l.load(Relaxed))));
+        let drafts = Drafts::new(next.len(), state.columns.draft_len())?;
+        (0..next.len()).into_par_iter().for_each(|v| drafts.copy(v, &state.columns));
+        Ok(SyncRounds { state, next, drafts, fingerprint })
     }
 
     /// Chooses labels for the active vertices of some words, and makes these inactive.
-    fn choose(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
+    fn choose(&self, words: Range<usize>, clock: Clock, workspace: &mut Workspace) -> Round {
         self.keep_labels(words.clone());
-        self.choose_active(words, clock, desk)
+        self.choose_active(words, clock, workspace)
     }
 
     /// Copies the labels of the vertices of some words to the next ones.
     pub fn keep_labels(&self, words: Range<usize>) {
         let all = words.start * 64..(words.end * 64).min(self.next.len());
         for v in all {
-            self.next[v].store(self.field.label(v as u32), Relaxed);
+            self.next[v].store(self.state.label(v as u32), Relaxed);
         }
     }
 
     /// Chooses labels for the active vertices of some words, like [`SyncRounds::choose`], without
     /// copying the others' labels.
     #[inline]
-    pub fn choose_active(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
-        let Desk { sheet, vertices } = desk;
-        self.field.active.take(words, vertices);
+    pub fn choose_active(
+        &self,
+        words: Range<usize>,
+        clock: Clock,
+        workspace: &mut Workspace,
+    ) -> Round {
+        let Workspace { scratch, vertices } = workspace;
+        self.state.active.take(words, vertices);
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
-        self.field.for_each(vertices, |_, v| {
-            let choice = self.field.choose(v, clock, sheet);
+        self.state.for_each(vertices, |_, v| {
+            let choice = self.state.choose(v, clock, scratch);
             self.next[v as usize].store(choice.label, Relaxed);
             if choice.redrafted {
-                self.drafts.put(v as usize, &sheet.draft);
+                self.drafts.put(v as usize, &scratch.draft);
             }
             tally.count(choice);
         });
@@ -70,45 +75,45 @@ impl<'a, P: Program> SyncRounds<'a, P> {
     }
 
     /// Commits the choices and activates neighbours; returns the number of vertices that changed.
-    pub fn show(&mut self) -> u64 {
-        std::mem::swap(&mut self.field.labels, &mut self.next);
+    pub fn commit(&mut self) -> u64 {
+        std::mem::swap(&mut self.state.labels, &mut self.next);
         let vertices = self.next.len();
-        let (changed, print) = (0..vertices.div_ceil(Desk::VERTICES))
+        let (changed, print) = (0..vertices.div_ceil(Workspace::VERTICES))
             .into_par_iter()
             .map(|task| {
-                let start = task * Desk::VERTICES;
-                let part = start..(start + Desk::VERTICES).min(vertices);
-                self.field.at_desk(|desk| self.settle(part, desk))
+                let start = task * Workspace::VERTICES;
+                let part = start..(start + Workspace::VERTICES).min(vertices);
+                self.state.with_workspace(|workspace| self.settle(part, workspace))
             })
             .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.wrapping_add(b.1)));
-        self.field.end_round();
+        self.state.end_round();
         self.fingerprint = self.fingerprint.wrapping_add(print);
         changed
     }
 
     /// Settles a range of vertices after the swap, when `next` has the old labels. Returns the
     /// number of changes and their fingerprint.
-    fn settle(&self, part: Range<usize>, desk: &mut Desk) -> (u64, u64) {
+    fn settle(&self, part: Range<usize>, workspace: &mut Workspace) -> (u64, u64) {
         let before = |v: u32| self.next[v as usize].load(Relaxed);
-        let relabelled = |v: u32| before(v) != self.field.label(v);
+        let relabelled = |v: u32| before(v) != self.state.label(v);
         let changed = |v: &u32| relabelled(*v) || self.redrafted(*v);
-        desk.vertices.clear();
-        desk.vertices.extend((part.start as u32..part.end as u32).filter(changed));
+        workspace.vertices.clear();
+        workspace.vertices.extend((part.start as u32..part.end as u32).filter(changed));
         let mut print = 0u64;
-        self.field.for_each_changed(&desk.vertices, |_, v| {
-            let (before, now) = (before(v), self.field.label(v));
-            self.field.shift_total(v, before, now);
-            self.field.wake_neighbors(v, now, before != now);
+        self.state.for_each_changed(&workspace.vertices, |_, v| {
+            let (before, now) = (before(v), self.state.label(v));
+            self.state.shift_total(v, before, now);
+            self.state.activate_neighbors(v, now, before != now);
             print = print.wrapping_add(trace(v, now)).wrapping_sub(trace(v, before));
             print = print.wrapping_add(self.commit_draft(v));
         });
-        (desk.vertices.len() as u64, print)
+        (workspace.vertices.len() as u64, print)
     }
 
     /// Returns whether a vertex's columns are about to change.
     #[inline]
     fn redrafted(&self, v: u32) -> bool {
-        let columns = &self.field.columns;
+        let columns = &self.state.columns;
         let drafted = || columns.written(v).zip(self.drafts.get(v as usize));
         columns.draft_len() > 0 && drafted().any(|(value, next)| value.load(Relaxed) != next)
     }
@@ -118,7 +123,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
     fn commit_draft(&self, v: u32) -> u64 {
         let mut print = 0u64;
         for (index, (value, next)) in
-            self.field.columns.written(v).zip(self.drafts.get(v as usize)).enumerate()
+            self.state.columns.written(v).zip(self.drafts.get(v as usize)).enumerate()
         {
             // Each value of a column has its own key in the fingerprint.
             let place = mix(v ^ mix(index as u32 + 1));
@@ -131,21 +136,22 @@ impl<'a, P: Program> SyncRounds<'a, P> {
 
 impl<P: Program> Rounds for SyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let clock = self.field.begin_round(index);
-        let mut round =
-            self.field.for_active_words(observer, |words, desk| self.choose(words, clock, desk))?;
-        round.changed = self.show();
+        let clock = self.state.begin_round(index);
+        let mut round = self
+            .state
+            .for_active_words(observer, |words, workspace| self.choose(words, clock, workspace))?;
+        round.changed = self.commit();
         round.fingerprint = Some(self.fingerprint);
         Ok(round)
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
-        Ok(self.field.state())
+        Ok(self.state.state())
     }
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         drop((self.next, self.drafts));
-        Ok(self.field.finish())
+        Ok(self.state.finish())
     }
 }
 

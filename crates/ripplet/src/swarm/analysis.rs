@@ -128,7 +128,7 @@ impl Analysis {
             Analysis::Lcc(lcc) => lcc.plan(graph, threads),
             Analysis::Distances { lengths: Lengths::Hops } => apsp::plan_of_rows(graph, threads),
             Analysis::Distances { lengths: Lengths::Weights } => {
-                apsp::plan_of_weighed_rows(graph, threads)
+                apsp::plan_of_weighted_rows(graph, threads)
             }
             Analysis::Reach { lengths } => apsp::plan_of_reach(graph, lengths, threads),
             Analysis::Summary { lengths } => apsp::plan_of_summary(graph, lengths, threads),
@@ -316,11 +316,11 @@ fn hand_out(
         }),
         Lengths::Weights => {
             let unit = graph.weight_scale().weight(1);
-            apsp::weighed_rows(graph, observer, |source, row: &[u64]| {
+            apsp::weighted_rows(graph, observer, |source, row: &[u64]| {
                 hand_over(
                     source,
                     &mut row.iter().map(|&distance| match distance {
-                        apsp::NO_WEIGHED_WAY => f64::INFINITY,
+                        apsp::NO_WEIGHTED_PATH => f64::INFINITY,
                         distance => distance as f64 * unit,
                     }),
                 )

@@ -63,11 +63,11 @@ impl Weighing {
 
 /// The graphs as a batch; `keep` is whether loops and duplicates are kept.
 pub fn batch(graphs: &[Edges], directed: bool, keep: bool) -> GraphBatch {
-    weighed_batch(graphs, directed, keep, Weighing::Not)
+    weighted_batch(graphs, directed, keep, Weighing::Not)
 }
 
 /// The graphs as a batch with weights.
-pub fn weighed_batch(
+pub fn weighted_batch(
     graphs: &[Edges],
     directed: bool,
     keep: bool,

@@ -1,6 +1,6 @@
 //! Guarantees of runs: memory, cancelling, and that parts give the same results as the whole.
 
-use super::machines::{Found, Weighing, batch, bits, on_cpu, on_device, weighed_batch};
+use super::machines::{Found, Weighing, batch, bits, on_cpu, on_device, weighted_batch};
 use crate::lcc::graphs::Edges;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::Observer;
@@ -207,7 +207,7 @@ fn rows_of_a_graph_alone() {
 #[test]
 fn edges_without_length_are_refused_where_ways_are_counted() {
     let graphs = [Edges::undirected(40, (1..40).map(|v| (0, v)))];
-    let graphs = weighed_batch(&graphs, false, false, Weighing::FewAndNone);
+    let graphs = weighted_batch(&graphs, false, false, Weighing::FewAndNone);
     let (mut swarm, lengths) = (on_shim(), Lengths::Weights);
     let refused = [
         swarm.betweenness(graphs.all(), false, lengths, &()).unwrap_err(),
@@ -223,11 +223,11 @@ fn edges_without_length_are_refused_where_ways_are_counted() {
 fn distances_that_may_add_up_to_more_than_64_bits_are_refused() {
     let path = |n: u32| [Edges::undirected(n, (1..n).map(|v| (v - 1, v)))];
     let (mut swarm, lengths) = (on_shim(), Lengths::Weights);
-    let graphs = weighed_batch(&path(70_000), false, false, Weighing::Huge);
+    let graphs = weighted_batch(&path(70_000), false, false, Weighing::Huge);
     let refused = swarm.reach(graphs.all(), lengths, &()).unwrap_err().to_string();
     assert!(refused.contains("64 bits") && refused.contains("--device cpu"), "{refused}");
     // The limit concerns weights only.
-    let graphs = weighed_batch(&path(50), false, false, Weighing::Huge);
+    let graphs = weighted_batch(&path(50), false, false, Weighing::Huge);
     let question = Question::Summaries { lengths };
     let found = on_device(&mut swarm, graphs.all(), question, &()).unwrap();
     assert_eq!(found, on_cpu(graphs.all(), question));

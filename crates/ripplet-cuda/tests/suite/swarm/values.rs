@@ -1,7 +1,7 @@
 //! Values of random batches, and of batches with graphs of every class.
 
 use super::machines::{
-    Weighing, batch, check, questions, questions_of_distances, tunings, weighed_batch,
+    Weighing, batch, check, questions, questions_of_distances, tunings, weighted_batch,
 };
 use crate::lcc::graphs::Edges;
 use crate::machines::is_thorough;
@@ -56,7 +56,7 @@ proptest! {
         many in any::<bool>(),
     ) {
         let weighing = if many { Weighing::Many } else { Weighing::Few };
-        let graphs = weighed_batch(&graphs, directed, keep, weighing);
+        let graphs = weighted_batch(&graphs, directed, keep, weighing);
         check(&graphs, &questions(Lengths::Weights), tunings()[tuning], order);
     }
 }
@@ -71,13 +71,13 @@ fn weights_of_every_kind() {
     let graphs = [ring(1), ring(2), ring(65), ring(0), scattered(90, 4), scattered(40, 9)];
     for (order, tuning) in (0..).zip(tunings()) {
         let (directed, keep) = (order % 2 == 0, order > 1);
-        let some = weighed_batch(&graphs, directed, keep, Weighing::Few);
+        let some = weighted_batch(&graphs, directed, keep, Weighing::Few);
         check(&some, &questions(Lengths::Weights), tuning, order);
-        let none = weighed_batch(&graphs, directed, keep, Weighing::FewAndNone);
+        let none = weighted_batch(&graphs, directed, keep, Weighing::FewAndNone);
         check(&none, &questions_of_distances(Lengths::Weights), tuning, order);
     }
     // With lengths in hops, weights change nothing.
-    let some = weighed_batch(&graphs, true, false, Weighing::Many);
+    let some = weighted_batch(&graphs, true, false, Weighing::Many);
     check(&some, &questions(Lengths::Hops), tunings()[0], 0);
     // A graph without weights has arcs of length 1.
     check(&batch(&graphs, false, false), &questions(Lengths::Weights), tunings()[1], 1);

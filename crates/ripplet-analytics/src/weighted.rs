@@ -1,14 +1,14 @@
 //! All-pairs distances by weights, and their statistics per vertex.
 
 use crate::dijkstra::{Dijkstra, UNREACHED};
-use crate::eights::sum_over;
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
+use crate::pairwise::sum_over;
 use crate::reach::Reach;
 use crate::run::go_on;
 use crate::searches::{Searches, bytes_of_searches};
+use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{self, PerVertex, Place, Swarm};
 use crate::tally::Nearness;
-use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
@@ -64,10 +64,10 @@ fn gather<L: Lists, T: Gather>(
 pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
     let vertices = graph.vertices();
     let sum = size_of::<T>() as u64;
-    let desk = bytes_of_searches(vertices) + u64::from(GROUP) * sum;
+    let workspace = bytes_of_searches(vertices) + u64::from(GROUP) * sum;
     Plan::default()
         .with("sums", sum * u64::from(vertices))
-        .with("searches, one a thread", (threads as u64).saturating_mul(desk))
+        .with("searches, one a thread", (threads as u64).saturating_mul(workspace))
 }
 
 /// Returns the statistics of each source vertex of a graph.
@@ -92,12 +92,12 @@ pub(crate) fn of_graph<T: Gather>(
             let work = |(search, sums): &mut (Searches, Vec<T>), sources: Range<VertexId>| {
                 gather(search, lists, sources, sums, observer)
             };
-            let take = |first: VertexId, desks: &[(Searches, Vec<T>)]| {
-                let of_groups = sums[first as usize..].chunks_mut(GROUP as usize).zip(desks);
+            let take = |first: VertexId, workspaces: &[(Searches, Vec<T>)]| {
+                let of_groups = sums[first as usize..].chunks_mut(GROUP as usize).zip(workspaces);
                 of_groups.for_each(|(to, (_, sums))| to.copy_from_slice(&sums[..to.len()]));
                 Ok::<_, RunError>(())
             };
-            Waves { make, work, take, observer }.run(lists.vertices())?;
+            SourceBatches { make, work, take, observer }.run(lists.vertices())?;
             Ok(sums)
         }
     }
@@ -108,8 +108,8 @@ pub(crate) fn of_graph<T: Gather>(
 /// Returns the memory of [`fill_batch`] on `threads` threads, without the output.
 pub(crate) fn plan_of_batch<T>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     let vertices = swarm::largest(graphs);
-    let desk = bytes_of_searches(vertices) + size_of::<T>() as u64 * u64::from(vertices);
-    Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(desk))
+    let workspace = bytes_of_searches(vertices) + size_of::<T>() as u64 * u64::from(vertices);
+    Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(workspace))
 }
 
 /// Returns `value` of each vertex's statistics, graph by graph.

@@ -15,7 +15,7 @@ pub(crate) fn sources(group: u32, vertices: u32) -> Range<VertexId> {
 }
 
 /// Work on groups of sources, one at a time per thread; results are consumed in order.
-pub(crate) struct Waves<'a, Make, Work, Take> {
+pub(crate) struct SourceBatches<'a, Make, Work, Take> {
     /// Creates a thread's workspace for a number of vertices.
     pub make: Make,
     /// Works on the sources of a group in a workspace.
@@ -26,7 +26,7 @@ pub(crate) struct Waves<'a, Make, Work, Take> {
     pub observer: &'a dyn Observer,
 }
 
-impl<Make, Work, Take> Waves<'_, Make, Work, Take> {
+impl<Make, Work, Take> SourceBatches<'_, Make, Work, Take> {
     pub fn run<D, E>(mut self, vertices: u32) -> Result<(), E>
     where
         D: Send + Sync,
@@ -37,18 +37,18 @@ impl<Make, Work, Take> Waves<'_, Make, Work, Take> {
     {
         let groups = vertices.div_ceil(GROUP);
         let threads = rayon::current_num_threads().min(groups as usize);
-        let mut desks = memory::with_room(threads).map_err(RunError::from)?;
+        let mut workspaces = memory::with_room(threads).map_err(RunError::from)?;
         for _ in 0..threads {
-            desks.push((self.make)(vertices).map_err(RunError::from)?);
+            workspaces.push((self.make)(vertices).map_err(RunError::from)?);
         }
         for first in (0..groups).step_by(threads.max(1)) {
-            let of_groups = desks.par_iter_mut().zip(first..groups).with_max_len(1);
-            of_groups.try_for_each(|(desk, group)| {
+            let of_groups = workspaces.par_iter_mut().zip(first..groups).with_max_len(1);
+            of_groups.try_for_each(|(workspace, group)| {
                 go_on(self.observer)?;
-                (self.work)(desk, sources(group, vertices))
+                (self.work)(workspace, sources(group, vertices))
             })?;
             let taken = (groups - first).min(threads as u32);
-            (self.take)(first * GROUP, &desks[..taken as usize])?;
+            (self.take)(first * GROUP, &workspaces[..taken as usize])?;
             self.observer.on_progress(f64::from(first + taken) / f64::from(groups));
         }
         Ok(())

@@ -1,4 +1,4 @@
-// Thread-mapped vertices (kernel `ripplet_choose_low`): degrees up to 16 if votes are counted, otherwise up
+// Thread-mapped vertices (kernel `ripplet_choose_by_thread`): degrees up to 16 if votes are counted, otherwise up
 // to 8. A lane has all votes of a vertex in its registers and sorts them there. Shared memory: per warp, 32
 // `Member`s and a row of `LOW_KEYS + 1` keys a lane.
 #pragma once
@@ -6,7 +6,7 @@
 namespace ripplet {
 
 // The number of degree classes counted here. Few registers a lane let more warps fit a multiprocessor than in
-// `choose_middle`, so this is a kernel of its own. A sketch with as many slots as a vertex has arcs loses
+// `choose_by_lanes`, so this is a kernel of its own. A sketch with as many slots as a vertex has arcs loses
 // nothing, so sorting gives the same result (`LOSSLESS`); with fewer slots, a lane takes the vertex if one
 // lane holds the whole sketch.
 constexpr u32 ALL_LOW = UNIT ? 3 : 2;
@@ -18,19 +18,19 @@ constexpr u32 LOW = SKETCH_SLOTS == 0 ? ALL_LOW : GROUP == 1 ? 2 : LOSSLESS;
 
 // Finds the label that wins a vertex's votes, at most `KEYS` of them. `row` is the lane's row of shared
 // memory. All lanes of a warp call it together; a lane without a vertex passes one without arcs.
-template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& member, Key* row) {
+template <u32 KEYS> RIPPLET_FN Decision decide_by_thread(const Run& run, const Member& member, Key* row) {
     constexpr bool SKETCHES = SKETCH_SLOTS > 0 && (KEYS == 4 ? LOSSLESS < 1 : LOSSLESS < 2);
     const Chooser v(run, member.id, member.label);
     const u32 degree = member.place.degree();
     Arc arcs[KEYS];
     if constexpr (SKETCHES) {
         // The result of a sketch depends on the order of the votes.
-        const Sketched vertex = Sketched::of(run.field, member);
-        Cursor cursor = Cursor::at(run.field, vertex.place, vertex.start);
+        const Sketched vertex = Sketched::of(run.state, member);
+        Cursor cursor = Cursor::at(run.state, vertex.place, vertex.start);
 #pragma unroll
         for (u32 at = 0; at < KEYS; at++) arcs[at] = at < degree ? cursor.next() : Arc{U32_MAX, 0};
     } else {
-        Cursor cursor = Cursor::at(run.field, member.place, 0);
+        Cursor cursor = Cursor::at(run.state, member.place, 0);
 #pragma unroll
         for (u32 at = 0; at < KEYS; at++) arcs[at] = at < degree ? cursor.next() : Arc{U32_MAX, 0};
     }
@@ -43,7 +43,7 @@ template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& me
         cast += weight_of(keys[at]);
         if (label_of(keys[at]) == v.label) own += weight_of(keys[at]);
     }
-    Ended end = {{}, cast, 0};
+    Decision end = {{}, cast, 0};
     if constexpr (SKETCHES) {
         Slots slots = Slots::nothing();
 #pragma unroll
@@ -61,11 +61,11 @@ template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& me
 
 // Updates the members of a class, a lane per vertex.
 template <u32 KEYS>
-RIPPLET_FN void choose_few(const Run& run, Turn turn, u32 of_class, Key* row, Seen* seen) {
-    const Field& field = run.field;
-    const Members members(field, of_class);
-    const u32 count = members_until(field, turn, of_class);
-    u32* const taken = &takers(field, turn).taken[of_class];
+RIPPLET_FN void choose_by_thread(const Run& run, Phase phase, u32 of_class, Key* row, ThreadCounters* counters) {
+    const LpState& state = run.state;
+    const Members members(state, of_class);
+    const u32 count = members_until(state, phase, of_class);
+    u32* const taken = &work_counters(state, phase).taken[of_class];
     // Takes several batches of 32 at once if there are many, to save atomics.
     const u32 share = count / (gridDim.x * BLOCK) / 8;
     const u32 together = 32 * min(max(share, 1u), 8u);
@@ -74,21 +74,21 @@ RIPPLET_FN void choose_few(const Run& run, Turn turn, u32 of_class, Key* row, Se
         for (; first < end_of_taken; first += 32) {
             const u32 item = first + lane_id();
             const bool present = item < count;
-            const Member member = present ? member_of(field, members[item]) : Member{};
-            const Ended end = end_of_few<KEYS>(run, member, row);
+            const Member member = present ? member_of(state, members[item]) : Member{};
+            const Decision end = decide_by_thread<KEYS>(run, member, row);
             const Chooser v(run, member.id, member.label);
-            if (present) end_turn_of(run, turn, of_class, item, member.place.degree(), v, end, seen);
+            if (present) end_update_of(run, phase, of_class, item, member.place.degree(), v, end, counters);
             __syncwarp();
         }
     }
 }
 
-RIPPLET_FN void choose_low(const Run& run, Turn turn, Seen* seen) {
+RIPPLET_FN void choose_low_classes(const Run& run, Phase phase, ThreadCounters* counters) {
     unsigned char* memory = sorting_memory<LOW_KEYS>();
     Key* row = (Key*)(memory + 32 * sizeof(Member)) + lane_id() * (LOW_KEYS + 1);
-    if constexpr (LOW > 2) choose_sorted<16>(run, turn, UP_TO_16, Lanes<1>{1}, memory, seen);
-    if constexpr (LOW > 1) choose_few<8>(run, turn, UP_TO_8, row, seen);
-    if constexpr (LOW > 0) choose_few<4>(run, turn, UP_TO_4, row, seen);
+    if constexpr (LOW > 2) choose_sorted<16>(run, phase, UP_TO_16, Lanes<1>{1}, memory, counters);
+    if constexpr (LOW > 1) choose_by_thread<8>(run, phase, UP_TO_8, row, counters);
+    if constexpr (LOW > 0) choose_by_thread<4>(run, phase, UP_TO_4, row, counters);
 }
 
 }  // namespace ripplet

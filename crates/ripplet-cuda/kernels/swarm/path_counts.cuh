@@ -54,7 +54,7 @@ template <class Step> struct Rows {
 
 // Initialises the search: a source has step 0 and one path.
 template <class Team, class Step>
-RIPPLET_FN void begin_ways(const Team& team, const Rows<Step>& rows, u32 n, u32 first) {
+RIPPLET_FN void begin_path_counts(const Team& team, const Rows<Step>& rows, u32 n, u32 first) {
     typedef typename Rows<Step>::Place Place;
     const u32 source = team.rank() % EIGHT;
     const bool is_there = first + source < n;
@@ -85,10 +85,10 @@ RIPPLET_FN void step_ahead(const Team& team, const Lists& ahead, const Rows<Step
 
 // Counts the paths to all vertices behind the first step; returns the last step.
 template <class Team, class Lists, class Step>
-RIPPLET_FN u32 count_ways(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
+RIPPLET_FN u32 count_paths(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
     typedef typename Rows<Step>::Place Place;
     const u32 source = team.rank() % EIGHT, bit = 1u << source;
-    const f64* const ways_of = rows.passed + source;
+    const f64* const path_counts_of = rows.passed + source;
     bool any =
         mark<Place>(team, behind, rows.marks, n, [&](u32, Place at) { return rows.steps[at] == 1; });
     for (u32 step = 2;; step++) {
@@ -97,13 +97,13 @@ RIPPLET_FN u32 count_ways(const Team& team, const Lists& behind, Rows<Step>& row
         any = mark<Place>(team, behind, rows.marks, n, [&](u32 v, Place at) {
             if (rows.steps[at] != rows.NOT_YET) return false;
             const u32 begin = behind.begin(v), end = behind.end(v);
-            f64 ways = 0.0;
+            f64 path_counts = 0.0;
             for (u32 place = begin; place < end; place++) {
                 const u32 from = behind.at(v, begin, place);
-                if (rows.marks.here[from] & bit) ways += ways_of[(Place)from * EIGHT];
+                if (rows.marks.here[from] & bit) path_counts += path_counts_of[(Place)from * EIGHT];
             }
-            if (ways == 0.0) return false;
-            rows.passed[at] = ways;
+            if (path_counts == 0.0) return false;
+            rows.passed[at] = path_counts;
             rows.steps[at] = (Step)step;
             return true;
         });
@@ -112,10 +112,10 @@ RIPPLET_FN u32 count_ways(const Team& team, const Lists& behind, Rows<Step>& row
 
 // Counts paths by weights. A vertex whose paths are counted stays marked. Returns the last step.
 template <class Team, class Lists, class Step>
-RIPPLET_FN u32 count_weighed_ways(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
+RIPPLET_FN u32 count_weighted_paths(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
     typedef typename Rows<Step>::Place Place;
     const u32 source = team.rank() % EIGHT, bit = 1u << source;
-    const f64* const ways_of = rows.passed + source;
+    const f64* const path_counts_of = rows.passed + source;
     const u64* const length_of = rows.lengths.length + source;
     bool any = true;
     mark<Place>(team, behind, rows.marks, n, [&](u32, Place at) { return rows.steps[at] == 0; });
@@ -128,7 +128,7 @@ RIPPLET_FN u32 count_weighed_ways(const Team& team, const Lists& behind, Rows<St
             const u64 length = rows.lengths.length[at];
             if (length == Lengths::UNREACHED) return false;
             const u32 begin = behind.begin(v), end = behind.end(v);
-            f64 ways = 0.0;
+            f64 path_counts = 0.0;
             for (u32 place = begin; place < end; place++) {
                 const u32 from = behind.at(v, begin, place);
                 if (from == v) continue;
@@ -136,9 +136,9 @@ RIPPLET_FN u32 count_weighed_ways(const Team& team, const Lists& behind, Rows<St
                 // Skips farther neighbours, and unreached ones, whose length is the largest number.
                 if (until >= length || until + behind.weight(place, end) != length) continue;
                 if (!(rows.marks.here[from] & bit)) return false;
-                ways += ways_of[(Place)from * EIGHT];
+                path_counts += path_counts_of[(Place)from * EIGHT];
             }
-            rows.passed[at] = ways;
+            rows.passed[at] = path_counts;
             rows.steps[at] = (Step)step;
             any = true;
             return true;
@@ -162,9 +162,9 @@ RIPPLET_FN void share_out(const Team& team, const Lists& ahead, Rows<Step>& rows
                 const u32 to = ahead.at(v, begin, place);
                 if (is_next(v, to, place, end)) share += passed_by[(Place)to * EIGHT];
             }
-            const f64 ways = rows.passed[at];
-            rows.passed[at] = 1.0 / ways + share;
-            rows.through[at] = QUESTION == EDGES ? ways : ways * share;
+            const f64 path_counts = rows.passed[at];
+            rows.passed[at] = 1.0 / path_counts + share;
+            rows.through[at] = QUESTION == EDGES ? path_counts : path_counts * share;
             return true;
         });
         team.sync();
@@ -197,14 +197,14 @@ RIPPLET_FN void add_arcs(const State& state, const Team& team, const Member& gra
         const u32 begin = v < n ? ahead.begin(v) : 0, end = v < n ? ahead.end(v) : 0;
         const Place at = (Place)v * EIGHT + source;
         const bool is_reached = v < n && rows.steps[at] < rows.NEVER;
-        const f64 ways = is_reached ? rows.through[at] : 0.0;
+        const f64 path_counts = is_reached ? rows.through[at] : 0.0;
         // All lanes of a warp stay together for the shuffles.
         const u32 longest = warp_max(end - begin);
         for (u32 place = begin; place < begin + longest; place++) {
             f64 along = 0.0;
             if (place < end && is_reached) {
                 const u32 to = ahead.at(v, begin, place);
-                if (is_next(v, to, place, end)) along = ways * rows.passed[(Place)to * EIGHT + source];
+                if (is_next(v, to, place, end)) along = path_counts * rows.passed[(Place)to * EIGHT + source];
             }
             const f64 sum = sum_of_eight(along);
             if (place < end && source == 0)
@@ -220,9 +220,9 @@ RIPPLET_FN void lead_by_arcs(const State& state, const Team& team, const Member&
                              const Lists& behind, const Lists& ahead, Rows<Step>& rows) {
     typedef typename Rows<Step>::Place Place;
     const u32 n = graph.vertices, source = team.rank() % EIGHT, bit = 1u << source;
-    begin_ways(team, rows, n, unit * EIGHT);
+    begin_path_counts(team, rows, n, unit * EIGHT);
     step_ahead(team, ahead, rows, n, unit * EIGHT);
-    const u32 last = count_ways(team, behind, rows, n);
+    const u32 last = count_paths(team, behind, rows, n);
     share_out(team, ahead, rows, n, last,
               [&](u32, u32 to, u32, u32) { return (rows.marks.here[to] & bit) != 0; });
     if constexpr (QUESTION == EDGES) {
@@ -242,8 +242,8 @@ RIPPLET_FN void lead_by_weight(const State& state, const Team& team, const Membe
     typedef typename Rows<Step>::Place Place;
     const u32 n = graph.vertices;
     search_by_weight<Place>(team, behind, rows.lengths, rows.marks, n, unit);
-    begin_ways(team, rows, n, unit * EIGHT);
-    const u32 last = count_weighed_ways(team, behind, rows, n);
+    begin_path_counts(team, rows, n, unit * EIGHT);
+    const u32 last = count_weighted_paths(team, behind, rows, n);
     const u64* const length_of = rows.lengths.length + team.rank() % EIGHT;
     const auto is_next = [&](u32 v, u32 to, u32 place, u32 end) {
         const u64 until = length_of[(Place)v * EIGHT];

@@ -3,7 +3,7 @@
 use super::graphs::Edges;
 use super::random::any_edges;
 use proptest::prelude::*;
-use ripplet_analytics::apsp::{self, NO_WEIGHED_WAY};
+use ripplet_analytics::apsp::{self, NO_WEIGHTED_PATH};
 use ripplet_analytics::betweenness::betweenness;
 use ripplet_analytics::closeness::{Closeness, closeness};
 use ripplet_analytics::{Lengths, RunError};
@@ -13,7 +13,7 @@ const MEASURES: [Closeness; 3] =
     [Closeness::Reciprocal, Closeness::WassermanFaust, Closeness::Harmonic];
 
 /// Generates edges whose weights are eighths from `least` on: sums are exact, and many are equal.
-pub fn weighed_edges(least: u32) -> impl Strategy<Value = Edges> {
+pub fn weighted_edges(least: u32) -> impl Strategy<Value = Edges> {
     let weights = prop::collection::vec(least..7, 1500);
     (any_edges(), weights, prop_oneof![Just(1.0), Just(0.125)]).prop_map(
         |(edges, weights, unit)| {
@@ -59,21 +59,21 @@ impl Oracle {
     }
 
     /// Returns the numbers of shortest paths between all vertices, if no length is 0.
-    pub fn ways(&self) -> Vec<Vec<f64>> {
+    pub fn path_counts(&self) -> Vec<Vec<f64>> {
         let n = self.n();
         let of = |s: usize| {
             let mut order: Vec<usize> =
                 (0..n).filter(|&t| self.distances[s][t].is_finite()).collect();
             order.sort_by(|&a, &b| self.distances[s][a].total_cmp(&self.distances[s][b]));
-            let mut ways = vec![0.0; n];
-            ways[s] = 1.0;
+            let mut path_counts = vec![0.0; n];
+            path_counts[s] = 1.0;
             for t in order.into_iter().filter(|&t| t != s) {
                 let last = |&v: &usize| {
                     v != t && self.distances[s][v] + self.lengths[v][t] == self.distances[s][t]
                 };
-                ways[t] = (0..n).filter(last).map(|v| ways[v]).sum();
+                path_counts[t] = (0..n).filter(last).map(|v| path_counts[v]).sum();
             }
-            ways
+            path_counts
         };
         (0..n).map(of).collect()
     }
@@ -94,13 +94,13 @@ impl Oracle {
         }
     }
 
-    fn betweenness(&self, ways: &[Vec<f64>], v: usize) -> f64 {
+    fn betweenness(&self, path_counts: &[Vec<f64>], v: usize) -> f64 {
         let all = || (0..self.n()).filter(move |&s| s != v);
         let share = |s: usize, t: usize| {
             let passes = s != t
                 && self.distances[s][t].is_finite()
                 && self.distances[s][v] + self.distances[v][t] == self.distances[s][t];
-            if passes { ways[s][v] * ways[v][t] / ways[s][t] } else { 0.0 }
+            if passes { path_counts[s][v] * path_counts[v][t] / path_counts[s][t] } else { 0.0 }
         };
         all().flat_map(|s| all().map(move |t| share(s, t))).sum()
     }
@@ -108,11 +108,11 @@ impl Oracle {
 
 impl Oracle {
     /// Returns the sum over all pairs of the share of shortest paths that contain an arc.
-    pub fn along(&self, ways: &[Vec<f64>], from: usize, to: usize) -> f64 {
+    pub fn along(&self, path_counts: &[Vec<f64>], from: usize, to: usize) -> f64 {
         let share = |s: usize, t: usize| {
             let way = self.distances[s][from] + self.lengths[from][to] + self.distances[to][t];
             let goes = from != to && way.is_finite() && way == self.distances[s][t];
-            if goes { ways[s][from] * ways[to][t] / ways[s][t] } else { 0.0 }
+            if goes { path_counts[s][from] * path_counts[to][t] / path_counts[s][t] } else { 0.0 }
         };
         (0..self.n()).flat_map(|s| (0..self.n()).map(move |t| share(s, t))).sum()
     }
@@ -132,19 +132,19 @@ fn rows(graph: &Graph) -> Vec<Vec<f64>> {
     let take = |source: VertexId, row: &[u64]| {
         assert_eq!(source as usize, rows.len());
         let real = |&stored: &u64| match stored {
-            NO_WEIGHED_WAY => f64::INFINITY,
+            NO_WEIGHTED_PATH => f64::INFINITY,
             stored => scale.weight(stored),
         };
         rows.push(row.iter().map(real).collect());
         Ok::<_, RunError>(())
     };
-    apsp::weighed_rows(graph, &mut (), take).unwrap();
+    apsp::weighted_rows(graph, &mut (), take).unwrap();
     rows
 }
 
 proptest! {
     #[test]
-    fn distances_are_the_definitions(edges in weighed_edges(0), keep in any::<bool>()) {
+    fn distances_are_the_definitions(edges in weighted_edges(0), keep in any::<bool>()) {
         let (oracle, graph) = (Oracle::new(&edges), edges.graph_of(1 << 20, keep));
         prop_assert_eq!(&rows(&graph), &oracle.distances);
         let n = oracle.n();
@@ -178,14 +178,14 @@ proptest! {
     }
 
     #[test]
-    fn betweenness_is_the_definition(edges in weighed_edges(1), keep in any::<bool>()) {
+    fn betweenness_is_the_definition(edges in weighted_edges(1), keep in any::<bool>()) {
         let (oracle, graph) = (Oracle::new(&edges), edges.graph_of(1 << 20, keep));
-        let ways = oracle.ways();
+        let path_counts = oracle.path_counts();
         let found = betweenness(&graph, false, Lengths::Weights, &mut ()).unwrap();
         let normalized = betweenness(&graph, true, Lengths::Weights, &mut ()).unwrap();
         let n = oracle.n() as f64;
         for v in 0..oracle.n() {
-            let both = oracle.betweenness(&ways, v);
+            let both = oracle.betweenness(&path_counts, v);
             let expected = if edges.directed { both } else { both / 2.0 };
             prop_assert!(close(found[v], expected), "{v}: {}, not {expected}", found[v]);
             let share = both / ((n - 1.0) * (n - 2.0)).max(1.0);
@@ -260,8 +260,8 @@ fn lengths_as_long_as_they_get() {
         let found = apsp::summary(&graph, Lengths::Weights, &mut ()).unwrap();
         let longest = u64::from(u32::MAX) * u64::from(n - 1);
         assert_eq!((found.whole.diameter, found.eccentricities[0]), (longest, longest));
-        let ways = u128::from(n - 1) * u128::from(n) * u128::from(n + 1) / 6;
-        assert_eq!(found.whole.sum, u128::from(u32::MAX) * ways);
+        let path_counts = u128::from(n - 1) * u128::from(n) * u128::from(n + 1) / 6;
+        assert_eq!(found.whole.sum, u128::from(u32::MAX) * path_counts);
     }
 }
 

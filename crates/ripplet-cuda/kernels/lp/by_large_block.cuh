@@ -1,7 +1,7 @@
-// Large vertices, first attempt (kernel `ripplet_choose_scanned`): a block of 1024 threads per vertex of 4097
+// Large vertices, first attempt (kernel `ripplet_choose_by_block`): a block of 1024 threads per vertex of 4097
 // to `scan_most` arcs (GLP, section 4.1). A hash table in shared memory counts exactly the labels that find a
 // slot; a count-min sketch bounds the votes of all others. Mostly the winner in the table beats that bound.
-// If it does not, the vertex is left to `spread.cuh`, which counts every label.
+// If it does not, the vertex is left to `by_grid.cuh`, which counts every label.
 //
 // Shared memory (`scan_shared` bytes): reductions | sketch, 8 KiB | table, labels and sums.
 #pragma once
@@ -52,7 +52,7 @@ template <class Sum> struct ScannedSums {
         if constexpr (COMPRESSED) {
             // The tables occupy the memory that decoded arcs would need, so each arc is counted as it is
             // decoded.
-            each_arc_by_warps(v.run->field, place, 0, degree, threadIdx.x / 32, SCAN_BLOCK / 32,
+            each_arc_by_warps(v.run->state, place, 0, degree, threadIdx.x / 32, SCAN_BLOCK / 32,
                               [&](u32, const Arc& arc) { any_outside |= add(vote_of(v, arc), probes); });
         } else {
             for (u64 first = 0; first < degree; first += SCAN_STEP) {
@@ -64,7 +64,7 @@ template <class Sum> struct ScannedSums {
         outside = team.count(any_outside) > 0 ? sketch.bound(team) : 0;
         const Sum top = team.largest(table.top(team.rank(), SCAN_BLOCK));
         Leader mine = table.lead(v, team.rank(), SCAN_BLOCK, top);
-        if (team.rank() == 0 && own > 0) mine.meet(Leader{own, v.label, v.rank_of(v.label)});
+        if (team.rank() == 0 && own > 0) mine.combine(Leader{own, v.label, v.rank_of(v.label)});
         return leader_of(team, mine);
     }
     RIPPLET_FN void keep() const {}
@@ -79,7 +79,7 @@ template <class Sum>
 RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Place& place,
                               const Large& large, Verdict* verdict) {
     unsigned char* memory = team.memory + ScanTeam::BYTES;
-    const u32 bytes = v.run->field.scan_shared - ScanTeam::BYTES - SKETCH_BYTES;
+    const u32 bytes = v.run->state.scan_shared - ScanTeam::BYTES - SKETCH_BYTES;
     const u32 wanted = 2 * min(place.degree(), U32_MAX / 2);
     ScannedSums<Sum> sums = {team,
                              v,
@@ -105,20 +105,20 @@ RIPPLET_FN bool keeps_unseen(const ScanTeam& team, const Chooser& v, const Large
     return kept.is_set;
 }
 
-RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
-    const Field& field = run.field;
-    const u32 count = members_until(field, turn, LARGE);
+RIPPLET_FN void scan_large(const Run& run, Phase phase, ThreadCounters* counters) {
+    const LpState& state = run.state;
+    const u32 count = members_until(state, phase, LARGE);
     const ScanTeam team = {shared_memory()};
     if (count == 0) return;
-    for (u32 item; (item = take(&takers(field, turn).scans, team.memory)) < count;) {
-        Large& large = field.large[item];
-        const Chooser v(run, large.vertex, field.labels[large.vertex]);
-        const Place place = place_of(field, v.id);
+    for (u32 item; (item = take(&work_counters(state, phase).scans, team.memory)) < count;) {
+        Large& large = state.large[item];
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
+        const Place place = place_of(state, v.id);
         const u32 degree = place.degree();
-        Ended end = {};
+        Decision end = {};
         end.cast = large.cast;
         const bool settled =
-            degree > field.scan_most        ? keeps_unseen(team, v, large, &end.verdict)
+            degree > state.scan_most        ? keeps_unseen(team, v, large, &end.verdict)
             : UNIT || large.cast <= U32_MAX ? judge_scanned<u32>(team, v, place, large, &end.verdict)
                                             : judge_scanned<u64>(team, v, place, large, &end.verdict);
         if (CARRIES && settled)
@@ -126,10 +126,10 @@ RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
                 carried_by(v, place, end.verdict.best, 0, degree, team.rank(), SCAN_BLOCK));
         if (team.rank() == 0) {
             if (settled) {
-                large.done = end_turn(run, turn, v, degree, end, seen);
+                large.outcome = end_update(run, phase, v, degree, end, counters);
             } else {
                 large.open = 1;
-                atomicAdd(&field.tallies->open[turn.parity], 1u);
+                atomicAdd(&state.tallies->open[phase.parity], 1u);
             }
         }
         team.sync();

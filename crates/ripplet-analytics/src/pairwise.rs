@@ -9,7 +9,7 @@
 //! The order suits vector units, which add eight numbers in parallel, and lets each group be summed
 //! independently.
 
-use crate::waves::GROUP;
+use crate::source_batches::GROUP;
 
 /// The number of terms of a pairwise sum.
 pub(crate) const EIGHT: usize = 8;

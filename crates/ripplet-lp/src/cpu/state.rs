@@ -1,15 +1,15 @@
 //! The state of a run, and the steps of updating one vertex: choose, commit, activate neighbours.
 
 use super::active::ActiveSet;
-use super::lists::{Coded, Either, Heard, Lists};
-use super::sketch::{CHUNK, Held, Poll};
+use super::lists::{Adjacency, Coded, Either, Lists};
+use super::sketch::{CHUNK, Candidates, VoteSketch};
 use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
 use crate::columns::Columns;
 use crate::counter::{Sketch, Start};
 use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
-use crate::views::{Scene, Total};
+use crate::views::{Context, Total};
 use crate::{
     Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, State,
     Ties, Vertex, VertexMut, Vote, Wake,
@@ -23,8 +23,8 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-/// `Field`: the state of a run on the CPU.
-pub(super) struct Field<'a, P> {
+/// `LpState`: the state of a run on the CPU.
+pub(super) struct LpState<'a, P> {
     graph: GraphView<'a>,
     program: &'a P,
     lists: Lists<'a>,
@@ -38,22 +38,22 @@ pub(super) struct Field<'a, P> {
     tie_key: u32,
     seed: u64,
     /// A workspace per thread, so that its lock is never contended.
-    desks: Vec<Mutex<Desk>>,
+    workspaces: Vec<Mutex<Workspace>>,
 }
 
-/// `Desk`: the workspace of a thread.
+/// `Workspace`: the workspace of a thread.
 #[derive(Default)]
-pub(super) struct Desk {
-    pub sheet: Sheet,
+pub(super) struct Workspace {
+    pub scratch: Scratch,
     pub vertices: Vec<VertexId>,
 }
 
-/// `Sheet`: scratch for the vertex that is being updated.
+/// `Scratch`: scratch for the vertex that is being updated.
 #[derive(Default)]
-pub(super) struct Sheet {
+pub(super) struct Scratch {
     votes: Votes,
     /// The sketch, used instead of `votes` if the counter is one; created for the first vertex.
-    poll: Option<Poll>,
+    vote_sketch: Option<VoteSketch>,
     /// The new values of the vertex's written columns, column by column.
     pub draft: Vec<u32>,
 }
@@ -106,7 +106,7 @@ struct Winner<S> {
     score: S,
 }
 
-impl Desk {
+impl Workspace {
     /// The most vertices of a task; tasks of a phase and of words of the active set observe it.
     pub const VERTICES: usize = 512;
 
@@ -119,7 +119,7 @@ impl Desk {
     }
 }
 
-impl<'a, P: Program> Field<'a, P> {
+impl<'a, P: Program> LpState<'a, P> {
     /// Creates the state before the first round: all vertices active with their initial labels, or
     /// the state of the checkpoint.
     pub fn new(
@@ -142,7 +142,7 @@ impl<'a, P: Program> Field<'a, P> {
             Some(checkpoint) => ActiveSet::of(&checkpoint.active)?,
             None => ActiveSet::all(graph.vertices())?,
         };
-        Ok(Field {
+        Ok(LpState {
             graph,
             program,
             lists,
@@ -154,17 +154,17 @@ impl<'a, P: Program> Field<'a, P> {
             sketch: settings.counter.sketch(),
             tie_key: 0,
             seed: settings.seed,
-            desks: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+            workspaces: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
         })
     }
 
     /// Calls `task` with this thread's workspace.
-    pub fn at_desk<T>(&self, task: impl FnOnce(&mut Desk) -> T) -> T {
+    pub fn with_workspace<T>(&self, task: impl FnOnce(&mut Workspace) -> T) -> T {
         let thread = rayon::current_thread_index().unwrap_or(0);
         // A poisoned workspace may hold a damaged table. It is not used again: the panic ends the
         // run.
-        let mut desk = self.desks[thread].lock().unwrap_or_else(PoisonError::into_inner);
-        task(&mut desk)
+        let mut workspace = self.workspaces[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        task(&mut workspace)
     }
 
     /// Calls `act` with ranges of words of the active set, on all threads, and returns the sum of
@@ -172,9 +172,9 @@ impl<'a, P: Program> Field<'a, P> {
     pub fn for_active_words(
         &self,
         observer: &dyn Observer,
-        act: impl Fn(Range<usize>, &mut Desk) -> Round + Sync,
+        act: impl Fn(Range<usize>, &mut Workspace) -> Round + Sync,
     ) -> Result<Round, RunError> {
-        const WORDS: usize = Desk::VERTICES / 64;
+        const WORDS: usize = Workspace::VERTICES / 64;
         let words = self.active.words();
         (0..words.div_ceil(WORDS))
             .into_par_iter()
@@ -183,7 +183,7 @@ impl<'a, P: Program> Field<'a, P> {
                     return Err(RunError::Cancelled);
                 }
                 let part = task * WORDS..(task * WORDS + WORDS).min(words);
-                Ok(self.at_desk(|desk| act(part, desk)))
+                Ok(self.with_workspace(|workspace| act(part, workspace)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
@@ -200,13 +200,13 @@ impl<'a, P: Program> Field<'a, P> {
         self.labels[v as usize].load(Relaxed)
     }
 
-    /// Calls `visit` for each vertex with its index, and prefetches what [`Field::choose`] reads.
+    /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::choose`] reads.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
         self.lists.ahead(vertices, Some(&self.labels), visit);
     }
 
-    /// Calls `visit` for each vertex with its index, and prefetches what [`Field::wake_neighbors`]
+    /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::activate_neighbors`]
     /// reads: lists, but rarely labels.
     #[inline]
     pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
@@ -215,13 +215,13 @@ impl<'a, P: Program> Field<'a, P> {
 
     /// Returns the choice of `v` by the current labels.
     #[inline]
-    pub fn choose(&self, v: VertexId, clock: Clock, sheet: &mut Sheet) -> Choice {
+    pub fn choose(&self, v: VertexId, clock: Clock, scratch: &mut Scratch) -> Choice {
         if let Some(sketch) = self.sketch {
-            return self.choose_by_sketch(v, sketch, clock, sheet);
+            return self.choose_by_sketch(v, sketch, clock, scratch);
         }
         match &self.lists {
-            Lists::Plain(lists) => self.choose_exactly(v, lists.of(v).heard(), clock, sheet),
-            Lists::Compressed(graph) => self.choose_coded(v, Coded::of(graph, v), clock, sheet),
+            Lists::Plain(lists) => self.choose_exactly(v, lists.of(v).adjacency(), clock, scratch),
+            Lists::Compressed(graph) => self.choose_coded(v, Coded::of(graph, v), clock, scratch),
         }
     }
 
@@ -230,27 +230,27 @@ impl<'a, P: Program> Field<'a, P> {
     fn choose_coded(
         &self,
         v: VertexId,
-        heard: Coded<'_>,
+        adjacency: Coded<'_>,
         clock: Clock,
-        sheet: &mut Sheet,
+        scratch: &mut Scratch,
     ) -> Choice {
-        self.choose_exactly(v, heard, clock, sheet)
+        self.choose_exactly(v, adjacency, clock, scratch)
     }
 
     #[inline(always)]
     fn choose_exactly(
         &self,
         v: VertexId,
-        heard: impl Heard,
+        adjacency: impl Adjacency,
         clock: Clock,
-        sheet: &mut Sheet,
+        scratch: &mut Scratch,
     ) -> Choice {
-        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
-        let vertex = self.vertex(v, scene);
-        let degree = heard.degree();
-        let ballots = sheet.votes.begin(degree as usize);
+        let context = Context { graph: &self.graph, columns: &self.columns, clock };
+        let vertex = self.vertex(v, context);
+        let degree = adjacency.degree();
+        let ballots = scratch.votes.begin(degree as usize);
         let mut room = &mut *ballots;
-        heard.each(|neighbors, weights| {
+        adjacency.each(|neighbors, weights| {
             let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
             let (here, rest) = std::mem::take(&mut room).split_at_mut(neighbors.len());
             self.program.load_neighbors(vertex, list, here);
@@ -258,8 +258,8 @@ impl<'a, P: Program> Field<'a, P> {
         });
         let before = vertex.label;
         let next = match self.kept(vertex, count_one(ballots, before)) {
-            Some(winner) => self.adopt_counted(vertex, winner, sheet),
-            None => self.contest((v, before), clock, sheet),
+            Some(winner) => self.adopt_counted(vertex, winner, scratch),
+            None => self.contest((v, before), clock, scratch),
         };
         Choice {
             before,
@@ -276,13 +276,13 @@ impl<'a, P: Program> Field<'a, P> {
         &self,
         vertex: Vertex<'_>,
         winner: Winner<P::Score>,
-        sheet: &mut Sheet,
+        scratch: &mut Scratch,
     ) -> Next {
         let carried = match self.program.carries() {
-            true => self.carried(vertex, winner.label, sheet.votes.ballots()),
+            true => self.carried(vertex, winner.label, scratch.votes.ballots()),
             false => 0.0,
         };
-        self.adopt(vertex, winner, carried, &mut sheet.draft)
+        self.adopt(vertex, winner, carried, &mut scratch.draft)
     }
 
     /// Applies the winning label to the vertex.
@@ -313,20 +313,26 @@ impl<'a, P: Program> Field<'a, P> {
     }
 
     #[inline]
-    fn vertex<'s>(&self, v: VertexId, scene: Scene<'s>) -> Vertex<'s> {
-        Vertex { id: v, label: self.label(v), scene }
+    fn vertex<'s>(&self, v: VertexId, context: Context<'s>) -> Vertex<'s> {
+        Vertex { id: v, label: self.label(v), context }
     }
 
     /// Returns whether a neighbour of `v`, which just left the label `before`, would now vote
     /// differently than in the scratch, and has another label than `v`.
-    pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
+    pub fn is_overtaken(
+        &self,
+        v: VertexId,
+        before: Label,
+        clock: Clock,
+        scratch: &Scratch,
+    ) -> bool {
         /// Neighbours that are read at a time.
         const PART: usize = 32;
-        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
-        let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
-        let ballots = match &sheet.poll {
-            None => sheet.votes.ballots(),
-            Some(poll) => poll.ballots(),
+        let context = Context { graph: &self.graph, columns: &self.columns, clock };
+        let (vertex, now) = (Vertex { id: v, label: before, context }, self.label(v));
+        let ballots = match &scratch.vote_sketch {
+            None => scratch.votes.ballots(),
+            Some(vote_sketch) => vote_sketch.ballots(),
         };
         let degree = self.lists.of(v).degree();
         if ballots.len() < degree as usize {
@@ -385,12 +391,12 @@ impl<'a, P: Program> Field<'a, P> {
     /// registers than there are. It builds the view itself, as a passed one would be written to the
     /// stack.
     #[inline(never)]
-    fn contest(&self, (id, label): (VertexId, Label), clock: Clock, sheet: &mut Sheet) -> Next {
-        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
-        let vertex = Vertex { id, label, scene };
-        let Best { winner, nan } = self.best(vertex, &mut sheet.votes);
+    fn contest(&self, (id, label): (VertexId, Label), clock: Clock, scratch: &mut Scratch) -> Next {
+        let context = Context { graph: &self.graph, columns: &self.columns, clock };
+        let vertex = Vertex { id, label, context };
+        let Best { winner, nan } = self.best(vertex, &mut scratch.votes);
         match winner {
-            Some(winner) => Next { nan, ..self.adopt_counted(vertex, winner, sheet) },
+            Some(winner) => Next { nan, ..self.adopt_counted(vertex, winner, scratch) },
             None => Next { label, redrafted: false, nan },
         }
     }
@@ -421,7 +427,7 @@ impl<'a, P: Program> Field<'a, P> {
             let Count { top: frequency, cast } = count;
             return best(Some(Winner { label: leader, frequency, cast, score }));
         }
-        self.best_of_all((v.id, v.label), v.scene.clock, votes, count)
+        self.best_of_all((v.id, v.label), v.context.clock, votes, count)
     }
 
     /// Returns the label that wins the tie among those with the most votes.
@@ -459,8 +465,8 @@ impl<'a, P: Program> Field<'a, P> {
         candidates: impl Iterator<Item = (Label, u64)>,
         count: Count,
     ) -> Best<P::Score> {
-        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
-        let (v, mut nan) = (Vertex { id, label, scene }, false);
+        let context = Context { graph: &self.graph, columns: &self.columns, clock };
+        let (v, mut nan) = (Vertex { id, label, context }, false);
         let key = self.tie_key(id);
         let rank_of = |label| match self.ties {
             Ties::Hashed => mix(label ^ key),
@@ -496,15 +502,15 @@ impl<'a, P: Program> Field<'a, P> {
         v: VertexId,
         sketch: Sketch,
         clock: Clock,
-        sheet: &mut Sheet,
+        scratch: &mut Scratch,
     ) -> Choice {
-        let heard = self.lists.of(v);
-        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
-        let vertex = self.vertex(v, scene);
-        let (degree, before) = (heard.degree(), vertex.label);
-        let Sheet { poll, draft, .. } = sheet;
-        let poll = poll.get_or_insert_with(|| Poll::new(sketch));
-        let mut chunk = std::mem::take(&mut poll.chunk);
+        let adjacency = self.lists.of(v);
+        let context = Context { graph: &self.graph, columns: &self.columns, clock };
+        let vertex = self.vertex(v, context);
+        let (degree, before) = (adjacency.degree(), vertex.label);
+        let Scratch { vote_sketch, draft, .. } = scratch;
+        let vote_sketch = vote_sketch.get_or_insert_with(|| VoteSketch::new(sketch));
+        let mut chunk = std::mem::take(&mut vote_sketch.chunk);
         let is_whole = degree <= CHUNK as u64;
         let mut own = Count { cast: 0, top: 0 };
         let start = match sketch.start {
@@ -516,29 +522,29 @@ impl<'a, P: Program> Field<'a, P> {
         let order = if is_whole { [0..degree, 0..0] } else { [start..degree, 0..start] };
         let mut last = 0;
         for arcs in order.into_iter().filter(|arcs| !arcs.is_empty()) {
-            last = self.for_each_chunk(vertex, heard, arcs, &mut chunk, |votes| {
+            last = self.for_each_chunk(vertex, adjacency, arcs, &mut chunk, |votes| {
                 let count = count_one(votes, before);
                 own = Count { cast: own.cast + count.cast, top: own.top + count.top };
                 if !is_whole {
-                    poll.take(votes);
+                    vote_sketch.take(votes);
                 }
             });
         }
-        poll.cast = if is_whole { last } else { 0 };
-        let mut held = if is_whole { None } else { Some(poll.finish()) };
+        vote_sketch.cast = if is_whole { last } else { 0 };
+        let mut held = if is_whole { None } else { Some(vote_sketch.finish()) };
         let kept = if sketch.counts_again() { self.kept(vertex, own) } else { None };
         let best = match kept {
             Some(winner) => Best { winner: Some(winner), nan: false },
             None => {
                 let held = held.get_or_insert_with(|| {
-                    poll.take(&chunk[start as usize..last]);
-                    poll.take(&chunk[..start as usize]);
-                    poll.finish()
+                    vote_sketch.take(&chunk[start as usize..last]);
+                    vote_sketch.take(&chunk[..start as usize]);
+                    vote_sketch.finish()
                 });
                 let mut missing = None;
                 if sketch.counts_again() {
                     let whole = is_whole.then_some(last);
-                    self.recount(sketch, vertex, heard, whole, &mut chunk, held);
+                    self.recount(sketch, vertex, adjacency, whole, &mut chunk, held);
                     let is_held = held.candidates().any(|(label, _)| label == before);
                     missing = (own.top > 0 && !is_held).then_some((before, own.top));
                 }
@@ -552,14 +558,14 @@ impl<'a, P: Program> Field<'a, P> {
                     (false, _) => 0.0,
                     (true, true) => self.carried(vertex, winner.label, &chunk[..last]),
                     (true, false) => {
-                        self.carried_by_chunks(vertex, winner.label, heard, &mut chunk)
+                        self.carried_by_chunks(vertex, winner.label, adjacency, &mut chunk)
                     }
                 };
                 Next { nan: best.nan, ..self.adopt(vertex, winner, carried, draft) }
             }
             None => Next { label: before, redrafted: false, nan: best.nan },
         };
-        poll.chunk = chunk;
+        vote_sketch.chunk = chunk;
         Choice {
             before,
             label: next.label,
@@ -575,17 +581,17 @@ impl<'a, P: Program> Field<'a, P> {
         &self,
         sketch: Sketch,
         vertex: Vertex<'_>,
-        heard: Either<'_, '_>,
+        adjacency: Either<'_, '_>,
         whole: Option<usize>,
         chunk: &mut [Vote],
-        held: &mut Held,
+        held: &mut Candidates,
     ) {
         let slots = sketch.slots() as usize;
         held.forget_weights();
         if let Some(whole) = whole {
             return held.recount(slots, &chunk[..whole]);
         }
-        self.for_each_chunk(vertex, heard, 0..heard.degree(), chunk, |votes| {
+        self.for_each_chunk(vertex, adjacency, 0..adjacency.degree(), chunk, |votes| {
             count_one(votes, vertex.label);
             held.recount(slots, votes);
         });
@@ -596,13 +602,13 @@ impl<'a, P: Program> Field<'a, P> {
     fn for_each_chunk(
         &self,
         vertex: Vertex<'_>,
-        heard: Either<'_, '_>,
+        adjacency: Either<'_, '_>,
         arcs: Range<u64>,
         chunk: &mut [Vote],
         mut visit: impl FnMut(&mut [Vote]),
     ) -> usize {
         let (mut here, mut before) = (0, 0);
-        heard.each(|neighbors, weights| {
+        adjacency.each(|neighbors, weights| {
             let number = neighbors.len() as u64;
             let within = |arc: u64| arc.clamp(before, before + number) - before;
             let part = within(arcs.start) as usize..within(arcs.end) as usize;
@@ -630,16 +636,16 @@ impl<'a, P: Program> Field<'a, P> {
         here
     }
 
-    /// Returns [`Field::carried`], loading the votes again chunk by chunk.
+    /// Returns [`LpState::carried`], loading the votes again chunk by chunk.
     fn carried_by_chunks(
         &self,
         v: Vertex<'_>,
         label: Label,
-        heard: Either<'_, '_>,
+        adjacency: Either<'_, '_>,
         chunk: &mut [Vote],
     ) -> f32 {
         let mut most: Option<f32> = None;
-        heard.each(|neighbors, weights| {
+        adjacency.each(|neighbors, weights| {
             for (part, ids) in neighbors.chunks(CHUNK).enumerate() {
                 let weights = weights.map(|weights| &weights[part * CHUNK..][..ids.len()]);
                 let list = NeighborList { ids, weights, labels: &self.labels };
@@ -680,7 +686,7 @@ impl<'a, P: Program> Field<'a, P> {
         self.shift_total(v, before, next);
     }
 
-    /// Prefetches what [`Field::commit`] writes.
+    /// Prefetches what [`LpState::commit`] writes.
     #[inline]
     pub fn fetch_commit(&self, v: VertexId, next: Label) {
         self.totals.fetch(self.label(v), next);
@@ -695,24 +701,24 @@ impl<'a, P: Program> Field<'a, P> {
     /// Activates the neighbours that must be updated after a change of `v`: of its label if
     /// `relabelled`, else only of its columns. `label` is the label of `v`.
     #[inline]
-    pub fn wake_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
+    pub fn activate_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
         let wake = self.wake();
         if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
             return;
         }
         let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match wake {
-            Wake::Disagreement => self.wake_those_who_disagree(neighbors, label),
+            Wake::Disagreement => self.activate_disagreeing(neighbors, label),
             Wake::Change | Wake::Always => self.active.insert_unless(neighbors, |_| false),
         };
         match &self.lists {
-            Lists::Plain(lists) => lists.of(v).heard().each(visit),
+            Lists::Plain(lists) => lists.of(v).adjacency().each(visit),
             Lists::Compressed(graph) => Coded::of(graph, v).each(visit),
         }
     }
 
     /// Separate, so that its loop has its variables in registers.
     #[inline(never)]
-    fn wake_those_who_disagree(&self, neighbors: &[VertexId], label: Label) {
+    fn activate_disagreeing(&self, neighbors: &[VertexId], label: Label) {
         let labels = &*self.labels;
         let agrees = |u: VertexId| labels[u as usize].load(Relaxed) == label;
         self.active.insert_unless(neighbors, agrees);
@@ -740,7 +746,7 @@ impl<'a, P: Program> Field<'a, P> {
         read
     }
 
-    /// Reads the labels of the neighbours of some vertices; prefetches like [`Field::choose`] if
+    /// Reads the labels of the neighbours of some vertices; prefetches like [`LpState::choose`] if
     /// `ahead`.
     #[inline]
     pub fn read_labels(&self, vertices: &[VertexId], ahead: bool) -> u32 {
@@ -761,7 +767,7 @@ impl<'a, P: Program> Field<'a, P> {
     /// Returns the number of threads.
     #[inline]
     pub fn threads(&self) -> usize {
-        self.desks.len()
+        self.workspaces.len()
     }
 
     /// Ends a round: activates all vertices if the program is [`Wake::Always`].

@@ -61,7 +61,7 @@ struct Parted {
 }
 
 /// Contiguous pages that are pinned as long as this lives.
-pub struct Locked {
+pub struct Registered {
     context: Arc<Context>,
     pages: Range<usize>,
     /// Begins of the stretches that have these pages.
@@ -69,12 +69,12 @@ pub struct Locked {
     address: CUdeviceptr,
 }
 
-impl Locked {
+impl Registered {
     /// Pins the pages that these ranges of addresses touch, for all devices.
     pub fn pages_of(
         context: &Arc<Context>,
         mut ranges: Vec<Range<usize>>,
-    ) -> Result<Vec<Locked>, DeviceError> {
+    ) -> Result<Vec<Registered>, DeviceError> {
         ranges.retain(|range| !range.is_empty());
         ranges.sort_unstable_by_key(|range| range.start);
         let mut all: Vec<Range<usize>> = Vec::new();
@@ -87,15 +87,16 @@ impl Locked {
                 _ => all.push(pages),
             }
         }
-        all.into_iter().map(|pages| Locked::new(context, pages)).collect()
+        all.into_iter().map(|pages| Registered::new(context, pages)).collect()
     }
 
-    fn new(context: &Arc<Context>, pages: Range<usize>) -> Result<Locked, DeviceError> {
+    fn new(context: &Arc<Context>, pages: Range<usize>) -> Result<Registered, DeviceError> {
         context.enter()?;
         let mut all = locked();
         let Parted { used, missing } = parted(&all, &pages);
         // From here on, `its` unpins pages if something fails.
-        let mut its = Locked { context: Arc::clone(context), pages, stretches: used, address: 0 };
+        let mut its =
+            Registered { context: Arc::clone(context), pages, stretches: used, address: 0 };
         for start in &its.stretches {
             all.entry(*start).and_modify(|stretch| stretch.users += 1);
         }
@@ -187,7 +188,7 @@ fn lock(driver: &Driver, pages: &Range<usize>) -> Result<(), DeviceError> {
     driver.check(code, &format!("locking {} bytes of the host's memory", pages.len()))
 }
 
-impl Drop for Locked {
+impl Drop for Registered {
     fn drop(&mut self) {
         // Running work may read the memory. If the device is lost, nothing runs, so the error is
         // ignored.

@@ -22,12 +22,12 @@ RIPPLET_FN Vote vote_of(const Chooser& v, const Arc& arc) {
 // reads together. `room` is the block's shared memory; compressed lists use 8 bytes an arc of it during the
 // call.
 template <u32 THREADS, u32 COUNT>
-RIPPLET_FN void read_arcs(const Field& field, const Place& place, u32 first, unsigned char* room, Arc (&arcs)[COUNT]) {
+RIPPLET_FN void read_arcs(const LpState& state, const Place& place, u32 first, unsigned char* room, Arc (&arcs)[COUNT]) {
     const u32 degree = place.degree();
     if constexpr (COMPRESSED) {
         u32 *ids = (u32*)room, *weights = ids + COUNT * THREADS;
         const u32 end = first + min(degree - first, COUNT * THREADS);
-        each_arc_by_warps(field, place, first, end, threadIdx.x / 32, THREADS / 32, [&](u32 number, const Arc& arc) {
+        each_arc_by_warps(state, place, first, end, threadIdx.x / 32, THREADS / 32, [&](u32 number, const Arc& arc) {
             ids[number - first] = arc.id;
             if (WEIGHTED) weights[number - first] = arc.weight;
         });
@@ -42,7 +42,7 @@ RIPPLET_FN void read_arcs(const Field& field, const Place& place, u32 first, uns
 #pragma unroll
         for (u32 index = 0; index < COUNT; index++) {
             const u32 at = first + index * THREADS + threadIdx.x;
-            arcs[index] = at < degree ? arc_at(field, place, at) : Arc{U32_MAX, 0};
+            arcs[index] = at < degree ? arc_at(state, place, at) : Arc{U32_MAX, 0};
         }
     }
 }
@@ -52,7 +52,7 @@ template <u32 THREADS, u32 COUNT>
 RIPPLET_FN void read_votes(const Chooser& v, const Place& place, u32 first, unsigned char* room,
                            Vote (&votes)[COUNT]) {
     Arc arcs[COUNT];
-    read_arcs<THREADS>(v.run->field, place, first, room, arcs);
+    read_arcs<THREADS>(v.run->state, place, first, room, arcs);
 #pragma unroll
     for (u32 index = 0; index < COUNT; index++)
         votes[index] = arcs[index].id != U32_MAX ? vote_of(v, arcs[index]) : Vote{NO_LABEL, 0};
@@ -87,7 +87,7 @@ RIPPLET_FN u32 carried_over(const Chooser& v, const Arc& arc, u32 label) {
 // The carries of the vertices of a warp's teams (`size` lanes each), over all of their arcs. The warp decodes
 // one compressed list after the other.
 RIPPLET_FN u32 carried_to_teams(const Chooser& v, const Best& best, u32 size) {
-    const Field& field = v.run->field;
+    const LpState& state = v.run->state;
     u32 mine = 0;
 #pragma unroll 1
     for (u32 leader = 0; leader < 32; leader += size) {
@@ -95,9 +95,9 @@ RIPPLET_FN u32 carried_to_teams(const Chooser& v, const Best& best, u32 size) {
         const u32 id = __shfl_sync(ALL_LANES, v.id, leader), own = __shfl_sync(ALL_LANES, v.label, leader);
         const u32 label = __shfl_sync(ALL_LANES, best.label, leader);
         const Chooser other(*v.run, id, own);
-        const Place place = place_of(field, id);
+        const Place place = place_of(state, id);
         u32 carried = 0;
-        each_arc_by_warps(field, place, 0, place.degree(), 0, 1, [&](u32, const Arc& arc) {
+        each_arc_by_warps(state, place, 0, place.degree(), 0, 1, [&](u32, const Arc& arc) {
             carried = max(carried, carried_over(other, arc, label));
         });
         carried = warp_max(carried);
@@ -111,18 +111,18 @@ RIPPLET_FN u32 carried_to_teams(const Chooser& v, const Best& best, u32 size) {
 // warps.
 RIPPLET_FN u32 carried_by(const Chooser& v, const Place& place, const Best& best, u32 first, u32 end, u32 rank,
                           u32 size) {
-    const Field& field = v.run->field;
+    const LpState& state = v.run->state;
     u32 carried = 0;
     if (COMPRESSED && size > 1 && size < 32) return carried_to_teams(v, best, size);
     if (!best.found) return 0;
     const auto visit = [&](u32, const Arc& arc) { carried = max(carried, carried_over(v, arc, best.label)); };
     if (COMPRESSED && size >= 32) {
-        each_arc_by_warps(field, place, first, end, rank / 32, size / 32, visit);
+        each_arc_by_warps(state, place, first, end, rank / 32, size / 32, visit);
     } else if (COMPRESSED) {
-        Cursor cursor = Cursor::at(field, place, first);
+        Cursor cursor = Cursor::at(state, place, first);
         for (u32 at = first; at < end; at++) visit(at, cursor.next());
     } else {
-        for (u32 at = first + rank; at < end; at += size) visit(at, arc_at(field, place, at));
+        for (u32 at = first + rank; at < end; at += size) visit(at, arc_at(state, place, at));
     }
     return carried;
 }
@@ -155,29 +155,29 @@ RIPPLET_FN Verdict judge_held(const Team& team, const Chooser& v, u32 degree, co
     return judge(team, v, true, cast.own, cast.all, sums);
 }
 
-RIPPLET_FN void choose_held(const Run& run, Turn turn, u32 of_class, Seen* seen) {
-    const Field& field = run.field;
-    const u32 count = members_until(field, turn, of_class);
+RIPPLET_FN void choose_by_block(const Run& run, Phase phase, u32 of_class, ThreadCounters* counters) {
+    const LpState& state = run.state;
+    const u32 count = members_until(state, phase, of_class);
     const Team team = {shared_memory()};
     if (count == 0) return;
-    for (u32 item; (item = take(&takers(field, turn).taken[of_class], team.memory)) < count;) {
-        const u32 id = Members(field, of_class)[item];
-        const Place place = place_of(field, id);
+    for (u32 item; (item = take(&work_counters(state, phase).taken[of_class], team.memory)) < count;) {
+        const u32 id = Members(state, of_class)[item];
+        const Place place = place_of(state, id);
         const u32 degree = place.degree();
-        const Chooser v(run, id, field.labels[id]);
+        const Chooser v(run, id, state.labels[id]);
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, 0, team.memory + Team::BYTES, votes);
         Cast cast = {0, 0};
         cast.add(v, votes);
         cast.sum_up(team);
-        Ended end = {};
+        Decision end = {};
         end.cast = cast.all;
         end.verdict = UNIT || cast.all <= U32_MAX ? judge_held<u32>(team, v, degree, cast, votes)
                                                   : judge_held<u64>(team, v, degree, cast, votes);
         if (CARRIES)
             end.carried = team.largest(
                 carried_by(v, place, end.verdict.best, 0, degree, team.rank(), BLOCK));
-        if (team.rank() == 0) end_turn_of(run, turn, of_class, item, degree, v, end, seen);
+        if (team.rank() == 0) end_update_of(run, phase, of_class, item, degree, v, end, counters);
         team.sync();
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A reusable all-gather barrier: each thread brings a value, and leaves with the values of all.
-pub struct Meeting<T> {
+pub struct AllGatherBarrier<T> {
     count: usize,
     table: Mutex<Table<T>>,
     is_over: Condvar,
@@ -14,7 +14,7 @@ pub struct Meeting<T> {
 }
 
 struct Table<T> {
-    brought: Vec<Option<T>>,
+    received: Vec<Option<T>>,
     /// Values of the last completed barrier.
     last: Arc<[T]>,
     /// The thread that ended the barrier first.
@@ -31,12 +31,12 @@ const ENDED: u64 = u64::MAX;
 /// apart, which is less than a wake-up takes.
 const LOOKS: u32 = 1 << 12;
 
-impl<T> Meeting<T> {
+impl<T> AllGatherBarrier<T> {
     /// Returns a barrier for `count` threads.
-    pub fn new(count: usize) -> Meeting<T> {
-        let brought = (0..count).map(|_| None).collect();
-        let table = Mutex::new(Table { brought, last: Arc::from([]), ended_by: None });
-        Meeting { count, table, is_over: Condvar::new(), turn: AtomicU64::new(0) }
+    pub fn new(count: usize) -> AllGatherBarrier<T> {
+        let received = (0..count).map(|_| None).collect();
+        let table = Mutex::new(Table { received, last: Arc::from([]), ended_by: None });
+        AllGatherBarrier { count, table, is_over: Condvar::new(), turn: AtomicU64::new(0) }
     }
 
     /// Waits for all threads; returns their values by number. `number` is this thread's, below the
@@ -44,15 +44,15 @@ impl<T> Meeting<T> {
     ///
     /// # Errors
     /// If a thread ended the barrier, even if all had arrived before this one left.
-    pub fn meet(&self, number: usize, brings: T) -> Result<Arc<[T]>, Ended> {
+    pub fn all_gather(&self, number: usize, value: T) -> Result<Arc<[T]>, Ended> {
         let mut table = self.table();
         if table.ended_by.is_some() {
             return Err(Ended);
         }
         let turn = self.turn.load(Ordering::Relaxed);
-        table.brought[number] = Some(brings);
-        if table.brought.iter().flatten().count() == self.count {
-            table.last = table.brought.iter_mut().filter_map(Option::take).collect();
+        table.received[number] = Some(value);
+        if table.received.iter().flatten().count() == self.count {
+            table.last = table.received.iter_mut().filter_map(Option::take).collect();
             self.turn.store(turn + 1, Ordering::Release);
             self.is_over.notify_all();
             return Ok(Arc::clone(&table.last));
@@ -107,33 +107,33 @@ mod tests {
 
     #[test]
     fn each_leaves_with_what_all_brought() {
-        let meeting = Meeting::new(3);
+        let barrier = AllGatherBarrier::new(3);
         std::thread::scope(|scope| {
             for number in 0..3 {
-                let meeting = &meeting;
+                let barrier = &barrier;
                 scope.spawn(move || {
                     for turn in 0..1000 {
-                        let all = meeting.meet(number, (turn, number)).unwrap();
+                        let all = barrier.all_gather(number, (turn, number)).unwrap();
                         assert_eq!(*all, [(turn, 0), (turn, 1), (turn, 2)]);
                     }
                 });
             }
         });
-        assert_eq!(meeting.ended_by(), None);
+        assert_eq!(barrier.ended_by(), None);
     }
 
     #[test]
     fn nobody_waits_for_one_who_left() {
-        let meeting = Meeting::new(3);
+        let barrier = AllGatherBarrier::new(3);
         std::thread::scope(|scope| {
             for number in 0..3 {
-                let meeting = &meeting;
+                let barrier = &barrier;
                 scope.spawn(move || {
                     let mut turn = 0;
-                    while meeting.meet(number, ()).is_ok() {
+                    while barrier.all_gather(number, ()).is_ok() {
                         turn += 1;
                         if number == 1 && turn == 10 {
-                            return meeting.end(number);
+                            return barrier.end(number);
                         }
                     }
                     // A thread that has not left the last barrier yet may get the error for it.
@@ -141,7 +141,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!((meeting.ended_by(), meeting.has_ended()), (Some(1), true));
-        assert_eq!(meeting.meet(0, ()), Err(Ended));
+        assert_eq!((barrier.ended_by(), barrier.has_ended()), (Some(1), true));
+        assert_eq!(barrier.all_gather(0, ()), Err(Ended));
     }
 }

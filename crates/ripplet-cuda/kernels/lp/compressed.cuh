@@ -13,12 +13,12 @@ struct Place {
     RIPPLET_FN u32 degree() const { return lists[0].degree + (DIRECTED ? lists[DIRECTED ? 1 : 0].degree : 0); }
 };
 
-RIPPLET_FN const CompressedShard& shard_at(const Field& field, u32 shard) {
-    return SHARDED ? ((const CompressedShard*)field.shards)[shard] : field.first;
+RIPPLET_FN const CompressedShard& shard_at(const LpState& state, u32 shard) {
+    return SHARDED ? ((const CompressedShard*)state.shards)[shard] : state.first;
 }
 
-RIPPLET_FN const StreamedLists& streamed_lists(const Field& field, u32 side, u32 shard) {
-    const StreamedShard& start = field.streamed.shards[shard];
+RIPPLET_FN const StreamedLists& streamed_lists(const LpState& state, u32 side, u32 shard) {
+    const StreamedShard& start = state.streamed.shards[shard];
     return side > 0 ? start.incoming : start.out;
 }
 
@@ -28,11 +28,11 @@ RIPPLET_FN Head far_head(const Compressed& lists, const StreamedLists& its, u32 
 }
 
 // A vertex's list. In a streamed graph `lists.words` is null, and bits are counted from address 0.
-RIPPLET_FN List list_in(const Field& field, const Compressed& lists, u32 side, u32 shard, u32 v) {
+RIPPLET_FN List list_in(const LpState& state, const Compressed& lists, u32 side, u32 shard, u32 v) {
     const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
     if (!STREAMED) return list_of(lists, vertex);
-    const Streamed& streamed = field.streamed;
-    const StreamedLists& its = streamed_lists(field, side, shard);
+    const Streamed& streamed = state.streamed;
+    const StreamedLists& its = streamed_lists(state, side, shard);
     const u64 begin = __ldg(lists.begins + vertex / CODED_BLOCK);
     if (v < streamed.near_end) {
         const u64 block = (its.near + begin) * 32;
@@ -40,32 +40,32 @@ RIPPLET_FN List list_in(const Field& field, const Compressed& lists, u32 side, u
     }
     List list = far_head(lists, its, vertex).list(lane, (its.far + begin) * 32);
     const u32 fetched = streamed.fetched[side][v];
-    if (fetched < WANTED) list.begin = (streamed.stage + fetched) * 32 + list.begin % 32;
+    if (fetched < REQUESTED) list.begin = (streamed.stage + fetched) * 32 + list.begin % 32;
     return list;
 }
 
-RIPPLET_FN Place place_of(const Field& field, u32 v) {
+RIPPLET_FN Place place_of(const LpState& state, u32 v) {
     Place place = {};
     place.vertex = v;
-    const CompressedShard* shards = (const CompressedShard*)field.shards;
-    for (u32 left = SHARDED ? field.shard_count : 1; left > 1;) {
+    const CompressedShard* shards = (const CompressedShard*)state.shards;
+    for (u32 left = SHARDED ? state.shard_count : 1; left > 1;) {
         const u32 half = left / 2;
         if (shards[place.shard + half].out.first <= v) place.shard += half;
         left -= half;
     }
-    const CompressedShard& shard = shard_at(field, place.shard);
-    place.lists[0] = list_in(field, shard.out, 0, place.shard, v);
-    if (DIRECTED) place.lists[DIRECTED ? 1 : 0] = list_in(field, shard.incoming, 1, place.shard, v);
+    const CompressedShard& shard = shard_at(state, place.shard);
+    place.lists[0] = list_in(state, shard.out, 0, place.shard, v);
+    if (DIRECTED) place.lists[DIRECTED ? 1 : 0] = list_in(state, shard.incoming, 1, place.shard, v);
     return place;
 }
 
 // A list's place in the host's memory, if it is not on the device. It includes the word behind the list, as
 // the decoder reads one word ahead.
-RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
-    const CompressedShard* shards = (const CompressedShard*)field.shards;
-    const u32 shard = SHARDED ? shard_of(field.streamed.shards, field.shard_count, v) : 0;
+RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
+    const CompressedShard* shards = (const CompressedShard*)state.shards;
+    const u32 shard = SHARDED ? shard_of(state.streamed.shards, state.shard_count, v) : 0;
     const Compressed& lists = side > 0 ? shards[shard].incoming : shards[shard].out;
-    const StreamedLists& its = streamed_lists(field, side, shard);
+    const StreamedLists& its = streamed_lists(state, side, shard);
     const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
     const u64 block = (its.far + __ldg(lists.begins + vertex / CODED_BLOCK)) * 32;
     const Head head = far_head(lists, its, vertex);
@@ -74,12 +74,12 @@ RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
 }
 
 // The degree of any vertex; on several devices also of vertices whose lists are on another rank.
-RIPPLET_FN u32 degree_of(const Field& field, u32 v) {
-    return RANKED ? field.degrees[v] : place_of(field, v).degree();
+RIPPLET_FN u32 degree_of(const LpState& state, u32 v) {
+    return RANKED ? state.degrees[v] : place_of(state, v).degree();
 }
 
-RIPPLET_FN const Compressed& lists_at(const Field& field, const Place& place, u32 side) {
-    const CompressedShard& shard = shard_at(field, place.shard);
+RIPPLET_FN const Compressed& lists_at(const LpState& state, const Place& place, u32 side) {
+    const CompressedShard& shard = shard_at(state, place.shard);
     return DIRECTED && side > 0 ? shard.incoming : shard.out;
 }
 
@@ -121,7 +121,7 @@ struct LaneValues {
 
 // Reads a vertex's arcs sequentially in one lane, from any arc on and around the end.
 struct Cursor {
-    const Field* field;
+    const LpState* state;
     const Place* place;
     // The direction, the index of the next arc in its list, and the arcs left in its segment.
     u32 side, number, left;
@@ -130,9 +130,9 @@ struct Cursor {
     u32 tokens, token, before, run;
     LaneValues gaps, weights;
 
-    RIPPLET_FN static Cursor at(const Field& field, const Place& place, u32 index) {
+    RIPPLET_FN static Cursor at(const LpState& state, const Place& place, u32 index) {
         Cursor cursor = {};
-        cursor.field = &field;
+        cursor.state = &state;
         cursor.place = &place;
         cursor.seek(index);
         return cursor;
@@ -148,7 +148,7 @@ struct Cursor {
     // Returns the next arc; after the last comes the first.
     RIPPLET_FN Arc next() {
         if (left == 0) enter();
-        const Compressed& lists = lists_at(*field, *place, side);
+        const Compressed& lists = lists_at(*state, *place, side);
         if (run > 0) {
             run--;
             before++;
@@ -186,7 +186,7 @@ struct Cursor {
             if (place->lists[other].degree > 0) side = other;
             number = 0;
         }
-        const Compressed& lists = lists_at(*field, *place, side);
+        const Compressed& lists = lists_at(*state, *place, side);
         const u32 count = neighbors_here();
         const Tokens all = tokens_of(lists, segment_begin(lists, list(), number / SEGMENT), count);
         tokens = all.count;
@@ -206,19 +206,19 @@ struct Cursor {
 };
 
 // Arc `index` of a vertex, outgoing arcs first. Decodes all arcs of the segment before it.
-RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
-    return Cursor::at(field, place, index).next();
+RIPPLET_FN Arc arc_at(const LpState& state, const Place& place, u32 index) {
+    return Cursor::at(state, place, index).next();
 }
 
 // Calls `visit(number, arc)` for the arcs `from` to `to` of a vertex, one per lane at a time. Each of `warps`
 // warps, numbered by `rank`, takes every `warps`-th segment. All lanes call it.
 template <class Visit>
-RIPPLET_FN void each_arc_by_warps(const Field& field, const Place& place, u32 from, u32 to, u32 rank, u32 warps,
+RIPPLET_FN void each_arc_by_warps(const LpState& state, const Place& place, u32 from, u32 to, u32 rank, u32 warps,
                                   Visit visit) {
     u32 base = 0;
     for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
         const List& list = place.lists[DIRECTED ? side : 0];
-        const Compressed& lists = lists_at(field, place, side);
+        const Compressed& lists = lists_at(state, place, side);
         const u32 begin = from > base ? (from - base) / SEGMENT : 0;
         const u32 end = to > base ? min((to - base + SEGMENT - 1) / SEGMENT, segments(list)) : 0;
         for (u32 segment = begin + rank; segment < end; segment += warps) {

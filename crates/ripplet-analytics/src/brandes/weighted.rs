@@ -11,8 +11,8 @@
 //! order of the list: the same order as in the hop engines.
 
 use super::sums::{Rows, Sums};
-use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
+use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::searches::{Searches, bytes_of_searches};
 use crate::{Observer, RunError};
@@ -24,10 +24,10 @@ pub(super) type Sources = u8;
 
 /// Workspace of a thread, with room for a number of vertices and arcs. Only self-loops may have
 /// weight 0.
-pub(super) struct Weighed<S> {
+pub(super) struct Weighted<S> {
     search: Searches,
     /// Rows: the number of shortest paths σ from each source.
-    ways: Vec<f64>,
+    path_counts: Vec<f64>,
     /// Rows: 1 / σ.
     inverse: Vec<f64>,
     /// Rows: δ / σ, accumulated from the successors.
@@ -35,18 +35,18 @@ pub(super) struct Weighed<S> {
     pub sums: S,
 }
 
-impl<S: Sums<Sources>> Weighed<S> {
+impl<S: Sums<Sources>> Weighted<S> {
     /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         let rows = 3 * 8 * EIGHT as u64 * u64::from(vertices);
         bytes_of_searches(vertices) + rows + S::bytes(vertices, arcs)
     }
 
-    pub fn new(vertices: u32, arcs: u64) -> Result<Weighed<S>, OutOfMemory> {
+    pub fn new(vertices: u32, arcs: u64) -> Result<Weighted<S>, OutOfMemory> {
         let numbers = (vertices as usize).saturating_mul(EIGHT);
-        Ok(Weighed {
+        Ok(Weighted {
             search: Searches::new(vertices)?,
-            ways: memory::zeros(numbers)?,
+            path_counts: memory::zeros(numbers)?,
             inverse: memory::zeros(numbers)?,
             share: memory::zeros(numbers)?,
             sums: S::new(vertices, arcs)?,
@@ -64,28 +64,28 @@ impl<S: Sums<Sources>> Weighed<S> {
         self.search.begin(lists, sources.clone());
         let numbers = EIGHT * lists.vertices() as usize;
         for first in sources.clone().step_by(EIGHT) {
-            self.ways[..numbers].fill(0.0);
+            self.path_counts[..numbers].fill(0.0);
             self.share[..numbers].fill(0.0);
             let eight = first..sources.end.min(first.saturating_add(EIGHT as u32));
             for (lane, source) in (0..).zip(eight) {
                 go_on(observer)?;
                 self.search.run_in_order(lists, source);
-                self.count_ways(lists.behind, source, lane);
+                self.count_paths(lists.behind, source, lane);
                 self.share_out(lists.ahead, lane);
             }
-            let [ways, inverse, share] =
-                [&self.ways, &self.inverse, &self.share].map(|rows| &rows[..numbers]);
-            self.sums.add_up(lists.behind, Rows { row: EIGHT, ways, inverse, share });
+            let [path_counts, inverse, share] =
+                [&self.path_counts, &self.inverse, &self.share].map(|rows| &rows[..numbers]);
+            self.sums.add_up(lists.behind, Rows { row: EIGHT, path_counts, inverse, share });
         }
         Ok(())
     }
 
     /// Counts the shortest paths to all vertices, from the nearest to the farthest.
-    fn count_ways<L: Lists>(&mut self, behind: L, source: VertexId, lane: u32) {
-        let Weighed { search, ways, inverse, sums, .. } = self;
+    fn count_paths<L: Lists>(&mut self, behind: L, source: VertexId, lane: u32) {
+        let Weighted { search, path_counts, inverse, sums, .. } = self;
         let (found, distance) = (search.found().found(), search.found().distances());
         let place = |vertex: VertexId| vertex as usize * EIGHT + lane as usize;
-        ways[place(source)] = 1.0;
+        path_counts[place(source)] = 1.0;
         for &vertex in &found[1..] {
             let here = distance[vertex as usize];
             let mut sum = 0.0;
@@ -93,17 +93,17 @@ impl<S: Sums<Sources>> Weighed<S> {
                 // A vertex without a path has the largest distance, which never matches.
                 let leads =
                     (length <= here) & (here.wrapping_sub(length) == distance[from as usize]);
-                sum += if_so(leads, ways[place(from)]);
+                sum += if_so(leads, path_counts[place(from)]);
                 sums.mark(|| behind.begin(vertex) + at, Sources::from(leads) << lane);
             });
-            ways[place(vertex)] = sum;
+            path_counts[place(vertex)] = sum;
             inverse[place(vertex)] = 1.0 / sum;
         }
     }
 
     /// Accumulates dependencies from the farthest vertex to the nearest.
     fn share_out<L: Lists>(&mut self, ahead: L, lane: u32) {
-        let Weighed { search, inverse, share, .. } = self;
+        let Weighted { search, inverse, share, .. } = self;
         let (found, distance) = (search.found().found(), search.found().distances());
         let place = |vertex: VertexId| vertex as usize * EIGHT + lane as usize;
         // `found[0]` is left out: no path passes through its own source.

@@ -19,11 +19,11 @@
 namespace ripplet {
 
 // Sort key of a vote: its label, and its weight if votes have weights.
-struct Weighed {
+struct Weighted {
     u32 label, weight;
 };
 template <bool IS_UNIT> struct Sorted {
-    typedef Weighed Key;
+    typedef Weighted Key;
     typedef u64 Sum;
 };
 template <> struct Sorted<true> {
@@ -33,14 +33,14 @@ typedef Sorted<UNIT>::Key Key;
 typedef Sorted<UNIT>::Sum KeySum;
 
 RIPPLET_FN u32 label_of(u32 key) { return key; }
-RIPPLET_FN u32 label_of(Weighed key) { return key.label; }
+RIPPLET_FN u32 label_of(Weighted key) { return key.label; }
 RIPPLET_FN u32 weight_of(u32 key) { return key != NO_LABEL; }
-RIPPLET_FN u32 weight_of(Weighed key) { return key.weight; }
+RIPPLET_FN u32 weight_of(Weighted key) { return key.weight; }
 RIPPLET_FN void set_key(u32& key, const Vote& vote) { key = vote.label; }
-RIPPLET_FN void set_key(Weighed& key, const Vote& vote) {
+RIPPLET_FN void set_key(Weighted& key, const Vote& vote) {
     // Votes without a label or weight sort behind all others.
-    key = vote.label == NO_LABEL || vote.weight == 0 ? Weighed{NO_LABEL, 0}
-                                                     : Weighed{vote.label, vote.weight};
+    key = vote.label == NO_LABEL || vote.weight == 0 ? Weighted{NO_LABEL, 0}
+                                                     : Weighted{vote.label, vote.weight};
 }
 
 RIPPLET_FN void order(u32& a, u32& b) {
@@ -48,16 +48,16 @@ RIPPLET_FN void order(u32& a, u32& b) {
     b = max(a, b);
     a = less;
 }
-RIPPLET_FN void order(Weighed& a, Weighed& b) {
+RIPPLET_FN void order(Weighted& a, Weighted& b) {
     const bool swap = a.label > b.label;
-    const Weighed less = swap ? b : a;
+    const Weighted less = swap ? b : a;
     b = swap ? a : b;
     a = less;
 }
 
 RIPPLET_FN u32 key_of_lane(u32 key, u32 lane) { return __shfl_sync(ALL_LANES, key, lane); }
-RIPPLET_FN Weighed key_of_lane(Weighed key, u32 lane) {
-    return Weighed{__shfl_sync(ALL_LANES, key.label, lane), __shfl_sync(ALL_LANES, key.weight, lane)};
+RIPPLET_FN Weighted key_of_lane(Weighted key, u32 lane) {
+    return Weighted{__shfl_sync(ALL_LANES, key.label, lane), __shfl_sync(ALL_LANES, key.weight, lane)};
 }
 
 // The one of two keys that this lane keeps: the lower one if `least` is set. Of equal labels each lane keeps
@@ -65,7 +65,7 @@ RIPPLET_FN Weighed key_of_lane(Weighed key, u32 lane) {
 RIPPLET_FN u32 kept(u32 mine, u32 other, bool least) {
     return least ? min(mine, other) : max(mine, other);
 }
-RIPPLET_FN Weighed kept(Weighed mine, Weighed other, bool least) {
+RIPPLET_FN Weighted kept(Weighted mine, Weighted other, bool least) {
     const bool swap = least ? other.label < mine.label : other.label > mine.label;
     return swap ? other : mine;
 }
@@ -217,17 +217,17 @@ template <u32 KEYS> RIPPLET_FN unsigned char* sorting_memory() {
     return shared_memory() + threadIdx.x / 32 * SORT_BYTES<KEYS>;
 }
 
-RIPPLET_FN Member member_of(const Field& field, u32 v) {
-    return Member{place_of(field, v), v, field.labels[v]};
+RIPPLET_FN Member member_of(const LpState& state, u32 v) {
+    return Member{place_of(state, v), v, state.labels[v]};
 }
 
 // Whether rows first have the arcs, and then their votes, which are loaded by all lanes. If votes are counted
 // but arcs have weights, a key has no room for an arc.
 constexpr bool STAGES_ARCS = !UNIT || !WEIGHTED;
 RIPPLET_FN void set_arc(u32& key, const Arc& arc) { key = arc.id; }
-RIPPLET_FN void set_arc(Weighed& key, const Arc& arc) { key = Weighed{arc.id, arc.weight}; }
+RIPPLET_FN void set_arc(Weighted& key, const Arc& arc) { key = Weighted{arc.id, arc.weight}; }
 RIPPLET_FN Arc arc_of(u32 key) { return Arc{key, 1}; }
-RIPPLET_FN Arc arc_of(Weighed key) { return Arc{key.label, key.weight}; }
+RIPPLET_FN Arc arc_of(Weighted key) { return Arc{key.label, key.weight}; }
 
 RIPPLET_FN void stage(Key& key, const Chooser& v, const Arc& arc) {
     if (STAGES_ARCS)
@@ -242,8 +242,8 @@ RIPPLET_FN void settle(Key& key, const Chooser& v) {
 }
 
 // Arc `index` of a vertex, or none if the vertex has fewer; and its vote.
-RIPPLET_FN Arc arc_if(const Field& field, const Member& member, u32 index) {
-    return index < member.place.degree() ? arc_at(field, member.place, index) : Arc{U32_MAX, 0};
+RIPPLET_FN Arc arc_if(const LpState& state, const Member& member, u32 index) {
+    return index < member.place.degree() ? arc_at(state, member.place, index) : Arc{U32_MAX, 0};
 }
 RIPPLET_FN Key key_if(const Run& run, const Member& member, const Arc& arc) {
     Key key;
@@ -261,7 +261,7 @@ RIPPLET_FN void decode_rows(const Run& run, const Member* batch, u32 room, Key* 
     if (room <= ALONE_ROOM) {
         const Member member = lane_id() < vertices ? batch[lane_id()] : Member{};
         const Chooser v(run, member.id, member.label);
-        Cursor cursor = Cursor::at(run.field, member.place, 0);
+        Cursor cursor = Cursor::at(run.state, member.place, 0);
         const u32 degree = member.place.degree(), first = lane_id() * room;
 #pragma unroll 1
         for (u32 slot = first; slot < first + room && lane_id() < vertices; slot++) {
@@ -278,7 +278,7 @@ RIPPLET_FN void decode_rows(const Run& run, const Member* batch, u32 room, Key* 
             const u32 degree = member.place.degree(), first = number * room;
             for (u32 at = first + degree + lane_id(); at < first + room; at += 32)
                 stage_nothing(rows[at + at / KEYS]);
-            each_arc_by_warps(run.field, member.place, 0, degree, 0, 1, [&](u32 index, const Arc& arc) {
+            each_arc_by_warps(run.state, member.place, 0, degree, 0, 1, [&](u32 index, const Arc& arc) {
                 stage(rows[first + index + (first + index) / KEYS], v, arc);
             });
         }
@@ -303,7 +303,7 @@ RIPPLET_FN void fill_rows(const Run& run, const Member* batch, u32 room, Key* ro
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++) {
             const u32 slot = (step + index) * 32 + lane_id();
-            arcs[index] = arc_if(run.field, batch[slot >> room_bits], slot & (room - 1));
+            arcs[index] = arc_if(run.state, batch[slot >> room_bits], slot & (room - 1));
         }
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++) {
@@ -316,11 +316,11 @@ RIPPLET_FN void fill_rows(const Run& run, const Member* batch, u32 room, Key* ro
 // Updates the members of a class, a team per vertex, `KEYS` votes per lane. `memory` is the warp's shared
 // memory.
 template <u32 KEYS, u32 WIDTH>
-RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WIDTH> team,
-                              unsigned char* memory, Seen* seen) {
-    const Field& field = run.field;
-    const Members members(field, of_class);
-    const u32 count = members_until(field, turn, of_class);
+RIPPLET_FN void choose_sorted(const Run& run, Phase phase, u32 of_class, Lanes<WIDTH> team,
+                              unsigned char* memory, ThreadCounters* counters) {
+    const LpState& state = run.state;
+    const Members members(state, of_class);
+    const u32 count = members_until(state, phase, of_class);
     if (count == 0) return;
     Member* batch = (Member*)memory;
     Key* rows = (Key*)(memory + 32 * sizeof(Member));
@@ -330,7 +330,7 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
     // Takes several batches at once if there are many, to save atomics.
     const u32 share = count / (gridDim.x * (BLOCK / 32)) / vertices / 8;
     const u32 together = vertices * min(max(share, 1u), 8u);
-    u32* const taken = &takers(field, turn).taken[of_class];
+    u32* const taken = &work_counters(state, phase).taken[of_class];
     u32 first = take(taken, together), end_of_taken = first + together;
     for (; first < count; first += vertices) {
         if (first == end_of_taken) {
@@ -341,7 +341,7 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
         Member member = {};
         Key keys[KEYS];
         if (lane_id() < vertices) {
-            if (first + lane_id() < count) member = member_of(field, members[first + lane_id()]);
+            if (first + lane_id() < count) member = member_of(state, members[first + lane_id()]);
             batch[lane_id()] = member;
         }
         __syncwarp();
@@ -364,25 +364,25 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
         own = team.sum(own);
         cast = team.sum(cast);
         SortedSums<WIDTH, KEYS> sums = {team, keys, row, 0, 0};
-        Ended end = {judge(team, v, true, own, cast, sums), cast, 0};
+        Decision end = {judge(team, v, true, own, cast, sums), cast, 0};
         const u32 degree = member.place.degree();
         if (CARRIES)
             end.carried = team.largest(carried_by(v, member.place, end.verdict.best, 0, degree,
                                                   team.rank(), team.size()));
         if (team.rank() == 0 && first + own_place < count)
-            end_turn_of(run, turn, of_class, first + own_place, degree, v, end, seen);
+            end_update_of(run, phase, of_class, first + own_place, degree, v, end, counters);
         __syncwarp();
     }
 }
 
 // Updates the other classes that are sorted, the highest degrees first.
-RIPPLET_FN void choose_middle(const Run& run, Turn turn, Seen* seen) {
+RIPPLET_FN void choose_by_lanes(const Run& run, Phase phase, ThreadCounters* counters) {
     constexpr u32 ALONE = UNIT ? UP_TO_32 : UP_TO_16;
     unsigned char* memory = sorting_memory<LANE_KEYS>();
 #pragma unroll 1
     for (u32 doublings = 5; doublings > 0; doublings--)
-        choose_sorted<LANE_KEYS>(run, turn, ALONE + doublings, Lanes<0>{1u << doublings}, memory, seen);
-    choose_sorted<LANE_KEYS>(run, turn, ALONE, Lanes<1>{1}, memory, seen);
+        choose_sorted<LANE_KEYS>(run, phase, ALONE + doublings, Lanes<0>{1u << doublings}, memory, counters);
+    choose_sorted<LANE_KEYS>(run, phase, ALONE, Lanes<1>{1}, memory, counters);
 }
 
 }  // namespace ripplet

@@ -14,7 +14,7 @@
 //!
 //! Memory of the host: 4 bytes for each vertex that updates at once, and 40 MiB ([`BYTES`]).
 
-use super::layout::{Ferried, StageUse};
+use super::layout::{StageUse, Staged};
 use super::rounds::DeviceRounds;
 use super::streamed::{Fetched, Streaming};
 use crate::device::{Device, DeviceError, Queue};
@@ -31,7 +31,7 @@ pub(super) const BYTES: u64 = 2 * 4 * WORDS as u64 + 2 * 4 * AT_ONCE as u64;
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
     /// Launches the choices of a phase, part by part; returns the number of parts.
-    pub(super) fn choose_ferried(
+    pub(super) fn choose_staged(
         &mut self,
         streaming: &mut Streaming<'a, D::Mark>,
         phase: u32,
@@ -42,8 +42,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let parts = streaming.own_parts(&own);
         for (number, part) in (0..).zip(&parts) {
             let step = self.late_step_of(phase, part.clone(), number);
-            self.launch(&kernels.gather, &step)?;
-            self.ferry(streaming)?;
+            self.launch(&kernels.compact, &step)?;
+            self.stage_lists(streaming)?;
             self.launch(&streaming.begin_part, &step)?;
             self.launch_choosing(&step)?;
             if let Some(spread) = &kernels.spread {
@@ -55,11 +55,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// Activates the neighbours of changed vertices, part by part.
-    pub(super) fn wake_ferried(
+    pub(super) fn activate_staged(
         &mut self,
         streaming: &mut Streaming<'a, D::Mark>,
     ) -> Result<(), DeviceError> {
-        let (phase, wake) = (self.phase, self.kernels().wake);
+        let (phase, activate) = (self.phase, self.kernels().activate);
         let parts = streaming.own_parts(&self.layout.share.vertices());
         for (number, part) in (0..).zip(&parts) {
             let step = self.late_step_of(phase, part.clone(), number);
@@ -68,19 +68,19 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 if self.wake == Wake::Always {
                     break;
                 }
-                self.launch(&streaming.want_changed, &step)?;
-                if !self.ferry(streaming)? {
+                self.launch(&streaming.request_lists_of_changed, &step)?;
+                if !self.stage_lists(streaming)? {
                     continue;
                 }
             }
-            self.launch(&wake, &step)?;
+            self.launch(&activate, &step)?;
             self.forget(Queue::Main, part)?;
         }
         Ok(())
     }
 
     /// Copies the requested lists to the staging area; returns whether there were any.
-    fn ferry(&self, streaming: &mut Streaming<'a, D::Mark>) -> Result<bool, DeviceError> {
+    fn stage_lists(&self, streaming: &mut Streaming<'a, D::Mark>) -> Result<bool, DeviceError> {
         let (device, wanted) = (self.device, &self.layout.wanted);
         let mut uses = [StageUse::default()];
         let place = self.layout.stage_use.start;
@@ -90,7 +90,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         if count == 0 {
             return Ok(false);
         }
-        let middle = wanted.start + 4 * u64::from(self.field.streamed.most_wanted);
+        let middle = wanted.start + 4 * u64::from(self.state.streamed.most_requested);
         let mut vertices: Vec<VertexId> = memory::zeros(count).map_err(refused)?;
         device.read(&self.memory, middle, bytemuck::cast_slice_mut(&mut vertices))?;
         vertices.par_sort_unstable();
@@ -99,17 +99,17 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let begin = device.mark(Queue::Main)?;
         let (mut at, mut hold) = (0, Hold::default());
         for side in 0..2 {
-            let mut ferried = Ferried { side, first: 0, count: 0 };
+            let mut staged = Staged { side, first: 0, count: 0 };
             for vertices in vertices.chunks(AT_ONCE) {
                 let loads = Load::all(streaming.graph, side as usize, vertices);
                 let mut left = &loads[..];
                 while !left.is_empty() {
                     let (together, others) = left.split_at(fitting(left));
                     left = others;
-                    ferried.first += ferried.count;
-                    ferried.count = together.iter().map(|load| load.len() as u32).sum();
+                    staged.first += staged.count;
+                    staged.count = together.iter().map(|load| load.len() as u32).sum();
                     hold.fill(together, at).map_err(refused)?;
-                    self.unload(streaming, &ferried, together, &hold, at)?;
+                    self.unload(streaming, &staged, together, &hold, at)?;
                     let words: u64 = together.iter().map(|load| load.words).sum();
                     at += words;
                     streaming.copied_words[0] += words * together[0].arrays().count() as u64;
@@ -125,16 +125,16 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     fn unload(
         &self,
         streaming: &Streaming<'a, D::Mark>,
-        ferried: &Ferried,
+        staged: &Staged,
         loads: &[Load<'_, '_>],
         hold: &Hold,
         at: u64,
     ) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
-        let place = self.layout.wanted.start + 4 * u64::from(ferried.first);
+        let place = self.layout.wanted.start + 4 * u64::from(staged.first);
         self.device.write(&self.memory, place, bytemuck::cast_slice(&hold.places))?;
-        let argument = [bytemuck::bytes_of(ferried), &[0; 4], &self.run()[..]].concat();
-        self.launch(&streaming.find_ferried, &argument)?;
+        let argument = [bytemuck::bytes_of(staged), &[0; 4], &self.run()[..]].concat();
+        self.launch(&streaming.find_staged, &argument)?;
         let to = places.stage.start + 4 * at;
         self.unload_array(loads, 0, &hold.arrays[0], to)?;
         self.unload_array(loads, 1, &hold.arrays[1], to + 4 * places.weights_behind)
@@ -224,5 +224,5 @@ fn resize(array: &mut Vec<u32>, length: usize) -> Result<(), memory::OutOfMemory
 }
 
 fn refused(error: memory::OutOfMemory) -> DeviceError {
-    streamed::refused("ferrying lists to its memory", error)
+    streamed::refused("staging lists to its memory", error)
 }

@@ -1,5 +1,5 @@
-// Grid-mapped vertices (kernel `ripplet_choose_spread`): large vertices that `scanned.cuh` left open, because
-// every label must be counted. Many blocks share a vertex, so that none holds up the round. The launch is
+// Grid-mapped vertices (kernel `ripplet_choose_by_grid`): large vertices that `by_large_block.cuh` left open,
+// because every label must be counted. Many blocks share a vertex, so that none holds up the round. The launch is
 // cooperative, with a grid barrier between the steps:
 //
 //     1. a block per piece      counts 4096 arcs in shared memory, adds the sums to the global table
@@ -15,39 +15,39 @@ namespace ripplet {
 
 // Assigns each open vertex its table, until the region is full; then the next batch begins. A vertex is in
 // batch `region / region_slots`. Run by the first warp of the grid.
-RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
-    const u32 count = field.tallies->members[turn.parity][LARGE];
+RIPPLET_FN void lay_out_tables(const LpState& state, Phase phase) {
+    const u32 count = state.tallies->members[phase.parity][LARGE];
     u64 batch = 0, used = 0;
     for (u32 first = 0; first < count; first += 32) {
         const u32 number = first + lane_id();
-        const bool is_open = number < count && field.large[number].open && may_have_turn(turn, field.large[number].vertex);
-        const u32 wanted = is_open ? field.large[number].slots : 0;
+        const bool is_open = number < count && state.large[number].open && is_launched(phase, state.large[number].vertex);
+        const u32 wanted = is_open ? state.large[number].slots : 0;
         u64 mine = 0;
         for (u32 open = __ballot_sync(ALL_LANES, wanted > 0); open != 0; open &= open - 1) {
             const u32 lane = (u32)__ffs(open) - 1, slots = __shfl_sync(ALL_LANES, wanted, lane);
-            if (used + slots > field.region_slots) {
+            if (used + slots > state.region_slots) {
                 batch++;
                 used = 0;
             }
-            if (lane == lane_id()) mine = batch * field.region_slots + used;
+            if (lane == lane_id()) mine = batch * state.region_slots + used;
             used += slots;
         }
-        if (wanted > 0) field.large[number].region = mine;
+        if (wanted > 0) state.large[number].region = mine;
     }
     if (lane_id() != 0) return;
-    field.tallies->batches = (u32)batch + 1;
-    field.tallies->region_used = batch == 0 ? used : field.region_slots;
+    state.tallies->batches = (u32)batch + 1;
+    state.tallies->region_used = batch == 0 ? used : state.region_slots;
 }
 
 // Part `part` of `parts` of a vertex's table.
-RIPPLET_FN GlobalTable table_of(const Field& field, const Large& large, u32 part, u32 parts) {
+RIPPLET_FN GlobalTable table_of(const LpState& state, const Large& large, u32 part, u32 parts) {
     const u64 slots = large.slots, first = slots * part / parts;
-    return GlobalTable{(Slot*)field.region + large.region % field.region_slots + first,
+    return GlobalTable{(Slot*)state.region + large.region % state.region_slots + first,
                        (u32)(slots * (part + 1) / parts - first)};
 }
 
-RIPPLET_FN bool is_in_batch(const Field& field, Turn turn, const Large& large, u32 batch) {
-    return large.open && large.region / field.region_slots == batch && may_have_turn(turn, large.vertex);
+RIPPLET_FN bool is_in_batch(const LpState& state, Phase phase, const Large& large, u32 batch) {
+    return large.open && large.region / state.region_slots == batch && is_launched(phase, large.vertex);
 }
 
 // Counts the labels of a piece in shared memory, and adds the sums to the vertex's table.
@@ -78,19 +78,19 @@ RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes
     team.sync();
 }
 
-RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
-    const Field& field = run.field;
-    const u32 pieces = field.tallies->pieces[turn.parity];
+RIPPLET_FN void count_pieces(const Run& run, Phase phase, u32 batch) {
+    const LpState& state = run.state;
+    const u32 pieces = state.tallies->pieces[phase.parity];
     const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = field.pieces[item];
-        Large& large = field.large[piece.owner];
-        if (!is_in_batch(field, turn, large, batch)) continue;
-        const Chooser v(run, large.vertex, field.labels[large.vertex]);
-        const Place place = place_of(field, v.id);
+        const Piece piece = state.pieces[item];
+        Large& large = state.large[piece.owner];
+        if (!is_in_batch(state, phase, large, batch)) continue;
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
+        const Place place = place_of(state, v.id);
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, piece.index * PIECE, team.memory + Team::BYTES, votes);
-        const GlobalTable all = table_of(field, large, 0, 1);
+        const GlobalTable all = table_of(state, large, 0, 1);
         if (UNIT || large.cast <= U32_MAX) {
             add_piece<u32>(team, v, votes, all);
         } else {
@@ -113,24 +113,24 @@ struct PartSums {
 };
 
 // Judges the parts of the tables, as many per vertex as it has pieces.
-RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
-    const Field& field = run.field;
-    const u32 pieces = field.tallies->pieces[turn.parity];
+RIPPLET_FN void judge_pieces(const Run& run, Phase phase, u32 batch) {
+    const LpState& state = run.state;
+    const u32 pieces = state.tallies->pieces[phase.parity];
     const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = field.pieces[item];
-        const Large& large = field.large[piece.owner];
-        if (!is_in_batch(field, turn, large, batch)) continue;
-        const Chooser v(run, large.vertex, field.labels[large.vertex]);
-        const GlobalTable part = table_of(field, large, piece.index, large.pieces);
+        const Piece piece = state.pieces[item];
+        const Large& large = state.large[piece.owner];
+        if (!is_in_batch(state, phase, large, batch)) continue;
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
+        const GlobalTable part = table_of(state, large, piece.index, large.pieces);
         bool nan = false;
         const PartSums sums = {team, part, piece.index == 0 ? large.own : 0, v.label};
         const Best mine = best_of_all(v, large.cast, sums, &nan);
         const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
         nan = team.count(nan) > 0;
         if (team.rank() == 0) {
-            field.found[large.first_piece + piece.index] = best;
-            if (nan) field.large[piece.owner].nan = 1;
+            state.found[large.first_piece + piece.index] = best;
+            if (nan) state.large[piece.owner].nan = 1;
         }
         team.sync();
     }
@@ -138,10 +138,10 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
 
 // The verdict on a vertex, from the best labels of its parts; a warp.
 RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large) {
-    const Field& field = v.run->field;
+    const LpState& state = v.run->state;
     Best best = {};
     for (u32 piece = lane_id(); piece < large.pieces; piece += 32) {
-        const Best other = field.found[large.first_piece + piece];
+        const Best other = state.found[large.first_piece + piece];
         if (is_better(other, best)) best = other;
     }
     best = Warp{}.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
@@ -149,17 +149,17 @@ RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large) {
 }
 
 // Finds the largest carry of the neighbours that voted for the winner.
-RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
-    const Field& field = run.field;
-    const u32 pieces = field.tallies->pieces[turn.parity];
+RIPPLET_FN void carry_pieces(const Run& run, Phase phase, u32 batch) {
+    const LpState& state = run.state;
+    const u32 pieces = state.tallies->pieces[phase.parity];
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = field.pieces[item];
-        Large& large = field.large[piece.owner];
-        if (!is_in_batch(field, turn, large, batch)) continue;
-        const Chooser v(run, large.vertex, field.labels[large.vertex]);
+        const Piece piece = state.pieces[item];
+        Large& large = state.large[piece.owner];
+        if (!is_in_batch(state, phase, large, batch)) continue;
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
         // Each warp recomputes the winner; a broadcast would need another barrier.
         const Verdict verdict = verdict_on(v, large);
-        const Place place = place_of(field, v.id);
+        const Place place = place_of(state, v.id);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         u32 carried = carried_by(v, place, verdict.best, first, end, threadIdx.x, BLOCK);
         carried = warp_max(carried);
@@ -167,44 +167,44 @@ RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
     }
 }
 
-RIPPLET_FN void end_turns(const Run& run, Turn turn, u32 batch, Seen* seen) {
-    const Field& field = run.field;
-    const u32 count = field.tallies->members[turn.parity][LARGE];
+RIPPLET_FN void end_updates(const Run& run, Phase phase, u32 batch, ThreadCounters* counters) {
+    const LpState& state = run.state;
+    const u32 count = state.tallies->members[phase.parity][LARGE];
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 number = warp; number < count; number += warps) {
-        Large& large = field.large[number];
-        if (!is_in_batch(field, turn, large, batch)) continue;
-        const Chooser v(run, large.vertex, field.labels[large.vertex]);
-        const Ended end = {verdict_on(v, large), large.cast, large.carried};
+        Large& large = state.large[number];
+        if (!is_in_batch(state, phase, large, batch)) continue;
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
+        const Decision end = {verdict_on(v, large), large.cast, large.carried};
         if (lane_id() != 0) continue;
-        large.done = end_turn(run, turn, v, place_of(field, v.id).degree(), end, seen);
+        large.outcome = end_update(run, phase, v, place_of(state, v.id).degree(), end, counters);
     }
 }
 
-RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
-    const Field& field = run.field;
-    if (field.tallies->open[turn.parity] == 0) return;
-    Barrier* barrier = &field.tallies->barrier;
-    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(field, turn);
+RIPPLET_FN void choose_by_grid(const Run& run, Phase phase) {
+    const LpState& state = run.state;
+    if (state.tallies->open[phase.parity] == 0) return;
+    Barrier* barrier = &state.tallies->barrier;
+    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(state, phase);
     grid_barrier(barrier);
     const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
-    const u32 batches = field.tallies->batches;
-    const u64 used = field.tallies->region_used;
-    Seen seen = {0, 0, 0};
+    const u32 batches = state.tallies->batches;
+    const u64 used = state.tallies->region_used;
+    ThreadCounters counters = {0, 0, 0};
     for (u32 batch = 0; batch < batches; batch++) {
-        for (u64 at = thread; at < used; at += threads) ((Slot*)field.region)[at] = Slot::free();
+        for (u64 at = thread; at < used; at += threads) ((Slot*)state.region)[at] = Slot::free();
         grid_barrier(barrier);
-        count_pieces(run, turn, batch);
+        count_pieces(run, phase, batch);
         grid_barrier(barrier);
-        judge_pieces(run, turn, batch);
+        judge_pieces(run, phase, batch);
         grid_barrier(barrier);
         if (CARRIES) {
-            carry_pieces(run, turn, batch);
+            carry_pieces(run, phase, batch);
             grid_barrier(barrier);
         }
-        end_turns(run, turn, batch, &seen);
+        end_updates(run, phase, batch, &counters);
     }
-    seen.report(field, turn);
+    counters.report(state, phase);
 }
 
 }  // namespace ripplet

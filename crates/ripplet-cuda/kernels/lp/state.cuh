@@ -1,4 +1,4 @@
-// The state of a run (`Field`) and of a phase (`Turn`), as the host lays them out: `src/lp/layout.rs` has the
+// The state of a run (`LpState`) and of a phase (`Phase`), as the host lays them out: `src/lp/layout.rs` has the
 // same structs. They are kernel arguments, passed by value.
 //
 // The run's configuration comes before this file, as constants of the compilation:
@@ -20,7 +20,7 @@ namespace ripplet {
 
 constexpr u32 WAKE_DISAGREEMENT = 0, WAKE_CHANGE = 1, WAKE_ALWAYS = 2;
 // Which lists to prefetch: all; those that units need in several phases in a row; the others.
-constexpr u32 WANTS_ALL = 0, WANTS_TOGETHER = 1, WANTS_ALONE = 2;
+constexpr u32 PREFETCH_ALL = 0, PREFETCH_TOGETHER = 1, PREFETCH_ALONE = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;
 
 // Threads of a block, and of a block that scans a large vertex.
@@ -36,9 +36,9 @@ constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 // its pieces listed for pulling.
 constexpr u32 PIECE = 4096, HUB = 512;
 
-// Consecutive vertices that share one activation stamp (`Field::woken`), so that inactive ones are skipped
-// together.
-constexpr u32 GRAIN = 256;
+// Consecutive vertices that share one activation stamp (`LpState::last_activated`), so that inactive ones are
+// skipped together.
+constexpr u32 VERTEX_BLOCK = 256;
 
 struct Column {
     u32* values;
@@ -53,7 +53,7 @@ struct Piece {
 };
 
 // Work counters: members taken so far by class, pieces for `LARGE`, and scans of large vertices.
-struct Takers {
+struct WorkCounters {
     u32 taken[CLASSES], scans;
 };
 
@@ -61,7 +61,7 @@ struct Takers {
 // and its work counters.
 struct PhasePart {
     u32 until[CLASSES], pieces;
-    Takers takers;
+    WorkCounters work_counters;
 };
 
 // Use of a region of the staging area: words allocated; and by time of request (prefetched, on demand) the
@@ -79,11 +79,11 @@ struct LongPiece {
 // Where lists are if not all of them are on the device; see `streamed.cuh`.
 struct Streamed {
     const StreamedShard* shards;
-    // By direction and vertex: the word of its list in the staging area, or `UNFETCHED`, or `WANTED`.
+    // By direction and vertex: the word of its list in the staging area, or `UNFETCHED`, or `REQUESTED`.
     u32* fetched[2];
     PhasePart* parts;
     // The region that lists are fetched to: its use; the vertices whose lists are requested, first the
-    // prefetched ones and from `most_wanted` on those on demand; and the pieces of long lists.
+    // prefetched ones and from `most_requested` on those on demand; and the pieces of long lists.
     StageUse* use;
     u32* wanted;
     LongPiece* long_pieces;
@@ -94,9 +94,9 @@ struct Streamed {
     u64 stage, region, region_words, weights_behind;
     // Lists of vertices below `near_end` are on the device. The device's own vertices are `own_first` to
     // `own_end`.
-    u32 near_end, own_first, own_end, most_wanted, most_long_pieces;
-    // Phases whose lists are prefetched together, and which of these lists are wanted (`WANTS_…`).
-    u32 ahead, wants, padding;
+    u32 near_end, own_first, own_end, most_requested, most_long_pieces;
+    // Phases whose lists are prefetched together, and which of these lists are wanted (`PREFETCH_…`).
+    u32 ahead, prefetch, padding;
 };
 
 // The most devices that can share a run.
@@ -119,18 +119,19 @@ struct Tallies {
     // Slots of the table region that a batch of large vertices uses.
     u64 region_used;
     // Bytes of messages received from other ranks.
-    u64 heard_bytes;
+    u64 received_bytes;
     // By parity of the phase: arcs of the changed vertices that activate their neighbours.
-    u64 waking[2];
+    u64 activating_arcs[2];
     u32 most_total;
     u32 batches;
     // By parity of the phase and by class: the number of members, and that of all lower classes.
     u32 members[2][CLASSES], lower[2][CLASSES];
     // By parity: pieces of the large vertices, and large vertices left for the grid-mapped kernel.
     u32 pieces[2], open[2];
-    Takers takers;
-    // The number of the last phase after which vertices pulled. Their `woken` stamps are then out of date.
-    u32 asked, padding;
+    WorkCounters work_counters;
+    // The number of the last phase after which vertices pulled. Their `last_activated` stamps are then out of
+    // date.
+    u32 last_pull, padding;
     // Words fetched from the host's memory, and words of lists that found no room in the staging area.
     u64 fetched, unstaged;
     Barrier barrier;
@@ -138,9 +139,9 @@ struct Tallies {
 
 // Outcome of a vertex's update: its label from now on, whether the vertex changed, and whether that activates
 // its neighbours.
-struct Done {
+struct Outcome {
     u32 label;
-    bool changed, wakes;
+    bool changed, activates;
 };
 
 // Record of a vertex of more than 4096 arcs that updates in this phase.
@@ -149,12 +150,12 @@ struct Large {
     u32 vertex, first_piece, pieces, slots, carried, nan;
     // Whether the grid-mapped kernel must count every label.
     u32 open;
-    Done done;
+    Outcome outcome;
 };
 
 struct Best;
 
-struct Field {
+struct LpState {
     // Plain lists, or of compressed lists those of the first shard.
     Lists out, incoming;
     CompressedShard first;
@@ -162,13 +163,13 @@ struct Field {
     const void* shards;
     u32* labels;
     // By vertex, 1 if it is active; a byte each, so that concurrent stores need no atomics. Of another rank's
-    // vertices: whether this rank activated it since its last update, and `TOLD` if that was sent.
+    // vertices: whether this rank activated it since its last update, and `SENT` if that was sent.
     unsigned char* active;
     // By vertex, the stamp of the phase in which it last changed and activated its neighbours. Empty if no
     // phase pulls.
     unsigned char* changed;
     // By vertex block: the number of the last phase in which one of its vertices was activated.
-    u32* woken;
+    u32* last_activated;
     u32 *totals, *shares, *drafts;
     // Degrees of all vertices, if several devices share compressed lists: a rank has the lists of its own
     // vertices only.
@@ -188,9 +189,9 @@ struct Field {
     // The pieces of every vertex of more than `HUB` arcs, for pulling.
     const Piece* hubs;
     u32 hub_pieces;
-    // Pull threshold: vertices pull if more than one arc in `waking_share` belongs to a changed vertex. 0:
+    // Pull threshold: vertices pull if more than one arc in `pull_threshold` belongs to a changed vertex. 0:
     // never.
-    u32 waking_share;
+    u32 pull_threshold;
     // By piece of a large vertex, the best label of its part of the table: a `Best`.
     Best* found;
     // Tables of large vertices: `Slot`s.
@@ -212,14 +213,14 @@ struct Field {
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
-// A phase. `phase` is its index in the round; `number` counts the phases of the run, and `parity` is its
+// A phase. `index` is its number in the round; `number` counts the phases of the run, and `parity` is its
 // lowest bit; `stamp` differs from those of the 254 phases before. `since` is the first phase of the round
 // before: a vertex that is active now was activated in it or later, as every vertex updates once a round. If
-// most vertices are inactive, `asks_grains` has the stamps of vertex blocks read first.
-struct Turn {
-    u32 phase, number, parity, stamp, since, asks_grains;
+// most vertices are inactive, `skips_blocks` has the stamps of vertex blocks read first.
+struct Phase {
+    u32 index, number, parity, stamp, since, skips_blocks;
     // Whether a vertex may only take smaller labels (a pick-less round); `async` only.
-    u32 picks_less;
+    u32 takes_smaller_only;
     // Vertices that may update: `first` to `end`; and the number of this part of the phase.
     u32 first, end, part;
     // Whether activation is deferred: vertices pull when their own lists are next on the device.
@@ -228,9 +229,9 @@ struct Turn {
     u32 late;
 };
 
-// Value of `Field::active` for another rank's vertex whose rank has been sent the activation, or knows
+// Value of `LpState::active` for another rank's vertex whose rank has been sent the activation, or knows
 // already.
-constexpr unsigned char TOLD = 2;
+constexpr unsigned char SENT = 2;
 
 // Whether changed vertices stay listed when all have chosen, to be committed or to be sent to other ranks.
 constexpr bool LISTS_CHANGES = !IN_PLACE || RANKED;
@@ -246,19 +247,19 @@ struct Members {
     u32* first;
     i64 step;
 
-    RIPPLET_FN Members(const Field& field, u32 of_class)
-        : first(field.members[of_class] - of_class % 2), step(of_class % 2 == 0 ? 1 : -1) {}
+    RIPPLET_FN Members(const LpState& state, u32 of_class)
+        : first(state.members[of_class] - of_class % 2), step(of_class % 2 == 0 ? 1 : -1) {}
     RIPPLET_FN u32& operator[](u32 item) const { return first[step * item]; }
 };
 
-RIPPLET_FN u32 class_of(const Field& field, u32 degree) {
+RIPPLET_FN u32 class_of(const LpState& state, u32 degree) {
     u32 own;
     if (degree <= 1024) {
         own = degree <= 4 ? UP_TO_4 : 30 - leading_zeros(degree - 1);
     } else {
         own = degree <= 4096 ? UP_TO_4096 : LARGE;
     }
-    return max(own, field.least_class);
+    return max(own, state.least_class);
 }
 
 }  // namespace ripplet
