@@ -11,20 +11,20 @@ RIPPLET_FN u64 trace(u32 v, u32 label) {
 }
 
 RIPPLET_FN u64 trace_of_change(const LpState& state, u32 v, u32 before, u32 label) {
-    u64 print = trace(v, label) - trace(v, before);
+    u64 fingerprint = trace(v, label) - trace(v, before);
     const u32* draft = state.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 index = 0; index < DRAFT_LENGTH; index++) {
         // A column's value contributes as if it belonged to a vertex of its own.
         const u32 place = mix(v ^ mix(index + 1));
-        print += trace(place, draft[index]) - trace(place, *written(state, v, index));
+        fingerprint += trace(place, draft[index]) - trace(place, *written(state, v, index));
     }
-    return print;
+    return fingerprint;
 }
 
 // Commits the change of a vertex; returns whether that activates its neighbours.
-RIPPLET_FN bool commit_change(const LpState& state, u32 v, u32 label, u64* print) {
+RIPPLET_FN bool commit_change(const LpState& state, u32 v, u32 label, u64* fingerprint) {
     const u32 before = state.labels[v];
-    if (state.traced) *print += trace_of_change(state, v, before, label);
+    if (state.traced) *fingerprint += trace_of_change(state, v, before, label);
     if (before != label) {
         state.labels[v] = label;
         move_share(state, v, before, label);
@@ -40,7 +40,7 @@ template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phas
     const Tallies* tallies = state.tallies;
     const u32* lower = tallies->lower[phase.parity];
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
-    u64 print = 0;
+    u64 fingerprint = 0;
     for (u64 first = thread - lane_id(); first < lower[LARGE]; first += threads) {
         const u64 at = first + lane_id();
         u32 v = U32_MAX;
@@ -52,7 +52,7 @@ template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phas
             v = member;
             if (v != U32_MAX) {
                 const u32 chosen = chosen_of(state, phase, of_class, item);
-                const bool activates = IN_PLACE ? chosen != 0 : commit_change(state, v, chosen, &print);
+                const bool activates = IN_PLACE ? chosen != 0 : commit_change(state, v, chosen, &fingerprint);
                 if (!activates) member = U32_MAX;
             }
         }
@@ -64,21 +64,21 @@ template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phas
         Outcome outcome = {0, false, false};
         u32 v = U32_MAX;
         if (number < large_ones) outcome = state.large[number].outcome, v = state.large[number].vertex;
-        if (!IN_PLACE && outcome.changed) commit_change(state, v, outcome.label, &print);
+        if (!IN_PLACE && outcome.changed) commit_change(state, v, outcome.label, &fingerprint);
         each(outcome.changed, v);
     }
-    return print;
+    return fingerprint;
 }
 
 // Adds the lanes' changes of the fingerprint, with one atomic per warp.
-RIPPLET_FN void add_print(const LpState& state, u64 print) {
+RIPPLET_FN void add_fingerprint(const LpState& state, u64 fingerprint) {
     if (!state.traced) return;
-    print = warp_sum(print);
-    if (lane_id() == 0 && print != 0) atomicAdd(&state.tallies->fingerprint, print);
+    fingerprint = warp_sum(fingerprint);
+    if (lane_id() == 0 && fingerprint != 0) atomicAdd(&state.tallies->fingerprint, fingerprint);
 }
 
 RIPPLET_FN void commit(const Run& run, Phase phase) {
-    add_print(run.state, commit_all(run.state, phase, [](bool, u32) {}));
+    add_fingerprint(run.state, commit_all(run.state, phase, [](bool, u32) {}));
 }
 
 }  // namespace ripplet

@@ -2,15 +2,15 @@
 // that share a run. It has the neighbour lists of a range of consecutive vertices, and the labels, label
 // totals and columns of all vertices. The kernels of a phase on one rank, in order of launch:
 //
-//     compact_frontier, choose
-//                         own vertices only; in full rounds, changes also go into the peers' mirrors
-//     pack_updates        commits own changes; packs those that are not in mirrors into the update message
-//     --- first exchange: messages (and mirrors) become readable by the peers
+//     compact_frontier    lists own active vertices; clears the marks of peers' vertices that update now
+//     choose              own vertices; mirrored at once, changes also go into the peers' mirrors
+//     pack_updates        commits own changes; unless mirrored at once, adds a record for each that fits
+//     --- first exchange: update messages (and mirrors) become readable by the peers
 //     apply_updates       applies the peers' updates: labels, columns, label totals
 //     activate_neighbors  push: activates any rank's neighbours of own changed vertices;
 //                         pull: activates own vertices that have a changed neighbour of any rank
 //     publish_frontier    packs the activated vertices of each peer, as words of a bitmap
-//     --- second exchange
+//     --- second exchange: packed words become readable by the peers
 //     receive_frontier    applies the peers' activations of own vertices
 //
 // `UpdateHeader` begins the update message; a record for each changed vertex follows. A record has the
@@ -18,16 +18,25 @@
 //
 //     | count 2, capacity, activating_arcs | vertex label ... | vertex label ... |
 //
-// If all vertices update in one phase (`MIRRORED`), changes may be many, and there are mirrors as well. A
-// mirror has the values of every vertex of a rank, in the memory of each peer. If changes are expected to be
-// many (`mirrors_at_once`), a vertex writes its new values into the mirrors when it chooses. Communication
-// then overlaps computation, and `apply_updates` only compares a mirror with the labels.
+// Under `sync`, `async` and with one phase a round (`MIRRORED`), changes may be many, and there are mirrors as
+// well. A mirror has the values of every vertex of a rank, in the memory of each peer. Mirrored at once: if many
+// changes are expected (`mirrors_at_once`, never under `async`), a vertex writes its new values into the mirrors
+// when it chooses, and no record is packed. Communication then overlaps computation, and `apply_updates`
+// takes all updates from the mirror; without columns, it skips equal labels.
 //
 //     | label | label | label | label |             a mirror of 4 vertices without columns
 //
+// What may be written again, and when:
+//
+//     update message      `receive_frontier` empties it: the second exchange came after every peer's
+//                         `apply_updates`
+//     words and counts    `apply_updates` clears the counts: the first exchange came after every peer's
+//                         `receive_frontier` of the phase before
+//     mirror              its owner writes it again in the next phase, behind the second exchange
+//
 // Mapping, with strided grids and no shared memory:
 //
-//     pack_updates        a thread per listed vertex
+//     pack_updates        a thread per member of the phase
 //     apply_updates       a thread per record, or per vertex of a mirror
 //     publish_frontier    a warp per vertex block (`VERTEX_BLOCK`)
 //     receive_frontier    a warp per 32 words, a lane per vertex of a word
@@ -39,7 +48,8 @@ namespace ripplet {
 
 // Header of a rank's update message; the records follow it.
 struct UpdateHeader {
-    // Changed vertices, and records that fit. If `count > capacity`, the values are in the mirrors.
+    // Changed vertices, and records that fit. If `count > capacity`, the values are in the mirrors; mirrored at
+    // once, `capacity` is 0.
     u32 count, capacity;
     // Arcs of the changed vertices that activate their neighbours.
     u64 activating_arcs;
@@ -60,16 +70,16 @@ struct Ranks {
     // 1 if the host transports messages and whole mirrors (NCCL, copies); 0 if kernels read the peers'
     // messages in place, and write vertices straight into the peers' mirrors.
     u32 copies_messages;
-    // First vertex of each rank, a multiple of 32; after the last rank, the number of vertices.
+    // First vertex of each rank, a multiple of 64 (kernels need 32); after the last rank, the number of vertices.
     u32 bounds[MOST_RANKS + 1], padding;
     // This rank's update message, and by rank the address at which this rank reads that of each peer.
     UpdateHeader* updates;
     const UpdateHeader* peer_updates[MOST_RANKS];
-    // By rank, this rank's mirror of its vertices. If mirrors are transported, `mirrors[own]` is the one that
-    // is sent.
-    u32* mirrors[MOST_RANKS];
+    // By rank, the mirror of that rank's vertices in this rank's memory; the owner writes it. If messages are
+    // copied, `mirrors_of[own]` is the one that is sent.
+    u32* mirrors_of[MOST_RANKS];
     // By rank, the words of its vertices that this rank activated, and their number: what this rank sends.
-    u32* sent_counts;
+    u32* sent_word_counts;
     FrontierWord* sent_words[MOST_RANKS];
     // By rank, where this rank reads the activations of a peer: its counts by receiver, and the words of own
     // vertices.
@@ -97,7 +107,7 @@ RIPPLET_FN void fill_mirrors(const RankStep& step) {
     for (u32 rank = 0; rank < ranks.count; rank++) {
         if ((rank == ranks.own) != (ranks.copies_messages != 0)) continue;
         for (u64 at = ranks.bounds[rank] + thread; at < ranks.bounds[rank + 1]; at += threads)
-            write_values(state, (u32)at, ranks.mirrors[rank] + at * VALUES);
+            write_values(state, (u32)at, ranks.mirrors_of[rank] + at * VALUES);
     }
 }
 
@@ -119,19 +129,19 @@ RIPPLET_FN void pack_update(const LpState& state, const Ranks& ranks, bool chang
 RIPPLET_FN void pack_updates(const RankStep& step) {
     const LpState& state = step.run.state;
     const Ranks& ranks = step.ranks;
-    const bool is_sent = mirrors_at_once(step.phase);
+    const bool in_mirrors = mirrors_at_once(step.phase);
     u32 changes = 0;
-    const u64 print = commit_all(state, step.phase, [&](bool changed, u32 v) {
-        if (is_sent)
+    const u64 fingerprint = commit_all(state, step.phase, [&](bool changed, u32 v) {
+        if (in_mirrors)
             changes += changed;
         else
             pack_update(state, ranks, changed, v);
     });
-    add_print(state, print);
+    add_fingerprint(state, fingerprint);
     changes = warp_sum(changes);
     if (lane_id() == 0 && changes > 0) atomicAdd(&ranks.updates->count, changes);
     if (blockIdx.x > 0 || threadIdx.x > 0) return;
-    ranks.updates->capacity = is_sent ? 0 : ranks.capacity;
+    ranks.updates->capacity = in_mirrors ? 0 : ranks.capacity;
     ranks.updates->activating_arcs = state.tallies->activating_arcs[step.phase.parity];
 }
 
@@ -184,7 +194,7 @@ RIPPLET_FN void apply_updates(const RankStep& step) {
         activating_arcs += updates.activating_arcs;
         bytes += sizeof(UpdateHeader);
         if (MIRRORED && count > updates.capacity) {
-            apply_mirror(state, step.phase, ranks.mirrors[rank], first, end);
+            apply_mirror(state, step.phase, ranks.mirrors_of[rank], first, end);
             bytes += sizeof(u32) * VALUES * (u64)(ranks.copies_messages ? end - first : count);
             continue;
         }
@@ -197,12 +207,13 @@ RIPPLET_FN void apply_updates(const RankStep& step) {
         state.tallies->activating_arcs[step.phase.parity] += activating_arcs;
         state.tallies->received_bytes += bytes;
     }
-    // Every peer has read these activations in the phase before; the counts can be reused.
-    if (thread < ranks.count) ranks.sent_counts[thread] = 0;
+    // The first exchange came after every peer's `receive_frontier` of the phase before.
+    if (thread < ranks.count) ranks.sent_word_counts[thread] = 0;
 }
 
 // Packs the activated vertices of each other rank into words: a warp per vertex block. Packed vertices become
-// `SENT`, so that they are sent once until they update again.
+// `SENT`, so that they are sent once; `compact_frontier` clears the mark in the phase in which they update. Only
+// a push activates other ranks' vertices, and it stamps their vertex blocks. `step.phase` has all own vertices.
 RIPPLET_FN void publish_frontier(const RankStep& step) {
     if (WAKE == WAKE_ALWAYS) return;
     const LpState& state = step.run.state;
@@ -234,7 +245,7 @@ RIPPLET_FN void publish_frontier(const RankStep& step) {
         for (; rank < ranks.count && ranks.bounds[rank] < end; rank++) {
             const bool is_its = mine >= ranks.bounds[rank] && mine < ranks.bounds[rank + 1];
             const bool is_sent = bits != 0 && is_its;
-            const u32 at = append(ranks.sent_counts + rank, is_sent);
+            const u32 at = append(ranks.sent_word_counts + rank, is_sent);
             if (is_sent) ranks.sent_words[rank][at] = FrontierWord{(u32)(begin / 32) + lane_id(), bits};
         }
     }

@@ -239,7 +239,7 @@ RIPPLET_FN void request_lists(const Run& run, Phase phase) {
     for (u64 at = start; at - start % 32 < count; at += threads) {
         const u32 unit = (u32)(first_unit + at / size), number = schedule.unit_in(unit, phase.index);
         u64 first = at < count ? schedule.first_at(unit, number) : phase.end;
-        if (phase.skips_blocks && !may_be_active(state, phase, first, 8 * schedule.stride)) first = phase.end;
+        if (phase.is_sparse && !may_be_active(state, phase, first, 8 * schedule.stride)) first = phase.end;
         const bool first_of_some = number % together == 0;
         const u32 phases = first_of_some ? min(together, schedule.phases - phase.index) : 1;
         const bool is_in_group = prefetch == PREFETCH_ALL || (prefetch == PREFETCH_TOGETHER) == first_of_some;

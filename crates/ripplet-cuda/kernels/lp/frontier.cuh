@@ -77,7 +77,7 @@ RIPPLET_FN void compact_frontier(const Run& run, Phase phase) {
     for (u64 first = begin + (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
         const u64 unit = first + threadIdx.x;
         u64 at = unit < units ? schedule.first_of((u32)unit, phase.index) : nowhere;
-        if (phase.skips_blocks && !may_be_active(state, phase, at, 8 * schedule.stride)) at = nowhere;
+        if (phase.is_sparse && !may_be_active(state, phase, at, 8 * schedule.stride)) at = nowhere;
         u32 ids[8], degrees[8], classes[8], ranks[8];
         bool found[8], any = false;
 #pragma unroll

@@ -5,8 +5,8 @@
 //
 //     bool DIRECTED, WEIGHTED, SHARDED     the graph
 //     bool COMPRESSED, STREAMED            compressed lists; some lists in the host's memory
-//     bool RANKED, MIRRORED                several devices share the run (`exchange.cuh`); all vertices
-//                                          update in one phase there, so there are mirrors
+//     bool RANKED, MIRRORED                several devices share the run (`exchange.cuh`), and many
+//                                          vertices may change in a phase, so there are mirrors
 //     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones per vertex
 //     u32  WAKE, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       properties of the program's hooks
@@ -163,7 +163,8 @@ struct LpState {
     const void* shards;
     u32* labels;
     // By vertex, 1 if it is active; a byte each, so that concurrent stores need no atomics. Of another rank's
-    // vertices: whether this rank activated it since its last update, and `SENT` if that was sent.
+    // vertices: whether this rank activated it since its last update, and `SENT` if that was sent. A pull
+    // stamps no vertex block (`Tallies::last_pull`).
     unsigned char* active;
     // By vertex, the stamp of the phase in which it last changed and activated its neighbours. Empty if no
     // phase pulls.
@@ -216,9 +217,9 @@ struct LpState {
 // A phase. `index` is its number in the round; `number` counts the phases of the run, and `parity` is its
 // lowest bit; `stamp` differs from those of the 254 phases before. `since` is the first phase of the round
 // before: a vertex that is active now was activated in it or later, as every vertex updates once a round. If
-// most vertices are inactive, `skips_blocks` has the stamps of vertex blocks read first.
+// most vertices are inactive, `is_sparse` is set: the stamps of vertex blocks are read first.
 struct Phase {
-    u32 index, number, parity, stamp, since, skips_blocks;
+    u32 index, number, parity, stamp, since, is_sparse;
     // Whether a vertex may only take smaller labels (a pick-less round); `async` only.
     u32 takes_smaller_only;
     // Vertices that may update: `first` to `end`; and the number of this part of the phase.

@@ -125,7 +125,7 @@ RIPPLET_FN u32& chosen_of(const LpState& state, Phase phase, u32 of_class, u32 i
 }
 
 // Whether a changed vertex is written into the peers' mirrors at once: if many may change.
-RIPPLET_FN bool mirrors_at_once(Phase phase) { return MIRRORED && !IN_PLACE && !phase.skips_blocks; }
+RIPPLET_FN bool mirrors_at_once(Phase phase) { return MIRRORED && !IN_PLACE && !phase.is_sparse; }
 
 // Writes a changed vertex's values into the mirrors.
 RIPPLET_FN void mirror_change(const LpState& state, u32 v, u32 label) {

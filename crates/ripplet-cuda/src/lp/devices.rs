@@ -521,18 +521,18 @@ impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for RankExchange<'_, D> {
             return rank.receive_frontier();
         }
         let mut counts = [0; MOST_RANKS];
-        let place = rank.layout().ranks.sent_counts.start;
+        let place = rank.layout().ranks.sent_word_counts.start;
         self.read(rank, place, bytemuck::bytes_of_mut(&mut counts))?;
         let all = self.all_gather(own, HostMessage::WordCounts(counts))?;
         let mut transfers = Transfers::default();
         for other in rank.layout().share.others() {
             let send_buffers = &self.buffers[other];
-            transfers.send(other, ranks.sent_counts, COUNTS_BYTES);
+            transfers.send(other, ranks.sent_word_counts, COUNTS_BYTES);
             transfers.send(other, ranks.sent_words[other], all[own].frontier_bytes(other));
             transfers.receive(
                 other,
                 ranks.received_counts[other],
-                send_buffers.sent_counts,
+                send_buffers.sent_word_counts,
                 COUNTS_BYTES,
             );
             let bytes = all[other].frontier_bytes(own);

@@ -54,7 +54,7 @@ pub struct Phase {
     pub parity: u32,
     pub stamp: u32,
     pub since: u32,
-    pub skips_blocks: u32,
+    pub is_sparse: u32,
     pub takes_smaller_only: u32,
     pub first: u32,
     pub end: u32,

@@ -35,8 +35,8 @@ pub struct Ranks {
     pub padding: u32,
     pub updates: Address,
     pub peer_updates: [Address; MOST_RANKS],
-    pub mirrors: [Address; MOST_RANKS],
-    pub sent_counts: Address,
+    pub mirrors_of: [Address; MOST_RANKS],
+    pub sent_word_counts: Address,
     pub sent_words: [Address; MOST_RANKS],
     pub received_counts: [Address; MOST_RANKS],
     pub received_words: [Address; MOST_RANKS],
@@ -50,8 +50,8 @@ pub struct Mirrors {
     pub of: [Address; MOST_RANKS],
 }
 
-/// Whether all vertices update in one phase. Then many may change, and their values are exchanged
-/// through mirrors.
+/// Whether most vertices may change in one phase: under `sync`, `async`, and with one phase a
+/// round. Their values are then exchanged through mirrors if they do not fit a message.
 pub fn is_mirrored(order: Order) -> bool {
     match order {
         Order::Phased { phases } => phases <= 1,
@@ -121,7 +121,7 @@ pub struct RankPlaces {
     /// vertices.
     pub mirrors_at: Range<u64>,
     mirrors: Vec<Range<u64>>,
-    pub sent_counts: Range<u64>,
+    pub sent_word_counts: Range<u64>,
     /// By rank, the activations that this device sends to it.
     pub sent_words: Vec<Range<u64>>,
     /// By rank, the receive buffers, if messages are transported.
@@ -132,7 +132,7 @@ pub struct RankPlaces {
 #[derive(Clone, Debug, Default)]
 struct ReceiveBuffers {
     updates: Range<u64>,
-    sent_counts: Range<u64>,
+    sent_word_counts: Range<u64>,
     sent_words: Range<u64>,
 }
 
@@ -142,7 +142,7 @@ pub struct SendBuffers {
     pub updates: Address,
     /// By rank, this rank's mirror of that rank's vertices.
     pub mirrors: Vec<Address>,
-    pub sent_counts: Address,
+    pub sent_word_counts: Address,
     pub sent_words: Vec<Address>,
 }
 
@@ -187,7 +187,7 @@ impl RankPlaces {
         let has_mirror = |rank: usize| is_mirrored && (share.copies_messages || rank != share.rank);
         let mirror = |rank| to.take(4 * values, if has_mirror(rank) { count(rank) } else { 0 });
         let mirrors = ranks.clone().map(mirror).collect();
-        let sent_counts = to.take(4, MOST_RANKS as u64);
+        let sent_word_counts = to.take(4, MOST_RANKS as u64);
         let of_others =
             |rank: usize| if rank == share.rank { 0 } else { words(&share.parts.of(rank)) };
         let sent_words =
@@ -196,7 +196,7 @@ impl RankPlaces {
         let mut received = |rank: usize| match share.copies_messages && rank != share.rank {
             true => ReceiveBuffers {
                 updates: to.take(1, updates(rank)),
-                sent_counts: to.take(4, MOST_RANKS as u64),
+                sent_word_counts: to.take(4, MOST_RANKS as u64),
                 sent_words: to.take(FRONTIER_WORD_BYTES, own),
             },
             false => ReceiveBuffers::default(),
@@ -209,7 +209,7 @@ impl RankPlaces {
             updates: place,
             mirrors_at,
             mirrors,
-            sent_counts,
+            sent_word_counts,
             sent_words,
             received,
         }
@@ -221,7 +221,7 @@ impl RankPlaces {
         SendBuffers {
             updates: at(&self.updates),
             mirrors: self.mirrors.iter().map(at).collect(),
-            sent_counts: at(&self.sent_counts),
+            sent_word_counts: at(&self.sent_word_counts),
             sent_words: self.sent_words.iter().map(at).collect(),
         }
     }
@@ -236,23 +236,23 @@ impl RankPlaces {
             capacity: self.capacity as u32,
             copies_messages: share.copies_messages.into(),
             updates: at(&self.updates),
-            sent_counts: at(&self.sent_counts),
+            sent_word_counts: at(&self.sent_word_counts),
             ..Ranks::default()
         };
         let bounds = share.parts.bounds();
         ranks.bounds[..bounds.len()].copy_from_slice(bounds);
         for (rank, mirror) in self.mirrors.iter().enumerate() {
-            ranks.mirrors[rank] = self.by_vertex(at(mirror), share, rank);
+            ranks.mirrors_of[rank] = self.by_vertex(at(mirror), share, rank);
         }
         for rank in share.others() {
             let (place, send_buffers) = (&self.received[rank], &all[rank]);
             ranks.sent_words[rank] = at(&self.sent_words[rank]);
             [ranks.peer_updates[rank], ranks.received_counts[rank], ranks.received_words[rank]] =
                 match share.copies_messages {
-                    true => [at(&place.updates), at(&place.sent_counts), at(&place.sent_words)],
+                    true => [at(&place.updates), at(&place.sent_word_counts), at(&place.sent_words)],
                     false => [
                         send_buffers.updates,
-                        send_buffers.sent_counts,
+                        send_buffers.sent_word_counts,
                         send_buffers.sent_words[share.rank],
                     ],
                 };

@@ -162,7 +162,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     begun: [u32; 2],
     /// Whether few vertices were visited in the last round, so that most vertex blocks are
     /// inactive.
-    skips_blocks: bool,
+    is_sparse: bool,
     tuning: Tuning,
     /// Addresses of this device's messages and of the peers', if there are any.
     ranks: Ranks,
@@ -219,7 +219,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             schedule: settings.schedule,
             phases_done: 0,
             begun: [0; 2],
-            skips_blocks: false,
+            is_sparse: false,
             tuning,
             ranks: Ranks::default(),
             phase: 0,
@@ -374,7 +374,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         }
         let head = self.layout.ranks.updates.start..self.layout.ranks.updates.start + HEADER_BYTES;
         self.fill_bytes(&head, 0)?;
-        self.fill_bytes(&self.layout.ranks.sent_counts, 0)?;
+        self.fill_bytes(&self.layout.ranks.sent_word_counts, 0)?;
         let (active, own) = (&self.layout.active, self.layout.share.vertices());
         self.fill_bytes(&(active.start..active.start + u64::from(own.start)), SENT)?;
         self.fill_bytes(&(active.start + u64::from(own.end)..active.end), SENT)
@@ -500,7 +500,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         number: u32,
     ) -> Phase {
         let (parity, stamp) = (number & 1, number % STAMPS + 1);
-        let skips_blocks = u32::from(self.skips_blocks);
+        let is_sparse = u32::from(self.is_sparse);
         let takes_smaller_only = u32::from(self.schedule.is_pick_less(self.state.round));
         let since = self.begun[1];
         let Range { start: first, end } = vertices;
@@ -510,7 +510,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             parity,
             stamp,
             since,
-            skips_blocks,
+            is_sparse,
             takes_smaller_only,
             first,
             end,
@@ -747,7 +747,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         if let Some(streaming) = &mut self.streaming {
             streaming.expect(round.scanned);
         }
-        self.skips_blocks = round.visited < u64::from(self.state.vertices) / FEW;
+        self.is_sparse = round.visited < u64::from(self.state.vertices) / FEW;
     }
 
     /// Returns the result of a round of a graph without vertices, or `None`.
