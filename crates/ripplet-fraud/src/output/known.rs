@@ -1,7 +1,9 @@
 //! Where the known bad are in a window: in which cluster, or in none.
 
 use super::WindowFindings;
-use crate::{ClusterId, KindId};
+use crate::seeds::Listed;
+use crate::{ClusterId, KindId, Timestamp};
+use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use std::collections::BTreeMap;
 
@@ -54,6 +56,22 @@ impl<'a> WindowFindings<'a> {
             clusters.entry(member.vertex).or_insert(member.cluster);
         }
         clusters
+    }
+
+    /// Whether an entry of a list holds at the window's last instant.
+    pub(crate) fn holds(self, entry: &Listed) -> bool {
+        entry.holds_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
+    }
+
+    /// Since when the known bad are known, by kind and id; nothing for who always was. Of several entries that hold, the
+    /// first counts.
+    pub(crate) fn known_bad_since(self) -> HashMap<(KindId, &'a str), Option<Timestamp>> {
+        let mut since = HashMap::new();
+        for entry in self.listed_bad.iter().filter(|entry| self.holds(entry)) {
+            let first = since.entry((entry.kind, &*entry.id)).or_insert(entry.from);
+            *first = (*first).min(entry.from);
+        }
+        since
     }
 
     /// Everybody known bad and where that is: those who were seen, ascending by number, then the others by kind and id.
