@@ -63,15 +63,19 @@ impl<'a> WindowFindings<'a> {
         entry.holds_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
     }
 
-    /// Since when the known bad are known, by kind and id; nothing for who always was. Of several entries that hold, the
+    /// Since when each of some known bad entities is known; nothing for who always was. Of several entries that hold, the
     /// first counts.
-    pub(crate) fn known_bad_since(self) -> HashMap<(KindId, &'a str), Option<Timestamp>> {
-        let mut since = HashMap::new();
+    pub(crate) fn known_bad_since(self, known: &[KnownBadPlace<'a>]) -> Vec<Option<Timestamp>> {
+        let names = known.iter().map(|known| (known.kind, known.id));
+        let place_of: HashMap<(KindId, &str), usize> = names.zip(0..).collect();
+        let mut since: Vec<Option<Option<Timestamp>>> = vec![None; known.len()];
         for entry in self.listed_bad.iter().filter(|entry| self.holds(entry)) {
-            let first = since.entry((entry.kind, &*entry.id)).or_insert(entry.from);
-            *first = (*first).min(entry.from);
+            if let Some(&place) = place_of.get(&(entry.kind, &*entry.id)) {
+                let before = since[place].unwrap_or(entry.from);
+                since[place] = Some(before.min(entry.from));
+            }
         }
-        since
+        since.into_iter().map(Option::flatten).collect()
     }
 
     /// Everybody known bad and where that is: those who were seen, ascending by number, then the others by kind and id.

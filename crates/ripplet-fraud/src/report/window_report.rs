@@ -287,14 +287,15 @@ impl WindowReport {
             listed.append(&mut reports);
         }
         let (others, others_total) = found.others(&listed, limits.others);
-        let since = found.known_bad_since();
-        let known = found.known_bad_places().into_iter().take(limits.known);
-        let known = known.map(|known| OtherReport {
+        let mut places = found.known_bad_places();
+        places.truncate(limits.known);
+        let since = found.known_bad_since(&places);
+        let known = places.iter().zip(since).map(|(known, since)| OtherReport {
             kind: known.kind.0,
             id: known.id.into(),
             cluster: known.place.cluster().map(|id| id.to_string()),
             place: known.place.into(),
-            since: since.get(&(known.kind, known.id)).copied().flatten().map(|since| since.0),
+            since: since.map(|since| since.0),
         });
         let unheld = || found.listed_bad.iter().filter(|entry| !found.holds(entry));
         let unheld_report = |entry: &Listed| UnheldReport {

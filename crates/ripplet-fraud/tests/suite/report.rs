@@ -806,6 +806,7 @@ fn all_known_bad_are_listed_with_where_they_are() {
     };
     let noon = "2026-01-05T12:30:07".parse().ok();
     let list = [
+        entry("a ghost", day(-3), None),
         entry("a ghost", noon, None),
         entry("later", day(2), None),
         entry("earlier", None, day(-2)),
