@@ -56,7 +56,7 @@ use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A cluster whose chance is higher is noise, where nothing else is said.
+/// A cluster without a known bad member whose chance is higher is noise, where nothing else is said.
 pub const NOISE: f64 = 0.05;
 
 /// Why a cluster is no chance: its busiest part.
@@ -66,8 +66,11 @@ pub struct Why {
     pub members: Vec<VertexId>,
     /// Transactions among them; if rows link more than two, those that the pair of columns with the least chance links.
     pub transactions: u64,
-    /// Transactions that are expected among them.
+    /// Transactions that are expected among them in the whole window.
     pub expected: f64,
+    /// The pair of columns that links them, if a row links more than two entities; its place in
+    /// [`Mapping::pairs`](crate::Mapping::pairs).
+    pub pair: Option<usize>,
 }
 
 /// What chance has in a window.
@@ -156,7 +159,8 @@ impl<'a> Chance<'a> {
             let nats = self.nats(2, count, expected);
             if nats > best.0 {
                 let members = vec![members[a], members[b]];
-                best = (nats, Why { members, transactions: count, expected });
+                let pair = scope.column;
+                best = (nats, Why { members, transactions: count, expected, pair });
             }
         }
         let mut cut = None;
@@ -169,6 +173,7 @@ impl<'a> Chance<'a> {
                         members: Vec::new(),
                         transactions: group.transactions,
                         expected: group.expected(),
+                        pair: scope.column,
                     },
                 );
                 cut = Some(group.gone.len());

@@ -81,6 +81,11 @@ impl Linked {
         self.ends.len() as u64
     }
 
+    /// Whether a row links one in the first column to another in the second.
+    pub fn links(&self, one: VertexId, other: VertexId) -> bool {
+        self.ends.binary_search(&(one, other)).is_ok()
+    }
+
     /// How many there are between two, whichever column each is in.
     pub fn between(&self, one: VertexId, other: VertexId) -> u64 {
         let count = |ends: (VertexId, VertexId)| {

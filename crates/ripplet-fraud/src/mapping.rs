@@ -274,6 +274,20 @@ impl Mapping {
         kinds
     }
 
+    /// The pairs of columns that a row links, payer first: `buyer → shop`, then those of `[[also]]`, as a
+    /// [`Stream`](crate::Stream) numbers them.
+    pub fn pairs(&self) -> Vec<String> {
+        let (source, target) = (&self.source.column, &self.target.column);
+        let also = self.also.iter().flat_map(|linked| {
+            let name = |end: &End| match end {
+                End::Source => format!("{source} → {}", linked.entity.column),
+                End::Target => format!("{target} → {}", linked.entity.column),
+            };
+            linked.to.iter().map(name)
+        });
+        std::iter::once(format!("{source} → {target}")).chain(also).collect()
+    }
+
     /// The columns that are read, each once: those of entities, then time, amount and kind.
     pub fn columns(&self) -> Vec<&str> {
         let also = self.also.iter().map(|linked| &*linked.entity.column);

@@ -57,7 +57,7 @@ pub struct RunOptions {
     pub memory: Option<u64>,
     /// Whether arrays for graph neural networks are written, and of whom.
     pub arrays: Option<GnnScope>,
-    /// A cluster whose [`chance`](crate::chance) is higher is noise: from 0 to 1.
+    /// A cluster without a known bad member whose [`chance`](crate::chance) is higher is noise: from 0 to 1.
     pub noise: f64,
     /// How much of each window the report keeps.
     pub report: ReportLimits,
@@ -582,8 +582,15 @@ impl Running<'_> {
             bytes_peak: peak(),
         };
         observer.on_stage("writing the window");
-        let found =
-            Found { window, entities, held: &held, detected: &detected, findings: &findings, feed };
+        let found = Found {
+            window,
+            entities,
+            held: &held,
+            lists,
+            detected: &detected,
+            findings: &findings,
+            feed,
+        };
         let record = self.write(record, found, tracker)?;
         observer.on_window(&record.0);
         self.manifest.windows.push(record.0);
@@ -655,6 +662,8 @@ impl Running<'_> {
             trusted: &found.held.trusted,
             ledger: &ledger,
             noise: self.options.noise,
+            listed_bad: found.lists.bad.as_ref().map_or(&[], |list| &list.entries),
+            pairs: &self.options.feed.mapping.pairs(),
         };
         let report = WindowReport::of(in_window, self.options.report);
         record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
@@ -695,6 +704,7 @@ struct Found<'a> {
     window: &'a Window,
     entities: &'a Entities,
     held: &'a Held,
+    lists: &'a Lists,
     detected: &'a Detected,
     findings: &'a Findings,
     feed: &'a Feed,

@@ -46,7 +46,8 @@ pub struct Arguments {
     trusted: Option<PathBuf>,
     #[command(flatten)]
     detection: DetectionArguments,
-    /// A cluster is noise, and not coloured, if chance alone makes a group as busy more often than in this share of windows.
+    /// A cluster without a known bad member is noise, and not coloured, if chance alone makes a group as busy more often than
+    /// in this share of windows.
     #[arg(long, value_name = "CHANCE", default_value_t = NOISE, help_heading = "Detection")]
     noise: f64,
     /// Arrays for graph neural networks, a graph.npz for each window: of members of clusters, of the whole window, or

@@ -1,7 +1,9 @@
 //! Where the known bad are in a window: in which cluster, or in none.
 
 use super::WindowFindings;
-use crate::{ClusterId, KindId};
+use crate::seeds::Listed;
+use crate::{ClusterId, KindId, Timestamp};
+use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use std::collections::BTreeMap;
 
@@ -54,6 +56,26 @@ impl<'a> WindowFindings<'a> {
             clusters.entry(member.vertex).or_insert(member.cluster);
         }
         clusters
+    }
+
+    /// Whether an entry of a list holds at the window's last instant.
+    pub(crate) fn holds(self, entry: &Listed) -> bool {
+        entry.holds_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
+    }
+
+    /// Since when each of some known bad entities is known; nothing for who always was. Of several entries that hold, the
+    /// first counts.
+    pub(crate) fn known_bad_since(self, known: &[KnownBadPlace<'a>]) -> Vec<Option<Timestamp>> {
+        let names = known.iter().map(|known| (known.kind, known.id));
+        let place_of: HashMap<(KindId, &str), usize> = names.zip(0..).collect();
+        let mut since: Vec<Option<Option<Timestamp>>> = vec![None; known.len()];
+        for entry in self.listed_bad.iter().filter(|entry| self.holds(entry)) {
+            if let Some(&place) = place_of.get(&(entry.kind, &*entry.id)) {
+                let before = since[place].unwrap_or(entry.from);
+                since[place] = Some(before.min(entry.from));
+            }
+        }
+        since.into_iter().map(Option::flatten).collect()
     }
 
     /// Everybody known bad and where that is: those who were seen, ascending by number, then the others by kind and id.

@@ -40,6 +40,13 @@ pub trait Ledger: Sync {
         to.iter().map(|&to| self.flow(from, to)).collect()
     }
 
+    /// Returns the pairs of columns that link one to another, by their places in
+    /// [`Mapping::pairs`](crate::Mapping::pairs), ascending; nothing if a row links two entities only.
+    fn pairs(&self, from: VertexId, to: VertexId) -> Vec<u32> {
+        let _ = (from, to);
+        Vec::new()
+    }
+
     /// Returns the newest transactions from one to another, at most `most`, the newest first.
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment>;
 }
@@ -104,6 +111,15 @@ impl Ledger for DaysLedger<'_> {
                 .of_each(from, to, |index, places| self.add(&mut flows[index], run, places));
         }
         flows
+    }
+
+    fn pairs(&self, from: VertexId, to: VertexId) -> Vec<u32> {
+        let several = self.days.iter().map(|run| run.columns.len()).max().unwrap_or(0);
+        let links = |pair: &u32| {
+            let mut linked = self.days.iter().filter_map(|run| run.columns.get(*pair as usize));
+            linked.any(|linked| linked.links(from, to))
+        };
+        (0..several as u32).filter(links).collect()
     }
 
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment> {

@@ -29,7 +29,7 @@ pub use tables::{
 
 pub(crate) use edges::neighbors_among;
 
-use crate::seeds::Holding;
+use crate::seeds::{Holding, Listed};
 use crate::{Cluster, Entities, Findings, Member, Window};
 use ripplet_graph::VertexId;
 
@@ -48,8 +48,12 @@ pub struct WindowFindings<'a> {
     pub trusted: &'a Holding,
     /// Who paid whom.
     pub ledger: &'a dyn Ledger,
-    /// A cluster whose chance is higher is noise.
+    /// A cluster without a known bad member whose chance is higher is noise.
     pub noise: f64,
+    /// All entries of the list of known bad, whether or not they hold in this window.
+    pub listed_bad: &'a [Listed],
+    /// The names of the pairs of columns that a row links: [`Mapping::pairs`](crate::Mapping::pairs).
+    pub pairs: &'a [String],
 }
 
 impl<'a> WindowFindings<'a> {
@@ -64,9 +68,14 @@ impl<'a> WindowFindings<'a> {
         })
     }
 
-    /// Whether chance explains a cluster.
-    pub(crate) fn is_noise(self, cluster: &Cluster) -> bool {
+    /// Whether chance explains the transactions of a cluster.
+    pub(crate) fn is_explained_by_chance(self, cluster: &Cluster) -> bool {
         cluster.chance > self.noise
+    }
+
+    /// Whether nothing but chance is behind a cluster: a known bad member is evidence of another kind.
+    pub(crate) fn is_noise(self, cluster: &Cluster) -> bool {
+        self.is_explained_by_chance(cluster) && cluster.seeds == 0
     }
 
     pub(crate) fn is_known_bad(self, vertex: VertexId) -> bool {

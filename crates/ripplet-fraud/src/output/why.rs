@@ -1,44 +1,68 @@
 //! A sentence that says why a cluster is no chance, or that it may be.
 
-use super::{WindowFindings, edges_among};
+use super::{Edge, Flow, WindowFindings, edges_among};
 use crate::Cluster;
 use crate::chance::{Why, expected_text, one_in};
 use crate::time::Timestamp;
 use ripplet_graph::VertexId;
 
 impl WindowFindings<'_> {
-    /// Says what is unusual about a cluster: `5 transactions of user 7 → shop 3 on 2024-05-31, where 0.01 are expected;
-    /// chance alone: 1 in 1,000`.
+    /// Says what is unusual about a cluster: `5 transactions of user 7 → shop 3 on 2024-05-31, where 0.01 are expected in
+    /// the whole window; chance alone: 1 in 1,000`. Chance is no reason for a cluster with a known bad member: if it
+    /// explains the transactions, the sentence says how many members are known bad.
     pub(crate) fn why(self, cluster: &Cluster) -> String {
-        let Why { members, transactions, expected } = &cluster.why;
-        let edges = edges_among(&self.window.graph, members, self.ledger);
-        let flows = || edges.iter().filter_map(|edge| edge.flow.map(|flow| (edge, flow)));
-        let (first, last) =
-            (flows().map(|(_, flow)| flow.first).min(), flows().map(|(_, flow)| flow.last).max());
-        let noise = if self.is_noise(cluster) { ": noise" } else { "" };
-        let odds = format!("chance alone: {}{noise}", one_in(cluster.chance));
-        let (Some(first), Some(last)) = (first, last) else {
-            return format!("no transactions among its members are known; {odds}");
-        };
+        let busiest = self.busiest_part(cluster);
+        let busiest =
+            busiest.unwrap_or_else(|| "no transactions among its members are known".into());
+        let odds = one_in(cluster.chance);
+        match (self.is_explained_by_chance(cluster), cluster.seeds) {
+            (true, 0) => format!("{busiest}; chance alone: {odds}: noise"),
+            (true, known) => {
+                let are = if known == 1 { "is" } else { "are" };
+                format!(
+                    "{known} of its {} members {are} known bad; its transactions alone may be chance: {busiest}",
+                    cluster.size
+                )
+            }
+            (false, _) => format!("{busiest}; chance alone: {odds}"),
+        }
+    }
+
+    /// Says how busy the busiest part of a cluster is; nothing if no transactions are known.
+    fn busiest_part(self, cluster: &Cluster) -> Option<String> {
+        let Why { members, transactions, expected, pair } = &cluster.why;
+        let mut edges = edges_among(&self.window.graph, members, self.ledger);
+        if let Some(pair) = pair {
+            let of_pair = |edge: &Edge| {
+                let pairs = self.ledger.pairs(edge.source, edge.target);
+                pairs.is_empty() || pairs.contains(&(*pair as u32))
+            };
+            edges.retain(of_pair);
+        }
+        let flows: Vec<(&Edge, Flow)> =
+            edges.iter().filter_map(|edge| edge.flow.map(|flow| (edge, flow))).collect();
+        let first = flows.iter().map(|(_, flow)| flow.first).min()?;
+        let last = flows.iter().map(|(_, flow)| flow.last).max()?;
         let count = match transactions {
             1 => "1 transaction".into(),
             count => format!("{count} transactions"),
         };
         let name =
             |v: VertexId| format!("{} {}", self.entities.kind_name_of(v), self.entities.id_of(v));
-        let mut paying = flows().map(|(edge, _)| edge);
-        let who = match (&**members, paying.next(), paying.next()) {
-            (&[_, _], Some(edge), None) => {
-                format!("{} → {}", name(edge.source), name(edge.target))
-            }
-            (&[one, other], ..) => format!("between {} and {}", name(one), name(other)),
-            (some, ..) if some.len() < cluster.size as usize => {
+        let who = match (&**members, &*flows) {
+            (&[_, _], [(edge, _)]) => format!("{} → {}", name(edge.source), name(edge.target)),
+            (&[one, other], _) => format!("between {} and {}", name(one), name(other)),
+            (some, _) if some.len() < cluster.size as usize => {
                 format!("among {} of its {} members", some.len(), cluster.size)
             }
             _ => format!("among its {} members", cluster.size),
         };
+        let columns = pair.and_then(|pair| self.pairs.get(pair));
+        let columns = columns.map_or(String::new(), |columns| format!(" ({columns})"));
         let (when, expected) = (days(first, last), expected_text(*expected));
-        format!("{count} {who} {when}, where {expected} are expected; {odds}")
+        Some(format!(
+            "{count} {who}{columns} {when}, where {expected} are expected in the whole window"
+        ))
     }
 }
 

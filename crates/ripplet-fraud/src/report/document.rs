@@ -6,7 +6,9 @@
 use super::events::{EVENTS, Event};
 use super::page::Run;
 use super::search::{EntitySet, SearchColumns};
-use super::window_report::{ClusterReport, Evidence, MemberReport, OtherReport, WindowReport};
+use super::window_report::{
+    ClusterReport, Evidence, MemberReport, OtherReport, UnheldReport, WindowReport,
+};
 use crate::evolution::OVERLAP_RULE;
 use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_MEMBERS};
 use hashbrown::HashMap;
@@ -26,7 +28,11 @@ pub struct ReportBuilder {
     limits: PageLimits,
     kinds: Vec<String>,
     decimals: Option<u32>,
+    /// The names of the pairs of columns that a row links, if there are several.
+    pairs: Vec<String>,
     entities: EntityColumns,
+    /// Of the newest window.
+    unheld: UnheldColumns,
     place_of: HashMap<(u8, String), u32>,
     /// The newest first.
     windows: Vec<WindowColumns>,
@@ -61,6 +67,10 @@ pub(super) struct Document<'a> {
     kinds: &'a [String],
     /// Digits behind the decimal point of amounts.
     decimals: Option<u32>,
+    /// The names of the pairs of columns that a row links, if there are several.
+    pairs: &'a [String],
+    /// Entries of the list of known bad that do not hold at the end of the newest window.
+    unheld: &'a UnheldColumns,
     chance: Definition,
     score: Definition,
     scores: &'static [Definition],
@@ -108,6 +118,19 @@ struct KnownColumns {
     cluster: Vec<Option<String>>,
     /// A [`Presence`](super::Presence).
     place: Vec<u8>,
+    /// Since when each is known, in microseconds since 1970 UTC.
+    since: Vec<Option<i64>>,
+    /// How many are not listed.
+    left_out: u64,
+}
+
+/// Entries of the list of known bad that do not hold at a window's end.
+#[derive(Debug, Default, Serialize)]
+struct UnheldColumns {
+    entity: Vec<u32>,
+    /// When each holds, in microseconds since 1970 UTC.
+    from: Vec<Option<i64>>,
+    until: Vec<Option<i64>>,
     /// How many are not listed.
     left_out: u64,
 }
@@ -171,6 +194,9 @@ struct EdgeColumns {
     last: Vec<Option<f64>>,
     /// Of each edge its newest transactions: when, and how much.
     newest: Vec<Vec<(f64, Option<u64>)>>,
+    /// Of each edge the pairs of columns that it is of, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pairs: Vec<Vec<u32>>,
 }
 
 impl Default for PageLimits {
@@ -186,7 +212,9 @@ impl ReportBuilder {
             limits,
             kinds: Vec::new(),
             decimals: None,
+            pairs: Vec::new(),
             entities: EntityColumns::default(),
+            unheld: UnheldColumns::default(),
             place_of: HashMap::new(),
             windows: Vec::new(),
             details: Vec::new(),
@@ -209,6 +237,9 @@ impl ReportBuilder {
         let kinds: Vec<u8> = report.kinds.iter().map(|kind| self.kind(kind)).collect();
         let mut listed = ClusterColumns::default();
         self.decimals = self.decimals.or(report.decimals);
+        if self.pairs.is_empty() {
+            self.pairs.clone_from(&report.pairs);
+        }
         for cluster in &report.listed {
             let cost = bytes_of(&RowCost::of(cluster));
             if self.of_rows + cost > self.limits.bytes / 4 {
@@ -220,6 +251,9 @@ impl ReportBuilder {
         }
         let known = self.known(&report, &kinds);
         let search = self.search(&report, &kinds);
+        if self.windows.is_empty() {
+            self.unheld = self.unheld(&report, &kinds);
+        }
         let rows = listed.id.len() as u64;
         self.left_out.listed += rows;
         self.left_out.unlisted += report.clusters.saturating_sub(rows);
@@ -286,17 +320,32 @@ impl ReportBuilder {
     /// Lists who was known bad in a window, as far as there is room.
     fn known(&mut self, report: &WindowReport, kinds: &[u8]) -> KnownColumns {
         let mut known = KnownColumns::default();
-        for OtherReport { kind, id, cluster, place } in &report.known {
-            let more = 10 + bytes_of(cluster);
+        for OtherReport { kind, id, cluster, place, since } in &report.known {
+            let more = 11 + bytes_of(cluster) + bytes_of(since);
             let Some(entity) = self.searched(kind_at(kinds, *kind), id, more) else { continue };
             known.entity.push(entity);
             known.cluster.push(cluster.clone());
             known.place.push(*place as u8);
+            known.since.push(*since);
         }
         let all = report.known_bad + report.known_unseen;
         known.left_out = all.saturating_sub(known.entity.len() as u64);
         self.left_out.known += known.left_out;
         known
+    }
+
+    /// Lists the entries of the list that do not hold at the end of a window, as far as there is room.
+    fn unheld(&mut self, report: &WindowReport, kinds: &[u8]) -> UnheldColumns {
+        let mut unheld = UnheldColumns::default();
+        for UnheldReport { kind, id, from, until } in &report.unheld {
+            let more = 10 + bytes_of(from) + bytes_of(until);
+            let Some(entity) = self.searched(kind_at(kinds, *kind), id, more) else { continue };
+            unheld.entity.push(entity);
+            unheld.from.push(*from);
+            unheld.until.push(*until);
+        }
+        unheld.left_out = report.unheld_total.saturating_sub(unheld.entity.len() as u64);
+        unheld
     }
 
     /// Lists who is found in a window, as far as there is room: members first.
@@ -359,6 +408,8 @@ impl ReportBuilder {
             run,
             kinds: &self.kinds,
             decimals: self.decimals,
+            pairs: &self.pairs,
+            unheld: &self.unheld,
             chance: CHANCE,
             score: OF_CLUSTERS,
             scores: &BESIDE,
@@ -473,6 +524,10 @@ impl Detail {
                 first: edges.iter().map(|edge| edge.first.map(|at| seconds(at, from))).collect(),
                 last: edges.iter().map(|edge| edge.last.map(|at| seconds(at, from))).collect(),
                 newest: Vec::new(),
+                pairs: match edges.iter().any(|edge| !edge.pairs.is_empty()) {
+                    true => edges.iter().map(|edge| edge.pairs.clone()).collect(),
+                    false => Vec::new(),
+                },
             },
             members_total: evidence.members_total,
             edges_total: evidence.edges_total,

@@ -25,5 +25,5 @@ pub use document::{PageLimits, ReportBuilder};
 pub use page::{Run, write_report};
 pub use window_report::{
     ClusterReport, EdgeReport, Evidence, MemberReport, OtherReport, Presence, ReportLimits,
-    Standing, WindowReport,
+    Standing, UnheldReport, WindowReport,
 };

@@ -3,6 +3,7 @@
 use super::events::{DIED, EVENTS, event_of};
 use crate::output::{Edge, Payment, Whereabouts, WindowFindings, edges_among, neighbors_among};
 use crate::scores::{NO_SEED, beside};
+use crate::seeds::Listed;
 use crate::{Amount, Cluster, KindId, Member};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
@@ -30,7 +31,7 @@ pub struct ReportLimits {
     pub all_transactions: usize,
     /// Entities that can be searched, beside members that are listed.
     pub others: usize,
-    /// Known bad entities that are listed.
+    /// Known bad entities that are listed, and entries of the list that do not hold.
     pub known: usize,
 }
 
@@ -62,7 +63,7 @@ pub struct WindowReport {
     pub events: Vec<u64>,
     /// The kinds of entities, by number.
     pub kinds: Vec<String>,
-    /// A cluster whose chance is higher is noise.
+    /// A cluster without a known bad member whose chance is higher is noise.
     pub noise: f64,
     /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
     pub decimals: Option<u32>,
@@ -76,6 +77,28 @@ pub struct WindowReport {
     pub known: Vec<OtherReport>,
     /// Entries of the list that hold then and name nobody who was seen.
     pub known_unseen: u64,
+    /// Entries of the list that do not hold then.
+    #[serde(default)]
+    pub unheld: Vec<UnheldReport>,
+    /// How many these are, listed or not.
+    #[serde(default)]
+    pub unheld_total: u64,
+    /// The names of the pairs of columns that a row links, if there are several.
+    #[serde(default)]
+    pub pairs: Vec<String>,
+}
+
+/// An entry of the list of known bad that does not hold at a window's end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnheldReport {
+    /// The number of its kind.
+    pub kind: u8,
+    /// Its id.
+    pub id: String,
+    /// Since when it holds, in microseconds since 1970 UTC; always, if nothing is said.
+    pub from: Option<i64>,
+    /// Until when; for ever, if nothing is said.
+    pub until: Option<i64>,
 }
 
 /// An entity beside the listed members of clusters.
@@ -91,6 +114,9 @@ pub struct OtherReport {
     /// Whether it has transactions.
     #[serde(default, skip_serializing_if = "Presence::is_active")]
     pub place: Presence,
+    /// Since when it is known bad, in microseconds since 1970 UTC, if it is and the list says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
 }
 
 /// Whether an entity has transactions.
@@ -215,6 +241,9 @@ pub struct EdgeReport {
     pub last: Option<i64>,
     /// The newest of them, the newest first: when, and how much in smallest units.
     pub newest: Vec<(i64, Option<u64>)>,
+    /// The places in [`WindowReport::pairs`] of the pairs of columns that link the two, if there are several.
+    #[serde(default)]
+    pub pairs: Vec<u32>,
 }
 
 impl Default for ReportLimits {
@@ -258,14 +287,27 @@ impl WindowReport {
             listed.append(&mut reports);
         }
         let (others, others_total) = found.others(&listed, limits.others);
-        let known = found.known_bad_places().into_iter().take(limits.known);
-        let known = known.map(|known| OtherReport {
+        let mut places = found.known_bad_places();
+        places.truncate(limits.known);
+        let since = found.known_bad_since(&places);
+        let known = places.iter().zip(since).map(|(known, since)| OtherReport {
             kind: known.kind.0,
             id: known.id.into(),
             cluster: known.place.cluster().map(|id| id.to_string()),
             place: known.place.into(),
+            since: since.map(|since| since.0),
         });
+        let unheld = || found.listed_bad.iter().filter(|entry| !found.holds(entry));
+        let unheld_report = |entry: &Listed| UnheldReport {
+            kind: entry.kind.0,
+            id: entry.id.clone(),
+            from: entry.from.map(|from| from.0),
+            until: entry.until.map(|until| until.0),
+        };
         WindowReport {
+            unheld: unheld().take(limits.known).map(unheld_report).collect(),
+            unheld_total: unheld().count() as u64,
+            pairs: if found.pairs.len() > 1 { found.pairs.to_vec() } else { Vec::new() },
             others,
             others_total,
             known: known.collect(),
@@ -308,6 +350,7 @@ impl WindowFindings<'_> {
             id: entities.id_of(vertex).into(),
             cluster: clusters.get(&vertex).map(ToString::to_string),
             place: Presence::Active,
+            since: None,
         };
         // Members of clusters that are not listed first.
         let (first, last): (Vec<_>, Vec<_>) = others().partition(|v| clusters.contains_key(v));
@@ -364,7 +407,8 @@ impl WindowFindings<'_> {
             let most = limits.transactions.min(left);
             let newest = self.ledger.newest(edge.source, edge.target, most);
             left -= newest.len();
-            Some(edge_report(edge, ends, &newest))
+            let pairs = self.ledger.pairs(edge.source, edge.target);
+            Some(EdgeReport { pairs, ..edge_report(edge, ends, &newest) })
         };
         let outside = outside.iter().map(|&vertex| self.outsider(vertex));
         Evidence {
@@ -451,5 +495,6 @@ fn edge_report(edge: &Edge, (source, target): (u32, u32), newest: &[Payment]) ->
         first: flow.map(|flow| flow.first.0),
         last: flow.map(|flow| flow.last.0),
         newest: newest.iter().map(|payment| (payment.time.0, units(payment.amount))).collect(),
+        pairs: Vec::new(),
     }
 }

@@ -59,7 +59,7 @@ pub const CHANCE: Definition = Definition {
     key: "chance",
     name: "Chance",
     meaning: "How many windows without rings have any group as busy as the busiest part of the cluster, at most. Above the \
-              threshold, the cluster is noise.",
+              threshold, a cluster without a known bad member is noise.",
     formula: "min over parts of s members: s · (s − 1) · C(entities, s) · P(Poisson(expected transactions) ≥ transactions)",
     form: Form::Odds,
 };

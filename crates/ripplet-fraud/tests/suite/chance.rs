@@ -4,7 +4,7 @@ use ripplet_fraud::chance::{Chance, NOISE};
 use ripplet_fraud::days::{Deal, Linked, Run};
 use ripplet_fraud::detect::{Detection, Known, detect};
 use ripplet_fraud::mapping::WeightRule;
-use ripplet_fraud::output::DaysLedger;
+use ripplet_fraud::output::{DaysLedger, Ledger};
 use ripplet_fraud::scores::score;
 use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::window::{Shape, Sliding};
@@ -193,16 +193,32 @@ fn a_row_of_several_edges_counts_once() {
             all.push(odds(column, group, same));
         }
     }
-    let least = all.iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    let (place, least) = all.iter().enumerate().min_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap();
     market.with_chance(|chance| {
         let (found, why) = chance.of(&[0, 20, 27]);
         let by_hand = (3.0 * least.0).min(1.0);
         assert!((found / by_hand - 1.0).abs() < 1e-9, "{found} and {by_hand}");
         assert_eq!(why.transactions, least.1);
+        assert_eq!(why.pair, Some(place / 4), "four groups of each pair of columns");
         assert!((why.expected - least.2).abs() < 1e-12, "{why:?} {least:?}");
         let rows_of = rows.iter().filter(|row| row.0 == 0 && (row.1 == 20 || row.2 == Some(27)));
         assert!(why.transactions <= rows_of.count() as u64);
     });
+    // From the payer to whom, by which columns.
+    let ledger = DaysLedger::new([&market.run], None);
+    let pairs = [(0, 20), (0, 27), (20, 27), (20, 0), (0, 1)].map(|(a, b)| ledger.pairs(a, b));
+    assert_eq!(pairs, [vec![0], vec![1], vec![2], vec![], vec![]]);
+}
+
+/// As the stream numbers them: who pays whom, then what else is linked, by its ends.
+#[test]
+fn pairs_of_columns_have_names() {
+    let mapping = "time = 't'\nsource = {column = 'buyer', kind = 'user'}\n\
+                   target = {column = 'shop', kind = 'shop'}\n\
+                   [[also]]\ncolumn = 'card'\nkind = 'card'\n\
+                   [[also]]\ncolumn = 'device'\nkind = 'device'\nto = ['target', 'source']\n";
+    let pairs = ripplet_fraud::Mapping::parse(mapping).unwrap().pairs();
+    assert_eq!(pairs, ["buyer → shop", "buyer → card", "shop → device", "buyer → device"]);
 }
 
 /// Users and shops: what is expected counts among the two kinds alone.

@@ -6,7 +6,7 @@
 use ripplet_fraud::chance::Why;
 use ripplet_fraud::output::{Edge, Flow, Ledger, Payment, WindowFindings};
 use ripplet_fraud::report::{ReportLimits, WindowReport};
-use ripplet_fraud::seeds::Holding;
+use ripplet_fraud::seeds::{Holding, Listed};
 use ripplet_fraud::{
     Amount, Cluster, ClusterId, Entities, Fate, Findings, Member, TimeRange, Timestamp, Window,
 };
@@ -26,6 +26,11 @@ pub struct Found {
     pub known_bad: Holding,
     pub trusted: Holding,
     pub flows: BTreeMap<(VertexId, VertexId), Flow>,
+    /// The list of known bad.
+    pub listed_bad: Vec<Listed>,
+    /// The names of the pairs of columns that a row links, and which of them link whom.
+    pub pairs: Vec<String>,
+    pub linked: BTreeMap<(VertexId, VertexId), Vec<u32>>,
 }
 
 /// The first of a flow's transactions are of its first day, and one is of its last.
@@ -36,6 +41,10 @@ impl Ledger for Found {
 
     fn flow(&self, from: VertexId, to: VertexId) -> Option<Flow> {
         self.flows.get(&(from, to)).copied()
+    }
+
+    fn pairs(&self, from: VertexId, to: VertexId) -> Vec<u32> {
+        self.linked.get(&(from, to)).cloned().unwrap_or_default()
     }
 
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment> {
@@ -61,6 +70,8 @@ impl Found {
             trusted: &self.trusted,
             ledger: self,
             noise: 0.05,
+            listed_bad: &self.listed_bad,
+            pairs: &self.pairs,
         })
     }
 
@@ -238,7 +249,9 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
     let range = TimeRange::new(Timestamp(range_end - LENGTH * DAY), Timestamp(range_end));
     let window = Window { index: at as u32, range, graph, transactions };
     let findings = Findings::default();
-    let mut found = Found { window, entities, findings, known_bad, trusted, flows };
+    let (listed_bad, pairs, linked) = Default::default();
+    let mut found =
+        Found { window, entities, findings, known_bad, trusted, flows, listed_bad, pairs, linked };
     let mut around = vec![Vec::new(); found.entities.len() as usize];
     for ((a, b), count) in sums {
         around[a as usize].push((b, count));
@@ -327,6 +340,7 @@ impl Found {
                 members: members[..members.len().min(4)].to_vec(),
                 transactions: 31,
                 expected: 0.25,
+                pair: None,
             },
             size: size as u32,
             seeds: seeds as u32,

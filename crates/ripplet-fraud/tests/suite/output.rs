@@ -97,8 +97,13 @@ fn last(windows: &[Found]) -> &Found {
 #[test]
 fn tables_have_what_was_found() {
     let folder = tempfile::tempdir().unwrap();
-    let windows = market(60, 9);
+    let mut windows = market(60, 9);
+    // A known bad member is evidence that chance does not weigh: only clusters without one are noise.
+    for cluster in windows[8].findings.clusters.iter_mut().step_by(2) {
+        cluster.seeds = 0;
+    }
     let found = last(&windows);
+    let is_noise = |cluster: &ripplet_fraud::Cluster| cluster.chance > 0.05 && cluster.seeds == 0;
     let all = |write: &dyn Fn(&Path)| same_in_every_format(folder.path(), write);
     found.with(|of| {
         let (header, rows) = all(&|path| write_clusters(path, of).unwrap());
@@ -119,7 +124,7 @@ fn tables_have_what_was_found() {
                 cluster.rank.to_string(),
                 cluster.score.to_string(),
                 cluster.chance.to_string(),
-                (cluster.chance > 0.05).to_string(),
+                is_noise(cluster).to_string(),
                 row[8].clone(),
                 cluster.size.to_string(),
                 cluster.seeds.to_string(),
@@ -137,8 +142,12 @@ fn tables_have_what_was_found() {
             ];
             assert_eq!(row[..], expected);
             let odds = ripplet_fraud::chance::one_in(cluster.chance);
-            let noise = if cluster.chance > 0.05 { ": noise" } else { "" };
-            assert!(row[8].ends_with(&format!("chance alone: {odds}{noise}")), "{}", row[8]);
+            let said = match (cluster.chance > 0.05, cluster.seeds) {
+                (true, 0) => row[8].ends_with(&format!("chance alone: {odds}: noise")),
+                (true, known) => row[8].starts_with(&format!("{known} of its {} members ", cluster.size)),
+                (false, _) => row[8].ends_with(&format!("chance alone: {odds}")),
+            };
+            assert!(said, "{}", row[8]);
         }
         assert!(found.findings.clusters.iter().any(|cluster| cluster.fate != Fate::Born));
 

@@ -1,10 +1,11 @@
 //! `report.html`, opened in a real browser.
 
-use crate::market::{Found, market};
+use crate::market::{DAY, Found, market};
 use ripplet_browser::{self as browser, Browser};
 use ripplet_fraud::chance::Why;
 use ripplet_fraud::report::{
-    Evidence, PageLimits, ReportBuilder, ReportLimits, Run, Standing, WindowReport, write_report,
+    Evidence, OtherReport, PageLimits, Presence, ReportBuilder, ReportLimits, Run, Standing,
+    WindowReport, write_report,
 };
 use serde_json::json;
 use std::fs;
@@ -225,7 +226,7 @@ fn a_ranking_sorts_and_a_click_chooses_a_cluster() {
     // The tables of evidence sort as well.
     page.click("#tab-edges");
     page.click("#edges th[data-key=amount] button");
-    let amounts: Vec<f64> = column(&mut page, "#edges", 4)
+    let amounts: Vec<f64> = column(&mut page, "#edges", 6)
         .iter()
         .map(|text| text.replace(',', "").parse().unwrap())
         .collect();
@@ -273,7 +274,7 @@ fn a_drawing_pans_zooms_and_is_clicked() {
     // Its transactions are listed; one of them is marked with both its ends.
     let all = page.value("document.querySelectorAll('#graph line').length");
     page.click("#tab-edges");
-    let ends = [1, 2].map(|place| column(&mut page, "#edges", place));
+    let ends = [1, 3].map(|place| column(&mut page, "#edges", place));
     assert!(!ends[0].is_empty() && (ends[0].len() as u64) < all.as_u64().unwrap());
     assert!(ends[0].iter().zip(&ends[1]).all(|(one, other)| one == &name || other == &name));
     page.click("#edges tbody tr[data-key] td");
@@ -530,7 +531,7 @@ fn the_direction_and_the_single_transactions_are_there() {
     let cluster = found.findings.clusters[0].id;
     let edges = found.edges_of(cluster);
     page.click("#tab-edges");
-    let [from, to, counts, amounts] = [1, 2, 3, 4].map(|place| column(&mut page, "#edges", place));
+    let [from, to, counts, amounts] = [1, 3, 5, 6].map(|place| column(&mut page, "#edges", place));
     let all = page.text("document.querySelector('#tab-edges small').textContent");
     assert!(all.parse::<usize>().unwrap() >= edges.len(), "with those to known bad ones outside");
     let name = |vertex| found.entities.id_of(vertex).to_owned();
@@ -565,7 +566,7 @@ fn the_direction_and_the_single_transactions_are_there() {
         .iter()
         .find(|e| (name(e.source), name(e.target)) == (from[0].clone(), to[0].clone()))
         .unwrap();
-    let singles = column(&mut page, "#transactions", 4);
+    let singles = column(&mut page, "#transactions", 6);
     let newest = ripplet_fraud::output::Ledger::newest(found, edge.source, edge.target, 100);
     let expected: Vec<String> =
         newest.iter().map(|payment| payment.amount.unwrap().to_string()).collect();
@@ -574,16 +575,21 @@ fn the_direction_and_the_single_transactions_are_there() {
 
     // What is saved has the digits, and who paid.
     page.click("#tab-edges");
-    let saved = "(() => { let text = null; const real = URL.createObjectURL; const blob = Blob; \
-        window.Blob = class extends blob { constructor(parts, options) { super(parts, options); text = parts.join(''); } }; \
-        document.getElementById('save').click(); window.Blob = blob; URL.createObjectURL = real; return text; })()";
-    let text = page.text(saved);
-    assert!(text.starts_with("source,target,count,amount,weight,first,last\n"), "{text}");
+    let text = page.text(SAVED);
+    let heads = "source,source_kind,target,target_kind,count,amount,weight,first,last\n";
+    assert!(text.starts_with(heads), "{text}");
     let flow = edge.flow.unwrap();
-    let line = format!("{},{},{},{},", from[0], to[0], flow.count, flow.amount.unwrap());
+    let [from_kind, to_kind] = [edge.source, edge.target].map(|v| found.entities.kind_name_of(v));
+    let (count, amount) = (flow.count, flow.amount.unwrap());
+    let line = format!("{},{from_kind},{},{to_kind},{count},{amount},", from[0], to[0]);
     assert!(text.lines().any(|other| other.starts_with(&line)), "{line} in {text}");
     assert_eq!(page.complaints(), NOTHING);
 }
+
+/// Saves the table that is shown, and returns what the file would hold.
+const SAVED: &str = "(() => { let text = null; const real = URL.createObjectURL; const blob = Blob; \
+    window.Blob = class extends blob { constructor(parts, options) { super(parts, options); text = parts.join(''); } }; \
+    document.getElementById('save').click(); window.Blob = blob; URL.createObjectURL = real; return text; })()";
 
 #[test]
 fn a_sentence_says_why() {
@@ -605,35 +611,74 @@ fn a_sentence_says_why() {
         |e: &ripplet_fraud::output::Edge| vec![e.source.min(e.target), e.source.max(e.target)];
     let between = two(both_ways).into_iter().map(name).collect::<Vec<_>>().join(" and ");
     let parts = [two(one_way), two(both_ways), two(one_way).repeat(0)];
-    let why = |found: &mut Found, members: Vec<u32>, chance: f64| {
+    let linked = (one_way.source, one_way.target);
+    let size = found.findings.clusters[0].size;
+    let why = |found: &mut Found, members: &[u32], chance: f64, seeds: u32, pair: Option<usize>| {
         let cluster = &mut found.findings.clusters[0];
-        cluster.chance = chance;
-        cluster.why = Why { members, transactions: 5, expected: 0.0123 };
+        (cluster.chance, cluster.seeds) = (chance, seeds);
+        cluster.why = Why { members: members.to_vec(), transactions: 5, expected: 0.0123, pair };
         found.report(ReportLimits::default()).listed[0].why.clone()
     };
     let [one, two, none] = parts;
-    assert_eq!(
-        why(found, one, 0.001),
-        format!(
-            "5 transactions {source} → {target} {days}, where 0.012 are expected; chance alone: 1 in 1,000"
-        )
+    let busiest = format!(
+        "5 transactions {source} → {target} {days}, where 0.012 are expected in the whole window"
     );
-    let said = why(found, two, 0.3);
+    // What chance does not explain is said so with and without known bad members.
+    for seeds in [0, 2] {
+        assert_eq!(
+            why(found, &one, 0.001, seeds, None),
+            format!("{busiest}; chance alone: 1 in 1,000")
+        );
+    }
+    let said = why(found, &two, 0.3, 0, None);
     assert!(said.starts_with(&format!("5 transactions between {between} ")), "{said}");
     assert!(said.ends_with("chance alone: 1 in 3: noise"), "{said}");
-    assert!(why(found, none, 1.0).contains("noise"));
+    assert!(why(found, &none, 1.0, 0, None).contains("noise"));
+    // A known bad member is evidence of another kind.
+    for (seeds, are) in [(1, "is"), (2, "are")] {
+        assert_eq!(
+            why(found, &one, 0.3, seeds, None),
+            format!(
+                "{seeds} of its {size} members {are} known bad; its transactions alone may be chance: {busiest}"
+            )
+        );
+    }
+    let said = why(found, &none, 1.0, 2, None);
+    assert!(said.contains("known bad") && !said.contains("noise"), "{said}");
+    // Of several pairs of columns, that which is counted is named, and its edges are looked at alone.
+    found.pairs = ["buyer → shop", "buyer → device"].map(String::from).to_vec();
+    found.linked.insert(linked, vec![1]);
+    let said = why(found, &one, 0.001, 0, Some(1));
+    let begin = format!("5 transactions {source} → {target} (buyer → device) {days}, ");
+    assert!(said.starts_with(&begin), "{said}");
 }
 
 /// A cluster that chance explains is called so, and has no colours; and it can be left out.
 #[test]
 fn noise_is_not_coloured() {
     let folder = tempfile::tempdir().unwrap();
-    let windows = market(20, 1);
+    let mut windows = market(20, 1);
+    // Some clusters without a known bad member.
+    let Found { findings, known_bad, .. } = &mut windows[0];
+    for cluster in findings.clusters.iter_mut().step_by(2) {
+        let members = findings.members.iter_mut().filter(|member| member.cluster == cluster.id);
+        members.for_each(|member| {
+            member.known_bad = false;
+            known_bad.vertices.retain(|&vertex| vertex != member.vertex);
+        });
+        cluster.seeds = 0;
+    }
     let Some(mut page) = opened(&windows, folder.path()) else { return };
     let clusters = &windows[0].findings.clusters;
-    let (noise, others): (Vec<_>, Vec<_>) = clusters.iter().partition(|c| c.chance > 0.05);
-    assert!(!noise.is_empty() && !others.is_empty());
-    for (cluster, is_noise) in [(noise[0], true), (others[0], false)] {
+    let (noise, others): (Vec<_>, Vec<_>) =
+        clusters.iter().partition(|c| c.chance > 0.05 && c.seeds == 0);
+    let busy = others.iter().find(|c| c.chance <= 0.05).unwrap();
+    let known = others.iter().find(|c| c.chance > 0.05).expect("one that is known bad alone");
+    // By rank, noise last.
+    let ranked: Vec<String> = others.iter().chain(&noise).map(|c| c.id.to_string()).collect();
+    assert_eq!(listed(&mut page), ranked);
+    let worst = noise.first().unwrap();
+    for (cluster, is_noise) in [(worst, true), (busy, false), (known, false)] {
         page.value(&format!(
             "location.hash = ''; document.querySelector('#ranking tr[data-key={}]').click()",
             cluster.id
@@ -643,7 +688,10 @@ fn noise_is_not_coloured() {
             cluster.id.to_string()
         );
         let why = page.text("document.getElementById('why').textContent");
-        assert!(why.contains("chance alone: ") && why.ends_with("noise") == is_noise, "{why}");
+        assert_eq!(why.ends_with("noise"), is_noise, "{why}");
+        let of_chance = cluster.id != known.id;
+        assert_eq!(why.contains("chance alone: "), of_chance, "{why}");
+        assert_eq!(why.contains("members are known bad; "), !of_chance && known.seeds > 1, "{why}");
         let line = page.text("document.getElementById('cluster-line').textContent");
         assert_eq!(line.starts_with("noise"), is_noise, "{line}");
         // One colour for all, or those of the scores.
@@ -659,7 +707,9 @@ fn noise_is_not_coloured() {
     assert_eq!(shown, expected);
     let odds = column(&mut page, "#ranking", 4);
     assert_eq!(odds.len(), others.len());
-    assert!(odds.iter().all(|text| text.starts_with("1 in ")), "{odds:?}");
+    for (text, cluster) in odds.iter().zip(&others) {
+        assert!(text.starts_with("1 in ") || cluster.seeds > 0, "{odds:?}");
+    }
     assert_eq!(page.complaints(), NOTHING);
 }
 
@@ -723,7 +773,7 @@ fn search_finds_everybody_and_says_where() {
         }
     }
     // A click leads to the cluster in its window.
-    page.click("#found button");
+    page.click("#found button:nth-of-type(2)");
     let (window, cluster) = (
         page.text("document.getElementById('which').textContent"),
         page.text("document.getElementById('cluster-id').textContent"),
@@ -746,6 +796,35 @@ fn all_known_bad_are_listed_with_where_they_are() {
     let idle = (0..last.entities.len()).find(|&v| last.window.graph.degree(v) == 0).unwrap();
     last.known_bad.vertices.push(idle);
     last.known_bad.vertices.sort_unstable();
+    // And entries that hold at the end of no window.
+    let day = |day: i64| Some(ripplet_fraud::Timestamp(last.window.range.until.0 + day * DAY));
+    let entry = |id: &str, from, until| ripplet_fraud::seeds::Listed {
+        kind: ripplet_fraud::KindId(0),
+        id: id.into(),
+        from,
+        until,
+    };
+    let noon = "2026-01-05T12:30:07".parse().ok();
+    let list = [
+        entry("a ghost", day(-3), None),
+        entry("a ghost", noon, None),
+        entry("later", day(2), None),
+        entry("earlier", None, day(-2)),
+        entry(
+            "between",
+            Some(ripplet_fraud::Timestamp(day(-1).unwrap().0 + 1)),
+            day(0).map(|end| ripplet_fraud::Timestamp(end.0 - 2)),
+        ),
+    ];
+    let unheld = [
+        ("later", "known bad only from 2026-02-03 on, after the last window"),
+        ("earlier", "known bad only until 2026-01-30, before the first window ends"),
+        (
+            "between",
+            "known bad only from 2026-01-31 00:00:00.000001 to 2026-01-31 23:59:59.999998, when no window ends",
+        ),
+    ];
+    last.listed_bad = list.to_vec();
     let never = ["a ghost", "z"].map(|id| (ripplet_fraud::KindId(0), id.to_owned()));
     last.known_bad.unseen = never.to_vec();
     let gone = last.findings.clusters.pop().unwrap().id;
@@ -776,19 +855,32 @@ fn all_known_bad_are_listed_with_where_they_are() {
     page.click("#open-known");
     let ids = column(&mut page, "#known-list", 1);
     let places = column(&mut page, "#known-list", 3);
+    let since = column(&mut page, "#known-list", 4);
+    let ghost = ids.iter().position(|id| id == "a ghost").unwrap();
+    assert_eq!(since[ghost], "2026-01-05 12:30:07");
     let mut shown: Vec<_> = ids.into_iter().zip(places).collect();
     let mut expected = expected;
+    expected.extend(unheld.iter().map(|&(id, why)| (id.to_owned(), why.to_owned())));
     shown.sort();
     expected.sort();
     assert_eq!(shown, expected);
     let line = page.text("document.getElementById('known-line').textContent");
-    assert!(line.ends_with("2 are in no transaction so far."), "{line}");
-    assert!(line.contains(&format!(" of {} are in a cluster", expected.len())), "{line}");
+    let further = "2 are in no transaction so far. 3 further entries of the list hold in no window of this run.";
+    assert!(line.ends_with(further), "{line}");
+    let all = expected.len() - unheld.len();
+    assert!(line.contains(&format!(" of {all} are in a cluster")), "{line}");
+    // The header counts the same.
+    let figure = page.text("document.querySelector('#figures div:nth-child(3)').textContent");
+    assert_eq!(figure, format!("Known bad{all}"));
     page.click("#known-list tbody tr[data-key] td");
     assert_eq!(page.value("document.getElementById('known').open"), json!(false));
     // The search has them, too.
     let found = searched(&mut page, "a ghost");
-    assert_eq!(found, ["a ghost user known badwindow 2: in no transaction so far"]);
+    let since = "known bad since 2026-01-05 12:30:07";
+    assert_eq!(found, [format!("a ghost user {since} window 2: in no transaction so far")]);
+    for (id, why) in unheld {
+        assert_eq!(searched(&mut page, id), [format!("{id} user {why} ")]);
+    }
     assert_eq!(page.complaints(), NOTHING);
 }
 
@@ -801,6 +893,304 @@ fn searched(page: &mut Browser, text: &str) -> Vec<String> {
     let lines =
         page.value("[...document.querySelectorAll('#found li')].map((line) => line.textContent)");
     serde_json::from_value(lines).unwrap()
+}
+
+/// What stands before an id tells two entities with one id apart: in the tables and in what is saved of them.
+#[test]
+fn tables_have_the_kinds_of_entities() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let mut parts = reports(&market(6, 1));
+    let evidence = &mut parts[0].listed[0].evidence;
+    let edge = evidence.edges.iter().find(|edge| {
+        let kind = |place: u32| evidence.members[place as usize].kind;
+        kind(edge.source) != kind(edge.target)
+    });
+    let (source, target) = edge.map(|edge| (edge.source, edge.target)).unwrap();
+    for place in [source, target] {
+        evidence.members[place as usize].id = "5".into();
+    }
+    let kinds = parts[0].kinds.clone();
+    let kind = |place: u32| {
+        kinds[usize::from(parts[0].listed[0].evidence.members[place as usize].kind)].clone()
+    };
+    let expected = ["5".to_owned(), kind(source), "5".to_owned(), kind(target)];
+    page_of(parts.clone(), &run(), PageLimits::default(), &path);
+    let Some(mut page) = browser::start() else { return };
+    page.look(1440, 900, "light");
+    page.open(&path);
+    for (tab, first) in [("edges", 1), ("transactions", 2)] {
+        page.click(&format!("#tab-{tab}"));
+        let table = format!("#{tab}");
+        let columns = [0, 1, 2, 3].map(|place| column(&mut page, &table, first + place));
+        // The rows that are drawn may have the two in other pairs.
+        let mut seen = 0;
+        for end in [0, 2] {
+            let ids = columns[end].iter().zip(&columns[end + 1]);
+            for (_, kind) in ids.filter(|(id, _)| *id == "5") {
+                assert!([&expected[1], &expected[3]].contains(&kind), "{columns:?}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 0, "{columns:?}");
+        let text = page.text(SAVED);
+        let line = expected.join(",");
+        assert!(text.lines().any(|other| other.contains(&line)), "{line} in {text}");
+    }
+    // The file has them also where the run has one kind, and the table has no need of them.
+    for part in &mut parts {
+        part.kinds.truncate(1);
+        let members = part.listed.iter_mut().flat_map(|cluster| &mut cluster.evidence.members);
+        members.for_each(|member| member.kind = 0);
+        part.others.iter_mut().chain(&mut part.known).for_each(|other| other.kind = 0);
+    }
+    page_of(parts, &run(), PageLimits::default(), &path);
+    page.open(&path);
+    page.click("#tab-transactions");
+    let heads = page.text("document.querySelector('#transactions thead').textContent");
+    assert_eq!(heads, "TimeFromToAmount");
+    assert!(page.text(SAVED).starts_with("time,source,source_kind,target,target_kind,amount\n"));
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// The tip of an arrow is outside the payee's shape and ring, close to them, and nothing is drawn above it.
+#[test]
+fn arrows_end_at_the_rim_of_who_is_paid() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut page) = opened(&market(20, 1), folder.path()) else { return };
+    let places = "(() => { \
+        const numbers = (element) => element.getAttribute('transform').match(/-?[0-9.]+/g).map(Number); \
+        const nodes = [...document.querySelectorAll('#graph .vertex')].map((node) => ({ node, at: numbers(node) })); \
+        const heads = [...document.querySelectorAll('#graph .head')]; \
+        return [...document.querySelectorAll('#graph line')].map((line, place) => { \
+          const [x, y] = ['x2', 'y2'].map((name) => Number(line.getAttribute(name))); \
+          const { node } = nodes.find(({ at }) => at[0] === x && at[1] === y); \
+          const tip = numbers(heads[place]); \
+          const far = Math.hypot(tip[0] - x, tip[1] - y); \
+          const inside = (share) => [...node.querySelectorAll('.shape, .ring')].some((shape) => \
+            shape.isPointInFill(new DOMPoint((tip[0] - x) * share, (tip[1] - y) * share))); \
+          return [inside(1), inside((far - 3) / far)]; \
+        }); })()";
+    for _ in 0..3 {
+        let places = page.value(places);
+        let places = places.as_array().unwrap();
+        assert!(
+            places.len() > 10 && places.iter().all(|place| *place == json!([false, true])),
+            "{places:?}"
+        );
+        page.press("j");
+    }
+    let last = "document.querySelector('#graph svg').lastElementChild.getAttribute('class')";
+    assert_eq!(page.text(last), "heads");
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// Types into the search, and chooses the first result.
+fn enter(page: &mut Browser, text: &str) {
+    page.press("/");
+    page.press("Escape");
+    page.press("/");
+    page.type_text(text);
+    page.press("Enter");
+}
+
+#[test]
+fn a_search_leads_to_other_windows_by_keys_and_clicks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut windows = market(20, 4);
+    // A cluster is dissolved in the last window, and all along one of another is known bad in the last window alone.
+    let last = windows.last_mut().unwrap();
+    let gone = last.findings.clusters.pop().unwrap().id;
+    let (left, members): (Vec<_>, Vec<_>) =
+        last.findings.members.drain(..).partition(|member| member.cluster != gone);
+    last.findings.members = left;
+    let always = |windows: &[Found], vertex, cluster| {
+        windows.iter().take(3).all(|found| {
+            found.findings.members.iter().any(|m| m.vertex == vertex && m.cluster == cluster)
+        })
+    };
+    let lonely = members.iter().find(|m| !m.known_bad && always(&windows, m.vertex, gone));
+    let lonely = lonely.expect("who was in the cluster before").vertex;
+    let known = &windows[3].findings.members;
+    let known = known.iter().find(|m| m.known_bad && always(&windows, m.vertex, m.cluster));
+    let known = known.expect("who was in its cluster before").clone();
+    for found in &mut windows[..3] {
+        found.known_bad.vertices.retain(|&vertex| vertex != known.vertex);
+    }
+    let name = |vertex| windows[0].entities.id_of(vertex).to_owned();
+    let kind = windows[0].entities.kind_name_of(lonely);
+    let (lonely, known_name) = (name(lonely), name(known.vertex));
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    let which = "document.getElementById('which').textContent";
+    let cluster = "document.getElementById('cluster-id').textContent";
+    let line = "document.getElementById('vertex-line').textContent";
+
+    enter(&mut page, &lonely);
+    assert_eq!((page.text(which), page.text(cluster)), ("Window 3 of 4".into(), gone.to_string()));
+    assert!(page.text(line).contains(&lonely));
+
+    // Where it is in no cluster, that is said.
+    page.click("#found button");
+    assert_eq!(page.text(which), "Window 4 of 4");
+    let said = format!("{kind} {lonely}: in no cluster (window 4)");
+    let told = page.text("document.getElementById('no-cluster').textContent");
+    assert_eq!(told, said);
+    assert_eq!(page.value("document.getElementById('no-cluster').hidden"), json!(false));
+
+    // The cluster is found by its id in the windows that have it.
+    let lines = searched(&mut page, &gone.to_string());
+    let first = windows.iter().position(|w| w.findings.clusters.iter().any(|c| c.id == gone));
+    let first = first.unwrap() + 1;
+    assert_eq!(lines[0], format!("{gone} cluster windows {first} to 3"));
+    enter(&mut page, &gone.to_string());
+    assert_eq!((page.text(which), page.text(cluster)), ("Window 3 of 4".into(), gone.to_string()));
+
+    // That something became known splits no stretch: it is said beside it.
+    let lines = searched(&mut page, &known_name);
+    let (begin, rest) = lines[0].split_once(" known bad in window 4 ").expect("since when");
+    assert!(begin.starts_with(&known_name), "{lines:?}");
+    assert_eq!(rest, format!("windows 1 to 4: {}", known.cluster), "{lines:?}");
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// An entity that is not there for a while has a stretch for that.
+#[test]
+fn a_search_has_no_gaps() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let mut parts = reports(&market(6, 3));
+    let mut members = parts[0].listed[0].evidence.members.iter();
+    let member = members.find(|m| !m.outside && m.standing == Standing::Unknown).unwrap().clone();
+    let same = |id: &str, kind: u8| id == member.id && kind == member.kind;
+    for part in &mut parts {
+        for cluster in &mut part.listed {
+            let members = cluster.evidence.members.iter_mut();
+            members.filter(|m| same(&m.id, m.kind)).for_each(|m| m.outside = true);
+        }
+    }
+    for at in [0, 2] {
+        parts[at].others.push(OtherReport {
+            kind: member.kind,
+            id: member.id.clone(),
+            cluster: None,
+            place: Presence::Active,
+            since: None,
+        });
+    }
+    parts[1].entities -= 1;
+    page_of(parts, &run(), PageLimits::default(), &path);
+    let Some(mut page) = browser::start() else { return };
+    page.look(1440, 900, "light");
+    page.open(&path);
+    let line = &searched(&mut page, &member.id)[0];
+    let stretches = "window 3: in no cluster, window 2: no transactions in this window, window 1: in no cluster";
+    assert!(line.ends_with(stretches), "{line}");
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// What is counted in two places is called by what it counts.
+#[test]
+fn counts_of_members_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let windows = market(40, 8);
+    let report = windows.last().unwrap().report(ReportLimits::default());
+    let outside = |cluster: &ripplet_fraud::report::ClusterReport| {
+        cluster.evidence.members.iter().filter(|member| member.outside).count()
+    };
+    let cluster = report.listed.iter().find(|cluster| outside(cluster) > 0).unwrap();
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    let path = folder.path().join("report.html");
+    page.open_at(&path, &format!("window=8&cluster={}", cluster.id));
+    let line = page.text("document.getElementById('cluster-line').textContent");
+    assert!(line.contains(&format!(" {} members, ", cluster.size)), "{line}");
+    let tab = page.text("document.getElementById('tab-members').textContent");
+    assert_eq!(tab, format!("Members {} + {} outside", cluster.size, outside(cluster)));
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// A row of the data that links three is a transaction once for each pair of columns, and so is listed once.
+#[test]
+fn a_transaction_of_several_pairs_is_listed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut windows = market(20, 2);
+    for found in &mut windows {
+        found.pairs = ["buyer → shop", "buyer → device"].map(String::from).to_vec();
+        let kind_of = |vertex| found.entities.kind_name_of(vertex) == "device";
+        let pair = |&(a, b): &(u32, u32)| ((a, b), vec![u32::from(kind_of(a) || kind_of(b))]);
+        found.linked = found.flows.keys().map(pair).collect();
+    }
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    let found = windows.last().unwrap();
+    let edges = found.report(ReportLimits::default()).listed[0].evidence.edges.clone();
+    let count = |pair: u32| -> u64 {
+        edges.iter().filter(|edge| edge.pairs == [pair]).filter_map(|edge| edge.count).sum()
+    };
+    assert!(count(0) > 0 && count(1) > 0);
+    page.click("#tab-edges");
+    let pairs: std::collections::BTreeSet<String> =
+        column(&mut page, "#edges", 5).into_iter().collect();
+    assert!(pairs.iter().eq(["buyer → device", "buyer → shop"]), "{pairs:?}");
+    assert_eq!(page.value("document.getElementById('pair').hidden"), json!(true));
+    page.click("#tab-transactions");
+    assert_eq!(page.value("document.getElementById('pair').hidden"), json!(false));
+    let tab = "document.querySelector('#tab-transactions small').textContent";
+    for (value, name, expected) in [
+        (None, "buyer → shop", count(0)),
+        (Some("1"), "buyer → device", count(1)),
+        (Some("-1"), "", count(0) + count(1)),
+    ] {
+        if let Some(value) = value {
+            page.value(&format!(
+                "(() => {{ const pair = document.getElementById('pair'); pair.value = '{value}'; \
+                 pair.dispatchEvent(new Event('change')); }})()"
+            ));
+        }
+        assert_eq!(page.text(tab), expected.to_string(), "{value:?}");
+        let names = column(&mut page, "#transactions", 6);
+        assert!(!names.is_empty() && (name.is_empty() || names.iter().all(|other| other == name)));
+    }
+    let saved = page.text(SAVED);
+    assert!(
+        saved.starts_with("time,source,source_kind,target,target_kind,columns,amount\n"),
+        "{saved}"
+    );
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// Times are written as finely as the data has them.
+#[test]
+fn times_have_what_the_data_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let Some(mut page) = browser::start() else { return };
+    page.look(1440, 900, "light");
+    for (micros, shown, saved) in [
+        (0, "2026-01-08", "2026-01-08T00:00:00Z"),
+        (45_000_000 * 60, "2026-01-08 00:45", "2026-01-08T00:45:00Z"),
+        (45_000_000, "2026-01-08 00:00:45", "2026-01-08T00:00:45Z"),
+        (45_120_000, "2026-01-08 00:00:45.120", "2026-01-08T00:00:45.120Z"),
+        (45_120_007, "2026-01-08 00:00:45.120007", "2026-01-08T00:00:45.120007Z"),
+    ] {
+        let mut parts = reports(&market(3, 1));
+        let from = parts[0].from;
+        for (place, edge) in parts[0].listed[0].evidence.edges.iter_mut().enumerate() {
+            let day = from + 7 * DAY;
+            edge.newest = vec![(if place == 0 { day + micros } else { day }, None)];
+            edge.last = edge.newest.first().map(|newest| newest.0);
+        }
+        page_of(parts, &run(), PageLimits::default(), &path);
+        page.open(&path);
+        for (tab, place) in [("edges", 9), ("transactions", 1)] {
+            page.click(&format!("#tab-{tab}"));
+            let times = column(&mut page, &format!("#{tab}"), place);
+            assert!(times.iter().any(|time| time == shown), "{shown} in {times:?}");
+            // All of a column alike.
+            assert!(times.iter().all(|time| time.len() == shown.len()), "{times:?}");
+            let text = page.text(SAVED);
+            assert!(text.contains(saved), "{saved} in {text}");
+        }
+    }
+    assert_eq!(page.complaints(), NOTHING);
 }
 
 /// What a page has no room for is said by the names of windows, with numbers, and with the command that finds it.

@@ -778,6 +778,17 @@ fn a_sentence_counts_a_row_of_several_edges_once() {
     let edges = top["evidence"]["edges"].as_array().unwrap();
     let counts: u64 = edges.iter().map(|edge| edge["count"].as_u64().unwrap()).sum();
     assert_eq!(counts as usize, own.len() + 2 * with_device);
+    // Each is of one pair of columns, which has a name, and so has that of the sentence.
+    assert_eq!(report["pairs"], serde_json::json!(["from → to", "from → device", "to → device"]));
+    let links = |edge: &&serde_json::Value, pair: u32| edge["pairs"] == serde_json::json!([pair]);
+    let of_pair = |pair| {
+        let edges = edges.iter().filter(|edge| links(edge, pair));
+        edges.map(|edge| edge["count"].as_u64().unwrap()).sum::<u64>() as usize
+    };
+    assert_eq!([0, 1, 2].map(of_pair), [own.len(), with_device, with_device]);
+    let named = report["pairs"].as_array().unwrap().iter();
+    let mut named = named.map(|pair| format!(" ({}) ", pair.as_str().unwrap()));
+    assert!(named.any(|pair| top["why"].as_str().unwrap().contains(&pair)), "{}", top["why"]);
 }
 
 /// The signal of the example is in repeated transactions: amounts that fade drown it, counts to a power do not.

@@ -16,7 +16,8 @@ const rowsOf = memoized((window) => {
     score: listed.score[at],
     chance: listed.chance[at],
     why: listed.why[at],
-    noise: listed.chance[at] > doc.windows[window].noise,
+    // A known bad member is evidence of another kind than what chance judges.
+    noise: listed.chance[at] > doc.windows[window].noise && listed.known[at] === 0,
     size: listed.size[at],
     known: listed.known[at],
     event: listed.event[at],
@@ -74,6 +75,7 @@ const expanded = memoized((number) => {
     first: instant(edges.first[at]),
     last: instant(edges.last[at]),
     newest: edges.newest[at] ?? [],
+    pairs: edges.pairs?.[at] ?? [],
   }));
   const transactions = edgeRows.flatMap((edge) =>
     edge.newest.map(([seconds, amount], place) => ({ key: `${edge.at}-${place}`, edge, time: instant(seconds), amount })),
@@ -81,7 +83,7 @@ const expanded = memoized((number) => {
   return { number, window, rows, edges: edgeRows, transactions, members_total, edges_total };
 });
 
-/** The clusters of a window that have members whose id contains a text, with the first such member. */
+/** The clusters of a window that have members whose id contains a text, with the number of the first such member. */
 function clustersWith(window, text) {
   const found = new Map();
   const matching = new Set();
@@ -93,7 +95,7 @@ function clustersWith(window, text) {
     if (row.detail < 0) continue;
     const { members } = doc.details[row.detail];
     const at = members.entity.findIndex((entity, place) => matching.has(entity) && !members.outside[place]);
-    if (at >= 0) found.set(row.id, doc.entities.id[members.entity[at]]);
+    if (at >= 0) found.set(row.id, members.entity[at]);
   }
   return found;
 }
@@ -138,22 +140,88 @@ function entitiesWith(text, most) {
   return { first: all.slice(0, most), count: all.length };
 }
 
-/** Where an entity is in each window that has it, newest first: neighbouring windows alike are one stretch. */
+/** Where an entity is from the last window that has it to the first: neighbouring windows alike are one stretch. */
 function stretchesOf(entity) {
+  const has = (window) => knownIn(window).has(entity) || placeIn(window, entity) !== undefined;
+  const windows = doc.windows.map((_, window) => window).filter(has);
   const stretches = [];
-  for (let window = doc.windows.length - 1; window >= 0; window -= 1) {
-    const at = knownIn(window).get(entity);
-    const known = at !== undefined;
-    const found = placeIn(window, entity);
-    if (found === undefined && !known) continue;
-    // The list of known bad also has those for whom the search had no room.
-    const list = doc.windows[window].known;
-    const cluster = found ?? (known ? list.cluster[at] : null);
-    const place = cluster === null ? PLACES[found === null || !known ? 0 : list.place[at]] : null;
+  for (let window = windows.at(-1); window >= windows[0]; window -= 1) {
+    const { cluster, place } = whereaboutsIn(window, entity);
     const last = stretches.at(-1);
-    const same = last && last.from === window + 1 && last.cluster === cluster && last.place === place && last.known === known;
-    if (same) last.from = window;
-    else stretches.push({ from: window, until: window, cluster, place, known });
+    if (last && last.cluster === cluster && last.place === place) last.from = window;
+    else stretches.push({ from: window, until: window, cluster, place });
+  }
+  return stretches;
+}
+
+/** The cluster of an entity in a window; without one, a word on where it is. */
+function whereaboutsIn(window, entity) {
+  const found = placeIn(window, entity);
+  // The list of known bad also has those for whom the search had no room.
+  const { known, search } = doc.windows[window];
+  const at = knownIn(window).get(entity);
+  const cluster = found ?? known.cluster[at] ?? null;
+  if (cluster !== null) return { cluster, place: null };
+  if (found === null) return { cluster, place: PLACES[0] };
+  if (at !== undefined) return { cluster, place: PLACES[known.place[at]] };
+  return { cluster, place: search.left_out > 0 ? 'not in the search of this file' : PLACES[1] };
+}
+
+/** Since when an entity was known bad, or in which windows; null if it never was. */
+function knownSince(entity) {
+  const windows = doc.windows.map((_, window) => window).filter((window) => knownIn(window).has(entity));
+  if (windows.length === 0) return null;
+  const [from, until] = [windows[0], windows.at(-1)];
+  const since = doc.windows[until].known.since[knownIn(until).get(entity)];
+  if (since !== null) return `known bad since ${moment(since)}${until < doc.windows.length - 1 ? ` (${windowsText({ from, until })})` : ''}`;
+  return windows.length === doc.windows.length ? 'known bad' : `known bad in ${windowsText({ from, until })}`;
+}
+
+/** Entries of the list of known bad that hold at the end of no window, each with the reason. */
+const unheldEntries = memoized(() => {
+  const { entity, from, until } = doc.unheld;
+  const ends = doc.windows.map((window) => window.until - 1);
+  const reasonOf = (at) => {
+    const [first, end] = [from[at], until[at]];
+    const holds = (instant) => (first === null || first <= instant) && (end === null || instant < end);
+    if (ends.some(holds)) return null;
+    if (first !== null && first > ends.at(-1)) return `known bad only from ${moment(first)} on, after the last window`;
+    if (end !== null && end <= ends[0]) return `known bad only until ${moment(end)}, before the first window ends`;
+    return `known bad only from ${moment(first)} to ${moment(end)}, when no window ends`;
+  };
+  return entity.map((number, at) => ({ entity: number, from: from[at], reason: reasonOf(at) })).filter(({ reason }) => reason !== null);
+});
+
+/** Why an entity on the list of known bad is so in no window, if that is so. */
+const unheldReasons = memoized(() => new Map(unheldEntries().map(({ entity, reason }) => [entity, reason])));
+
+/** The windows that list each cluster, ascending. */
+const windowsOfClusters = memoized(() => {
+  const windows = new Map();
+  doc.windows.forEach(({ listed }, window) => {
+    for (const id of listed.id) {
+      if (windows.has(id)) windows.get(id).push(window);
+      else windows.set(id, [window]);
+    }
+  });
+  return windows;
+});
+
+/** Clusters of any window whose id contains a text, newest first; before them that whose id it is. */
+function clustersNamed(text) {
+  const all = [...windowsOfClusters()].filter(([id]) => id.toLowerCase().includes(text));
+  const exact = ([id]) => id.toLowerCase() === text;
+  all.sort((a, b) => exact(b) - exact(a) || b[1].at(-1) - a[1].at(-1) || collator.compare(a[0], b[0]));
+  return all.map(([id, windows]) => ({ id, exact: exact([id]), stretches: stretchesOfWindows(windows) }));
+}
+
+/** Ascending windows as stretches, the newest first. */
+function stretchesOfWindows(windows) {
+  const stretches = [];
+  for (const window of [...windows].reverse()) {
+    const last = stretches.at(-1);
+    if (last && last.from === window + 1) last.from = window;
+    else stretches.push({ from: window, until: window });
   }
   return stretches;
 }

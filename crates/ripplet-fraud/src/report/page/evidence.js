@@ -65,17 +65,42 @@ function makeEvidence() {
     const vertex = of(row);
     return make('span', { class: vertex.standing === KNOWN_BAD ? 'is-bad' : null }, idText(vertex.name));
   };
-  const who = (key, title, hint, of) => ({ key, title, hint, value: (row) => of(row).name, cell: end(of) });
-  const time = (key, title, hint) => ({
-    key,
-    title,
-    hint,
-    figure: true,
-    first: 'down',
-    value: (row) => row[key],
-    cell: (row) => moment(row[key]),
-    saved: (row) => (row[key] === null ? '' : new Date(row[key] / 1000).toISOString()),
+  const who = (key, title, hint, of) => [
+    { key, title, hint, value: (row) => of(row).name, cell: end(of) },
+    {
+      key: `${key}_kind`,
+      title: 'Kind',
+      hint: `${hint}: what it is`,
+      hidden: !hasKinds(),
+      value: (row) => kindOf(of(row).kind),
+      cell: (row) => kindOf(of(row).kind),
+    },
+  ];
+  // The times of a column are written as finely as the finest of them.
+  const time = (key, title, hint) => {
+    let finest = 0;
+    return {
+      key,
+      title,
+      hint,
+      figure: true,
+      first: 'down',
+      prepare: (rows) => {
+        finest = rows.reduce((most, row) => Math.max(most, precisionOf(row[key])), 0);
+      },
+      value: (row) => row[key],
+      cell: (row) => moment(row[key], finest),
+      saved: (row) => savedMoment(row[key]),
+    };
+  };
+  const pair = (of) => ({
+    key: 'columns',
+    title: 'Columns',
+    hint: 'The columns of the data that link the two',
+    value: (row) => pairsText(of(row)),
+    cell: (row) => pairsText(of(row)),
   });
+  const pairs = (of) => (hasPairs() ? [pair(of)] : []);
   const figure = (key, title, hint, form) => ({
     key,
     title,
@@ -104,8 +129,9 @@ function makeEvidence() {
     opened: () => showTab('transactions'),
     empty: 'There are no transactions to show.',
     columns: [
-      who('source', 'From', 'Who paid', ({ source }) => source),
-      who('target', 'To', 'Who was paid', ({ target }) => target),
+      ...who('source', 'From', 'Who paid', ({ source }) => source),
+      ...who('target', 'To', 'Who was paid', ({ target }) => target),
+      ...pairs((edge) => edge),
       figure('count', 'Transactions', 'How many from the one to the other in the window', 'count'),
       amount('Their sum'),
       figure('weight', 'Weight', 'What label propagation counts for the two, whichever paid', 'number'),
@@ -122,8 +148,9 @@ function makeEvidence() {
     empty: 'This file has no single transactions here; the transactions.parquet of the window has them.',
     columns: [
       time('time', 'Time', 'When it was, UTC'),
-      who('source', 'From', 'Who paid', ({ edge }) => edge.source),
-      who('target', 'To', 'Who was paid', ({ edge }) => edge.target),
+      ...who('source', 'From', 'Who paid', ({ edge }) => edge.source),
+      ...who('target', 'To', 'Who was paid', ({ edge }) => edge.target),
+      ...pairs(({ edge }) => edge),
       amount('How much it was'),
     ],
   });
@@ -154,6 +181,7 @@ function showEvidence(row) {
   const detail = row && detailOf(row);
   byId('detail').classList.toggle('without', !row);
   byId('no-cluster').hidden = Boolean(row);
+  byId('no-cluster').textContent = 'Choose a cluster on the left.';
   if (!row) {
     showGraph(null);
     tables.members.show([]);
@@ -176,8 +204,17 @@ function showEvidence(row) {
   showHistory(row);
   const members = detail?.rows ?? [];
   tables.members.show(members);
-  byId('tab-members').replaceChildren('Members ', make('small', {}, grouped.format(members.length)));
+  countMembers(row, members);
   byId('list-note').textContent = detail ? whatIsListed(detail) : '';
+}
+
+/** Writes how many members are listed, and how many others beside them. */
+function countMembers({ size }, rows) {
+  const outside = rows.filter((vertex) => vertex.outside).length;
+  const listed = rows.length - outside;
+  const count = listed === size ? grouped.format(size) : `${grouped.format(listed)} of ${grouped.format(size)}`;
+  const others = outside ? ` + ${grouped.format(outside)} outside` : '';
+  byId('tab-members').replaceChildren('Members ', make('small', {}, count + others));
 }
 
 /** Writes how many rows of how many a tab has. */
@@ -197,9 +234,34 @@ function showEdges() {
   showTransactions();
 }
 
+/** Whether a row of the data links more than two entities. */
+function hasPairs() {
+  return doc.pairs.length > 1;
+}
+
+/** The pairs of columns that an edge is of. */
+function pairsText({ pairs }) {
+  return pairs.map((pair) => doc.pairs[pair]).join(', ');
+}
+
+const ALL_PAIRS = -1;
+
+/** Offers the pairs of columns that link these edges, as each has a transaction once; returns those of the chosen one. */
+function edgesOfPair(edges) {
+  if (!hasPairs()) return edges;
+  const linking = doc.pairs.map((_, pair) => pair).filter((pair) => edges.some(({ pairs }) => pairs.includes(pair)));
+  const here = state.pair === ALL_PAIRS || linking.includes(state.pair) ? state.pair : (linking[0] ?? ALL_PAIRS);
+  const option = (pair, text) => make('option', { value: pair, selected: pair === here }, text);
+  byId('pair').replaceChildren(
+    ...linking.map((pair) => option(pair, doc.pairs[pair])),
+    option(ALL_PAIRS, 'all columns: a transaction once for each pair'),
+  );
+  return here === ALL_PAIRS ? edges : edges.filter(({ pairs }) => pairs.includes(here));
+}
+
 /** Those of the chosen edge, or of all edges that are listed. */
 function showTransactions() {
-  const edges = new Set(state.edge ? [state.edge] : tables.edges.rows);
+  const edges = new Set(edgesOfPair(state.edge ? [state.edge] : tables.edges.rows));
   const rows = (graph.detail?.transactions ?? []).filter(({ edge }) => edges.has(edge));
   tables.transactions.key = null;
   tables.transactions.show(rows);
@@ -289,11 +351,16 @@ function showTab(name) {
     byId(`tab-${tab}`).tabIndex = chosen ? 0 : -1;
     byId(tab).hidden = !chosen && !printing;
   }
+  byId('pair').hidden = name !== 'transactions' || !hasPairs();
   tables[name]?.draw(true);
 }
 
 function listenToTabs() {
   const tabs = [...byId('tabs').querySelectorAll('[role=tab]')];
+  byId('pair').onchange = ({ target }) => {
+    state.pair = Number(target.value);
+    showTransactions();
+  };
   for (const tab of tabs) tab.onclick = () => showTab(tab.dataset.panel);
   byId('tabs').onkeydown = (event) => {
     const here = tabs.indexOf(document.activeElement);
@@ -309,7 +376,7 @@ function listenToTabs() {
 /** The table that is shown as a file. */
 function saveTable() {
   const table = tables[state.tab] ?? tables.members;
-  const columns = table.columns;
+  const columns = table.saved;
   const quoted = (value) => {
     const text = value === null || value === undefined ? '' : String(value);
     // A sheet would run what begins so as a formula.

@@ -54,7 +54,7 @@ function makeElements(host) {
       { class: classes.filter(Boolean).join(' '), 'data-vertex': vertex.at },
       drawn('title', {}, title),
       drawn('circle', { class: 'hit', r: radiusOf(vertex) + 6 }),
-      ring ? drawn('path', { class: 'ring', d: shapeOf(vertex.kind, radiusOf(vertex) + 3.5) }) : null,
+      ring ? drawn('path', { class: 'ring', d: shapeOf(vertex.kind, radiusOf(vertex) + RING_ROOM) }) : null,
       shape,
     );
   });
@@ -63,15 +63,19 @@ function makeElements(host) {
     text.textContent = shortened(vertex.name);
     return text;
   });
-  const edges = drawn('g', { class: 'edges' }, ...lines, ...heads);
+  const edges = drawn('g', { class: 'edges' }, ...lines);
+  // Above the names, which stand below the vertices, or arrows from there would end behind them.
+  const tips = drawn('g', { class: 'heads' }, ...heads);
   // Many edges would hide what they join.
-  edges.style.opacity = Math.min(1, Math.max(0.3, Math.sqrt(70 / (lines.length + 1)))).toFixed(2);
+  const opacity = Math.min(1, Math.max(0.3, Math.sqrt(70 / (lines.length + 1)))).toFixed(2);
+  edges.style.opacity = tips.style.opacity = opacity;
   const picture = drawn(
     'svg',
     { width: '100%', height: '100%' },
     edges,
     drawn('g', { class: 'vertices' }, ...nodes),
     drawn('g', { class: 'names' }, ...labels),
+    tips,
   );
   graph.elements = { picture, lines, heads, nodes, labels };
   host.replaceChildren(picture);
@@ -85,6 +89,26 @@ function radiusOf(vertex) {
   return 5 + Math.min(7, 1.2 * Math.sqrt(graph.incident.get(vertex.at).length));
 }
 
+/** Of the kinds that are drawn as polygons: corners, the angle of the first, and how far it is for a radius of 1. */
+const POLYGONS = {
+  1: [4, Math.PI / 4, 1.25],
+  2: [4, 0, 1.3],
+  3: [3, -Math.PI / 2, 1.4],
+  4: [6, 0, 1.15],
+};
+const RING_ROOM = 3.5;
+
+/** How far from the middle of a vertex the outermost line around it is, in a direction. */
+function rimOf(vertex, angle) {
+  const radius = radiusOf(vertex) + (vertex.standing === KNOWN_BAD ? RING_ROOM : 0);
+  const kind = vertex.kind % 6;
+  if (!(kind in POLYGONS)) return kind === 0 ? radius : radius * 1.2;
+  const [corners, turn, far] = POLYGONS[kind];
+  const side = (2 * Math.PI) / corners;
+  const beyond = (((angle - turn) % side) + side) % side;
+  return (radius * far * Math.cos(side / 2)) / Math.cos(beyond - side / 2);
+}
+
 /** A shape for each kind of entity, all of about one area: round, square, diamond, triangle, hexagon, cross. */
 function shapeOf(kind, radius) {
   const corners = (count, turn, far) =>
@@ -92,18 +116,15 @@ function shapeOf(kind, radius) {
       const angle = (2 * Math.PI * at) / count + turn;
       return `${(far * Math.cos(angle)).toFixed(2)},${(far * Math.sin(angle)).toFixed(2)}`;
     });
-  const polygon = (count, turn, far) => `M${corners(count, turn, far).join('L')}Z`;
+  const polygon = ([count, turn, far]) => `M${corners(count, turn, far * radius).join('L')}Z`;
   switch (kind % 6) {
     case 0:
       return `M${-radius},0a${radius},${radius} 0 1,0 ${2 * radius},0a${radius},${radius} 0 1,0 ${-2 * radius},0Z`;
     case 1:
-      return polygon(4, Math.PI / 4, radius * 1.25);
     case 2:
-      return polygon(4, 0, radius * 1.3);
     case 3:
-      return polygon(3, -Math.PI / 2, radius * 1.4);
     case 4:
-      return polygon(6, 0, radius * 1.15);
+      return polygon(POLYGONS[kind % 6]);
     default: {
       const [a, b] = [radius * 1.2, radius * 0.45];
       return `M${-b},${-a}H${b}V${-b}H${a}V${b}H${b}V${a}H${-b}V${b}H${-a}V${-b}H${-b}Z`;
@@ -155,7 +176,7 @@ function placeElements() {
       lines[at].setAttribute(name, value.toFixed(1));
     }
     const angle = Math.atan2(b.y - a.y, b.x - a.x);
-    const far = radiusOf(edge.target) + 2;
+    const far = rimOf(edge.target, angle + Math.PI) + 1;
     const [x, y] = [b.x - far * Math.cos(angle), b.y - far * Math.sin(angle)];
     heads[at].setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${((angle * 180) / Math.PI).toFixed(1)})`);
   });
@@ -179,7 +200,7 @@ function placeLabels(onScreen, labels, { width, height }) {
   for (const at of order) {
     const [vertex, { x, y }] = [graph.vertices[at], onScreen[at]];
     const half = (labels[at].textContent.length * LETTER) / 2;
-    const top = y + radiusOf(vertex) + 3;
+    const top = y + rimOf(vertex, Math.PI / 2) + 3;
     const box = { of: at, left: x - half, right: x + half, top, bottom: top + 13 };
     const inside = x > -half && x < width + half && y > -20 && y < height;
     const free = taken.every(

@@ -1,5 +1,8 @@
 // The clusters of the chosen window: sorted, filtered, searched.
 
+/** More than any rank. */
+const BEHIND_ALL = 2 ** 32;
+
 function makeRanking() {
   // From the lowest score of a window to its highest; an empty bar says least, not nothing.
   const bounds = memoized((window) => {
@@ -19,7 +22,14 @@ function makeRanking() {
     opened: () => byId('graph').focus(),
     empty: 'No cluster matches.',
     columns: [
-      { key: 'rank', title: 'Rank', hint: 'Place in this window’s ranking', figure: true, value: ({ rank }) => rank, cell: ({ rank }) => grouped.format(rank) },
+      {
+        key: 'rank',
+        title: 'Rank',
+        hint: 'Place in this window’s ranking by score; noise is listed behind all others',
+        figure: true,
+        value: ({ rank, noise }) => rank + (noise ? BEHIND_ALL : 0),
+        cell: ({ rank }) => grouped.format(rank),
+      },
       { key: 'id', title: 'Cluster', hint: 'Its id, which it keeps from window to window', value: ({ id }) => id, cell: clusterCell },
       {
         key: 'score',
@@ -51,7 +61,7 @@ function makeRanking() {
 
 function clusterCell(row) {
   const match = state.matches?.get(row.id);
-  return make('span', { class: 'cluster' }, idText(row.id), match ? make('small', {}, '∋ ', idText(match)) : row.noise ? noiseBadge() : badge(row.event));
+  return make('span', { class: 'cluster' }, idText(row.id), match !== undefined ? make('small', {}, '∋ ', ...namedEntity(match)) : row.noise ? noiseBadge() : badge(row.event));
 }
 
 /** Lists the clusters of the chosen window that the search and the filters let through. */
@@ -74,31 +84,111 @@ function showRanking() {
   byId('listed').textContent = `${grouped.format(rows.length)} of ${counted(clusters, 'cluster')}${less}${larger}`;
 }
 
+/** An entity's id, and its kind if there are several. */
+function namedEntity(entity) {
+  const name = idText(doc.entities.id[entity]);
+  return hasKinds() ? [`${kindOf(doc.entities.kind[entity])} `, name] : [name];
+}
+
+/** Entities, and clusters, that are listed at most. */
 const FOUND = 12;
 
-/** Lists the entities of any window that the search finds, with their windows and clusters. */
+/** Lists the entities and clusters of any window that the search finds, with their windows. */
 function showFound(text) {
-  const host = byId('found');
   const { first, count } = text ? entitiesWith(text, FOUND) : { first: [], count: 0 };
-  const windows = ({ from, until }) => (from === until ? `window ${from + 1}` : `windows ${from + 1} to ${until + 1}`);
-  const stretch = (one) => {
-    if (one.cluster === null) return make('span', {}, `${windows(one)}: ${one.place}`);
-    const listed = clusterIn(one.until, one.cluster) !== null;
-    const words = `${windows(one)}: ${one.cluster}`;
-    return listed
-      ? make('button', { type: 'button', class: 'link', onclick: () => chooseCluster(one.cluster, one.until) }, words)
-      : make('span', {}, words);
-  };
-  const entry = (entity) => {
-    const stretches = stretchesOf(entity);
-    const known = stretches.some((one) => one.known) ? make('span', { class: 'standing standing-1' }, 'known bad') : null;
-    const where = stretches.slice(0, FOUND).flatMap((one, at) => (at === 0 ? [stretch(one)] : [', ', stretch(one)]));
-    return make('li', {}, idText(doc.entities.id[entity]), ` ${kindOf(doc.entities.kind[entity])} `, known, ...where);
-  };
-  const more = count > first.length ? [make('li', {}, `and ${counted(count - first.length, 'other')}`)] : [];
-  const none = count === 0 ? [make('li', {}, 'Nobody of any window in this file has such an id.')] : [];
-  host.replaceChildren(...first.map(entry), ...more, ...none, ...leftOutOfSearch());
-  host.hidden = !text;
+  const named = text ? clustersNamed(text) : [];
+  // The ranking beside has those of the chosen window.
+  const elsewhere = named.filter(({ id, exact }) => exact || clusterIn(state.window, id) === null);
+  const clusters = elsewhere.slice(0, FOUND).map(foundCluster);
+  const entities = first.map((entity) => foundEntity(entity, text));
+  const exact = ({ exact: is }) => is;
+  state.results = [...clusters.filter(exact), ...entities, ...clusters.filter((one) => !one.exact)];
+  const more = [
+    [count - first.length, 'other entity', 'other entities'],
+    [elsewhere.length - clusters.length, 'other cluster', 'other clusters'],
+  ];
+  const others = more.filter(([number]) => number > 0).map(([number, one, many]) => make('li', {}, `and ${counted(number, one, many)}`));
+  const none = count + named.length === 0 ? [make('li', {}, 'Nobody of any window in this file has such an id.')] : [];
+  byId('found').replaceChildren(...state.results.map(({ line }) => line), ...others, ...none, ...leftOutOfSearch());
+  byId('found').hidden = !text;
+}
+
+/** The window of a stretch to go to: the chosen one if it is in it, or the newest. */
+function windowOf({ from, until }) {
+  return from <= state.window && state.window <= until ? state.window : until;
+}
+
+/** The one of some stretches to go to: one in a cluster before others, then that with the chosen window, or the newest. */
+function nearestOf(stretches) {
+  const inClusters = stretches.filter(({ cluster }) => cluster !== null);
+  const among = inClusters.length > 0 ? inClusters : stretches;
+  return among.find(({ from, until }) => from <= state.window && state.window <= until) ?? among[0];
+}
+
+/** Stretches, each a button that goes there, newest first. */
+function stretchButtons(stretches, textOf, go) {
+  const button = (one) => make('button', { type: 'button', class: 'link', onclick: () => go(one) }, textOf(one));
+  const buttons = stretches.slice(0, FOUND).flatMap((one, at) => (at === 0 ? [button(one)] : [', ', button(one)]));
+  const rest = stretches.length - FOUND;
+  return rest > 0 ? [...buttons, `, and ${counted(rest, 'earlier stretch', 'earlier stretches')}`] : buttons;
+}
+
+function foundCluster({ id, exact, stretches }) {
+  const go = (one) => chooseCluster(id, windowOf(one));
+  const line = make('li', {}, idText(id), ' cluster ', ...stretchButtons(stretches, windowsText, go));
+  return { line, exact, go: () => go(nearestOf(stretches)) };
+}
+
+function foundEntity(entity, text) {
+  const stretches = stretchesOf(entity);
+  const go = (one) => chooseEntity(entity, one);
+  const since = knownSince(entity);
+  const standing = since ?? unheldReasons().get(entity) ?? null;
+  const line = make(
+    'li',
+    {},
+    idText(doc.entities.id[entity]),
+    ` ${kindOf(doc.entities.kind[entity])} `,
+    standing && make('span', { class: since ? 'standing standing-1' : 'standing' }, standing),
+    ' ',
+    ...stretchButtons(stretches, (one) => `${windowsText(one)}: ${one.cluster ?? one.place}`, go),
+  );
+  return { line, exact: namesInLowerCase()[entity] === text, go: stretches.length > 0 ? () => go(nearestOf(stretches)) : null };
+}
+
+/** Goes to an entity in a window of a stretch: into its cluster, or beside the members of one that deals with it. */
+function chooseEntity(entity, stretch) {
+  const window = windowOf(stretch);
+  const own = stretch.cluster !== null && clusterIn(window, stretch.cluster);
+  const row = own || clusterBeside(window, entity);
+  if (window !== state.window) chooseWindow(window);
+  if (row) chooseCluster(row.id);
+  else chooseVertex(null);
+  const vertex = row && graph.detail?.rows.find((other) => other.entity === entity);
+  if (vertex) chooseVertex(vertex.at);
+  if (vertex && own) return;
+  const who = `${kindOf(doc.entities.kind[entity])} ${doc.entities.id[entity]}`;
+  const where = stretch.cluster === null ? stretch.place : `in cluster ${stretch.cluster}, of which this file does not list it`;
+  remark(`${who}: ${where} (window ${grouped.format(window + 1)})`);
+}
+
+/** The first cluster of a window whose drawing has an entity that is no member. */
+function clusterBeside(window, entity) {
+  return rowsOf(window).find(({ detail }) => {
+    if (detail < 0) return false;
+    const { members } = doc.details[detail];
+    return members.entity.some((other, at) => other === entity && members.outside[at] === 1);
+  });
+}
+
+/** Goes to what the search finds first: what has the very id, then the first cluster that is listed, then others. */
+function chooseFirstFound() {
+  const results = state.results.filter(({ go }) => go !== null);
+  const exact = results.find((result) => result.exact);
+  const first = tables.ranking.rows[tables.ranking.order[0]];
+  if (exact) exact.go();
+  else if (first) tables.ranking.choose(first);
+  else results[0]?.go();
 }
 
 /** Says which windows the search does not have in full, and what finds the rest. */
@@ -134,7 +224,12 @@ function listenToFilters() {
     showFound(state.query.trim().toLowerCase());
   };
   byId('search').onkeydown = (event) => {
-    if (event.key === 'Enter' || event.key === 'ArrowDown') {
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      chooseFirstFound();
+      byId('ranking').focus();
+    }
+    if (event.key === 'ArrowDown') {
       event.preventDefault();
       const first = tables.ranking.rows[tables.ranking.order[0]];
       if (first) tables.ranking.choose(first);

@@ -11,6 +11,8 @@ const state = {
   least: 0,
   withoutNoise: false,
   matches: null,
+  results: [],
+  pair: null,
 };
 
 let printing = false;
@@ -35,8 +37,8 @@ function chooseCluster(id, window = state.window) {
   state.vertex = null;
   tables.ranking.select(state.cluster);
   showEvidence(row);
-  const match = row && state.matches?.get(row.id);
-  const found = match && graph.detail?.rows.find(({ name }) => name === match);
+  const match = row ? state.matches?.get(row.id) : undefined;
+  const found = match !== undefined && graph.detail?.rows.find(({ entity }) => entity === match);
   chooseVertex(found ? found.at : null);
   showTab(state.tab);
   drawTimeline();
@@ -67,6 +69,13 @@ function chooseVertex(at) {
   rememberPlace();
 }
 
+/** Says what the drawing does not show. */
+function remark(text) {
+  byId('vertex-line').textContent = text;
+  if (state.cluster === null) byId('no-cluster').textContent = text;
+  announce(text);
+}
+
 /** Marks who paid and who was paid, and lists these transactions; who is chosen stays so. */
 function chooseEdge(edge) {
   markEdge(edge);
@@ -83,15 +92,16 @@ function showWindow() {
   const window = doc.windows[state.window];
   byId('range').textContent = rangeOf(window);
   byId('which').textContent = `Window ${grouped.format(state.window + 1)} of ${grouped.format(doc.windows.length)}`;
+  const unseen = window.known_unseen ? `, ${grouped.format(window.known_unseen)} of them in no transaction so far` : '';
   const figures = [
-    ['Clusters', window.clusters],
-    ['Members', window.members],
-    ['Known bad', window.known_bad],
-    ['Entities', window.entities],
-    ['Transactions', window.transactions],
+    ['Clusters', window.clusters, 'that were found in this window'],
+    ['Members', window.members, 'of all clusters'],
+    ['Known bad', window.known_bad + window.known_unseen, `on the list when this window ended${unseen}`],
+    ['Entities', window.entities, 'with transactions in this window'],
+    ['Transactions', window.transactions, 'in this window'],
   ];
-  const entries = figures.map(([name, value]) =>
-    make('div', { title: grouped.format(value) }, make('dt', {}, name), make('dd', {}, value >= 1e5 ? brief.format(value) : grouped.format(value))),
+  const entries = figures.map(([name, value, what]) =>
+    make('div', { title: `${grouped.format(value)} ${what}` }, make('dt', {}, name), make('dd', {}, value >= 1e5 ? brief.format(value) : grouped.format(value))),
   );
   byId('figures').replaceChildren(...entries);
   byId('before').disabled = state.window === 0;
@@ -157,15 +167,11 @@ function listenToPrinter() {
 /** All who were known bad when the chosen window ended, and where each is. */
 function showKnown() {
   const window = doc.windows[state.window];
-  const { entity, cluster, place: places, left_out } = window.known;
-  const place = (at) => cluster[at] ?? PLACES[places[at]];
-  const rows = entity.map((number, at) => ({
-    at,
-    name: doc.entities.id[number],
-    kind: kindOf(doc.entities.kind[number]),
-    cluster: cluster[at],
-    place: place(at),
-  }));
+  const { entity, cluster, place: places, since, left_out } = window.known;
+  const row = (number, of) => ({ name: doc.entities.id[number], kind: kindOf(doc.entities.kind[number]), ...of });
+  const held = entity.map((number, at) => row(number, { cluster: cluster[at], place: cluster[at] ?? PLACES[places[at]], since: since[at] }));
+  const unheld = unheldEntries().map(({ entity: number, from, reason }) => row(number, { cluster: null, place: reason, since: from }));
+  const rows = [...held, ...unheld].map((one, at) => ({ at, ...one }));
   tables.known ??= new LongTable({
     host: byId('known-list'),
     label: 'Known bad',
@@ -180,15 +186,18 @@ function showKnown() {
     columns: [
       { key: 'id', title: 'Entity', hint: 'Its id in the data', value: ({ name }) => name, cell: ({ name }) => idText(name) },
       { key: 'kind', title: 'Kind', hint: 'What it is', value: ({ kind }) => kind, cell: ({ kind }) => kind },
-      { key: 'place', title: 'Where', hint: 'Its cluster, or that it is in none', value: (row) => row.place, cell: (row) => row.place },
+      { key: 'place', title: 'Where', hint: 'Its cluster, or that it is in none', value: ({ place }) => place, cell: ({ place }) => make('span', { title: place }, place) },
+      { key: 'since', title: 'Since', hint: 'Since when it is known, if the list says so', value: (row) => row.since, cell: (row) => moment(row.since) },
     ],
   });
-  const inClusters = rows.filter((row) => row.cluster !== null).length;
+  const inClusters = held.filter((row) => row.cluster !== null).length;
   const all = window.known_bad + window.known_unseen;
-  const unseen = window.known_unseen ? ` ${grouped.format(window.known_unseen)} are in no transaction so far.` : '';
-  const less = left_out ? ` This file lists ${grouped.format(rows.length)} of ${grouped.format(all)}; the window’s known_bad.parquet has all.` : '';
-  const among = left_out ? ` of the ${grouped.format(rows.length)} listed` : ` of ${grouped.format(all)}`;
-  byId('known-line').textContent = `${rangeOf(window)}: ${grouped.format(inClusters)}${among} are in a cluster.${unseen}${less}`;
+  const unseen = window.known_unseen ? ` ${grouped.format(window.known_unseen)} ${window.known_unseen === 1 ? 'is' : 'are'} in no transaction so far.` : '';
+  const less = left_out ? ` This file lists ${grouped.format(held.length)} of ${grouped.format(all)}; the window’s known_bad.parquet has all.` : '';
+  const among = left_out ? ` of the ${grouped.format(held.length)} listed` : ` of ${grouped.format(all)}`;
+  const never = unheld.length ? ` ${counted(unheld.length, 'further entry', 'further entries')} of the list ${unheld.length === 1 ? 'holds' : 'hold'} in no window of this run.` : '';
+  const lost = doc.unheld.left_out ? ` ${grouped.format(doc.unheld.left_out)} more that do not hold when the last window ends are not in this file.` : '';
+  byId('known-line').textContent = `${rangeOf(window)}: ${grouped.format(inClusters)}${among} are in a cluster.${unseen}${less}${never}${lost}`;
   byId('known').showModal();
   tables.known.show(rows);
 }

@@ -8,14 +8,16 @@ const PRINTED = 60;
 class LongTable {
   /**
    * `columns` have `key`, `title`, `hint`, `value(row)` to sort by, `cell(row)` to show, `figure` for
-   * numbers, `first: 'down'` where large values come first.
+   * numbers, `first: 'down'` where large values come first, `prepare(rows)` to look at all rows before they are
+   * shown, and `hidden` for what only a saved file has.
    */
   constructor({ host, label, columns, keyOf, sort, chosen, opened, empty }) {
-    Object.assign(this, { host, columns, keyOf, sort, chosen, opened, empty });
+    const shown = columns.filter(({ hidden }) => !hidden);
+    Object.assign(this, { host, columns: shown, saved: columns, keyOf, sort, chosen, opened, empty });
     this.rows = [];
     this.order = [];
     this.key = null;
-    this.heads = columns.map((column) => this.head(column));
+    this.heads = shown.map((column) => this.head(column));
     this.body = make('tbody');
     this.table = make(
       'table',
@@ -38,6 +40,7 @@ class LongTable {
 
   show(rows) {
     this.rows = rows;
+    this.columns.forEach((column) => column.prepare?.(rows));
     this.reorder();
   }
 

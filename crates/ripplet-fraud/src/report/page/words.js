@@ -24,11 +24,32 @@ function written(value, form) {
   return value === null || value === undefined ? EMPTY : (FORMS[form] ?? FORMS.number)(value);
 }
 
-/** A time in microseconds as a day, and as its minute where it is not midnight; UTC. */
-function moment(micros) {
+/** How much of a time is written: its day, and its minute, second, millisecond, microsecond. */
+const LENGTHS = [10, 16, 19, 23, 26];
+
+/** The place in `LENGTHS` of the coarsest that says all of a time in microseconds. */
+function precisionOf(micros) {
+  if (micros === null || micros === undefined) return 0;
+  const place = [DAY, 60e6, 1e6, 1e3].findIndex((unit) => micros % unit === 0);
+  return place < 0 ? LENGTHS.length - 1 : place;
+}
+
+/** A time in microseconds as RFC 3339 has it, to the microsecond, without the zone; UTC. */
+function instantText(micros) {
+  const millis = Math.floor(micros / 1000);
+  return new Date(millis).toISOString().slice(0, -1) + String(micros - 1000 * millis).padStart(3, '0');
+}
+
+/** A time in microseconds with all that it has, or as finely as `least` says if that is finer; UTC. */
+function moment(micros, least = 0) {
   if (micros === null || micros === undefined) return EMPTY;
-  const text = new Date(micros / 1000).toISOString();
-  return micros % DAY === 0 ? text.slice(0, 10) : text.slice(0, 16).replace('T', ' ');
+  return instantText(micros).slice(0, LENGTHS[Math.max(least, precisionOf(micros))]).replace('T', ' ');
+}
+
+/** A time in full for a file: to the second at least. */
+function savedMoment(micros) {
+  if (micros === null || micros === undefined) return '';
+  return `${instantText(micros).slice(0, LENGTHS[Math.max(2, precisionOf(micros))])}Z`;
 }
 
 /** Smallest units of an amount as money, to the last digit; they are a number or, where that is not exact, a text. */
@@ -55,6 +76,16 @@ function rangeOf(window) {
 
 function kindOf(kind) {
   return doc.kinds[kind] ?? 'entity';
+}
+
+/** Whether ids alone may name two entities. */
+function hasKinds() {
+  return doc.kinds.length > 1;
+}
+
+/** Windows by their numbers from 0, both ends included. */
+function windowsText({ from, until }) {
+  return from === until ? `window ${grouped.format(from + 1)}` : `windows ${grouped.format(from + 1)} to ${grouped.format(until + 1)}`;
 }
 
 /** The mark of a cluster that chance explains. */
