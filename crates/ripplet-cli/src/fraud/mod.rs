@@ -133,7 +133,6 @@ fn is_input(error: &FeedError) -> bool {
                     | StreamError::Late { .. }
                     | StreamError::Jump { .. }
                     | StreamError::Pause { .. }
-                    | StreamError::Sum { .. }
             )
         }
         FeedError::Entity(_) | FeedError::Window(_) | FeedError::Cancelled => false,

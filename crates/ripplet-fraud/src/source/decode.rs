@@ -98,6 +98,26 @@ pub enum FaultKind {
         /// What it exceeds.
         why: String,
     },
+    /// With it, the amounts of a pair in a day are more than can be summed.
+    #[error(
+        "with the amount `{text}` in the column `{column}`, those between {ends} in the {unit} from {day} on sum up to more \
+         than {most}, the most for a pair: keep fewer decimals in the mapping (amount = {{ column = \"{column}\", decimals = \
+         0 }})"
+    )]
+    Sum {
+        /// The column.
+        column: String,
+        /// The row's amount.
+        text: String,
+        /// Who deals.
+        ends: String,
+        /// When the day begins.
+        day: Timestamp,
+        /// The length of a day.
+        unit: Span,
+        /// The bound.
+        most: String,
+    },
     /// It is far from the times of the rows around it.
     #[error(
         "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around} in \
@@ -136,6 +156,7 @@ impl FaultKind {
             FaultKind::Amount { .. } => "bad amount",
             FaultKind::Negative { .. } => "negative amount",
             FaultKind::TooLarge { .. } => "amount too large",
+            FaultKind::Sum { .. } => "sum of amounts too large",
             FaultKind::Far { .. } => "time far from its neighbours",
         }
     }

@@ -232,3 +232,27 @@ fn mappings_that_are_wrong_say_where() {
         assert!(found.contains(expected), "{found}");
     }
 }
+
+/// 2⁵⁰ cents are 11,258,999,068,426.24.
+#[test]
+fn the_row_that_makes_a_sum_too_large_is_a_bad_row() {
+    let rows = "from,to,at,eur\na,b,2024-05-01,9000000000000\na,c,2024-05-01,9000000000000\n\
+        a,b,2024-05-01,2258999068426.24\na,b,2024-05-01,0.01\na,b,2024-05-02,9000000000000\n\
+        c,d,2024-05-02,9000000000000\nnew,d,2024-05-02,9000000000000\n";
+    let said = sentence(days_of(rows, MAPPING, TAKING).unwrap_err());
+    assert_eq!(
+        said,
+        "rows.csv:5: with the amount `0.01` in the column `eur`, those between user a and shop b in the 1d from 2024-05-01 \
+         on sum up to more than 11258999068426.24, the most for a pair: keep fewer decimals in the mapping (amount = { \
+         column = \"eur\", decimals = 0 }) (such rows can be left out and counted)"
+    );
+    let skipping = Taking { skip_bad_rows: true, ..TAKING };
+    let (ended, stream) = days_of(rows, MAPPING, skipping).unwrap();
+    let counts = stream.counts();
+    assert_eq!((counts.rows, counts.taken), (7, 6));
+    assert_eq!(counts.faults["sum of amounts too large"], 1);
+    assert!(counts.left_out[0].starts_with("rows.csv:5: with the amount `0.01`"), "{counts:?}");
+    let most = 1 << 50;
+    assert_eq!(ended[0].run.amounts, [most, 900_000_000_000_000, most, 900_000_000_000_000]);
+    assert_eq!(ended[1].run.transactions, 3, "each day has sums of its own");
+}
