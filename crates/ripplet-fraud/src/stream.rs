@@ -385,6 +385,7 @@ impl Stream {
         }
         let input = self.inputs.len().saturating_sub(1) as u32;
         self.counts.rounded += batch.rounded;
+        self.counts.trimmed += batch.trimmed;
         for (row, &time) in batch.times.iter().enumerate() {
             self.counts.rows += 1;
             let fault = faults.next_if(|fault| fault.row as usize == row);
@@ -434,12 +435,7 @@ impl Stream {
     }
 
     /// Takes a row, if its day has not ended and its amount does not exceed what a day may have.
-    fn take(
-        &mut self,
-        row: Row,
-        ids: &impl Ids,
-        current: &mut Current,
-    ) -> Result<(), StreamError> {
+    fn take(&mut self, row: Row, ids: &impl Ids, current: &mut Current) -> Result<(), StreamError> {
         let Row { time, amount, .. } = row;
         let unit = time.unit(self.taking.unit);
         if !self.is_in_time(row, unit)? || !self.is_within_sums(row, unit, ids, current)? {

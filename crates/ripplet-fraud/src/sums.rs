@@ -7,8 +7,8 @@
 
 use crate::days::{Deal, MOST_AMOUNT};
 use hashbrown::HashMap;
-use ripplet_graph::memory::OutOfMemory;
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::OutOfMemory;
 
 /// The sums of a day.
 #[derive(Debug, Default)]

@@ -641,7 +641,7 @@ fn infinite_times_of_columnar_files_are_bad_rows() {
             let out = at(&format!("{name}-{format}"));
             let refused = run_into(&options, &out, false).unwrap_err().to_string();
             let expected =
-                format!("{name}.{format} at row 5: {named} in the column `at` is no time");
+                format!("{name}.{format} at row 6: {named} in the column `at` is no time");
             assert!(refused.contains(&expected), "{refused}");
             assert!(!out.exists());
             options.feed.skip_bad_rows = true;

@@ -256,3 +256,41 @@ fn the_row_that_makes_a_sum_too_large_is_a_bad_row() {
     assert_eq!(ended[0].run.amounts, [most, 900_000_000_000_000, most, 900_000_000_000_000]);
     assert_eq!(ended[1].run.transactions, 3, "each day has sums of its own");
 }
+
+/// As in tables of edges: see docs/tables.md.
+#[test]
+fn blanks_around_a_field_are_no_part_of_it_unless_it_is_quoted() {
+    let text = "from, to ,at,eur\n ann, \"s 1\",2024-05-01, 1\n\nann,s 1 ,2024-05-01,1\n\
+        \" ann\",\"s 1\",2024-05-01,1\n\"say \"\"hi\"\"; \",\"s 1\", 2024-05-01 ,1\n";
+    for text in
+        [text.to_owned(), text.replace("; ", "! ").replace(',', ";"), text.replace(',', "\t")]
+    {
+        let (ended, stream) = days_of(&text, MAPPING, TAKING).unwrap();
+        assert_eq!(ended[0].run.transactions, 4, "{text}");
+        let entities = stream.entities();
+        let ids: Vec<&str> = (0..entities.len()).map(|v| entities.id_of(v)).collect();
+        assert_eq!(ids[..3], ["ann", "s 1", " ann"], "{text}");
+        assert!(
+            ids.len() == 4 && ids[3].starts_with("say \"hi\"") && ids[3].ends_with(' '),
+            "{text}"
+        );
+        assert_eq!(stream.counts().trimmed, 3, "{text}");
+        assert!(stream.counts().notes()[0].starts_with("3 ids had blanks around them"), "{text}");
+    }
+    let refused = days_of("from,to,at,eur\n  ,b,2024-05-01,1\n", MAPPING, TAKING).unwrap_err();
+    assert!(sentence(refused).starts_with("rows.csv:2: the column `from` is empty"));
+}
+
+/// More rows than are kept at a time.
+#[test]
+fn quotes_are_found_in_a_long_text() {
+    let row = |at: usize| match at % 3 {
+        0 => format!(" u{},s,2024-05-01,1\n", at % 10),
+        1 => format!("\" u{}\",\"s\",2024-05-01,1\n", at % 10),
+        _ => format!("\"line\n\"\"{}\"\"\", s ,2024-05-01,1\r\n", at % 10),
+    };
+    let text: String = (0..60_000).map(row).collect();
+    let (_, stream) = days_of(&format!("from,to,at,eur\n{text}"), MAPPING, TAKING).unwrap();
+    assert_eq!(stream.entities().len(), 31);
+    assert_eq!(stream.counts().trimmed, 40_000);
+}
