@@ -92,13 +92,13 @@ fn a_window_is_a_graph_for_other_commands() {
         "shop:u,user:c,2",
     ];
     assert_eq!(&lines[..5], expected);
-    let by_day = sandbox.read("w.csv");
-    for (until, is_same) in [("2024-05-04T00:00:00Z", true), ("2024-05-04", false)] {
-        sandbox.ok(&format!(
-            "fraud window rows.csv -m m.toml -w 2d -s 2d --growing --until {until} -o w.csv"
-        ));
-        assert_eq!(sandbox.read("w.csv") == by_day, is_same, "{until}");
-    }
+    let window = |until: &str| {
+        let growing = "-w 3d -s 1d --growing -o grown.csv";
+        sandbox.ok(&format!("fraud window rows.csv -m m.toml {growing} --until {until}"));
+        sandbox.read("grown.csv")
+    };
+    assert_eq!(window("2024-05-02"), window("2024-05-03T00:00:00Z"), "a day is in the window");
+    assert_ne!(window("2024-05-02"), window("2024-05-03"));
     let said =
         sandbox.run("fraud window rows.csv -m m.toml -w 2d -s 1d --until 2030-01-01 -o w.csv");
     assert_eq!(said.code, Some(2), "{said:?}");
@@ -341,7 +341,7 @@ fn find_says_where_any_entity_was() {
     let said = sandbox.ok("fraud find u rings --kind shop");
     let lines: Vec<Vec<&str>> =
         said.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0][..4], ["kind", "id", "window", "place"]);
+    assert_eq!(lines[0][..5], ["kind", "id", "window", "days", "place"]);
     assert_eq!(lines.len(), 6, "{said}");
     assert!(lines[1..].iter().all(|line| line[0] == "shop" && line.ends_with(&["no"])), "{said}");
     // Known bad; a table has the same.
@@ -418,7 +418,7 @@ fn an_evaluation_of_few_accounts() {
     let sandbox = small();
     let evaluate = |confirmed: &str, options: &str| {
         sandbox.write("confirmed.csv", confirmed);
-        let feed = "rows.csv -m m.toml -c confirmed.csv -w 2d -s 1d --draws 4";
+        let feed = "rows.csv -m m.toml -c confirmed.csv -w 2d -s 1d";
         sandbox.run(&format!("fraud evaluate {feed} {options}"))
     };
     evaluate("id\n", "").must_fail("none", 2, &["no account is confirmed"]);
@@ -428,14 +428,14 @@ fn an_evaluation_of_few_accounts() {
         ("id\nc\n", "of 1 confirmed account, 1 is held out"),
         ("id\nc\nnobody\n", "of 2 confirmed accounts, "),
     ] {
-        let said = evaluate(confirmed, "");
+        let said = evaluate(confirmed, "--draws 4");
         assert_eq!(said.code, Some(0), "{said:?}");
         for part in ["too few to conclude anything", counted, "no account is known in any draw"] {
             assert!(said.error.contains(part), "{part} in {said:?}");
         }
         assert!(!said.out.contains("inf") && !said.out.contains("NaN"), "{said:?}");
         assert!(said.out.contains("–: not defined ("), "{said:?}");
-        let table = evaluate(confirmed, "--to jsonl");
+        let table = evaluate(confirmed, "--draws 4 --to jsonl");
         assert!(!table.out.contains("inf") && !table.out.contains("NaN"), "{table:?}");
     }
     // Half of two: whoever is not there is held out in some draws, which then measure nothing.
