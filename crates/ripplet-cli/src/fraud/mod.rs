@@ -200,6 +200,9 @@ fn help_for(error: &FeedError) -> &'static str {
         FeedError::Stream(StreamError::Late { .. }) => {
             "--late 2d allows for rows that are two days late; --skip-late-rows leaves out what is later"
         }
+        FeedError::EdgeWeight { .. } => {
+            "mend `of` of [weight] in the mapping: docs/fraud.md has what a weight may be"
+        }
         _ => "",
     }
 }

@@ -560,3 +560,21 @@ fn a_limit_below_what_any_run_needs_is_refused() {
         );
     }
 }
+
+/// The expression is to blame, and not the rows.
+#[test]
+fn a_weight_that_is_none_is_told_with_its_expression() {
+    let sandbox = small();
+    for (of, parts) in [
+        ("1.0/0.0", ["the weight `1.0/0.0` is infinite, whatever is weighed", "from 0 on"]),
+        (
+            "0.0/0.0",
+            ["the weight `0.0/0.0` of the edge between user a and shop s is NaN", "mend `of`"],
+        ),
+        ("0.0 - count", ["the weight `0.0 - count` of the edge between user a and", "0 or above"]),
+    ] {
+        sandbox.write("m.toml", format!("{MAPPING}[weight]\nof = \"{of}\"\n"));
+        sandbox.fails("fraud run rows.csv -m m.toml -w 2d -s 1d -o run", 2, &parts);
+        assert!(!sandbox.path("run").exists());
+    }
+}
