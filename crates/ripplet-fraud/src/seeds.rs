@@ -13,6 +13,7 @@ use crate::source::{self, SourceError, files};
 use crate::{Entities, Timestamp};
 use arrow_array::{Array, StringArray};
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_io::{KNOWN_ID_NAMES, Place, ReadError, check_plain};
 use std::path::Path;
 use thiserror::Error;
@@ -171,7 +172,9 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, L
             if kept > LARGEST_LIST {
                 return Err(too_large(path));
             }
-            entries.push(Listed { kind, id, from, until });
+            let refused =
+                |error: OutOfMemory| ReadError { path: path.into(), place, kind: error.into() };
+            memory::push(&mut entries, Listed { kind, id, from, until }).map_err(refused)?;
         }
     }
     Ok(List { entries, note: chosen.note(path, &there) })
