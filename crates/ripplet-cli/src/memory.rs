@@ -244,6 +244,22 @@ fn check_against(plan: &Plan, limit: Limit, less: &str) -> Result<(), Failure> {
     ))
 }
 
+/// Refuses a limit that the user set below what a command needs whatever it reads.
+pub fn check_least(asked: Option<Size>, what: &str, least: Size) -> Result<(), Failure> {
+    let Some(limit) = Limit::of(asked)?.filter(|limit| limit.is_given()) else { return Ok(()) };
+    if limit.size.0 >= least.0 {
+        return Ok(());
+    }
+    let more = match limit.source {
+        LimitSource::Option => "allow --host-memory",
+        LimitSource::Variable | LimitSource::Free => "set RIPPLET_HOST_MEMORY to",
+    };
+    Err(Failure::refused(
+        format!("{what} needs {least} at least, but {} {}", limit.size, limit.meaning()),
+        format!("{more} {}, or more", least.0),
+    ))
+}
+
 /// Whether the last request was refused by a limit that the user set.
 pub fn is_refused_by_user() -> bool {
     BY_LIMIT.load(Relaxed) && GIVEN.load(Relaxed)
@@ -302,22 +318,28 @@ extern "C" fn last_words(signal: libc::c_int) {
         return;
     }
     ripplet::io::write::try_remove_unfinished();
-    let (status, by) = match is_refused_by_user() {
-        true => (ExitStatus::Wrong, " by --host-memory or RIPPLET_HOST_MEMORY"),
-        false => (ExitStatus::Failed, ""),
-    };
-    let mut text = [0u8; 240];
+    let by_user = is_refused_by_user();
+    let status = if by_user { ExitStatus::Wrong } else { ExitStatus::Failed };
+    let limit = Size(LIMIT.load(Relaxed).unsigned_abs());
+    let mut text = [0u8; 320];
     let mut rest = &mut text[..];
     let _ = match refused {
         0 => writeln!(rest, "error: the memory does not suffice to start a thread"),
+        _ if by_user => writeln!(
+            rest,
+            "error: the memory does not suffice: {limit} is what --host-memory or RIPPLET_HOST_MEMORY allows, and {refused} \
+             bytes more were refused"
+        ),
         _ => {
-            writeln!(
-                rest,
-                "error: the memory does not suffice: {refused} bytes more were refused{by}"
-            )
+            writeln!(rest, "error: the memory does not suffice: {refused} bytes more were refused")
         }
     };
-    let _ = writeln!(rest, "help: allow more memory, use fewer --threads, or use a larger machine");
+    let _ = match by_user {
+        true => writeln!(rest, "help: allow more of it, or use fewer --threads"),
+        false => {
+            writeln!(rest, "help: allow more memory, use fewer --threads, or use a larger machine")
+        }
+    };
     let left = rest.len();
     // SAFETY: the bytes are those of the array; nobody is left to hear of a failure.
     unsafe {

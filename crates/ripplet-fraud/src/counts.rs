@@ -31,6 +31,9 @@ pub struct Counts {
     /// Whose amounts have more decimals than are kept, and were rounded.
     #[serde(default)]
     pub rounded: u64,
+    /// Ids that had blanks around them in a text, which are no part of them.
+    #[serde(default)]
+    pub trimmed: u64,
 }
 
 impl Counts {
@@ -70,6 +73,12 @@ impl Counts {
             self.rounded,
             ["amount was", "amounts were"],
             "rounded, with more decimals than are kept: amount = { column = …, decimals = N } in the mapping keeps up to 9",
+        );
+        say(
+            &mut notes,
+            self.trimmed,
+            ["id had blanks around it", "ids had blanks around them"],
+            "that are no part of ids: only an id in quotes keeps them",
         );
         let kinds = "passed over: of kinds that the mapping does not take";
         say(&mut notes, self.other_kinds, ROWS_WERE, kinds);

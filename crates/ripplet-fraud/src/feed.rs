@@ -66,8 +66,10 @@ pub enum FeedError {
     #[error(transparent)]
     Window(#[from] WindowError),
     /// The weight of an edge that cannot be stored.
-    #[error("the weight of the edge between {ends} {why}")]
+    #[error("the weight `{rule}` of the edge between {ends} {why}")]
     EdgeWeight {
+        /// The rule that gives it.
+        rule: String,
         /// Who deals.
         ends: String,
         /// Why.
@@ -96,6 +98,8 @@ pub struct Feed {
     /// Whether the last day ended because the stream did.
     is_cut: bool,
     decimals: Option<u32>,
+    /// The rule of weights, as it was written.
+    rule: String,
 }
 
 /// What [`Feed::advance`] comes to.
@@ -127,6 +131,7 @@ impl Feed {
             is_followed: options.reading.follow.is_some(),
         };
         let sliding = Sliding::new(*shape, weighing.clone(), unit_value);
+        let rule = weighing.text().to_owned();
         Ok(Feed {
             stream: Stream::new(mapping, weighing, taking)?,
             sliding: if options.from_scratch { sliding.from_scratch() } else { sliding },
@@ -139,6 +144,7 @@ impl Feed {
             full_slides: options.full_slides,
             is_cut: false,
             decimals: mapping.amount.as_ref().map(|amount| amount.decimals),
+            rule,
         })
     }
 
@@ -207,7 +213,7 @@ impl Feed {
                 let name =
                     |v: VertexId| format!("{} {}", entities.kind_name_of(v), entities.id_of(v));
                 let ends = format!("{} and {}", name(source_vertex), name(target_vertex));
-                Err(FeedError::EdgeWeight { ends, why: bad.to_string() })
+                Err(FeedError::EdgeWeight { rule: self.rule.clone(), ends, why: bad.to_string() })
             }
             Err(error) => Err(error.into()),
         }

@@ -17,6 +17,7 @@
 //! A window's folder is written under another name, synced, and renamed, so that it is there whole or not at all.
 //! What was left of it by who was killed is removed by who goes on.
 
+use crate::TimeRange;
 use crate::detect::Spread;
 use crate::evolution::{BadTracker, Tracker};
 use crate::source::reader::Input;
@@ -25,6 +26,7 @@ use ripplet_graph::OutOfMemory;
 use ripplet_io::write::{UnfinishedPaths, whole_file};
 use ripplet_io::{ReadError, WriteError, checkpoint, read_small, read_small_text};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -36,6 +38,9 @@ use thiserror::Error;
 pub struct Manifest {
     /// The version of ripplet.
     pub ripplet: String,
+    /// The form of the folder's files: [`FORMAT`].
+    #[serde(default = "first_format")]
+    pub format: u32,
     /// What decides the results, by name.
     pub options: BTreeMap<String, String>,
     /// What was read, in the order in which it was.
@@ -57,6 +62,14 @@ pub struct Manifest {
     pub threads: usize,
     /// Seconds since it began, or went on.
     pub seconds: f64,
+}
+
+/// The form of a run folder's files. A version of ripplet that cannot read what another wrote has another number.
+pub const FORMAT: u32 = 1;
+
+/// The form of manifests that do not say it.
+fn first_format() -> u32 {
+    1
 }
 
 /// The figures of a window.
@@ -128,6 +141,32 @@ pub enum FolderError {
     /// There is no run in it.
     #[error("{} has no run in it: there is no manifest.json", .0.display())]
     NoRun(PathBuf),
+    /// Another version of ripplet wrote it, in a form that this one does not read.
+    #[error(
+        "{} is a run folder of ripplet {version}, in another form than ripplet {} reads: run again into a new folder, or \
+         use that version",
+        path.display(), env!("CARGO_PKG_VERSION")
+    )]
+    OtherFormat {
+        /// The folder.
+        path: PathBuf,
+        /// The version that wrote it.
+        version: String,
+    },
+    /// Another version of ripplet wrote it, which may find other clusters.
+    #[error(
+        "ripplet {there} began the run in {}, and this is ripplet {here}, which may find other clusters: run again into a new \
+         folder, or go on with that version",
+        path.display()
+    )]
+    OtherVersion {
+        /// The folder.
+        path: PathBuf,
+        /// The version that wrote it.
+        there: String,
+        /// This version.
+        here: String,
+    },
     /// The run in it is another.
     #[error("the run in {} has {name} {there}, and here it is {here}: go on with the same options, or name another folder", path.display())]
     OtherRun {
@@ -223,6 +262,16 @@ const FILES: [&str; 13] = [
     WINDOW,
 ];
 
+impl WindowRecord {
+    /// Its first and its last day, in words.
+    pub fn days(&self) -> String {
+        match (self.from.parse(), self.until.parse()) {
+            (Ok(from), Ok(until)) => TimeRange::new(from, until).to_string(),
+            _ => format!("{} to {}", self.from, self.until),
+        }
+    }
+}
+
 /// What the next window goes on from.
 #[derive(Debug)]
 pub struct Kept {
@@ -242,7 +291,7 @@ impl RunFolder {
     pub fn check(path: &Path) -> Result<(), FolderError> {
         let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         if folder.manifest_path().exists() {
-            return folder.check_left();
+            return folder.check_format().and_then(|()| folder.check_left());
         }
         if path.is_dir() && !is_empty(path)? {
             return Err(FolderError::NotEmpty(path.into()));
@@ -336,8 +385,27 @@ impl RunFolder {
     pub fn open(path: &Path) -> Result<RunFolder, FolderError> {
         let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         match folder.manifest_path().exists() {
-            true => Ok(folder),
+            true => folder.check_format().map(|()| folder),
             false => Err(FolderError::NoRun(path.into())),
+        }
+    }
+
+    /// Checks that the folder is of the form that this version reads, as far as its manifest says.
+    fn check_format(&self) -> Result<(), FolderError> {
+        let manifest: Value = read_json(&self.manifest_path())?;
+        let format = manifest.get("format").map_or(Some(1), Value::as_u64);
+        let version = manifest.get("ripplet").and_then(Value::as_str);
+        let is_own = version == Some(env!("CARGO_PKG_VERSION"));
+        // Before forms had numbers, a manifest lacked what later ones have.
+        let is_read = is_own || serde_json::from_value::<Manifest>(manifest.clone()).is_ok();
+        match version {
+            Some(version) if format != Some(u64::from(FORMAT)) || !is_read => {
+                Err(FolderError::OtherFormat {
+                    path: self.path.clone(),
+                    version: version.chars().take(40).filter(|c| !c.is_control()).collect(),
+                })
+            }
+            _ => Ok(()),
         }
     }
 

@@ -54,6 +54,7 @@ pub mod scores;
 pub mod seeds;
 pub mod source;
 pub mod stream;
+mod sums;
 pub mod surprise;
 pub mod ties;
 pub mod time;

@@ -15,7 +15,8 @@ use crate::entities::KindId;
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError, FeedOptions};
 use crate::folder::{
-    ACTIVE, ENTITIES, FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json, write_json,
+    ACTIVE, ENTITIES, FORMAT, FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json,
+    write_json,
 };
 use crate::output::{
     DaysLedger, GnnScope, WindowFindings, write_active, write_clusters, write_edges, write_ended,
@@ -31,7 +32,7 @@ use crate::source::reader::{Input, ReaderError, Sources};
 use crate::stream::Counts;
 use crate::ties::Ties;
 use crate::window::{Changed, WindowError};
-use crate::{Entities, Findings, KnownBad, Timestamp, Trusted, Window};
+use crate::{Entities, Findings, KnownBad, TimeRange, Timestamp, Trusted, Window};
 use ripplet_graph::OutOfMemory;
 use ripplet_io::WriteError;
 use ripplet_lp::{Executor, Observer, RunError as LpError};
@@ -70,6 +71,9 @@ pub trait RunObserver: Observer {
     /// Called when an input begins.
     fn on_input(&mut self, _input: &Input) {}
 
+    /// Called with which columns of a list were read, if that is not plain.
+    fn on_list(&mut self, _note: &str) {}
+
     /// Called when a window is written.
     fn on_window(&mut self, _record: &WindowRecord) {}
 }
@@ -101,12 +105,12 @@ pub enum RunError {
     },
     /// It would need more memory than it may have.
     #[error(
-        "the window that ends {until} needs {} MiB ({what}), and {} MiB are allowed: choose a shorter window, or allow \
-         more", needed >> 20, allowed >> 20
+        "the window of {range} needs {} MiB ({what}), and {} MiB are allowed: choose a shorter window, or allow more",
+        needed >> 20, allowed >> 20
     )]
     Memory {
-        /// The window's end.
-        until: Timestamp,
+        /// The window.
+        range: TimeRange,
         /// What it needs.
         needed: u64,
         /// For what.
@@ -195,7 +199,7 @@ pub struct Lists {
 struct List {
     path: PathBuf,
     sha256: String,
-    entries: Vec<Listed>,
+    read: seeds::List,
 }
 
 /// Entries of the lists that a note names of those that name nobody who was seen.
@@ -227,7 +231,7 @@ impl Lists {
         let default = entities.find_kind(default).unwrap_or(KindId(0));
         let read = |path: &Path| -> Result<List, RunError> {
             let sha256 = seeds::fingerprint(path)?;
-            Ok(List { path: path.into(), sha256, entries: seeds::read(path, entities, default)? })
+            Ok(List { path: path.into(), sha256, read: seeds::read(path, entities, default)? })
         };
         let (bad, trusted) = (bad.map(read).transpose()?, trusted.map(read).transpose()?);
         Ok(Lists { bad, trusted, default })
@@ -238,7 +242,7 @@ impl Lists {
         for list in [self.bad.as_mut(), self.trusted.as_mut()].into_iter().flatten() {
             let sha256 = seeds::fingerprint(&list.path)?;
             if sha256 != list.sha256 {
-                list.entries = seeds::read(&list.path, entities, self.default)?;
+                list.read = seeds::read(&list.path, entities, self.default)?;
                 list.sha256 = sha256;
             }
         }
@@ -249,18 +253,25 @@ impl Lists {
         [self.bad.as_ref(), self.trusted.as_ref()].into_iter().flatten()
     }
 
+    /// Which columns were read, as sentences, of lists where that is not plain.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.all().filter_map(|list| list.read.note.as_deref())
+    }
+
     fn hashes(&self) -> Vec<String> {
         self.all().map(|list| list.sha256.clone()).collect()
     }
 
     /// The black list.
     pub fn known_bad(&self) -> KnownBad {
-        KnownBad { entries: self.bad.iter().flat_map(|list| list.entries.clone()).collect() }
+        KnownBad { entries: self.bad.iter().flat_map(|list| list.read.entries.clone()).collect() }
     }
 
     /// The white list.
     pub fn trusted(&self) -> Trusted {
-        Trusted { entries: self.trusted.iter().flat_map(|list| list.entries.clone()).collect() }
+        Trusted {
+            entries: self.trusted.iter().flat_map(|list| list.read.entries.clone()).collect(),
+        }
     }
 
     /// Who of them holds when a window ends, and is among its vertices.
@@ -281,7 +292,7 @@ impl Lists {
         };
         let of = |list: &Option<List>| {
             list.as_ref()
-                .map(|list| seeds::holding(&list.entries, entities, at))
+                .map(|list| seeds::holding(&list.read.entries, entities, at))
                 .unwrap_or_default()
         };
         let (bad, trusted) = (seen(of(&self.bad)), seen(of(&self.trusted)));
@@ -296,7 +307,7 @@ impl Lists {
 
     /// Returns how many entries name nobody who was ever seen, and who the first of these are.
     fn never_seen(&self, entities: &Entities) -> (u64, Vec<String>) {
-        let entries = self.all().flat_map(|list| &list.entries);
+        let entries = self.all().flat_map(|list| &list.read.entries);
         let mut unseen = entries.filter(|entry| entities.find(entry.kind, &entry.id).is_none());
         let name = |entry: &Listed| format!("{} {}", entities.kind_name(entry.kind), entry.id);
         let first: Vec<String> = unseen.by_ref().take(NAMED).map(name).collect();
@@ -328,8 +339,12 @@ pub fn run(
     let folder = if resume { Some(RunFolder::open(path)?) } else { None };
     if let Some(folder) = &folder {
         let manifest = folder.manifest()?;
+        let (path, version) = (path.into(), env!("CARGO_PKG_VERSION"));
+        if manifest.ripplet != version {
+            let (there, here) = (manifest.ripplet, version.into());
+            return Err(FolderError::OtherVersion { path, there, here }.into());
+        }
         if let Some([name, there, here]) = manifest.difference(&described) {
-            let path = path.into();
             return Err(FolderError::OtherRun { path, name, there, here }.into());
         }
         folder.tidy()?;
@@ -348,6 +363,7 @@ pub fn run(
     }
     let manifest = Manifest {
         ripplet: env!("CARGO_PKG_VERSION").into(),
+        format: FORMAT,
         options: described,
         inputs: before.as_ref().map_or_else(Vec::new, |before| before.inputs.clone()),
         counts: before.as_ref().map_or_else(Default::default, |before| before.counts.clone()),
@@ -441,6 +457,7 @@ impl Running<'_> {
         let kind = &options.feed.mapping.source.kind;
         let bad = options.known_bad.as_deref();
         let mut lists = Lists::read(bad, trusted, feed.entities(), kind)?;
+        lists.notes().for_each(|note| observer.on_list(note));
         let done = self.manifest.windows.len() as u32;
         let mut kept = match (self.manifest.windows.last(), &self.folder) {
             (Some(last), Some(folder)) => folder.kept(last)?,
@@ -638,7 +655,7 @@ impl Running<'_> {
             Some(allowed) => {
                 let of = |(name, bytes): (&String, &u64)| format!("{name}: {} MiB", bytes >> 20);
                 let what = planned.iter().map(of).collect::<Vec<_>>().join(", ");
-                Err(RunError::Memory { until: window.range.until, needed, what, allowed })
+                Err(RunError::Memory { range: window.range, needed, what, allowed })
             }
             None => Ok(planned),
         }
@@ -800,10 +817,9 @@ fn weight_note(windows: &[WindowRecord]) -> Option<String> {
     };
     Some(format!(
         "the weight of the mapping takes most of the signal: of the ties that plain counts of transactions have beyond \
-         chance, it keeps {:.0} % in the window that ends {}{windows}. Leave [weight] out, or compare both by `ripplet fraud \
-         evaluate`",
+         chance, it keeps {:.0} % in the window of {}{windows}. Leave [weight] out, or compare both by `ripplet fraud evaluate`",
         100.0 * keeps,
-        worst.until
+        worst.days()
     ))
 }
 

@@ -3,6 +3,9 @@
 //! Both are tables (`.csv`, `.tsv`, `.parquet`, `.arrow`) with a column `id`, and, where they are there, `kind` (else
 //! all are of the kind of the transactions' sources), `from` and `until` (else always). An entry is known from the
 //! instant `from` on, so a window knows of those with `from` before its end, and not after `until`.
+//!
+//! Without a column `id`, ids are in the column with the best of the [`KNOWN_ID_NAMES`] but `name`, or in the only column, if its
+//! first row is plainly a name; which column was read is said. Ids are those of the transactions, to the letter.
 
 use crate::entities::{EntityError, KindId};
 use crate::source::decode::{is_empty, texts};
@@ -10,7 +13,8 @@ use crate::source::{self, SourceError, files};
 use crate::{Entities, Timestamp};
 use arrow_array::{Array, StringArray};
 use ripplet_graph::VertexId;
-use ripplet_io::{Place, ReadError, check_plain};
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_io::{KNOWN_ID_NAMES, Place, ReadError, check_plain};
 use std::path::Path;
 use thiserror::Error;
 
@@ -47,13 +51,15 @@ pub enum ListError {
     /// The file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// It has no column of ids.
-    #[error("{}: there is no column `id`, which names the entities; the columns are {}", path.display(), known.join(", "))]
+    /// Which column has the ids cannot be told.
+    #[error("{}: {why}; {rows}", path.display())]
     NoIds {
         /// The file.
         path: std::path::PathBuf,
-        /// Its columns.
-        known: Vec<String>,
+        /// Why not.
+        why: String,
+        /// The first rows, as a clause.
+        rows: String,
     },
     /// It has a kind that the mapping does not know.
     #[error("{}{place}: the kind `{kind}` is none of the mapping's: {}", path.display(), known.join(", "))]
@@ -101,23 +107,28 @@ fn too_large(path: &Path) -> ListError {
     ReadError::content(path, Place::File, sentence).into()
 }
 
+/// A list as it was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct List {
+    /// Its entries, in their order.
+    pub entries: Vec<Listed>,
+    /// Which columns were read, as a sentence, if that is not plain.
+    pub note: Option<String>,
+}
+
 /// Reads a list; `entities` has the kinds, and those that name none are of the kind `default`.
 ///
 /// # Errors
-/// Where the file cannot be read, an id is empty, a kind is unknown, or a time is none.
-pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<Vec<Listed>, ListError> {
+/// Where the file cannot be read, no column has ids, an id is empty, a kind is unknown, or a time is none.
+pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, ListError> {
     let there = source::columns_of(path)?;
-    if !there.iter().any(|name| name == "id") {
-        return Err(ListError::NoIds { path: path.into(), known: there });
-    }
-    let optional = ["kind", "from", "until"];
-    let mut columns = vec!["id"];
-    columns.extend(optional.into_iter().filter(|name| there.iter().any(|known| known == name)));
+    let chosen = Chosen::of(path, &there)?;
+    let columns: Vec<&str> = chosen.columns.iter().map(|&(_, at)| &*there[at]).collect();
     let (mut entries, mut kept) = (Vec::new(), 0);
     for batch in source::open_file(path, &columns)? {
         let batch = batch?;
         let column = |name: &str| -> Result<Option<StringArray>, SourceError> {
-            let Some(place) = columns.iter().position(|known| *known == name) else {
+            let Some(place) = chosen.columns.iter().position(|(known, _)| *known == name) else {
                 return Ok(None);
             };
             let column = batch.columns.column(place);
@@ -136,7 +147,7 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<Vec<Lis
             let place = batch.places.of(row);
             let field = |column: &Option<StringArray>| {
                 let column = column.as_ref().filter(|column| !is_empty(column, row));
-                column.map(|column| column.value(row).trim().to_owned())
+                column.map(|column| column.value(row).to_owned())
             };
             let bad = |sentence: String| ReadError::content(path, place, sentence);
             let time = |name: &str, column: &Option<StringArray>| match field(column) {
@@ -161,10 +172,140 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<Vec<Lis
             if kept > LARGEST_LIST {
                 return Err(too_large(path));
             }
-            entries.push(Listed { kind, id, from, until });
+            let refused =
+                |error: OutOfMemory| ReadError { path: path.into(), place, kind: error.into() };
+            memory::push(&mut entries, Listed { kind, id, from, until }).map_err(refused)?;
         }
     }
-    Ok(entries)
+    Ok(List { entries, note: chosen.note(path, &there) })
+}
+
+/// The columns of a list that are read: what each is, and its place.
+struct Chosen {
+    columns: Vec<(&'static str, usize)>,
+}
+
+impl Chosen {
+    fn of(path: &Path, names: &[String]) -> Result<Chosen, ListError> {
+        let mut columns = vec![("id", id_column(path, names)?)];
+        for wanted in ["kind", "from", "until"] {
+            let of_this = |name: &&String| name.eq_ignore_ascii_case(wanted);
+            let exact = names.iter().position(|name| name == wanted);
+            let count = names.iter().filter(of_this).count();
+            match exact.or_else(|| names.iter().position(|name| of_this(&name))) {
+                Some(_) if exact.is_none() && count > 1 => {
+                    let (origin, column) = (path.display().to_string(), wanted.into());
+                    return Err(SourceError::RepeatedColumn { origin, column, count }.into());
+                }
+                found => columns.extend(found.map(|at| (wanted, at))),
+            }
+        }
+        Ok(Chosen { columns })
+    }
+
+    /// Says which column has the ids, unless that is called `id` and no column is left.
+    fn note(&self, path: &Path, names: &[String]) -> Option<String> {
+        let id = &names[self.columns[0].1];
+        let is_read = |at: usize| self.columns.iter().any(|&(_, read)| read == at);
+        let ignored = (0..names.len()).filter(|&at| !is_read(at)).map(|at| names[at].clone());
+        let ignored: Vec<String> = ignored.collect();
+        let rest = match ignored.len() {
+            0 if id == "id" => return None,
+            0 => String::new(),
+            1 => format!("; the column {} is ignored", shown_row(&ignored)),
+            _ => format!("; the columns {} are ignored", shown_row(&ignored)),
+        };
+        Some(format!("{}: ids are in the column `{id}`{rest}", path.display()))
+    }
+}
+
+/// The ranks of known names before `name`, which beside another column is what an account is called.
+const BEFORE_NAMES: usize = 3;
+
+/// The place of the column with the ids.
+fn id_column(path: &Path, names: &[String]) -> Result<usize, ListError> {
+    if let Some(exact) = names.iter().position(|name| name == "id") {
+        return Ok(exact);
+    }
+    for known in &KNOWN_ID_NAMES[..BEFORE_NAMES] {
+        let is_known = |&at: &usize| known.iter().any(|name| plain(name) == plain(&names[at]));
+        match (0..names.len()).filter(is_known).collect::<Vec<_>>()[..] {
+            [] => {}
+            [only] => return Ok(only),
+            [one, other, ..] => {
+                let why = format!("`{}` and `{}` may both be the ids", names[one], names[other]);
+                return Err(no_ids(path, names, why));
+            }
+        }
+    }
+    let why = match names {
+        [only] if is_header(path, only)? => return Ok(0),
+        [only] => format!("the first row `{only}` may be an id, or the name of a column"),
+        _ => "no column is called `id`, or has another known name of ids".into(),
+    };
+    Err(no_ids(path, names, why))
+}
+
+/// A name as names are compared.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | ':' | ' '));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// Rows that decide whether the first is a header, as in tables of edges.
+const DECISIVE: usize = 4096;
+
+/// Whether the only field of a first row is plainly a name, by the rules of `docs/tables.md`: a word above nothing but
+/// numbers, or above three codes at least and nothing else.
+fn is_header(path: &Path, name: &str) -> Result<bool, ListError> {
+    let is_number = |id: &str| id.parse::<f64>().is_ok();
+    let digits = |id: &str| id.bytes().filter(u8::is_ascii_digit).count();
+    let is_code = |id: &str| digits(id) >= 2 || id.contains('@');
+    let Some(batch) = source::open_file(path, &[name])?.next() else { return Ok(false) };
+    let batch = batch?;
+    if matches!(batch.places, source::Places::Rows(_)) {
+        return Ok(!name.is_empty());
+    }
+    let Some(ids) = texts(batch.columns.column(0)) else { return Ok(false) };
+    let ids: Vec<&str> = (0..ids.len().min(DECISIVE)).map(|row| ids.value(row)).collect();
+    let is_word = !name.is_empty() && !is_number(name) && !is_code(name);
+    let numbers = ids.iter().all(|id| is_number(id));
+    let codes = ids.len() >= 3 && ids.iter().all(|id| !is_number(id) && is_code(id));
+    Ok(is_word && (numbers || codes))
+}
+
+/// The error of a list in which no column has ids, with its first rows.
+fn no_ids(path: &Path, names: &[String], why: String) -> ListError {
+    let header = shown_row(names);
+    let rows = match second_row(path, names) {
+        Some(second) => format!("the first two rows are {header} and {}", shown_row(&second)),
+        None => format!("the first row is {header}"),
+    };
+    ListError::NoIds { path: path.into(), why, rows }
+}
+
+/// The row behind the header, if there is one that can be read.
+fn second_row(path: &Path, names: &[String]) -> Option<Vec<String>> {
+    let columns: Vec<&str> = names.iter().take(MOST_SHOWN).map(|name| &**name).collect();
+    let batch = source::open_file(path, &columns).ok()?.next()?.ok()?;
+    let field = |column: &arrow_array::ArrayRef| match texts(column) {
+        Some(texts) if !texts.is_empty() && !is_empty(&texts, 0) => texts.value(0).to_owned(),
+        _ => String::new(),
+    };
+    Some(batch.columns.columns().iter().map(field).collect())
+}
+
+/// Fields of a row that a message shows.
+const MOST_SHOWN: usize = 8;
+
+/// The fields of a row, as a message shows them.
+fn shown_row(fields: &[String]) -> String {
+    const LONGEST: usize = 30;
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let shown = |field: &String| field.chars().take(LONGEST).map(clean).collect::<String>();
+    let all: Vec<String> = fields.iter().take(MOST_SHOWN).map(shown).collect();
+    let more = if fields.len() > MOST_SHOWN { ",…" } else { "" };
+    format!("`{}{more}`", all.join(","))
 }
 
 impl Listed {

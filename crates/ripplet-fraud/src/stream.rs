@@ -17,6 +17,7 @@ use crate::mapping::{End, Mapping};
 use crate::neighbours::{Far, Judged, Neighbours, Patience, Spot, Undecided};
 use crate::source::decode::is_empty;
 use crate::source::{Batch, FaultKind};
+use crate::sums::Sums;
 use crate::weights::{BadWeight, Weighing};
 use crate::{Entities, Span, Timestamp};
 use arrow_array::{Array, StringArray};
@@ -137,20 +138,9 @@ pub enum StreamError {
     /// An entity cannot be taken in.
     #[error(transparent)]
     Entity(#[from] EntityError),
-    /// The amounts of a day sum up to too much.
-    #[error(
-        "the amounts between {ends} on {day} sum up to more than 2⁵⁰ of the smallest unit: keep fewer decimals \
-         (amount = {{ column = …, decimals = 0 }})"
-    )]
-    Sum {
-        /// Who deals.
-        ends: String,
-        /// When.
-        day: Timestamp,
-    },
     /// A day cannot be made a run.
     #[error(transparent)]
-    Run(RunError),
+    Run(#[from] RunError),
     /// Memory was refused.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
@@ -191,6 +181,7 @@ pub struct Stream {
 #[derive(Debug, Default)]
 struct Open {
     deals: Vec<Deal>,
+    sums: Sums,
     transactions: u64,
     /// Deals of each pair of columns.
     links: Vec<u64>,
@@ -212,6 +203,43 @@ struct Row {
     time: Timestamp,
     amount: u64,
     spot: Spot,
+}
+
+/// The ids of a row, by column.
+trait Ids {
+    /// The vertex, if it was looked up and is there.
+    fn known(&self, column: usize) -> Option<VertexId>;
+
+    /// The id, if there is one.
+    fn id(&self, column: usize) -> Option<&str>;
+}
+
+/// A row of a batch, whose ids were looked up.
+struct OfBatch<'a> {
+    batch: &'a Batch,
+    known: &'a [Vec<VertexId>],
+    row: usize,
+}
+
+impl Ids for OfBatch<'_> {
+    fn known(&self, column: usize) -> Option<VertexId> {
+        Some(self.known[column][self.row]).filter(|&vertex| vertex != NONE)
+    }
+
+    fn id(&self, column: usize) -> Option<&str> {
+        let ids = &self.batch.ids[column];
+        (!is_empty(ids, self.row)).then(|| ids.value(self.row))
+    }
+}
+
+impl Ids for Held {
+    fn known(&self, _: usize) -> Option<VertexId> {
+        None
+    }
+
+    fn id(&self, column: usize) -> Option<&str> {
+        self.ids[column].as_deref()
+    }
 }
 
 /// A row that waits for a verdict on its time.
@@ -335,8 +363,11 @@ impl Stream {
     /// Bytes that entities and open days occupy.
     pub fn bytes(&self) -> u64 {
         let of_columns = |open: &Open| open.columns.iter().map(Vec::capacity).sum::<usize>();
-        let bytes = |open: &Open| size_of::<Deal>() * open.deals.capacity() + 8 * of_columns(open);
-        self.entities.bytes() + self.open.values().map(bytes).sum::<usize>() as u64
+        let bytes = |open: &Open| {
+            let arrays = size_of::<Deal>() * open.deals.capacity() + 8 * of_columns(open);
+            arrays as u64 + open.sums.bytes()
+        };
+        self.entities.bytes() + self.open.values().map(bytes).sum::<u64>()
     }
 
     /// Takes some transactions; the days that end with them.
@@ -354,6 +385,7 @@ impl Stream {
         }
         let input = self.inputs.len().saturating_sub(1) as u32;
         self.counts.rounded += batch.rounded;
+        self.counts.trimmed += batch.trimmed;
         for (row, &time) in batch.times.iter().enumerate() {
             self.counts.rows += 1;
             let fault = faults.next_if(|fault| fault.row as usize == row);
@@ -377,16 +409,8 @@ impl Stream {
                 self.settle(judged, &mut current)?;
                 continue;
             }
-            self.take(Row { time, amount, spot }, &mut current, |entities, kinds, vertices| {
-                for (column, vertex) in vertices.iter_mut().enumerate() {
-                    *vertex = match known[column][row] {
-                        NONE if is_empty(&batch.ids[column], row) => NONE,
-                        NONE => entities.intern(kinds[column], batch.ids[column].value(row))?,
-                        vertex => vertex,
-                    };
-                }
-                Ok(())
-            })?;
+            let ids = OfBatch { batch, known: &known, row };
+            self.take(Row { time, amount, spot }, &ids, &mut current)?;
         }
         self.put_back(&mut current);
         Ok(current.ended)
@@ -405,43 +429,31 @@ impl Stream {
                 self.skip_fault(&FaultKind::Far { column, time, side, around, beside, gap }, spot)?;
                 continue;
             }
-            let taken = Row { time, amount: row.amount, spot };
-            self.take(taken, current, |entities, kinds, vertices| {
-                for ((id, &kind), vertex) in row.ids.iter().zip(kinds).zip(vertices) {
-                    *vertex = match id {
-                        Some(id) => entities.intern(kind, id)?,
-                        None => NONE,
-                    };
-                }
-                Ok(())
-            })?;
+            self.take(Row { time, amount: row.amount, spot }, &row, current)?;
         }
         Ok(())
     }
 
-    /// Takes a row; `find` finds the vertices of its columns, once it is known to be in time.
-    fn take(
-        &mut self,
-        row: Row,
-        current: &mut Current,
-        find: impl FnOnce(&mut Entities, &[KindId], &mut [VertexId]) -> Result<(), EntityError>,
-    ) -> Result<(), StreamError> {
+    /// Takes a row, if its day has not ended and its amount does not exceed what a day may have.
+    fn take(&mut self, row: Row, ids: &impl Ids, current: &mut Current) -> Result<(), StreamError> {
         let Row { time, amount, .. } = row;
         let unit = time.unit(self.taking.unit);
-        if !self.is_in_time(row, unit)? {
+        if !self.is_in_time(row, unit)? || !self.is_within_sums(row, unit, ids, current)? {
             return Ok(());
         }
         if let Some(until) = self.end_with(row, unit)? {
             self.put_back(current);
             self.end_until(until, &mut current.ended)?;
         }
-        find(&mut self.entities, &self.kinds, &mut self.vertices)?;
-        if current.day != Some(unit) {
-            self.put_back(current);
-            current.open = self.open.remove(&unit).unwrap_or_default();
-            current.day = Some(unit);
+        for (column, vertex) in self.vertices.iter_mut().enumerate() {
+            *vertex = match (ids.known(column), ids.id(column)) {
+                (Some(vertex), _) => vertex,
+                (None, Some(id)) => self.entities.intern(self.kinds[column], id)?,
+                (None, None) => NONE,
+            };
         }
-        let Open { deals, links, columns, .. } = &mut current.open;
+        self.open_day(unit, current);
+        let Open { deals, sums, links, columns, .. } = &mut current.open;
         links.resize(self.pairs.len(), 0);
         if self.pairs.len() > 1 {
             columns.resize(self.pairs.len(), Vec::new());
@@ -451,6 +463,7 @@ impl Stream {
             if source != NONE && target != NONE {
                 links[place] += u64::from(source != target);
                 memory::push(deals, Deal { source, target, time, amount })?;
+                sums.add((source, target), amount)?;
                 if let Some(ends) = columns.get_mut(place) {
                     memory::push(ends, (source, target))?;
                 }
@@ -460,6 +473,63 @@ impl Stream {
         self.counts.taken += 1;
         self.counts.to_themselves += u64::from(self.vertices[0] == self.vertices[1]);
         Ok(())
+    }
+
+    /// Makes a day the current one.
+    fn open_day(&mut self, unit: i64, current: &mut Current) {
+        if current.day != Some(unit) {
+            self.put_back(current);
+            current.open = self.open.remove(&unit).unwrap_or_default();
+            current.day = Some(unit);
+        }
+    }
+
+    /// Whether the sums of the row's pairs in its day are within bounds also with it.
+    fn is_within_sums(
+        &mut self,
+        row: Row,
+        unit: i64,
+        ids: &impl Ids,
+        current: &mut Current,
+    ) -> Result<bool, StreamError> {
+        let open = match current.day {
+            Some(day) if day == unit => Some(&current.open),
+            _ => self.open.get(&unit),
+        };
+        let may_exceed = |sums: &Sums| sums.may_exceed(row.amount, self.pairs.len());
+        if !open.map_or_else(|| may_exceed(&Sums::default()), |open| may_exceed(&open.sums)) {
+            return Ok(true);
+        }
+        self.open_day(unit, current);
+        let vertices = |column: usize| {
+            let find = |id| self.entities.find(self.kinds[column], id);
+            ids.known(column).or_else(|| ids.id(column).and_then(find))
+        };
+        // Who was never seen has no sum: two of those exceed nothing, as no single amount does.
+        let pairs = self.pairs.iter().filter_map(|&(a, b)| Some((vertices(a)?, vertices(b)?)));
+        let pairs: Vec<(VertexId, VertexId)> = pairs.collect();
+        let Open { deals, sums, .. } = &mut current.open;
+        match sums.first_exceeded(deals, &pairs, row.amount)? {
+            None => Ok(true),
+            Some(ends) => {
+                let fault = self.sum_too_large(ends, unit, row.amount);
+                self.skip_fault(&fault, row.spot).map(|()| false)
+            }
+        }
+    }
+
+    /// The fault of a row with which the amounts of a pair sum up to too much.
+    fn sum_too_large(&self, (a, b): (VertexId, VertexId), unit: i64, amount: u64) -> FaultKind {
+        let name = |v| format!("{} {}", self.entities.kind_name_of(v), self.entities.id_of(v));
+        let decimals = self.limit.decimals;
+        FaultKind::Sum {
+            column: self.limit.column.clone(),
+            text: Amount { units: amount, decimals }.to_string(),
+            ends: format!("{} and {}", name(a), name(b)),
+            day: Timestamp(unit.saturating_mul(self.taking.unit.micros())),
+            unit: self.taking.unit,
+            most: Amount { units: MOST_AMOUNT, decimals }.to_string(),
+        }
     }
 
     /// A place as messages name it.
@@ -594,29 +664,15 @@ impl Stream {
         }
     }
 
-    /// The error of a day that cannot be made a run, with names.
-    fn run_error(&self, unit: i64, error: RunError) -> StreamError {
-        match error {
-            RunError::Amount(a, b) => {
-                let day = Timestamp(unit.saturating_mul(self.taking.unit.micros()));
-                let name =
-                    |v| format!("{} {}", self.entities.kind_name_of(v), self.entities.id_of(v));
-                StreamError::Sum { ends: format!("{} and {}", name(a), name(b)), day }
-            }
-            error => StreamError::Run(error),
-        }
-    }
-
     /// Ends the days before this one.
     fn end_until(&mut self, until: i64, ended: &mut Vec<Ended>) -> Result<(), StreamError> {
         self.ended = until;
         let first = self.open.keys().next().copied();
         let Some(mut unit) = self.next.or(first) else { return Ok(()) };
         while unit < until {
-            let Open { deals, transactions, links, columns } =
+            let Open { deals, transactions, links, columns, .. } =
                 self.open.remove(&unit).unwrap_or_default();
-            let mut run = Run::of(deals, transactions, self.has_amounts)
-                .map_err(|error| self.run_error(unit, error))?;
+            let mut run = Run::of(deals, transactions, self.has_amounts)?;
             for (&(a, b), links) in self.pairs.iter().zip(links) {
                 *run.links.entry((self.kinds[a], self.kinds[b])).or_default() += links;
             }

@@ -65,6 +65,23 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(span.0))
     }
 
+    /// What an end before which something lies is called in words: the last day before it, if it is a midnight, else the
+    /// instant itself. The report says the same.
+    #[must_use]
+    pub fn as_last(self) -> Timestamp {
+        if self.0.rem_euclid(DAY) == 0 { self.minus(Span::DAY) } else { self }
+    }
+
+    /// Reads an end as [`Timestamp::as_last`] says it: a day alone is in what ends, and any other instant is behind it.
+    ///
+    /// # Errors
+    /// If the text is no time.
+    pub fn parse_last(text: &str) -> Result<Timestamp, BadTime> {
+        let end: Timestamp = text.parse()?;
+        let is_day = text.trim().len() == "2024-05-31".len();
+        Ok(if is_day { end.plus(Span::DAY) } else { end })
+    }
+
     /// The number of the stretch of time of this length that it lies in, counted from 1970.
     pub fn unit(self, unit: Span) -> i64 {
         self.0.div_euclid(unit.0)
@@ -169,9 +186,10 @@ impl TimeRange {
     }
 }
 
+/// Its first and its last day, which is in it; where it does not end with a day, the first instant behind it.
 impl fmt::Display for TimeRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}", self.from, self.until)
+        write!(f, "{} to {}", self.from, self.until.as_last())
     }
 }
 
@@ -255,5 +273,27 @@ impl fmt::Display for Span {
             Some((name, micros)) => write!(f, "{}{name}", self.0 / micros),
             None => write!(f, "{}us", self.0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_in_words_has_its_last_day() {
+        for (from, until, words) in [
+            ("2024-05-01", "2024-05-03", "2024-05-01 to 2024-05-02"),
+            ("2024-05-01", "2024-05-02", "2024-05-01 to 2024-05-01"),
+            ("2024-05-01T12:00:00", "2024-05-02", "2024-05-01T12:00:00Z to 2024-05-01"),
+            ("2024-05-01", "2024-05-02T06:00:00", "2024-05-01 to 2024-05-02T06:00:00Z"),
+        ] {
+            let range = TimeRange::new(from.parse().unwrap(), until.parse().unwrap());
+            assert_eq!(range.to_string(), words);
+            let last = words.split(" to ").nth(1).unwrap();
+            assert_eq!(Timestamp::parse_last(last), Ok(range.until), "{words} is read back");
+        }
+        assert_eq!(Timestamp::parse_last("2024-05-02T00:00:00Z"), "2024-05-02".parse());
+        assert!(Timestamp::parse_last("2024-05-32").is_err());
     }
 }

@@ -21,7 +21,7 @@ pub struct ReadError {
     pub kind: ReadErrorKind,
 }
 
-/// A place in a file; prints as `:12`, ` at byte 12`, ` at row 12`, or nothing.
+/// A place in a file; prints as `:12`, ` at byte 12`, ` at row 12` (rows counted from 1, as lines are), or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file as a whole.
@@ -30,7 +30,7 @@ pub enum Place {
     Line(u64),
     /// A byte, from 0.
     Byte(u64),
-    /// A row of a table, from 0.
+    /// A row of a table, from 0; it prints from 1.
     Row(u64),
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Place {
             Place::File => Ok(()),
             Place::Line(line) => write!(f, ":{line}"),
             Place::Byte(byte) => write!(f, " at byte {byte}"),
-            Place::Row(row) => write!(f, " at row {row}"),
+            Place::Row(row) => write!(f, " at row {}", row.saturating_add(1)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `ripplet fraud evaluate`: measures how many held-out accounts each ranking finds.
 
 use super::feed::{DetectionArguments, FeedArguments};
-use super::tell_rows;
+use super::{table_target, tell_rows};
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -17,8 +17,8 @@ use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
 use ripplet::fraud::run::Lists;
 use ripplet::fraud::stream::Counts;
 use ripplet::io::Format;
-use ripplet::io::write::{RecordWriter, Target};
-use std::path::{Path, PathBuf};
+use ripplet::io::write::RecordWriter;
+use std::path::PathBuf;
 
 /// Measure how many confirmed bad accounts a ranking finds that knows only a share of them.
 ///
@@ -48,8 +48,8 @@ pub struct Arguments {
     #[arg(long, value_name = "SHARE", default_value_t = Evaluation::default().top)]
     #[arg(help_heading = "Evaluation")]
     top: f64,
-    /// Write a table of each method's figures in each draw (.csv, .tsv, .jsonl, .parquet, .arrow), `-` for standard output
-    /// in place of the summary.
+    /// Write a table of each method's figures in each draw (.csv, .tsv, .jsonl, .parquet, .arrow), `-` with --to for
+    /// standard output in place of the summary.
     #[arg(short, long, value_name = "FILE", help_heading = "Evaluation")]
     output: Option<PathBuf>,
     /// FILE's format, if its name does not show it: csv, tsv, jsonl, parquet, arrow. Without FILE, standard output has it.
@@ -67,7 +67,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     arguments.device.check()?;
     let options = arguments.feed.options(None)?;
-    let target = arguments.target();
+    let target = table_target(arguments.output.as_deref(), arguments.to)?;
     if let Some(target) = target {
         RecordWriter::check(target).map_err(Failure::Place)?;
         check_place(target.path(), &[&arguments.confirmed])?;
@@ -96,6 +96,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         })?;
     let ending = tell_rows(&counts, console);
     console.remark(&counted(&report));
+    report.cautions().iter().for_each(|caution| console.remark(caution));
     if let Some(target) = target {
         if is_standard(target.path()) {
             console.close();
@@ -106,17 +107,6 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         print(&report.tables())?;
     }
     Ok(ending)
-}
-
-impl Arguments {
-    /// The table of draws, if there is to be one.
-    fn target(&self) -> Option<Target<'_>> {
-        match (&self.output, self.to) {
-            (Some(output), to) => Some(Target::new(output, to)),
-            (None, Some(to)) => Some(Target::new(Path::new("-"), Some(to))),
-            (None, None) => None,
-        }
-    }
 }
 
 /// What was evaluated, in numbers.
@@ -144,13 +134,14 @@ fn evaluated(
     let (confirmed, trusted) = (&arguments.confirmed, arguments.trusted.as_deref());
     let kind = &options.mapping.source.kind;
     let lists = Lists::read(Some(confirmed), trusted, feed.entities(), kind)?;
+    lists.notes().for_each(|note| console.remark(note));
     let (confirmed, trusted): (KnownBad, Trusted) = (lists.known_bad(), lists.trusted());
     let mut evaluator = Evaluator::new(evaluation, &confirmed)?;
     console.stage("reading");
     while feed.advance(|_| Ok(()), interrupt::requested)? == Advance::Window {
         feed.slide()?;
         if let Some(window) = feed.window() {
-            console.stage(format!("ranking the window until {}", window.range.until));
+            console.stage(format!("ranking the window of {}", window.range));
             evaluator.window(machine, window, feed.entities(), &trusted, &mut console.watch())?;
         }
     }

@@ -1,5 +1,6 @@
 //! `ripplet fraud find`: in which windows and clusters of a run an entity was.
 
+use super::table_target;
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -7,14 +8,15 @@ use crate::message::one_line;
 use crate::output::{check_place, is_standard, written};
 use crate::reading::output_format;
 use clap::Args;
+use ripplet::fraud::TimeRange;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
 use ripplet::fraud::folder::RunFolder;
 use ripplet::fraud::run::RunError;
 use ripplet::fraud::source::SourceError;
 use ripplet::io::Format;
-use ripplet::io::write::{RecordWriter, Target};
+use ripplet::io::write::RecordWriter;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Find an entity in all windows of a run: in which clusters it was, with which score, and when it was known to be bad.
 ///
@@ -36,18 +38,18 @@ pub struct Arguments {
     /// The most entities that are shown; others are counted.
     #[arg(long, value_name = "N", default_value = "100")]
     most: NonZeroUsize,
-    /// Write a table of a row for each entity and window (.csv, .tsv, .parquet, .arrow), `-` for standard output; without,
-    /// a table for people is printed.
+    /// Write a table of a row for each entity and window (.csv, .tsv, .jsonl, .parquet, .arrow), `-` with --to for standard
+    /// output; without, a table for people is printed.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// FILE's format, if its name does not show it: csv, tsv, parquet, arrow. Without FILE, standard output has it.
+    /// FILE's format, if its name does not show it: csv, tsv, jsonl, parquet, arrow. Without FILE, standard output has it.
     #[arg(long, value_name = "FORMAT", value_parser = output_format, help_heading = "Output")]
     to: Option<Format>,
 }
 
 /// Searches; prints or writes what is found.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let target = arguments.target();
+    let target = table_target(arguments.output.as_deref(), arguments.to)?;
     if let Some(target) = target {
         RecordWriter::check(target).map_err(Failure::Place)?;
         check_place(target.path(), &[])?;
@@ -86,15 +88,6 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 }
 
 impl Arguments {
-    /// Where a table goes, unless it is for people.
-    fn target(&self) -> Option<Target<'_>> {
-        match (&self.output, self.to) {
-            (Some(output), to) => Some(Target::new(output, to)),
-            (None, Some(to)) => Some(Target::new(Path::new("-"), Some(to))),
-            (None, None) => None,
-        }
-    }
-
     /// What is said if nobody is found.
     fn nobody(&self) -> Failure {
         let Arguments { id, folder, .. } = self;
@@ -116,7 +109,7 @@ impl Arguments {
 
 /// A line for each entity and window.
 fn table(found: &FoundEntities) -> String {
-    let head = ["kind", "id", "window", "place", "cluster", "rank", "score", "known bad"];
+    let head = ["kind", "id", "window", "days", "place", "cluster", "rank", "score", "known bad"];
     let mut lines = vec![head.map(String::from)];
     for entity in &found.entities {
         for sighting in &entity.sightings {
@@ -126,6 +119,7 @@ fn table(found: &FoundEntities) -> String {
                 one_line(&entity.kind),
                 one_line(&entity.id),
                 sighting.folder.clone(),
+                TimeRange::new(sighting.from, sighting.until).to_string(),
                 sighting.place().to_owned(),
                 member.map_or(String::new(), |member| member.cluster.clone()),
                 rank.map_or(String::new(), |rank| rank.to_string()),
@@ -138,10 +132,10 @@ fn table(found: &FoundEntities) -> String {
 }
 
 /// Columns as wide as their widest field.
-fn aligned(lines: &[[String; 8]]) -> String {
+fn aligned<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
     let length = |text: &String| text.chars().count();
     let width = |column: usize| lines.iter().map(|line| length(&line[column])).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..8).map(width).collect();
+    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
     let mut text = String::new();
     for line in lines {
         let fields = line.iter().zip(&widths).map(|(field, &width)| format!("{field:<width$}"));

@@ -1,12 +1,12 @@
 //! `ripplet fraud run`: from transactions and a black list to a folder of ranked clusters.
 
 use super::feed::{DetectionArguments, FeedArguments, span};
-use super::tell_rows;
+use super::{LEAST, tell_rows};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::machine::DeviceArguments;
-use crate::memory::{Limit, within};
+use crate::memory::{Limit, check_least, within};
 use crate::message::counted;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
@@ -67,7 +67,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = span, requires = "follow")]
     #[arg(help_heading = "Reading")]
     every: Span,
-    /// The most memory that all may take: a window that would need more is refused.
+    /// The most memory that all may take, 64 MiB at least: a window that would need more is refused.
     #[arg(long, value_name = "SIZE", help_heading = "Running")]
     host_memory: Option<Size>,
     #[command(flatten)]
@@ -97,6 +97,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             "name a new folder with -o",
         ));
     }
+    check_least(arguments.host_memory, "a run", LEAST)?;
     let poll = Duration::from_micros(arguments.every.micros().unsigned_abs());
     let feed = arguments.feed.options(arguments.follow.then_some(poll))?;
     let opened = arguments.device.open_one()?;
@@ -190,17 +191,22 @@ impl RunObserver for Watch<'_> {
         self.console.stage(format!("reading {}", input.path));
     }
 
+    fn on_list(&mut self, note: &str) {
+        self.console.remark(note);
+    }
+
     fn on_window(&mut self, record: &WindowRecord) {
         self.windows += 1;
         interrupt::has_written();
-        let WindowRecord { until, transactions, clusters, rounds, .. } = record;
+        let WindowRecord { transactions, clusters, rounds, .. } = record;
         let how = if record.warm { "warm" } else { "anew" };
         let transactions = counted(*transactions, "transaction", "transactions");
         let clusters = counted(*clusters, "cluster", "clusters");
         let rounds = counted(u64::from(*rounds), "round", "rounds");
         let seconds = record.seconds.values().sum::<f64>();
         self.console.remark(&format!(
-            "window until {until}: {transactions}, {clusters}, {rounds} ({how}), {seconds:.1} s"
+            "window of {}: {transactions}, {clusters}, {rounds} ({how}), {seconds:.1} s",
+            record.days()
         ));
     }
 }

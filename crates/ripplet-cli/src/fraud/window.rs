@@ -25,16 +25,16 @@ pub struct Arguments {
     /// Where the graph goes.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// The window that ends at this time [default: the last one].
-    #[arg(long, value_name = "TIME", value_parser = instant, help_heading = "Windows")]
+    /// The window whose last day this is, or, with a time of day, that ends then [default: the last one].
+    #[arg(long, value_name = "TIME", value_parser = end, help_heading = "Windows")]
     until: Option<Timestamp>,
     #[command(flatten)]
     threads: ThreadArguments,
 }
 
-/// The parser of instants.
-fn instant(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|error: ripplet::fraud::time::BadTime| error.to_string())
+/// The parser of a window's end.
+fn end(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse_last(text).map_err(|error| error.to_string())
 }
 
 /// Makes and writes the window.
@@ -61,7 +61,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let Some(window) = feed.window() else {
         let help = match (ends.first(), ends.last()) {
             (Some(first), Some(last)) => {
-                format!("there are {} windows, which end from {first} to {last}", ends.len())
+                let (first, last) = (first.as_last(), last.as_last());
+                format!("the last days of the {} windows are {first} to {last}", ends.len())
             }
             _ => "there are no transactions in the input".into(),
         };

@@ -79,8 +79,9 @@ fn an_evaluation_s_draws_are_a_table() {
 fn a_window_is_a_graph_for_other_commands() {
     let sandbox = small();
     let said =
-        sandbox.run("fraud window rows.csv -m m.toml -w 2d -s 1d --until 2024-05-04 -o w.csv");
+        sandbox.run("fraud window rows.csv -m m.toml -w 2d -s 1d --until 2024-05-03 -o w.csv");
     assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains("10 transactions from 2024-05-02 to 2024-05-03: "), "{said:?}");
     let mut lines: Vec<String> = sandbox.read("w.csv").lines().map(str::to_owned).collect();
     lines.sort();
     let expected = [
@@ -91,11 +92,18 @@ fn a_window_is_a_graph_for_other_commands() {
         "shop:u,user:c,2",
     ];
     assert_eq!(&lines[..5], expected);
+    let window = |until: &str| {
+        let growing = "-w 3d -s 1d --growing -o grown.csv";
+        sandbox.ok(&format!("fraud window rows.csv -m m.toml {growing} --until {until}"));
+        sandbox.read("grown.csv")
+    };
+    assert_eq!(window("2024-05-02"), window("2024-05-03T00:00:00Z"), "a day is in the window");
+    assert_ne!(window("2024-05-02"), window("2024-05-03"));
     let said =
         sandbox.run("fraud window rows.csv -m m.toml -w 2d -s 1d --until 2030-01-01 -o w.csv");
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(
-        said.error.contains("there are 4 windows, which end from 2024-05-03 to 2024-05-06"),
+        said.error.contains("the last days of the 4 windows are 2024-05-02 to 2024-05-05"),
         "{said:?}"
     );
 }
@@ -119,7 +127,7 @@ fn bad_rows_are_skipped_if_asked_and_a_list_is_not_needed() {
     let said = sandbox.run("fraud run rows.csv -m m.toml -w 3d -s 3d -o full --full-slides");
     assert!(said.error.contains("10 transactions lie behind"), "{said:?}");
     let said = sandbox.run("fraud window rows.csv -m m.toml -w 3d -s 3d -o w.csv");
-    assert!(said.error.contains("from 2024-05-03 to 2024-05-06"), "{said:?}");
+    assert!(said.error.contains("from 2024-05-03 to 2024-05-05"), "{said:?}");
 }
 
 /// Spreadsheets write CSV so where numbers have a comma.
@@ -221,7 +229,7 @@ fn errors_in_a_weight_s_expression_point_into_it() {
     for command in [
         format!("fraud run {feed} -b bad.csv -o run"),
         format!("fraud evaluate {feed} -c bad.csv --draws 2"),
-        format!("fraud window {feed} --until 2024-05-04 -o w.csv"),
+        format!("fraud window {feed} --until 2024-05-03 -o w.csv"),
     ] {
         let unknown =
             ["weight.of:1:19: ", "\n  count * powf(0.5, days)\n                    ^^^^\n"];
@@ -333,7 +341,7 @@ fn find_says_where_any_entity_was() {
     let said = sandbox.ok("fraud find u rings --kind shop");
     let lines: Vec<Vec<&str>> =
         said.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0][..4], ["kind", "id", "window", "place"]);
+    assert_eq!(lines[0][..5], ["kind", "id", "window", "days", "place"]);
     assert_eq!(lines.len(), 6, "{said}");
     assert!(lines[1..].iter().all(|line| line[0] == "shop" && line.ends_with(&["no"])), "{said}");
     // Known bad; a table has the same.
@@ -376,4 +384,197 @@ fn find_says_where_any_entity_was() {
     sandbox.fails("fraud find a rings", 2, &["entities.parquet"]);
     std::fs::remove_file(sandbox.path(entities)).unwrap();
     sandbox.fails("fraud find a rings", 2, &["an older version of ripplet", "run it again"]);
+}
+
+/// An end is a day that is in the window, wherever it is said in words.
+#[test]
+fn windows_are_named_by_their_last_day() {
+    let sandbox = small();
+    let said = sandbox.run("fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o run");
+    for days in ["2024-05-01 to 2024-05-02", "2024-05-04 to 2024-05-05"] {
+        assert!(said.error.contains(&format!("note: window of {days}: 10 trans")), "{said:?}");
+    }
+    let found = sandbox.ok("fraud find a run");
+    assert!(found.contains("  0000-2024-05-03  2024-05-01 to 2024-05-02  "), "{found}");
+    let said = sandbox.run("fraud window rows.csv -m m.toml -w 2d -s 1d -o w.csv");
+    assert!(said.error.contains("10 transactions from 2024-05-04 to 2024-05-05: "), "{said:?}");
+}
+
+#[test]
+fn a_table_on_standard_output_needs_a_format() {
+    let sandbox = small();
+    sandbox.ok("fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o run");
+    for command in ["find a run", "evaluate rows.csv -m m.toml -c bad.csv -w 2d -s 1d --draws 2"] {
+        sandbox.fails(&format!("fraud {command} -o -"), 2, &["add --to csv", "-o - --to csv"]);
+        let said = sandbox.ok(&format!("fraud {command} -o - --to csv"));
+        assert!(said.lines().next().unwrap().contains(','), "{said}");
+        assert_eq!(said, sandbox.ok(&format!("fraud {command} --to csv")));
+    }
+}
+
+/// Of few accounts, what can be said is said, and nothing is infinite.
+#[test]
+fn an_evaluation_of_few_accounts() {
+    let sandbox = small();
+    let evaluate = |confirmed: &str, options: &str| {
+        sandbox.write("confirmed.csv", confirmed);
+        let feed = "rows.csv -m m.toml -c confirmed.csv -w 2d -s 1d";
+        sandbox.run(&format!("fraud evaluate {feed} {options}"))
+    };
+    evaluate("id\n", "").must_fail("none", 2, &["no account is confirmed"]);
+    evaluate("id\nnobody\n", "").must_fail("nobody", 2, &["is in any window"]);
+    // c has the least degree: no ranking has it first.
+    for (confirmed, counted) in [
+        ("id\nc\n", "of 1 confirmed account, 1 is held out"),
+        ("id\nc\nnobody\n", "of 2 confirmed accounts, "),
+    ] {
+        let said = evaluate(confirmed, "--draws 4");
+        assert_eq!(said.code, Some(0), "{said:?}");
+        for part in ["too few to conclude anything", counted, "no account is known in any draw"] {
+            assert!(said.error.contains(part), "{part} in {said:?}");
+        }
+        assert!(!said.out.contains("inf") && !said.out.contains("NaN"), "{said:?}");
+        assert!(said.out.contains("–: not defined ("), "{said:?}");
+        let table = evaluate(confirmed, "--draws 4 --to jsonl");
+        assert!(!table.out.contains("inf") && !table.out.contains("NaN"), "{table:?}");
+    }
+    // Half of two: whoever is not there is held out in some draws, which then measure nothing.
+    let said = evaluate("id\nc\nnobody\n", "--known 0.5 --draws 8 --to jsonl");
+    assert!(said.out.contains("\"average_precision\":null"), "{said:?}");
+    assert!(said.out.contains("\"average_precision\":0."), "{said:?}");
+}
+
+/// Which column of a list has the ids is plain, or said, or refused.
+#[test]
+fn the_ids_of_a_list_are_found_by_a_known_name_or_asked_for() {
+    let sandbox = small();
+    let run = |list: &str| {
+        sandbox.write("list.csv", list);
+        let _ = std::fs::remove_dir_all(sandbox.path("run"));
+        sandbox.run("fraud run rows.csv -m m.toml -b list.csv -w 2d -s 1d -o run")
+    };
+    let known = |said: &crate::sandbox::Said| {
+        assert_eq!(said.code, Some(0), "{said:?}");
+        sandbox.json("run/manifest.json")["windows"][0]["known_bad"].as_u64()
+    };
+    for plain in ["id\na\n", "id,kind,from\na,user,2024-01-01\n", "id,ID\na,b\n"] {
+        assert_eq!(known(&run(plain)), Some(1), "{plain}");
+    }
+    for (list, said) in [
+        ("account\na\n", "list.csv: ids are in the column `account`"),
+        ("ID;since\na;2023\n", "in the column `ID`; the column `since` is ignored"),
+        (
+            "name,Customer ID,Kind\nb,a,user\n",
+            "in the column `Customer ID`; the column `name` is ignored",
+        ),
+        ("konto\n12\n13\n", "in the column `konto`"),
+        ("konto\nC12\nC13\nC14\n", "in the column `konto`"),
+    ] {
+        let told = run(list);
+        assert!(told.error.contains(&format!("{said}\n")), "{said} in {told:?}");
+        assert!(known(&told).is_some(), "{list}");
+    }
+    for (list, parts) in [
+        ("konto,name\n12,ann\n", ["no column is called `id`", "`konto,name` and `12,ann`"]),
+        ("user,account\na,b\n", ["`user` and `account` may both be", "`user,account` and `a,b`"]),
+        ("ann\nbob\n", ["the first row `ann` may be an id", "rows are `ann` and `bob`"]),
+        ("12\n13\n", ["the first row `12` may be an id", "rows are `12` and `13`"]),
+        ("konto\n", ["the first row `konto` may be", "the first row is `konto`"]),
+    ] {
+        let said = run(list);
+        said.must_fail(list, 2, &parts);
+        assert!(said.error.contains("help: write `id` above the column"), "{said:?}");
+    }
+}
+
+#[test]
+fn blanks_around_ids_are_no_part_of_them_in_transactions_and_lists() {
+    let sandbox = small();
+    let rows = sandbox.read("rows.csv").replace("a,s", " a , s").replace("b,s", "\" b\",s");
+    sandbox.write("rows.csv", rows);
+    sandbox.write("bad.csv", "id\n a\n\" b\"\nb \n");
+    let said = sandbox.run("fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o run");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains("10 ids had blanks around them"), "{said:?}");
+    let windows = sandbox.json("run/manifest.json");
+    assert_eq!(windows["windows"][0]["known_bad"], 3, "a, b and the b in quotes");
+    assert!(!said.error.contains("in no transaction"), "{said:?}");
+}
+
+/// Another version's folder is read where its form is the same, and gone on with by that version alone.
+#[test]
+fn a_run_folder_of_another_version() {
+    let sandbox = small();
+    let run = "fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o run";
+    sandbox.ok(run);
+    let now = sandbox.read("run/manifest.json");
+    let version = format!("\"ripplet\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(now.contains(&version) && now.contains("\"format\": 1"), "{now}");
+    let older = now.replace(&version, "\"ripplet\": \"0.0.9\"");
+    sandbox.write("run/manifest.json", &older);
+    sandbox.ok("fraud find a run");
+    sandbox.ok("fraud report run");
+    let told = ["ripplet 0.0.9 began the run in run", "run again into a new folder"];
+    sandbox.fails(&format!("{run} --resume"), 2, &told);
+    let other_form = older.replace("\"format\": 1", "\"format\": 9");
+    let before_forms = older.replace("\"format\": 1,", "").replace("\"counts\"", "\"count\"");
+    for manifest in [other_form, before_forms] {
+        sandbox.write("run/manifest.json", &manifest);
+        for command in ["fraud find a run", "fraud report run", run, &format!("{run} --resume")] {
+            let told =
+                ["run is a run folder of ripplet 0.0.9, in another form", "into a new folder"];
+            sandbox.fails(command, 2, &told);
+        }
+    }
+    assert!(sandbox.path("run/report.html").exists(), "nothing was touched");
+}
+
+/// Before anything is read.
+#[test]
+fn a_limit_below_what_any_run_needs_is_refused() {
+    let sandbox = small();
+    let run = "fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o run";
+    for (limit, shown) in [("0", "0 B"), ("1", "1 B"), ("1MiB", "1.0 MiB"), ("63MiB", "63.0 MiB")] {
+        let told =
+            format!("a run needs 64.0 MiB at least, but {shown} is what --host-memory allows");
+        let help = "help: allow --host-memory 67108864, or more";
+        let said = sandbox.fails(&format!("{run} --host-memory {limit}"), 2, &[&told, help]);
+        assert_eq!(said.error.lines().count(), 2, "{said:?}");
+    }
+    sandbox.ok(&format!("{run} --host-memory 67108864"));
+    for command in [
+        "window rows.csv -m m.toml -o w.csv",
+        "evaluate rows.csv -m m.toml -c bad.csv",
+        "find a run",
+    ] {
+        let mut command = sandbox.command(&format!("fraud {command}"));
+        let said =
+            crate::sandbox::Said::of(command.env("RIPPLET_HOST_MEMORY", "1MiB").output().unwrap());
+        said.must_fail(
+            "a variable",
+            2,
+            &[
+                "at least, but 1.0 MiB is what RIPPLET_HOST_MEMORY allows",
+                "help: set RIPPLET_HOST_MEMORY to",
+            ],
+        );
+    }
+}
+
+/// The expression is to blame, and not the rows.
+#[test]
+fn a_weight_that_is_none_is_told_with_its_expression() {
+    let sandbox = small();
+    for (of, parts) in [
+        ("1.0/0.0", ["the weight `1.0/0.0` is infinite, whatever is weighed", "from 0 on"]),
+        (
+            "0.0/0.0",
+            ["the weight `0.0/0.0` of the edge between user a and shop s is NaN", "mend `of`"],
+        ),
+        ("0.0 - count", ["the weight `0.0 - count` of the edge between user a and", "0 or above"]),
+    ] {
+        sandbox.write("m.toml", format!("{MAPPING}[weight]\nof = \"{of}\"\n"));
+        sandbox.fails("fraud run rows.csv -m m.toml -w 2d -s 1d -o run", 2, &parts);
+        assert!(!sandbox.path("run").exists());
+    }
 }

@@ -198,7 +198,7 @@ impl Evaluator {
             method: self.options.methods[method],
             held_out: count,
             found: at_tops,
-            average_precision: precisions / f64::from(count.max(1)),
+            average_precision: precisions / f64::from(count),
             detected: 0,
             days: f64::NAN,
             waited: f64::NAN,

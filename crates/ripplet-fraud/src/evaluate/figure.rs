@@ -5,11 +5,11 @@ use super::numbers::{Numbers, mixed};
 /// A mean over draws, and its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// The mean; NaN where no draw has the measure.
+    /// The mean; NaN if no draw has the measure.
     pub mean: f64,
-    /// The lower bound.
+    /// The lower bound; NaN if there is none, as of a single draw.
     pub low: f64,
-    /// The upper bound.
+    /// The upper bound; NaN likewise.
     pub high: f64,
 }
 
@@ -26,7 +26,7 @@ impl Figure {
         Figure::bootstrap(values.len(), seed, |at| values[at], |_| 1.0)
     }
 
-    /// The ratio of the means of two measures of the same draws.
+    /// The ratio of the means of two measures of the same draws; NaN if the second is 0.
     pub fn of_ratio(values: &[f64], of: &[f64], seed: u64) -> Figure {
         Figure::bootstrap(values.len().min(of.len()), seed, |at| values[at], |at| of[at])
     }
@@ -42,28 +42,56 @@ impl Figure {
         }
         let ratio = |draws: &mut dyn Iterator<Item = usize>| {
             let sums = draws.fold((0.0, 0.0), |sums, at| (sums.0 + above(at), sums.1 + below(at)));
-            sums.0 / sums.1
+            if sums.1 == 0.0 { f64::NAN } else { sums.0 / sums.1 }
         };
+        let mean = ratio(&mut (0..count));
+        // A single draw says nothing of others.
+        if count == 1 || mean.is_nan() {
+            return Figure { mean, ..Figure::none() };
+        }
         let mut numbers = Numbers(mixed(seed ^ 0x6669_6775_7265));
         let mut means: Vec<f64> =
             (0..RESAMPLES).map(|_| ratio(&mut (0..count).map(|_| numbers.below(count)))).collect();
         means.sort_by(f64::total_cmp);
         let outside = RESAMPLES / 40;
-        let mean = ratio(&mut (0..count));
         Figure { mean, low: means[outside], high: means[RESAMPLES - 1 - outside] }
     }
 
-    /// The mean and the interval, as in `0.528 [0.527, 0.529]`; a dash where there is none.
+    /// The mean and the interval, as in `0.528 [0.527, 0.529]`; a dash for what is not defined.
     pub(super) fn text(&self, digits: usize) -> String {
-        if self.mean.is_nan() {
-            return "–".into();
+        let number = |value: f64| match value.is_nan() {
+            true => NOT_DEFINED.into(),
+            false => format!("{value:.digits$}"),
+        };
+        let mean = number(self.mean);
+        match self.low.is_nan() && self.high.is_nan() {
+            true => mean,
+            false => format!("{mean} [{}, {}]", number(self.low), number(self.high)),
         }
-        let Figure { mean, low, high } = self;
-        format!("{mean:.digits$} [{low:.digits$}, {high:.digits$}]")
     }
 }
+
+/// What stands for a figure that is not defined.
+pub(super) const NOT_DEFINED: &str = "–";
 
 /// NaN of none.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_defined_is_a_dash_and_never_infinite() {
+        let text = |above: &[f64], below: &[f64]| Figure::of_ratio(above, below, 0).text(2);
+        assert_eq!(text(&[0.5, 0.5], &[0.0, 0.0]), "–");
+        assert_eq!(text(&[0.0, 0.0], &[0.0, 0.0]), "–");
+        assert_eq!(text(&[], &[]), "–");
+        assert_eq!(text(&[0.5], &[0.25]), "2.00", "one draw has no interval");
+        assert_eq!(text(&[0.5, 0.5], &[0.25, 0.25]), "2.00 [2.00, 2.00]");
+        // In a quarter of the resamples, the second is 0 in both.
+        assert_eq!(text(&[0.5, 0.5], &[0.5, 0.0]), "2.00 [1.00, –]");
+    }
 }

@@ -1,6 +1,6 @@
 //! What an evaluation found: rows of draws, summaries over them, and both as tables.
 
-use super::figure::{Figure, mean};
+use super::figure::{Figure, NOT_DEFINED, mean};
 use super::{Evaluation, Method, rank_of};
 use crate::baselines::Baseline;
 
@@ -15,7 +15,7 @@ pub struct Row {
     pub held_out: u32,
     /// Those of the first k, for each of [`Evaluation::tops`].
     pub found: Vec<u32>,
-    /// PR-AUC.
+    /// PR-AUC; NaN if none of those held out is there.
     pub average_precision: f64,
     /// Those who were ever in the first k of a window.
     pub detected: u32,
@@ -95,7 +95,8 @@ impl Report {
         let compared = ranks.iter().position(|&k| k == first).unwrap_or(0);
         let of = |method: Method| rows.iter().filter(move |row| row.method == method);
         let recalls = |method: Method, at: usize| -> Vec<f64> {
-            of(method).map(|row| share(row.found[at], row.held_out)).collect()
+            let of_draw = of(method).map(|row| share(row.found[at], row.held_out));
+            of_draw.filter(|recall| !recall.is_nan()).collect()
         };
         let baselines = options.methods.iter().filter_map(|method| match method {
             Method::Baseline(baseline) => Some(*baseline),
@@ -176,8 +177,59 @@ impl Report {
             let name = method.name();
             text += &format!("| {name} | {area} | {ratio} | {detected} | {days} | {waited} |\n");
         }
-        text
+        text + &self.undefined()
     }
+
+    /// Says which figures are not defined, and why; empty if all are.
+    fn undefined(&self) -> String {
+        let any = |figure: fn(&Summary) -> Figure| self.summaries.iter().map(figure).any(has_gap);
+        let of = [
+            (any(|of| of.ratio), "a multiple, if the best baseline finds none"),
+            (any(|of| of.days), "days to detection, if none is detected"),
+            (any(|of| of.waited), "days waited, if none has transactions"),
+            (
+                self.rows.iter().any(|row| row.held_out == 0),
+                "a figure of a draw, if it holds out none",
+            ),
+        ];
+        let of: Vec<&str> = of.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
+        match of.is_empty() {
+            true => String::new(),
+            false => format!("\n{NOT_DEFINED}: not defined ({})\n", of.join("; ")),
+        }
+    }
+
+    /// Says what keeps the figures from a conclusion: too few accounts, or none that is known.
+    pub fn cautions(&self) -> Vec<String> {
+        /// The standard error of a share of 25 is 0.1 at most.
+        const FEW: f64 = 25.0;
+        let mut cautions = Vec::new();
+        let listed = self.confirmed + self.unseen;
+        let known = (self.options.known * f64::from(listed)).round();
+        let held_out =
+            mean(&self.rows.iter().map(|row| f64::from(row.held_out)).collect::<Vec<_>>());
+        if held_out < FEW {
+            let accounts = if listed == 1 { "account" } else { "accounts" };
+            cautions.push(format!(
+                "too few to conclude anything: of {listed} confirmed {accounts}, {} held out and in the windows, and one more \
+                 that is found changes recall by {:.2}: compare methods with {FEW} held out at least",
+                if held_out == 1.0 { "1 is".into() } else { format!("{} are", round(held_out, 1)) },
+                (1.0 / held_out).min(1.0)
+            ));
+        }
+        if known == 0.0 {
+            cautions.push(
+                "no account is known in any draw: what uses known accounts cannot be judged; --known sets their share"
+                    .into(),
+            );
+        }
+        cautions
+    }
+}
+
+/// Whether a figure or one of its bounds is not defined though there are several draws.
+fn has_gap(figure: Figure) -> bool {
+    figure.mean.is_nan() || figure.low.is_nan() != figure.high.is_nan()
 }
 
 fn round(value: f64, digits: i32) -> f64 {
@@ -185,6 +237,7 @@ fn round(value: f64, digits: i32) -> f64 {
     (value * unit).round() / unit
 }
 
+/// NaN of none.
 fn share(part: u32, all: u32) -> f64 {
-    if all == 0 { 0.0 } else { f64::from(part) / f64::from(all) }
+    f64::from(part) / f64::from(all)
 }

@@ -34,6 +34,8 @@ pub struct Batch {
     pub faults: Vec<Fault>,
     /// Rows whose amounts have more decimals than are kept, and were rounded.
     pub rounded: u64,
+    /// Ids that had blanks around them in a text, which are no part of them.
+    pub trimmed: u64,
     /// Rows of kinds that are not taken, ascending.
     pub others: Vec<u32>,
     /// Where the rows are.
@@ -98,6 +100,26 @@ pub enum FaultKind {
         /// What it exceeds.
         why: String,
     },
+    /// With it, the amounts of a pair in a day are more than can be summed.
+    #[error(
+        "with the amount `{text}` in the column `{column}`, those between {ends} in the {unit} from {day} on sum up to more \
+         than {most}, the most for a pair: keep fewer decimals in the mapping (amount = {{ column = \"{column}\", decimals = \
+         0 }})"
+    )]
+    Sum {
+        /// The column.
+        column: String,
+        /// The row's amount.
+        text: String,
+        /// Who deals.
+        ends: String,
+        /// When the day begins.
+        day: Timestamp,
+        /// The length of a day.
+        unit: Span,
+        /// The bound.
+        most: String,
+    },
     /// It is far from the times of the rows around it.
     #[error(
         "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around} in \
@@ -136,6 +158,7 @@ impl FaultKind {
             FaultKind::Amount { .. } => "bad amount",
             FaultKind::Negative { .. } => "negative amount",
             FaultKind::TooLarge { .. } => "amount too large",
+            FaultKind::Sum { .. } => "sum of amounts too large",
             FaultKind::Far { .. } => "time far from its neighbours",
         }
     }
@@ -166,7 +189,7 @@ impl Batch {
         let mut faults = Vec::new();
         let ends = [(&mapping.source, false), (&mapping.target, false)];
         let also = mapping.also.iter().map(|linked| (&linked.entity, linked.optional));
-        let mut ids = Vec::new();
+        let (mut ids, mut trimmed) = (Vec::new(), 0);
         for (entity, optional) in ends.into_iter().chain(also) {
             let name = &entity.column;
             let array = texts(column(name));
@@ -177,6 +200,8 @@ impl Batch {
                 faults.extend(empty.map(|row| null(row as u32)));
             }
             ids.push(array);
+            let place = names.iter().position(|known| known == name);
+            trimmed += place.and_then(|place| raw.trimmed.get(place)).copied().unwrap_or(0);
         }
         let name = &mapping.time.column;
         let times = times(column(name), &mapping.time, &mut faults);
@@ -205,7 +230,8 @@ impl Batch {
         // The first of a row, in the order of the columns.
         faults.sort_by_key(|fault| fault.row);
         faults.dedup_by_key(|fault| fault.row);
-        Ok(Batch { ids, times, amounts, faults, rounded, others, places: raw.places.clone() })
+        let places = raw.places.clone();
+        Ok(Batch { ids, times, amounts, faults, rounded, trimmed, others, places })
     }
 }
 
@@ -581,7 +607,7 @@ mod tests {
         let ids: ArrayRef = Arc::new(StringArray::from(vec!["x"; times.len()]));
         let columns = [("a", ids.clone()), ("b", ids), ("at", times)];
         let columns = RecordBatch::try_from_iter(columns).unwrap();
-        let raw = RawBatch { columns, places: Places::Rows(0) };
+        let raw = RawBatch { columns, places: Places::Rows(0), trimmed: Vec::new() };
         let batch = Batch::of(&raw, &Mapping::parse(MAPPING).unwrap(), "here").unwrap();
         let faults = batch.faults.iter().map(|fault| fault.kind.to_string()).collect();
         (faults, *batch.times.last().unwrap())

@@ -34,12 +34,14 @@ pub struct RawBatch {
     pub columns: RecordBatch,
     /// Where the rows are.
     pub places: Places,
+    /// How many fields of each column had blanks around them, which text has without meaning; none of typed tables.
+    pub trimmed: Vec<u64>,
 }
 
 /// Where rows are in what they come from.
 #[derive(Clone, Debug)]
 pub enum Places {
-    /// Rows of a table from this one on, counted from 0.
+    /// Rows of a table from this one on, counted from 0 (messages count from 1).
     Rows(u64),
     /// The lines of a text, from 1, one for each row.
     Lines(Arc<[u64]>),
@@ -183,7 +185,7 @@ fn table(path: &Path, format: Format, columns: &[&str]) -> Result<Batches, Sourc
             let place = ripplet_io::Place::Row(rows.first);
             ReadError::content(&path, place, format!("the columns do not fit: {error}"))
         })?;
-        Ok(RawBatch { columns, places: Places::Rows(rows.first) })
+        Ok(RawBatch { columns, places: Places::Rows(rows.first), trimmed: Vec::new() })
     })))
 }
 

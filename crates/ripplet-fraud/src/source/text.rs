@@ -3,6 +3,10 @@
 //! The first row names the columns. If it has no comma, or in `.tsv` no tab, fields stand between tabs, commas or
 //! semicolons, whichever it has. Quotes may stand around fields, as RFC 4180 has it. A row of more or fewer fields
 //! than the first is an error that names its line: a file whose last row was half written is told so.
+//!
+//! Blanks around a field are no part of it, unless it stands in quotes: as in tables of edges. The parser does not tell
+//! whether a field had quotes, so the bytes of a row are kept while it is read ([`Kept`]), and looked at where a field
+//! has blanks around it.
 
 use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
@@ -11,7 +15,7 @@ use arrow_schema::{DataType, Field, Schema};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use ripplet_io::tables::open_text;
 use ripplet_io::{Place, ReadError};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,8 +31,10 @@ pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batch
     let places = places_of(columns, &names, &path.display().to_string())?;
     let fields = columns.iter().map(|&name| Field::new(name, DataType::Utf8, false));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let mut rows =
-        TextRows { path: path.into(), reader, places, schema, record: ByteRecord::new() };
+    let separator = reader.separator;
+    let reader = reader.records;
+    let record = ByteRecord::new();
+    let mut rows = TextRows { path: path.into(), reader, separator, places, schema, record };
     let mut over = false;
     Ok(Box::new(std::iter::from_fn(move || {
         if over {
@@ -40,16 +46,59 @@ pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batch
     })))
 }
 
-type TextReader = Reader<Box<dyn Read + Send>>;
+/// Bytes that are read, of which the last are kept.
+struct Kept<R> {
+    inner: R,
+    bytes: Vec<u8>,
+    /// Which byte of the text the first of them is.
+    first: u64,
+}
+
+impl<R: Read> Read for Kept<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.bytes.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl<R> Kept<R> {
+    /// The kept bytes from one byte of the text to another.
+    fn between(&self, begin: u64, end: u64) -> &[u8] {
+        let place =
+            |byte: u64| usize::try_from(byte.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        let end = place(end).min(self.bytes.len());
+        &self.bytes[place(begin).min(end)..end]
+    }
+
+    /// Forgets the bytes before one, if they are many.
+    fn forget(&mut self, before: u64) {
+        let gone = usize::try_from(before.saturating_sub(self.first)).unwrap_or(0);
+        if gone >= BUFFER {
+            let gone = gone.min(self.bytes.len());
+            self.bytes.drain(..gone);
+            self.first += gone as u64;
+        }
+    }
+}
+
+/// A text, and what stands between its fields.
+struct TextReader {
+    records: Records,
+    separator: u8,
+}
+
+type Records = Reader<Kept<Box<dyn Read + Send>>>;
 
 fn reader_of(path: &Path, separator: u8) -> Result<TextReader, SourceError> {
     let mut builder = ReaderBuilder::new();
     let builder = builder.delimiter(separator).buffer_capacity(BUFFER);
-    Ok(builder.from_reader(open_text(path)?))
+    let text = Kept { inner: open_text(path)?, bytes: Vec::new(), first: 0 };
+    Ok(TextReader { records: builder.from_reader(text), separator })
 }
 
 fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, SourceError> {
-    let header = reader.byte_headers().map_err(|error| fault(path, &error))?;
+    let header = reader.records.byte_headers().map_err(|error| fault(path, &error))?;
     if header.is_empty() {
         let sentence = "the file is empty: its first row should name the columns";
         return Err(ReadError::content(path, Place::File, sentence).into());
@@ -83,7 +132,8 @@ fn reader_and_names(path: &Path, separator: u8) -> Result<(TextReader, Vec<Strin
 
 struct TextRows {
     path: PathBuf,
-    reader: TextReader,
+    reader: Records,
+    separator: u8,
     places: Vec<usize>,
     schema: Arc<Schema>,
     record: ByteRecord,
@@ -93,11 +143,13 @@ struct TextRows {
 struct Column {
     bytes: Vec<u8>,
     ends: Vec<i32>,
+    /// Fields that had blanks around them.
+    trimmed: u64,
 }
 
 impl TextRows {
     fn next(&mut self) -> Result<Option<RawBatch>, SourceError> {
-        let new = || Column { bytes: Vec::new(), ends: vec![0] };
+        let new = || Column { bytes: Vec::new(), ends: vec![0], trimmed: 0 };
         let mut columns: Vec<Column> = self.places.iter().map(|_| new()).collect();
         let mut lines = Vec::new();
         while lines.len() < ROWS && columns.iter().all(|column| column.bytes.len() < MOST_BYTES) {
@@ -105,9 +157,19 @@ impl TextRows {
             if !more.map_err(|error| fault(&self.path, &error))? {
                 break;
             }
-            let line = self.record.position().map_or(0, csv::Position::line);
+            let position = self.record.position();
+            let line = position.map_or(0, csv::Position::line);
+            let begin = position.map_or(0, csv::Position::byte);
+            self.reader.get_mut().forget(begin);
             for (column, &place) in columns.iter_mut().zip(&self.places) {
-                let field = self.record.get(place).unwrap_or_default();
+                let mut field = self.record.get(place).unwrap_or_default();
+                if is_padded(field) {
+                    let row = self.reader.get_ref().between(begin, self.reader.position().byte());
+                    if !is_quoted(row, self.separator, place) {
+                        field = trimmed(field);
+                        column.trimmed += 1;
+                    }
+                }
                 if field.len() > MOST_BYTES {
                     let place = Place::Line(line);
                     return Err(ReadError::content(&self.path, place, "a field is too long").into());
@@ -120,16 +182,17 @@ impl TextRows {
         if lines.is_empty() {
             return Ok(None);
         }
+        let trimmed = columns.iter().map(|column| column.trimmed).collect();
         let arrays = columns.into_iter().map(|column| self.array(column, &lines));
         let arrays = arrays.collect::<Result<Vec<ArrayRef>, _>>()?;
         let columns = RecordBatch::try_new(self.schema.clone(), arrays);
         let columns = columns
             .map_err(|error| ReadError::content(&self.path, Place::File, error.to_string()))?;
-        Ok(Some(RawBatch { columns, places: Places::Lines(lines.into()) }))
+        Ok(Some(RawBatch { columns, places: Places::Lines(lines.into()), trimmed }))
     }
 
     fn array(&self, column: Column, lines: &[u64]) -> Result<ArrayRef, SourceError> {
-        let Column { bytes, ends } = column;
+        let Column { bytes, ends, .. } = column;
         let is_text = |row: &usize| {
             let field = &bytes[ends[*row] as usize..ends[*row + 1] as usize];
             std::str::from_utf8(field).is_ok()
@@ -146,6 +209,49 @@ impl TextRows {
             .map_err(|error| ReadError::content(&self.path, Place::File, error.to_string()))?;
         Ok(Arc::new(array))
     }
+}
+
+/// Whether a field has blanks around it.
+fn is_padded(field: &[u8]) -> bool {
+    field.first().is_some_and(u8::is_ascii_whitespace)
+        || field.last().is_some_and(u8::is_ascii_whitespace)
+}
+
+/// A field without the blanks around it, and the quotes within these: the parser knows only quotes that begin a field.
+fn trimmed(field: &[u8]) -> &[u8] {
+    let field = field.trim_ascii();
+    let quoted = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
+    quoted.filter(|inner| !inner.contains(&b'"')).unwrap_or(field)
+}
+
+/// Whether the field at a place of a row stands in quotes.
+fn is_quoted(row: &[u8], separator: u8, place: usize) -> bool {
+    // Blank lines before it count as its own.
+    let lines = row.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
+    let mut rest = &row[lines..];
+    for _ in 0..place {
+        let Some(next) = behind_field(rest, separator) else { return false };
+        rest = next;
+    }
+    rest.starts_with(b"\"")
+}
+
+/// What follows a field and its separator.
+fn behind_field(text: &[u8], separator: u8) -> Option<&[u8]> {
+    let mut at = 0;
+    if text.starts_with(b"\"") {
+        at = 1;
+        loop {
+            at += text[at..].iter().position(|&byte| byte == b'"')? + 1;
+            // A doubled quote is one of the field.
+            if text.get(at) != Some(&b'"') {
+                break;
+            }
+            at += 1;
+        }
+    }
+    let end = at + text[at..].iter().position(|&byte| byte == separator)?;
+    Some(&text[end + 1..])
 }
 
 /// What the reader says, with the line.

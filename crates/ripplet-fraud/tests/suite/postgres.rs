@@ -429,7 +429,7 @@ fn infinite_times_and_wide_offsets_are_bad_rows() {
         let mut options = table.options(&query, folder.path());
         let out = |name: &str| folder.path().join(format!("{column}-{name}"));
         let refused = run_into(&options, &out("stop"), false).unwrap_err().to_string();
-        let expected = format!("at row 5: {first} in the column `at` is no time");
+        let expected = format!("at row 6: {first} in the column `at` is no time");
         assert!(refused.contains(&expected), "{column}: {refused}");
         let query = query.replace(
             "ORDER BY",
@@ -437,7 +437,7 @@ fn infinite_times_and_wide_offsets_are_bad_rows() {
         );
         let without = table.options(&query, folder.path());
         let refused = run_into(&without, &out("second"), false).unwrap_err().to_string();
-        let expected = format!("at row 8: {second} in the column `at` is no time");
+        let expected = format!("at row 9: {second} in the column `at` is no time");
         assert!(refused.contains(&expected), "{column}: {refused}");
         assert!(!out("stop").exists() && !out("second").exists(), "something is left");
         options.feed.skip_bad_rows = true;

@@ -232,3 +232,65 @@ fn mappings_that_are_wrong_say_where() {
         assert!(found.contains(expected), "{found}");
     }
 }
+
+/// 2⁵⁰ cents are 11,258,999,068,426.24.
+#[test]
+fn the_row_that_makes_a_sum_too_large_is_a_bad_row() {
+    let rows = "from,to,at,eur\na,b,2024-05-01,9000000000000\na,c,2024-05-01,9000000000000\n\
+        a,b,2024-05-01,2258999068426.24\na,b,2024-05-01,0.01\na,b,2024-05-02,9000000000000\n\
+        c,d,2024-05-02,9000000000000\nnew,d,2024-05-02,9000000000000\n";
+    let said = sentence(days_of(rows, MAPPING, TAKING).unwrap_err());
+    assert_eq!(
+        said,
+        "rows.csv:5: with the amount `0.01` in the column `eur`, those between user a and shop b in the 1d from 2024-05-01 \
+         on sum up to more than 11258999068426.24, the most for a pair: keep fewer decimals in the mapping (amount = { \
+         column = \"eur\", decimals = 0 }) (such rows can be left out and counted)"
+    );
+    let skipping = Taking { skip_bad_rows: true, ..TAKING };
+    let (ended, stream) = days_of(rows, MAPPING, skipping).unwrap();
+    let counts = stream.counts();
+    assert_eq!((counts.rows, counts.taken), (7, 6));
+    assert_eq!(counts.faults["sum of amounts too large"], 1);
+    assert!(counts.left_out[0].starts_with("rows.csv:5: with the amount `0.01`"), "{counts:?}");
+    let most = 1 << 50;
+    assert_eq!(ended[0].run.amounts, [most, 900_000_000_000_000, most, 900_000_000_000_000]);
+    assert_eq!(ended[1].run.transactions, 3, "each day has sums of its own");
+}
+
+/// As in tables of edges: see docs/tables.md.
+#[test]
+fn blanks_around_a_field_are_no_part_of_it_unless_it_is_quoted() {
+    let text = "from, to ,at,eur\n ann, \"s 1\",2024-05-01, 1\n\nann,s 1 ,2024-05-01,1\n\
+        \" ann\",\"s 1\",2024-05-01,1\n\"say \"\"hi\"\"; \",\"s 1\", 2024-05-01 ,1\n";
+    for text in
+        [text.to_owned(), text.replace("; ", "! ").replace(',', ";"), text.replace(',', "\t")]
+    {
+        let (ended, stream) = days_of(&text, MAPPING, TAKING).unwrap();
+        assert_eq!(ended[0].run.transactions, 4, "{text}");
+        let entities = stream.entities();
+        let ids: Vec<&str> = (0..entities.len()).map(|v| entities.id_of(v)).collect();
+        assert_eq!(ids[..3], ["ann", "s 1", " ann"], "{text}");
+        assert!(
+            ids.len() == 4 && ids[3].starts_with("say \"hi\"") && ids[3].ends_with(' '),
+            "{text}"
+        );
+        assert_eq!(stream.counts().trimmed, 3, "{text}");
+        assert!(stream.counts().notes()[0].starts_with("3 ids had blanks around them"), "{text}");
+    }
+    let refused = days_of("from,to,at,eur\n  ,b,2024-05-01,1\n", MAPPING, TAKING).unwrap_err();
+    assert!(sentence(refused).starts_with("rows.csv:2: the column `from` is empty"));
+}
+
+/// More rows than are kept at a time.
+#[test]
+fn quotes_are_found_in_a_long_text() {
+    let row = |at: usize| match at % 3 {
+        0 => format!(" u{},s,2024-05-01,1\n", at % 10),
+        1 => format!("\" u{}\",\"s\",2024-05-01,1\n", at % 10),
+        _ => format!("\"line\n\"\"{}\"\"\", s ,2024-05-01,1\r\n", at % 10),
+    };
+    let text: String = (0..60_000).map(row).collect();
+    let (_, stream) = days_of(&format!("from,to,at,eur\n{text}"), MAPPING, TAKING).unwrap();
+    assert_eq!(stream.entities().len(), 31);
+    assert_eq!(stream.counts().trimmed, 40_000);
+}

@@ -214,7 +214,7 @@ fn format_of(target: Target<'_>) -> io::Result<(Format, Compression)> {
     target.told().filter(fits).ok_or_else(|| {
         refused(
             "this table is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
-             choose such a name",
+             choose such a name, or give its format as --to",
         )
     })
 }

@@ -846,7 +846,7 @@ fn columns_of_parquet_and_arrow_are_those_of_a_text() {
     }
     for (format, bytes) in all(column(Int16Array::from(vec![Some(7), None, Some(7), None, None]))) {
         let error = parse_table(bytes, format, &options).unwrap_err().to_string();
-        assert!(error.contains(" at row 1: a null"), "{error}");
+        assert!(error.contains(" at row 2: a null"), "{error}");
     }
     for (format, bytes) in all(column(Float32Array::from(vec![1.0; 5]))) {
         let error = parse_table(bytes, format, &options).unwrap_err().to_string();

@@ -159,7 +159,7 @@ fn negative_and_very_large_integers_are_ids() {
     assert_eq!(table.ids(), &VertexIds::Unsigned(vec![1, 1 << 63, u64::MAX].into()));
 
     let error = error_of(edges(large(), signed()), &auto());
-    assert!(error.starts_with("(bytes) at row 0: ") && error.contains("2^63"), "{error}");
+    assert!(error.starts_with("(bytes) at row 1: ") && error.contains("2^63"), "{error}");
     let unsigned = ReadOptions { ids: IdKind::Unsigned, ..auto() };
     let error = error_of(edges(signed(), signed()), &unsigned);
     assert!(error.contains("negative; use --ids signed"), "{error}");
@@ -296,7 +296,7 @@ fn weights_of_every_type() {
         (cast(Float64Array::from(vec![Some(1.0), None])), "a null"),
     ] {
         let error = error_of(with(weight), &weighted());
-        assert!(error.starts_with("(bytes) at row 1: ") && error.contains(what), "{error}");
+        assert!(error.starts_with("(bytes) at row 2: ") && error.contains(what), "{error}");
     }
     let text = with(cast(StringArray::from(vec!["1", "2"])));
     assert!(error_of(text, &weighted()).contains("`weight` is Utf8, but weights are numbers"));
@@ -310,13 +310,13 @@ fn a_null_is_an_error_with_its_row() {
     let null = cast(UInt32Array::from(vec![Some(1), Some(2), Some(3), None, None]));
     for (source, target) in [(some(), null.clone()), (null, some())] {
         let error = error_of(edges(source, target), &auto());
-        assert!(error.starts_with("(bytes) at row 3: a null"), "{error}");
+        assert!(error.starts_with("(bytes) at row 4: a null"), "{error}");
     }
     let keys = Int8Array::from(vec![0, 1, 0, 1, 0]);
     let in_dictionary = DictionaryArray::new(keys, cast(StringArray::from(vec![Some("a"), None])));
     let names = cast(StringArray::from(vec!["a", "b", "c", "d", "e"]));
     let error = error_of(edges(names, cast(in_dictionary)), &auto());
-    assert!(error.starts_with("(bytes) at row 1: a null"), "{error}");
+    assert!(error.starts_with("(bytes) at row 2: a null"), "{error}");
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn the_first_error_is_told_for_any_thread_count() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let read = |options| pool.install(|| columnar::parse(bytes.clone(), format, &options));
             let error = read(weighted()).unwrap_err().to_string();
-            assert!(error.starts_with("(bytes) at row 123456: "), "{error}");
+            assert!(error.starts_with("(bytes) at row 123457: "), "{error}");
             let table = read(auto()).unwrap();
             assert_eq!(table.ids(), &VertexIds::Consecutive { first: 0, count: rows });
             assert!(table.sources().iter().copied().eq(0..rows));

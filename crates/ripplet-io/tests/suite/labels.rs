@@ -141,7 +141,7 @@ fn tables_have_their_columns_and_rows_named() {
         assert!(rows.summary.is_plain());
         let fewer = VertexIds::Unsigned(vec![1, 2, 40].into());
         let error = read_labels(&path, &options, &fewer).unwrap_err().to_string();
-        assert!(error.contains(" at row 2: `30` is no vertex of the graph"), "{error}");
+        assert!(error.contains(" at row 3: `30` is no vertex of the graph"), "{error}");
         let more = VertexIds::Unsigned(vec![1, 2, 30, 40, 41].into());
         let error = read_labels(&path, &options, &more).unwrap_err().to_string();
         assert!(error.contains("1 of 5 vertices has no label"), "{error}");
@@ -338,5 +338,5 @@ fn nulls_and_floats_of_whole_numbers_are_labels_of_tables() {
     assert_eq!(read(std::sync::Arc::new(floats)), expected);
     let error =
         read(std::sync::Arc::new(Float64Array::from(vec![7.0, 0.5, 1.0, 1.0]))).unwrap_err();
-    assert!(error.contains("at row 1: the label 0.5 is no whole number"), "{error}");
+    assert!(error.contains("at row 2: the label 0.5 is no whole number"), "{error}");
 }

@@ -178,17 +178,17 @@ fn what_is_wrong_with_a_vertex_table_is_said_with_its_place() {
     let (_folder, path) = parquet(vec![("id", ids())]);
     assert_eq!(
         sentence(table_at(&path)),
-        "t.parquet at row 1: no id: expected an integer or a string"
+        "t.parquet at row 2: no id: expected an integer or a string"
     );
     let ages = Arc::new(Int32Array::from(vec![Some(1), None]));
     let names = Arc::new(StringArray::from(vec!["ann", "bob"]));
     let (_folder, path) = parquet(vec![("id", names.clone()), ("age", ages)]);
-    assert_eq!(sentence(table_at(&path)), "t.parquet at row 1: a null: expected a value");
+    assert_eq!(sentence(table_at(&path)), "t.parquet at row 2: a null: expected a value");
     let ages = Arc::new(Float64Array::from(vec![1.5, 2.0]));
     let (_folder, path) = parquet(vec![("id", names), ("age", ages)]);
     assert!(
         sentence(table_at(&path))
-            .contains("at row 0: the column `age`: `1.5` is not a whole number")
+            .contains("at row 1: the column `age`: `1.5` is not a whole number")
     );
 }
 

@@ -262,7 +262,7 @@ impl Connection {
                     let raw: Option<Raw<'_>> =
                         row.try_get(*place).map_err(|error| failed(sentence(&error)))?;
                     if !column.push(*kind, raw.map(|raw| raw.0)) {
-                        let row = first + count as u64;
+                        let row = first + count as u64 + 1;
                         return Err(failed(format!(
                             "row {row} has a value in `{name}` that is not of its type"
                         )));
@@ -280,7 +280,8 @@ impl Connection {
             let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
             let columns =
                 RecordBatch::try_new(schema, arrays).map_err(|error| failed(error.to_string()))?;
-            if send.send(Ok(RawBatch { columns, places: Places::Rows(first) })).is_err() {
+            let places = Places::Rows(first);
+            if send.send(Ok(RawBatch { columns, places, trimmed: Vec::new() })).is_err() {
                 return Ok(());
             }
             first += count as u64;
