@@ -679,7 +679,7 @@ impl Running<'_> {
             trusted: &found.held.trusted,
             ledger: &ledger,
             noise: self.options.noise,
-            listed_bad: found.lists.bad.as_ref().map_or(&[], |list| &list.entries),
+            listed_bad: found.lists.bad.as_ref().map_or(&[], |list| &list.read.entries),
             pairs: &self.options.feed.mapping.pairs(),
         };
         let report = WindowReport::of(in_window, self.options.report);
