@@ -4,7 +4,7 @@
     python make_swarms.py             # in this folder
 
 Values are igraph's, checked against networkx here to 1e-9 (PageRank: 1e-10 each); `wasserman_faust` is
-networkx's. `weighed` has lesmis with its own weights and other graphs whose edge between the ids s and t
+networkx's. `weighted` has lesmis with its own weights and other graphs whose edge between the ids s and t
 weighs 1 + s t mod 5, repeated edges once. `batch` has the first ten graphs of ENZYMES, undirected and without
 weights. `edges` are sums of shares of ways along edges, each [s, t, value], by rank of the ids; of many there
 is every 7th. Names of values are those of make_paths.py.
@@ -36,7 +36,7 @@ def lesmis():
     return len(rows), pairs
 
 
-def weighed(name, directed):
+def weighted(name, directed):
     """How many vertices there are, and the weight of each edge, by rank."""
     if name == "lesmis":
         return lesmis()
@@ -119,13 +119,13 @@ def measure(vertices, pairs, directed, weight):
 
 
 def main():
-    cases = {"weighed": [], "batch": []}
+    cases = {"weighted": [], "batch": []}
     for name in ["lesmis"] + NAMES:
         for directed in [False, True]:
             if name == "lesmis" and directed:
                 continue
-            found = measure(*weighed(name, directed), directed, "weight")
-            cases["weighed"].append({"graph": name, "directed": directed, **found})
+            found = measure(*weighted(name, directed), directed, "weight")
+            cases["weighted"].append({"graph": name, "directed": directed, **found})
     for at, (vertices, pairs) in enumerate(enzymes()):
         found = measure(vertices, pairs, False, None)
         cases["batch"].append({"graph": f"ENZYMES {at + 1}", "directed": False, **found})

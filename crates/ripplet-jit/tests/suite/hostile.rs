@@ -149,11 +149,17 @@ fn executable_bytes() -> usize {
 #[cfg(target_os = "linux")]
 fn code_is_not_writable_and_is_freed() {
     let program = || compiled(LPA, &[("guard", Scalar::U32(1))]);
-    let (before, programs) = (executable_bytes(), (0..500).map(|_| program()).collect::<Vec<_>>());
-    let with = executable_bytes();
-    assert!(with >= before + 400 * 4096, "500 programs in {} bytes", with - before);
-    drop(programs);
-    // Other tests hold some code at the same time.
-    let after = executable_bytes();
-    assert!(after < before + (with - before) / 4, "{before} bytes, {with}, {after}");
+    let measured = || {
+        let (before, programs) =
+            (executable_bytes(), (0..500).map(|_| program()).collect::<Vec<_>>());
+        let with = executable_bytes();
+        assert!(with >= before + 400 * 4096, "500 programs in {} bytes", with - before);
+        drop(programs);
+        [before, with, executable_bytes()]
+    };
+    // Other tests hold some code at the same time, and more of it on a busy machine. Code that is
+    // never freed fails each time.
+    let tries: Vec<_> = (0..5).map(|_| measured()).collect();
+    let is_freed = |&[before, with, after]: &[usize; 3]| after < before + (with - before) / 4;
+    assert!(tries.iter().any(is_freed), "{tries:?}");
 }
