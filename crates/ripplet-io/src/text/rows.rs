@@ -176,8 +176,8 @@ impl Quick {
 #[inline]
 fn end_and_separators(bytes: &[u8], at: usize, [a, b, _]: [u8; 3]) -> Option<(usize, usize)> {
     match a == b {
-        true => end_and_marks(bytes, at, |word| is(word, a)),
-        false => end_and_marks(bytes, at, |word| is(word, a) | is(word, b)),
+        true => end_and_marks(bytes, at, |word| equal_bytes(word, a)),
+        false => end_and_marks(bytes, at, |word| equal_bytes(word, a) | equal_bytes(word, b)),
     }
 }
 
@@ -185,14 +185,15 @@ fn end_and_separators(bytes: &[u8], at: usize, [a, b, _]: [u8; 3]) -> Option<(us
 const LOWEST: u64 = u64::MAX / 0xff;
 const HIGHEST: u64 = LOWEST << 7;
 
-/// The highest bit of each byte that is `byte`.
+/// Returns a word with the highest bit of each byte that is `byte` set, and no other bit.
 #[inline(always)]
-fn is(word: u64, byte: u8) -> u64 {
+fn equal_bytes(word: u64, byte: u8) -> u64 {
     let unlike = word ^ (LOWEST * u64::from(byte));
     !(((unlike & !HIGHEST) + !HIGHEST) | unlike | !HIGHEST)
 }
 
-/// Where the first line end or carriage return is, and how many bytes before it `marks` has the highest bit of.
+/// Where the first line end or carriage return is, and how many bytes before it are marked: `marks` sets the highest bit
+/// of these.
 ///
 /// Eight bytes at a time: the rest of a line is some twenty bytes, too short for wider words to pay.
 #[inline(always)]
