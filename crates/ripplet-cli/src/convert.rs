@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory::{Limit, MemoryArguments, OF_A_GRAPH, within};
+use crate::message::{counted, size_of};
 use crate::output::{check_place, is_standard, written};
 use crate::reading::{BuildArguments, ReadArguments, load, output_format};
 use crate::threads::ThreadArguments;
@@ -72,8 +73,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let graph = within(arguments.memory.host_memory, &reading, OF_A_GRAPH, read)?.graph;
     write_graph(&graph, output, *to, console)?;
     if !is_standard(output) {
-        let (vertices, edges) = (graph.vertices(), graph.edges());
-        console.say(&format!("{vertices} vertices, {edges} edges; see {}", output.display()));
+        let size = size_of(graph.vertices().into(), graph.edges());
+        console.say(&format!("{size}; see {}", output.display()));
     }
     Ok(Ending::Whole)
 }
@@ -94,7 +95,7 @@ impl Arguments {
         let Arguments { input, output, batch, .. } = self;
         if !is_swarm(output) || self.to.is_some() {
             return Err(Failure::refused(
-                format!("{} are many graphs, which only a .swarm holds", input.display()),
+                format!("{} holds many graphs, which only a .swarm can hold", input.display()),
                 "name the output OUT.swarm, and leave --to out",
             ));
         }
@@ -112,13 +113,19 @@ impl Arguments {
             writer.append(slice).map_err(Failure::Write)?;
             graphs += slice.len() as u64;
             (vertices, arcs) = (vertices + slice.vertices(), arcs + slice.arcs());
-            console.stage(format!("{graphs} graphs, {:.0} % done", 100.0 * reader.progress()));
+            let read = counted(graphs, "graph", "graphs");
+            console.stage(format!("{read}, {:.0} % done", 100.0 * reader.progress()));
         }
         interrupt::check()?;
         written(writer.finish())?;
         let ending = tell_read(&reader, console);
         let see = output.display();
-        console.say(&format!("{graphs} graphs, {vertices} vertices, {arcs} arcs; see {see}"));
+        console.say(&format!(
+            "{}, {}, {}; see {see}",
+            counted(graphs, "graph", "graphs"),
+            counted(vertices, "vertex", "vertices"),
+            counted(arcs, "arc", "arcs")
+        ));
         Ok(ending)
     }
 }
@@ -152,8 +159,12 @@ pub fn write_graph(
     }
     let left_out = written(write::write_graph(graph, path, format))?;
     if left_out > 0 {
+        let (vertices, are) = match left_out {
+            1 => ("vertex", "is"),
+            _ => ("vertices", "are"),
+        };
         console.say(&format!(
-            "note: {left_out} vertices without edges are not in {}, whose format names edges only",
+            "note: {left_out} {vertices} without edges {are} not in {}, whose format names edges only",
             path.display()
         ));
     }

@@ -6,7 +6,9 @@ use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::message::counted;
 use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
 use crate::output::{check_place, is_standard, written};
-use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
+use crate::reading::{
+    BuildArguments, ReadArguments, check_one_graph, check_standard_input, load_stored,
+};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::draw::{DrawOptions, draw, write_html, write_svg};
@@ -100,6 +102,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     check_standard_input(&[input, communities])?;
     check_place(output, &[input, communities])?;
     let read = arguments.reading.options(input, &arguments.building)?;
+    check_one_graph(input, &read.read, "`ripplet draw` draws one")?;
     arguments.threads.start()?;
     let limit = arguments.memory.host_memory;
     let reading = format!("reading {}", input.display());

@@ -35,7 +35,7 @@ pub enum EstimateForm {
 }
 
 impl EstimateForm {
-    /// Prints the plan of a run with these choices; `device` is who would compute.
+    /// Prints the plan of a run with these choices; `device` is what would compute.
     pub fn print<'g>(
         self,
         graph: impl Into<GraphView<'g>>,

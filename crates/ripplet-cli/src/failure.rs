@@ -242,7 +242,12 @@ impl Failure {
             Failure::Memory { by_user: true, .. } => ExitStatus::Wrong,
             _ if self.is_out_of_memory() => ExitStatus::Failed,
             Failure::Refused { .. } | Failure::Text { .. } => ExitStatus::Wrong,
-            Failure::Read(error) if is_of_system(error) => ExitStatus::Failed,
+            Failure::Read(ReadError { kind: ReadErrorKind::Io(error), .. })
+            | Failure::Place(WriteError { source: error, .. })
+                if is_of_system(error) =>
+            {
+                ExitStatus::Failed
+            }
             Failure::Read(_) | Failure::BadGraph(_) | Failure::Place(_) => ExitStatus::Wrong,
             Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => {
                 ExitStatus::Wrong
@@ -301,19 +306,14 @@ impl Failure {
     }
 }
 
-/// Whether an input could not be read through no fault of its own: a disk that fails, too many open files.
-fn is_of_system(error: &ReadError) -> bool {
+/// Whether a file could not be read or begun through no fault of its own: a disk that fails, too many open files.
+fn is_of_system(error: &std::io::Error) -> bool {
     #[cfg(unix)]
     const OF_SYSTEM: [i32; 5] =
         [libc::EIO, libc::EMFILE, libc::ENFILE, libc::ESTALE, libc::ETIMEDOUT];
     #[cfg(not(unix))]
     const OF_SYSTEM: [i32; 0] = [];
-    match &error.kind {
-        ReadErrorKind::Io(error) => {
-            error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
-        }
-        _ => false,
-    }
+    error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
 }
 
 /// What to do about an input that cannot be read; nothing where the sentence says it.

@@ -37,6 +37,11 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// Returns the size of a graph: `1 vertex, 2 edges`.
+pub fn size_of(vertices: u64, edges: u64) -> String {
+    format!("{}, {}", counted(vertices, "vertex", "vertices"), counted(edges, "edge", "edges"))
+}
+
 /// Returns ` on DEVICE`, the end of a sentence on what a run did; nothing for the CPU.
 pub fn on_device(name: &str) -> String {
     if name == "cpu" { String::new() } else { format!(" on {name}") }

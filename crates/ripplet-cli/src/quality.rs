@@ -6,10 +6,12 @@ use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, OF_A_MEASURE, within
 use crate::message::counted;
 use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
 use crate::output::{check_place, json, written};
-use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
+use crate::reading::{
+    BuildArguments, ReadArguments, check_one_graph, check_standard_input, load_stored,
+};
 use crate::threads::ThreadArguments;
 use clap::Args;
-use ripplet::graph::{GraphView, Names, VertexIds};
+use ripplet::graph::{GraphView, Names, VertexIds, WeightScale};
 use ripplet::io::write::{self, ColumnData, VertexColumn};
 use ripplet::lp::quality::{self, Agreement, CommunityQuality, Cover, OverlapAgreement, Quality};
 use serde::Serialize;
@@ -114,6 +116,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         check_place(table, &files)?;
     }
     let options = arguments.reading.options(input, &arguments.building)?;
+    check_one_graph(input, &options.read, "`ripplet quality` measures the communities of one")?;
     arguments.threads.start()?;
     let limit = arguments.memory.host_memory;
     let reading = format!("reading {}", input.display());
@@ -147,7 +150,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         let measure = || Ok(quality::per_community(graph, &labels.cover, *resolution)?);
         let figures = within(limit, "measuring each community", OF_A_MEASURE, measure)?;
         console.stage(format!("writing {}", table.display()));
-        write_figures(table, &labels.names, &figures)?;
+        write_figures(table, &labels.names, &figures, graph.weight_scale())?;
     }
     if let Some(overlap) = &report.overlap
         && overlap.omega.is_none()
@@ -209,6 +212,7 @@ fn write_figures(
     path: &Path,
     names: &[String],
     figures: &[CommunityQuality],
+    scale: WeightScale,
 ) -> Result<(), Failure> {
     let mut rows: Vec<(&String, &CommunityQuality)> =
         names.iter().zip(figures).filter(|(_, figures)| figures.size > 0).collect();
@@ -235,8 +239,8 @@ fn write_figures(
     let outer = of(&rows, |f| f.outer_edges);
     let connected = of(&rows, |f| f.connected);
     let floats = [
-        ("inner_weight", of(&rows, |f| f.inner_weight)),
-        ("outer_weight", of(&rows, |f| f.outer_weight)),
+        ("inner_weight", of(&rows, |f| scale.rounded(f.inner_weight))),
+        ("outer_weight", of(&rows, |f| scale.rounded(f.outer_weight))),
         ("conductance", of(&rows, |f| f.conductance)),
         ("density", of(&rows, |f| f.density)),
         ("modularity", of(&rows, |f| f.modularity)),

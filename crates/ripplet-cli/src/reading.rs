@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use ripplet::graph::{
     BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
 };
+use ripplet::io::batch::{has_files, is_batch};
 use ripplet::io::{
     Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
 };
@@ -121,6 +122,17 @@ pub fn output_format(name: &str) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names_written()))
 }
 
+/// The parser of a `--to` value of communities.
+pub fn communities_format(name: &str) -> Result<Format, String> {
+    let names = Format::names_of_communities;
+    Format::of_name(name).ok_or_else(|| format!("expected one of: {}", names()))
+}
+
+/// The parser of a `--to` value of a table.
+pub fn table_format(name: &str) -> Result<Format, String> {
+    Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names_of_tables()))
+}
+
 /// Checks that at most one of a command's inputs comes from standard input.
 pub fn check_standard_input(inputs: &[&Path]) -> Result<(), Failure> {
     if inputs.iter().filter(|path| is_standard(path)).count() > 1 {
@@ -130,6 +142,19 @@ pub fn check_standard_input(inputs: &[&Path]) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// Refuses a batch where a command is over one graph: `does` is what it does with that.
+pub fn check_one_graph(path: &Path, read: &ReadOptions, does: &str) -> Result<(), Failure> {
+    if is_standard(path) || !is_batch(path, read) {
+        return Ok(());
+    }
+    let one = match (path.is_dir(), has_files(path)) {
+        (true, true) => "name one of the files in the folder",
+        (false, true) => "unpack the archive and name one of its files",
+        _ => "write the edges of one graph to a file of their own, such as a .csv, and name that",
+    };
+    Err(Failure::refused(format!("{} holds many graphs, and {does}", path.display()), one))
 }
 
 impl ReadArguments {

@@ -12,17 +12,17 @@ static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Returns an error if standard input was closed when this process began.
 pub fn check_input() -> Result<(), Error> {
-    check(&INPUT_CLOSED)
+    check(&INPUT_CLOSED, "standard input is closed")
 }
 
 /// Returns an error if standard output was closed when this process began.
 pub fn check_output() -> Result<(), Error> {
-    check(&OUTPUT_CLOSED)
+    check(&OUTPUT_CLOSED, "it is closed")
 }
 
-fn check(closed: &AtomicBool) -> Result<(), Error> {
+fn check(closed: &AtomicBool, sentence: &str) -> Result<(), Error> {
     match closed.load(Relaxed) {
-        true => Err(Error::new(ErrorKind::NotConnected, "it is closed")),
+        true => Err(Error::new(ErrorKind::NotConnected, sentence)),
         false => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
 use crate::output::{begin_table, check_place, is_standard, write_json, written};
-use crate::reading::{BuildArguments, Loaded, ReadArguments, load, output_format};
+use crate::reading::{BuildArguments, Loaded, ReadArguments, load, table_format};
 use crate::size::Size;
 use crate::stats::{Bytes, Shape, Stages};
 use crate::threads::ThreadArguments;
@@ -31,7 +31,7 @@ pub struct ValueArguments {
     #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
     output: Option<PathBuf>,
     /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow.
-    #[arg(long, value_name = "FORMAT", value_parser = output_format, help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = table_format, help_heading = "Output")]
     to: Option<Format>,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     ///

@@ -229,9 +229,10 @@ impl Picture<'_> {
         self.members[community].vertices.iter().map(|&v| ids.get(v).to_string())
     }
 
-    /// The total real weight behind a stored sum.
+    /// The total real weight behind a stored sum, as it is shown.
     pub(crate) fn weight(&self, stored: u64) -> f64 {
-        self.graph.weight_scale().weight(stored)
+        let scale = self.graph.weight_scale();
+        scale.rounded(scale.weight(stored))
     }
 }
 

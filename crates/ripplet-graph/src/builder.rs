@@ -96,11 +96,8 @@ pub enum BuildError {
         /// The most arcs of a shard.
         limit: u64,
     },
-    /// Some weights are so small compared with the largest that 32 bits cannot represent both.
-    #[error(
-        "the weights differ too much in size: {0}; scale the largest down, or take the weights as they \
-         become with --coarse-weights"
-    )]
+    /// Some weights are so small compared with the largest that 32 bits cannot represent both, or smaller than any unit.
+    #[error("{}", .0.refusal("the weights"))]
     CoarseWeights(WeightLoss),
     /// The arrays do not fit into memory.
     #[error("building the graph: {0}")]

@@ -63,7 +63,7 @@ impl WeightScale {
             return WeightScale::ONE;
         }
         // Each row may become two arcs, hence the 1.
-        let by_total = TOTAL_BITS - bits(total) - 1;
+        let by_total = TOTAL_BITS - bits_of_sum(weights, total) - 1;
         let whole = largest <= f64::from(u32::MAX) && weights.iter().all(|w| w.fract() == 0.0);
         if whole {
             return WeightScale::binary(by_total.min(0));
@@ -160,6 +160,18 @@ impl WeightScale {
         stored as f64 / self.factor()
     }
 
+    /// Returns a real weight, or a sum of such, rounded to the decimals that the unit tells apart: what is stored with a
+    /// binary unit as 1910.4200019836426 is 1910.42. At least three digits stay.
+    pub fn rounded(self, weight: f64) -> f64 {
+        let Unit::Binary { exponent: exponent @ 1.. } = self.0 else { return weight };
+        let decimals = (f64::from(exponent) * std::f64::consts::LOG10_2).floor() as i32;
+        let rounded = match weight >= 100.0 * 10f64.powi(-decimals) {
+            true => format!("{weight:.0$}", decimals.max(0) as usize),
+            false => format!("{weight:.2e}"),
+        };
+        rounded.parse().unwrap_or(weight)
+    }
+
     /// Returns the changes from storing `weights` (finite, 0 or above) at this scale.
     ///
     /// The result does not depend on the number of threads.
@@ -189,6 +201,16 @@ impl WeightScale {
 /// Returns the position of the highest bit: the least `b` with `value < 2^b`.
 fn bits(value: f64) -> i32 {
     value.log2().floor() as i32 + 1
+}
+
+/// Returns the position of the highest bit of a sum of weights, which is `total` unless that is infinite.
+fn bits_of_sum(weights: &[f64], total: f64) -> i32 {
+    /// A sum of fewer than 2^64 weights is finite after each is divided by this.
+    const SHIFT: i32 = 64;
+    match total.is_finite() {
+        true => bits(total),
+        false => bits(weights.iter().map(|weight| weight * 2f64.powi(-SHIFT)).sum()) + SHIFT,
+    }
 }
 
 /// The changes of weights stored as integers: their number, and the largest.
@@ -241,6 +263,22 @@ impl WeightLoss {
         }
     }
 
+    /// Returns why weights of this loss are refused, and what to do: `whose` says which weights.
+    pub(crate) fn refusal(&self, whose: &str) -> String {
+        /// With the smallest unit, 2^-1023, the largest weight keeps 28 bits down to this.
+        const SMALLEST: f64 = 3e-300;
+        if self.weight < SMALLEST && self.stored < SMALLEST {
+            return format!(
+                "{whose} are too small to be stored, as weights below {SMALLEST:e} are: {self}; multiply all by the same \
+                 number"
+            );
+        }
+        format!(
+            "{whose} differ too much in size: {self}; scale the largest down, or take the weights as they become with \
+             --coarse-weights"
+        )
+    }
+
     /// Returns whether some weight changed by more than [`WeightLoss::LIMIT`].
     pub fn is_too_large(&self) -> bool {
         self.worst > WeightLoss::LIMIT
@@ -249,14 +287,24 @@ impl WeightLoss {
 
 impl fmt::Display for WeightLoss {
     /// `3 of 10 weights changed as they became integers of 32 bits, the worst by 2.4 % (0.01 to 0.0102)`.
+    ///
+    /// Numbers of more digits than anyone reads have an exponent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WeightLoss { weights, changed, worst, weight, stored } = self;
-        let percent = 100.0 * worst;
+        let (percent, [weight, stored]) = (100.0 * worst, [weight, stored].map(|&w| short(w)));
         write!(
             f,
             "{changed} of {weights} weights changed as they became integers of 32 bits, the worst by \
              {percent:.2e} % ({weight} to {stored})"
         )
+    }
+}
+
+/// A number for a message: with an exponent if it has many digits without.
+fn short(number: f64) -> String {
+    match number == 0.0 || (1e-5..1e17).contains(&number) {
+        true => number.to_string(),
+        false => format!("{number:e}"),
     }
 }
 
@@ -387,6 +435,52 @@ mod tests {
         assert_eq!(coarser.code(), -1);
         // A sum of cents of 33 bits is about 2^26: whole units fit.
         assert_eq!(scale.coarser_for(1 << 32).code(), 6);
+    }
+
+    #[test]
+    fn sums_are_rounded_to_what_the_unit_tells_apart() {
+        // The unit is 2^-18, some 4 in a million.
+        let scale = WeightScale::from_code(18).unwrap();
+        for (sum, expected) in [
+            (1_910.420_001_983_642_6, 1910.42),
+            (0.099_998_474_121, 0.1),
+            (scale.weight(1), 3.81e-6),
+            (0.0, 0.0),
+            (123_456_789.012_344, 123_456_789.012_34),
+        ] {
+            assert_eq!(scale.rounded(sum), expected, "{sum}");
+        }
+        for code in [0, -5, 4098] {
+            let exact = WeightScale::from_code(code).unwrap();
+            assert_eq!(exact.rounded(1_910.420_001_983_642_6), 1_910.420_001_983_642_6, "{code}");
+        }
+        let tiny = WeightScale::from_code(1023).unwrap();
+        assert_eq!(tiny.rounded(1e-300), 1e-300);
+    }
+
+    #[test]
+    fn equal_weights_fit_however_large_they_are() {
+        for weight in [1e308, 1.7e308, 1e300, 1e-299] {
+            let weights = [weight; 100];
+            let loss = WeightScale::fitting(&weights).loss(&weights);
+            assert!(loss.worst < 1e-6, "{weight:e}: {loss}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_whether_weights_differ_or_are_too_small() {
+        let refusal = |weights: &[f64]| {
+            let loss = WeightScale::fitting(weights).loss(weights);
+            assert!(loss.is_too_large(), "{weights:?}");
+            loss.refusal("the weights")
+        };
+        let differ = refusal(&[1e-308, 1e308]);
+        assert!(differ.contains("differ too much") && differ.len() < 250, "{differ}");
+        let small = refusal(&[5e-324, 5e-324]);
+        assert!(
+            small.contains("too small") && small.contains("(5e-324 to 1.1125369292536007e-308)"),
+            "{small}"
+        );
     }
 
     proptest! {

@@ -121,6 +121,34 @@ impl Format {
         Format::names_where(|format| format != Format::Bv)
     }
 
+    /// The `--to` values of the formats of tables, for a message.
+    pub fn names_of_tables() -> String {
+        Format::names_where(Format::is_listing)
+    }
+
+    /// The `--to` values of the formats that communities are written in, for a message: tables, and graphs with them.
+    pub fn names_of_communities() -> String {
+        Format::names_where(|format| format.is_listing() || format.holds_attributes())
+    }
+
+    /// Whether tables of vertices, communities and other results are written in the format.
+    pub(crate) fn is_listing(self) -> bool {
+        matches!(
+            self,
+            Format::EdgeList
+                | Format::Tsv
+                | Format::Csv
+                | Format::JsonLines
+                | Format::Parquet
+                | Format::Arrow
+        )
+    }
+
+    /// Whether a graph in this format has attributes of vertices: Pajek's networks have none.
+    pub(crate) fn holds_attributes(self) -> bool {
+        self.is_exchange() && self != Format::Pajek
+    }
+
     fn names_where(is_listed: impl Fn(Format) -> bool) -> String {
         let listed = NAMES.iter().filter(|(format, ..)| is_listed(*format));
         listed.map(|&(_, name, _)| name).collect::<Vec<_>>().join(", ")

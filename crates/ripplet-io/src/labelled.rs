@@ -178,7 +178,8 @@ impl<'a> Labels<'a> {
                     Ok(Some(ExternalId::Signed(number as i64)))
                 }
                 number => Err(format!(
-                    "the label {number} is no whole number: expected an integer or a string"
+                    "the label {} is no whole number: expected an integer or a string",
+                    crate::columnar::shown_number(number)
                 )),
             },
         }

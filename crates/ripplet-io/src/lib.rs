@@ -62,7 +62,7 @@ pub use labels::{
 pub use memberships::{MembershipForm, Memberships, parse_memberships, read_memberships};
 pub use options::{Columns, Delimiter, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};
-pub use seeds::{SeedRow, Seeds, UnknownSeeds, parse_seeds, read_seeds};
+pub use seeds::{SeedRow, SeedSummary, Seeds, UnknownSeeds, parse_seeds, read_seeds};
 pub use small::{LARGEST_TEXT, check_plain, is_plain_file, read_small, read_small_text};
 pub use summary::{ReadColumn, ReadColumns, ReadGraphColumns, ReadSummary};
 pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};

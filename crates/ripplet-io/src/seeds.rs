@@ -8,11 +8,13 @@
 //! Memory: 12 bytes a seed, and the clusters' names.
 
 use crate::names::NameSet;
+use crate::summary::{ReadColumn, grouped};
 use crate::text::Fault;
-use crate::vertex_table::{Header, Source, Value, vertex_rows};
+use crate::vertex_table::{FoundColumns, Header, Source, Value, vertex_rows};
 use crate::{Format, Place, ReadError, ReadOptions};
 use ripplet_graph::{Names, VertexId, VertexIds, memory};
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
 /// A vertex whose cluster is known.
@@ -35,6 +37,61 @@ pub struct Seeds {
     pub clusters: VertexIds,
     /// Seeds that are no vertices of the graph.
     pub skipped: u64,
+    /// What was read of the file.
+    pub summary: SeedSummary,
+}
+
+/// What was read of a file of seeds.
+///
+/// Prints as one line: `read 20 seeds: id = "account", community = "ring"; 2 other columns ignored`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeedSummary {
+    /// How many seeds are vertices of the graph.
+    pub seeds: u64,
+    /// The column of the vertices.
+    pub id: ReadColumn,
+    /// The column of the clusters; without one each seed is a cluster.
+    pub cluster: Option<ReadColumn>,
+    /// The column of the strengths; without one all are 1.
+    pub strength: Option<ReadColumn>,
+    /// Whether the table names its columns.
+    pub header: bool,
+    /// How many other columns there are.
+    pub ignored: usize,
+}
+
+impl SeedSummary {
+    fn of(found: FoundColumns, seeds: usize) -> SeedSummary {
+        let column = |at: usize| match found.names.as_ref().and_then(|names| names.get(at)) {
+            Some(name) if !name.is_empty() => ReadColumn::Name(name.clone()),
+            _ => ReadColumn::Number(at + 1),
+        };
+        let wanted = |at: usize| found.wanted.get(at).copied().flatten().map(column);
+        let (id, cluster, strength) = (column(found.id), wanted(0), wanted(1));
+        let read = 1 + usize::from(cluster.is_some()) + usize::from(strength.is_some());
+        let (header, ignored) = (found.names.is_some(), found.width.saturating_sub(read));
+        SeedSummary { seeds: seeds as u64, id, cluster, strength, header, ignored }
+    }
+}
+
+impl fmt::Display for SeedSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seeds = if self.seeds == 1 { "seed" } else { "seeds" };
+        write!(f, "read {} {seeds}: id = {}", grouped(self.seeds), self.id)?;
+        match &self.cluster {
+            Some(cluster) => write!(f, ", community = {cluster}")?,
+            None => write!(f, ", each a community")?,
+        }
+        if let Some(strength) = &self.strength {
+            write!(f, ", strength = {strength}")?;
+        }
+        match self.ignored {
+            0 => {}
+            1 => write!(f, "; 1 other column ignored")?,
+            more => write!(f, "; {} other columns ignored", grouped(more as u64))?,
+        }
+        if self.header { Ok(()) } else { write!(f, "; no header") }
+    }
 }
 
 /// What becomes of seeds that are no vertices of the graph.
@@ -83,7 +140,7 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
         let (mut rows, mut skipped) = (Vec::new(), 0);
         let mut seen = memory::filled(false, ids.len())?;
         let mut clusters = NameSet::default();
-        vertex_rows(source, ids, &COLUMNS, Header::Optional, |row| {
+        let found = vertex_rows(source, ids, &COLUMNS, Header::Optional, |row| {
             let vertex = match (ids.find(row.id), unknown) {
                 (Some(vertex), _) => vertex,
                 (None, UnknownSeeds::Skip) => {
@@ -122,7 +179,8 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
             })?;
             Ok(memory::push(&mut rows, SeedRow { vertex, cluster, strength })?)
         })?;
-        Ok(Seeds { rows, clusters: named(&clusters), skipped })
+        let summary = SeedSummary::of(found, rows.len());
+        Ok(Seeds { rows, clusters: named(&clusters), skipped, summary })
     };
     read().map_err(|fault: Fault| fault.of(source.path()))
 }

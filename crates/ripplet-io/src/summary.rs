@@ -26,9 +26,13 @@ impl ReadSummary {
 
     /// The summary of a table.
     pub(crate) fn of_table(edges: &EdgeTable, columns: ReadColumns) -> ReadSummary {
-        let note = "the column \"graph\" is ignored, and all rows are edges of one graph: --batch reads a graph \
-                    for each of its values";
-        let notes = if columns.graph_ignored { vec![note.to_owned()] } else { Vec::new() };
+        let note = |graph: &ReadColumn| {
+            format!(
+                "the column {graph} is ignored, and all rows are edges of one graph: --batch reads a graph for each of \
+                 its values"
+            )
+        };
+        let notes = columns.graph_ignored.iter().map(note).collect();
         ReadSummary { columns: Some(Box::new(columns)), notes, ..ReadSummary::of_edges(edges) }
     }
 }
@@ -50,8 +54,8 @@ pub struct ReadColumns {
     pub weight_ignored: Option<ReadColumn>,
     /// How many of those could be weights by their names, where weights are not read.
     pub weights_ignored: usize,
-    /// Whether one of those is called `graph`.
-    pub graph_ignored: bool,
+    /// The first of those that has the graph of each edge by its name.
+    pub graph_ignored: Option<ReadColumn>,
     /// What else was found or left out, a clause each.
     pub asides: Vec<String>,
 }
@@ -193,7 +197,7 @@ mod tests {
             ignored: 9,
             weight_ignored: None,
             weights_ignored: 0,
-            graph_ignored: false,
+            graph_ignored: None,
             asides: Vec::new(),
         };
         let mut summary = ReadSummary {
@@ -228,7 +232,7 @@ mod tests {
             ignored: 0,
             weight_ignored: None,
             weights_ignored: 0,
-            graph_ignored: false,
+            graph_ignored: None,
             asides: Vec::new(),
         }));
         summary.edges = 1;

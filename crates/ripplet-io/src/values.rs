@@ -87,9 +87,9 @@ fn values(text: &mut Text<'_>, format: Format, ids: &VertexIds) -> Result<Vec<f6
     match values.iter().position(|value| value.is_nan()) {
         None => Ok(values),
         Some(first) => Err(Fault::whole(format!(
-            "{missing} of {} vertices have no number, the first of them vertex {}: expected one for \
-             each",
+            "{missing} of {} vertices {} no number, the first of them vertex {}: expected one for each",
             values.len(),
+            if missing == 1 { "has" } else { "have" },
             ids.get(first as u32)
         ))),
     }
@@ -121,6 +121,7 @@ mod tests {
             ("1 1\n2 inf\n", "(bytes):2: expected a number, not `inf`"),
             ("1 1\n2 much\n", "(bytes):2: expected a number, not `much`"),
             ("1 1\n2 1\n1 1\n", "(bytes):3: vertex 1 has a second number"),
+            ("2 1\n3 1\n", "1 of 3 vertices has no number, the first of them vertex 1"),
             ("2 1\n", "2 of 3 vertices have no number, the first of them vertex 1"),
             ("1\n", "(bytes):1: "),
         ] {

@@ -9,7 +9,7 @@
 //! Determinism: one thread reads the rows in their order.
 
 use crate::columnar::{Table, Values, floats, id_kind};
-use crate::label_columns::{Choice, asked};
+use crate::label_columns::{Choice, asked, listed};
 use crate::map::map;
 use crate::read::{in_memory, open};
 use crate::text::{Fault, Text, records};
@@ -106,8 +106,9 @@ fn vertex_table(
         if let Some(missing) = seen.iter().position(|seen| !seen) {
             let count = seen.iter().filter(|seen| !**seen).count();
             let id = ids.get(missing as VertexId);
+            let have = if count == 1 { "has" } else { "have" };
             return Err(Fault::whole(format!(
-                "{count} of {} vertices have no row, the first of them vertex {id}: expected a row \
+                "{count} of {} vertices {have} no row, the first of them vertex {id}: expected a row \
                  for each",
                 ids.len()
             )));
@@ -115,8 +116,8 @@ fn vertex_table(
         let columns = columns
             .into_iter()
             .zip(wanted)
-            .zip(found)
-            .map(|((column, wanted), found)| found.then(|| column.finish(wanted.1)));
+            .zip(found.wanted)
+            .map(|((column, wanted), found)| found.map(|_| column.finish(wanted.1)));
         Ok(VertexTable { columns: columns.collect(), skipped })
     };
     read().map_err(|fault: Fault| fault.of(source.path()))
@@ -225,7 +226,7 @@ impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Id(id) => crate::columnar::shown(id).fmt(f),
-            Value::Number(number) => number.fmt(f),
+            Value::Number(number) => f.write_str(&crate::columnar::shown_number(*number)),
         }
     }
 }
@@ -270,15 +271,28 @@ pub(crate) enum Header {
 /// Names by which the column of ids is known.
 const IDS: [&str; 4] = ["id", "vertex", "node", "name"];
 
-/// Calls `visit` for each row of a table, in order. Each of `wanted` is a column, by any of its
-/// names. Tells which of these columns there are.
+/// The columns of a table that were read.
+#[derive(Debug, Default)]
+pub(crate) struct FoundColumns {
+    /// The column of ids, from 0.
+    pub(crate) id: usize,
+    /// Those that were asked for, as far as there are such.
+    pub(crate) wanted: Vec<Option<usize>>,
+    /// The names of all columns, if the table has names.
+    pub(crate) names: Option<Vec<String>>,
+    /// How many columns there are.
+    pub(crate) width: usize,
+}
+
+/// Calls `visit` for each row of a table, in order, and returns which columns were read. Each of `wanted` is a column, by
+/// any of its names.
 pub(crate) fn vertex_rows(
     source: Source<'_>,
     ids: &VertexIds,
     wanted: &[&[&str]],
     header: Header,
     visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
-) -> Result<Vec<bool>, Fault> {
+) -> Result<FoundColumns, Fault> {
     let asked = source.label_columns();
     let format = source.format();
     match format {
@@ -377,18 +391,21 @@ impl Positions {
         }
     }
 
-    fn found(&self) -> Vec<bool> {
-        self.wanted.iter().map(Option::is_some).collect()
+    /// The columns of a table with these names, if it has names, or with so many columns.
+    fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
+        FoundColumns { id: self.id, wanted: self.wanted, names, width }
     }
 }
 
 impl Told<'_> {
     /// Where the columns are, by the first row, and whether that row is a header.
-    fn first_row(&self, names: &[&str], wanted: &[&[&str]]) -> Result<(Positions, bool), String> {
+    fn first_row(&self, names: &[&str], wanted: &[&[&str]]) -> Result<FirstRow, String> {
         let mut named = Positions::by_name(names, wanted);
+        let owned = || names.iter().map(|name| (*name).to_owned()).collect();
         if self.header == Header::Needed {
             named.check_distinct(names)?;
-            return Ok((named, true));
+            let (names, width) = (Some(owned()), names.len());
+            return Ok(FirstRow { positions: named, names, width, may_vary: false });
         }
         let labelled = named.set_labelled(names, self.asked)?;
         let id = names.get(named.id).copied().unwrap_or_default();
@@ -405,13 +422,59 @@ impl Told<'_> {
         if is_header {
             named.check_distinct(names)?;
         } else if labelled != Labelled::ByNumber {
-            let wanted = (1..=wanted.len()).map(|at| (at < names.len()).then_some(at));
+            if width_of(names) > wanted.len() + 1 {
+                return Err(unnamed(names));
+            }
+            let width = width_of(names);
+            let wanted = (1..=wanted.len()).map(|at| (at < width).then_some(at));
             named = Positions { id: 0, wanted: wanted.collect() };
         } else {
             named.wanted.iter_mut().skip(1).for_each(|at| *at = None);
         }
-        Ok((named, is_header))
+        let width = if is_header { names.len() } else { width_of(names) };
+        let may_vary = !is_header && labelled == Labelled::ByNumber;
+        Ok(FirstRow { positions: named, names: is_header.then(owned), width, may_vary })
     }
+}
+
+/// How many fields a row has, up to the last that is not empty.
+fn width_of(fields: &[&str]) -> usize {
+    fields.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1)
+}
+
+/// The refusal of seeds without a header that have more fields than are known.
+fn unnamed(row: &[&str]) -> String {
+    format!(
+        "the row has {} fields, and no header names them: `{}`; expected an id, a cluster and a strength, or use \
+         --seeds-columns with the columns of ids and clusters, such as --seeds-columns 1,2",
+        width_of(row),
+        listed(row)
+    )
+}
+
+/// Refuses a row that has more fields than the first one.
+fn check_width(row: &[&str], first: &FirstRow) -> Result<(), String> {
+    let width = width_of(row);
+    if width <= first.width || first.may_vary {
+        return Ok(());
+    }
+    let what = if first.names.is_some() { "the header" } else { "the first row" };
+    Err(format!(
+        "the row has {width} fields, and {what} {}: `{}`; put a field that holds the separator in double quotes",
+        first.width,
+        listed(row)
+    ))
+}
+
+/// What the first row of a text says.
+struct FirstRow {
+    positions: Positions,
+    /// The names of the columns, if it is a header.
+    names: Option<Vec<String>>,
+    /// How many fields it has.
+    width: usize,
+    /// Whether others may have more: only some columns of a table without names are asked for.
+    may_vary: bool,
 }
 
 fn of_text(
@@ -419,22 +482,24 @@ fn of_text(
     told: Told<'_>,
     wanted: &[&[&str]],
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
-) -> Result<Vec<bool>, Fault> {
-    let mut positions: Option<Positions> = None;
+) -> Result<FoundColumns, Fault> {
+    let mut first: Option<FirstRow> = None;
     let tabs = matches!(told.ids, VertexIds::Names(_));
     records(text, told.format, tabs, |line, fields| {
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
-        let positions = match &mut positions {
-            Some(positions) => positions,
+        let fault = |why| Fault::line(line, why);
+        let first = match &mut first {
+            Some(first) => first,
             None => {
-                let first = told.first_row(&names, wanted).map_err(|why| Fault::line(line, why))?;
-                let positions = positions.insert(first.0);
-                if first.1 {
+                let first = first.insert(told.first_row(&names, wanted).map_err(fault)?);
+                if first.names.is_some() {
                     return Ok(());
                 }
-                positions
+                first
             }
         };
+        check_width(&names, first).map_err(fault)?;
+        let positions = &first.positions;
         let field = |at: usize| match names.get(at) {
             Some(&"") => Err(Fault::line(line, format!("field {} is empty", at + 1))),
             Some(&text) => Ok(ExternalId::Name(text)),
@@ -446,7 +511,8 @@ fn of_text(
         let values = values.collect::<Result<Vec<_>, Fault>>()?;
         visit(VertexRow { place: Place::Line(line), id, values: &values })
     })?;
-    Ok(positions.map_or_else(|| vec![false; wanted.len()], |positions| positions.found()))
+    let none = || FoundColumns { wanted: vec![None; wanted.len()], ..FoundColumns::default() };
+    Ok(first.map_or_else(none, |first| first.positions.found(first.names, first.width)))
 }
 
 fn of_batches(
@@ -455,7 +521,7 @@ fn of_batches(
     header: Header,
     asked: Asked<'_>,
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
-) -> Result<Vec<bool>, Fault> {
+) -> Result<FoundColumns, Fault> {
     let fields = table.schema().fields();
     let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
     if names.is_empty() {
@@ -492,7 +558,9 @@ fn of_batches(
             visit(VertexRow { place: Place::Row(place), id, values: &values })?;
         }
     }
-    Ok(positions.found())
+    let names: Vec<String> = names.into_iter().map(String::from).collect();
+    let width = names.len();
+    Ok(positions.found(Some(names), width))
 }
 
 /// A column of a batch.

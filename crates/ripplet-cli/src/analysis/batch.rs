@@ -115,8 +115,8 @@ impl<C: Serialize> Request<'_, C> {
     fn say_batch(&self, report: &Report, found: Found, device: &str, console: &Console) {
         let Report { graphs, vertices, wall, .. } = report;
         let (graphs, place) = (counted(*graphs, "graph", "graphs"), self.values.see());
-        console
-            .say(&format!("{graphs}, {vertices} vertices; {found}, in {wall:.3} s{device}{place}"));
+        let vertices = counted(*vertices, "vertex", "vertices");
+        console.say(&format!("{graphs}, {vertices}; {found}, in {wall:.3} s{device}{place}"));
     }
 
     /// What a part needs beside its graphs.

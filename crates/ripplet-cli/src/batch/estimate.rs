@@ -2,6 +2,7 @@
 
 use super::Opened;
 use crate::failure::Failure;
+use crate::message::counted;
 use crate::size::Size;
 use crate::stats::{Need, needs};
 use ripplet::graph::batch::BatchSlice;
@@ -68,8 +69,12 @@ impl<C> Estimate<C> {
     /// The lines for a person.
     pub fn lines(&self) -> String {
         let Estimate { graphs, vertices, arcs, .. } = self;
-        let mut text =
-            format!("of the first part: {graphs} graphs, {vertices} vertices, {arcs} arcs\n");
+        let mut text = format!(
+            "of the first part: {}, {}, {}\n",
+            counted(*graphs as u64, "graph", "graphs"),
+            counted(*vertices, "vertex", "vertices"),
+            counted(*arcs, "arc", "arcs")
+        );
         for need in &self.plan {
             let _ = writeln!(text, "{need}");
         }

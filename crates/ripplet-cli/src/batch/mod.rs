@@ -122,13 +122,15 @@ impl BatchArguments {
 /// command ends with that.
 pub fn tell_read(reader: &BatchReader, console: &Console) -> Ending {
     console.say(&reader.summary().to_string());
+    reader.summary().notes().iter().for_each(|note| console.remark(note));
     tell_weight_loss(&reader.weight_loss(), console);
     let skipped = reader.skipped();
     for graph in skipped.iter().take(MOST_TOLD) {
         console.note(&format!("skipped {}: {}", graph.graph, graph.error));
     }
     if skipped.len() > MOST_TOLD {
-        console.note(&format!("{} more were skipped", skipped.len() - MOST_TOLD));
+        let more = skipped.len() - MOST_TOLD;
+        console.note(&format!("{more} more {} skipped", if more == 1 { "was" } else { "were" }));
     }
     if skipped.is_empty() { Ending::Whole } else { Ending::Skipped }
 }

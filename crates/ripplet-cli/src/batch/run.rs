@@ -4,6 +4,7 @@ use super::{BatchArguments, WAY_OUT, parts_at_once, tell_read};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::memory::{self, Limit};
+use crate::message::counted;
 use crate::output::written;
 use crate::size::Size;
 use ripplet::LoadOptions;
@@ -126,7 +127,8 @@ impl Opened {
 
 impl SwarmObserver for crate::console::Watch<'_> {
     fn on_progress(&self, progress: &Progress) {
-        self.show(format!("{} graphs, {:.0} % done", progress.graphs, 100.0 * progress.done));
+        let graphs = counted(progress.graphs, "graph", "graphs");
+        self.show(format!("{graphs}, {:.0} % done", 100.0 * progress.done));
     }
 
     fn is_cancelled(&self) -> bool {

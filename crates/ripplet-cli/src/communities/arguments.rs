@@ -5,7 +5,7 @@ use crate::batch::BatchArguments;
 use crate::estimate::EstimateArguments;
 use crate::machine::DeviceArguments;
 use crate::named_cover::{LabelColumns, label_columns};
-use crate::reading::{BuildArguments, ReadArguments, output_format};
+use crate::reading::{BuildArguments, ReadArguments, communities_format};
 use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
@@ -40,7 +40,7 @@ pub struct Arguments {
     pub output: Option<PathBuf>,
     /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow, graphml, gexf, gml,
     /// json, dot.
-    #[arg(long, value_name = "FORMAT", value_parser = output_format, help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = communities_format, help_heading = "Output")]
     pub to: Option<Format>,
     #[command(flatten)]
     pub choices: ChoiceArguments,

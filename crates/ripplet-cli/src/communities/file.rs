@@ -5,6 +5,7 @@ use super::arguments::FileArguments;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::message::counted;
 use crate::output::written;
 use ripplet::graph::VertexIds;
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
@@ -83,6 +84,22 @@ fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The refusal of a table that has none of the columns that a program reads.
+fn no_columns(path: &Path, wanted: &[(&str, ValueKind)]) -> Failure {
+    let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+    let path = path.display();
+    if names.is_empty() {
+        return Failure::refused(
+            format!("the program reads no columns of a table, and {path} would be ignored"),
+            "leave --vertex-table out, or declare columns in the program",
+        );
+    }
+    Failure::refused(
+        format!("{path} has none of the program's columns"),
+        format!("the program reads: {}", names.join(", ")),
+    )
+}
+
 impl FileJob {
     /// The program.
     pub fn program(&self) -> Box<dyn DynProgram> {
@@ -107,17 +124,18 @@ impl FileJob {
         };
         let wanted: Vec<(&str, ValueKind)> =
             specs.iter().map(|column| (column.name.as_ref(), kind(column.kind))).collect();
+        if wanted.is_empty() {
+            return Err(no_columns(path, &wanted));
+        }
         let table = io::read_vertex_table(path, &ReadOptions::default(), ids, &wanted)?;
         if table.columns.iter().all(Option::is_none) {
-            let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-            return Err(Failure::refused(
-                format!("{} has none of the program's columns", path.display()),
-                format!("the program reads: {}", names.join(", ")),
-            ));
+            return Err(no_columns(path, &wanted));
         }
         if table.skipped > 0 {
-            let (rows, path) = (table.skipped, path.display());
-            console.note(&format!("{rows} rows of {path} are of no vertex of the graph: skipped"));
+            let rows = counted(table.skipped, "row", "rows");
+            let are = if table.skipped == 1 { "is" } else { "are" };
+            let path = path.display();
+            console.note(&format!("{rows} of {path} {are} of no vertex of the graph: skipped"));
         }
         for (spec, values) in specs.iter().zip(table.columns) {
             let values = match values {

@@ -31,6 +31,7 @@ pub fn table(
     let volumes = Volumes::of(graph, &of_vertex, &communities);
     let unit = if graph.is_weighted() { "inner weight" } else { "inner edges" };
     let mut lines = vec![["community", "size", unit, "conductance", "members"].map(String::from)];
+    let scale = graph.weight_scale();
     let id = |vertex: u32| shortened(&graph.ids().get(vertex).to_string());
     for (place, (community, members)) in communities.communities.iter().zip(&members).enumerate() {
         let name = if numbered { place.to_string() } else { id(community.number) };
@@ -38,7 +39,7 @@ pub fn table(
         lines.push([
             name,
             community.size.to_string(),
-            graph.weight_scale().weight(community.inner).to_string(),
+            scale.rounded(scale.weight(community.inner)).to_string(),
             format!("{:.4}", volumes.conductance(place, community)),
             members.join(", "),
         ]);

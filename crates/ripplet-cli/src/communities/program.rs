@@ -6,6 +6,7 @@ use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::message::counted;
 use crate::named_cover::LabelColumns;
 use clap::ValueEnum;
 use ripplet::graph::GraphView;
@@ -298,11 +299,13 @@ impl SeededJob {
         let label_columns = self.columns.as_ref().map(|columns| columns.0.clone());
         let options = ReadOptions { label_columns, ..ReadOptions::default() };
         let seeds = io::read_seeds(&self.seeds, &options, graph.ids(), self.unknown)?;
+        console.say(&seeds.summary.to_string());
         if seeds.skipped > 0 {
             let all = seeds.skipped + seeds.rows.len() as u64;
             let skipped = seeds.skipped;
-            console
-                .note(&format!("{skipped} of {all} seeds are no vertices of the graph: skipped"));
+            let are = if skipped == 1 { "is no vertex" } else { "are no vertices" };
+            let all = counted(all, "seed", "seeds");
+            console.note(&format!("{skipped} of {all} {are} of the graph: skipped"));
         }
         if seeds.rows.is_empty() {
             return Err(Failure::refused(

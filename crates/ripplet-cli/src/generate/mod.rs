@@ -8,6 +8,7 @@ use crate::convert::{check_graph_place, write_graph};
 use crate::failure::Failure;
 use crate::free_memory::available_memory;
 use crate::interrupt;
+use crate::message::size_of;
 use crate::output::{check_place, is_standard, written};
 use crate::reading::output_format;
 use crate::seed::seed;
@@ -200,9 +201,8 @@ fn generate(generator: &Generator, console: &Console) -> Result<(), Failure> {
         write_truth(path, &graph, &communities, left_out > 0)?;
     }
     if !is_standard(&output.output) {
-        let (vertices, edges) = (graph.vertices(), graph.edges());
-        console
-            .say(&format!("{vertices} vertices, {edges} edges; see {}", output.output.display()));
+        let size = size_of(graph.vertices().into(), graph.edges());
+        console.say(&format!("{size}; see {}", output.output.display()));
     }
     Ok(())
 }

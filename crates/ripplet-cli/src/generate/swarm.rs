@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::message::{counted, size_of};
 use crate::output::{check_place, written};
 use crate::seed::seed;
 use crate::threads::ThreadArguments;
@@ -66,6 +67,7 @@ pub fn run(arguments: &SwarmArguments, console: &Console) -> Result<(), Failure>
     written(writer.finish())?;
     let (graphs, edges) = (swarm.graphs, arcs / 2);
     let see = output.display();
-    console.say(&format!("{graphs} graphs, {vertices} vertices, {edges} edges; see {see}"));
+    let graphs = counted(graphs, "graph", "graphs");
+    console.say(&format!("{graphs}, {}; see {see}", size_of(vertices, edges)));
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::convert::PARTS;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory::Limit;
-use crate::message::one_line;
+use crate::message::{counted, one_line};
 use crate::output::json;
 use rayon::prelude::*;
 use ripplet::LoadOptions;
@@ -74,7 +74,8 @@ impl Arguments {
         while let Some(part) = reader.next_part()? {
             interrupt::check()?;
             info.add(part.slice(), &mut sizes);
-            console.stage(format!("{} graphs, {:.0} %", info.graphs, 100.0 * reader.progress()));
+            let read = counted(info.graphs, "graph", "graphs");
+            console.stage(format!("{read}, {:.0} %", 100.0 * reader.progress()));
         }
         let ending = tell_read(&reader, console);
         info.skipped = reader.skipped().len();

@@ -76,6 +76,24 @@ fn wrong_arguments_leave_nothing() {
 
 #[cfg(unix)]
 #[test]
+fn a_batch_is_refused_with_how_to_take_one_graph_out() {
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("folder")).unwrap();
+    sandbox.write("folder/g.txt", "ann bob\n");
+    sandbox.ok("convert folder g.swarm");
+    sandbox.write("g.tar.gz", "");
+    for (input, help) in [
+        ("folder", "name one of the files in the folder"),
+        ("g.tar.gz", "unpack the archive"),
+        ("g.swarm", "to a file of their own"),
+    ] {
+        let said = sandbox.fails(&format!("draw {input} c.txt -o g.svg"), 2, &[help]);
+        assert!(said.error.contains("many graphs"), "{said:?}");
+        sandbox.fails(&format!("quality {input} c.txt"), 2, &[help]);
+    }
+}
+
+#[test]
 fn a_disk_that_is_full_leaves_nothing() {
     let sandbox = sandbox();
     let before = sandbox.names();

@@ -122,7 +122,7 @@ fn a_failed_validation_is_in_all_reports() {
     fs::remove_file(sandbox.path("out.txt")).unwrap();
 
     for (text, part) in [
-        (changed[1..].join("\n"), "1 of 9 vertices have no number"),
+        (changed[1..].join("\n"), "1 of 9 vertices has no number"),
         (format!("{}\n99 0.5", changed.join("\n")), ":10: `99` is no vertex"),
         (format!("{}\n{}", changed.join("\n"), changed[0]), ":10: vertex"),
         (changed.join("\n").replace("0.123", "much"), ":1: expected a number, not `much`"),

@@ -361,7 +361,7 @@ fn a_standard_input_that_is_closed_is_an_error() {
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &format!("exec {binary} {arguments} <&-")]);
         let said = Said::of(command.current_dir(sandbox.path("")).output().unwrap());
-        said.must_fail(arguments, 2, &["-: it is closed"]);
+        said.must_fail(arguments, 2, &["-: standard input is closed"]);
         assert!(sandbox.names().is_empty(), "{:?}", sandbox.names());
     }
 }

@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -20,7 +22,7 @@
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-enum call { NONE, ALLOC, READ, WRITE, SYNC, RENAME, THREAD };
+enum call { NONE, ALLOC, OPEN, MAP, READ, WRITE, SYNC, RENAME, THREAD };
 enum way { REFUSED, INTERRUPTED, SHORT };
 
 static enum call call;
@@ -38,7 +40,8 @@ __attribute__((constructor)) static void begin(void) {
     {"read-short", READ, SHORT, 1},   {"write-full", WRITE, REFUSED, 1},
     {"write-interrupted", WRITE, INTERRUPTED, 0}, {"write-short", WRITE, SHORT, 1},
     {"sync", SYNC, REFUSED, 0},       {"rename", RENAME, REFUSED, 0},
-    {"thread", THREAD, REFUSED, 1},
+    {"thread", THREAD, REFUSED, 1},   {"open", OPEN, REFUSED, 0},
+    {"map", MAP, REFUSED, 0},
   };
   const char *fault = getenv("FAULT"), *place = getenv("FAULT_AT");
   count_to = getenv("FAULT_COUNT");
@@ -52,7 +55,7 @@ __attribute__((destructor)) static void end(void) {
   if (!count_to) return;
   char text[32];
   int length = snprintf(text, sizeof text, "%ld", atomic_load(&calls));
-  int file = open(count_to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  int file = syscall(SYS_openat, AT_FDCWD, count_to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (file >= 0) syscall(SYS_write, file, text, length);
 }
 
@@ -79,6 +82,34 @@ int posix_memalign(void **place, size_t to, size_t size) {
   void *found = memalign(to, size);
   if (found) *place = found;
   return found ? 0 : ENOMEM;
+}
+
+/* Opens what is not only looked at: too many files are open. */
+static int opened(int folder, const char *path, int flags, va_list more) {
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  if (hit(OPEN)) { errno = EMFILE; return -1; }
+  return syscall(SYS_openat, folder, path, flags, mode);
+}
+#define OPENS(name, parameters, folder) \
+  int name parameters { \
+    va_list more; \
+    va_start(more, flags); \
+    int file = opened(folder, path, flags, more); \
+    va_end(more); \
+    return file; \
+  }
+OPENS(open, (const char *path, int flags, ...), AT_FDCWD)
+OPENS(open64, (const char *path, int flags, ...), AT_FDCWD)
+OPENS(openat, (int folder, const char *path, int flags, ...), folder)
+OPENS(openat64, (int folder, const char *path, int flags, ...), folder)
+
+/* The allocator and the threads' stacks do not come here: they call the kernel. */
+void *mmap64(void *at, size_t size, int may, int flags, int file, off64_t from) {
+  if (hit(MAP)) { errno = ENOMEM; return MAP_FAILED; }
+  return (void *)syscall(SYS_mmap, at, size, may, flags, file, from);
+}
+void *mmap(void *at, size_t size, int may, int flags, int file, off_t from) {
+  return mmap64(at, size, may, flags, file, from);
 }
 
 /* How a read or a write fails: the bytes that are left to do, or -1. */

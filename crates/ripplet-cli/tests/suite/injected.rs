@@ -1,6 +1,7 @@
-//! Every call of the system fails in its turn: each allocation, read, write, sync, rename and thread of small
-//! runs, one run for each, as SQLite is tested. Whatever fails, a command does what it should, or ends with a
-//! sentence and code 1 and leaves nothing unfinished; calls that are only short or interrupted change nothing.
+//! Every call of the system fails in its turn: each allocation, opening or mapping of a file, read, write, sync,
+//! rename and thread of small runs, one run for each, as SQLite is tested. Whatever fails, a command does what it
+//! should, or ends with a sentence and code 1 and leaves nothing unfinished; calls that are only short or interrupted
+//! change nothing.
 //!
 //! The calls fail in `injected.c`, a library that the command is started with.
 
@@ -26,7 +27,9 @@ const fn each(name: &'static str) -> Fault {
 }
 
 const ALLOCATIONS: [Fault; 2] = [each("alloc"), each("alloc-on")];
-const OTHERS: [Fault; 9] = [
+const OTHERS: [Fault; 11] = [
+    each("open"),
+    each("map"),
     each("read"),
     Fault { harmless: true, ..each("read-interrupted") },
     Fault { name: "read-short", harmless: true, each: false },
@@ -189,7 +192,7 @@ fn every_allocation_is_refused_in_turn() {
 }
 
 #[test]
-fn every_read_write_sync_rename_and_thread_fails_in_turn() {
+fn every_open_map_read_write_sync_rename_and_thread_fails_in_turn() {
     check_all(
         &[
             ("communities a.csv -o out.csv --weighted --device cpu", "out.csv"),

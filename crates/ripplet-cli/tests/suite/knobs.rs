@@ -157,7 +157,36 @@ a             3            3       0.1429  a, b, c
     let said = sandbox.run("communities g.txt --top 1 -o -");
     assert!(said.out.starts_with("a ") && said.error.contains("conductance"), "{said:?}");
     sandbox.fails("communities g.txt --top 0", 2, &["--top"]);
+    let unknown = "communities g.txt -o c --to nosuch";
+    let listed = "expected one of: edgelist, tsv, csv, graphml, gexf, gml, json, dot, jsonl, parquet, arrow\n";
+    sandbox.fails(unknown, 2, &[listed]);
+    let tables = "expected one of: edgelist, tsv, csv, jsonl, parquet, arrow\n";
+    sandbox.fails("lcc g.txt -o c --to nosuch", 2, &[tables]);
+    for format in ["mtx", "rg"] {
+        let refused = format!("communities g.txt -o c --to {format}");
+        sandbox.fails(&refused, 2, &[".parquet or .arrow", ".graphml, .gexf, .gml, .json or .dot"]);
+    }
     sandbox.fails("communities g.txt", 2, &["--output"]);
+}
+
+/// Amounts in cents are sums of binary fractions, and are shown as the decimals that they were.
+#[test]
+fn sums_of_weights_are_shown_as_decimals() {
+    let edges = "a,b,955.21\na,b,955.21\nb,c,0.1\nc,d,63741.3\nc,d,0.07\n";
+    let sandbox =
+        Sandbox::with([("g.csv", edges), ("c.csv", "id,community\na,1\nb,1\nc,2\nd,2\n")]);
+    let read = "g.csv --weighted --quiet";
+    let table = sandbox.ok(&format!("communities {read} --top 2 --labels c.csv --iterations 0"));
+    let inner: Vec<&str> =
+        table.lines().skip(1).map(|line| line.split_whitespace().nth(2).unwrap()).collect();
+    assert_eq!(inner, ["1910.42", "63741.37"], "{table}");
+    sandbox.ok(&format!("quality {read} c.csv --per-community p.csv"));
+    let rows = sandbox.read("p.csv");
+    assert!(rows.contains(",1910.42,0.1,") && rows.contains(",63741.37,0.1,"), "{rows}");
+    let svg = sandbox.ok(&format!("draw {read} c.csv -o - --to svg"));
+    assert!(svg.contains("weight 1910.42 within, 0.1 to others"), "{svg}");
+    let written = sandbox.ok(&format!("convert {read} - --to csv"));
+    assert!(written.contains(",1910.42\n") && written.contains(",63741.37\n"), "{written}");
 }
 
 /// The largest communities by name: what `--top` prints of each, three members at most.

@@ -47,7 +47,9 @@ fn seeds_call_their_clusters_by_name_and_leave_the_unreached_out() {
     sandbox.write("more.txt", sandbox.read("g.txt") + "lone ly\n");
     sandbox.write("seeds.csv", "id,cluster,strength\na,ring 1,1\np,ring 2,0.5\n");
     let run = "communities more.txt -o c.csv --program seeded --seeds seeds.csv --stats s.json";
-    sandbox.ok(run);
+    let said = sandbox.run(run);
+    let columns = "read 2 seeds: id = \"id\", community = \"cluster\", strength = \"strength\"\n";
+    assert!(said.code == Some(0) && said.error.contains(columns), "{said:?}");
     let text = sandbox.read("c.csv");
     let of: BTreeMap<&str, (&str, f32)> =
         rows(&text).iter().map(|row| (row[0], (row[1], row[2].parse().unwrap()))).collect();
@@ -71,7 +73,7 @@ fn seeds_that_are_not_there_are_refused_or_counted() {
     sandbox.fails(run, 2, &["seeds.txt:2", "`zoe` is no vertex"]);
     let said = sandbox.run(&format!("{run} --skip-unknown-seeds"));
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.error.contains("note: 1 of 2 seeds are no vertices"), "{said:?}");
+    assert!(said.error.contains("note: 1 of 2 seeds is no vertex of the graph"), "{said:?}");
     sandbox.write("seeds.txt", "zoe ring\n");
     let run = format!("{run} --skip-unknown-seeds");
     sandbox.fails(&run, 2, &["seeds.txt names no vertex of the graph"]);
@@ -229,6 +231,15 @@ fn scores_that_are_no_numbers_are_counted() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(said.error.contains("no number"), "{said:?}");
     assert!(sandbox.json("s.json")["nan_scores"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_table_is_refused_by_a_program_that_reads_none() {
+    let sandbox = guide();
+    sandbox.write("t.csv", "id,score\na,1\n");
+    let run = "communities payments.txt -o g.txt --program-file nan.rs --vertex-table t.csv";
+    sandbox.write("nan.rs", LOOPS.replace("while c.frequency > 0 { }\n        1", "c.frequency"));
+    sandbox.fails(run, 2, &["the program reads no columns of a table", "leave --vertex-table out"]);
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn a_table_that_may_mean_two_things_is_refused_with_the_option_to_use() {
     assert!(!said.error.contains("--columns id,name"), "{said:?}");
     sandbox.fails(&run("wide.csv", ""), 2, &["--columns 2,3"]);
     assert_eq!(sandbox.ok(&run("wide.csv", "--columns 2,3")).lines().count(), 3);
+    sandbox.fails(&run("wide.csv", "--no-header"), 2, &["--columns 2,3 --no-header"]);
+    assert_eq!(sandbox.ok(&run("wide.csv", "--columns 2,3 --no-header")).lines().count(), 3);
     sandbox.fails(&run("wide.csv", "--columns 2,2"), 2, &["both ends"]);
     sandbox.fails(&run("wide.csv", "--header --no-header"), 2, &["cannot be used with"]);
 }
@@ -60,6 +62,7 @@ fn a_table_that_may_mean_two_things_is_refused_with_the_option_to_use() {
 fn what_a_file_lacks_or_has_in_vain_is_noted() {
     let sandbox = Sandbox::with([
         ("many.csv", "graph,source,target\n1,1,2\n2,1,2\n2,2,3\n"),
+        ("ids.csv", "graph_id,source,target\n1,1,2\n2,1,2\n"),
         ("bare.mtx", "3 3 2\n1 2\n2 3\n"),
         ("whole.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n"),
     ]);
@@ -75,6 +78,22 @@ fn what_a_file_lacks_or_has_in_vain_is_noted() {
         "{found:?}"
     );
     assert!(notes("communities many.csv -o a.csv --batch").is_empty());
+    let found = notes("communities ids.csv -o a.txt");
+    assert!(matches!(&*found, [note] if note.contains("\"graph_id\"")), "{found:?}");
+    std::fs::create_dir(sandbox.path("folder")).unwrap();
+    for name in ["a.mtx", "b.mtx", "c.mtx"] {
+        sandbox.write(&format!("folder/{name}"), sandbox.read("bare.mtx"));
+    }
+    sandbox.write("folder/d.net", "*Vertices 2\n*Arcs\n1 2\n");
+    for command in ["communities folder -o a.csv", "info folder", "convert folder a.swarm"] {
+        let found = notes(command);
+        assert!(
+            matches!(&*found, [bare, arcs] if bare.contains("a.mtx and 2 more files: the file has no MatrixMarket banner")
+                && arcs.contains("d.net: the file says that its edges have a direction")),
+            "{found:?}"
+        );
+    }
+    assert_eq!(notes("info folder --directed").len(), 1);
     let found = notes("communities bare.mtx -o a.txt");
     assert!(
         matches!(&*found, [note] if note.contains("banner") && note.contains("general")),

@@ -64,10 +64,7 @@ pub enum BatchError {
     },
     /// Some weights of a graph are so small compared with its largest that 32 bits cannot represent
     /// both.
-    #[error(
-        "the weights of graph {graph} differ too much in size: {loss}; scale the largest down, or take \
-         the weights as they become with --coarse-weights"
-    )]
+    #[error("{}", loss.refusal(&format!("the weights of graph {graph}")))]
     CoarseWeights {
         /// The graph's external id.
         graph: String,

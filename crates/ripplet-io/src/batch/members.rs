@@ -7,7 +7,7 @@ use crate::text::Fault;
 use crate::{Place, ReadError, ReadErrorKind};
 use rayon::prelude::*;
 use ripplet_graph::batch::GraphBatch;
-use ripplet_graph::{EdgeTable, MAX_SHARD_ARCS, Names, VertexIds, memory};
+use ripplet_graph::{Direction, EdgeTable, MAX_SHARD_ARCS, Names, VertexIds, memory};
 use std::path::{Path, PathBuf};
 
 /// What a file counts beside its bytes, as even one without any takes memory.
@@ -73,7 +73,11 @@ pub(super) fn batch<S: Sync>(
                 format!("another file is the graph {}, too: name it otherwise", member.id);
             return Err(ReadError::content(path(&member.source), Place::File, sentence));
         }
-        let (table, summary) = read(&member.source)?;
+        let (table, mut summary) = read(&member.source)?;
+        if summary.directed && options.direction == Direction::Undirected {
+            let note = "the file says that its edges have a direction: --directed keeps it";
+            summary.notes.push(note.into());
+        }
         if table.len() as u64 > MAX_SHARD_ARCS / 2 {
             let sentence = format!(
                 "a graph of a batch may have at most {} edges, this has {}",
@@ -96,7 +100,7 @@ pub(super) fn batch<S: Sync>(
     for (member, read) in members.iter().zip(read) {
         match read {
             Ok((table, summary)) => {
-                told.summary.add_file(summary);
+                told.summary.add_file(summary, || path(&member.source));
                 tables.push(table);
                 ids.push(&*member.id);
             }

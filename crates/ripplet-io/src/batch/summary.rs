@@ -4,6 +4,7 @@ use crate::summary::{ReadColumns, ReadGraphColumns, ReadSummary, grouped};
 use ripplet_graph::Direction;
 use ripplet_graph::batch::GraphBatch;
 use std::fmt;
+use std::path::PathBuf;
 
 /// What was read of a batch so far.
 ///
@@ -26,7 +27,21 @@ pub struct BatchSummary {
     others: u64,
     /// Files that are no tables.
     without_columns: u64,
+    /// What else is to be said of files, in the order of the first such file.
+    notes: Vec<Note>,
 }
+
+/// What is said of some files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Note {
+    sentence: String,
+    /// The first file.
+    first: PathBuf,
+    files: u64,
+}
+
+/// Notes that are told apart; further ones are left out.
+const MOST_NOTES: usize = 8;
 
 /// How some files were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +54,34 @@ struct Way {
 const MOST_WAYS: usize = 4;
 
 impl BatchSummary {
+    /// Returns what else the owner of the files should know, a sentence each, with the first file that it is said of and
+    /// how many there are.
+    pub fn notes(&self) -> Vec<String> {
+        let told = |Note { sentence, first, files }: &Note| {
+            let first = first.display();
+            match files - 1 {
+                0 => format!("{first}: {sentence}"),
+                1 => format!("{first} and 1 more file: {sentence}"),
+                more => format!("{first} and {} more files: {sentence}", grouped(more)),
+            }
+        };
+        self.notes.iter().map(told).collect()
+    }
+
+    fn add_note(&mut self, sentence: String, file: impl FnOnce() -> PathBuf) {
+        match self.notes.iter().position(|note| note.sentence == sentence) {
+            Some(note) => self.notes[note].files += 1,
+            None if self.notes.len() < MOST_NOTES => {
+                self.notes.push(Note { sentence, first: file(), files: 1 });
+            }
+            None => {}
+        }
+    }
+
     /// Adds a file that is a graph.
-    pub(super) fn add_file(&mut self, read: ReadSummary) {
+    pub(super) fn add_file(&mut self, read: ReadSummary, file: impl Fn() -> PathBuf) {
         self.edges += read.edges;
+        read.notes.into_iter().for_each(|note| self.add_note(note, &file));
         let Some(columns) = read.columns.map(|columns| *columns) else {
             self.without_columns += 1;
             return;
@@ -128,7 +168,7 @@ mod tests {
             ignored: 1,
             weight_ignored: None,
             weights_ignored: 0,
-            graph_ignored: false,
+            graph_ignored: None,
             asides: Vec::new(),
         };
         ReadSummary {
@@ -143,18 +183,33 @@ mod tests {
     fn files_that_are_read_alike_are_one_sentence_and_others_are_counted() {
         let mut summary = BatchSummary { graphs: 2, vertices: 1200, ..BatchSummary::default() };
         assert_eq!(summary.to_string(), "read 2 graphs, 1,200 vertices, 0 edges");
-        summary.add_file(file("a"));
-        summary.add_file(file("a"));
+        let add = |summary: &mut BatchSummary, read| summary.add_file(read, PathBuf::new);
+        add(&mut summary, file("a"));
+        add(&mut summary, file("a"));
         let alike = "source = \"a\", target = column 2; 1 other column ignored";
         assert_eq!(summary.to_string(), format!("read 2 graphs, 1,200 vertices, 6 edges: {alike}"));
-        summary.add_file(file("b"));
-        summary.add_file(ReadSummary { columns: None, ..file("c") });
+        add(&mut summary, file("b"));
+        add(&mut summary, ReadSummary { columns: None, ..file("c") });
         let both = format!(
             "read 2 graphs, 1,200 vertices, 12 edges: 2 files ({alike}), 1 file ({}), 1 file without columns",
             alike.replace("\"a\"", "\"b\"")
         );
         assert_eq!(summary.to_string(), both);
-        (0..9).for_each(|name| summary.add_file(file(&name.to_string())));
+        (0..9).for_each(|name| add(&mut summary, file(&name.to_string())));
         assert!(summary.to_string().ends_with("), 7 files otherwise, 1 file without columns"));
+    }
+
+    #[test]
+    fn what_is_noted_of_many_files_is_said_once() {
+        let mut summary = BatchSummary::default();
+        for (name, note) in [("a.mtx", "x"), ("b.mtx", "y"), ("c.mtx", "x"), ("d.mtx", "x")] {
+            let read = ReadSummary { notes: vec![note.into()], ..file("s") };
+            summary.add_file(read, || name.into());
+        }
+        assert_eq!(summary.notes(), ["a.mtx and 2 more files: x", "b.mtx: y"]);
+        for note in 0..100 {
+            summary.add_note(note.to_string(), || "e.mtx".into());
+        }
+        assert_eq!(summary.notes().len(), MOST_NOTES);
     }
 }

@@ -9,7 +9,7 @@ use super::members::{Member, batch, graph_id, inside, no_graphs, refuse_apart, s
 use super::{BatchOptions, Source, Told, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
 use crate::small::check_plain;
-use crate::text::{Fault, compression_of, decoder};
+use crate::text::{Fault, compression_of, decoder, is_bytes_behind};
 use crate::{Place, ReadError};
 use bytes::Bytes;
 use ripplet_graph::batch::GraphBatch;
@@ -296,6 +296,7 @@ fn broken(path: &Path, error: io::Error) -> ReadError {
         return ReadError::io(path, Place::File, error);
     }
     let sentence = match error.kind() {
+        _ if is_bytes_behind(&error) => error.to_string(),
         io::ErrorKind::UnexpectedEof => "the archive ends early: the file was cut short".to_owned(),
         _ => format!("this is no .tar that can be read: {error}"),
     };

@@ -221,7 +221,8 @@ impl Layout {
             weights_ignored: weights.len(),
             graph_ignored: (0..schema.fields().len())
                 .filter(is_ignored)
-                .any(|at| schema.field(at).name() == "graph"),
+                .find(|&at| is_graph_name(schema.field(at).name().as_bytes()))
+                .map(named),
             asides: Vec::new(),
         }
     }
@@ -349,6 +350,13 @@ pub(crate) fn column_names(schema: &Schema) -> String {
         names.push("…".into());
     }
     names.join(", ")
+}
+
+/// A number out of a file, for a message: with an exponent if it has many digits without.
+pub(crate) fn shown_number(number: f64) -> String {
+    let magnitude = number.abs();
+    let is_short = magnitude == 0.0 || (1e-5..1e17).contains(&magnitude) || !magnitude.is_finite();
+    if is_short { number.to_string() } else { format!("{number:e}") }
 }
 
 /// A name or type out of a file, for a message: on one line, and not too long.

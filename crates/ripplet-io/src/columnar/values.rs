@@ -1,6 +1,6 @@
 //! A column's values, whatever type they are stored as.
 
-use super::Ids;
+use super::{Ids, shown_number};
 use crate::ReadErrorKind;
 use crate::intern::InternError;
 use crate::names::NameSet;
@@ -103,8 +103,10 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
     match (0..weights.len()).find(wrong) {
         Some(row) => {
             let weight = weights[row];
-            let sentence =
-                format!("`{weight}` is not a weight: expected a finite number, 0 or above");
+            let sentence = format!(
+                "`{}` is not a weight: expected a finite number, 0 or above",
+                shown_number(weight)
+            );
             Err(RowFault { row, kind: sentence.into() })
         }
         // No negative zero: sums and prints do not need two.

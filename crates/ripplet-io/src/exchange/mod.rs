@@ -57,7 +57,7 @@ pub(crate) fn read(
         }
     };
     let directed = found.directed == Some(true);
-    let edges = found.edges;
-    let summary = ReadSummary { directed, ..ReadSummary::of_edges(&edges) };
+    let (edges, notes) = (found.edges, found.notes);
+    let summary = ReadSummary { directed, notes, ..ReadSummary::of_edges(&edges) };
     Ok((edges, summary))
 }

@@ -14,6 +14,8 @@ pub(super) struct Found {
     pub(super) edges: EdgeTable,
     /// Whether the edges have a direction, where the file says.
     pub(super) directed: Option<bool>,
+    /// What else the owner of the file should know, a sentence each.
+    pub(super) notes: Vec<String>,
 }
 
 /// Which names call the vertices instead of their ids, where every node has one and no two have the same.
@@ -402,5 +404,5 @@ pub(super) fn found(
     if directed == Some(false) {
         edges = edges.in_both_directions();
     }
-    Ok(Found { edges, directed })
+    Ok(Found { edges, directed, notes: Vec::new() })
 }

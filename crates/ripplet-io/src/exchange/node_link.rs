@@ -18,6 +18,7 @@ use super::network::{Calls, Found, Network};
 use super::stream::{Meter, Stream};
 use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
 use crate::ReadOptions;
+use crate::columnar::shown_number;
 use crate::text::{Fault, Text};
 use crate::write::text::push_json;
 use crate::write::text::push_weight;
@@ -311,8 +312,10 @@ fn edge<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Resu
             Field::Weight => {
                 let value = map.next_value_seed(Weight)?;
                 if !value.is_finite() || value < 0.0 {
-                    let sentence =
-                        format!("`{value}` is not a weight: expected a finite number, 0 or above");
+                    let sentence = format!(
+                        "`{}` is not a weight: expected a finite number, 0 or above",
+                        shown_number(value)
+                    );
                     return Err(reader.fault(line, &sentence));
                 }
                 // No negative zero: sums and prints do not need two.

@@ -13,7 +13,8 @@
 //!
 //! Arcs have a direction, edges have none; a file of both is refused. A vertex is called by its label where every one
 //! has a label, no two have the same, and none is empty; else by its number. Labels that are all integers as they
-//! print are integers. A weight that is missing is 1, as the format has it. What else stands behind a label or a
+//! print are integers. `*Vertices n m` is a network of two modes, the first `m` vertices and the others: vertices of
+//! both are read. A weight that is missing is 1, as the format has it. What else stands behind a label or a
 //! weight (places, colours) is passed over. Lines that begin with `%` are comments.
 //!
 //! Matrices, and networks that change with time, are refused.
@@ -37,6 +38,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
         options,
         part: Part::None,
         vertices: None,
+        of_first: None,
         labels: Vec::new(),
         texts: Texts::default(),
         sources: Vec::new(),
@@ -70,6 +72,8 @@ struct Reader<'o> {
     options: &'o ReadOptions,
     part: Part,
     vertices: Option<u32>,
+    /// How many vertices are of the first mode, of a two-mode network.
+    of_first: Option<u32>,
     /// The vertices that have lines, from 0, and the lines of these.
     labels: Vec<(VertexId, u64)>,
     /// The labels of these.
@@ -102,7 +106,7 @@ impl Reader<'_> {
         let (part, directed) = match &*name {
             b"*vertices" => {
                 self.part = Part::Vertices;
-                return self.begin_vertices(words.next().unwrap_or_default());
+                return self.begin_vertices(words.next().unwrap_or_default(), words.next());
             }
             b"*network" if self.vertices.is_none() => return Ok(()),
             b"*arcs" => (Part::Pairs, true),
@@ -130,7 +134,12 @@ impl Reader<'_> {
         }
     }
 
-    fn begin_vertices(&mut self, count: &[u8]) -> Result<(), ReadErrorKind> {
+    /// Takes the number of vertices and, of a two-mode network, of those of the first mode.
+    fn begin_vertices(
+        &mut self,
+        count: &[u8],
+        of_first: Option<&[u8]>,
+    ) -> Result<(), ReadErrorKind> {
         let known: Option<u32> = token::parse(count).filter(|&count| count <= MAX_VERTICES);
         let Some(known) = known else {
             return Err(format!(
@@ -139,6 +148,15 @@ impl Reader<'_> {
             )
             .into());
         };
+        self.of_first = of_first.and_then(token::parse).filter(|&first| first > 0);
+        if let Some(first) = self.of_first.take_if(|first| *first >= known)
+            && first > known
+        {
+            return Err(format!(
+                "the first mode has {first} of {known} vertices: expected `*Vertices n m` with m up to n"
+            )
+            .into());
+        }
         match self.vertices.replace(known) {
             None => Ok(()),
             Some(_) => Err("a second `*Vertices`: expected a file of one network".into()),
@@ -229,7 +247,15 @@ impl Reader<'_> {
             }
         };
         let weights = self.options.weighted.then_some(self.weights);
-        found(ids, self.sources, self.targets, weights, self.directed)
+        let found = found(ids, self.sources, self.targets, weights, self.directed)?;
+        let note = |first: u32| {
+            format!(
+                "the network has two modes, {first} vertices of the first and {} of the second: vertices of both are \
+                 read as one graph, and communities have vertices of both",
+                vertices - first
+            )
+        };
+        Ok(Found { notes: self.of_first.map(note).into_iter().collect(), ..found })
     }
 
     /// Brings the ends of the edges into the order of the labels.

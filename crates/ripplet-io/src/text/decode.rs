@@ -93,8 +93,9 @@ impl<R: BufRead> Read for GzipMembers<R> {
             let rest = self.member.take().map(GzDecoder::into_inner);
             self.member = match rest {
                 Some(mut rest) => match skip_zeros(&mut rest)? {
-                    true => Some(set_up(|| GzDecoder::new(rest))?),
-                    false => None,
+                    Some(first) if first == GZIP[0] => Some(set_up(|| GzDecoder::new(rest))?),
+                    Some(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, BytesBehind)),
+                    None => None,
                 },
                 None => None,
             };
@@ -103,18 +104,31 @@ impl<R: BufRead> Read for GzipMembers<R> {
     }
 }
 
-/// Passes over zeros; whether anything comes behind them.
-fn skip_zeros(reader: &mut impl BufRead) -> io::Result<bool> {
+/// Bytes behind the end of gzip data that are neither zeros nor more such data.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the gzip data has other bytes behind its end: cut them off, such as with \"gzip -dc FILE > PLAIN\", which passes over \
+     them with a warning"
+)]
+pub(crate) struct BytesBehind;
+
+/// Whether reading failed for [`BytesBehind`].
+pub(crate) fn is_bytes_behind(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<BytesBehind>())
+}
+
+/// Passes over zeros; returns the byte that comes behind them.
+fn skip_zeros(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
     loop {
         let ahead = match reader.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             ahead => ahead?,
         };
         let zeros = ahead.iter().take_while(|&&byte| byte == 0).count();
-        let (all, none) = (ahead.len(), ahead.is_empty());
+        let (behind, none) = (ahead.get(zeros).copied(), ahead.is_empty());
         reader.consume(zeros);
-        if none || zeros < all {
-            return Ok(!none);
+        if none || behind.is_some() {
+            return Ok(behind);
         }
     }
 }
@@ -144,8 +158,16 @@ mod tests {
         let between = [member("a"), zeros.clone(), member("b"), zeros].concat();
         assert_eq!(read(&between).unwrap(), "ab");
         assert_eq!(read(&[member(""), member("b")].concat()).unwrap(), "b");
-        assert!(read(&[member("a"), b"trash".to_vec()].concat()).is_err());
-        assert!(read(&member("abc")[..12]).is_err());
+        for trash in ["t", "trash!!", "\0\0t"] {
+            let error = read(&[member("a"), trash.into()].concat()).unwrap_err();
+            assert!(is_bytes_behind(&error), "{error}");
+        }
+        for length in [12, member("abc").len() - 1] {
+            let error = read(&member("abc")[..length]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{length}");
+        }
+        let cut = [member("a"), member("b")[..5].to_vec()].concat();
+        assert_eq!(read(&cut).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub(super) struct Layout {
     pub(super) exact: bool,
     /// The keys of JSON lines, of which columns and separator say nothing.
     pub(super) keys: Option<Arc<Keys>>,
-    /// Whether a field behind the last one that is read is an error: all rows that decide end with that one.
-    pub(super) closed: bool,
+    /// How many fields a row may have, if more are an error: see `widths.rs`.
+    pub(super) width: Option<usize>,
     /// Whether weights have a comma before their decimals.
     pub(super) decimal_comma: bool,
     /// A column that has this same mark in each row.
@@ -87,7 +87,7 @@ impl Layout {
         let weight = weighted.then_some(2);
         let (header, of) = (false, Of::Vertices);
         let (separator, exact, keys, mark) = (BLANKS, false, None, None);
-        let (closed, decimal_comma) = (false, false);
+        let (width, decimal_comma) = (None, false);
         let (source, target) = (0, 1);
         Layout {
             separator,
@@ -99,7 +99,7 @@ impl Layout {
             of,
             exact,
             keys,
-            closed,
+            width,
             decimal_comma,
             mark,
         }
@@ -126,7 +126,7 @@ impl Layout {
         let (mut layout, columns) = Layout::of_sample(&sample, separator, options)?;
         let is_asked = sample.is_asked_by_number(options) && !layout.header;
         if separator != BLANKS && !is_asked {
-            layout.closed = widths::check(rows, &layout, FirstRow::of(&sample))?;
+            layout.width = widths::check(rows, &layout, FirstRow::of(&sample))?;
         }
         Ok((layout, columns))
     }
@@ -186,7 +186,9 @@ impl Layout {
             options.ids = IdKind::Names;
         }
         let tab = Separator::Each(b'\t');
-        Ok(Layout::of_sample(&Sample::of(rows, tab)?, tab, &options)?)
+        let mut sample = Sample::of(rows, tab)?;
+        sample.ends_known = true;
+        Ok(Layout::of_sample(&sample, tab, &options)?)
     }
 
     fn of_sample(
@@ -209,7 +211,7 @@ impl Layout {
             of: Of::Vertices,
             exact: options.ids == IdKind::Auto,
             keys: None,
-            closed: false,
+            width: None,
             decimal_comma,
             mark: mark.map(|column| (column, sample.first[column].to_vec())),
         };
@@ -261,7 +263,7 @@ impl Layout {
         };
         let edges = match separator == BLANKS {
             true => edges,
-            false => Layout { closed: widths::check(rows, &edges, first)?, ..edges },
+            false => Layout { width: widths::check(rows, &edges, first)?, ..edges },
         };
         let header = usize::from(edges.header);
         let graphs = Layout {
@@ -272,7 +274,7 @@ impl Layout {
             of: Of::Graphs,
             exact: kind == IdKind::Auto,
             mark: None,
-            closed: false,
+            width: None,
             ..edges.clone()
         };
         let graph = called[header].clone();

@@ -35,7 +35,7 @@ mod widths;
 
 pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
-pub(crate) use decode::{compression_of, compression_of_named, decoder};
+pub(crate) use decode::{compression_of, compression_of_named, decoder, is_bytes_behind};
 pub(crate) use header::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use layout::NAMED_TABS;

@@ -11,7 +11,7 @@ use super::widths;
 use crate::ReadErrorKind;
 use crate::intern::{Ends, InternError, Sign};
 use crate::names::{Entry, NameIndex, NameList, NameListBuilder};
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
 use ripplet_graph::{OutOfMemory, memory};
 use std::borrow::Cow;
 
@@ -70,8 +70,10 @@ struct Quick {
     /// The separators that are worth the quick way.
     separators: [u8; 3],
     weighted: bool,
-    /// Whether nothing may stand behind the last field that is read.
-    closed: bool,
+    /// What stands between the fields behind the last one that is read.
+    separator: Separator,
+    /// How many fields may stand there, if that is known.
+    most_behind: Option<usize>,
 }
 
 impl Quick {
@@ -92,8 +94,10 @@ impl Quick {
             }
         };
         let is_plain = layout.mark.is_none() && !layout.decimal_comma;
-        let closed = layout.closed;
-        (first && third && is_plain).then_some(Quick { separators, weighted, closed })
+        let separator = layout.separator;
+        let most_behind = layout.width.map(|width| width.saturating_sub(layout.last_column() + 1));
+        let quick = Quick { separators, weighted, separator, most_behind };
+        (first && third && is_plain).then_some(quick)
     }
 
     #[inline]
@@ -145,17 +149,84 @@ impl Quick {
 
     /// Where a line ends whose last field that matters ends at `end` with `byte`, which is no line end.
     fn more_of_line(self, bytes: &[u8], end: usize, byte: u8) -> Option<usize> {
-        if byte != b'\r' && (self.closed || !self.separates(byte)) {
+        if byte != b'\r' && !self.separates(byte) {
             return None;
         }
         // A carriage return elsewhere than before the line end is for the slow way to refuse.
-        let stop = end + memchr2(b'\n', b'\r', &bytes[end..])?;
+        let stop = match (self.most_behind, self.separator) {
+            (None, _) => end + memchr2(b'\n', b'\r', &bytes[end..])?,
+            (Some(most), separator) => {
+                let (stop, separators) = end_and_separators(bytes, end, self.separators)?;
+                if separators > most && is_wider(&bytes[end..stop], separator, most) {
+                    return None;
+                }
+                stop
+            }
+        };
         match (bytes[stop], bytes.get(stop + 1)) {
             (b'\n', _) => Some(stop + 1),
             (_, Some(b'\n')) => Some(stop + 2),
             _ => None,
         }
     }
+}
+
+/// Where the first line end or carriage return from `at` on is, and how many separators stand before it. The separators
+/// are two at most: the third is the second again.
+#[inline]
+fn end_and_separators(bytes: &[u8], at: usize, [a, b, _]: [u8; 3]) -> Option<(usize, usize)> {
+    match a == b {
+        true => end_and_marks(bytes, at, |word| equal_bytes(word, a)),
+        false => end_and_marks(bytes, at, |word| equal_bytes(word, a) | equal_bytes(word, b)),
+    }
+}
+
+/// The lowest bit of each byte, and the highest.
+const LOWEST: u64 = u64::MAX / 0xff;
+const HIGHEST: u64 = LOWEST << 7;
+
+/// Returns a word with the highest bit of each byte that is `byte` set, and no other bit.
+#[inline(always)]
+fn equal_bytes(word: u64, byte: u8) -> u64 {
+    let unlike = word ^ (LOWEST * u64::from(byte));
+    !(((unlike & !HIGHEST) + !HIGHEST) | unlike | !HIGHEST)
+}
+
+/// Where the first line end or carriage return is, and how many bytes before it are marked: `marks` sets the highest bit
+/// of these.
+///
+/// Eight bytes at a time: the rest of a line is some twenty bytes, too short for wider words to pay.
+#[inline(always)]
+fn end_and_marks(bytes: &[u8], at: usize, marks: impl Fn(u64) -> u64) -> Option<(usize, usize)> {
+    let count = |marks: u64| ((marks >> 7).wrapping_mul(LOWEST) >> 56) as usize;
+    // Right up to the first zero byte: a borrow may only set bits behind it.
+    let zero = |word: u64| word.wrapping_sub(LOWEST) & !word;
+    let (mut found, mut start) = (0, at);
+    while let Some(eight) = bytes.get(start..).and_then(|rest| rest.first_chunk()) {
+        let word = u64::from_le_bytes(*eight);
+        let [line, carriage] = [b'\n', b'\r'].map(|byte| word ^ (LOWEST * u64::from(byte)));
+        let ends = (zero(line) | zero(carriage)) & HIGHEST;
+        let marks = marks(word);
+        if ends != 0 {
+            let before = marks & ((ends & ends.wrapping_neg()) - 1);
+            return Some((start + ends.trailing_zeros() as usize / 8, found + count(before)));
+        }
+        found += count(marks);
+        start += 8;
+    }
+    let rest = bytes.get(start..)?;
+    let length = memchr2(b'\n', b'\r', rest)?;
+    let behind = rest[..length].iter().map(|&byte| count(marks(u64::from(byte)) & 0x80));
+    Some((start + length, found + behind.sum::<usize>()))
+}
+
+/// Whether the rest of a line has a field that is not empty behind `most` ones, or an error. Quotes may hold separators.
+#[cold]
+fn is_wider(rest: &[u8], separator: Separator, most: usize) -> bool {
+    let start = usize::from(matches!(separator, Separator::Each(_))).min(rest.len());
+    fields(&rest[start..], separator)
+        .skip(most)
+        .any(|field| field.map_or(true, |field| !field.is_empty()))
 }
 
 /// Reads one line, if it is a row.
@@ -433,8 +504,8 @@ impl<'a> Row<'a> {
         if layout.weight.is_some() && weight.is_none() {
             return Err("expected a weight beside the two ids, found none".into());
         }
-        if layout.closed {
-            check_end(all, count, line, layout)?;
+        if let Some(width) = layout.width {
+            check_end(all, count, width, line, layout)?;
         }
         if source.is_empty() || target.is_empty() {
             let what = if layout.of == Of::Graphs { "graph" } else { "vertex id" };
@@ -467,18 +538,26 @@ fn check_mark(field: &[u8], mark: &[u8], column: usize) -> Result<(), Sentence> 
     }
 }
 
-/// Refuses fields behind the last that the first rows have, which are `count`, unless they are empty.
+/// Refuses fields behind the last that the first rows have, which are `width`, unless they are empty; `rest` are those
+/// behind the first `count`.
 fn check_end<'a>(
     rest: impl Iterator<Item = Result<Cow<'a, [u8]>, Sentence>>,
     count: usize,
+    width: usize,
     line: &[u8],
     layout: &Layout,
 ) -> Result<(), Sentence> {
-    for (more, field) in (1..).zip(rest) {
-        if !field?.is_empty() {
+    let has_more = match layout.separator {
+        Separator::Each(byte) => memchr_iter(byte, line).count() >= width,
+        _ => true,
+    };
+    if !has_more {
+        return Ok(());
+    }
+    for (found, field) in (count + 1..).zip(rest) {
+        if !field?.is_empty() && found > width {
             return Err(format!(
-                "the row has {} fields, and the first ones {count}: `{}`; {}",
-                count + more,
+                "the row has {found} fields, and the first ones {width}: `{}`; {}",
                 show(line.trim_ascii()),
                 widths::what_to_do(layout.separator)
             ));
@@ -587,6 +666,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_end_of_a_line_and_its_separators_are_found(
+            line in "[ab,;\t\"é]{0,40}[\r\n]?[ab,]{0,9}",
+            at in 0usize..3,
+            separators in prop::sample::select(vec![[b','; 3], [b' ', b'\t', b'\t'], [b';', b',', b',']]),
+        ) {
+            let bytes = line.as_bytes();
+            let rest = bytes.get(at..).unwrap_or_default();
+            let end = rest.iter().position(|byte| b"\r\n".contains(byte));
+            let expected = end.map(|end| {
+                let count = rest[..end].iter().filter(|byte| separators.contains(byte)).count();
+                (at + end, count)
+            });
+            prop_assert_eq!(end_and_separators(bytes, at, separators), expected);
+        }
+
         #[test]
         fn the_quick_way_and_the_slow_way_agree(
             line in "[ab1#%\" \t,;\r.\u{b}\u{c}é]{0,12}\n[ab]{0,9}",

@@ -5,6 +5,7 @@
 //! process. And so a plain file, a compressed one and a pipe are the same here.
 
 use super::Fault;
+use super::decode::is_bytes_behind;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
@@ -358,9 +359,7 @@ impl<'a> Text<'a> {
             Compression::Zstd => Some("zstd"),
         };
         match compressed {
-            Some("gzip") if error.kind() == io::ErrorKind::UnexpectedEof => Fault::whole(
-                "the gzip data ends early: the file was cut short, or bytes were added behind its end",
-            ),
+            Some(_) if is_bytes_behind(&error) => Fault::whole(error.to_string()),
             Some(name) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Fault::whole(format!("the {name} data ends early: the file was cut short"))
             }
@@ -535,10 +534,7 @@ mod tests {
         let (found, end) = whole_lines(&mut slow(true));
         assert_eq!(found, [b"one", b"two"]);
         let ReadErrorKind::Content(sentence) = end.unwrap_err().kind else { panic!() };
-        assert_eq!(
-            sentence,
-            "the gzip data ends early: the file was cut short, or bytes were added behind its end"
-        );
+        assert_eq!(sentence, "the gzip data ends early: the file was cut short");
     }
 
     #[test]

@@ -21,12 +21,16 @@ impl FirstRow {
     }
 }
 
-/// Returns whether all rows have as many fields as the first one, of which the last is read.
+/// Returns how many fields a row may have, if more are an error: as many as the first row has, unless rows are integers
+/// without a header. These may have some more, but for rows that all end with the last column that is read.
 ///
 /// # Errors
-/// The first row that has more, unless they are integers without a header, which may have some; between blanks, also
-/// the first that has fewer.
-pub(super) fn check(rows: &[&[u8]], layout: &Layout, first: FirstRow) -> Result<bool, Refusal> {
+/// The first row that has more, if that is an error; between blanks, also the first that has fewer.
+pub(super) fn check(
+    rows: &[&[u8]],
+    layout: &Layout,
+    first: FirstRow,
+) -> Result<Option<usize>, Refusal> {
     let width = first.width;
     let is_each = matches!(layout.separator, Separator::Each(_));
     let may_vary = matches!(layout.ids, Ids::Integers(_)) && !(is_each && layout.header);
@@ -42,7 +46,7 @@ pub(super) fn check(rows: &[&[u8]], layout: &Layout, first: FirstRow) -> Result<
             });
         }
     }
-    Ok(is_closed)
+    Ok((!may_vary || is_closed).then_some(width))
 }
 
 /// How many fields a row has, and how many up to the last that is not empty; nothing of a row that is told when it is

@@ -21,7 +21,7 @@ pub fn is_graph<'a>(target: impl Into<Target<'a>>) -> bool {
 
 fn format_of(target: Target<'_>) -> Option<(Format, Compression)> {
     // Pajek's networks have no attributes.
-    target.told().filter(|(format, _)| format.is_exchange() && *format != Format::Pajek)
+    target.told().filter(|(format, _)| format.holds_attributes())
 }
 
 /// Checks what can be checked before there are communities: as [`check_communities`], or where the name is that of a
@@ -43,10 +43,12 @@ pub fn check_communities_or_graph<'a>(
                  as .csv",
             )))
         }
-        None if target.told().is_none() => Err(refuse(refused(
-            "communities are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow, and with the \
+        None if !target.told().is_some_and(|(format, _)| format.is_listing()) => {
+            Err(refuse(refused(
+                "communities are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow, and with the \
              graph as .graphml, .gexf, .gml, .json or .dot: choose such a name, or give its format as --to",
-        ))),
+            )))
+        }
         None => check_communities(target, ids),
     }
 }

@@ -126,32 +126,24 @@ fn listing_format(
     what: &str,
 ) -> io::Result<(Format, Compression)> {
     let told = target.told();
-    let formats = [
-        Format::EdgeList,
-        Format::Tsv,
-        Format::Csv,
-        Format::JsonLines,
-        Format::Parquet,
-        Format::Arrow,
-    ];
     let otherwise = format!(
         "{what} are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
          choose such a name, or give its format as --to"
     );
-    table_format(told, ids, &formats, &otherwise)
+    table_format(told, ids, Format::is_listing, &otherwise)
 }
 
-/// The format that a table's name told, if it is one of `formats` and can hold the ids; text may be
+/// The format that a table's name told, if it is one that is meant and can hold the ids; text may be
 /// compressed. `otherwise` says which names will do.
 fn table_format(
     told: Option<(Format, Compression)>,
     ids: &VertexIds,
-    formats: &[Format],
+    is_meant: impl Fn(Format) -> bool,
     otherwise: &str,
 ) -> io::Result<(Format, Compression)> {
     let fits = |&(format, compression): &(Format, Compression)| {
         let packs = Fields::of(format).is_some() || compression == Compression::None;
-        formats.contains(&format) && packs
+        is_meant(format) && packs
     };
     let (format, compression) = told.filter(fits).ok_or_else(|| refused(otherwise))?;
     Fields::of(format).map_or(Ok(()), |fields| fields.spaced(ids).check(ids))?;

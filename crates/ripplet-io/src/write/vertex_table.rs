@@ -132,7 +132,7 @@ fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)>
     table_format(
         Format::of_path(path),
         ids,
-        &[Format::Tsv, Format::Csv, Format::JsonLines, Format::Parquet, Format::Arrow],
+        |format| format.is_listing() && format != Format::EdgeList,
         "a table about vertices is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or \
          .arrow: choose such a name",
     )

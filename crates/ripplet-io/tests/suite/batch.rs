@@ -707,7 +707,15 @@ fn what_a_table_of_graphs_does_not_tell_is_refused_with_the_option_to_use() {
         ("graph,a\n1,2\n", "", "", Auto, &["found only `a`", "beside \"graph\""]),
         ("graph\n1\n", "", "", Auto, &["found only `graph`"]),
         ("graph,x,y,z,q\na,u,v,w,p\n", "", "", Auto, &["--columns x,y", "beside \"graph\""]),
-        ("1,a,b,c,d\n1,b,c,d,e\n", "", "1", Absent, &[]),
+        (
+            "1,a,b,c,d\n1,b,c,d,e\n",
+            "",
+            "1",
+            Absent,
+            &["--columns 2,3 --no-header", "beside column 1"],
+        ),
+        ("1,a,b,c,d\n1,b,c,d,e\n", "2,3", "1", Absent, &[]),
+        ("1,a,b\n1,b,c\n", "", "1", Absent, &[]),
         (
             "graph,source,target,note,note\n1,2,3,x,y\n",
             "",

@@ -220,6 +220,37 @@ fn rows_wider_than_the_header_are_refused_with_their_line() {
 }
 
 #[test]
+fn a_surplus_field_is_found_behind_columns_that_are_not_read() {
+    let all = |text: &str, format| read(text, format).map(|rows| rows.len());
+    for (format, first, row, last) in [
+        (Csv, "from,to,a,b,c\n", "1,2,x,y,z\n", "1,2,x,y,z,w\n"),
+        (Csv, "from,to,a,b,c\n", "1,2,x,y,z\r\n", "1,2,x,y,z,w\r\n"),
+        (Csv, "from,to,a,b,c\n", "ann,bob,\"x,y\",y,z\n", "ann,bob,\"x,y\",y,z,w\n"),
+        (Csv, "a,from,b,to,c\n", "x,ann,y,bob,\"z,z\"\n", "x,ann,y,bob,z,z\n"),
+        (Csv, "a,from,b,to,c\n", "x,1,y,2,z\n", "x,3,1,y,2,z\n"),
+        (EdgeList, "", "ann bob 2020\n", "ann bob in 2020\n"),
+        (EdgeList, "from\tto\tnote\n", "a b\tc d\tx\n", "a b\tc d\tx\ty\n"),
+    ] {
+        for rows in [10, 5_000, 100_000] {
+            let whole = format!("{first}{}", row.repeat(rows));
+            assert_eq!(all(&whole, format), Ok(rows), "{row:?}");
+            let error = all(&(whole + last), format).unwrap_err();
+            let line = rows + 1 + usize::from(!first.is_empty());
+            assert!(error.contains(&format!(":{line}: the row has ")), "{last:?}: {error}");
+            assert!(error.contains(" fields, and "), "{last:?}: {error}");
+        }
+    }
+    // Empty fields at the end, and missing ones, are none too many.
+    for last in ["1,2,x,y,z,,\n", "1,2\n", "1,2,x\n", "1,2,\"x,y\",\"\"\"z,\",\"w\"\n"] {
+        let text = format!("from,to,a,b,c\n{}{last}", "1,2,x,y,z\n".repeat(5_000));
+        assert_eq!(all(&text, Csv), Ok(5_001), "{last:?}");
+    }
+    // Integers without a header may have more behind them.
+    let text = format!("{}1,2,3,4\n", "1,2,3\n".repeat(5_000));
+    assert_eq!(all(&text, Csv), Ok(5_001));
+}
+
+#[test]
 fn quotes_hold_fields_between_blanks() {
     check(&[
         (

@@ -298,6 +298,31 @@ fn pajek_has_labels_numbers_arcs_and_lists() {
 }
 
 #[test]
+fn a_network_of_two_modes_is_read_and_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |head: &str| {
+        let path = folder.path().join("g.net");
+        fs::write(
+            &path,
+            format!("{head}\n1 \"ann\"\n2 \"bob\"\n3 \"book\"\n4 \"film\"\n*Edges\n1 3\n2 4\n"),
+        )
+        .unwrap();
+        read_edges_with_summary(&path, &ReadOptions::default())
+    };
+    let (table, summary) = read("*Vertices 4 2").unwrap();
+    assert_eq!((table.ids().len(), table.len()), (4, 2));
+    assert!(
+        matches!(&*summary.notes, [note] if note.contains("two modes, 2 vertices of the first and 2 of the second")),
+        "{summary:?}"
+    );
+    for one in ["*Vertices 4", "*Vertices 4 0", "*Vertices 4 4", "*Vertices 4 %"] {
+        assert!(read(one).unwrap().1.notes.is_empty(), "{one}");
+    }
+    let error = read("*Vertices 4 5").unwrap_err().to_string();
+    assert!(error.contains("g.net:1: the first mode has 5 of 4 vertices"), "{error}");
+}
+
+#[test]
 fn what_is_wrong_has_its_line_and_what_to_do() {
     let graphml = |inner: &str| {
         format!("<graphml>\n<graph edgedefault=\"undirected\">\n{inner}\n</graph></graphml>")

@@ -446,6 +446,29 @@ fn what_a_refusal_offers_works() {
 }
 
 #[test]
+fn a_wide_table_without_a_header_is_refused_unless_columns_are_named() {
+    let absent = with_header(Header::Absent);
+    for (text, offer) in [
+        ("2024-01-01,ann,bob,3\n2024-01-02,bob,cyd,4\n", "--columns 2,3 --no-header"),
+        ("ann,bob,x,y\nbob,cyd,x,y\n", "--columns 1,2 --no-header"),
+        ("a,1,2,3,b\nb,2,3,4,c\n", "--no-header"),
+    ] {
+        let error = read_with(text, Format::Csv, &absent).unwrap_err();
+        assert!(error.contains(offer), "{text:?}: {error}");
+        let named = ReadOptions { header: Header::Absent, ..by_columns("1", "2") };
+        assert_eq!(read_with(text, Format::Csv, &named).unwrap().len(), 2, "{text:?}");
+    }
+    for (text, format) in [
+        ("ann,bob\nbob,cyd\n", Format::Csv),
+        ("ann,bob,1.5\nbob,cyd,2\n", Format::Csv),
+        ("1,2,5,1083\n2,3,1,1084\n", Format::Csv),
+        ("1 2 5 1083\n2 3 1 1084\n", Format::EdgeList),
+    ] {
+        assert_eq!(read_with(text, format, &absent).unwrap().len(), 2, "{text:?}");
+    }
+}
+
+#[test]
 fn columns_are_numbers_or_names() {
     let text = "day,amount,to,from\nmon,3,b,a\ntue,4,c,b\n";
     let edges = || Ok(owned(&[["a", "b"], ["b", "c"]]));

@@ -258,6 +258,55 @@ fn bytes_say_the_same_as_files() {
 }
 
 #[test]
+fn seeds_say_which_columns_were_read() {
+    let said = |name: &str, text: &str| {
+        let read = seeds(name, text, UnknownSeeds::Skip);
+        read.map(|read| read.summary.to_string()).map_err(|error| error.to_string())
+    };
+    for (name, text, expected) in [
+        ("s.txt", "cy 40\nann 7\n", "read 2 seeds: id = column 1, community = column 2; no header"),
+        ("s.txt", "cy\n", "read 1 seed: id = column 1, each a community; no header"),
+        (
+            "s.csv",
+            "club,since,member\nring,2020,cy\nring,2021,zoe\n",
+            "read 1 seed: id = \"member\", community = \"club\"; 1 other column ignored",
+        ),
+        (
+            "s.csv",
+            "id,cluster,strength,a,b\ncy,x,1,2,3\n",
+            "read 1 seed: id = \"id\", community = \"cluster\", strength = \"strength\"; 2 other columns ignored",
+        ),
+    ] {
+        assert_eq!(said(name, text).unwrap(), expected, "{text:?}");
+    }
+    for (name, text, part) in [
+        (
+            "s.txt",
+            "cy ring 1 more\n",
+            "s.txt:1: the row has 4 fields, and no header names them: `cy, ring, 1, more`",
+        ),
+        ("s.csv", "cy,ring\nann,ring,0.5\n", "s.csv:2: the row has 3 fields, and the first row 2"),
+        ("s.csv", "id,cluster\ncy,a,b\n", "s.csv:2: the row has 3 fields, and the header 2"),
+    ] {
+        let error = said(name, text).unwrap_err();
+        assert!(error.contains(part), "{text:?}: {error}");
+    }
+    assert!(said("s.txt", "cy ring 1 more\n").unwrap_err().contains("--seeds-columns 1,2"));
+    assert_eq!(
+        said("s.csv", "cy,ring,,\nann,ring,\n").unwrap().split(':').next(),
+        Some("read 2 seeds")
+    );
+}
+
+#[test]
+fn a_row_of_a_vertex_table_is_not_wider_than_its_header() {
+    let error = sentence(table("t.csv", "id,amount,age\nann,-2,1\nbob,1,000,3\ncy,0.5,7\n"));
+    assert!(error.contains("t.csv:3: the row has 4 fields, and the header 3"), "{error}");
+    let one = sentence(table("t.csv", "id,amount,age\nann,-2,1\nbob,1,3\n"));
+    assert!(one.contains("1 of 3 vertices has no row"), "{one}");
+}
+
+#[test]
 fn a_header_of_seeds_may_have_its_columns_anywhere() {
     let rows = |text: &str, columns: Option<[&str; 2]>| {
         let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use ripplet_graph::{
     Direction, Duplicates, EdgeTable, ExternalId, Graph, GraphBuilder, Names, SelfLoops, VertexIds,
 };
-use ripplet_io::write::{Communities, Naming, write_communities, write_graph};
+use ripplet_io::write::{
+    Communities, Naming, check_communities_or_graph, write_communities, write_graph,
+};
 use ripplet_io::{
     Format, IdKind, MembershipForm, ReadOptions, read_edges, read_labels, read_memberships, rg, rgz,
 };
@@ -374,6 +376,10 @@ fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
         let error = write_communities(&path, &ids, &Communities::of_all(labels), Naming::VertexId)
             .unwrap_err();
         assert!(error.to_string().contains(sentence), "{error}");
+    }
+    for name in ["c.mtx", "c.rg", "c"] {
+        let error = check_communities_or_graph(&folder.path().join(name), &ids).unwrap_err();
+        assert!(error.to_string().contains(".graphml, .gexf, .gml, .json or .dot"), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

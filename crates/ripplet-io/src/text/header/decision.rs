@@ -53,8 +53,11 @@ impl Sample<'_> {
                 self.check_no_lists()?;
                 match mark {
                     Some((ends, _)) => ends,
-                    None if options.header == Header::Absent => [0, 1],
-                    None => self.first_two()?,
+                    None if self.ends_known => [0, 1],
+                    None if options.header != Header::Absent => self.first_two()?,
+                    // Of three, the third is the weight.
+                    None if self.first.len() <= 3 => [0, 1],
+                    None => self.first_two().map_err(|why| format!("{why} --no-header"))?,
                 }
             }
         };
@@ -489,7 +492,10 @@ impl Sample<'_> {
             ignored: others.clone().count(),
             weight_ignored: weights.first().map(|&at| column(at)),
             weights_ignored: weights.len(),
-            graph_ignored: header && others.into_iter().any(|at| is_graph_name(&self.first[at])),
+            graph_ignored: others
+                .into_iter()
+                .find(|&at| header && is_graph_name(&self.first[at]))
+                .map(column),
             asides: self.asides(mark),
         }
     }

@@ -23,6 +23,8 @@ pub(in crate::text) struct Sample<'a> {
     pub(super) others: Vec<Vec<Field<'a>>>,
     /// Whether files of this kind have the ends of an edge in their first two columns by custom.
     pub(in crate::text) ends_first: bool,
+    /// Whether the first two columns are the ends of an edge, whatever they hold.
+    pub(in crate::text) ends_known: bool,
     /// The column of the table that this sample lacks, where it is that of graphs.
     pub(super) left_out: Option<usize>,
     /// Whether the first row has no name for the first column, which has the rows' own names, as R writes it: an
@@ -120,8 +122,9 @@ impl<'a> Sample<'a> {
 
     /// The sample of rows as fields; there is one at least.
     pub(in crate::text) fn new(first: Vec<Field<'a>>, others: Vec<Vec<Field<'a>>>) -> Sample<'a> {
-        let (ends_first, left_out, row_names) = (false, None, false);
-        Sample { first, others, ends_first, left_out, row_names, raw: Vec::new() }
+        let (ends_first, ends_known, left_out, row_names) = (false, false, None, false);
+        let raw = Vec::new();
+        Sample { first, others, ends_first, ends_known, left_out, row_names, raw }
     }
 
     /// The sample without a name that was put in before the first row, which is to be an edge.
