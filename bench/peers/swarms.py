@@ -26,7 +26,7 @@ PROGRAM = os.environ.get("RIPPLET_SWARMS", "target/release/swarms")
 """The binary: the environment's RIPPLET_SWARMS, or what `cargo build --release -p ripplet-bench` makes."""
 
 TOLERANCE = 1e-9
-"""A value must differ by less, of itself."""
+"""The largest relative difference of a value that is accepted."""
 
 BY_NAME = {
     "closeness": lambda graph, weights: graph.closeness(weights=weights, normalized=False),
@@ -42,7 +42,7 @@ MEASURES = [*BY_NAME, *(WEIGHED + name for name in BY_NAME)]
 
 
 def weight(low: int, high: int) -> float:
-    """Of the edge between two vertices of a graph; the data sets have none, and the binary makes the same."""
+    """Returns the weight of an edge. The data sets have none; the binary derives the same ones."""
     return 1.0 + (3 * low + 5 * high) % 7
 
 
@@ -110,7 +110,7 @@ class Igraph:
         for share, (_, of_share) in zip(self.shares, answers):
             for graph, of_graph in zip(share, of_share):
                 values[graph] = of_graph
-        # igraph has no closeness for a vertex that nobody reaches; for ripplet it is 0.
+        # igraph gives no closeness to a vertex that no other reaches; ripplet gives 0.
         flat = np.nan_to_num(np.concatenate([np.array(v, dtype=float) for v in values]))
         return max(seconds for seconds, _ in answers), flat
 
@@ -160,7 +160,7 @@ def time_all(folder: str, threads: int, repeat: int) -> Iterator[dict]:
 
 
 def check(measure: str, ours: np.ndarray, theirs: np.ndarray) -> None:
-    """ValueError where a value differs."""
+    """Raises ValueError if a value differs."""
     if ours.shape != theirs.shape:
         raise ValueError(f"{measure}: {len(ours)} values and {len(theirs)}")
     if not np.allclose(ours, theirs, rtol=TOLERANCE, atol=1e-12):

@@ -129,7 +129,7 @@ impl Browser {
         self.open_at(file, "");
     }
 
-    /// The same with what stands behind `#` in the address.
+    /// Opens a file at a fragment of its address, the part behind `#`.
     pub fn open_at(&mut self, file: &Path, fragment: &str) {
         self.call("Page.navigate", json!({"url": "about:blank"}));
         let hash = if fragment.is_empty() { String::new() } else { format!("#{fragment}") };
@@ -150,7 +150,7 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
-    /// The same as text.
+    /// Returns the value of an expression as text.
     pub fn text(&mut self, expression: &str) -> String {
         let value = self.value(expression);
         value.as_str().unwrap_or_else(|| panic!("{expression} is {value}")).into()

@@ -724,7 +724,7 @@ fn upload_heads<D: Device>(
     lists: &CompressedAdjacency,
     local: Range<usize>,
 ) -> Result<(), DeviceError> {
-    let refused = |error| refused("copying what tells where lists are", error);
+    let refused = |error| refused("copying the index of the lists", error);
     let its = blocks_of(&local);
     if its.is_empty() {
         return Ok(());

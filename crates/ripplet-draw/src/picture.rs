@@ -16,7 +16,7 @@ pub struct DrawOptions {
 }
 
 impl DrawOptions {
-    /// The largest number of communities: more cannot be told apart.
+    /// The largest number of communities: more cannot be distinguished.
     pub const MOST_COMMUNITIES: usize = 1000;
     /// The largest number of members of an opened community, for the same reason.
     pub const MOST_MEMBERS: usize = 500;
@@ -53,7 +53,7 @@ pub struct Picture<'a> {
     /// The links that are drawn, heaviest first.
     pub(crate) links: Vec<Link>,
     pub(crate) members: Vec<Members>,
-    /// What each community is called; its place by size, from 1, where nothing is said.
+    /// The name of each community, by default its rank by size, from 1.
     pub(crate) called: Vec<String>,
     /// A circle of equal size for each member.
     pub(crate) places: Vec<Vec<Circle>>,

@@ -11,12 +11,12 @@ use std::path::Path;
 const SIDE: f64 = 30.0;
 const TOP: f64 = 64.0;
 const LINE: f64 = 17.0;
-/// The width of a letter of a name, in units, at the size of `NAME`.
+/// The average width of a character, in units, at the font size `NAME`.
 const LETTER: f64 = 6.6;
 const NAME: f64 = 12.0;
 /// Names that a large circle has.
 const NAMES: usize = 3;
-/// A name is cut to this many letters and no fewer.
+/// The least number of characters to which a name is shortened.
 const LEGIBLE: usize = 6;
 /// The widest line between two communities.
 const WIDEST: f64 = 9.0;
@@ -175,7 +175,7 @@ fn lines_that_fit(names: &[String], radius: f64) -> Vec<String> {
     names.iter().take(lines).filter(is_legible).map(|name| shortened(name, letters)).collect()
 }
 
-/// A name of at most so many letters, with an ellipsis where it is cut.
+/// Shortens a name to at most `letters` characters, with an ellipsis.
 fn shortened(name: &str, letters: usize) -> String {
     match name.char_indices().nth(letters) {
         None => name.into(),
