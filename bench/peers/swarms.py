@@ -35,9 +35,9 @@ BY_NAME = {
     "edges": lambda graph, weights: graph.edge_betweenness(weights=weights),
 }
 
-WEIGHED = "weighed "
+WEIGHTED = "weighted "
 
-MEASURES = [*BY_NAME, *(WEIGHED + name for name in BY_NAME)]
+MEASURES = [*BY_NAME, *(WEIGHTED + name for name in BY_NAME)]
 """By hops, then by weights: those of the binary."""
 
 
@@ -121,8 +121,8 @@ def serve(pipe, graphs: list) -> None:
         graph.es["weight"] = [weight(*ends) for ends in edges]
     while True:
         measure = pipe.recv()
-        of = BY_NAME[measure.removeprefix(WEIGHED)]
-        weights = "weight" if measure.startswith(WEIGHED) else None
+        of = BY_NAME[measure.removeprefix(WEIGHTED)]
+        weights = "weight" if measure.startswith(WEIGHTED) else None
         pipe.send(timed(lambda: [of(graph, weights) for graph in built]))
 
 
