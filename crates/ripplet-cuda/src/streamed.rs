@@ -202,7 +202,7 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
     graph.vertices()
 }
 
-/// How lists that are not on the device come there.
+/// How lists in the host's memory reach the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Supply {
     /// Lists are pinned in the host's memory, where kernels read them.
