@@ -36,7 +36,7 @@ def measure(command):
 
 
 def wait_until_quiet(most, end):
-    """Returns when others keep at most so many cores busy for a second, or at the end of patience."""
+    """Waits until other processes keep at most `most` cores busy for a second, or until `end`."""
     while time.monotonic() < end:
         busy = busy_seconds()
         time.sleep(1)

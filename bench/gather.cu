@@ -1,4 +1,4 @@
-// What random reads of a label cost on a GPU: the ceiling of label propagation where no cache holds the labels.
+// Measures random reads of labels on a GPU: the ceiling of label propagation where no cache holds the labels.
 //
 //     nvcc -O3 -arch=sm_90 gather.cu -o gather && ./gather [bytes that the L2 fetches at least: 32, 64 or 128]
 //

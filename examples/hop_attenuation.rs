@@ -1,6 +1,6 @@
-//! A program of one's own, compiled with Rust: `cargo run --release --example hop_attenuation`.
+//! A user's program, compiled with Rust: `cargo run --release --example hop_attenuation`.
 //!
-//! The same file runs without a Rust compiler:
+//! ripplet also runs its file without a Rust compiler:
 //!
 //! ```text
 //! ripplet communities examples/graphs/pgp.graph -o communities.tsv \

@@ -1,4 +1,4 @@
-//! The variant of the guide, compiled.
+//! The variant of the guide `docs/your-own-variant.md`, compiled with Rust.
 
 use ripplet::graph::{EdgeTable, GraphBuilder, VertexIds};
 use ripplet::lp::hooks::label_program;

@@ -1,4 +1,4 @@
-// What can come over the bus: copies from the host's memory, and kernels that read it where it lies. `nvcc -O3 -arch=sm_90
+// Measures the bus: copies from the host's memory, and kernels that read it in place. `nvcc -O3 -arch=sm_90
 // link.cu -o link && ./link`. Prints a line of JSON for each kind of memory and of reading: the least of five.
 #include <cuda_runtime.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ template <class T> __global__ void read_all(const T* from, size_t count, uint32_
     if (mine == 0x12345678) *sum = mine;
 }
 
-// Of lists of `length` words that lie together, one in 16: as a phase reads them.
+// Reads one list in 16, of `length` consecutive words each, as a phase does.
 __global__ void read_lists(const uint32_t* from, size_t count, uint32_t length, uint32_t* sum) {
     uint32_t mine = 0;
     const size_t warps = (size_t)gridDim.x * blockDim.x / 32, warp = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;

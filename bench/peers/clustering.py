@@ -1,7 +1,7 @@
 """Local clustering coefficients: `ripplet lcc` beside NetworKit's and igraph's, on the same graph.
 
 Timed is the call that finds the coefficients of all vertices, of ripplet its `seconds.compute`: no
-reading, building or writing. NetworKit has two ways, a plain one and `turbo`, which orders the edges
+reading, building or writing. NetworKit has two methods, a plain one and `turbo`, which orders the edges
 by degree first; both run, and the table takes the faster. igraph has one thread, so ripplet runs
 with one as well as with all.
 
@@ -35,7 +35,7 @@ class Found:
 
 @dataclass
 class Method:
-    """A way to find the coefficients, on its own copy of a graph."""
+    """A method of computing the coefficients, with its own copy of the graph."""
 
     peer: str
     version: str
@@ -118,7 +118,7 @@ def time_all(graph: Graph, methods: list[Method], repeat: int) -> Iterator[dict]
 
 
 def difference(method: Method, values: np.ndarray, expected: np.ndarray) -> float:
-    """The largest difference of two values; ValueError where it is too large, or not a number."""
+    """Returns the largest difference of two values; raises ValueError if it is too large or NaN."""
     who = f"{method.peer} {method.variant}, {method.threads} threads"
     if values.shape != expected.shape:
         raise ValueError(f"{who}: {len(values)} coefficients instead of {len(expected)}")

@@ -27,7 +27,7 @@ def describe() -> dict:
 
 
 SHORTEST_WINDOW = 0.5
-"""Seconds: processor time is counted in ticks of 10 ms, so shorter windows tell nothing."""
+"""Seconds. Processor time is counted in ticks of 10 ms, so shorter windows are meaningless."""
 
 
 class Neighbours:

@@ -82,7 +82,7 @@ class Benchmark:
             room.append(int(power_law(draw, np.arange(self.sizes[0], self.sizes[1] + 1), 1, 1)[0]))
         sizes, free = np.array(room), np.array(room)
         of: list[list[int]] = [[] for _ in range(self.vertices)]
-        # Who needs the largest communities chooses first.
+        # Vertices that need the largest communities choose first.
         for vertex in sorted(range(self.vertices), key=lambda v: -inner[v]):
             for _ in range(count[vertex]):
                 fits = (free > 0) & (sizes > inner[vertex])
@@ -166,7 +166,7 @@ def ripplet(edges: np.ndarray, seed: int, threads: int, rounds: int | None = Non
 
 
 def cdlib(edges: np.ndarray, vertices: int, seed: int) -> dict:
-    # It says on standard output what else could be installed.
+    # cdlib prints hints about optional packages on standard output.
     with contextlib.redirect_stdout(io.StringIO()):
         import cdlib
         from cdlib.algorithms import slpa

@@ -1,4 +1,4 @@
-"""Who can be asked to run, by the name that `--peers` takes."""
+"""The peers, by the names that `--peers` takes."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""One judge for everybody: modularity and normalized mutual information, in numpy.
+"""Scores for all peers alike: modularity and normalized mutual information, in numpy.
 
 Every peer's labels, and ripplet's, are scored by these few lines, so that no difference in a table
 comes from two definitions. `self_test` holds them against networkx and scikit-learn.

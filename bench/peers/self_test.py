@@ -1,4 +1,4 @@
-"""Checks the judge against networkx and scikit-learn, and what else could make a table wrong."""
+"""Checks the scores against networkx and scikit-learn, and everything else that could make a table wrong."""
 
 import sys
 import tempfile

@@ -26,7 +26,7 @@ PROGRAM = os.environ.get("RIPPLET_SWARMS", "target/release/swarms")
 """The binary: the environment's RIPPLET_SWARMS, or what `cargo build --release -p ripplet-bench` makes."""
 
 TOLERANCE = 1e-9
-"""A value must differ by less, of itself."""
+"""The largest relative difference of a value that is accepted."""
 
 BY_NAME = {
     "closeness": lambda graph, weights: graph.closeness(weights=weights, normalized=False),
@@ -35,14 +35,14 @@ BY_NAME = {
     "edges": lambda graph, weights: graph.edge_betweenness(weights=weights),
 }
 
-WEIGHED = "weighed "
+WEIGHTED = "weighted "
 
-MEASURES = [*BY_NAME, *(WEIGHED + name for name in BY_NAME)]
+MEASURES = [*BY_NAME, *(WEIGHTED + name for name in BY_NAME)]
 """By hops, then by weights: those of the binary."""
 
 
 def weight(low: int, high: int) -> float:
-    """Of the edge between two vertices of a graph; the data sets have none, and the binary makes the same."""
+    """Returns the weight of an edge. The data sets have none; the binary derives the same ones."""
     return 1.0 + (3 * low + 5 * high) % 7
 
 
@@ -110,7 +110,7 @@ class Igraph:
         for share, (_, of_share) in zip(self.shares, answers):
             for graph, of_graph in zip(share, of_share):
                 values[graph] = of_graph
-        # igraph has no closeness for a vertex that nobody reaches; for ripplet it is 0.
+        # igraph gives no closeness to a vertex that no other reaches; ripplet gives 0.
         flat = np.nan_to_num(np.concatenate([np.array(v, dtype=float) for v in values]))
         return max(seconds for seconds, _ in answers), flat
 
@@ -121,8 +121,8 @@ def serve(pipe, graphs: list) -> None:
         graph.es["weight"] = [weight(*ends) for ends in edges]
     while True:
         measure = pipe.recv()
-        of = BY_NAME[measure.removeprefix(WEIGHED)]
-        weights = "weight" if measure.startswith(WEIGHED) else None
+        of = BY_NAME[measure.removeprefix(WEIGHTED)]
+        weights = "weight" if measure.startswith(WEIGHTED) else None
         pipe.send(timed(lambda: [of(graph, weights) for graph in built]))
 
 
@@ -160,7 +160,7 @@ def time_all(folder: str, threads: int, repeat: int) -> Iterator[dict]:
 
 
 def check(measure: str, ours: np.ndarray, theirs: np.ndarray) -> None:
-    """ValueError where a value differs."""
+    """Raises ValueError if a value differs."""
     if ours.shape != theirs.shape:
         raise ValueError(f"{measure}: {len(ours)} values and {len(theirs)}")
     if not np.allclose(ours, theirs, rtol=TOLERANCE, atol=1e-12):

@@ -89,7 +89,7 @@ def table_of_runs(graph: str, groups: dict) -> str:
 
 
 def table_of_memory(graph: str, groups: dict) -> str:
-    """Bytes a vertex beside the graph, of the runs that tell: as planned, and as the process had."""
+    """Bytes per vertex beside the graph, planned and measured, of the runs that have them."""
     rows = [
         f"{graph}\n",
         "| run | threads | graph, MB | planned beside it, bytes a vertex | measured, bytes a vertex |",
@@ -125,7 +125,7 @@ def table_of_reads(file_name: str, groups: dict) -> str:
 
 
 def table_of_clustering(graphs: dict) -> str:
-    """A row for each graph: who took how long, and how many times ripplet's with as many threads.
+    """A row for each graph: the time of each peer, and how many times ripplet's with as many threads.
 
     Of a library's variants the fastest on the graph stands for it, and is named. The last column is
     the aim's: the fastest library beside ripplet with all threads.

@@ -1,4 +1,4 @@
-//! What a benchmark is called with: words in their places, `--name value` and `--name`.
+//! Command-line arguments of a benchmark: positional words, `--name value` and `--name`.
 
 use crate::Result;
 use std::fmt::Display;
@@ -8,31 +8,31 @@ use std::str::FromStr;
 pub struct Arguments(Vec<String>);
 
 impl Arguments {
-    /// Those of this process.
+    /// Returns the arguments of this process.
     pub fn of_process() -> Arguments {
         Arguments(std::env::args().skip(1).collect())
     }
 
-    /// All of them, as they were written.
+    /// Returns all arguments, as they were written.
     pub fn words(&self) -> &[String] {
         &self.0
     }
 
-    /// The values behind a name, each time that it is there.
+    /// Returns the values of a repeatable option, in order.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         let pairs = self.0.windows(2).filter(move |pair| pair[0] == name);
         pairs.map(|pair| &*pair[1])
     }
 
-    /// The value behind a name: the last, as a call that adds one to another's means it.
+    /// Returns the value of an option. The last one counts, so that a script can append its own.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.all(name).last()
     }
 
-    /// The value behind a name, or nothing where the name is not there.
+    /// Returns the parsed value of an option, or `None` if the option is absent.
     ///
     /// # Errors
-    /// Where it is no such value.
+    /// If the value does not parse.
     pub fn asked<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>> {
         let value = self
             .option(name)
@@ -40,15 +40,15 @@ impl Arguments {
         Ok(value.transpose()?)
     }
 
-    /// The value behind a name, or `otherwise`.
+    /// Returns the parsed value of an option, or `otherwise` if the option is absent.
     ///
     /// # Errors
-    /// Where it is no such value.
+    /// If the value does not parse.
     pub fn or<T: FromStr<Err: Display>>(&self, name: &str, otherwise: T) -> Result<T> {
         Ok(self.asked(name)?.unwrap_or(otherwise))
     }
 
-    /// Whether a name is there.
+    /// Returns whether a flag is present.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|argument| argument == name)
     }

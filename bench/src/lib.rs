@@ -1,4 +1,4 @@
-//! What benchmarks share: how they are called, and graphs to run on, of files and of the generated families.
+//! Shared code of the benchmarks: arguments, and graphs from files and from the generated families.
 
 mod arguments;
 
@@ -10,16 +10,16 @@ use ripplet_io::{Format, MembershipForm, ReadOptions, read_edges, read_membershi
 use std::error::Error;
 use std::path::Path;
 
-/// What a benchmark comes to.
+/// Result of a benchmark.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A graph to run on, and the communities that are known of it.
+/// A graph with its known communities, if there are any.
 pub struct Case {
-    /// What it is called.
+    /// The name in the output.
     pub name: String,
     /// The graph.
     pub graph: Graph,
-    /// Each vertex's community.
+    /// The known community of each vertex.
     pub truth: Option<Vec<u32>>,
 }
 
@@ -27,7 +27,7 @@ impl Case {
     /// Reads `FILE` or `FILE=TRUTH`: any edge list that ripplet reads, and `id community` lines.
     ///
     /// # Errors
-    /// Where a file cannot be read.
+    /// If a file cannot be read.
     pub fn read(argument: &str) -> Result<Case> {
         let (file, truth) = match argument.split_once('=') {
             Some((file, truth)) => (Path::new(file), Some(Path::new(truth))),
@@ -46,7 +46,7 @@ impl Case {
     }
 }
 
-/// The community of each vertex by a file with a line `id community` for each.
+/// Returns the community of each vertex, from a file with a line `id community` per vertex.
 fn communities(path: &Path, ids: &VertexIds) -> Result<Vec<u32>> {
     let options = ReadOptions { format: Some(Format::EdgeList), ..ReadOptions::default() };
     let read = read_memberships(path, MembershipForm::Rows, &options, ids)?;
@@ -63,7 +63,7 @@ fn communities(path: &Path, ids: &VertexIds) -> Result<Vec<u32>> {
 /// Adds the generated families, of 2^scale vertices.
 ///
 /// # Errors
-/// Where they do not fit into memory.
+/// If they do not fit in memory.
 pub fn generated(scale: u32, cases: &mut Vec<Case>) -> Result<()> {
     let vertices = 1 << scale;
     for mixing in [0.3, 0.5] {
@@ -79,10 +79,10 @@ pub fn generated(scale: u32, cases: &mut Vec<Case>) -> Result<()> {
     Ok(())
 }
 
-/// The edges of a generated family, by its name: web, social, rmat or road, of 2^scale vertices.
+/// Returns the edges of a generated family (`web`, `social`, `rmat` or `road`) of 2^scale vertices.
 ///
 /// # Errors
-/// Where there is no such family, or it does not fit into memory.
+/// If there is no such family, or it does not fit in memory.
 pub fn family(name: &str, scale: u32) -> Result<EdgeTable> {
     Ok(match name {
         "web" => Web::new(scale).generate()?,

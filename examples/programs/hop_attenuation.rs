@@ -46,7 +46,7 @@ mod hop_attenuation {
         }
 
         fn update_vertex(&self, v: &mut VertexMut, label: Label, _score: u64) -> Label {
-            // Keeping a label costs nothing, or it would wear away where nobody moves.
+            // Keeping a label costs nothing. Otherwise strengths would fall although no label changes.
             let cost = if label == v.label { 0.0 } else { self.attenuation };
             v.set_strength((v.carried() - cost).max(0.0));
             label

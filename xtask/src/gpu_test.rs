@@ -1,5 +1,5 @@
-//! The conformance suite as one binary, to be carried to a machine with a GPU: there it needs a
-//! driver and NVRTC, and no Rust, no C++ compiler and no repository.
+//! Packs the conformance suite as one binary for a machine with a GPU. It needs a driver and NVRTC
+//! there, but no Rust, no C++ compiler and no repository.
 
 use crate::{USAGE, root, run};
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 const SCRIPT: &str = include_str!("gpu_test.sh");
 
-/// Makes the folder; with `--run` first, runs its script with the arguments behind.
+/// Makes the folder; if the first argument is `--run`, runs its script with the other arguments.
 pub fn gpu_test(arguments: &[String]) -> Result<(), String> {
     let script_arguments = match arguments.split_first() {
         None => None,
@@ -19,7 +19,7 @@ pub fn gpu_test(arguments: &[String]) -> Result<(), String> {
     let folder = target_of(&suite)?.join("gpu-test");
     let at = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(&folder).map_err(at)?;
-    // Not written in place: whoever still runs the one that is there would stop it.
+    // Not written in place, which fails if the existing file is running (ETXTBSY).
     fs::copy(&suite, folder.join("suite.new")).map_err(at)?;
     fs::rename(folder.join("suite.new"), folder.join("suite")).map_err(at)?;
     let script = folder.join("run.sh");
@@ -32,7 +32,7 @@ pub fn gpu_test(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// Builds the suite, and returns where it is.
+/// Builds the suite and returns its path.
 fn build() -> Result<PathBuf, String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["test", "--no-run", "--locked", "--profile", "carried"]);
@@ -48,13 +48,13 @@ fn build() -> Result<PathBuf, String> {
     executable.ok_or_else(|| format!("{cargo:?} names no executable: {messages}"))
 }
 
-/// The executable that a message of cargo names.
+/// Returns the executable that a message of cargo names.
 fn executable(message: &str) -> Option<PathBuf> {
     let message: serde_json::Value = serde_json::from_str(message).ok()?;
     message["executable"].as_str().map(PathBuf::from)
 }
 
-/// The folder that cargo builds in, wherever that is: an executable is in `PROFILE/deps` of it.
+/// Returns cargo's target folder: an executable is in its `PROFILE/deps`.
 fn target_of(executable: &Path) -> Result<&Path, String> {
     let target = executable.ancestors().nth(3);
     target.ok_or_else(|| format!("{} is in no folder of cargo's", executable.display()))

@@ -1,4 +1,4 @@
-//! The project's own chores, beside what `cargo test` does: `cargo xtask fuzz`, `cargo xtask soak`,
+//! Chores that `cargo test` does not cover: `cargo xtask fuzz`, `cargo xtask soak`,
 //! `cargo xtask deny`, `cargo xtask gpu-test`.
 
 mod gpu_test;
@@ -48,7 +48,7 @@ fn fuzz(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Every file in `fuzz/fuzz_targets` is a target.
+/// Lists the fuzz targets: the files of `fuzz/fuzz_targets`.
 fn all_targets() -> Result<Vec<String>, String> {
     let folder = root().join("fuzz/fuzz_targets");
     let entries = folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -69,7 +69,7 @@ fn soak(arguments: &[String]) -> Result<(), String> {
         .env("PROPTEST_CASES", cases.to_string()))
 }
 
-/// The value of a numeric option, and the arguments that are left.
+/// Returns the value of a numeric option, and the other arguments.
 fn number_option(
     arguments: &[String],
     name: &str,

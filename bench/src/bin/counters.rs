@@ -1,15 +1,15 @@
-//! What sketches cost and bring, graph by graph: what `docs/sketches.md` recommends by.
+//! Compares counters (exact and sketches) on each graph: time, memory and quality. `docs/sketches.md` rests on it.
 //!
 //! ```text
 //! cargo run --release -p ripplet-bench --bin counters -- [--scale S] [--turns N] [--schedule NAME] [FILE[=TRUTH]…]
 //! ```
 //!
-//! Each turn runs `lpa` by every counter, one after the other, and the presets; seconds are those of the
-//! rounds, medians over the turns, and so are the ratios to the exact counter of the same turn.
-//! Modularity and NMI are means over the turns, whose seeds differ; `same` is the NMI of a counter's
-//! communities with those of the exact one. Bytes are the plan's beside the graph, a vertex. A FILE is
-//! any edge list that ripplet reads, its TRUTH a file of `id community` lines; generated graphs of
-//! 2^S vertices come behind.
+//! Each repetition runs `lpa` with every counter, one after the other, and the presets. Seconds are those of
+//! the rounds, as medians over the repetitions, like the ratios to the exact counter of the same repetition.
+//! Modularity and NMI are means over the repetitions, whose seeds differ. `same` is the NMI of a counter's
+//! communities with those of the exact counter. Bytes are per vertex, as planned, without the graph. A FILE
+//! is any edge list that ripplet reads, its TRUTH a file of `id community` lines. Generated graphs of
+//! 2^S vertices follow the files.
 
 use ripplet_bench::{Case, Result, generated};
 use ripplet_lp::cpu::CpuExecutor;
@@ -30,7 +30,7 @@ const COUNTERS: [&str; 10] = [
     "bm:single",
 ];
 
-/// A way to count, and how it did.
+/// A counter with its settings and results.
 struct Row {
     name: String,
     program: Lpa,

@@ -1,4 +1,4 @@
-//! What hooks cost: `lpa` through the hooks beside the same loop written by hand without them.
+//! Measures the cost of hooks: `lpa` through the hooks beside the same loop written by hand without them.
 //!
 //! ```text
 //! cargo run --release -p ripplet-bench --bin hooks_cost -- [--vertices N] [--edges N] [--repeat N]
@@ -11,10 +11,10 @@
 //! label. `lean` is the same text compiled for less: one shard, undirected, unweighted, all vertices
 //! labelled. Both must give the engine's labels.
 //!
-//! All run in turns, each on a thread of its own, and a line has the CPU seconds of a turn (Linux
-//! only; they tell something also on a machine that does other work) and the engine's ratios to
-//! the others. With `--only` one of them runs `--repeat` times and nothing is timed: for counting
-//! instructions, which are those of two repetitions less those of one:
+//! The three alternate, each on its own thread. A line has the CPU seconds of a repetition (Linux
+//! only; they are meaningful on a busy machine, too) and the engine's ratios to the others. With
+//! `--only`, one of them runs `--repeat` times without timing, to count instructions. These are the
+//! count of two repetitions less the count of one:
 //!
 //! ```text
 //! valgrind --tool=callgrind hooks_cost --only hand --repeat 2
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// The ways to run.
+/// The graph and what runs on it.
 struct Runs {
     graph: Graph,
     executor: CpuExecutor,
@@ -88,7 +88,7 @@ impl Runs {
         let (mut to_hand, mut to_lean) = (Vec::new(), Vec::new());
         for turn in 0..turns {
             let mut seconds = [0.0; 3];
-            // Each turn begins with another one, so that nobody always comes after the same.
+            // The order rotates, so that each runs after each other one equally often.
             for which in (0..3).map(|step| (turn + step) % 3) {
                 let (labels, spent) = timed(|| match which {
                     0 => self.engine(),
@@ -119,7 +119,7 @@ fn spread(mut ratios: Vec<f64>) -> String {
     }
 }
 
-/// What `run` gives, and the CPU seconds that it took.
+/// Returns the result of `run` and its CPU seconds.
 fn timed<T>(run: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let before = cpu_seconds()?;
     let given = run()?;

@@ -1,8 +1,10 @@
-//! Prints the text that is compiled for a program on a small graph: `cargo run -p ripplet-bench --bin
-//! kernel_text -- lpa phased mg:8`, with `plain` or `compressed` behind that for the
-//! lists, and `streamed` where they are not all on the device (else `whole`), and `ranked` where devices share them, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
-//! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm distances`, `-- swarm betweenness directed`,
-//! `-- swarm edges undirected weighted` for graphs of a batch. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
+//! Prints the kernel source that is compiled for a program on a small graph, to read it or for
+//! `nvcc -cubin -arch=sm_90 -Xptxas -v`: `cargo run -p ripplet-bench --bin kernel_text -- lpa phased mg:8`.
+//!
+//! Behind that, `plain` or `compressed` selects the lists, `streamed` lists that are not all on the device (else
+//! `whole`), and `ranked` several devices. `-- lcc` and `-- lcc directed` are the clustering coefficient. `-- swarm`,
+//! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm distances`, `-- swarm betweenness directed` and
+//! `-- swarm edges undirected weighted` are the measures of a batch.
 
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;

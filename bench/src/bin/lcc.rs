@@ -1,4 +1,4 @@
-//! The local clustering coefficient beside two plain ways to count triangles, in turns.
+//! Times the local clustering coefficient beside two plain methods of counting triangles, alternating.
 //!
 //! ```text
 //! cargo run --release -p ripplet-bench --bin lcc -- [--scale S] [--turns N] [--threads N] [--directed] [--only NAME] [FILE…]
@@ -24,7 +24,7 @@ use ripplet_generate::{Planted, Rmat, Road, Social, Web};
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, VertexIds};
 use std::time::Instant;
 
-/// Ranks that a thread takes at a time in the plain ways.
+/// Ranks that a thread takes at a time in the plain methods.
 const RANKS: usize = 64;
 
 fn main() -> Result<()> {

@@ -1,10 +1,10 @@
 //! Measures what compressed lists cost on a GPU beside plain ones: `measure_compressed web 22 [--runs]`, for web,
 //! social, rmat, road. Prints a line of JSON for each.
 //!
-//! Without `--runs`, of reading: the least of ten launches of summing up neighbours, or their labels, with lists of so
-//! many neighbours or more read by a whole warp; and of decoding all lists to memory. With it, of label
-//! propagation: rounds on either kind of lists, and whether they end with the same labels. What decoding first and
-//! then running would take (the paper's CGLP) is a round on plain lists and the decoding.
+//! Without `--runs`, it times reading: kernels that sum the neighbours or their labels, for several degrees from which a
+//! whole warp reads a list, and kernels that decode all lists to memory. Each time is the least of ten launches. With
+//! `--runs`, it times rounds of label propagation on both kinds of lists, and compares their labels. Decoding first
+//! (the paper's CGLP) would take the decoding and a round on plain lists.
 
 use ripplet_bench::{Result, family};
 use ripplet_cuda::compressed::{DeviceLists, Lists};
@@ -16,10 +16,10 @@ use ripplet_lp::programs::{Cdlp, Lpa};
 use ripplet_lp::{Executor, Outcome, Program, Schedule, Settings, Stop};
 use serde_json::json;
 
-/// From which length on a warp reads a list.
+/// Least lengths of lists that a warp reads.
 const LONG_FROM: [u32; 6] = [0, 8, 16, 32, 64, 256];
 
-/// Runs of which the median is told.
+/// Runs per median.
 const RUNS: usize = 5;
 
 fn main() -> Result<()> {
@@ -106,7 +106,7 @@ fn runs(
     Ok(())
 }
 
-/// Runs in turns on both kinds of lists.
+/// Alternates runs on both kinds of lists.
 fn measure<P: Program>(
     executor: &DeviceExecutor<CudaDevice>,
     views: [GraphView<'_>; 2],

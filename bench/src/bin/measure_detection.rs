@@ -1,7 +1,7 @@
-//! What detection takes on a window of generated transactions: `measure_detection [--transactions N] [--days N] [--known F]
-//! [--device cpu|cuda] [--threads N] [--no-closure] [--repeat N]`. The graph is that of so many transactions of the first
-//! so many days, weighed by their number. Prints lines of JSON: the graph, the plan, seconds of each step beside the
-//! memory's high-water mark, and what was found; labels spread so many times.
+//! Measures detection on a window of generated transactions: `measure_detection [--transactions N] [--days N] [--known F]
+//! [--device cpu|cuda] [--threads N] [--no-closure] [--repeat N]`. The graph has N transactions of the
+//! first `--days` days; an edge's weight is its number of transactions. Prints lines of JSON: the graph, the plan, the
+//! seconds of each step beside the peak memory, and the result. Label propagation runs `--repeat` times.
 
 use ripplet_bench::{Arguments, Result};
 use ripplet_cuda::device::Device;
@@ -124,7 +124,7 @@ fn measure<E: Executor>(
     Ok(())
 }
 
-/// The most memory that the process had, where the system tells.
+/// Returns the peak memory of the process in bytes, if the system has it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

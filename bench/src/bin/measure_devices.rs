@@ -1,11 +1,11 @@
 //! Measures label propagation on several GPUs beside one of them: `measure_devices web 25 [--devices 0,1]
 //! [--program lpa|cdlp] [--schedule phased|sync|async] [--way direct|nccl|copies]… [--runs 3] [--compressed]
-//! [--share F]`, for web, social, rmat, road. With a share, each GPU has so much of the memory that its part of the graph
-//! takes: other lists stay in the host's.
+//! [--share F]`, for web, social, rmat, road. With a share, each GPU has memory for that share of
+//! its part of the graph; the other lists stay in the host's memory.
 //!
-//! Prints a line of JSON for the first GPU alone, and one for all of them by each way that is named, or by the best
-//! that there is. `seconds` are those of the rounds of each run, and `seconds_a_round` those of the quickest run;
-//! `arcs_a_second` are arcs counted. Ends with an error where labels are not those of one GPU, but for `async`.
+//! Prints a line of JSON for the first GPU alone, and one for all of them with each transport named by `--way`,
+//! or with the default transport. `seconds` are of the rounds of each run, `seconds_a_round` of the fastest run;
+//! `arcs_a_second` are arcs counted. Fails if the labels differ from those of one GPU, except under `async`.
 
 use ripplet_bench::{Arguments, Result, family};
 use ripplet_cuda::device::Device;
@@ -18,14 +18,14 @@ use ripplet_lp::{Executor, Outcome, Plan, Program, Schedule, Settings, Stop};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// What was asked for, beside the graph.
+/// The options, except the graph's.
 struct Asked {
     numbers: Vec<usize>,
     ways: Vec<Option<TransportKind>>,
     settings: Settings,
     runs: usize,
     share: Option<f64>,
-    /// What is the same in each line.
+    /// Fields that are the same in each line.
     of: Value,
 }
 
@@ -117,7 +117,7 @@ impl Asked {
         Ok(())
     }
 
-    /// What each GPU may have, if that is less than what is free.
+    /// The memory limit of each GPU, if it is less than what is free.
     fn limit(&self, plans: &[Plan]) -> Option<u64> {
         let beside = |plan: &Plan| plan.total_device() - plan.graph_device;
         let limit =
@@ -165,7 +165,7 @@ impl Asked {
     }
 }
 
-/// Some runs: the seconds of each one's rounds, and the quickest.
+/// Repeated runs: the seconds of the rounds of each, and the fastest run.
 struct Measured {
     seconds: Vec<f64>,
     outcome: Outcome,

@@ -1,8 +1,8 @@
 //! Measures the clustering coefficient on a GPU: `measure_lcc rmat 22 [--check] [--directed]`, for web,
 //! social, rmat, road.
 //!
-//! Prints whole runs, the graph resident; each step for itself; and how long a thread an edge takes
-//! instead of the steps that count. `--check` compares the coefficients with the CPU's.
+//! Prints the times of whole runs with the graph on the GPU, of each step alone, and of one thread per
+//! edge in place of the counting steps. `--check` compares the coefficients with the CPU's.
 
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let found = last.ok_or("no run")?;
     println!("{} triangles, mean {:.6}", found.triangle_count, found.mean());
-    // The first one also makes everything ready.
+    // The first run also compiles and allocates.
     on_gpu.profile(&graph)?;
     let Profile { steps, by_edge, .. } = on_gpu.profile(&graph)?;
     for (name, seconds) in &steps {
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// When the stages began that are the algorithm's.
+/// Start times of the algorithm's stages.
 #[derive(Default)]
 struct Watch {
     listing: Option<Instant>,

@@ -1,12 +1,12 @@
-//! Measures label propagation on a graph that is not all in a GPU's memory: `measure_streamed web 22 [share…]`, for web,
-//! social, rmat, road. Prints a line of JSON for each run: plain and compressed lists, phased and synchronous, the whole
-//! graph on the device and with these shares of its bytes (a quarter by default) beside what must be there; and whether
-//! the labels are those of the whole graph. Each share is run twice: with lists pinned in the host's memory, and staged by
-//! the host as if they were in a file. Of the synchronous ones, the host's cores and the GPU are also measured at work at
-//! the same time, each on the whole graph: what sharing a round between them (GLP's hybrid mode) could bring at most.
+//! Measures label propagation on a graph larger than the GPU's memory: `measure_streamed web 22 [share…]`, for web,
+//! social, rmat, road. Prints a line of JSON for each run: plain and compressed lists, `phased` and `sync`, with the whole
+//! graph on the device, and with memory for these shares of its bytes (a quarter by default) beside a run's least. Each line
+//! says whether the labels are those of the whole graph. Each share runs twice: with lists pinned in the host's memory, and
+//! with lists staged by the host as if they were in a file. Under `sync`, the host's cores and the GPU also run at the
+//! same time, each on the whole graph. This bounds the gain of sharing a round between them (GLP's hybrid mode).
 //!
 //! `--storage plain`, `--schedule phased` and `--supply pinned` leave out the others, and sharing with the host's cores;
-//! `--ahead N`, once or more, says for how many phases lists are fetched together.
+//! `--ahead N`, once or more, is the number of phases whose lists are fetched together.
 
 use ripplet_bench::{Arguments, Result, family};
 use ripplet_cuda::lp::{Supply, Tuning};
@@ -20,7 +20,7 @@ use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Runs of which the one of the median time is told.
+/// Runs, of which the one of median time is printed.
 const RUNS: usize = 3;
 
 fn main() -> Result<()> {
@@ -77,7 +77,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What is measured of a graph and a program.
+/// The variants that are measured for a graph and a program.
 struct Ways<'a> {
     shares: &'a [f64],
     supplies: &'a [(Supply, &'static str)],
@@ -119,7 +119,7 @@ fn measure<P: Program>(
     Ok(())
 }
 
-/// Bytes of the device's memory for this share of the graph's, beside what must be there.
+/// Returns the device memory in bytes for this share of the graph, beside a run's least.
 fn budget(whole: &ripplet_lp::Plan, share: f64) -> u64 {
     whole.total_device() - whole.graph_device + (whole.graph_device as f64 * share) as u64
 }
@@ -141,7 +141,7 @@ fn beside(
     let gpu_alone = seconds(&on.run(view, &Cdlp, settings, &mut ())?);
     let is_over = AtomicBool::new(false);
     let (host_beside, gpu_beside) = std::thread::scope(|scope| {
-        // The GPU's runs until the host's is done, and the median of them.
+        // The GPU repeats its run until the host's is done; their median counts.
         let gpu = scope.spawn(|| -> std::result::Result<Vec<f64>, String> {
             let mut all = Vec::new();
             while !is_over.load(Ordering::Relaxed) || all.is_empty() {

@@ -2,13 +2,13 @@
 //! closeness|harmonic|summaries|reach|betweenness|edges|distances] [--vertices 1024] [--directed] [--weights]
 //! [--part 20000000] [--repeat 3] [--split 4] [--check] [--profile]`.
 //!
-//! The graphs are those of SwarmGraph's benchmark II (`generate::Swarm`), or with `--vertices` rings of
-//! so many with random chords, of weights from 1 to 16 with `--weights`, which are lengths then; or those of
-//! `--input BATCH`, undirected: a folder, a TU data set, a `.swarm`. They are asked part by part, of about `--part` edges each. Prints a line
-//! of JSON for each question: where the seconds of all parts went. `--check` compares all values with
-//! the CPU's, `--profile` prints a line for each size of team, and `--split` is `Tuning::split_over`.
-//! `--repeat` asks each part so often and counts the fastest, and `--question` asks one question alone,
-//! as `ncu` has it easier then.
+//! The graphs are those of SwarmGraph's benchmark II (`generate::Swarm`). With `--vertices N` they are rings of
+//! N vertices with random chords; `--weights` adds weights from 1 to 16, which are lengths. With `--input BATCH`
+//! they are those of a folder, a TU data set or a `.swarm`, undirected. A part has about `--part` edges.
+//!
+//! Prints a line of JSON for each measure: the seconds of each stage, over all parts. `--check` compares all
+//! values with the CPU's, `--profile` prints a line for each size of team, and `--split` is `Tuning::split_over`.
+//! `--repeat N` runs each part N times and takes the fastest. `--question` runs one measure alone, for `ncu`.
 
 use ripplet::analytics::Lengths;
 use ripplet::analytics::apsp::{distances_of_batch, reach_of_batch, summary_of_batch};
@@ -27,7 +27,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// All questions but the distances of all pairs, which are asked of by name alone: they are the square of vertices.
+/// All measures except the distances of all pairs, whose number is quadratic: these run only if named.
 fn questions(lengths: Lengths) -> [(&'static str, Question); 7] {
     let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
     [
@@ -41,7 +41,7 @@ fn questions(lengths: Lengths) -> [(&'static str, Question); 7] {
     ]
 }
 
-/// What is measured, as the command line has it.
+/// The options of the command line.
 struct Options {
     graphs: u64,
     question: Option<String>,
@@ -123,7 +123,7 @@ impl Options {
     }
 }
 
-/// What a part is made of.
+/// Where the graphs of a part come from.
 enum Part {
     Read(BatchPart),
     OfSwarm(u64, std::ops::Range<u64>),
@@ -272,7 +272,7 @@ fn ask(
     })
 }
 
-/// How many values differ from the CPU's.
+/// Returns the number of values that differ from the CPU's.
 fn check(
     swarm: &mut DeviceSwarm<CudaDevice>,
     graphs: BatchSlice<'_>,

@@ -1,7 +1,7 @@
 //! Measures label propagation on a generated graph of transactions on a GPU: `measure_transactions DAYS [--scale F] [--storage
 //! plain|compressed] [--schedules phased,async,sync] [--rounds N]`. The graph is drawn on all cores, shard by shard; with
-//! compressed lists it is never in memory as a whole. Prints lines of JSON: the graph, the plan beside what the GPU had less
-//! of while the run lasted, and each round.
+//! compressed lists it is never in memory as a whole. Prints lines of JSON: the graph, the planned memory beside the
+//! GPU memory that the run took, and each round.
 
 use ripplet_bench::{Arguments, Result};
 use ripplet_cuda::device::Device;
@@ -102,7 +102,7 @@ fn run(
     Ok(())
 }
 
-/// The least that is free while rounds are done.
+/// The least free memory during the rounds.
 struct Watch {
     device: CudaDevice,
     least: u64,

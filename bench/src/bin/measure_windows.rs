@@ -1,9 +1,9 @@
-//! What a slide of a window costs beside a rebuild: `measure_windows [--transactions N] [--window DAYS] [--slides N]
-//! [--weight RULE]`. Transactions are those that `ripplet generate transactions` draws, numbered as they are first seen, so many in a
-//! window of so many days; each slide is a day. Prints lines of JSON: the windows, and of each slide the seconds for the
-//! day's run and for the merge, beside those for a rebuild of the same window by merging its runs, and by the graph
-//! builder from its transactions; their arrays are compared. With `--labels`, also the rounds of label propagation that
-//! begins anew, beside those that begin where labels were in the window before, with 10 % of the rings' buyers known.
+//! Measures a slide of a window beside a rebuild: `measure_windows [--transactions N] [--window DAYS] [--slides N]
+//! [--weight RULE]`. A window of `--window` days has N transactions of `ripplet generate transactions`; vertices are numbered
+//! as they are first seen. Each slide is a day. Prints lines of JSON: the windows, and for each slide the seconds of
+//! sorting the day and of merging it, beside two rebuilds of the same window: by merging its days, and by the graph
+//! builder from its transactions. Their arrays are compared. With `--labels`, it also compares the rounds of label
+//! propagation from the start with those from the labels of the window before, with 10 % of the rings' buyers known.
 
 use ripplet_bench::{Arguments, Result};
 use ripplet_fraud::days::{Deal, Run};
@@ -21,7 +21,7 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Thousands of millions of transactions of the first 30 days, at scale 1.
+/// Transactions of the first 30 days at scale 1, in units of 10^9.
 const OF_30_DAYS: f64 = 4.3e9;
 /// The share of the rings' buyers that are known.
 const KNOWN: f64 = 0.1;

@@ -1,11 +1,10 @@
-//! How fast an edge list of 10 million edges is read, with one thread and with two, beside the
+//! Times reading an edge list of 10 million edges, with one thread and with two, beside the
 //! ceiling: the time to read the same bytes and count their lines.
 //!
 //! `cargo run --release -p ripplet-bench --bin read_text`
 //!
-//! A figure is megabytes of text a second, by the fastest of five times; `of CPU` divides by the
-//! time that all cores spent (Linux only), and so is a core's speed also on a machine that does
-//! other work.
+//! A figure is megabytes of text per second, by the fastest of five runs. `of CPU` divides by the
+//! time of all cores (Linux only): it is the speed of a core, also on a busy machine.
 
 use ripplet_io::{IdKind, ReadOptions, read_edges};
 use std::fmt::Write as _;
@@ -47,7 +46,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Writes random edges in the way that the file's name says; answers the bytes of its text.
+/// Writes random edges in the format of the file's name; returns the size of the text in bytes.
 fn write(path: &Path) -> Outcome<usize> {
     let file = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

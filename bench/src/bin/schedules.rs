@@ -1,4 +1,4 @@
-//! Quality and scans of the schedules, graph by graph: what the default was chosen by.
+//! Compares quality and scans of the schedules on each graph; the default was chosen by these figures.
 //!
 //! ```text
 //! cargo run --release -p ripplet-bench --bin schedules -- [--scale S] [--seeds N] [SCHEDULE…] [FILE[=TRUTH]…]

@@ -5,10 +5,10 @@
 //! cargo run --release -p ripplet-bench --bin swarms -- [--threads N] [--repeat N] [--values OUT] FOLDER…
 //! ```
 //!
-//! Timed is the call alone: no reading, building or writing. Runs of the measures take turns. With
-//! `--values` those of the last run go to `OUT/MEASURE.f64`, as the machine has them.
+//! Only the call is timed, without reading, building or writing. Runs of the measures alternate. With
+//! `--values`, the values of the last run are written to `OUT/MEASURE.f64`, in the machine's byte order.
 //!
-//! The data sets have no weights. Those of the weighed measures are made of an edge's ends, as [`weight`] has it.
+//! The data sets have no weights. For the weighted measures, [`weight`] derives them from an edge's ends.
 
 use ripplet_analytics::Lengths;
 use ripplet_analytics::betweenness::betweenness_of_batch;
@@ -21,7 +21,7 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
 
-/// What is measured, by name: by hops, then by weights.
+/// Names of the measures: by hops, then by weights.
 const MEASURES: [&str; 8] = [
     "closeness",
     "harmonic",
@@ -76,8 +76,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The weight of the edge between two vertices of a graph, the lower of which is the first: an integer from 1
-/// on, so that many ways are as long as others.
+/// Returns the weight of the edge between two vertices of a graph, the smaller one first: a small positive
+/// integer, so that many paths have equal length.
 fn weight(from: u32, to: u32) -> f64 {
     1.0 + f64::from((3 * from + 5 * to) % 7)
 }

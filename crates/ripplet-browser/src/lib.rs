@@ -11,10 +11,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Where it is set, tests that find no browser fail.
+/// Environment variable; if it is set, tests fail without a browser.
 const REQUIRED: &str = "RIPPLET_REQUIRE_BROWSER";
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-/// A clean machine of two cores that builds meanwhile starts a browser in some seconds.
+/// Time limit: a busy machine of two cores starts a browser in some seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser with a page.
@@ -24,12 +24,12 @@ pub struct Browser {
     answers: Receiver<Value>,
     session: String,
     next: u64,
-    /// What the page reported since it was asked last.
+    /// Events of the page since the last read.
     events: VecDeque<Value>,
     _profile: tempfile::TempDir,
 }
 
-/// The browser to test with: `RIPPLET_BROWSER`, or the first of the usual names that is on the path.
+/// Returns the browser for tests: `RIPPLET_BROWSER`, or the first of the usual names on the path.
 fn find() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("RIPPLET_BROWSER") {
         return Some(named.into());
@@ -40,7 +40,7 @@ fn find() -> Option<PathBuf> {
     candidates.into_iter().find(|file| file.is_file())
 }
 
-/// A browser, or nothing, with a word about it, where there is none and none is required.
+/// Starts a browser. If there is none and none is required, prints a note and returns `None`.
 pub fn start() -> Option<Browser> {
     let Some(program) = find() else {
         assert!(
@@ -129,7 +129,7 @@ impl Browser {
         self.open_at(file, "");
     }
 
-    /// The same with what stands behind `#` in the address.
+    /// Opens a file at a fragment of its address, the part behind `#`.
     pub fn open_at(&mut self, file: &Path, fragment: &str) {
         self.call("Page.navigate", json!({"url": "about:blank"}));
         let hash = if fragment.is_empty() { String::new() } else { format!("#{fragment}") };
@@ -140,7 +140,7 @@ impl Browser {
         self.wait_for(ready);
     }
 
-    /// The value of a JavaScript expression.
+    /// Returns the value of a JavaScript expression.
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters =
             json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
@@ -150,7 +150,7 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
-    /// The same as text.
+    /// Returns the value of an expression as text.
     pub fn text(&mut self, expression: &str) -> String {
         let value = self.value(expression);
         value.as_str().unwrap_or_else(|| panic!("{expression} is {value}")).into()
@@ -165,7 +165,7 @@ impl Browser {
         }
     }
 
-    /// The middle of the element that a selector finds first.
+    /// Returns the centre of the first element that a selector finds.
     pub fn middle_of(&mut self, selector: &str) -> (f64, f64) {
         let selector = json!(selector);
         let found = self.value(&format!(
@@ -175,7 +175,7 @@ impl Browser {
         (found[0].as_f64().expect("x"), found[1].as_f64().expect("y"))
     }
 
-    /// Clicks the middle of an element with the mouse.
+    /// Clicks the centre of an element with the mouse.
     pub fn click(&mut self, selector: &str) {
         let (x, y) = self.middle_of(selector);
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
@@ -183,7 +183,7 @@ impl Browser {
         }
     }
 
-    /// A mouse event at a point.
+    /// Sends a mouse event at a point.
     pub fn mouse(&mut self, kind: &str, x: f64, y: f64) {
         let (button, buttons) = if kind == "mouseMoved" { ("none", 0) } else { ("left", 1) };
         self.call(
@@ -219,12 +219,12 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
     }
 
-    /// Types a text where the focus is.
+    /// Types a text into the focused element.
     pub fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// The size of the window, and `light` or `dark`.
+    /// Sets the size of the window, and the colour scheme `light` or `dark`.
     pub fn look(&mut self, width: u32, height: u32, scheme: &str) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
@@ -233,9 +233,9 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({"features": scheme}));
     }
 
-    /// A picture of the page, as PNG.
+    /// Returns a screenshot of the page, as PNG.
     pub fn screenshot(&mut self, whole: bool) -> Vec<u8> {
-        // Two frames later all is drawn.
+        // Everything is drawn after two frames.
         self.value(
             "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 150)))",
         );
@@ -244,15 +244,15 @@ impl Browser {
         decoded(shot["data"].as_str().expect("a picture"))
     }
 
-    /// The page as it is printed, as PDF.
+    /// Returns the printed page, as PDF.
     pub fn print(&mut self) -> Vec<u8> {
         let printed = self.call("Page.printToPDF", json!({"printBackground": false}));
         decoded(printed["data"].as_str().expect("a document"))
     }
 
-    /// Errors and warnings that the page reported, and requests other than for the file itself.
+    /// Returns errors and warnings of the page, and its requests other than for the file itself.
     pub fn complaints(&mut self) -> Vec<String> {
-        // What was sent before this answer is here by then.
+        // Events sent before this answer have arrived with it.
         self.value("0");
         let all: Vec<Value> = self.events.drain(..).collect();
         let told = |event: &Value| {
@@ -276,7 +276,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It may have ended itself.
+        // The browser may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -202,7 +202,7 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
     graph.vertices()
 }
 
-/// How lists that are not on the device come there.
+/// How lists in the host's memory reach the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Supply {
     /// Lists are pinned in the host's memory, where kernels read them.
@@ -724,7 +724,7 @@ fn upload_heads<D: Device>(
     lists: &CompressedAdjacency,
     local: Range<usize>,
 ) -> Result<(), DeviceError> {
-    let refused = |error| refused("copying what tells where lists are", error);
+    let refused = |error| refused("copying the index of the lists", error);
     let its = blocks_of(&local);
     if its.is_empty() {
         return Ok(());

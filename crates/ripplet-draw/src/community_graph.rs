@@ -41,7 +41,7 @@ pub struct CommunityGraph {
     pub communities: Vec<Community>,
     /// By `a`, then by `b`.
     pub links: Vec<Link>,
-    /// How many communities the input has.
+    /// Number of communities of the input.
     pub total: u32,
     /// Members of communities that are not drawn.
     pub members_left_out: u64,
@@ -60,7 +60,7 @@ impl CommunityGraph {
     /// number of vertices.
     ///
     /// # Errors
-    /// [`DrawError::OtherGraph`] where `communities` does not fit the graph's vertices,
+    /// [`DrawError::OtherGraph`] if `communities` does not fit the graph's vertices,
     /// [`DrawError::OutOfMemory`].
     pub fn new(
         graph: GraphView<'_>,
@@ -103,15 +103,15 @@ impl CommunityGraph {
 }
 
 impl CommunityGraph {
-    /// The drawn community of a vertex, as an index into [`CommunityGraph::communities`].
+    /// Returns the drawn community of a vertex, as an index into [`CommunityGraph::communities`].
     ///
     /// # Panics
-    /// Where `vertex` is none of the graph's.
+    /// If `vertex` is not a vertex of the graph.
     pub fn place_of(&self, vertex: VertexId) -> Option<u32> {
         Some(self.drawn[vertex as usize]).filter(|&place| place != NO_COMMUNITY)
     }
 
-    /// The members of each drawn community with the largest weight of edges within it, at most `most` of each,
+    /// Returns the members of each drawn community with the largest weight of edges within it, at most `most` of each,
     /// then by vertex.
     ///
     /// # Errors

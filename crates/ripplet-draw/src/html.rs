@@ -22,13 +22,13 @@ const SCRIPT: [&str; 4] = [
 /// The page works without a network, with mouse, touch and keys, light and dark.
 ///
 /// # Errors
-/// Where the operating system refuses; nothing is left behind then.
+/// If the operating system refuses; then no file is left behind.
 pub fn write_html(path: &Path, picture: &Picture<'_>) -> Result<(), WriteError> {
     let page = Page { title: &picture.title, style: STYLE, body: BODY, scripts: &SCRIPT };
     page.write(path, &Data::of(picture))
 }
 
-/// What the page's script draws.
+/// Data for the page's script.
 #[derive(Serialize)]
 struct Data<'a> {
     title: &'a str,
@@ -41,7 +41,7 @@ struct Data<'a> {
 
 #[derive(Serialize)]
 struct CommunityData<'a> {
-    /// What it is called.
+    /// The community's name.
     name: &'a str,
     size: u32,
     inner: f64,
@@ -55,7 +55,7 @@ struct CommunityData<'a> {
     places: Vec<[f64; 2]>,
     /// `[a, b, weight]` between them, heaviest first.
     edges: Vec<(u32, u32, f64)>,
-    /// How many pairs of them have an edge.
+    /// Number of pairs of them that have an edge.
     pairs: usize,
 }
 
@@ -91,7 +91,7 @@ fn community<'a>(picture: &'a Picture<'_>, at: usize) -> CommunityData<'a> {
     }
 }
 
-/// A place to a hundredth of a unit: more is not seen.
+/// Rounds a coordinate to a hundredth of a unit: more is not visible.
 fn rounded(length: f64) -> f64 {
     (100.0 * length).round() / 100.0
 }

@@ -1,4 +1,4 @@
-//! Where circles are drawn: a force-directed layout of circles of different sizes that do not overlap.
+//! Force-directed layout of circles of different sizes that do not overlap.
 //!
 //! ```text
 //! repeat: every pair repels              by the inverse of the gap between the two circles
@@ -18,22 +18,22 @@
 /// A circle in the picture's plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Circle {
-    /// Its middle, from left to right.
+    /// Centre, from left to right.
     pub x: f64,
-    /// Its middle, from top to bottom.
+    /// Centre, from top to bottom.
     pub y: f64,
     /// Its radius.
     pub radius: f64,
 }
 
-/// A pull between two circles.
+/// An attraction between two circles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spring {
     /// One end.
     pub a: u32,
     /// The other end.
     pub b: u32,
-    /// How strongly it pulls, from 0 to 1.
+    /// Strength, from 0 to 1.
     pub strength: f64,
 }
 
@@ -45,7 +45,7 @@ const REST: f64 = 1.6;
 /// The least gap between two circles in mean radii.
 const LEAST_GAP: f64 = 0.4;
 
-/// Returns a circle for each radius, in the order of `radii`, around the origin and lengthwise.
+/// Returns a circle for each radius, in the order of `radii`, centred at the origin, with the longest extent horizontal.
 ///
 /// Radii must be positive and finite, and springs name circles.
 pub fn layout(radii: &[f64], springs: &[Spring]) -> Vec<Circle> {
@@ -77,7 +77,7 @@ pub fn layout(radii: &[f64], springs: &[Spring]) -> Vec<Circle> {
     circles
 }
 
-/// Circles along a spiral, the first in the middle, with room for their areas.
+/// Returns circles along a spiral, the first in the centre, with room for their areas.
 fn sunflower(radii: &[f64]) -> Vec<Circle> {
     let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
     let mut area = 0.0;
@@ -90,7 +90,7 @@ fn sunflower(radii: &[f64]) -> Vec<Circle> {
     places.collect()
 }
 
-/// The vector from `b` to `a` as its direction, and the gap between the circles.
+/// Returns the direction from `b` to `a`, and the gap between the circles.
 fn between(a: &Circle, b: &Circle) -> (f64, f64, f64) {
     let (x, y) = (a.x - b.x, a.y - b.y);
     let distance = x.hypot(y);
@@ -168,7 +168,7 @@ fn spread(circles: &mut [Circle], gap: f64) {
     });
 }
 
-/// Turns the picture so that its longest extent lies level, and centres it.
+/// Rotates the picture so that its longest extent is horizontal, and centres it.
 fn lengthwise(circles: &mut [Circle]) {
     let weight: f64 = circles.iter().map(|circle| circle.radius * circle.radius).sum();
     let mean = |of: fn(&Circle) -> f64| {

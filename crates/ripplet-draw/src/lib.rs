@@ -5,7 +5,7 @@
 //!                       (the largest)                       └▶ html   a page: click a community to open it
 //! ```
 //!
-//! What is drawn is the graph of communities, not the graph: a circle's area is its community's
+//! The graph of communities is drawn, not the graph: a circle's area is its community's
 //! number of members, a line's width grows with the total weight of the edges between two
 //! communities. Communities beyond [`DrawOptions::communities`] and members beyond
 //! [`DrawOptions::members`] are left out of the picture, and the picture says how many.
@@ -17,7 +17,7 @@
 //! Determinism: the same graph, communities and options give the same picture on any number of
 //! threads.
 //!
-//! Directed graphs: an edge counts between two communities whichever its direction.
+//! Directed graphs: an edge counts between two communities in either direction.
 
 mod community_graph;
 mod html;
@@ -39,7 +39,7 @@ use thiserror::Error;
 /// The community of a vertex that is in none.
 pub const NO_COMMUNITY: u32 = u32::MAX;
 
-/// Why there is no picture.
+/// Errors of drawing.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DrawError {
     /// The communities are not those of this graph's vertices.
@@ -57,7 +57,7 @@ pub enum DrawError {
         what: &'static str,
         /// The limit.
         most: usize,
-        /// What was asked for.
+        /// The requested number.
         asked: usize,
     },
     /// Memory was refused.

@@ -1,4 +1,4 @@
-//! The members of a community that a picture shows when the community is opened.
+//! Members of a community that a picture shows when the community is opened.
 
 use crate::{CommunityGraph, DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ pub struct Members {
     /// The heaviest edges between these members: indices into `vertices` with `a < b`, and the total
     /// stored weight in both directions.
     pub edges: Vec<(u32, u32, u64)>,
-    /// How many pairs of these members have an edge.
+    /// Number of pairs of these members that have an edge.
     pub pairs: usize,
 }
 
@@ -47,7 +47,7 @@ impl Members {
     }
 }
 
-/// The members with most inner weight of each community.
+/// Returns the members with most inner weight of each community.
 pub(crate) fn leaders(
     communities: &CommunityGraph,
     most: usize,
@@ -85,7 +85,7 @@ pub(crate) fn leaders(
     Ok(leaders.collect())
 }
 
-/// The heaviest edges between some members of one community, and how many pairs have an edge.
+/// Returns the heaviest edges between some members of one community, and the number of pairs that have an edge.
 fn edges(
     graph: GraphView<'_>,
     communities: &CommunityGraph,

@@ -4,19 +4,19 @@ use crate::{Circle, CommunityGraph, DrawError, Link, Members, Spring, layout};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, GraphView};
 
-/// What a picture shows.
+/// Options of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawOptions {
-    /// How many communities are drawn, the largest first; at most [`DrawOptions::MOST_COMMUNITIES`].
+    /// Number of communities that are drawn, the largest first; at most [`DrawOptions::MOST_COMMUNITIES`].
     pub communities: usize,
-    /// How many members an opened community shows; at most [`DrawOptions::MOST_MEMBERS`].
+    /// Number of members that an opened community shows; at most [`DrawOptions::MOST_MEMBERS`].
     pub members: usize,
     /// The picture's title.
     pub title: String,
 }
 
 impl DrawOptions {
-    /// The largest number of communities: more cannot be told apart.
+    /// The largest number of communities: more cannot be distinguished.
     pub const MOST_COMMUNITIES: usize = 1000;
     /// The largest number of members of an opened community, for the same reason.
     pub const MOST_MEMBERS: usize = 500;
@@ -50,16 +50,16 @@ pub struct Picture<'a> {
     pub(crate) communities: CommunityGraph,
     /// A circle for each community, its area in proportion to the community's size.
     pub(crate) circles: Vec<Circle>,
-    /// The links that are drawn, heaviest first.
+    /// The drawn links, heaviest first.
     pub(crate) links: Vec<Link>,
     pub(crate) members: Vec<Members>,
-    /// What each community is called; its place by size, from 1, where nothing is said.
+    /// The name of each community, by default its rank by size, from 1.
     pub(crate) called: Vec<String>,
     /// A circle of equal size for each member.
     pub(crate) places: Vec<Vec<Circle>>,
 }
 
-/// Links that are drawn for each community that is drawn: more hide what they join.
+/// Drawn links per drawn community: more would hide the circles.
 const LINKS_PER_COMMUNITY: usize = 4;
 /// The picture's extent from left to right.
 const WIDTH: f64 = 1000.0;
@@ -90,7 +90,7 @@ pub fn draw<'a>(
     Ok(Picture { graph, title, communities, circles, links, members, called, places })
 }
 
-/// The links that are drawn, heaviest first.
+/// The drawn links, heaviest first.
 fn heaviest(communities: &CommunityGraph) -> Vec<Link> {
     let mut links = communities.links.clone();
     links.sort_by_key(|link| (std::cmp::Reverse(link.weight), link.a, link.b));
@@ -98,7 +98,7 @@ fn heaviest(communities: &CommunityGraph) -> Vec<Link> {
     links
 }
 
-/// Springs between linked communities, strong where the link is a large part of what leaves the smaller one.
+/// Returns springs between linked communities; strong if the link is a large part of the weight that leaves the smaller one.
 fn springs(communities: &CommunityGraph) -> Vec<Spring> {
     let outer = |at: u32| communities.communities[at as usize].outer as f64;
     let springs = communities.links.iter().map(|&Link { a, b, weight }| {
@@ -122,7 +122,7 @@ fn scale(circles: &mut [Circle]) {
     }
 }
 
-/// Where an opened community's members are drawn.
+/// Returns the circles of an opened community's members.
 fn places(members: &Members) -> Vec<Circle> {
     let heaviest = members.edges.iter().map(|&(.., weight)| weight).max().unwrap_or(1) as f64;
     let springs: Vec<Spring> = members
@@ -136,7 +136,7 @@ fn places(members: &Members) -> Vec<Circle> {
     layout(&vec![1.0; members.vertices.len()], &with_lonely(springs, members.vertices.len()))
 }
 
-/// The springs of an opened community, and one from each member without any to the leading member: nothing else keeps
+/// Adds a spring to the leading member for each member without any: nothing else keeps
 /// it near the others.
 fn with_lonely(mut springs: Vec<Spring>, members: usize) -> Vec<Spring> {
     /// As strong as most edges.
@@ -154,8 +154,8 @@ fn with_lonely(mut springs: Vec<Spring>, members: usize) -> Vec<Spring> {
 }
 
 impl Picture<'_> {
-    /// Calls communities by names: `names[c]` is that of the community with number `c` in the input. One without a
-    /// name keeps its place by size.
+    /// Names communities: `names[c]` is the name of the community with number `c` in the input. A community without a
+    /// name keeps its rank by size.
     pub fn with_names(mut self, names: &[String]) -> Self {
         for (called, community) in self.called.iter_mut().zip(&self.communities.communities) {
             if let Some(name) = names.get(community.number as usize) {
@@ -165,22 +165,22 @@ impl Picture<'_> {
         self
     }
 
-    /// The graph of communities behind the picture.
+    /// Returns the graph of communities of the picture.
     pub fn communities(&self) -> &CommunityGraph {
         &self.communities
     }
 
-    /// A circle for each drawn community.
+    /// Returns a circle for each drawn community.
     pub fn circles(&self) -> &[Circle] {
         &self.circles
     }
 
-    /// The leading members of each drawn community.
+    /// Returns the leading members of each drawn community.
     pub fn members(&self) -> &[Members] {
         &self.members
     }
 
-    /// What the picture leaves out, as sentences.
+    /// Returns sentences about what the picture leaves out.
     pub fn notes(&self) -> Vec<String> {
         let CommunityGraph { communities, total, members_left_out, unassigned, links, .. } =
             &self.communities;
@@ -218,25 +218,25 @@ impl Picture<'_> {
         notes
     }
 
-    /// The hue of a community in degrees: neighbouring ranks differ by the golden angle.
+    /// Returns the hue of a community in degrees: neighbouring ranks differ by the golden angle.
     pub(crate) fn hue(rank: usize) -> u32 {
         (rank as u64 * 137_508 / 1000 % 360) as u32
     }
 
-    /// The ids of a community's leading members.
+    /// Returns the ids of a community's leading members.
     pub(crate) fn names(&self, community: usize) -> impl Iterator<Item = String> {
         let ids = self.graph.ids();
         self.members[community].vertices.iter().map(|&v| ids.get(v).to_string())
     }
 
-    /// The total real weight behind a stored sum, as it is shown.
+    /// Converts a stored sum of weights into the real weight that is shown.
     pub(crate) fn weight(&self, stored: u64) -> f64 {
         let scale = self.graph.weight_scale();
         scale.rounded(scale.weight(stored))
     }
 }
 
-/// A number with separators between thousands.
+/// Formats a number with separators between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

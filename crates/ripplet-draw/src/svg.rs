@@ -7,16 +7,16 @@ use ripplet_io::write::whole_file;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Room around the circles: for the title above, for notes below.
+/// Margins around the circles: for the title above, for notes below.
 const SIDE: f64 = 30.0;
 const TOP: f64 = 64.0;
 const LINE: f64 = 17.0;
-/// The width of a letter of a name, in units, at the size of `NAME`.
+/// The average width of a character, in units, at the font size `NAME`.
 const LETTER: f64 = 6.6;
 const NAME: f64 = 12.0;
-/// Names that a large circle has.
+/// Names in a large circle.
 const NAMES: usize = 3;
-/// A name is cut to this many letters and no fewer.
+/// The least number of characters to which a name is shortened.
 const LEGIBLE: usize = 6;
 /// The widest line between two communities.
 const WIDEST: f64 = 9.0;
@@ -36,11 +36,11 @@ svg{color-scheme:light dark;background:#f5f4f1;font:12px 'Segoe UI',Roboto,'Helv
 /// Writes the picture as SVG, whole or not at all; `-` is standard output.
 ///
 /// A circle's area is in proportion to its community's size, a line's width to the square root of
-/// the weight of the edges. Names are written where they fit into the circle; each circle has
+/// the weight of the edges. Names are written if they fit in the circle; each circle has
 /// the names, the size and the edges in a `title` as well, which viewers show at the pointer.
 ///
 /// # Errors
-/// Where the operating system refuses; nothing is left behind then.
+/// If the operating system refuses; then no file is left behind.
 pub fn write_svg(path: &Path, picture: &Picture<'_>) -> Result<(), WriteError> {
     whole_file(path, |out| write(out, picture))
 }
@@ -83,7 +83,7 @@ fn write(out: &mut dyn Write, picture: &Picture<'_>) -> io::Result<()> {
     writeln!(out, "</svg>")
 }
 
-/// The part of the plane that is shown.
+/// The visible part of the plane.
 struct Frame {
     left: f64,
     top: f64,
@@ -108,7 +108,7 @@ impl Frame {
     }
 }
 
-/// How large the graph is, and how many communities it has.
+/// Returns the size of the graph and its number of communities, as text.
 pub(crate) fn headline(picture: &Picture<'_>) -> String {
     format!(
         "{}, {}, {}",
@@ -167,7 +167,7 @@ fn circle(out: &mut dyn Write, picture: &Picture<'_>, at: usize) -> io::Result<(
     writeln!(out, "</g>")
 }
 
-/// The first names that fit into a circle, a line each, cut where they are long.
+/// Returns the first names that fit in a circle, one per line, shortened if they are long.
 fn lines_that_fit(names: &[String], radius: f64) -> Vec<String> {
     let letters = (1.7 * radius / LETTER) as usize;
     let lines = (1.3 * radius / (NAME * 1.25)) as usize;
@@ -175,7 +175,7 @@ fn lines_that_fit(names: &[String], radius: f64) -> Vec<String> {
     names.iter().take(lines).filter(is_legible).map(|name| shortened(name, letters)).collect()
 }
 
-/// A name of at most so many letters, with an ellipsis where it is cut.
+/// Shortens a name to at most `letters` characters, with an ellipsis.
 fn shortened(name: &str, letters: usize) -> String {
     match name.char_indices().nth(letters) {
         None => name.into(),
@@ -183,7 +183,7 @@ fn shortened(name: &str, letters: usize) -> String {
     }
 }
 
-/// Text within XML: what XML cannot hold becomes U+FFFD.
+/// Escapes text for XML; characters that XML cannot hold become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for letter in text.chars() {

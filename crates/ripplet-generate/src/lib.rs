@@ -40,23 +40,23 @@ pub use web::Web;
 use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};
 use thiserror::Error;
 
-/// Why a graph cannot be generated.
+/// Errors of generating a graph.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum GenerateError {
     /// More vertices than a graph may have.
     #[error("{vertices} vertices asked for; a graph has at most {MAX_VERTICES}")]
     TooManyVertices {
-        /// How many were asked for.
+        /// The requested number.
         vertices: u64,
     },
     /// More edges than there are pairs of vertices.
     #[error("{edges} edges asked for, but {vertices} vertices have room for {room}")]
     TooManyEdges {
-        /// How many were asked for.
+        /// The requested number.
         edges: u64,
-        /// Between how many vertices.
+        /// The number of vertices.
         vertices: u64,
-        /// How many fit.
+        /// The largest possible number of edges.
         room: u64,
     },
     /// A parameter outside of its range.
@@ -64,9 +64,9 @@ pub enum GenerateError {
     Parameter {
         /// The field's name.
         parameter: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
-        /// What it may hold.
+        /// The allowed values.
         expected: String,
     },
     /// The rows do not fit the memory.
@@ -89,10 +89,10 @@ impl GenerateError {
     }
 }
 
-/// Vertices that one random stream serves: a constant, because the graph depends on it.
+/// Vertices per random stream: a constant, because the graph depends on it.
 const VERTICES_PER_STREAM: usize = 1 << 12;
 
-/// The number of vertices as an id, or why there cannot be as many.
+/// Returns the number of vertices as an id, or an error if there are too many.
 fn vertex_count(vertices: u64) -> Result<u32, GenerateError> {
     match u32::try_from(vertices) {
         Ok(count) if count <= MAX_VERTICES => Ok(count),
@@ -100,7 +100,7 @@ fn vertex_count(vertices: u64) -> Result<u32, GenerateError> {
     }
 }
 
-/// 2^scale vertices with `edge_factor` edges each: how many of both.
+/// Returns the numbers of vertices and edges, for 2^scale vertices with `edge_factor` edges each.
 fn scaled(scale: u32, edge_factor: u32) -> Result<(u32, u64), GenerateError> {
     if scale > 31 {
         return Err(GenerateError::parameter("scale", scale, "at most 31"));
@@ -109,7 +109,7 @@ fn scaled(scale: u32, edge_factor: u32) -> Result<(u32, u64), GenerateError> {
     Ok((vertices, u64::from(vertices) * u64::from(edge_factor)))
 }
 
-/// Two empty columns with room for `rows`.
+/// Returns two empty columns with capacity for `rows`.
 fn columns(rows: u64) -> Result<[Vec<VertexId>; 2], GenerateError> {
     let refused = || GenerateError::OutOfMemory { rows, bytes: rows.saturating_mul(8) };
     let count = usize::try_from(rows).map_err(|_| refused())?;
@@ -129,7 +129,7 @@ fn table(vertices: u32, [sources, targets]: [Vec<VertexId>; 2]) -> EdgeTable {
 mod tests {
     use super::*;
 
-    /// The value that `make` returns, after checking that 1, 2 and 7 threads make the same.
+    /// Returns the value of `make`, after checking that it is the same on 1, 2 and 7 threads.
     pub(super) fn on_any_pool<T: PartialEq + Send>(make: impl Fn() -> T + Sync) -> T {
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -141,7 +141,7 @@ mod tests {
         one
     }
 
-    /// How often each vertex stands in a row, loops twice.
+    /// Returns the degree of each vertex; a loop counts twice.
     pub(super) fn degrees(table: &EdgeTable) -> Vec<u32> {
         let mut degrees = vec![0; table.ids().len()];
         for &v in table.sources().iter().chain(table.targets()) {

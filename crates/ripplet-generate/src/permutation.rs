@@ -13,7 +13,7 @@ use crate::random::mix;
 /// - ^ itself >> shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permutation {
-    /// How many elements there are.
+    /// Number of elements.
     pub count: u64,
     /// The bits of the next power of two.
     pub mask: u64,
@@ -21,15 +21,15 @@ pub struct Permutation {
     pub shift: u32,
     /// A key of each round.
     pub keys: [u64; Permutation::ROUNDS],
-    /// What undoes the multiplication by each key.
+    /// The inverse of the multiplication by each key.
     pub inverses: [u64; Permutation::ROUNDS],
 }
 
 impl Permutation {
-    /// Below four rounds neighbours stay visibly related.
+    /// Rounds. With fewer than four, the images of neighbours are visibly related.
     pub const ROUNDS: usize = 4;
 
-    /// A permutation of `0..count`, drawn by `seed`.
+    /// Returns a permutation of `0..count`, drawn by `seed`.
     pub(super) fn new(count: u64, seed: u64) -> Permutation {
         let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
@@ -39,7 +39,7 @@ impl Permutation {
         Permutation { count, mask, shift: bits.div_ceil(2), keys, inverses }
     }
 
-    /// Where `index`, below the count, goes.
+    /// Returns the image of `index`, which is below the count.
     #[inline]
     pub(super) fn of(&self, index: u64) -> u64 {
         debug_assert!(index < self.count);
@@ -56,7 +56,7 @@ impl Permutation {
         }
     }
 
-    /// The index, below the count, that goes to `image`.
+    /// Returns the index whose image is `image`.
     #[inline]
     pub(super) fn inverse_of(&self, image: u64) -> u64 {
         debug_assert!(image < self.count);
@@ -75,7 +75,7 @@ impl Permutation {
     }
 }
 
-/// The number whose product with this odd one is 1 modulo 2⁶⁴, by Newton's iteration: an odd number
+/// Returns the inverse of an odd number modulo 2⁶⁴, by Newton's iteration: an odd number
 /// is its own inverse modulo 8, and each step doubles the bits that are right.
 fn inverse_of_odd(odd: u64) -> u64 {
     (0..5)

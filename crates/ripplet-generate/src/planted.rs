@@ -29,18 +29,18 @@ use shape::Shape;
 /// [`Planted::new`] chooses the rest for a size; each field may be changed afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planted {
-    /// How many vertices.
+    /// Number of vertices.
     pub vertices: u64,
-    /// How many edges: the rows of the table. Self-loops do not occur, and duplicates only
-    /// between communities, where two hubs meet twice: a few in a thousand with 20,000 vertices,
+    /// Number of edges: the rows of the table. Self-loops do not occur, and duplicates only
+    /// between communities, if two hubs are paired twice: a few in a thousand with 20,000 vertices,
     /// fewer in larger graphs.
     pub edges: u64,
     /// The share of edges that lead out of their community, from 0 to 1.
     pub mixing: f64,
     /// Exponent of the degrees' power law; by default 2, as in the paper.
     pub degree_exponent: f64,
-    /// The largest degree (about: rounding may add a few); 15 times the average where nothing is
-    /// said. The smallest follows from the average.
+    /// The largest degree (about: rounding may add a few); by default 15 times the average. The
+    /// smallest degree follows from the average.
     pub max_degree: u32,
     /// Exponent of the community sizes' power law; by default 2.
     pub size_exponent: f64,
@@ -48,7 +48,7 @@ pub struct Planted {
     pub min_size: u32,
     /// The largest community; by default 50 times the average degree.
     pub max_size: u32,
-    /// Draws the graph.
+    /// Seed of the graph.
     pub seed: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct PlantedGraph {
 }
 
 impl Planted {
-    /// A graph of the given size and mixing, the rest as the fields' documentation says.
+    /// Returns the parameters for a size and mixing; the other fields have their defaults.
     pub fn new(vertices: u64, edges: u64, mixing: f64) -> Planted {
         let average = 2.0 * edges as f64 / vertices.max(1) as f64;
         let most = vertices.saturating_sub(1).min(u64::from(u32::MAX)) as u32;
@@ -82,10 +82,10 @@ impl Planted {
         }
     }
 
-    /// The edges and the planted communities.
+    /// Returns the edges and the planted communities.
     ///
     /// # Errors
-    /// Where a parameter is out of range, parameters contradict each other, or memory is refused.
+    /// If a parameter is out of range, parameters contradict each other, or memory is refused.
     pub fn generate(&self) -> Result<PlantedGraph, GenerateError> {
         let vertices = vertex_count(self.vertices)?;
         self.check()?;
@@ -147,7 +147,7 @@ mod tests {
     use crate::tests::{degrees, on_any_pool};
     use std::collections::HashSet;
 
-    /// The share of distinct edges that lead out of their community.
+    /// Returns the share of distinct edges that lead out of their community.
     fn measured_mixing(graph: &PlantedGraph) -> f64 {
         let rows = graph.edges.sources().iter().zip(graph.edges.targets());
         let edges: HashSet<(u32, u32)> = rows.map(|(&s, &t)| (s.min(t), s.max(t))).collect();

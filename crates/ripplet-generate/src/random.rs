@@ -7,8 +7,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 pub(super) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of part `part` of the work `purpose`; different triples give streams that have
-    /// nothing to do with each other.
+    /// Returns the stream of part `part` of the work `purpose`; different triples give independent
+    /// streams.
     pub(super) fn new(seed: u64, purpose: &str, part: u64) -> Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(mix(derive(seed, purpose) ^ mix(part))))
     }
@@ -17,7 +17,7 @@ impl Stream {
         self.0.next_u64()
     }
 
-    /// Uniform in `0..bound`, by Lemire's multiplication (ACM TOMACS 2019), without its rejection:
+    /// Draws uniformly from `0..bound`, by Lemire's multiplication (ACM TOMACS 2019), without its rejection:
     /// the bias of at most bound / 2⁶⁴ is below what any graph could show.
     ///
     /// A bound of 0 gives 0.
@@ -26,18 +26,18 @@ impl Stream {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Uniform in `0.0..1.0`, 53 bits.
+    /// Draws uniformly from `0.0..1.0`, with 53 bits.
     #[inline]
     pub(super) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// True with the given probability.
+    /// Returns true with the given probability.
     pub(super) fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// Shuffles by Fisher and Yates.
+    /// Shuffles values (Fisher and Yates).
     pub(super) fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.below(last as u64 + 1) as usize);
@@ -45,7 +45,7 @@ impl Stream {
     }
 }
 
-/// A seed of its own for each purpose.
+/// Derives a seed for a purpose.
 pub(super) fn derive(seed: u64, purpose: &str) -> u64 {
     purpose.bytes().fold(mix(seed), |hash, byte| mix(hash ^ u64::from(byte)))
 }
@@ -72,7 +72,7 @@ impl PowerLaw {
         PowerLaw { low, high, exponent }
     }
 
-    /// The law up to `high` with the given mean, or `None` where no lower end gives it.
+    /// Returns the law up to `high` with the given mean, or `None` if no lower end gives it.
     pub(super) fn with_mean(mean: f64, high: f64, exponent: f64) -> Option<PowerLaw> {
         let law = |low| PowerLaw::new(low, high, exponent);
         let mut range = (high * 1e-12, high);
@@ -87,7 +87,7 @@ impl PowerLaw {
         Some(law(range.1))
     }
 
-    /// The value below which a share `unit` of the numbers lies.
+    /// Returns the quantile of `unit`: the value below which that share of the numbers lies.
     #[inline]
     pub(super) fn quantile(&self, unit: f64) -> f64 {
         let power = 1.0 - self.exponent;

@@ -23,20 +23,20 @@ pub struct Rmat {
     /// Probabilities of the first three quadrants, Graph500's 0.57, 0.19, 0.19; the fourth has
     /// the rest.
     pub quadrants: [f64; 3],
-    /// Draws the graph.
+    /// Seed of the graph.
     pub seed: u64,
 }
 
 impl Rmat {
-    /// Graph500's parameters at the given scale.
+    /// Returns Graph500's parameters at the given scale.
     pub fn new(scale: u32) -> Rmat {
         Rmat { scale, edge_factor: 16, quadrants: [0.57, 0.19, 0.19], seed: 1 }
     }
 
-    /// The edges: `edge_factor · 2^scale` rows.
+    /// Returns the edges: `edge_factor · 2^scale` rows.
     ///
     /// # Errors
-    /// Where a parameter is out of range or memory is refused.
+    /// If a parameter is out of range or memory is refused.
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         let (vertices, rows) = scaled(self.scale, self.edge_factor)?;
         let limits = self.limits()?;
@@ -60,7 +60,7 @@ impl Rmat {
         Ok(table(vertices, columns))
     }
 
-    /// The quadrants' cumulative probabilities, in units of 2⁻³².
+    /// Returns the quadrants' cumulative probabilities, in units of 2⁻³².
     pub(super) fn limits(&self) -> Result<[u64; 3], GenerateError> {
         let mut sum = 0.0;
         let limits = self.quadrants.map(|probability| {
@@ -77,7 +77,7 @@ impl Rmat {
     }
 }
 
-/// One walk down the matrix: a row and a column.
+/// Draws one edge down the matrix: a row and a column.
 #[inline]
 pub(super) fn descend(stream: &mut Stream, scale: u32, [a, b, c]: [u64; 3]) -> (u64, u64) {
     let (mut source, mut target, mut bits) = (0u64, 0u64, 0u64);

@@ -2,7 +2,7 @@
 //!
 //! Degrees are at most 4, distances are long, ids (row by row) are local. With 45 % removed, the
 //! grid is just above the point (50 %, bond percolation on the square lattice: Kesten 1980) at
-//! which it falls apart: one winding component beside many crumbs.
+//! which it falls apart: one winding component beside many small ones.
 //!
 //! Memory: the table.
 
@@ -18,14 +18,14 @@ pub struct Road {
     pub rows: u32,
     /// Columns of the grid.
     pub columns: u32,
-    /// The share of the grid's edges that is removed, each by its own toss: 0.45.
+    /// Probability of removing an edge of the grid: 0.45.
     pub removed: f64,
-    /// Draws the graph.
+    /// Seed of the graph.
     pub seed: u64,
 }
 
 impl Road {
-    /// A grid as near to square as 2^scale vertices allow; a scale above 31 is refused by
+    /// Returns the parameters of a grid as near to square as 2^scale vertices allow. A scale above 31 is refused by
     /// [`Road::generate`].
     pub fn new(scale: u32) -> Road {
         let side = |exponent: u32| 1u32.checked_shl(exponent).unwrap_or(u32::MAX);
@@ -33,10 +33,10 @@ impl Road {
         Road { rows: side(scale / 2), columns, removed: 0.45, seed: 1 }
     }
 
-    /// The edges: each row once, from a vertex to the one on its right or below it.
+    /// Returns the edges, each once, from a vertex to the one on its right or below it.
     ///
     /// # Errors
-    /// Where there are too many vertices, `removed` is not a share, or memory is refused.
+    /// If there are too many vertices, `removed` is not a share, or memory is refused.
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         if !(0.0..=1.0).contains(&self.removed) {
             return Err(GenerateError::parameter("removed", self.removed, "from 0 to 1"));

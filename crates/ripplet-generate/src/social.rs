@@ -1,6 +1,6 @@
 //! The shape of a social network: [`Web`] with its ids permuted, so that the order of ids holds no information.
 //!
-//! What runs fast on `web` and slow here lives from locality. Memory: the table.
+//! Code that is fast on `web` and slow here depends on locality. Memory: the table.
 
 use crate::permutation::Permutation;
 use crate::random::derive;
@@ -16,12 +16,12 @@ pub struct Social {
 }
 
 impl Social {
-    /// The defaults of [`Web`] at the given scale.
+    /// Returns the defaults of [`Web`] at the given scale.
     pub fn new(scale: u32) -> Social {
         Social { web: Web::new(scale) }
     }
 
-    /// The edges: those of the web, in its order, with permuted ids.
+    /// Returns the edges of the web, in its order, with permuted ids.
     ///
     /// # Errors
     /// The errors of [`Web::generate`].
@@ -38,7 +38,7 @@ impl Social {
         Ok(table(vertices, columns))
     }
 
-    /// The block of each vertex: the communities that the graph was made of.
+    /// Returns the block of each vertex: the communities of the graph.
     ///
     /// # Errors
     /// The errors of [`Web::blocks`].

@@ -1,20 +1,20 @@
 //! Many small graphs of two kinds and six sizes: SwarmGraph's benchmark II.
 //!
-//! The paper's table 3 says how many of a million graphs are R-MAT graphs and how many random
-//! ones, of 32, 64, … 1024 vertices. Other numbers of graphs have the same shares, by largest
-//! remainders. Which graph is of which kind and size is drawn, so that all are mixed.
+//! The paper's table 3 gives the numbers of R-MAT and random graphs of 32, 64, … 1024 vertices in
+//! a million graphs. Other numbers of graphs have equal shares, by largest remainders. The kind and
+//! size of each graph are drawn, so that all are mixed.
 //!
-//! *Average degree*: of a graph of n vertices, from 4 n to 8 n edges are drawn, all numbers with
-//! the same chance: 8 to 16 ends a vertex. The graph has fewer, because an edge from a vertex to
-//! itself is dropped and a repeated one merged: of random graphs only the small lose some, of R-MAT
-//! graphs, whose quadrants and scrambled ids are those of [`Rmat`], all lose many.
+//! *Average degree*: a graph of n vertices draws from 4 n to 8 n edges, uniformly: 8 to 16 ends
+//! per vertex. The graph has fewer, because self-loops are dropped and repeated edges merged. Only
+//! small random graphs lose some. All R-MAT graphs, whose quadrants and scrambled ids are those of
+//! [`Rmat`], lose many.
 //!
-//! **Parts.** A million graphs have 2.4 billion edges drawn. They are made part by part, each a
-//! batch whose graphs have their numbers in the swarm as ids: a graph depends on the swarm and on
-//! its number alone, not on the part that it is made in.
+//! **Parts.** A million graphs draw 2.4 billion edges. They are generated part by part. A part is a
+//! batch whose ids are the numbers of its graphs in the swarm. A graph depends on the swarm and on
+//! its number alone, not on its part.
 //!
-//! **Memory.** A part's batch, and beside it, while it is made, 20 MiB, a fifth of one for each
-//! thread, and addresses (not pages) for what is dropped and merged.
+//! **Memory.** The batch of a part; while it is generated, another 20 MiB, 0.2 MiB per thread, and
+//! addresses (not pages) for dropped and merged edges.
 //!
 //! Reference: Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, section 4.1.
 
@@ -31,13 +31,13 @@ use std::ops::Range;
 /// Parameters of a swarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swarm {
-    /// How many graphs there are; at most 2³² − 2.
+    /// Number of graphs; at most 2³² − 2.
     pub graphs: u64,
-    /// Draws the graphs.
+    /// Seed of the graphs.
     pub seed: u64,
 }
 
-/// How a graph's edges are drawn.
+/// Distribution of a graph's edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwarmKind {
     /// Down the matrix, as [`Rmat`] does.
@@ -46,18 +46,18 @@ pub enum SwarmKind {
     Random,
 }
 
-/// What is known of a graph before its edges are drawn.
+/// Kind and size of a graph, before its edges are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwarmShape {
-    /// How its edges are drawn.
+    /// Distribution of its edges.
     pub kind: SwarmKind,
-    /// How many vertices it has: a power of two from 32 to 1024.
+    /// Number of vertices: a power of two from 32 to 1024.
     pub vertices: u32,
-    /// How many edges are drawn, those among them that are dropped or merged.
+    /// Number of drawn edges, including those that are dropped or merged.
     pub edges: u32,
 }
 
-/// The paper's table 3: of a million graphs, how many are of which kind and of 2^scale vertices.
+/// The paper's table 3: kinds, scales (2^scale vertices), and their numbers in a million graphs.
 const TABLE: [(SwarmKind, u32, u64); CLASSES] = [
     (SwarmKind::Rmat, 5, 57_795),
     (SwarmKind::Rmat, 6, 58_881),
@@ -75,27 +75,27 @@ const TABLE: [(SwarmKind, u32, u64); CLASSES] = [
 const CLASSES: usize = 12;
 const TABLE_GRAPHS: u128 = 1_000_000;
 
-/// Edges drawn a vertex: half of the average degree, which is from 8 to 16.
+/// Drawn edges per vertex: half of the average degree, which is from 8 to 16.
 const EDGES_PER_VERTEX: Range<u64> = 4..8;
-/// Arcs that are drawn before the graphs are gathered: few enough that memory is used again, and
-/// many enough that threads need not wait for one another.
+/// Arcs that are drawn before the graphs are appended: few enough that memory is reused, and
+/// enough that threads need not wait for one another.
 const WAVE_ARCS: usize = 1 << 22;
 /// Arcs that one graph draws at most, and graphs that a wave has at most.
 const MOST_ARCS: usize = 2 * 8 * 1024;
 const WAVE_GRAPHS: usize = WAVE_ARCS / (2 * 4 * 32) + 1;
-/// Graphs below which a task is not worth its handing over.
+/// Least graphs of a task: fewer do not repay its overhead.
 const GRAPHS_PER_TASK: usize = 8;
 
 impl Swarm {
-    /// The number of graphs.
+    /// Returns a swarm of this number of graphs.
     pub fn new(graphs: u64) -> Swarm {
         Swarm { graphs, seed: 1 }
     }
 
-    /// The kind, vertices and edges drawn of each graph of a range.
+    /// Returns the kind, vertices and drawn edges of each graph of a range.
     ///
     /// # Errors
-    /// Where there are too many graphs, or the range ends beyond them.
+    /// If there are too many graphs, or the range ends beyond them.
     pub fn shapes(
         &self,
         graphs: Range<u64>,
@@ -107,10 +107,10 @@ impl Swarm {
 
     /// Cuts the graphs of the swarm into consecutive parts of about `edges` drawn edges each.
     ///
-    /// Cost: some nanoseconds a graph, as the parts are asked for.
+    /// Complexity: some nanoseconds per graph, when the iterator reaches its part.
     ///
     /// # Errors
-    /// Where there are too many graphs.
+    /// If there are too many graphs.
     pub fn parts(&self, edges: u64) -> Result<impl Iterator<Item = Range<u64>>, GenerateError> {
         let (plan, graphs, mut start) = (self.plan()?, self.graphs, 0);
         Ok(std::iter::from_fn(move || {
@@ -123,10 +123,10 @@ impl Swarm {
         }))
     }
 
-    /// Makes the graphs of a range, on rayon's current pool. They have no weights and no directions.
+    /// Generates the graphs of a range, on rayon's current pool. They have no weights and no directions.
     ///
     /// # Errors
-    /// Where there are too many graphs, the range ends beyond them, or memory is refused.
+    /// If there are too many graphs, the range ends beyond them, or memory is refused.
     pub fn generate_part(&self, graphs: Range<u64>) -> Result<GraphBatch, GenerateError> {
         let plan = self.plan()?;
         let shapes = self.shapes(graphs.clone())?;
@@ -138,13 +138,13 @@ impl Swarm {
         Ok(batch.expect("the generator makes what a batch is"))
     }
 
-    /// How many graphs a range has, or why it cannot be.
+    /// Returns the number of graphs of a range, or an error if there is no such range.
     fn check(&self, graphs: &Range<u64>) -> Result<u32, GenerateError> {
         if graphs.start > graphs.end || graphs.end > self.graphs {
             let expected = format!("a range within 0..{}", self.graphs);
             return Err(GenerateError::parameter("graphs", format!("{graphs:?}"), expected));
         }
-        // As many as vertices at most, hence as many as a batch may have.
+        // At most as many as vertices, which is the limit of a batch, too.
         vertex_count(graphs.end - graphs.start)
     }
 
@@ -174,19 +174,19 @@ fn counts(graphs: u64) -> [u64; CLASSES] {
     counts
 }
 
-/// What all graphs of a swarm have in common.
+/// Data that all graphs of a swarm share.
 #[derive(Clone)]
 struct Plan {
     seed: u64,
-    /// Where each class ends, were the graphs sorted by class.
+    /// End of each class, in the order of graphs sorted by class.
     ends: [u64; CLASSES],
-    /// Where a graph stands among them.
+    /// Position of each graph in that order.
     order: Permutation,
-    /// Of R-MAT's quadrants.
+    /// Cumulative probabilities of R-MAT's quadrants.
     limits: [u64; 3],
 }
 
-/// A graph that is about to be drawn.
+/// A graph before it is drawn.
 struct Begun {
     shape: SwarmShape,
     scale: u32,
@@ -206,7 +206,7 @@ impl Plan {
     }
 }
 
-/// The graphs from number `first` on, each of its size.
+/// Returns the graphs from number `first` on, with their sizes.
 fn members(
     first: u64,
     shapes: impl ExactSizeIterator<Item = SwarmShape>,
@@ -223,10 +223,10 @@ fn members(
     Ok(members.expect("sizes and ids of a swarm are those of a batch"))
 }
 
-/// Where one graph's lists go.
+/// Destination of the lists of a graph.
 struct Place<'a> {
     offsets: &'a mut [u32],
-    /// Room for all edges drawn, twice.
+    /// Space for all drawn edges, twice.
     neighbors: &'a mut [VertexId],
 }
 
@@ -305,20 +305,20 @@ fn append_wave(
 }
 
 impl Place<'_> {
-    /// How many arcs the graph has, once it is drawn.
+    /// Returns the number of arcs of the graph, after it is drawn.
     fn kept(&self) -> usize {
         self.offsets[self.offsets.len() - 1] as usize
     }
 }
 
-/// A task's working space, kept from graph to graph.
+/// Workspace of a task, reused for all its graphs.
 #[derive(Default)]
 struct Scratch {
-    /// What each vertex of the matrix is called in the graph.
+    /// The vertex of the graph for each vertex of the matrix.
     names: Vec<VertexId>,
-    /// The edges as they are drawn.
+    /// The edges, in the order of drawing.
     edges: Vec<[VertexId; 2]>,
-    /// Where the next arc of each vertex goes.
+    /// Position of the next arc of each vertex.
     ends: Vec<u32>,
     /// The lists in the order of drawing.
     unsorted: Vec<VertexId>,
@@ -369,7 +369,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Counts each vertex's arcs, without loops: `starts` becomes where each list begins.
+    /// Counts the arcs of each vertex, without loops, and sets `starts` to the begins of the lists.
     fn count(&self, starts: &mut [u32]) {
         for &[source, target] in &self.edges {
             let arc = u32::from(source != target);
@@ -385,7 +385,7 @@ impl Scratch {
 
     /// Places the arcs, sorts the lists and merges repeated arcs.
     ///
-    /// Lists in which each edge stands at both of its ends are sorted by going through them in the
+    /// Each edge is in the lists of both of its ends. So the lists are sorted by traversing them in the
     /// order of their vertices, and appending each vertex to the lists of its neighbours.
     fn place(&mut self, place: &mut Place<'_>) -> Result<(), OutOfMemory> {
         let Scratch { edges, ends, unsorted, .. } = self;
@@ -416,7 +416,7 @@ impl Scratch {
     }
 }
 
-/// Appends a vertex to a list, which `ends` has the end of.
+/// Appends a vertex to a list, whose end is in `ends`.
 #[inline]
 fn append(lists: &mut [VertexId], ends: &mut [u32], list: VertexId, vertex: VertexId) {
     let end = &mut ends[list as usize];
@@ -428,11 +428,11 @@ fn append(lists: &mut [VertexId], ends: &mut [u32], list: VertexId, vertex: Vert
 fn merge(offsets: &mut [u32], neighbors: &mut [VertexId]) {
     let (mut from, mut kept) = (0, 0);
     for end in &mut offsets[1..] {
-        // Which no vertex is.
+        // No vertex has this id.
         let mut last = VertexId::MAX;
         for at in from..*end as usize {
             let neighbor = neighbors[at];
-            // A repeated one is overwritten by the next.
+            // The next neighbour overwrites a repeated one.
             neighbors[kept] = neighbor;
             kept += usize::from(neighbor != last);
             last = neighbor;
@@ -489,7 +489,7 @@ mod tests {
         let swarm = Swarm::new(1_000_000);
         let mut found = [0u64; CLASSES];
         let mut edges_per_vertex = 0.0;
-        // Which class each thousand begins with: they are mixed.
+        // The classes at the begin of each thousand graphs vary: they are mixed.
         let mut begins = BTreeSet::new();
         for (at, shape) in swarm.shapes(0..swarm.graphs).unwrap().enumerate() {
             let is = |&(kind, scale, _): &(SwarmKind, u32, u64)| {
@@ -526,7 +526,7 @@ mod tests {
         assert_ne!(whole, Swarm { graphs: 300, seed: 6 }.generate_part(0..300).unwrap());
     }
 
-    /// What a graph's edges are, drawn the long way around.
+    /// Compares edges with those of a simple implementation.
     #[test]
     fn edges_are_those_drawn() {
         let swarm = Swarm { graphs: 60, seed: 3 };

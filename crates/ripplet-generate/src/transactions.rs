@@ -53,15 +53,15 @@ use ripplet_graph::MAX_VERTICES;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transactions {
-    /// How many days, from 1 to 100.
+    /// Number of days, from 1 to 100.
     pub days: u32,
     /// The share of the paper's sizes: 1 for as many vertices and transactions.
     pub scale: f64,
-    /// Exponent of the power law of what buyers buy, from 1.8 to 10: 2.5.
+    /// Exponent of the power law of purchases per buyer, from 1.8 to 10; by default 2.5.
     pub buyer_exponent: f64,
-    /// Exponent of the power law of how often items are bought: 2.2.
+    /// Exponent of the power law of purchases per item; by default 2.2.
     pub item_exponent: f64,
-    /// The share of buyers that are in a ring, from 0 to 0.5: 0.01.
+    /// The share of buyers that are in a ring, from 0 to 0.5; by default 0.01.
     pub ring_share: f64,
     /// Whether the graph has weights, 4 bytes an arc: the number of an edge's transactions.
     pub weighted: bool,
@@ -69,13 +69,13 @@ pub struct Transactions {
     pub seed: u64,
 }
 
-/// The days that the paper's table ends with.
+/// The last days of the paper's table.
 const MOST_DAYS: u32 = 100;
 /// Smallest scale: the first day has 209 vertices.
 const LEAST_SCALE: f64 = 1e-6;
 /// Millions of vertices of 10, 20, … 100 days, in the paper's Table 8.
 const VERTICES: [f64; 10] = [460., 630., 700., 770., 820., 880., 920., 970., 990., 1010.];
-/// Thousands of millions of edges beside them.
+/// Edges of the same days, in units of 10^9.
 const EDGES: [f64; 10] = [1.7, 3.0, 4.3, 5.5, 6.7, 7.9, 9.0, 10.1, 11.0, 11.6];
 /// Vertices of the first days grow by this power of the days, as from the 10th to the 100th.
 const GROWTH: f64 = 0.342;
@@ -99,7 +99,7 @@ impl Transactions {
     /// Returns the number of vertices, and of transactions without those of the rings.
     ///
     /// # Errors
-    /// Where a parameter is out of range.
+    /// If a parameter is out of range.
     pub fn size(&self) -> Result<(u64, u64), GenerateError> {
         self.check()?;
         let [buyers, items] = self.arrived(self.days);
@@ -118,7 +118,7 @@ impl Transactions {
         [buyers, libm::round(all) as u32 - buyers]
     }
 
-    /// Transactions until the end of a day.
+    /// Returns the number of transactions until the end of a day.
     fn sold(&self, day: u32) -> u64 {
         let all = match day {
             0..10 => EDGES[0] * f64::from(day) / 10.0,
@@ -157,7 +157,7 @@ impl Transactions {
     }
 }
 
-/// The value of a day on the straight lines between those of 10, 20, … 100 days.
+/// Interpolates linearly between the values of 10, 20, … 100 days.
 fn between(table: &[f64; 10], day: u32) -> f64 {
     let (ten, rest) = (day / 10, f64::from(day % 10) / 10.0);
     let here = table[ten as usize - 1];
@@ -182,7 +182,7 @@ mod tests {
         (shard.out().of(local).to_vec(), shard.out().weights_of(local).unwrap().to_vec())
     }
 
-    /// The transactions that a graph is of, by its weights.
+    /// Returns the number of transactions of a graph, by its weights.
     fn count_transactions(graph: &Graph) -> u64 {
         let weights = graph.shards().iter().flat_map(|shard| shard.out().weights().unwrap());
         weights.map(|&weight| u64::from(weight)).sum::<u64>() / 2
@@ -250,7 +250,7 @@ mod tests {
             let graph = graph(&of);
             assert_eq!(of.size().unwrap(), (u64::from(vertices), edges));
             assert_eq!(graph.vertices(), vertices);
-            // The rings' own, and what rounds the first day up.
+            // Transactions of rings, and those that round the first day up.
             let more = count_transactions(&graph) as f64 / edges as f64 - 1.0;
             assert!((0.0..0.04).contains(&more), "{days} days: {more} more transactions");
             let fewer = 1.0 - graph.edges() as f64 / count_transactions(&graph) as f64;
@@ -316,7 +316,7 @@ mod tests {
             for (range, exponent) in
                 [(0..buyers, buyer_exponent), (buyers..graph.vertices(), item_exponent)]
             {
-                // Who was there on most days: the average of the others is lower.
+                // Vertices that were present on most days: the average of the others is lower.
                 let early = range.start..range.start + (range.end - range.start) / 5;
                 let mut times: Vec<u32> =
                     early.map(|vertex| list(&graph, vertex).1.iter().sum()).collect();

@@ -31,12 +31,12 @@ pub struct Web {
     /// Exponent of the power law of the links that a vertex receives from other blocks: 2.1, as
     /// for pages of the web (Broder et al., *Graph structure in the Web*, 2000).
     pub hub_exponent: f64,
-    /// Draws the graph.
+    /// Seed of the graph.
     pub seed: u64,
 }
 
 impl Web {
-    /// The defaults noted at the fields, at the given scale.
+    /// Returns the defaults noted at the fields, at the given scale.
     pub fn new(scale: u32) -> Web {
         Web {
             scale,
@@ -50,10 +50,10 @@ impl Web {
         }
     }
 
-    /// The edges: `edge_factor` rows for each vertex, in the order of the vertices.
+    /// Returns the edges: `edge_factor` rows for each vertex, in the order of the vertices.
     ///
     /// # Errors
-    /// Where a parameter is out of range or memory is refused.
+    /// If a parameter is out of range or memory is refused.
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         let (vertices, rows) = scaled(self.scale, self.edge_factor)?;
         let starts = self.starts(vertices)?;
@@ -84,10 +84,10 @@ impl Web {
         Ok(table(vertices, columns))
     }
 
-    /// The block of each vertex, numbered from 0: the communities that the graph was made of.
+    /// Returns the block of each vertex, numbered from 0: the communities of the graph.
     ///
     /// # Errors
-    /// Where a parameter is out of range.
+    /// If a parameter is out of range.
     pub fn blocks(&self) -> Result<Vec<u32>, GenerateError> {
         let (vertices, _) = scaled(self.scale, self.edge_factor)?;
         let mut blocks = Vec::with_capacity(vertices as usize);
@@ -113,7 +113,7 @@ impl Web {
         hubs.draw(stream)
     }
 
-    /// Where each block begins, and after them the number of vertices.
+    /// Returns the begin of each block, and after them the number of vertices.
     fn starts(&self, vertices: u32) -> Result<Vec<VertexId>, GenerateError> {
         self.check()?;
         let sizes = PowerLaw::new(

@@ -1,4 +1,4 @@
-//! The one order of communities: by size, then by first member.
+//! Order of communities: by size, then by first member.
 
 use crate::{OutOfMemory, as_atomic, memory};
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ pub struct Ranked {
 pub struct Ranking {
     /// By size descending, then by first row.
     pub largest: Vec<Ranked>,
-    /// How many communities there are.
+    /// Number of communities.
     pub total: u32,
 }
 
@@ -28,10 +28,10 @@ pub struct Ranking {
 /// `communities` has a label for each row. Labels that are not below `labels` stand for no community. The
 /// `most` largest are returned.
 ///
-/// Memory: 12 bytes a label, and 8 a returned community. Determinism: nothing depends on threads.
+/// Memory: 12 bytes per label, and 8 per returned community. Determinism: independent of threads.
 ///
 /// # Errors
-/// Where memory is refused.
+/// If memory is refused.
 pub fn ranked_by_size(
     communities: &[u32],
     labels: usize,

@@ -199,7 +199,7 @@ enum Flaw {
 /// Returns whether offsets ascend.
 fn ascend(offsets: &[u32]) -> bool {
     const OFFSETS: usize = 1 << 16;
-    // Waking other threads takes longer than checking few offsets.
+    // Starting other threads takes longer than checking few offsets.
     match offsets.len() <= OFFSETS {
         true => offsets.is_sorted(),
         false => offsets.par_windows(2).with_min_len(OFFSETS).all(|pair| pair[0] <= pair[1]),

@@ -46,7 +46,7 @@ impl Writer {
 #[derive(Clone, Copy)]
 pub struct Code(pub u32);
 
-/// Zeros before a one, and what follows them in so many bits.
+/// A codeword: `steps` zeros, a one, then `rest` in `width` bits.
 struct Form {
     steps: u32,
     rest: u64,

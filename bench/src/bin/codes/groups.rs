@@ -152,7 +152,7 @@ pub fn classed(lengths: &[u64; 33], widths: &[u32]) -> u64 {
     bits
 }
 
-/// The best so many widths for values of these lengths, and the bits.
+/// Returns the `count` widths that encode values of these bit lengths in the fewest bits, and that number of bits.
 pub fn best_widths(lengths: &[u64; 33], count: usize) -> (u64, Vec<u32>) {
     let most = lengths.iter().rposition(|&count| count > 0).unwrap_or(0);
     // best[end]: the least bits of values of lengths up to `end`, whose last width is `end`.

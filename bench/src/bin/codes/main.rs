@@ -1,15 +1,15 @@
-//! What codes of neighbour lists cost: bits an arc, and how fast one thread decodes them.
+//! Compares codes of neighbour lists: bits per arc, and the decoding speed of one thread.
 //!
 //! ```text
 //! cargo run --release -p ripplet-bench --bin codes -- [--scale S] [--turns N] [FILE…] > codes.jsonl
 //! ```
 //!
 //! `threshold` is the degree below which a list is plain, `least_interval` the shortest interval or run, 0 for none.
-//! Sizes are those of lists alone, degrees among them where the code has them there; only `compressed`,
-//! which `ripplet_graph` writes, has everything that finds a list. The graphs are simple.
+//! Sizes are of the lists alone, with the degrees if the code stores them in the list. Only `compressed`,
+//! the form of `ripplet_graph`, includes everything that is needed to find a list. The graphs are simple.
 //!
 //! Generated graphs of 2^S vertices come first, then the files, which are any edge lists that ripplet reads.
-//! `crawl` is the benchmark's own: sites whose pages all link to the site's first ones, as menus do.
+//! The benchmark generates `crawl` itself: sites whose pages all link to the site's first pages, as menus do.
 
 mod bits;
 mod bv;
@@ -141,7 +141,7 @@ impl Report<'_> {
         CompressedAdjacency::of(self.lists, 0).expect("there is memory")
     }
 
-    /// Groups of bytes, of nibbles, and of the four widths that suit the graph best.
+    /// Groups of bytes, of nibbles, and of the four best widths for the graph.
     fn groups(&self, least: usize, threshold: usize) {
         let (mut lengths, mut bits) = ([0u64; 33], 0);
         let (mut parts, mut values) = (Parts::default(), Vec::new());

@@ -1,13 +1,13 @@
-//! The same program files compiled with Rust, compiled when they are run, and interpreted.
+//! Compares three executions of the same program files: compiled with Rust, compiled at run time, interpreted.
 //!
 //! ```text
 //! cargo run --release -p ripplet-bench --bin program_files -- [--threads T] [--repeats N] [PROGRAM…]
 //! ```
 //!
 //! Runs the files of `crates/ripplet-jit/tests/programs` on a planted graph of 200,000 vertices and
-//! 2,000,000 edges, `phased`. The ways take turns, so that what else the machine does meets all of
-//! them; each line is the seconds that a run's rounds took, and at the end come the fastest, the
-//! median, and the ratio of each turn to the first way, by its median.
+//! 2,000,000 edges, `phased`. The three alternate, so that other load on the machine affects all
+//! of them. Each line has the seconds of a run's rounds. At the end come the fastest, the median,
+//! and the median ratio to the first execution in the same repetition.
 
 mod interpreter;
 
@@ -126,7 +126,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// One run each way.
+    /// Runs each execution once.
     fn turn(
         &self,
         native: &impl Program,

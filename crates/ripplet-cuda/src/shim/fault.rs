@@ -78,7 +78,7 @@ impl Fault {
             7 | 8 => format!("{here}{at}: {what}"),
             9 => format!("{here} used address {:#x}, where there is no memory", self.address),
             10 => format!("{here} used more than its stack of 64 KiB"),
-            11 => format!("{here} and others wait in a loop for what nobody will do"),
+            11 => format!("{here} and others spin for a write that never comes"),
             12 => "the host refused memory for the threads' stacks".to_owned(),
             13 => format!("{here} waits at {here_call}{at} for threads that never come"),
             kind => format!("the shim said {kind}, which it has no sentence for"),

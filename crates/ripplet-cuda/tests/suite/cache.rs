@@ -121,7 +121,7 @@ fn a_damaged_file_is_none_and_is_replaced() {
         is_none(&flipped, &format!("bit {bit} flipped"));
     }
     is_none(&[&bytes[..], b"more"].concat(), "longer");
-    is_none(b"what somebody else keeps here", "foreign");
+    is_none(b"a file of another program", "foreign");
     folder.cache.store(key("b"), &whole).expect("it is stored");
     let other = folder.files().into_iter().find(|file| *file != path).expect("another file");
     is_none(&fs::read(other).expect("a file"), "of another key");

@@ -503,7 +503,7 @@ fn a_stack_that_overflows_is_an_error() {
 fn waiting_for_ever_is_an_error() {
     for nap in ["", "__nanosleep(100)"] {
         let body = format!("while (atomicAdd(a.results, 0u) == 0) {{ {nap}; }}");
-        assert_says(&failure(&kernel(&body), &launch(1, 32)), &["for what nobody will do"]);
+        assert_says(&failure(&kernel(&body), &launch(1, 32)), &["for a write that never comes"]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! From stubs (ends of edges that are still to be joined) to rows.
+//! Pairing of stubs (ends of edges that are not joined yet) into rows.
 
 use super::Planted;
 use super::shape::{Degree, Shape};
@@ -69,8 +69,8 @@ fn pair_inside(planted: &Planted, shape: &Shape, columns: &mut [Vec<u32>; 2]) ->
     left
 }
 
-/// Pairs one community's inside stubs at random into distinct edges (in numbers from 0), at the
-/// front of the rows; returns the stubs that are left.
+/// Pairs one community's inside stubs at random into distinct edges (numbered from 0), at the
+/// front of the rows; returns the remaining stubs.
 fn pair_community(
     stream: &mut Stream,
     degrees: &[Degree],
@@ -116,7 +116,7 @@ impl DistinctEdges<'_> {
         u64::from(a.min(b)) << 32 | u64::from(a.max(b))
     }
 
-    /// Appends the edge, unless it is a loop or there already.
+    /// Appends the edge, unless it is a loop or a duplicate.
     fn add(&mut self, a: u32, b: u32) -> bool {
         let new = a != b && self.seen.insert(Self::key(a, b));
         if new {
@@ -153,7 +153,7 @@ impl DistinctEdges<'_> {
     }
 }
 
-/// The slots of all outside stubs, those included that were left inside.
+/// Returns the slots of all outside stubs, including those that found no partner inside.
 fn outside_stubs(shape: &Shape, left: &[u32]) -> Result<Vec<u32>, GenerateError> {
     let ends = shape.degrees.iter().map(|degree| u64::from(degree.outside)).sum::<u64>();
     let count = ends as usize + left.len();
@@ -169,8 +169,8 @@ fn outside_stubs(shape: &Shape, left: &[u32]) -> Result<Vec<u32>, GenerateError>
     Ok(stubs)
 }
 
-/// Appends the edges between communities: pairs all stubs at random, and pairs again those that
-/// met their own community, as long as that helps; then mends what is left, pair by pair.
+/// Appends the edges between communities: pairs all stubs at random, repeats this for pairs within a
+/// community while it helps, and then mends the remaining pairs one by one.
 fn pair_outside(planted: &Planted, shape: &Shape, stubs: Vec<u32>, columns: &mut [Vec<u32>; 2]) {
     /// Of k equal communities 1/k of the pairs fail each time; few large ones keep failing.
     const ROUNDS: u64 = 8;
@@ -200,7 +200,7 @@ fn pair_outside(planted: &Planted, shape: &Shape, stubs: Vec<u32>, columns: &mut
 }
 
 /// Pairs the stubs at random and appends the rows between different communities; returns the
-/// stubs of the other pairs, one pair behind the other.
+/// stubs of the other pairs, pair by pair.
 fn pair_once(
     stubs: &[u32],
     seed: u64,
@@ -232,7 +232,7 @@ fn pair_once(
 }
 
 /// Opens an outside edge `c–d` for two stubs of one community: it becomes `a–c`, and `b–d`, which
-/// is returned, is still to be appended. `None` where no edge was found that helps.
+/// is returned, is still to be appended. `None` if no suitable edge was found.
 fn mend_outside(
     stream: &mut Stream,
     community_of: &[u32],

@@ -1,4 +1,4 @@
-//! Who belongs where, and with how many edges: drawn before any edge is.
+//! Communities and degrees of all vertices, drawn before any edge.
 
 use super::Planted;
 use crate::random::{PowerLaw, Stream};
@@ -15,7 +15,7 @@ pub(super) struct Degree {
 /// Communities as ranges of slots, and the degrees of the slots. A slot is a vertex before ids are
 /// permuted.
 pub(super) struct Shape {
-    /// Where each community begins, and after them the number of vertices.
+    /// Begin of each community, and after them the number of vertices.
     pub(super) starts: Vec<u32>,
     pub(super) degrees: Vec<Degree>,
 }
@@ -67,8 +67,8 @@ impl Shape {
     }
 }
 
-/// Sizes by their power law until the vertices are used up; what remains and is too small for a
-/// community of its own is spread over the others.
+/// Draws sizes by their power law until all vertices are assigned. A remainder that is too small for a
+/// community is distributed over the others.
 fn community_starts(planted: &Planted, vertices: u32) -> Vec<u32> {
     let (min, max) = (planted.min_size, planted.max_size);
     let law = PowerLaw::new(f64::from(min.max(1)), f64::from(max) + 1.0, planted.size_exponent);
@@ -91,7 +91,7 @@ fn community_starts(planted: &Planted, vertices: u32) -> Vec<u32> {
     starts
 }
 
-/// Degrees by their power law that add up to exactly twice the edges.
+/// Draws degrees by their power law that sum up to exactly twice the number of edges.
 fn draw_degrees(planted: &Planted, vertices: u32) -> Result<Vec<u32>, GenerateError> {
     let ends = 2 * planted.edges;
     if ends == 0 {
@@ -145,7 +145,7 @@ fn assign(planted: &Planted, starts: &[u32], drawn: &[u32]) -> Vec<Degree> {
         }
         for _ in 0..count {
             if open.is_empty() {
-                // Too few large communities: the largest that is left has to do.
+                // Too few large communities: take the largest that is left.
                 let community = closed.pop().expect("there are as many slots as degrees");
                 open.extend(starts[community as usize]..starts[community as usize + 1]);
             }

@@ -61,7 +61,7 @@ impl Transactions {
         Ok(TransactionGraph { populations, pairings, rings, price_seed, known_seed, weighted })
     }
 
-    /// The stubs of each day, on either side: enough for who is new.
+    /// Returns the number of stubs per side on each day: at least one for each newcomer.
     fn stubs(&self, arrived: &[Vec<u32>; 2]) -> Vec<u64> {
         let of_day = |day: usize| {
             let new = |side: &Vec<u32>| side[day] - day.checked_sub(1).map_or(0, |last| side[last]);
@@ -137,10 +137,10 @@ impl TransactionGraph {
         Ok(ranges)
     }
 
-    /// How many arcs the lists of some vertices have at most.
+    /// Returns an upper bound of the number of arcs of some vertices.
     ///
     /// # Errors
-    /// Where the range is none, or may hold more arcs than a shard.
+    /// If the range is none, or may hold more arcs than a shard.
     pub fn most_arcs(&self, vertices: &Range<VertexId>) -> Result<u64, GenerateError> {
         if vertices.start > vertices.end || vertices.end > self.vertices() {
             let expected = format!("within 0..{}", self.vertices());
@@ -154,12 +154,12 @@ impl TransactionGraph {
         Ok(rows)
     }
 
-    /// The lists of a range of vertices, on rayon's current pool: the same whatever the range.
+    /// Returns the lists of a range of vertices, on rayon's current pool. They do not depend on the range.
     ///
     /// Memory: the shard, and room for those arcs that turn out to be the same edge.
     ///
     /// # Errors
-    /// Where the range is none, may hold more arcs than a shard, or memory is refused.
+    /// If the range is none, may hold more arcs than a shard, or memory is refused.
     pub fn shard(&self, vertices: Range<VertexId>) -> Result<Shard, GenerateError> {
         let rows = self.most_arcs(&vertices)?;
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
@@ -167,7 +167,7 @@ impl TransactionGraph {
         Ok(Shard::new(vertices, lists, None))
     }
 
-    /// The graph, in memory, of shards as large as can be.
+    /// Returns the graph in memory, in shards as large as possible.
     ///
     /// # Errors
     /// If memory is refused.
@@ -175,13 +175,13 @@ impl TransactionGraph {
         self.graph_of(|range| self.shard(range))
     }
 
-    /// The graph, whose shards are drawn by `shard`: which gives what [`TransactionGraph::shard`] would.
+    /// Returns the graph whose shards `shard` draws; it must return the shards of [`TransactionGraph::shard`].
     ///
     /// # Errors
     /// The errors of [`TransactionGraph::shard`]; also if memory is refused.
     ///
     /// # Panics
-    /// Where the shards are not those asked for.
+    /// If a shard is not the requested one.
     pub fn graph_of<E: From<GenerateError>>(
         &self,
         shard: impl FnMut(Range<VertexId>) -> Result<Shard, E>,
@@ -193,12 +193,12 @@ impl TransactionGraph {
         Ok(graph.expect("lists ascend and name vertices"))
     }
 
-    /// The first buyer's vertex, and the first item's.
+    /// Returns the vertices of the first buyer and the first item.
     pub(super) fn firsts(&self) -> [VertexId; 2] {
         [0, self.buyers()]
     }
 
-    /// The buyers, and the items, among some vertices.
+    /// Returns the buyers and the items among some vertices.
     pub(super) fn sides(&self, vertices: &Range<VertexId>) -> [Range<u32>; 2] {
         let split = vertices.start.max(vertices.end.min(self.buyers()));
         let first = self.buyers();
@@ -206,7 +206,7 @@ impl TransactionGraph {
             .map(|side| side.start..side.end.max(side.start))
     }
 
-    /// How many arcs some vertices have at most: arcs of one edge are counted apart.
+    /// Returns an upper bound of the arcs of some vertices: repeated arcs of an edge count.
     fn room(&self, vertices: Range<VertexId>) -> u64 {
         let sides = self.sides(&vertices);
         let of_side = |side: usize| {
@@ -247,7 +247,7 @@ impl TransactionGraph {
         Ok(Adjacency::new(offsets.into(), neighbors.into(), weights))
     }
 
-    /// Cuts vertices into parts that are drawn by themselves.
+    /// Cuts vertices into parts that are drawn independently.
     fn cuts(&self, vertices: &Range<VertexId>) -> Result<Vec<Cut>, OutOfMemory> {
         let mut cuts = memory::with_room(vertices.len() / VERTICES_PER_STREAM + 4)?;
         for (side, members) in self.sides(vertices).into_iter().enumerate() {
@@ -266,14 +266,14 @@ impl TransactionGraph {
     }
 }
 
-/// Members of a population, and for how many arcs they take room.
+/// Members of a population, and the capacity for their arcs.
 struct Cut {
     side: usize,
     members: Range<u32>,
     room: usize,
 }
 
-/// Where lists go.
+/// Destinations of lists.
 struct Places<'a> {
     degrees: &'a mut [u32],
     neighbors: &'a mut [VertexId],
@@ -281,7 +281,7 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// The parts, with their places.
+    /// Returns the parts, with their places.
     fn of(mut self, cuts: Vec<Cut>) -> Result<Vec<Part<'a>>, OutOfMemory> {
         memory::collected(cuts.into_iter().map(|cut| Part {
             places: Places {
@@ -295,7 +295,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Moves what parts have kept together: `(room, kept)` values each.
+/// Closes the gaps between the values that parts have kept: `(room, kept)` values each.
 fn close_gaps(parts: &[(usize, usize)], values: &mut [u32]) {
     let (mut from, mut to) = (0, 0);
     for &(room, kept) in parts {
@@ -305,11 +305,11 @@ fn close_gaps(parts: &[(usize, usize)], values: &mut [u32]) {
     }
 }
 
-/// A part of a shard that is drawn.
+/// A part of a shard, while it is drawn.
 struct Part<'a> {
     cut: Cut,
     places: Places<'a>,
-    /// How many places are taken.
+    /// Number of places in use.
     arcs: usize,
 }
 
@@ -350,7 +350,7 @@ impl Part<'_> {
 }
 
 impl TransactionGraph {
-    /// What a ring adds to a list, where the member is one of its.
+    /// Adds the purchases of a ring to a list, if the member is in the ring.
     fn add_ring(
         &self,
         ring: &Ring,
@@ -380,7 +380,7 @@ struct Purchases<'a> {
 }
 
 impl<'a> Purchases<'a> {
-    /// From `member` on.
+    /// Returns the purchases from `member` on.
     fn before(transactions: &'a TransactionGraph, side: usize, member: u32) -> Purchases<'a> {
         let population = &transactions.populations[side];
         let weight = population.weight_before(member);
@@ -388,7 +388,7 @@ impl<'a> Purchases<'a> {
         Purchases { transactions, side, next }
     }
 
-    /// Appends whom the next member, `member`, met in all transactions but the rings'.
+    /// Appends the partners of the next member, `member`, in all transactions except those of rings.
     fn of(&mut self, member: u32, met: &mut Vec<VertexId>) -> Result<(), OutOfMemory> {
         let population = &self.transactions.populations[self.side];
         let arrival = population.arrival(member);
@@ -403,7 +403,7 @@ impl<'a> Purchases<'a> {
         Ok(())
     }
 
-    /// The vertex at the other end of a transaction.
+    /// Returns the vertex at the other end of a transaction.
     #[inline]
     fn partner(&self, day: usize, stub: u64) -> VertexId {
         let TransactionGraph { populations, pairings, .. } = self.transactions;

@@ -66,12 +66,12 @@ impl Population {
         self.days.len()
     }
 
-    /// The stubs of a day.
+    /// Returns the number of stubs of a day.
     pub(super) fn stubs(&self, day: usize) -> u64 {
         self.days[day].stubs
     }
 
-    /// The day on which a member arrives.
+    /// Returns the day on which a member arrives.
     pub(super) fn arrival(&self, member: u32) -> usize {
         self.days.partition_point(|day| day.newcomers.end <= member)
     }
@@ -82,7 +82,7 @@ impl Population {
         u64::from(member - self.days[day].newcomers.start)
     }
 
-    /// The sum of the weights of the members before this one.
+    /// Returns the sum of the weights of the members before this one.
     #[inline]
     pub(super) fn weight_before(&self, member: u32) -> u64 {
         self.weights.before(u64::from(member))
@@ -170,7 +170,7 @@ impl Weights {
         Ok(Weights { before, block: Divisor::new(u64::from(sum)), bits, guide, step })
     }
 
-    /// The sum of the weights of the members before this one.
+    /// Returns the sum of the weights of the members before this one.
     #[inline]
     fn before(&self, member: u64) -> u64 {
         let mask = (1 << self.bits) - 1;
@@ -192,7 +192,7 @@ impl Weights {
 /// Division by a fixed number, by a multiplication.
 ///
 /// The quotient of n, below 2⁶³, is the high half of the product of n and the reciprocal, or one more
-/// where the rest is `by` or more.
+/// if the remainder is `by` or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Divisor {
     by: u64,
@@ -205,7 +205,7 @@ impl Divisor {
         Divisor { by, reciprocal: u64::MAX / by }
     }
 
-    /// Quotient and remainder of a number below 2⁶³.
+    /// Returns quotient and remainder of a number below 2⁶³.
     #[inline]
     fn divide(self, number: u64) -> (u64, u64) {
         // The reciprocal is short by less than 1 / 2⁶³ of `number`: the quotient by 1 at most.

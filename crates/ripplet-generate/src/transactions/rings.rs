@@ -1,10 +1,10 @@
-//! Rings of fraud: who is in which, and what they buy.
+//! Rings of fraud: their members and purchases.
 
 use crate::permutation::Permutation;
 use crate::random::{derive, mix};
 use std::ops::{Range, RangeInclusive};
 
-/// Where the rings are: at most one in each stretch of buyers, together with as large a share of
+/// Positions of the rings: at most one in each stretch of buyers, with an equally large share of
 /// the items, so that all arrive at about the same time.
 pub(super) struct Rings {
     /// Lengths of a stretch of buyers and of one of items.
@@ -16,13 +16,13 @@ pub(super) struct Rings {
     seed: u64,
 }
 
-/// How many buyers a ring has.
+/// Buyers of a ring.
 const BUYERS: RangeInclusive<u32> = 8..=24;
-/// How many items.
+/// Items of a ring.
 const ITEMS: RangeInclusive<u32> = 3..=6;
-/// For how many days it buys.
+/// Days on which a ring buys.
 const CAMPAIGN: u32 = 10;
-/// How probably one of its buyers buys one of its items on one of these days, of 2⁶⁴.
+/// Probability that a buyer of the ring buys an item of the ring on one of these days, in units of 2⁻⁶⁴.
 const CHANCE: u64 = (0.3 * u64::MAX as f64) as u64;
 /// No ring has more buyers, items, or pairs of them.
 const MOST_BUYERS: u32 = *BUYERS.end();
@@ -36,7 +36,7 @@ pub(super) struct Ring {
     pub(super) key: u64,
 }
 
-/// Where a ring's members are among a population: the first of a stretch, under a permutation of it.
+/// Positions of a ring's members in a population: the first of a stretch, under a permutation of it.
 struct Side {
     first: u32,
     stretch: Permutation,
@@ -44,7 +44,7 @@ struct Side {
 }
 
 impl Rings {
-    /// Rings that have a share of the buyers.
+    /// Draws rings that have a share of the buyers.
     ///
     /// `arrived` are the buyers and items at the end of each day, and `at_last` those of all days
     /// that a graph can have.
@@ -60,17 +60,17 @@ impl Rings {
         Rings { stretch, count, arrived, seed: derive(seed, "rings") }
     }
 
-    /// How many there are.
+    /// Returns the number of rings.
     pub(super) fn len(&self) -> u32 {
         self.count
     }
 
-    /// The ring in whose stretch a member of a population is: it may be none of the ring's.
+    /// Returns the ring of a member's stretch; the member need not belong to the ring.
     pub(super) fn near(&self, side: usize, member: u32) -> u32 {
         member / self.stretch[side]
     }
 
-    /// How many stretches touch some members of a population.
+    /// Returns the number of stretches that intersect some members of a population.
     pub(super) fn touching(&self, side: usize, members: &Range<u32>) -> u64 {
         if members.is_empty() {
             return 0;
@@ -78,7 +78,7 @@ impl Rings {
         u64::from(self.near(side, members.end - 1) - self.near(side, members.start)) + 1
     }
 
-    /// The day on which all in a ring's stretches have arrived; it is never before that of the ring
+    /// Returns the day on which all members of a ring's stretches have arrived; it is never before that of the ring
     /// before.
     fn begin(&self, ring: u32) -> u32 {
         let complete = |side: usize| {
@@ -88,7 +88,7 @@ impl Rings {
         complete(0).max(complete(1))
     }
 
-    /// The rings that buy on a day.
+    /// Returns the rings that buy on a day.
     pub(super) fn active(&self, day: u32) -> Range<u32> {
         // The first ring that begins on this day or later.
         let first = |day: u32| {
@@ -125,18 +125,18 @@ impl Rings {
 }
 
 impl Ring {
-    /// How many buyers, or items, the ring has.
+    /// Returns the number of buyers, or items, of the ring.
     pub(super) fn members(&self, side: usize) -> u32 {
         self.sides[side].members
     }
 
-    /// One of them.
+    /// Returns one of the ring's buyers, or items.
     pub(super) fn member(&self, side: usize, slot: u32) -> u32 {
         let side = &self.sides[side];
         side.first + side.stretch.of(u64::from(slot)) as u32
     }
 
-    /// Which of the ring's buyers, or items, this one is, if it is one; it is of the ring's
+    /// Returns the number of a buyer, or item, within the ring, if it belongs to the ring; it must be in the ring's
     /// stretch.
     pub(super) fn slot(&self, side: usize, member: u32) -> Option<u32> {
         let side = &self.sides[side];
@@ -144,13 +144,13 @@ impl Ring {
         (slot < side.members).then_some(slot)
     }
 
-    /// Whether a buyer buys an item on a day.
+    /// Returns whether a buyer buys an item on a day.
     pub(super) fn buys(&self, buyer: u32, item: u32, day: u32) -> bool {
         let which = u64::from(day) << 16 | u64::from(buyer) << 8 | u64::from(item);
         self.days.contains(&day) && mix(self.key ^ mix(which)) < CHANCE
     }
 
-    /// How often a buyer buys an item.
+    /// Returns how often a buyer buys an item.
     pub(super) fn times(&self, buyer: u32, item: u32) -> u32 {
         self.days.clone().map(|day| u32::from(self.buys(buyer, item, day))).sum()
     }

@@ -37,7 +37,7 @@ pub struct Sales {
 
 /// Rows in a part: a few megabytes.
 const ROWS: u64 = 1 << 18;
-/// Rows of a part that are drawn by themselves.
+/// Rows of a task within a part.
 const ROWS_PER_TASK: usize = 1 << 13;
 /// Rings in a part: about as many rows.
 const RINGS: u32 = (ROWS / MOST_PAIRS) as u32;
@@ -60,10 +60,10 @@ impl TransactionGraph {
         })
     }
 
-    /// The transactions of a part, on rayon's current pool.
+    /// Returns the transactions of a part, on rayon's current pool.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn sales(&self, part: &SalesPart) -> Result<Sales, GenerateError> {
         let day = part.day as usize - 1;
         let drawn = match &part.of {
@@ -114,7 +114,7 @@ impl TransactionGraph {
     }
 }
 
-/// What items cost.
+/// Returns the distribution of prices.
 fn prices() -> PowerLaw {
     PowerLaw::new(1.0, 10_000.0, 2.0)
 }

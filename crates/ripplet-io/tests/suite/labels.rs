@@ -338,7 +338,7 @@ fn nulls_and_floats_of_whole_numbers_are_labels_of_tables() {
     assert_eq!(read(std::sync::Arc::new(floats)), expected);
     let error =
         read(std::sync::Arc::new(Float64Array::from(vec![7.0, 0.5, 1.0, 1.0]))).unwrap_err();
-assert!(error.contains("at row 2: the label 0.5 is no whole number"), "{error}");
+    assert!(error.contains("at row 2: the label 0.5 is no whole number"), "{error}");
     let large = Float64Array::from(vec![7.0, 1e308, 1.0, 1.0]);
     let error = read(std::sync::Arc::new(large)).unwrap_err();
     assert!(error.contains("at row 2: the label 1e308 is no whole number"), "{error}");

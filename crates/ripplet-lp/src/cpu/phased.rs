@@ -17,7 +17,7 @@
 //! Vertices with adjacent ids are in different units: in id order they see one another's changes in
 //! the same round, as in a sequential sweep, which speeds up convergence if ids are local. Vertices
 //! 2, 4 or 6 apart are in one unit for some strides only, so that pairs that swap labels settle.
-//! Those 8 apart are in one unit for each of the strides; from round 20 on, every fourth round
+//! Vertices 8 apart are in one unit for each of the strides. From round 20 on, every fourth round
 //! therefore has stride 1.
 //!
 //! ```text
@@ -46,7 +46,7 @@ const STRIDES: u32 = 3;
 const FIRST_PARTING: u32 = 20;
 /// The period, from then on, of rounds with stride 1.
 const PARTING_EVERY: u32 = 4;
-/// Blocks that a task compacts: enough to take longer than waking a thread.
+/// Blocks that a task compacts: enough to take longer than starting a thread.
 const BLOCKS_PER_TASK: u32 = 1 << 12;
 /// Vertices of a task.
 const VERTICES_PER_TASK: usize = Workspace::VERTICES / 2;

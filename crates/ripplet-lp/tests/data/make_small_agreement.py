@@ -18,7 +18,7 @@ from sklearn.metrics import (
 
 
 def partitions(size):
-    """All partitions of so many vertices, communities numbered in the order of their first vertices."""
+    """All partitions of `size` vertices, communities numbered in the order of their first vertices."""
     found = [[]]
     for _ in range(size):
         found = [p + [c] for p in found for c in range(max(p, default=-1) + 2)]

@@ -111,7 +111,7 @@ fn check(runners: &[Runner], edges: &Edges, rules: Rules) {
         assert_eq!(states.0.len(), expected.rounds.len().saturating_sub(1), "{rules:?}");
         assert_eq!(kept.get_or_insert_with(|| states.0.clone()), &states.0, "{rules:?}");
     }
-    let kept = kept.expect("somebody runs");
+    let kept = kept.expect("at least one run");
     for (index, checkpoint) in kept.iter().enumerate() {
         // The next runner depends on the phases, too, as there may be fewer rounds than runners.
         let (runner, graph) = &all[(index + rules.phases as usize) % all.len()];
