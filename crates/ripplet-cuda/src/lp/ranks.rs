@@ -249,7 +249,9 @@ impl RankPlaces {
             ranks.sent_words[rank] = at(&self.sent_words[rank]);
             [ranks.peer_updates[rank], ranks.received_counts[rank], ranks.received_words[rank]] =
                 match share.copies_messages {
-                    true => [at(&place.updates), at(&place.sent_word_counts), at(&place.sent_words)],
+                    true => {
+                        [at(&place.updates), at(&place.sent_word_counts), at(&place.sent_words)]
+                    }
                     false => [
                         send_buffers.updates,
                         send_buffers.sent_word_counts,
