@@ -274,8 +274,8 @@ impl Mapping {
         kinds
     }
 
-    /// The pairs of columns that a row links, payer first: `buyer → shop`, then those of `[[also]]`, as a
-    /// [`Stream`](crate::Stream) numbers them.
+    /// Returns the names of the pairs of columns that a row links, payer first: `buyer → shop`, then those of
+    /// `[[also]]`, in the order in which the stream of transactions numbers them.
     pub fn pairs(&self) -> Vec<String> {
         let (source, target) = (&self.source.column, &self.target.column);
         let also = self.also.iter().flat_map(|linked| {

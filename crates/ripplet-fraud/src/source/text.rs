@@ -4,9 +4,9 @@
 //! semicolons, whichever it has. Quotes may stand around fields, as RFC 4180 has it. A row of more or fewer fields
 //! than the first is an error that names its line: a file whose last row was half written is told so.
 //!
-//! Blanks around a field are no part of it, unless it stands in quotes: as in tables of edges. The parser does not tell
-//! whether a field had quotes, so the bytes of a row are kept while it is read ([`Kept`]), and looked at where a field
-//! has blanks around it.
+//! Blanks around a field are no part of it, unless it stands in quotes: as in tables of edges. The parser has no flag
+//! for quoted fields. The bytes of a row are therefore kept while it is read, and searched for quotes if a field has
+//! blanks around it.
 
 use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
