@@ -1,8 +1,14 @@
-//! Clusters: around seeds, and of those whom no label reached.
+//! Clusters: around seeds, and of the vertices that no label reached.
 //!
-//! *Around seeds*: of a label, all whom a path of kept ties within the label joins to a known bad; of too many, those
-//! of fewest steps, then the strongest, then the first. *Without seeds* ([`Detection::unseeded`]): among all others, the
-//! communities of [`Lpa`] on kept ties alone; those too large are no rings and are only counted.
+//! 1. *Around seeds*: of a label, the vertices that a path of kept ties within the label joins to a known bad one; of too
+//!    many, those of fewest steps, then the strongest, then the first.
+//! 2. *Of several labels*: parts of step 1 that are smaller than a cluster are merged if a kept tie joins them, as two known
+//!    members of one ring share it between their labels. What is still too small is free again.
+//! 3. *Without seeds* ([`Detection::unseeded`]): among all free vertices, the communities of [`Lpa`] on kept ties alone;
+//!    those too large are no rings and are only counted.
+//! 4. A known bad vertex that is still in no cluster joins the one to which it has most kept ties, if that has room.
+//!
+//! So a vertex does not leave a cluster because it is listed as bad.
 
 use super::{DetectError, Detection, Known, Spread, suspicion};
 use crate::ties::{Ties, arcs};
@@ -10,6 +16,7 @@ use rayon::prelude::*;
 use ripplet_graph::{Adjacency, Direction, Graph, Shard, VertexId, WeightScale, memory};
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::{DynProgram, Executor, Label, Observer, Settings};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A group of vertices that may be a ring.
@@ -30,7 +37,7 @@ pub struct Detected {
     pub spread: Spread,
     /// Clusters: those around seeds, then the others, each by its smallest member.
     pub groups: Vec<Group>,
-    /// Known bad ones in no cluster: nobody of enough is joined to them by kept ties.
+    /// Number of known bad vertices in no cluster: kept ties join too few vertices to them.
     pub alone: u64,
     /// Groups without seeds that are larger than a cluster may be.
     pub too_large: u64,
@@ -43,10 +50,10 @@ impl Detected {
     }
 }
 
-/// Gathers clusters of ties that are judged and labels that have spread; see [`detect`](super).
+/// Gathers clusters from judged ties and spread labels; see [`detect`](super).
 ///
 /// # Errors
-/// Where memory is refused, or the observer cancels.
+/// If memory is refused, or the observer cancels.
 pub fn gather(
     executor: &dyn Executor,
     ties: Ties,
@@ -56,7 +63,7 @@ pub fn gather(
     observer: &mut dyn Observer,
 ) -> Result<Detected, DetectError> {
     let mut taken = memory::zeros::<u8>(spread.labels.len())?;
-    let (mut groups, alone) = around_seeds(&ties, &spread, known, detection, &mut taken);
+    let mut groups = around_seeds(&ties, &spread, known, detection, &mut taken);
     let mut too_large = 0;
     if detection.unseeded {
         let kept = kept_graph(&ties, &taken)?;
@@ -64,20 +71,53 @@ pub fn gather(
         observer.on_stage("looking for clusters without seeds");
         let program = Box::<dyn DynProgram>::from(Lpa::default());
         let outcome = executor.run_on((&kept).into(), &*program, &settings, observer)?;
-        too_large = without_seeds(&kept, &outcome.labels, detection, &mut groups);
+        too_large = without_seeds(&kept, &outcome.labels, known, detection, &mut groups);
     }
+    let alone = join_seeds(&ties, known, detection, &mut groups)?;
+    groups.sort_by_key(|group| (!group.seeded, group.members[0]));
     Ok(Detected { ties, spread, groups, alone, too_large })
 }
 
-/// Clusters around seeds, and how many seeds have none; marks who is in one.
+/// A vertex of a part, and the number of its steps from a seed.
+type Step = (u32, VertexId);
+
+/// Returns the clusters around seeds; marks the vertices that are in one.
 fn around_seeds(
     ties: &Ties,
     spread: &Spread,
     known: Known<'_>,
     detection: &Detection,
     taken: &mut [u8],
-) -> (Vec<Group>, u64) {
-    let mut reached: BTreeMap<Label, Vec<(u32, VertexId)>> = BTreeMap::new();
+) -> Vec<Group> {
+    let (mut parts, mut small) = (Vec::new(), Vec::new());
+    for mut part in parts_of_labels(ties, spread, known, taken) {
+        cut(&mut part, spread, detection, taken);
+        let is_small = part.len() < detection.min_size as usize;
+        if is_small { small.push(part) } else { parts.push(part) }
+    }
+    for mut part in merged(ties, &small) {
+        cut(&mut part, spread, detection, taken);
+        match part.len() < detection.min_size as usize {
+            true => part.into_iter().for_each(|(_, v)| taken[v as usize] = 0),
+            false => parts.push(part),
+        }
+    }
+    let group = |part: Vec<Step>| {
+        let mut members: Vec<VertexId> = part.into_iter().map(|(_, v)| v).collect();
+        members.sort_unstable();
+        Group { members, seeded: true }
+    };
+    parts.into_iter().map(group).collect()
+}
+
+/// Returns, by label, the vertices that kept ties within the label join to a seed; marks them.
+fn parts_of_labels(
+    ties: &Ties,
+    spread: &Spread,
+    known: Known<'_>,
+    taken: &mut [u8],
+) -> impl Iterator<Item = Vec<Step>> + use<> {
+    let mut reached: BTreeMap<Label, Vec<Step>> = BTreeMap::new();
     let mut queue = VecDeque::new();
     for &seed in known.bad {
         taken[seed as usize] = 1;
@@ -93,32 +133,100 @@ fn around_seeds(
             }
         }
     }
-    let (mut groups, mut alone) = (Vec::new(), 0);
-    for (_, mut found) in reached {
-        let limit = detection.max_size as usize;
-        if found.len() > limit {
-            let strength = |v: VertexId| spread.strengths[v as usize];
-            found.sort_by(|a, b| {
-                a.0.cmp(&b.0).then(strength(b.1).total_cmp(&strength(a.1))).then(a.1.cmp(&b.1))
-            });
-            found.split_off(limit).into_iter().for_each(|(_, v)| taken[v as usize] = 0);
-        }
-        if found.len() < detection.min_size as usize {
-            let (seeds, others): (Vec<_>, Vec<_>) =
-                found.iter().partition(|(steps, _)| *steps == 0);
-            alone += seeds.len() as u64;
-            others.into_iter().for_each(|(_, v)| taken[v as usize] = 0);
-            continue;
-        }
-        let mut members: Vec<VertexId> = found.into_iter().map(|(_, v)| v).collect();
-        members.sort_unstable();
-        groups.push(Group { members, seeded: true });
-    }
-    groups.sort_by_key(|group| group.members[0]);
-    (groups, alone)
+    reached.into_values()
 }
 
-/// The kept ties of those who are not taken.
+/// Removes the farthest and weakest vertices of a part that is larger than a cluster, and marks them as free.
+fn cut(part: &mut Vec<Step>, spread: &Spread, detection: &Detection, taken: &mut [u8]) {
+    let limit = detection.max_size as usize;
+    if part.len() <= limit {
+        return;
+    }
+    let strength = |v: VertexId| spread.strengths[v as usize];
+    part.sort_by(|a, b| {
+        a.0.cmp(&b.0).then(strength(b.1).total_cmp(&strength(a.1))).then(a.1.cmp(&b.1))
+    });
+    part.split_off(limit).into_iter().for_each(|(_, v)| taken[v as usize] = 0);
+}
+
+/// Merges parts that kept ties join.
+fn merged(ties: &Ties, parts: &[Vec<Step>]) -> Vec<Vec<Step>> {
+    let numbered = parts
+        .iter()
+        .zip(0..)
+        .flat_map(|(part, number)| part.iter().map(move |&(_, v)| (v, number)));
+    let mut part_of: Vec<(VertexId, usize)> = numbered.collect();
+    part_of.sort_unstable();
+    let find = |v: VertexId| {
+        let at = part_of.binary_search_by_key(&v, |&(vertex, _)| vertex);
+        at.ok().map(|at| part_of[at].1)
+    };
+    let mut is_merged = vec![false; parts.len()];
+    let mut all = Vec::new();
+    for first in 0..parts.len() {
+        if std::mem::replace(&mut is_merged[first], true) {
+            continue;
+        }
+        let (mut whole, mut queue) = (Vec::new(), VecDeque::from([first]));
+        while let Some(number) = queue.pop_front() {
+            for &(steps, v) in &parts[number] {
+                whole.push((steps, v));
+                for next in ties.kept_of(v).filter_map(find) {
+                    if !std::mem::replace(&mut is_merged[next], true) {
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        all.push(whole);
+    }
+    all
+}
+
+/// Adds each known bad vertex that is in no cluster to the one to which it has most kept ties; of several, to the
+/// first. Returns the number of those that have none.
+fn join_seeds(
+    ties: &Ties,
+    known: Known<'_>,
+    detection: &Detection,
+    groups: &mut [Group],
+) -> Result<u64, DetectError> {
+    const NONE: u32 = u32::MAX;
+    let mut group_of = memory::with_room(ties.graph().vertices() as usize)?;
+    group_of.resize(ties.graph().vertices() as usize, NONE);
+    for (group, number) in groups.iter().zip(0..) {
+        group.members.iter().for_each(|&v| group_of[v as usize] = number);
+    }
+    let mut open: Vec<VertexId> =
+        known.bad.iter().copied().filter(|&v| group_of[v as usize] == NONE).collect();
+    loop {
+        let before = open.len();
+        open.retain(|&v| {
+            let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+            for u in ties.kept_of(v).filter(|&u| group_of[u as usize] != NONE) {
+                *counts.entry(group_of[u as usize]).or_default() += 1;
+            }
+            let has_room =
+                |number: u32| groups[number as usize].members.len() < detection.max_size as usize;
+            let best = counts.into_iter().filter(|&(number, _)| has_room(number));
+            let Some((number, _)) = best.max_by_key(|&(number, count)| (count, Reverse(number)))
+            else {
+                return true;
+            };
+            let Group { members, seeded } = &mut groups[number as usize];
+            members.insert(members.partition_point(|&member| member < v), v);
+            *seeded = true;
+            group_of[v as usize] = number;
+            false
+        });
+        // A seed that joined may join others.
+        if open.len() == before {
+            return Ok(open.len() as u64);
+        }
+    }
+}
+
+/// Returns the kept ties among free vertices.
 fn kept_graph(ties: &Ties, taken: &[u8]) -> Result<Graph, DetectError> {
     let graph = ties.graph();
     let kept = |v: VertexId| {
@@ -148,26 +256,26 @@ fn kept_graph(ties: &Ties, taken: &[u8]) -> Result<Graph, DetectError> {
     Ok(Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, shards)?)
 }
 
-/// Adds the communities that are neither too small nor too large; how many were too large.
+/// Adds the communities that are neither too small nor too large; returns the number of those that are too large.
 fn without_seeds(
     kept: &Graph,
     labels: &[Label],
+    known: Known<'_>,
     detection: &Detection,
     groups: &mut Vec<Group>,
 ) -> u64 {
     let joined = (0..kept.vertices()).filter(|&v| arcs(kept, v).next().is_some());
     let mut members: Vec<(Label, VertexId)> = joined.map(|v| (labels[v as usize], v)).collect();
     members.par_sort_unstable();
-    let (mut too_large, mut found) = (0, Vec::new());
+    let mut too_large = 0;
     for community in members.chunk_by(|a, b| a.0 == b.0) {
         let size = community.len() as u64;
         too_large += u64::from(size > u64::from(detection.max_size));
         if (u64::from(detection.min_size)..=u64::from(detection.max_size)).contains(&size) {
-            let members = community.iter().map(|(_, v)| *v).collect();
-            found.push(Group { members, seeded: false });
+            let members: Vec<VertexId> = community.iter().map(|(_, v)| *v).collect();
+            let seeded = members.iter().any(|&v| known.is_bad(v));
+            groups.push(Group { members, seeded });
         }
     }
-    found.sort_by_key(|group| group.members[0]);
-    groups.append(&mut found);
     too_large
 }

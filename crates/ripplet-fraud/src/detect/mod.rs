@@ -210,7 +210,7 @@ pub fn plan(executor: &dyn Executor, graph: &Graph, detection: &Detection) -> Pl
     plan.graph_device = run.graph_device;
     plan.graph_streamed = run.graph_streamed;
     plan.device_items = run.device_items;
-    plan.with("labels and strengths", columns).with("kept ties", 8 * graph.arcs() + 4 * vertices)
+    plan.with("labels and strengths", columns).with("kept ties", 8 * graph.arcs() + 8 * vertices)
 }
 
 /// Detects clusters in a window.
