@@ -483,6 +483,44 @@ fn clusters_keep_to_their_limits() {
 }
 
 #[test]
+fn who_is_listed_stays_in_the_cluster() {
+    // Who pays in a circle of four, or is one of a larger ring, beside 400 that deal once.
+    let circle: Vec<Edge> = (0..4).map(|at| (3 * at, 3 * ((at + 1) % 4), 5)).collect();
+    let wheel: Vec<Edge> =
+        (0..12).flat_map(|at| [1, 2].map(|to| (at * 3, (at + to) % 12 * 3, 5))).collect();
+    for (ring, edges) in
+        [([0, 3, 6, 9].to_vec(), circle), ((0..12).map(|at| 3 * at).collect(), wheel)]
+    {
+        let mut all = rings(400, 0);
+        all.1.extend(edges);
+        let lists = (1u32..16).map(|bits| (0..4).filter(move |at| bits >> at & 1 == 1));
+        for list in lists {
+            let bad: Vec<u32> = list.map(|at| ring[at * ring.len() / 4]).collect();
+            let known = Known { bad: &bad, trusted: &[] };
+            for (seed, unseeded) in (0..6).flat_map(|seed| [(seed, true), (seed, false)]) {
+                let detection = Detection { seed, unseeded, ..Detection::default() };
+                let (detected, findings) = found(all.clone(), known, &detection);
+                let in_clusters: Vec<u32> = findings.members.iter().map(|m| m.vertex).collect();
+                assert_eq!(detected.alone, 0, "{bad:?}, {seed}");
+                assert!(bad.iter().all(|v| in_clusters.contains(v)), "{bad:?}, {seed}");
+                let is_whole = ring.iter().all(|v| in_clusters.contains(v));
+                assert!(is_whole, "{bad:?}, {seed}, {unseeded}: {in_clusters:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_known_vertex_that_no_part_reaches_joins_the_cluster_of_most_ties() {
+    // All of a ring of five are known but one, and a cluster has at least five: no label reaches as many.
+    let known = Known { bad: &[0, 3, 6, 9], trusted: &[] };
+    let detection = Detection { min_size: 5, ..Detection::default() };
+    let (detected, findings) = found(rings(400, 1), known, &detection);
+    assert_eq!(members(&findings, 1), [0, 3, 6, 9, 12]);
+    assert_eq!((findings.clusters[0].seeds, detected.alone), (4, 0));
+}
+
+#[test]
 fn nothing_is_found_where_nothing_is() {
     for (vertices, edges) in [(0, vec![]), (5, vec![]), (3, vec![(1, 1, 4)]), (2, vec![(0, 1, 1)])]
     {
