@@ -10,7 +10,7 @@ use thiserror::Error;
 
 /// An input that cannot be read: which, where, and what was expected.
 #[derive(Debug, Error)]
-#[error("{}{place}: {kind}", path.display())]
+#[error("{}{place}: {kind}", shown(path))]
 pub struct ReadError {
     /// The file, or `-` for standard input.
     pub path: PathBuf,
@@ -52,6 +52,16 @@ pub enum ReadErrorKind {
     /// A spreadsheet: `.xlsx`, `.xls`, `.ods`.
     #[error("a spreadsheet is not read")]
     Spreadsheet,
+}
+
+/// A file for a message.
+fn shown(path: &std::path::Path) -> std::path::Display<'_> {
+    let path = if path == std::path::Path::new("-") {
+        std::path::Path::new("standard input")
+    } else {
+        path
+    };
+    path.display()
 }
 
 /// An output that could not be written; nothing of it is left behind.

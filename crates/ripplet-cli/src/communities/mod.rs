@@ -94,7 +94,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };
     if job.load.read.weighted && matches!(job.program, Program::Llp(_) | Program::Sweep(_)) {
-        console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone");
+        console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone, by which --sweep chooses");
     }
     let settings = RefCell::new(settings);
     let mut work =
