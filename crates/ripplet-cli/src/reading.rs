@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::is_standard;
+use crate::output::{is_standard, named_input};
 use crate::standard_streams;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{
@@ -263,7 +263,7 @@ pub fn load_with<G>(
     build: impl FnOnce(Input) -> Result<G, BuildError>,
     console: &Console,
 ) -> Result<Loaded<G>, Failure> {
-    console.stage(format!("reading {}", path.display()));
+    console.stage(format!("reading {}", named_input(path)));
     let start = Instant::now();
     let input = read()?;
     let read = start.elapsed().as_secs_f64();
@@ -276,7 +276,7 @@ pub fn load_with<G>(
         console.say(&summary.to_string());
         summary.notes.iter().for_each(|note| console.remark(note));
         if summary.directed && options.direction == Direction::Undirected {
-            let path = path.display();
+            let path = named_input(path);
             console.remark(&format!(
                 "{path} says that its edges have a direction: --directed keeps it"
             ));

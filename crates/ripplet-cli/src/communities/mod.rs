@@ -25,7 +25,7 @@ use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::{counted, on_device};
 use crate::named_cover::say_columns;
-use crate::output::{check_place, is_standard, write_json};
+use crate::output::{check_place, is_standard, named_input, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
@@ -136,7 +136,7 @@ fn told_of(path: &Path, initial: &InitialLabels) -> String {
         0 => String::new(),
         _ => format!("; {} without one", counted(*unlabelled, "vertex", "vertices")),
     };
-    format!("read {labelled} from {}: {communities}, called {called}{without}", path.display())
+    format!("read {labelled} from {}: {communities}, called {called}{without}", named_input(path))
 }
 
 fn check_places(job: &Job) -> Result<(), Failure> {

@@ -347,10 +347,10 @@ impl Sample<'_> {
     /// Refuses edges of words with attributes as Python writes them: the blanks in them are as good as those between
     /// fields.
     fn check_no_attributes(&self) -> Result<(), String> {
-        let is_attributes =
-            |field: &Field<'_>| field.starts_with(b"{'") || field.starts_with(b"{\"");
+        // Commas in them may part the row, so that they stand behind the ends in one field.
+        let is_attributes = |field: &Field<'_>| field.windows(2).any(|two| two == b"{'");
         let are_integers = self.first.iter().take(2).all(|field| is_integer(field));
-        match self.first.iter().skip(2).any(is_attributes) && !are_integers {
+        match self.first.iter().any(is_attributes) && !are_integers {
             false => Ok(()),
             true => Err(format!(
                 "behind the ends are attributes as Python writes them; {}: write the file with NetworkX's \
