@@ -17,6 +17,7 @@ use ripplet::jit::JitError;
 use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, quality::QualityError};
 use ripplet::swarm::SwarmError;
 use std::io::{ErrorKind, Write, stderr};
+use std::path::Path;
 use std::process::ExitCode;
 use thiserror::Error;
 
@@ -317,13 +318,16 @@ fn is_of_system(error: &std::io::Error) -> bool {
 }
 
 /// What to do about an input that cannot be read; nothing where the sentence says it.
-fn read_help(error: &ReadError) -> String {
-    match &error.kind {
+fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
+    match kind {
         ReadErrorKind::Io(error) => match error.kind() {
             ErrorKind::NotFound => "check the path and the current folder".into(),
             ErrorKind::PermissionDenied => "allow this user to read it".into(),
             _ => String::new(),
         },
+        ReadErrorKind::UnknownFormat if is_packed_otherwise(path) => {
+            "unpack it, or pack it as .gz or .zst, many files as .tar.gz, .tar.zst or .zip".into()
+        }
         ReadErrorKind::UnknownFormat => {
             format!("name the format with --from: {}", Format::names_read())
         }
@@ -331,6 +335,13 @@ fn read_help(error: &ReadError) -> String {
         ReadErrorKind::OutOfMemory(_) => "allow more memory, or use a larger machine".into(),
         ReadErrorKind::Content(_) => String::new(),
     }
+}
+
+/// Whether a file's name says that it is compressed or packed in a way that is not read.
+fn is_packed_otherwise(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let known = ["xz", "txz", "bz2", "tbz2", "lz4", "lzma", "7z", "rar"];
+    known.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// How to give a program the parameter that it lacks; nothing for another error.

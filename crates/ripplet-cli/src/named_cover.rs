@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::output::named_input;
 use clap::ValueEnum;
 use ripplet::graph::VertexIds;
 use ripplet::io::{self, LabelSummary, MembershipForm, Memberships, ReadOptions};
@@ -59,7 +60,7 @@ impl NamedCover {
             io::read_memberships(path, form.into(), &options, ids)?;
         if memberships.is_empty() && !ids.is_empty() {
             return Err(Failure::refused(
-                format!("{}: no vertex has a community", path.display()),
+                format!("{}: no vertex has a community", named_input(path)),
                 "give a table with a vertex and its community in each row",
             ));
         }
@@ -71,7 +72,7 @@ impl NamedCover {
 /// Says which columns of a table of labels were read, unless there is no other way to read it.
 pub fn say_columns(path: &Path, summary: &LabelSummary, console: &Console) {
     if !summary.is_plain() {
-        console.remark(&format!("{}: {summary}", path.display()));
+        console.remark(&format!("{}: {summary}", named_input(path)));
     }
 }
 

@@ -10,11 +10,16 @@ use ripplet::swarm::SwarmError;
 use serde::Serialize;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Display, Path};
 
 /// Standard input or output, by name.
 pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// An input for a message: `standard input` for `-`.
+pub fn named_input(path: &Path) -> Display<'_> {
+    if is_standard(path) { Path::new("standard input").display() } else { path.display() }
 }
 
 /// Checks that a file can be written at `path`, and that it is none of `others`.

@@ -43,7 +43,7 @@ pub struct Arguments {
     /// The columns of ids and of communities in the truth.
     #[arg(long, value_name = "ID,LABEL", value_parser = label_columns, requires = "truth")]
     truth_columns: Option<LabelColumns>,
-    /// Write figures of each community to this table (.tsv, .csv, .parquet, .arrow): size, edges, conductance,
+    /// Write figures of each community to this table (.tsv, .csv, .jsonl, .parquet, .arrow): size, edges, conductance,
     /// density, modularity, triangles, whether it is connected.
     #[arg(long, value_name = "FILE")]
     per_community: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::is_standard;
+use crate::output::{is_standard, named_input};
 use crate::standard_streams;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{
@@ -152,7 +152,10 @@ pub fn check_one_graph(path: &Path, read: &ReadOptions, does: &str) -> Result<()
     let one = match (path.is_dir(), has_files(path)) {
         (true, true) => "name one of the files in the folder",
         (false, true) => "unpack the archive and name one of its files",
-        _ => "write the edges of one graph to a file of their own, such as a .csv, and name that",
+        _ => {
+            "write the edges of one graph to a file of their own, such as a .csv, and name that: `ripplet betweenness IN \
+             --edges -o edges.csv` lists those of all graphs, with a column `graph`"
+        }
     };
     Err(Failure::refused(format!("{} holds many graphs, and {does}", path.display()), one))
 }
@@ -163,6 +166,15 @@ impl ReadArguments {
         if is_standard(path) {
             let closed = |error| Failure::Read(ReadError::io(path, Place::File, error));
             standard_streams::check_input().map_err(closed)?;
+            if let Some(format) = self.from.filter(|format| format.is_finished_graph()) {
+                return Err(Failure::refused(
+                    format!("an .{} file is not read from standard input", format.name()),
+                    format!(
+                        "save it as a file, and give the name of that, which ends in .{}",
+                        format.name()
+                    ),
+                ));
+            }
         }
         let columns = match &self.columns {
             Some(named) if named.has_weight && !self.weighted => {
@@ -251,7 +263,7 @@ pub fn load_with<G>(
     build: impl FnOnce(Input) -> Result<G, BuildError>,
     console: &Console,
 ) -> Result<Loaded<G>, Failure> {
-    console.stage(format!("reading {}", path.display()));
+    console.stage(format!("reading {}", named_input(path)));
     let start = Instant::now();
     let input = read()?;
     let read = start.elapsed().as_secs_f64();
@@ -264,7 +276,7 @@ pub fn load_with<G>(
         console.say(&summary.to_string());
         summary.notes.iter().for_each(|note| console.remark(note));
         if summary.directed && options.direction == Direction::Undirected {
-            let path = path.display();
+            let path = named_input(path);
             console.remark(&format!(
                 "{path} says that its edges have a direction: --directed keeps it"
             ));

@@ -291,11 +291,17 @@ impl fmt::Display for WeightLoss {
     /// Numbers of more digits than anyone reads have an exponent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WeightLoss { weights, changed, worst, weight, stored } = self;
-        let (percent, [weight, stored]) = (100.0 * worst, [weight, stored].map(|&w| short(w)));
+        let [weight, stored] = [weight, stored].map(|&w| short(w));
+        let percent = 100.0 * worst;
+        let percent = match percent {
+            10.0..1e9 => format!("{percent:.0}"),
+            0.01..10.0 => format!("{percent:.2}"),
+            _ => format!("{percent:.1e}"),
+        };
         write!(
             f,
             "{changed} of {weights} weights changed as they became integers of 32 bits, the worst by \
-             {percent:.2e} % ({weight} to {stored})"
+             {percent} % ({weight} to {stored})"
         )
     }
 }

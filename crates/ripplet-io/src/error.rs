@@ -5,12 +5,12 @@ use ripplet_graph::OutOfMemory;
 use ripplet_graph::batch::{BatchError, BatchTableError, InvalidBatch};
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Display, Path, PathBuf};
 use thiserror::Error;
 
 /// An input that cannot be read: which, where, and what was expected.
 #[derive(Debug, Error)]
-#[error("{}{place}: {kind}", path.display())]
+#[error("{}{place}: {kind}", shown(path, "standard input"))]
 pub struct ReadError {
     /// The file, or `-` for standard input.
     pub path: PathBuf,
@@ -54,9 +54,14 @@ pub enum ReadErrorKind {
     Spreadsheet,
 }
 
+/// A file for a message; `standard` is what `-` stands for.
+fn shown<'p>(path: &'p Path, standard: &'p str) -> Display<'p> {
+    if path == Path::new("-") { Path::new(standard).display() } else { path.display() }
+}
+
 /// An output that could not be written; nothing of it is left behind.
 #[derive(Debug, Error)]
-#[error("{}: {source}", path.display())]
+#[error("{}: {source}", shown(path, "standard output"))]
 pub struct WriteError {
     /// The file.
     pub path: PathBuf,

@@ -138,6 +138,16 @@ impl Choice {
             (Best::None, _) => Choice::Unknown,
         }
     }
+
+    /// The known columns if column `other`, which is as good as another, is none of them.
+    pub(crate) fn without(names: &[&str], other: usize) -> Option<[usize; 2]> {
+        let mut names = names.to_vec();
+        names[other] = "";
+        match Choice::of(&names) {
+            Choice::Known(both) => Some(both),
+            Choice::Half(_) | Choice::Several(_) | Choice::Unknown => None,
+        }
+    }
 }
 
 /// The best of some columns.

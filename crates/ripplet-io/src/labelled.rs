@@ -191,7 +191,13 @@ impl<'a> Labels<'a> {
 /// # Errors
 /// An id that is no vertex, as a sentence.
 pub(crate) fn vertex(ids: &VertexIds, id: ExternalId<'_>) -> Result<u32, String> {
-    ids.find(id).ok_or_else(|| format!("`{}` is no vertex of the graph", shown(id)))
+    ids.find(id).ok_or_else(|| {
+        format!(
+            "`{}` is no vertex of the graph: give the graph of the run, with the --columns and --ids of the run; \
+             --labels-columns (of a truth: --truth-columns) says which column has the ids",
+            shown(id)
+        )
+    })
 }
 
 /// Whether a first field is a column's name: no vertex, and either a usual name or, in a table, no

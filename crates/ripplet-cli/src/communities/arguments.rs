@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 /// Find the communities of a graph, or of each graph of a batch.
 ///
-/// INPUT is an edge list (.txt, .el, .tsv, .csv), LDBC (.e with its .v beside it), MatrixMarket
+/// INPUT is an edge list (.txt, .el, .tsv, .csv, .jsonl), LDBC (.e with its .v beside it), MatrixMarket
 /// (.mtx), METIS (.graph), WebGraph's BV (.graph with its .properties beside it), GraphML
 /// (.graphml), GEXF (.gexf), GML (.gml), Pajek (.net), node-link JSON (.json), Parquet, Arrow, or ripplet's own .rg and .rgz; the text ones also as .gz or .zst; `-` is standard
 /// input. A batch is a folder or an archive of such files, a TU data set,
@@ -58,7 +58,7 @@ pub struct Arguments {
     pub batch: BatchArguments,
     /// Labels to begin with: a file as OUT is, with one community a vertex.
     ///
-    /// It is .txt, .tsv, .csv, .parquet or .arrow. Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
+    /// It is .txt, .tsv, .csv, .jsonl, .parquet or .arrow. Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
     /// are names, and each is a community.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,

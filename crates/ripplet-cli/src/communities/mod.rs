@@ -25,7 +25,7 @@ use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::{counted, on_device};
 use crate::named_cover::say_columns;
-use crate::output::{check_place, is_standard, write_json};
+use crate::output::{check_place, is_standard, named_input, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
@@ -94,7 +94,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };
     if job.load.read.weighted && matches!(job.program, Program::Llp(_) | Program::Sweep(_)) {
-        console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone");
+        console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone, by which --sweep chooses");
     }
     let settings = RefCell::new(settings);
     let mut work =
@@ -136,7 +136,7 @@ fn told_of(path: &Path, initial: &InitialLabels) -> String {
         0 => String::new(),
         _ => format!("; {} without one", counted(*unlabelled, "vertex", "vertices")),
     };
-    format!("read {labelled} from {}: {communities}, called {called}{without}", path.display())
+    format!("read {labelled} from {}: {communities}, called {called}{without}", named_input(path))
 }
 
 fn check_places(job: &Job) -> Result<(), Failure> {

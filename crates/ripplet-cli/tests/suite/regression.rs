@@ -1,6 +1,6 @@
 //! A test for each fault that was found, named by what went wrong.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Said, Sandbox};
 
 #[test]
 fn an_output_that_names_a_folder_was_noticed_only_after_the_run() {
@@ -38,4 +38,100 @@ fn ids_with_leading_zeros_were_merged() {
 fn text_called_gz_was_said_to_be_damaged() {
     let sandbox = Sandbox::with([("a.txt.gz", "1 2\n")]);
     sandbox.fails("communities a.txt.gz -o b.txt", 2, &["ends in .gz", "not compressed"]);
+}
+
+#[test]
+fn three_words_of_a_line_were_read_as_an_edge_between_the_first_two() {
+    let davis = "Evelyn Jefferson E1\nEvelyn Jefferson E2\nLaura Mandeville E1\n";
+    let sandbox = Sandbox::with([("davis.txt", davis)]);
+    let parts = ["Evelyn Jefferson E1", "--columns 1,3 --no-header", "--delimiter tab"];
+    sandbox.fails("communities davis.txt -o c.txt", 2, &parts);
+    sandbox.ok("communities davis.txt -o c.txt --columns 1,3 --no-header");
+    sandbox.write("davis.txt", davis.replace(" E", "\tE"));
+    assert!(sandbox.ok("communities davis.txt -o - --to csv").contains("Evelyn Jefferson,"));
+}
+
+#[test]
+fn other_formats_on_standard_input_were_read_as_tables() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n2 3\n")]);
+    for (extension, what) in [
+        ("graphml", "this is GraphML, not a table: use --from graphml"),
+        ("gexf", "this is GEXF, not a table: use --from gexf"),
+        ("gml", "this is GML, not a table: use --from gml"),
+        ("net", "this is Pajek, not a table: use --from pajek"),
+        ("json", "this is node-link JSON, not a table: use --from json"),
+        ("jsonl", "this is JSON lines, not a table: use --from jsonl"),
+        ("rg", "name ends in .rg"),
+        ("rgz", "name ends in .rgz"),
+    ] {
+        let file = format!("b.{extension}");
+        sandbox.ok(&format!("convert a.txt {file}"));
+        let piped = |options: &str| {
+            let mut command = sandbox.command(&format!("info - {options}"));
+            command.stdin(std::fs::File::open(sandbox.path(&file)).unwrap());
+            Said::of(command.output().unwrap())
+        };
+        let said = piped("");
+        assert!(said.code == Some(2) && said.error.contains(what), "{extension}: {said:?}");
+        assert!(said.error.starts_with("error: standard input: "), "{said:?}");
+        if matches!(extension, "rg" | "rgz") {
+            let said = piped(&format!("--from {extension}"));
+            assert!(said.error.contains("is not read from standard input"), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn json_in_a_folder_of_graphs_vanished() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n2 3\n")]);
+    std::fs::create_dir(sandbox.path("graphs")).unwrap();
+    sandbox.write("graphs/a.txt", "1 2\n");
+    sandbox.ok("convert a.txt graphs/b.json");
+    sandbox.ok("convert a.txt graphs/c.json");
+    let said = sandbox.run("info graphs");
+    let both = format!("{}{}", said.out, said.error);
+    assert!(
+        both.contains("b.json and 1 more file: left out") && both.contains("--from json"),
+        "{both}"
+    );
+    std::fs::remove_file(sandbox.path("graphs/a.txt")).unwrap();
+    sandbox.fails("info graphs", 2, &["no file of the folder is a graph", "b.json", "--from json"]);
+    assert!(sandbox.ok("info graphs --from json").contains("graphs      2"));
+}
+
+#[test]
+fn an_archive_packed_otherwise_was_said_to_need_a_format() {
+    let sandbox = Sandbox::with([("a.tar.xz", "x"), ("a.txt.bz2", "x")]);
+    for name in ["a.tar.xz", "a.txt.bz2"] {
+        let said = sandbox.fails(&format!("info {name}"), 2, &["pack it as .gz or .zst"]);
+        assert!(!said.error.contains("--from"), "{said:?}");
+    }
+}
+
+#[test]
+fn notes_and_refusals_on_labels_named_what_is_not_there() {
+    let sandbox = Sandbox::with([
+        ("a.txt", "1 2\n2 3\n"),
+        ("several.txt", "1\t7 8\n2\t7\n3\t9\n"),
+        ("doubled.csv", "vertex,node,community\n1,1,5\n2,2,5\n"),
+        ("other.tsv", "1\t5\n9\t5\n"),
+        ("wide.tsv", "1\tx\ty\n2\tx\ty\n"),
+    ]);
+    let said = sandbox.run("quality a.txt several.txt");
+    assert!(said.error.contains("1 row has several communities"), "{said:?}");
+    assert!(!said.error.contains("ignored"), "{said:?}");
+    sandbox.fails("quality a.txt doubled.csv", 2, &["such as --labels-columns 1,3"]);
+    sandbox.fails(
+        "quality a.txt other.tsv",
+        2,
+        &["`9` is no vertex", "--columns", "--labels-columns"],
+    );
+    sandbox.fails("quality a.txt wide.tsv", 2, &["`1\\tx\\ty` and `2\\tx\\ty`"]);
+}
+
+#[test]
+fn an_empty_graph_id_was_called_an_empty_graph() {
+    let sandbox = Sandbox::with([("a.csv", "graph,source,target\na,1,2\n,2,3\n")]);
+    let parts = ["a.csv:3: the value of the column of graphs is empty"];
+    sandbox.fails("components a.csv --batch -o b.csv", 2, &parts);
 }

@@ -1,6 +1,6 @@
 //! A folder of files that are a graph each.
 
-use super::members::{FILE, Member, batch, graph_id, no_graphs, sort};
+use super::members::{FILE, LeftOut, Member, batch, graph_id, no_graphs, sort};
 use super::{BatchOptions, Source, Told, share};
 use crate::small::check_plain;
 use crate::{Place, ReadError, read_edges_with_summary};
@@ -16,31 +16,38 @@ pub(super) struct Folder {
     options: BatchOptions,
     /// By their ids.
     members: Vec<Member<OsString>>,
+    left_out: LeftOut,
     next: usize,
 }
 
 impl Folder {
     pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Folder, ReadError> {
-        let list = || -> io::Result<Vec<Member<OsString>>> {
+        let list = || -> io::Result<(Vec<Member<OsString>>, LeftOut)> {
+            let mut left_out = LeftOut::default();
             let mut members = Vec::new();
             for entry in fs::read_dir(path)? {
                 let entry = entry?;
                 let (name, kind) = (entry.file_name(), entry.file_type()?);
-                let Some(id) = graph_id(&name.to_string_lossy(), options) else { continue };
+                let shown = name.to_string_lossy();
+                let Some(id) = graph_id(&shown, options) else {
+                    left_out.add(&shown);
+                    continue;
+                };
                 // What a link leads to is asked for only where there is one.
                 let is_folder = kind.is_dir() || kind.is_symlink() && path.join(&name).is_dir();
                 if !is_folder {
                     members.push(Member { id, source: name, repeated: false });
                 }
             }
-            Ok(members)
+            Ok((members, left_out))
         };
-        let mut members = list().map_err(|error| ReadError::io(path, Place::File, error))?;
+        let (mut members, left_out) =
+            list().map_err(|error| ReadError::io(path, Place::File, error))?;
         if members.is_empty() {
-            return Err(no_graphs(path, "the folder"));
+            return Err(no_graphs(path, "the folder", &left_out));
         }
         sort(&mut members);
-        Ok(Folder { path: path.into(), options: options.clone(), members, next: 0 })
+        Ok(Folder { path: path.into(), options: options.clone(), members, left_out, next: 0 })
     }
 
     /// As many files as are read at once, one at least.
@@ -60,6 +67,7 @@ impl Folder {
 
 impl Source for Folder {
     fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+        self.left_out.tell(told, |name| self.path.join(name));
         let some = self.some();
         if some.is_empty() {
             return Ok(None);

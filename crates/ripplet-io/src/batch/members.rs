@@ -46,6 +46,38 @@ pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
     Some(format!("{folder}{stem}"))
 }
 
+/// Files that could be graphs by their extension, and are left out.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    /// The first by its name.
+    first: Option<String>,
+    files: u64,
+}
+
+impl LeftOut {
+    /// Counts a file that [`graph_id`] takes for no graph, if it is a `.json`.
+    pub(super) fn add(&mut self, path: &str) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let format = Format::of_path(Path::new(name)).map(|(format, _)| format);
+        if format != Some(Format::NodeLink) || name.starts_with('.') {
+            return;
+        }
+        self.files += 1;
+        if self.first.as_deref().is_none_or(|first| path < first) {
+            self.first = Some(path.to_owned());
+        }
+    }
+
+    /// Notes the files, once, of which `file` is the path of one.
+    pub(super) fn tell(&mut self, told: &mut Told, file: impl Fn(&str) -> PathBuf) {
+        let LeftOut { first, files } = std::mem::take(self);
+        if let Some(first) = first {
+            let note = "left out, as a .json beside graphs is more often about them: --from json reads .json alone";
+            told.summary.add_note_on(note.into(), files, || file(&first));
+        }
+    }
+}
+
 /// Sorts members by their ids, and marks those whose id another has, too.
 pub(super) fn sort<S: Ord + Send>(members: &mut [Member<S>]) {
     members.par_sort_unstable_by(|a, b| (&a.id, &a.source).cmp(&(&b.id, &b.source)));
@@ -124,10 +156,14 @@ pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
 }
 
 /// The error of a folder or an archive that has no graphs.
-pub(super) fn no_graphs(whole: &Path, what: &str) -> ReadError {
+pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &LeftOut) -> ReadError {
+    let of_json = match &left_out.first {
+        None => String::new(),
+        Some(first) => format!("; {first} and others that end in .json are read with --from json"),
+    };
     let sentence = format!(
         "no file of {what} is a graph: expected names that end as those of a format do (.txt, .csv, \
-         .gml, …), or --from with the format of all of them"
+         .gml, …), or --from with the format of all of them{of_json}"
     );
     ReadError::content(whole, Place::File, sentence)
 }

@@ -69,10 +69,20 @@ impl BatchSummary {
     }
 
     fn add_note(&mut self, sentence: String, file: impl FnOnce() -> PathBuf) {
+        self.add_note_on(sentence, 1, file);
+    }
+
+    /// Adds what is to be said of some files, of which `file` is the first.
+    pub(super) fn add_note_on(
+        &mut self,
+        sentence: String,
+        files: u64,
+        file: impl FnOnce() -> PathBuf,
+    ) {
         match self.notes.iter().position(|note| note.sentence == sentence) {
-            Some(note) => self.notes[note].files += 1,
+            Some(note) => self.notes[note].files += files,
             None if self.notes.len() < MOST_NOTES => {
-                self.notes.push(Note { sentence, first: file(), files: 1 });
+                self.notes.push(Note { sentence, first: file(), files });
             }
             None => {}
         }

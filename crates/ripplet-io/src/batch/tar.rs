@@ -5,7 +5,7 @@
 //! files have no more bytes than are read at once.
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
-use super::members::{Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
+use super::members::{LeftOut, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
 use super::{BatchOptions, Source, Told, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
 use crate::small::check_plain;
@@ -47,6 +47,7 @@ struct Stream {
     last: Option<String>,
     /// Whether there was a graph.
     any: bool,
+    left_out: LeftOut,
     ended: bool,
 }
 
@@ -89,7 +90,15 @@ impl Tar {
         let plain = decoder(file, compression).map_err(system)?;
         let reader = Box::new(BufReader::with_capacity(READ, plain));
         let (path, options) = (path.to_owned(), options.clone());
-        let stream = Stream { path, options, reader, last: None, any: false, ended: false };
+        let stream = Stream {
+            path,
+            options,
+            reader,
+            last: None,
+            any: false,
+            left_out: LeftOut::default(),
+            ended: false,
+        };
         Ok(Tar { stream, ahead: None, read, bytes })
     }
 }
@@ -101,10 +110,12 @@ impl Source for Tar {
             None => self.stream.some()?,
         };
         if some.is_empty() {
-            return match self.stream.any {
-                true => Ok(None),
-                false => Err(no_graphs(&self.stream.path, "the archive")),
-            };
+            let Stream { path, any, left_out, .. } = &mut self.stream;
+            if !*any {
+                return Err(no_graphs(path, "the archive", left_out));
+            }
+            left_out.tell(told, |name| inside(path, name));
+            return Ok(None);
         }
         let (whole, options) = (self.stream.path.clone(), self.stream.options.clone());
         let path = |entry: &Entry| inside(&whole, &entry.name);
@@ -181,6 +192,9 @@ impl Stream {
         let (kind, size) = (entry.header().entry_type(), entry.size());
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let id = graph_id(name.strip_prefix("./").unwrap_or(&name), &self.options);
+        if id.is_none() {
+            self.left_out.add(&name);
+        }
         let is_listed = !(kind.is_dir() || kind.is_pax_global_extensions());
         let id = id.filter(|_| is_listed);
         if let (Some(id), Some(last)) = (&id, &self.last)

@@ -1,7 +1,9 @@
 //! A `.zip` of files that are a graph each: it is mapped, and its entries unpacked in parallel.
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
-use super::members::{FILE, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
+use super::members::{
+    FILE, LeftOut, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort,
+};
 use super::{BatchOptions, Source, Told, share};
 use crate::deflate::set_up;
 use crate::map::{Map, map};
@@ -24,6 +26,7 @@ pub(super) struct Zip {
     archive: ZipArchive<Cursor<Shared>>,
     /// By their ids.
     members: Vec<Member<Entry>>,
+    left_out: LeftOut,
     next: usize,
 }
 
@@ -59,6 +62,7 @@ impl Zip {
         let archive = ZipArchive::new(Cursor::new(Shared(Arc::new(mapped))));
         let mut archive = archive.map_err(|error| wrong(path, error))?;
         let (mut members, mut links) = (Vec::new(), HashMap::new());
+        let mut left_out = LeftOut::default();
         for index in 0..archive.len() {
             let entry = archive.by_index_raw(index).map_err(|error| wrong(path, error))?;
             let name = entry.name().map_err(|error| wrong(path, error))?.into_owned();
@@ -67,6 +71,9 @@ impl Zip {
             let is_file = mode == 0 || mode == REGULAR;
             let unread = (!is_file).then(|| "it is a pipe or a device: expected a file".to_owned());
             let (size, is_link) = (entry.size(), entry.is_symlink());
+            if id.is_none() {
+                left_out.add(&name);
+            }
             if let Some(id) = id.filter(|_| !entry.is_dir()) {
                 let source = Entry { name: name.clone(), index, size, unread };
                 members.push(Member { id, source, repeated: false });
@@ -78,10 +85,10 @@ impl Zip {
         }
         follow(&mut members, &links, &mut archive, path)?;
         if members.is_empty() {
-            return Err(no_graphs(path, "the archive"));
+            return Err(no_graphs(path, "the archive", &left_out));
         }
         sort(&mut members);
-        Ok(Zip { path: path.into(), options: options.clone(), archive, members, next: 0 })
+        Ok(Zip { path: path.into(), options: options.clone(), archive, members, left_out, next: 0 })
     }
 
     /// As many entries as are read at once, one at least.
@@ -185,6 +192,7 @@ fn wrong(path: &Path, error: ZipError) -> ReadError {
 
 impl Source for Zip {
     fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+        self.left_out.tell(told, |name| inside(&self.path, name));
         let some = self.some();
         if some.is_empty() {
             return Ok(None);

@@ -124,13 +124,13 @@ impl<'o> Reader<'o> {
         let options = self.graph.network.options();
         match (options.weighted && options.columns.weight == "weight", self.edge.get(3)) {
             (true, Some(text)) => own = Some(weight(xml, text)?),
-            _ if self.graph.weight_id.is_none() => {}
+            _ if self.graph.weight_ids.is_empty() => {}
             _ => {
-                let (attribute, value) = (self.graph.weight_id.as_deref(), &mut self.value);
+                let (attributes, value) = (&self.graph.weight_ids, &mut self.value);
                 xml.each_child(|xml| match xml.name() {
                     "attvalues" => xml.each_child(|xml| {
                         xml.take(value)?;
-                        if value.get(0) == attribute {
+                        if attributes.have(value.get(0)) {
                             set_weight(xml, &mut own, value.get(1).unwrap_or_default())?;
                         }
                         xml.skip()

@@ -15,7 +15,8 @@
 //! attribute `name` of its own, it is called by that: igraph writes names so. Written, ids that are names are attributes
 //! `name`, too, as that is what igraph and Cytoscape call vertices by.
 //!
-//! A weight is the edge's attribute `weight` (or what [`crate::Columns`] calls it), or the default of that. Graphs in
+//! A weight is the edge's attribute `weight` (or what [`crate::Columns`] calls it), or the default of that. There may
+//! be several keys of that name, one a type, as NetworkX writes them; an edge has a value of one of them. Graphs in
 //! a node, a second graph, and edges with more than two ends are refused.
 //!
 //! Reference: Brandes, Eiglsperger, Lerner, *GraphML Primer*, 2001–2007.
@@ -24,7 +25,7 @@ use super::network::{Calls, Found};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax, Value};
 use super::xml::{Values, Xml, push_value};
-use super::xml_graph::{XmlGraph, set_weight, take_edge};
+use super::xml_graph::{AttributeIds, OF_A_TYPE, XmlGraph, set_weight, take_edge};
 use crate::ReadOptions;
 use crate::text::{Fault, Text};
 use crate::write::text::push_weight;
@@ -47,8 +48,8 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
 /// What is known of a file.
 struct Reader<'o> {
     graph: XmlGraph<'o>,
-    /// The key of the nodes' names.
-    name_key: Option<String>,
+    /// The keys of the nodes' names.
+    name_keys: AttributeIds,
     node: Values<1>,
     edge: Values<3>,
     data: Values<1>,
@@ -59,7 +60,7 @@ impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         Reader {
             graph: XmlGraph::new(options, Calls::OfIgraph, None),
-            name_key: None,
+            name_keys: AttributeIds::default(),
             node: Values::of(["id"]),
             edge: Values::of(["source", "target", "directed"]),
             data: Values::of(["key"]),
@@ -75,8 +76,10 @@ impl<'o> Reader<'o> {
         };
         let name = key.get(2).unwrap_or(id);
         let is_for = |what| key.get(1).is_none_or(|of| of == what || of == "all");
-        if is_for("node") && name == "name" && self.name_key.replace(id.to_owned()).is_some() {
-            return Err(xml.fault("two keys of nodes are called `name`: rename one of them"));
+        if is_for("node") && name == "name" {
+            self.name_keys.push(id).map_err(|why| {
+                xml.fault(format!("{why} keys of nodes are called `name`{OF_A_TYPE}"))
+            })?;
         }
         let options = self.graph.network.options();
         if !options.weighted || !is_for("edge") || name != options.columns.weight {
@@ -115,7 +118,7 @@ impl<'o> Reader<'o> {
         if self.node.get(0).is_none() {
             return Err(xml.fault("the node has no id: expected <node id=\"…\">"));
         }
-        let Reader { name_key, data, text, .. } = self;
+        let Reader { name_keys, data, text, .. } = self;
         text.clear();
         let mut is_named = false;
         xml.each_child(|xml| {
@@ -123,9 +126,9 @@ impl<'o> Reader<'o> {
                 "graph" => {
                     return Err(xml.fault("a graph within a node: expected a file of one graph"));
                 }
-                "data" if name_key.is_some() => {
+                "data" if !name_keys.is_empty() => {
                     xml.take(data)?;
-                    if data.get(0) == name_key.as_deref() {
+                    if name_keys.have(data.get(0)) {
                         if std::mem::replace(&mut is_named, true) {
                             return Err(xml.fault("the node has two names: expected one"));
                         }
@@ -143,12 +146,11 @@ impl<'o> Reader<'o> {
         let line = xml.line();
         take_edge(xml, &mut self.edge)?;
         let Reader { graph, data, text, .. } = self;
-        let weight_key = graph.weight_id.as_deref();
         let mut own = None;
         xml.each_child(|xml| {
-            if xml.name() == "data" && weight_key.is_some() {
+            if xml.name() == "data" && !graph.weight_ids.is_empty() {
                 xml.take(data)?;
-                if data.get(0) == weight_key {
+                if graph.weight_ids.have(data.get(0)) {
                     xml.read_text(text)?;
                     return set_weight(xml, &mut own, text);
                 }

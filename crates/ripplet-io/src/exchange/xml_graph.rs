@@ -10,9 +10,11 @@ pub(super) struct XmlGraph<'o> {
     pub(super) network: Network<'o>,
     /// Whether edges have a direction, where the graph says.
     pub(super) directed: Option<bool>,
-    /// The id of the attribute that is an edge's weight.
-    pub(super) weight_id: Option<String>,
+    /// The ids of the attribute that is an edge's weight.
+    pub(super) weight_ids: AttributeIds,
     default_weight: Option<f64>,
+    /// The default that the file has.
+    own_default: Option<f64>,
     has_begun: bool,
     text: String,
 }
@@ -27,8 +29,9 @@ impl<'o> XmlGraph<'o> {
         XmlGraph {
             network: Network::new(options, calls),
             directed: None,
-            weight_id: None,
+            weight_ids: AttributeIds::default(),
             default_weight,
+            own_default: None,
             has_begun: false,
             text: String::new(),
         }
@@ -42,25 +45,37 @@ impl<'o> XmlGraph<'o> {
         }
     }
 
-    /// Takes the attribute whose element has just begun as the weight of edges, with its default. `what` are such
+    /// Takes the attribute whose element has just begun as a weight of edges, with its default. `what` are such
     /// elements: `keys`, `attributes`.
+    ///
+    /// # Errors
+    /// Several of that name have different defaults, as an edge without a weight could have either.
     pub(super) fn take_weight_attribute(
         &mut self,
         xml: &mut Xml<'_, '_>,
         id: &str,
         what: &str,
     ) -> Result<(), Fault> {
-        if self.weight_id.replace(id.to_owned()).is_some() {
-            let name = &self.network.options().columns.weight;
-            let sentence = format!("two {what} of edges are called `{name}`: rename one of them");
-            return Err(xml.fault(sentence));
-        }
+        let name = &self.network.options().columns.weight;
+        self.weight_ids.push(id).map_err(|why| {
+            xml.fault(format!("{why} {what} of edges are called `{name}`{OF_A_TYPE}"))
+        })?;
         xml.each_child(|xml| {
             if xml.name() != "default" {
                 return xml.skip();
             }
             xml.read_text(&mut self.text)?;
-            self.default_weight = Some(weight(xml, &self.text)?);
+            let default = weight(xml, &self.text)?;
+            match self.own_default.replace(default) {
+                Some(other) if other != default => {
+                    let name = &self.network.options().columns.weight;
+                    let sentence = format!(
+                        "the {what} of edges called `{name}` have different defaults: leave one of them out"
+                    );
+                    return Err(xml.fault(sentence));
+                }
+                _ => self.default_weight = Some(default),
+            }
             Ok(())
         })
     }
@@ -85,6 +100,43 @@ impl<'o> XmlGraph<'o> {
         self.network.finish(self.directed)
     }
 }
+
+/// The ids of attributes of one name: a file may have one for each type, as NetworkX writes weights that are integers and
+/// fractions.
+#[derive(Default)]
+pub(super) struct AttributeIds(Vec<String>);
+
+impl AttributeIds {
+    /// As many as types in GraphML and GEXF together.
+    const MOST: usize = 16;
+
+    /// Adds an id.
+    ///
+    /// # Errors
+    /// The id is there, or there are too many: the beginning of a sentence.
+    pub(super) fn push(&mut self, id: &str) -> Result<(), String> {
+        if self.have(Some(id)) {
+            return Err("two".into());
+        }
+        if self.0.len() == AttributeIds::MOST {
+            return Err(format!("more than {}", AttributeIds::MOST));
+        }
+        self.0.push(id.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether an element's value is of one of these attributes.
+    pub(super) fn have(&self, id: Option<&str>) -> bool {
+        id.is_some_and(|id| self.0.iter().any(|own| own == id))
+    }
+}
+
+/// The end of the sentence that [`AttributeIds::push`] begins.
+pub(super) const OF_A_TYPE: &str = ": expected one for each type, each with an id of its own";
 
 /// Takes the values of an edge, which must have a source and a target: the first two.
 pub(super) fn take_edge<const N: usize>(

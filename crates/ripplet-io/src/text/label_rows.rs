@@ -215,9 +215,13 @@ impl<'a> LabelLayout<'a> {
             layout.columns = [id.0, label.0];
             header = id.1 || label.1 || header || head(id.0);
         } else if header {
-            layout.columns = of_names(choice, &names, rows, separator)?;
+            layout.columns = of_names(choice, &names, rows)?;
         } else if table.form == MembershipForm::Auto {
             layout.shape = layout.shape_of(rows, names.len())?;
+            // A field behind is another of a vertex's labels.
+            if layout.shape == Shape::Pairs {
+                layout.ignored = 0;
+            }
         }
         if header {
             layout.header = Some(names.iter().map(|name| (*name).to_owned()).collect());
@@ -242,10 +246,10 @@ impl<'a> LabelLayout<'a> {
         if rows.iter().all(strength) && !self.may_be_labels(rows) {
             return Ok(Shape::Strengths);
         }
-        let first_rows = first_rows(rows, self.separator);
+        let first_rows = first_rows(rows);
         let forms = if self.table.has_forms { FORMS } else { "only two are expected" };
         Err(format!(
-            "a row has {width} fields, and no header names them; the first rows are {first_rows}; {forms}, or \
+            "a row has {width} fields, and no header names them; {first_rows}; {forms}, or \
              --labels-columns with two columns, such as --labels-columns 1,2"
         ))
     }
@@ -387,16 +391,13 @@ impl<'a> LabelLayout<'a> {
 }
 
 /// The columns by the names of a header.
-fn of_names(
-    choice: Choice,
-    names: &[&str],
-    rows: &[&[u8]],
-    separator: Separator,
-) -> Result<[usize; 2], String> {
+fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2], String> {
+    let mut likely = [0, 1];
     let why = match choice {
         Choice::Known(both) | Choice::Half(both) => return Ok(both),
         Choice::Unknown if names.len() <= 2 => return Ok([0, 1]),
         Choice::Several([a, b]) => {
+            likely = Choice::without(names, b).unwrap_or(likely);
             let [a, b] = [a, b].map(|at| crate::columnar::shown(names[at]));
             format!("the columns `{a}` and `{b}` may both be meant")
         }
@@ -404,10 +405,10 @@ fn of_names(
             format!("the columns {} do not tell which have ids and labels", listed(names))
         }
     };
-    let first_rows = first_rows(rows, separator);
+    let (first_rows, [id, label]) = (first_rows(rows), likely.map(|at| at + 1));
     Err(format!(
-        "{why}; the first rows are {first_rows}: use --labels-columns (of a truth: --truth-columns, of seeds: \
-         --seeds-columns) with two names or numbers, such as --labels-columns 1,2"
+        "{why}; {first_rows}: use --labels-columns (of a truth: --truth-columns, of seeds: \
+         --seeds-columns) with two names or numbers, such as --labels-columns {id},{label}"
     ))
 }
 
@@ -428,14 +429,12 @@ fn row_of(line: &[u8], separator: Separator) -> Result<Vec<Cow<'_, str>>, String
     Ok(found)
 }
 
-/// The first two rows, for a message.
-fn first_rows(rows: &[&[u8]], separator: Separator) -> String {
-    let shown = |row: &&[u8]| {
-        let fields = row_of(row, separator).unwrap_or_default();
-        let shown: Vec<String> = fields.iter().take(10).map(crate::columnar::shown).collect();
-        format!("`{}{}`", shown.join(","), if fields.len() > 10 { ",…" } else { "" })
-    };
-    rows.iter().take(2).map(shown).collect::<Vec<_>>().join(" and ")
+/// What the first two rows are, as they stand in the file, or the only one.
+fn first_rows(rows: &[&[u8]]) -> String {
+    let shown = |row: &&[u8]| format!("`{}`", token::show_row(row.trim_ascii()));
+    let verb = if rows.len() == 1 { "row is" } else { "rows are" };
+    let shown = rows.iter().take(2).map(shown).collect::<Vec<_>>().join(" and ");
+    format!("the first {verb} {shown}")
 }
 
 /// Whether a field is a number from 0 to 1.

@@ -23,6 +23,7 @@ mod layout;
 mod ldbc;
 mod matrix_market;
 mod metis;
+mod other_format;
 mod pairs;
 mod records;
 mod refusal;

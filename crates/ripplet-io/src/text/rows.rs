@@ -508,8 +508,12 @@ impl<'a> Row<'a> {
             check_end(all, count, width, line, layout)?;
         }
         if source.is_empty() || target.is_empty() {
-            let what = if layout.of == Of::Graphs { "graph" } else { "vertex id" };
-            return Err(format!("a {what} is empty"));
+            return Err(match layout.of {
+                Of::Graphs => {
+                    "the value of the column of graphs is empty: expected an id or a name".into()
+                }
+                Of::Vertices | Of::Matrix => "a vertex id is empty".into(),
+            });
         }
         Ok(Some(Row { source, target, weight }))
     }
@@ -585,7 +589,11 @@ fn too_few_fields(count: usize, line: &[u8], layout: &Layout) -> Sentence {
         (..=1, _) if layout.of == Of::Matrix => {
             format!("expected a row and a column, found only `{shown}`")
         }
-        (..=1, 1 | 2) => format!("expected two vertex ids, found only `{shown}`"),
+        (..=1, 1 | 2) => {
+            format!(
+                "expected two vertex ids, found only `{shown}`; write one edge a line, not lists of neighbours"
+            )
+        }
         (_, last) => format!("expected at least {} fields, found {count}: `{shown}`", last + 1),
     }
 }
@@ -611,6 +619,10 @@ pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
         ),
         NotAnId::MinusZero => format!(
             "the vertex id {shown} would be the vertex 0: use --ids names to tell them apart, or write 0"
+        ),
+        NotAnId::Fraction if shown.ends_with(".0") => format!(
+            "`{shown}` is not a vertex id: expected {kind}; pandas makes integers so if some are missing: write them \
+             again after frame[column].astype(\"Int64\"), or use --ids names to read names"
         ),
         NotAnId::Fraction | NotAnId::NoNumber => {
             format!("`{shown}` is not a vertex id: expected {kind}; use --ids names to read names")

@@ -19,7 +19,7 @@ use super::layout::{BLANKS, Ids, Layout, NAMED_TABS, fields, is_row};
 use super::refusal::Refusal;
 use super::rows::{self, Edges, NameRows, NamesOfChunk, line_of_row};
 use super::source::{Chunk, LineFault, lines};
-use super::{Fault, Text, token};
+use super::{Fault, Text, other_format, token};
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
 use crate::names::NameIndex;
 use crate::summary::{ReadColumns, ReadGraphColumns, grouped};
@@ -33,6 +33,9 @@ pub(super) fn read(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), Fault> {
+    if format != Format::JsonLines {
+        other_format::check(text)?;
+    }
     let (layout, mut columns, has_header_row) =
         first_rows(text, |head| layout_of(head, format, options))?;
     if has_header_row {
@@ -44,9 +47,9 @@ pub(super) fn read(
         |batch| pairs.take(batch.into_iter().map(|parsed| (parsed.outcome, parsed.chunk))),
     )?;
     if layout.header && format.is_delimited() && pairs.comments > 0 {
-        let rows = if pairs.comments == 1 { "row" } else { "rows" };
+        let rows = if pairs.comments == 1 { "row that begins" } else { "rows that begin" };
         let count = grouped(pairs.comments);
-        columns.asides.push(format!("{count} {rows} that begin with # or % left out"));
+        columns.asides.push(format!("{count} {rows} with # or % left out"));
     }
     let (interned, weights) = pairs.finish(&layout)?;
     let Interned { ids, sources, targets } = interned;
@@ -131,6 +134,7 @@ pub(crate) fn read_of_graphs(
     format: Format,
     options: &ReadOptions,
 ) -> Result<GraphRows, Fault> {
+    other_format::check(text)?;
     let ([edges, graphs], columns) = first_rows(text, |head| {
         let options = head.with_delimiter(options);
         let ([edges, graphs], columns) = Layout::of_graphs(head.rows, format, &options)?;

@@ -328,6 +328,9 @@ fn where_nothing_is_a_graph_the_error_says_so() {
     let told = ReadOptions { format: Some(Format::EdgeList), ..ReadOptions::default() };
     let told = BatchOptions { read: told, ..BatchOptions::default() };
     assert_eq!(read(folder.path(), &told).unwrap().graphs["a"].0, ["1", "2"]);
+    fs::write(path("b.json"), "{}").unwrap();
+    let of_json = "; b.json and others that end in .json are read with --from json";
+    assert!(error(folder.path(), &skipping()).contains(of_json));
     let none = entries(&[("a.md", "1 2\n"), ("b/.c.txt", "1 2\n")]);
     fs::write(path("a.zip"), zip(&none)).unwrap();
     fs::write(path("a.tar"), tar(&none)).unwrap();

@@ -265,6 +265,13 @@ fn weights_are_those_of_the_format() {
                    <edge source=\"1\" target=\"1\"><data key=\"b\"><x>1</x>8</data></edge></graph></graphml>";
     assert_eq!(read(graphml, Format::GraphMl, "weight"), Ok(vec![2.5, 4.0]));
     assert_eq!(read(graphml, Format::GraphMl, "cost"), Ok(vec![7.0, 8.0]));
+    // NetworkX writes weights that are integers and fractions under two keys.
+    let networkx = "<graphml><key id=\"d1\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\
+                    <key id=\"d0\" for=\"edge\" attr.name=\"weight\" attr.type=\"long\"/>\
+                    <graph edgedefault=\"undirected\"><node id=\"1\"/><node id=\"2\"/>\
+                    <edge source=\"1\" target=\"2\"><data key=\"d0\">3</data></edge>\
+                    <edge source=\"1\" target=\"1\"><data key=\"d1\">0.5</data></edge></graph></graphml>";
+    assert_eq!(read(networkx, Format::GraphMl, "weight"), Ok(vec![3.0, 0.5]));
     let missing = read(graphml, Format::GraphMl, "price").unwrap_err();
     assert!(missing.contains("(bytes):3: the edge has no weight: expected `price`"), "{missing}");
     let gexf = "<gexf><graph><attributes class=\"edge\"><attribute id=\"0\" title=\"cost\"/></attributes>\

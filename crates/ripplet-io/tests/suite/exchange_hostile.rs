@@ -122,13 +122,46 @@ fn keys_that_repeat_are_refused() {
         ),
         (
             Format::GraphMl,
-            graphml(&(key("a", "edge", "weight") + &key("b", "all", "weight")), ""),
-            ":2: two keys of edges are called `weight`: rename one",
+            graphml(&(key("a", "edge", "weight") + &key("a", "all", "weight")), ""),
+            ":2: two keys of edges are called `weight`: expected one for each type, each with an id of its own",
         ),
         (
             Format::GraphMl,
-            graphml(&(key("a", "node", "name") + &key("b", "node", "name")), ""),
-            ":2: two keys of nodes are called `name`: rename one",
+            graphml(&(key("a", "node", "name") + &key("a", "node", "name")), ""),
+            ":2: two keys of nodes are called `name`: expected one for each type",
+        ),
+        (
+            Format::GraphMl,
+            graphml(
+                &(0..99).map(|id| key(&id.to_string(), "edge", "weight")).collect::<String>(),
+                "",
+            ),
+            ":17: more than 16 keys of edges are called `weight`",
+        ),
+        (
+            Format::GraphMl,
+            graphml(
+                &(key("a", "edge", "weight") + &key("b", "edge", "weight")),
+                "<node id=\"1\"/><edge source=\"1\" target=\"1\">\n<data key=\"a\">1</data><data key=\"b\">2</data></edge>",
+            ),
+            ":5: the edge has two weights",
+        ),
+        (
+            Format::GraphMl,
+            graphml(
+                "<key id=\"a\" for=\"edge\" attr.name=\"weight\"><default>1</default></key>\
+                 <key id=\"b\" for=\"edge\" attr.name=\"weight\"><default>2</default></key>",
+                "",
+            ),
+            ":1: the keys of edges called `weight` have different defaults",
+        ),
+        (
+            Format::GraphMl,
+            graphml(
+                &(key("a", "node", "name") + &key("b", "node", "name")),
+                "<node id=\"n0\"><data key=\"a\">A</data><data key=\"b\">B</data></node>",
+            ),
+            ":4: the node has two names",
         ),
         (
             Format::GraphMl,
@@ -150,7 +183,7 @@ fn keys_that_repeat_are_refused() {
         (
             Format::Gexf,
             gexf(&[cost, cost].concat(), ""),
-            ":1: two attributes of edges are called `cost`: rename one",
+            ":1: two attributes of edges are called `cost`: expected one for each type",
         ),
         (Format::Gml, "graph [ node [ id 1\nid 2 ] ]".into(), ":2: `id` is given twice"),
         (

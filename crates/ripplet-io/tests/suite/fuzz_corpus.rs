@@ -202,7 +202,7 @@ const KNOWN: &[(&str, &str, Result<usize, &str>)] = &[
     ("graph_table", "mark-and-crlf", Ok(1)),
     ("graph_table", "control", Ok(1)),
     ("graph_table", "blanks-in-names", Ok(1)),
-    ("graph_table", "empty-graph", Err(":2: a graph is empty")),
+    ("graph_table", "empty-graph", Err(":2: the value of the column of graphs is empty")),
     ("seeds", "header-twice", Err("(bytes):1: the header has the column `cluster` twice")),
     ("seeds", "zeros", Err("`00` is no vertex")),
     ("seeds", "plus", Err("`+1` is no vertex")),

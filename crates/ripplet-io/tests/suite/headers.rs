@@ -446,6 +446,72 @@ fn what_a_refusal_offers_works() {
 }
 
 #[test]
+fn tables_of_neo4j_have_spaces_of_ids_and_no_rows_of_nodes() {
+    let text = ":START_ID(P),since:int,:END_ID(P),:TYPE\n1,2001,2,K\n2,2002,3,K\n";
+    assert_eq!(read(text, Format::Csv), Ok(owned(&[["1", "2"], ["2", "3"]])));
+    let header = "_id,_labels,name,_start,_end,_type\n";
+    let relationships = ",,,0,1,KNOWS\n,,,1,2,KNOWS\n";
+    let both = format!("{header}0,:P,ann,,,\n1,:P,bob,,,\n{relationships}");
+    let error = read(&both, Format::Csv).unwrap_err();
+    assert!(error.contains("rows of nodes") && error.contains("apoc.export.csv.query"), "{error}");
+    let alone = read(&format!("{header}{relationships}"), Format::Csv);
+    assert_eq!(alone, Ok(owned(&[["0", "1"], ["1", "2"]])));
+}
+
+#[test]
+fn ids_that_became_fractions_and_lists_of_neighbours_have_a_hint() {
+    let error = read("source,target\n1.0,2.0\n2.0,3.0\n", Format::Csv).unwrap_err();
+    assert!(
+        error.contains("`1.0` is not a vertex id") && error.contains("astype(\"Int64\")"),
+        "{error}"
+    );
+    let error = read("1 2\n2 3\n3\n", Format::EdgeList).unwrap_err();
+    assert!(error.contains(":3: ") && error.contains("not lists of neighbours"), "{error}");
+}
+
+#[test]
+fn three_columns_of_words_without_a_header_are_refused_with_both_readings() {
+    for (text, format) in [
+        ("Evelyn Jefferson E1\nEvelyn Jefferson E2\n", Format::EdgeList),
+        ("(0, 0) (1, 0)\n(0, 0) (0, 1)\n", Format::EdgeList),
+        ("ann knows bob\nbob knows cyd\n", Format::EdgeList),
+        ("ann\tknows\tbob\nann\tlikes\tcyd\n", Format::Tsv),
+        ("ann,knows,bob\nbob,knows,cyd\n", Format::Csv),
+    ] {
+        let rows: Vec<&str> = text.lines().collect();
+        let error = read(text, format).unwrap_err();
+        let first = rows[0].replace('\t', "\\t");
+        for part in
+            [&first, "--columns 1,2 --no-header", "--columns 1,3 --no-header", "--delimiter tab"]
+        {
+            assert!(error.contains(part), "{error} has no {part}");
+        }
+        assert_eq!(read_with(text, format, &with_header(Header::Absent)), Err(error), "{text:?}");
+        for target in ["2", "3"] {
+            let named = ReadOptions { header: Header::Absent, ..by_columns("1", target) };
+            assert_eq!(read_with(text, format, &named).unwrap().len(), 2, "{text:?}");
+        }
+    }
+    // A third column that is about the edge of two integers, or missing, or no word.
+    for text in ["1 2 friend\n2 3 foe\n", "ann bob {}\nbob cyd {}\n", "ann bob NA\nbob cyd 2\n"] {
+        assert_eq!(read(text, Format::EdgeList).unwrap().len(), 2, "{text:?}");
+    }
+    let attributes = [
+        "ann bob {'weight': 4}\nann cyd {'weight': 5}\n",
+        "ann bob {'weight': 4, 'x': 3}\nbob cyd {'weight': 5, 'x': 2}\n",
+    ];
+    for text in attributes {
+        let error = read(text, Format::EdgeList).unwrap_err();
+        assert!(error.contains("write_weighted_edgelist"), "{error}");
+    }
+    let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
+    let error = read_with("1 2 {'weight': 4}\n", Format::EdgeList, &weighted).unwrap_err();
+    assert!(error.contains("`{'weight':`, not weights: write the file with"), "{error}");
+    let one = read("ann knows bob\n", Format::EdgeList).unwrap_err();
+    assert!(one.contains("the first row is `ann knows bob`: "), "{one}");
+}
+
+#[test]
 fn a_wide_table_without_a_header_is_refused_unless_columns_are_named() {
     let absent = with_header(Header::Absent);
     for (text, offer) in [

@@ -62,7 +62,7 @@ fn a_run_may_begin_with_names_and_without_some_labels() {
     };
     for (text, part) in [
         ("1,red\n1,blue\n", "(bytes):2: vertex 1 has a second label"),
-        ("1,red\n9,red\n", "(bytes):2: `9` is no vertex of the graph"),
+        ("1,red\n9,red\n", "(bytes):2: `9` is no vertex of the graph: give the graph of the run"),
         ("id,community\n", "the file has no labels"),
     ] {
         assert!(error(text).contains(part), "{}", error(text));

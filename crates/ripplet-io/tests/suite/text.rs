@@ -419,7 +419,7 @@ fn files_are_found_or_refused() {
     assert_eq!((table.ids().len(), table.len()), (3, 1));
     let ldbc = ReadOptions { format: Some(Format::Ldbc), ..ReadOptions::default() };
     let error = read_edges(Path::new("-"), &ldbc).unwrap_err();
-    assert!(error.to_string().starts_with("-: an LDBC graph is two files"), "{error}");
+    assert!(error.to_string().starts_with("standard input: an LDBC graph is two files"), "{error}");
 }
 
 /// The outcome with 1, 2 and 7 threads, which is one.

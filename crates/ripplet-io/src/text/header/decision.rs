@@ -35,7 +35,9 @@ impl Sample<'_> {
         let asked = asked_for(&options.columns);
         if asked.is_none() {
             self.check_no_matrix()?;
+            self.check_no_attributes()?;
         }
+        self.check_no_nodes_of_neo4j()?;
         let known = self.known_pairs();
         let header = match options.header {
             Header::Absent => false,
@@ -56,7 +58,7 @@ impl Sample<'_> {
                     None if self.ends_known => [0, 1],
                     None if options.header != Header::Absent => self.first_two()?,
                     // Of three, the third is the weight.
-                    None if self.first.len() <= 3 => [0, 1],
+                    None if self.first.len() <= 3 => self.not_of_words([0, 1])?,
                     None => self.first_two().map_err(|why| format!("{why} --no-header"))?,
                 }
             }
@@ -342,6 +344,38 @@ impl Sample<'_> {
         }
     }
 
+    /// Refuses edges of words with attributes as Python writes them: the blanks in them are as good as those between
+    /// fields.
+    fn check_no_attributes(&self) -> Result<(), String> {
+        // Commas in them may part the row, so that they stand behind the ends in one field.
+        let is_attributes = |field: &Field<'_>| field.windows(2).any(|two| two == b"{'");
+        let are_integers = self.first.iter().take(2).all(|field| is_integer(field));
+        match self.first.iter().any(is_attributes) && !are_integers {
+            false => Ok(()),
+            true => Err(format!(
+                "behind the ends are attributes as Python writes them; {}: write the file with NetworkX's \
+                 write_edgelist(…, data=False), or with weights with write_weighted_edgelist",
+                self.first_rows_are()
+            )),
+        }
+    }
+
+    /// Refuses an export of Neo4j that has rows of nodes, which have no ends.
+    fn check_no_nodes_of_neo4j(&self) -> Result<(), String> {
+        let all = ["_id", "_labels", "_start", "_end"].map(|name| self.position(name));
+        let [Some(_), Some(_), Some(start), Some(_)] = all else { return Ok(()) };
+        let is_node = |row: &Vec<Field<'_>>| row.get(start).is_none_or(|end| end.is_empty());
+        match self.others.iter().any(is_node) {
+            false => Ok(()),
+            true => Err(
+                "this export of Neo4j has rows of nodes, in which `_start` and `_end` are empty: keep its rows of \
+                 relationships alone, or export them with apoc.export.csv.query(\"MATCH (a)-[r]->(b) RETURN id(a) AS source, \
+                 id(b) AS target\", …)"
+                    .into(),
+            ),
+        }
+    }
+
     /// Refuses rows of integers of very different lengths, which are lists of neighbours: the first two of each would be
     /// read as an edge.
     fn check_no_lists(&self) -> Result<(), String> {
@@ -373,7 +407,7 @@ impl Sample<'_> {
             // What is missing is for its row to say.
             _ if is_empty => Ok([0, 1]),
             0 | 1 => Ok([0, 1]),
-            2 | 3 => self.check_ids(false, [0, 1]),
+            2 | 3 => self.check_ids(false, self.not_of_words([0, 1])?),
             // An integer in front of words counts rows, or is one of their attributes; but not in the files
             // whose fields stand apart by blanks, which have their ends first by custom.
             _ if integers && (!words || self.ends_first) => self.check_ids(false, [0, 1]),
@@ -382,6 +416,21 @@ impl Sample<'_> {
                 "the table has more than three columns and no header that says which are the edge's ends",
             )),
         }
+    }
+
+    /// The ends, unless they and the third column are words: the second may as well be a relation (`ann knows bob`), or a
+    /// part of an id with a blank (`Ann Lee Bob`).
+    fn not_of_words(&self, ends: [usize; 2]) -> Result<[usize; 2], String> {
+        let is_of_words = |column: usize| self.values(false, column) == Values::Words;
+        if self.first.len() != 3 || !(0..3).all(is_of_words) {
+            return Ok(ends);
+        }
+        Err(format!(
+            "three columns of words, and no header that says which are the edge's ends; {}: use --columns 1,2 \
+             --no-header or --columns 1,3 --no-header if the other column is about the edge; ids that hold blanks or \
+             commas need tabs between them (--delimiter tab), double quotes, or another format, such as GraphML",
+            self.first_rows_are()
+        ))
     }
 
     /// The column of weights.
@@ -401,7 +450,15 @@ impl Sample<'_> {
             return place.ok_or_else(|| self.no_column(&columns.weight));
         }
         if !header {
-            return Ok((0..).find(free).unwrap_or(2));
+            let place = (0..).find(free).unwrap_or(2);
+            return match self.first.get(place) {
+                Some(field) if field.starts_with(b"{") => Err(format!(
+                    "the third column has attributes as Python writes them, `{}`, not weights: write the file with \
+                     NetworkX's write_weighted_edgelist",
+                    token::show(field)
+                )),
+                _ => Ok(place),
+            };
         }
         match *self.weight_candidates(ends) {
             [only] => Ok(only),

@@ -330,6 +330,7 @@ pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
 /// The words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
 pub(super) fn words(name: &[u8]) -> Vec<String> {
     let name = String::from_utf8_lossy(name);
+    let name = without_id_space(&name);
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
     for letter in name.chars() {
@@ -353,6 +354,15 @@ pub(super) fn words(name: &[u8]) -> Vec<String> {
         }
     }
     words
+}
+
+/// A name without the space of ids that Neo4j's tables have behind it: `:START_ID(Person)`.
+fn without_id_space(name: &str) -> &str {
+    let name = name.trim();
+    match name.split_once('(') {
+        Some((before, space)) if before.starts_with(':') && space.ends_with(')') => before,
+        _ => name,
+    }
 }
 
 #[cfg(test)]
@@ -389,6 +399,8 @@ mod tests {
             ("Payer Id", "payer id"),
             ("FromNodeId", "from node id"),
             (":START_ID", "start id"),
+            (":START_ID(Person)", "start id"),
+            ("amount (EUR)", "amount eur"),
             ("fromnodeid", "from"),
             ("id", "id"),
         ] {

@@ -38,17 +38,17 @@ impl Sample<'_> {
 
     pub(super) fn ambiguous(&self) -> String {
         format!(
-            "the first row may name the columns or be an edge; the first rows are {}: use --header or --no-header",
-            self.first_rows()
+            "the first row may name the columns or be an edge; {}: use --header or --no-header",
+            self.first_rows_are()
         )
     }
 
     /// The refusal of a table that describes vertices.
     pub(super) fn of_vertices(&self) -> String {
         format!(
-            "the header seems that of a table of vertices, not of edges; the first rows are {}: give the table of edges, or \
+            "the header seems that of a table of vertices, not of edges; {}: give the table of edges, or \
              if this is it, name the two columns with an edge's ends as --columns SOURCE,TARGET",
-            self.first_rows()
+            self.first_rows_are()
         )
     }
 
@@ -69,8 +69,8 @@ impl Sample<'_> {
     /// A refusal with the first rows and the option to use, of which `ends` are an example.
     pub(super) fn unclear_between(&self, header: bool, why: &str, ends: [usize; 2]) -> String {
         format!(
-            "{why}; the first rows are {}: use --columns with two names or numbers, such as {}",
-            self.first_rows(),
+            "{why}; {}: use --columns with two names or numbers, such as {}",
+            self.first_rows_are(),
             self.columns_option(header, &ends)
         )
     }
@@ -103,6 +103,12 @@ impl Sample<'_> {
                 format!("--columns {}", numbers.join(","))
             }
         }
+    }
+
+    /// What the first two rows are, or the only one.
+    pub(super) fn first_rows_are(&self) -> String {
+        let verb = if self.rows(false).nth(1).is_none() { "row is" } else { "rows are" };
+        format!("the first {verb} {}", self.first_rows())
     }
 
     /// The first two rows as they stand in the file.

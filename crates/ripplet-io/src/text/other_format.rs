@@ -1,0 +1,132 @@
+//! Files of other formats that come as a table of edges: through standard input, or under another name.
+
+use super::{Fault, Text};
+use memchr::memmem;
+
+/// Bytes in which a format shows.
+const LOOK: usize = 4096;
+
+/// What a table of edges cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    /// A text of a format that `--from` names.
+    Text { what: &'static str, from: &'static str },
+    /// A file that is found by its name alone.
+    Named { what: &'static str, extension: &'static str },
+}
+
+/// Refuses the bytes of another format.
+///
+/// # Errors
+/// The format, and what reads it.
+pub(super) fn check(text: &mut Text<'_>) -> Result<(), Fault> {
+    let sentence = match Other::of(text.look_ahead(LOOK)) {
+        None => return Ok(()),
+        Some(Other::Text { what, from }) => {
+            format!("this is {what}, not a table: use --from {from}, or name the file .{from}")
+        }
+        Some(Other::Named { what, extension }) => format!(
+            "this is {what}, not a table, and is not read from standard input: give a file whose name ends in {extension}"
+        ),
+    };
+    Err(Fault::whole(sentence))
+}
+
+impl Other {
+    /// The format that these first bytes show.
+    fn of(head: &[u8]) -> Option<Other> {
+        let head = &head[..head.len().min(LOOK)];
+        let named = |what, extension| Some(Other::Named { what, extension });
+        match head {
+            _ if head.starts_with(b"\x89ripplet") => return named("an .rg graph", ".rg"),
+            _ if head.starts_with(b"\x89rpgraph") => return named("an .rgz graph", ".rgz"),
+            _ if head.starts_with(b"\x89rpswarm") => {
+                return named("a .swarm of many graphs", ".swarm");
+            }
+            _ if head.starts_with(b"PK\x03\x04") => return named("a .zip archive", ".zip"),
+            // The magic of POSIX's and GNU's tar is at byte 257.
+            _ if head.get(257..262) == Some(b"ustar") => return named("a .tar archive", ".tar"),
+            _ => {}
+        }
+        let text = head.trim_ascii_start();
+        let has = |part: &[u8]| memmem::find(text, part).is_some();
+        let (what, from) = match text {
+            [b'<', ..] if has(b"<graphml") => ("GraphML", "graphml"),
+            [b'<', ..] if has(b"<gexf") => ("GEXF", "gexf"),
+            [b'{', ..] if has(b"\"nodes\"") || has(b"\"links\"") => ("node-link JSON", "json"),
+            [b'{', b'"', ..] if is_object_line(text) => ("JSON lines", "jsonl"),
+            _ if is_gml(text) => ("GML", "gml"),
+            [b'*', ..] if is_pajek(text) => {
+                return Some(Other::Text { what: "Pajek", from: "pajek" });
+            }
+            _ => return None,
+        };
+        Some(Other::Text { what, from })
+    }
+}
+
+/// Whether the first line is an object of JSON.
+fn is_object_line(text: &[u8]) -> bool {
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.trim_ascii_end();
+    line.ends_with(b"}") && memmem::find(line, b"\":").is_some()
+}
+
+/// Whether the first words are those of GML: `graph [`, maybe after who made it.
+fn is_gml(text: &[u8]) -> bool {
+    let begins = text.starts_with(b"graph") || text.starts_with(b"Creator \"");
+    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    begins
+        && words.any(|word| word == b"graph")
+        && words.next() == Some(b"[")
+        && memmem::find(text, b"node").is_some()
+}
+
+fn is_pajek(text: &[u8]) -> bool {
+    let begins =
+        |word: &[u8]| text.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
+    begins(b"*Vertices ") || begins(b"*Network ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_show_by_their_first_bytes() {
+        let mut tar = vec![b'a'; 512];
+        tar[257..262].copy_from_slice(b"ustar");
+        let cases: [(&[u8], &str); 12] = [
+            (b"<?xml version=\"1.0\"?>\n<graphml>", "graphml"),
+            (b"\n<gexf>", "gexf"),
+            (b"{\"directed\": false, \"nodes\": []", "json"),
+            (b"{\"source\":1,\"target\":2}\n{\"source\":1,\"target\":3}\n", "jsonl"),
+            (b"graph [\n  node [\n id 0 ] ]", "gml"),
+            (b"Creator \"igraph\"\nVersion 1\ngraph\n[\n  node\n", "gml"),
+            (b"*vertices 3\n1 2\n", "pajek"),
+            (b"\x89ripplet\x01", ".rg"),
+            (b"\x89rpgraph\x02", ".rgz"),
+            (b"\x89rpswarm\x01", ".swarm"),
+            (b"PK\x03\x04", ".zip"),
+            (&tar, ".tar"),
+        ];
+        for (head, expected) in cases {
+            let found = match Other::of(head) {
+                Some(Other::Text { from, .. }) => from,
+                Some(Other::Named { extension, .. }) => extension,
+                None => "",
+            };
+            assert_eq!(found, expected, "{}", head.escape_ascii());
+        }
+        for table in [
+            &b""[..],
+            b"1 2\n",
+            b"graph,source,target\n",
+            b"graph node\nnode [\n",
+            b"{a} {b}\n",
+            b"<a> <b>\n",
+        ] {
+            assert_eq!(Other::of(table), None, "{}", table.escape_ascii());
+        }
+    }
+}
