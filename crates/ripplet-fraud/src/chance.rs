@@ -383,7 +383,7 @@ impl<'c, 'a> Group<'c, 'a> {
 pub fn one_in(chance: f64) -> String {
     const MOST: f64 = 1e9;
     match 1.0 / chance {
-        n if n < 1.05 => "all the time".into(),
+        n if n < 1.05 => "always".into(),
         n if n < 1.5 => format!("{:.0} in 10", 10.0 / n),
         n if n < 10.0 => format!("1 in {n:.0}"),
         n if n < MOST => {
@@ -407,7 +407,7 @@ pub(crate) fn expected_text(expected: f64) -> String {
 }
 
 /// A whole number with commas.
-fn grouped(number: f64) -> String {
+pub(crate) fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let first = digits.len() % 3;
     let mut text = digits[..first].to_owned();
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn chances_read_as_odds() {
         for (chance, text) in [
-            (1.0, "all the time"),
+            (1.0, "always"),
             (0.79, "8 in 10"),
             (0.3, "1 in 3"),
             (0.05, "1 in 20"),

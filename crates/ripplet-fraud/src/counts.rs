@@ -80,6 +80,15 @@ impl Counts {
             ["id had blanks around it", "ids had blanks around them"],
             "that are no part of ids: only an id in quotes keeps them",
         );
+        say(
+            &mut notes,
+            self.to_themselves,
+            [
+                "transaction of an entity with itself is",
+                "transactions of an entity with itself are",
+            ],
+            "left out: an edge has two ends",
+        );
         let kinds = "passed over: of kinds that the mapping does not take";
         say(&mut notes, self.other_kinds, ROWS_WERE, kinds);
         notes

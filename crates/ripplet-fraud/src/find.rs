@@ -39,6 +39,8 @@ pub struct FoundEntities {
     pub entities: Vec<FoundEntity>,
     /// Entities that match beyond the most that were asked for.
     pub others: u64,
+    /// The kinds of all entities of the run, in the order in which the run saw them first.
+    pub kinds: Vec<String>,
 }
 
 /// An entity, and where it was.
@@ -199,6 +201,13 @@ impl Search<'_> {
         }
     }
 
+    /// Takes in a kind of the run; there are fewer than 255.
+    fn see_kind(&mut self, kind: &str) {
+        if !self.found.kinds.iter().any(|known| known == kind) {
+            self.found.kinds.push(kind.into());
+        }
+    }
+
     /// Reads who is in the window for the first time.
     fn entities(&mut self, folder: &Path) -> Result<(), FindError> {
         let path = folder.join(ENTITIES);
@@ -210,6 +219,7 @@ impl Search<'_> {
             let vertices = batch.numbers(0)?;
             let (kinds, ids) = (batch.texts(1)?, batch.texts(2)?);
             for row in 0..batch.rows() {
+                self.see_kind(kinds.value(row));
                 if !self.matches(kinds.value(row), ids.value(row)) {
                     continue;
                 }
@@ -249,6 +259,7 @@ impl Search<'_> {
         each_batch(&path, &["kind", "id", "place"], self.cancelled, |batch| {
             let (kinds, ids, places) = (batch.texts(0)?, batch.texts(1)?, batch.texts(2)?);
             for row in 0..batch.rows() {
+                self.see_kind(kinds.value(row));
                 if !self.matches(kinds.value(row), ids.value(row)) {
                     continue;
                 }

@@ -58,6 +58,9 @@ pub struct Manifest {
     /// Kind and id of the first of these.
     #[serde(default)]
     pub unseen_first: Vec<String>,
+    /// Entries of the lists that hold at the end of no window, by their `from` and `until`.
+    #[serde(default)]
+    pub unheld: u64,
     /// Threads it ran on.
     pub threads: usize,
     /// Seconds since it began, or went on.

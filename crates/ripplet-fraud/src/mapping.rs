@@ -253,6 +253,15 @@ impl Mapping {
             also: file.also.into_iter().map(LinkedTable::column).collect::<Result<_, _>>()?,
             weight: WeightRule { of: file.weight.of, resolution: file.weight.resolution },
         };
+        let entities = [("source", &mapping.source), ("target", &mapping.target)];
+        let also = mapping.also.iter().map(|linked| ("also", &linked.entity));
+        if let Some((table, EntityColumn { column, .. })) =
+            entities.into_iter().chain(also).find(|(_, entity)| entity.kind.trim().is_empty())
+        {
+            return Err(format!(
+                "{table}.kind of column `{column}` is empty: write a word of your choice, such as \"account\""
+            ));
+        }
         if mapping.source == mapping.target {
             let EntityColumn { column, kind } = &mapping.source;
             return Err(format!(

@@ -253,9 +253,9 @@ impl Lists {
         [self.bad.as_ref(), self.trusted.as_ref()].into_iter().flatten()
     }
 
-    /// Which columns were read, as sentences, of lists where that is not plain.
+    /// Sentences about the lists: which columns were read if that is not plain, and entries that cannot have an effect.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
-        self.all().filter_map(|list| list.read.note.as_deref())
+        self.all().flat_map(|list| &list.read.notes).map(String::as_str)
     }
 
     fn hashes(&self) -> Vec<String> {
@@ -305,8 +305,22 @@ impl Lists {
         }
     }
 
-    /// Returns how many entries name nobody who was ever seen, and who the first of these are.
-    fn never_seen(&self, entities: &Entities) -> (u64, Vec<String>) {
+    /// Returns how many entries hold at the end of none of these windows, beside those that never hold.
+    fn held_nowhere(&self, windows: &[WindowRecord]) -> u64 {
+        let until = windows.iter().filter_map(|window| window.until.parse::<Timestamp>().ok());
+        // They ascend.
+        let ends: Vec<Timestamp> =
+            until.map(|until| Timestamp(until.0.saturating_sub(1))).collect();
+        let holds = |entry: &&Listed| {
+            let first = entry.from.map_or(0, |from| ends.partition_point(|&end| end < from));
+            ends.get(first).is_some_and(|&end| entry.holds_at(end))
+        };
+        let entries = self.all().flat_map(|list| &list.read.entries);
+        entries.filter(|entry| !entry.is_void() && !holds(entry)).count() as u64
+    }
+
+    /// Returns how many entries name nobody who was ever seen, and kind and id of the first of these.
+    pub fn never_seen(&self, entities: &Entities) -> (u64, Vec<String>) {
         let entries = self.all().flat_map(|list| &list.read.entries);
         let mut unseen = entries.filter(|entry| entities.find(entry.kind, &entry.id).is_none());
         let name = |entry: &Listed| format!("{} {}", entities.kind_name(entry.kind), entry.id);
@@ -372,6 +386,7 @@ pub fn run(
         transactions_behind: 0,
         unseen: 0,
         unseen_first: Vec::new(),
+        unheld: 0,
         threads: rayon::current_num_threads(),
         seconds: 0.0,
     };
@@ -474,6 +489,7 @@ impl Running<'_> {
             (self.manifest.unseen, self.manifest.unseen_first) = lists.never_seen(feed.entities());
             self.manifest.transactions_behind = feed.behind();
             if advance == Advance::Over {
+                self.manifest.unheld = lists.held_nowhere(&self.manifest.windows);
                 let counts = &self.manifest.counts;
                 return if index == 0 {
                     Err(RunError::NoTransactions(counts.clone().into()))
@@ -775,6 +791,12 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         let who = format!("in no transaction: {named}{rest}");
         say(&mut notes, manifest.unseen, entries, &who);
     }
+    say(
+        &mut notes,
+        manifest.unheld,
+        ["entry of the lists holds", "entries of the lists hold"],
+        "at the end of no window, by `from` and `until`",
+    );
     say(
         &mut notes,
         manifest.transactions_behind,

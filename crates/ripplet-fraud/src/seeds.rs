@@ -112,8 +112,8 @@ fn too_large(path: &Path) -> ListError {
 pub struct List {
     /// Its entries, in their order.
     pub entries: Vec<Listed>,
-    /// Which columns were read, as a sentence, if that is not plain.
-    pub note: Option<String>,
+    /// Sentences about it: which columns were read, if that is not plain, and entries that cannot have an effect.
+    pub notes: Vec<String>,
 }
 
 /// Reads a list; `entities` has the kinds, and those that name none are of the kind `default`.
@@ -124,7 +124,7 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, L
     let there = source::columns_of(path)?;
     let chosen = Chosen::of(path, &there)?;
     let columns: Vec<&str> = chosen.columns.iter().map(|&(_, at)| &*there[at]).collect();
-    let (mut entries, mut kept) = (Vec::new(), 0);
+    let (mut entries, mut kept, mut void) = (Vec::new(), 0, Void::default());
     for batch in source::open_file(path, &columns)? {
         let batch = batch?;
         let column = |name: &str| -> Result<Option<StringArray>, SourceError> {
@@ -174,10 +174,38 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, L
             }
             let refused =
                 |error: OutOfMemory| ReadError { path: path.into(), place, kind: error.into() };
-            memory::push(&mut entries, Listed { kind, id, from, until }).map_err(refused)?;
+            let entry = Listed { kind, id, from, until };
+            void.count(&entry, place);
+            memory::push(&mut entries, entry).map_err(refused)?;
         }
     }
-    Ok(List { entries, note: chosen.note(path, &there) })
+    let empty = || format!("{}: the list has no entries", path.display());
+    let notes = chosen.note(path, &there).into_iter();
+    let notes = notes.chain(entries.is_empty().then(empty)).chain(void.note(path)).collect();
+    Ok(List { entries, notes })
+}
+
+/// Entries of a list that never hold.
+#[derive(Default)]
+struct Void {
+    count: u64,
+    first: Option<Place>,
+}
+
+impl Void {
+    fn count(&mut self, entry: &Listed, place: Place) {
+        if entry.is_void() {
+            self.count += 1;
+            self.first.get_or_insert(place);
+        }
+    }
+
+    fn note(&self, path: &Path) -> Option<String> {
+        let first = self.first?;
+        let entries = if self.count == 1 { "entry never holds" } else { "entries never hold" };
+        let count = self.count;
+        Some(format!("{}{first}: {count} {entries}: `until` is not after `from`", path.display()))
+    }
 }
 
 /// The columns of a list that are read: what each is, and its place.
@@ -309,6 +337,11 @@ fn shown_row(fields: &[String]) -> String {
 }
 
 impl Listed {
+    /// Whether it never holds, since its end is not after its beginning.
+    pub fn is_void(&self) -> bool {
+        self.from.zip(self.until).is_some_and(|(from, until)| until <= from)
+    }
+
     /// Whether it holds at an instant.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= at) && self.until.is_none_or(|until| at < until)

@@ -12,7 +12,7 @@ use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::fraud::KnownBad;
 use ripplet::fraud::Trusted;
-use ripplet::fraud::evaluate::{Evaluation, Evaluator, Report, write_draws};
+use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
 use ripplet::fraud::run::Lists;
 use ripplet::fraud::stream::Counts;
@@ -36,15 +36,15 @@ pub struct Arguments {
     /// Trusted accounts: a table of the same columns.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     trusted: Option<PathBuf>,
-    /// The number of random draws of known accounts.
+    /// The number of random draws of known accounts: 1 at least.
     #[arg(long, value_name = "N", default_value_t = Evaluation::default().draws)]
     #[arg(help_heading = "Evaluation")]
     draws: u32,
-    /// The share that is known; the others are held out.
+    /// The share that is known, from 0 to below 1; the others are held out.
     #[arg(long, value_name = "SHARE", default_value_t = Evaluation::default().known)]
     #[arg(help_heading = "Evaluation")]
     known: f64,
-    /// The share of all accounts among which an account counts as detected.
+    /// The share of all accounts among which an account counts as detected: above 0, up to 1.
     #[arg(long, value_name = "SHARE", default_value_t = Evaluation::default().top)]
     #[arg(help_heading = "Evaluation")]
     top: f64,
@@ -122,6 +122,25 @@ fn counted(report: &Report) -> String {
     )
 }
 
+/// The failure of a list of accounts that are in no window, with the first of them.
+fn nobody_seen(lists: &Lists, feed: &Feed) -> Failure {
+    let kinds = feed.entities().kinds().join(", ");
+    let (unseen, first) = lists.never_seen(feed.entities());
+    let others = match unseen.saturating_sub(first.len() as u64) {
+        0 => String::new(),
+        others => format!(" and {others} others"),
+    };
+    let who = match first.is_empty() {
+        true => String::new(),
+        false => format!("; in no transaction: {}{others}", first.join(", ")),
+    };
+    let sentence = format!("no confirmed account that was held out is in any window{who}");
+    let help = format!(
+        "ids are compared to the letter, and an account’s kind is one of {kinds}: see the list’s column `kind`"
+    );
+    Failure::refused(sentence, help)
+}
+
 /// Ranks window after window; with the counts of the rows.
 fn evaluated(
     arguments: &Arguments,
@@ -145,5 +164,9 @@ fn evaluated(
             evaluator.window(machine, window, feed.entities(), &trusted, &mut console.watch())?;
         }
     }
-    Ok((evaluator.finish()?, feed.stream().counts().clone()))
+    let report = evaluator.finish().map_err(|error| match error {
+        EvaluateError::NobodySeen => nobody_seen(&lists, &feed),
+        error => error.into(),
+    })?;
+    Ok((report, feed.stream().counts().clone()))
 }

@@ -36,7 +36,8 @@ pub struct FeedArguments {
     /// Which column is what: a TOML file, described in docs/fraud.md.
     #[arg(short, long, value_name = "FILE", help_heading = "Reading")]
     mapping: PathBuf,
-    /// Take rows that come so much later than later ones; without, time must not go back to a day that ended.
+    /// Take rows that are late by SPAN at most: their time is so far before that of a row already read. Without, a row of a
+    /// day that has ended is an error.
     #[arg(long, value_name = "SPAN", value_parser = span, help_heading = "Reading")]
     late: Option<Span>,
     /// What to do at a bad row, one with nulls, or with a time or an amount that is none or does not fit: stop, or skip
@@ -85,7 +86,7 @@ enum OnBadRow {
 #[derive(Args)]
 #[command(next_help_heading = "Detection")]
 pub struct DetectionArguments {
-    /// The share of its strength that a label keeps at a hop.
+    /// The share of its strength that a label keeps at a hop: above 0, up to 1.
     #[arg(long, value_name = "SHARE", default_value_t = Detection::default().attenuation)]
     attenuation: f64,
     /// Rounds of label propagation at most.
@@ -145,6 +146,12 @@ impl FeedArguments {
             (Some(_), _) => {
                 let help = "ask again, with --resume, when there is more";
                 return Err(Failure::refused("--follow watches folders, not a query", help));
+            }
+            _ if self.inputs.iter().any(|input| input == "-") => {
+                return Err(Failure::refused(
+                    "transactions are not read from standard input: they are read twice, first for a checksum",
+                    "save them as a file, such as rows.csv, and name that; a file that is called `-` is ./-",
+                ));
             }
             _ => Sources::Files(self.inputs.clone()),
         };

@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
     /// The most entities that are shown; others are counted.
-    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = at_least_one)]
     most: NonZeroUsize,
     /// Write a table of a row for each entity and window (.csv, .tsv, .jsonl, .parquet, .arrow), `-` with --to for standard
     /// output; without, a table for people is printed.
@@ -45,6 +45,11 @@ pub struct Arguments {
     /// FILE's format, if its name does not show it: csv, tsv, jsonl, parquet, arrow. Without FILE, standard output has it.
     #[arg(long, value_name = "FORMAT", value_parser = output_format, help_heading = "Output")]
     to: Option<Format>,
+}
+
+/// The parser of a number of entities.
+fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number from 1 on")
 }
 
 /// Searches; prints or writes what is found.
@@ -64,7 +69,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     console.stage("searching");
     let found = find(&folder, &query, &interrupt::requested)?;
     if found.entities.is_empty() {
-        return Err(arguments.nobody());
+        return Err(arguments.nobody(&found.kinds));
     }
     if found.others > 0 {
         console.note(&format!("{} other entities match: --most {} shows them", found.others, {
@@ -89,8 +94,14 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 
 impl Arguments {
     /// What is said if nobody is found.
-    fn nobody(&self) -> Failure {
+    fn nobody(&self, kinds: &[String]) -> Failure {
         let Arguments { id, folder, .. } = self;
+        if let Some(kind) = self.kind.as_ref().filter(|kind| !kinds.contains(kind)) {
+            return Failure::refused(
+                format!("no window of {} has an entity of kind {kind}", folder.display()),
+                format!("the kinds of the run are {}", kinds.join(", ")),
+            );
+        }
         let kind =
             self.kind.as_ref().map_or("entity".into(), |kind| format!("entity of kind {kind}"));
         let (whose, help) = match self.part {

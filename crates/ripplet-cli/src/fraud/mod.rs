@@ -13,6 +13,7 @@ use crate::memory::{check_least, within};
 use crate::output::is_standard;
 use crate::size::Size;
 use clap::{Args, Subcommand};
+use ripplet::fraud::Timestamp;
 use ripplet::fraud::detect::DetectError;
 use ripplet::fraud::evaluate::EvaluateError;
 use ripplet::fraud::feed::FeedError;
@@ -97,23 +98,62 @@ fn tell_rows(counts: &Counts, console: &Console) -> Ending {
     if counts.skipped() > 0 { Ending::Skipped } else { Ending::Whole }
 }
 
+/// What a command that failed leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Nothing,
+    /// A run folder with a finished window, from which `--resume` continues.
+    Windows,
+}
+
+impl Kept {
+    /// What to do if the run, and not the input, failed.
+    fn help(self) -> &'static str {
+        match self {
+            Kept::Nothing => "nothing is left: run the same command again",
+            Kept::Windows => "finished windows are kept: go on with --resume",
+        }
+    }
+
+    /// The same for a server that failed.
+    fn help_with_a_server(self) -> &'static str {
+        match self {
+            Kept::Nothing => "run the same command again once the server answers",
+            Kept::Windows => {
+                "finished windows are kept: go on with --resume once the server answers"
+            }
+        }
+    }
+}
+
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
+        Failure::of_run(error, Kept::Nothing)
+    }
+}
+
+impl Failure {
+    /// The failure of a command over windows that leaves `kept`.
+    fn of_run(error: RunError, kept: Kept) -> Failure {
         if error.is_cancelled() {
             return crate::interrupt::Interrupted.into();
         }
+        let of_late;
         let help = match &error {
-            RunError::Feed(error) => help_for(error),
+            RunError::Feed(FeedError::Stream(StreamError::Late { time, latest, .. })) => {
+                of_late = help_for_late(*time, *latest);
+                &of_late
+            }
+            RunError::Feed(error) => help_for(error, kept),
             RunError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
             RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => "",
-            RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => FINISHED,
+            RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => kept.help(),
             RunError::Folder(_) => "",
             RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
             RunError::Noise(_) => "for example --noise 0.05",
             RunError::NobodyKnown => "name a list with --known-bad, or leave out --seeded-only",
-            RunError::Memory { .. } => FINISHED,
-            RunError::Detect(_) | RunError::OutOfMemory(_) => FINISHED,
-            RunError::Write(_) => FINISHED,
+            RunError::Memory { .. } | RunError::Detect(_) => kept.help(),
+            RunError::OutOfMemory(_) | RunError::Write(_) => kept.help(),
         };
         match error {
             RunError::Detect(DetectError::Run(error)) => error.into(),
@@ -172,7 +212,7 @@ fn is_input(error: &FeedError) -> bool {
     }
 }
 
-fn help_for(error: &FeedError) -> &'static str {
+fn help_for(error: &FeedError, kept: Kept) -> &'static str {
     match error {
         FeedError::Reader(ReaderError::Twice { .. }) => {
             "--skip-repeated-files passes over such files"
@@ -184,7 +224,7 @@ fn help_for(error: &FeedError) -> &'static str {
             "mend --query: `psql` says the same of it"
         }
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => {
-            "finished windows are kept: go on with --resume once the server answers"
+            kept.help_with_a_server()
         }
         FeedError::Stream(StreamError::Pause { .. }) => {
             "--longest-gap 400d allows for pauses of so long; else mend the times, or leave out the files that have them"
@@ -197,9 +237,6 @@ fn help_for(error: &FeedError) -> &'static str {
         FeedError::Stream(StreamError::Row { .. }) => {
             "--on-error skip leaves such rows out, and counts them"
         }
-        FeedError::Stream(StreamError::Late { .. }) => {
-            "--late 2d allows for rows that are two days late; --skip-late-rows leaves out what is later"
-        }
         FeedError::EdgeWeight { .. } => {
             "mend `of` of [weight] in the mapping: docs/fraud.md has what a weight may be"
         }
@@ -207,9 +244,15 @@ fn help_for(error: &FeedError) -> &'static str {
     }
 }
 
-/// What to do where the run, and not the input, failed.
-const FINISHED: &str =
-    "finished windows are kept: go on with --resume (without any, nothing is left: begin again)";
+/// What to do about a row of `time` behind one of `latest`.
+fn help_for_late(time: Timestamp, latest: Timestamp) -> String {
+    const DAY: i64 = 86_400_000_000;
+    let late = latest.0.saturating_sub(time.0).max(1);
+    let days = late / DAY + i64::from(late % DAY > 0);
+    format!(
+        "--late {days}d allows for rows as late as this one; --skip-late-rows leaves out, and counts, what is later"
+    )
+}
 
 impl From<FeedError> for Failure {
     fn from(error: FeedError) -> Failure {
@@ -241,10 +284,17 @@ impl From<EvaluateError> for Failure {
             EvaluateError::Detect(error) => RunError::from(error).into(),
             EvaluateError::Run(error) => error.into(),
             EvaluateError::OutOfMemory(error) => RunError::from(error).into(),
-            error => Failure::refused(
-                error.to_string(),
-                "ripplet fraud evaluate --help says what is expected",
-            ),
+            error => {
+                let help = match &error {
+                    EvaluateError::Share { .. } => {
+                        "--known is from 0 to below 1, and --top above 0, up to 1: for example --known 0.2 --top 0.02"
+                    }
+                    EvaluateError::Nothing(_) => "for example --draws 100",
+                    EvaluateError::NobodyConfirmed => "name a list with entries by --confirmed",
+                    _ => "ripplet fraud evaluate --help says what is expected",
+                };
+                Failure::refused(error.to_string(), help)
+            }
         }
     }
 }

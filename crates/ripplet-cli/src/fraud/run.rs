@@ -1,7 +1,7 @@
 //! `ripplet fraud run`: from transactions and a black list to a folder of ranked clusters.
 
 use super::feed::{DetectionArguments, FeedArguments, span};
-use super::{LEAST, tell_rows};
+use super::{Kept, LEAST, tell_rows};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -13,7 +13,7 @@ use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::fraud::Span;
 use ripplet::fraud::chance::NOISE;
-use ripplet::fraud::folder::{Manifest, WindowRecord};
+use ripplet::fraud::folder::{Manifest, RunFolder, WindowRecord};
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
 use ripplet::fraud::run::{self, RunError, RunObserver, RunOptions, notes};
@@ -21,7 +21,7 @@ use ripplet::fraud::source::reader::Input;
 use ripplet::lp::{Observer, Round};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Find suspicious clusters in each window of transactions, and write them to a run folder.
@@ -47,7 +47,7 @@ pub struct Arguments {
     #[command(flatten)]
     detection: DetectionArguments,
     /// A cluster without a known bad member is noise, and not coloured, if chance alone makes a group as busy more often than
-    /// in this share of windows.
+    /// in this share of windows: from 0 to 1.
     #[arg(long, value_name = "CHANCE", default_value_t = NOISE, help_heading = "Detection")]
     noise: f64,
     /// Arrays for graph neural networks, a graph.npz for each window: of members of clusters, of the whole window, or
@@ -129,19 +129,28 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         let mut watch = Watch { console, windows: 0 };
         within(memory, "the run", WAY_OUT, || {
             run::run(machine, &options, &arguments.output, resume, &mut watch)
-                .map_err(|error| failure(error, limit))
+                .map_err(|error| failure(error, limit, &arguments.output))
         })
     })?;
     tell(&manifest, arguments, console)
 }
 
 /// Where the user set the limit, the same command is refused again.
-fn failure(error: RunError, limit: Option<Limit>) -> Failure {
+fn failure(error: RunError, limit: Option<Limit>, folder: &Path) -> Failure {
     match error {
         RunError::Memory { .. } if limit.is_some_and(Limit::is_given) => {
             Failure::refused(error.to_string(), WAY_OUT)
         }
-        error => error.into(),
+        error => Failure::of_run(error, kept_in(folder)),
+    }
+}
+
+/// What a run that failed left in its folder.
+fn kept_in(folder: &Path) -> Kept {
+    let windows = RunFolder::open(folder).and_then(|folder| folder.finished());
+    match windows.is_ok_and(|windows| !windows.is_empty()) {
+        true => Kept::Windows,
+        false => Kept::Nothing,
     }
 }
 

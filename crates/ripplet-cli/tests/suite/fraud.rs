@@ -314,14 +314,16 @@ fn a_disk_that_fills_up_during_a_run() {
     assert_eq!(sandbox.names(), before);
 
     let said = full(8, "windows/.part-0000-2024-05-03/graph.npz");
-    assert!(said.error.contains("--resume"), "{said:?}");
+    assert!(said.error.contains("run the same command again"), "{said:?}");
+    assert!(!said.error.contains("--resume"), "{said:?}");
     assert_eq!(sandbox.names(), before, "there is no window, so nothing is left");
     sandbox.ok(&line("cut"));
     assert_eq!(files_in(&sandbox.path("cut")), all);
     std::fs::remove_dir_all(sandbox.path("cut")).unwrap();
 
     // Every window has room, and the report has none.
-    full(32, "report.html");
+    let said = full(32, "report.html");
+    assert!(said.error.contains("finished windows are kept: go on with --resume"), "{said:?}");
     sandbox.ok(&format!("{} --resume", line("cut")));
     assert_eq!(files_in(&sandbox.path("cut")), all);
     for file in all.iter().filter(|file| file.ends_with(".parquet") || file.ends_with(".npz")) {
@@ -376,14 +378,102 @@ fn find_says_where_any_entity_was() {
 
     sandbox.fails("fraud find A rings", 2, &["with the id `A`", "--part"]);
     sandbox.fails("fraud find a rings --kind shop", 2, &["entity of kind shop"]);
+    let kinds = ["no window of rings has an entity of kind users", "are user, shop"];
+    sandbox.fails("fraud find a rings --kind users", 2, &kinds);
     sandbox.fails("fraud find a none", 2, &["none has no run in it"]);
     sandbox.fails("fraud find a rings --to rg", 2, &[".parquet or .arrow"]);
-    sandbox.fails("fraud find a rings --most 0", 2, &["--most"]);
+    sandbox.fails("fraud find a rings --most 0", 2, &["--most", "a whole number from 1 on"]);
     let entities = "rings/windows/0000-2024-05-03/entities.parquet";
     sandbox.write(entities, "damaged");
     sandbox.fails("fraud find a rings", 2, &["entities.parquet"]);
     std::fs::remove_file(sandbox.path(entities)).unwrap();
     sandbox.fails("fraud find a rings", 2, &["an older version of ripplet", "run it again"]);
+}
+
+/// Nothing was begun, so there is nothing to resume.
+#[test]
+fn a_server_that_never_answered_leaves_nothing_to_resume() {
+    let sandbox = small();
+    let ask = "fraud run -m m.toml -o six --query SELECT --postgres postgres://127.0.0.1:1/shop";
+    let said = sandbox.run(ask);
+    said.must_fail("no server", 1, &["run the same command again once the server answers"]);
+    assert!(!said.error.contains("--resume"), "{said:?}");
+    assert!(!sandbox.path("six").exists());
+}
+
+#[test]
+fn standard_input_is_not_read_for_transactions() {
+    let sandbox = small();
+    for command in ["run - -o run", "window - -o w.csv", "evaluate - -c bad.csv"] {
+        let told = ["not read from standard input", "save them as a file", "./-"];
+        sandbox.fails(&format!("fraud {command} -m m.toml"), 2, &told);
+    }
+    std::fs::rename(sandbox.path("rows.csv"), sandbox.path("-")).unwrap();
+    let said = sandbox.run("fraud run ./- -m m.toml -o run");
+    assert!(!said.error.contains("standard input"), "{said:?}");
+}
+
+#[test]
+fn a_kind_has_a_name() {
+    let sandbox = small();
+    for (table, kind) in [("source", "user"), ("target", "shop")] {
+        let mapping = MAPPING.replace(&format!("\"{kind}\""), "\" \"");
+        sandbox.write("m.toml", mapping);
+        let told = format!("m.toml: {table}.kind of column");
+        sandbox.fails("fraud run rows.csv -m m.toml -o run", 2, &[&told, "is empty"]);
+    }
+}
+
+/// Transactions of an account with itself are counted and noted by each command that reads them.
+#[test]
+fn transactions_of_an_account_with_itself_are_noted() {
+    let sandbox = small();
+    let mapping = MAPPING.replace("shop", "user");
+    sandbox.write("m.toml", &mapping);
+    sandbox.write("rows.csv", sandbox.read("rows.csv") + "a,a,2024-05-05\nb,b,2024-05-05\n");
+    let note = "note: 2 transactions of an entity with itself are left out";
+    let said = sandbox.run("fraud run rows.csv -m m.toml -w 2d -s 1d -o run");
+    assert!(said.error.contains(note), "{said:?}");
+    assert_eq!(sandbox.json("run/manifest.json")["counts"]["to_themselves"], 2);
+    let said = sandbox.run("fraud window rows.csv -m m.toml -w 2d -s 1d -o w.csv");
+    assert!(said.error.contains(note), "{said:?}");
+}
+
+/// Entries of a list that have no effect are noted.
+#[test]
+fn entries_of_a_list_without_effect_are_noted() {
+    let sandbox = small();
+    let run = |list: &str| {
+        sandbox.write("list.csv", list);
+        let _ = std::fs::remove_dir_all(sandbox.path("run"));
+        let said = sandbox.run("fraud run rows.csv -m m.toml -b list.csv -w 2d -s 1d -o run");
+        assert_eq!(said.code, Some(0), "{said:?}");
+        said.error
+    };
+    let told = run("id\n");
+    assert!(told.contains("note: list.csv: the list has no entries\n"), "{told}");
+    let told = run(
+        "id,from,until\na,,\nb,2024-05-04,2024-05-02\nc,2024-06-01,\ns,2024-05-02,2024-05-02\n",
+    );
+    assert!(
+        told.contains("list.csv:3: 2 entries never hold: `until` is not after `from`"),
+        "{told}"
+    );
+    let nowhere = "1 entry of the lists holds at the end of no window, by `from` and `until`";
+    assert!(told.contains(nowhere), "{told}");
+    let told = run("id,from,until\na,,\nb,2024-05-04,2024-05-06\n");
+    assert!(!told.contains("hold"), "{told}");
+}
+
+/// The help names a lateness that allows for the row.
+#[test]
+fn a_late_row_is_told_with_what_allows_for_it() {
+    let sandbox = small();
+    let rows = "from,to,at\na,s,2024-05-01 12:00\na,s,2024-05-05 18:00\nb,s,2024-05-01 13:00\n";
+    sandbox.write("late.csv", rows);
+    let run = "fraud run late.csv -m m.toml -w 2d -s 1d -o run";
+    sandbox.fails(run, 2, &["--late 5d allows for rows as late as this one"]);
+    sandbox.ok(&format!("{run} --late 5d"));
 }
 
 /// An end is a day that is in the window, wherever it is said in words.
@@ -422,7 +512,15 @@ fn an_evaluation_of_few_accounts() {
         sandbox.run(&format!("fraud evaluate {feed} {options}"))
     };
     evaluate("id\n", "").must_fail("none", 2, &["no account is confirmed"]);
-    evaluate("id\nnobody\n", "").must_fail("nobody", 2, &["is in any window"]);
+    let told = ["is in any window; in no transaction: user nobody, user none", "one of user, shop"];
+    evaluate("id\nnobody\nnone\n", "").must_fail("nobody", 2, &told);
+    for (option, told) in [
+        ("--draws 0", ["must be 1 at least", "--draws 100"]),
+        ("--known 1", ["from 0 to below 1, not 1", "--known 0.2"]),
+        ("--top 0", ["above 0, up to 1, not 0", "--top 0.02"]),
+    ] {
+        evaluate("id\nc\n", option).must_fail(option, 2, &told);
+    }
     // c has the least degree: no ranking has it first.
     for (confirmed, counted) in [
         ("id\nc\n", "of 1 confirmed account, 1 is held out"),

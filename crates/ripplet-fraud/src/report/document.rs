@@ -9,8 +9,10 @@ use super::search::{EntitySet, SearchColumns};
 use super::window_report::{
     ClusterReport, Evidence, MemberReport, OtherReport, UnheldReport, WindowReport,
 };
+use crate::chance::grouped;
 use crate::evolution::OVERLAP_RULE;
 use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_MEMBERS};
+use crate::time::{TimeRange, Timestamp};
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
@@ -45,19 +47,52 @@ pub struct ReportBuilder {
 }
 
 /// Clusters of windows that are on a page in part.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct LeftOut {
     listed: u64,
     unlisted: u64,
     without_detail: u64,
-    /// Entities of windows that cannot be searched.
-    unsearched: u64,
-    /// Windows that have such.
-    partly_searched: u64,
-    /// Entities of windows that are known bad and not listed.
-    known: u64,
+    /// Windows of which not all entities can be searched, the newest first.
+    unsearched: Vec<Part>,
+    /// Windows of which not all known bad entities are listed, the newest first.
+    known: Vec<Part>,
     /// Edges whose single transactions are not there.
     without_transactions: u64,
+}
+
+/// A window that a list has in part.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    window: TimeRange,
+    left_out: u64,
+    all: u64,
+}
+
+impl Part {
+    fn of(report: &WindowReport, left_out: u64, all: u64) -> Option<Part> {
+        let window = TimeRange::new(Timestamp(report.from), Timestamp(report.until));
+        (left_out > 0).then_some(Part { window, left_out, all })
+    }
+}
+
+/// Windows that a sentence names; the others are counted.
+const NAMED: usize = 3;
+
+/// What parts of windows are left out, as a clause: `1,000 of 2,000 entities of the window of …`.
+fn parts_text(parts: &[Part], things: &str) -> String {
+    let number = |number: u64| grouped(number as f64);
+    let named = parts.iter().take(NAMED).map(|Part { window, left_out, all }| {
+        format!("{} of {} {things} of the window of {window}", number(*left_out), number(*all))
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    match parts.get(NAMED..).unwrap_or_default() {
+        [] => named,
+        others => {
+            let left_out = others.iter().map(|part| part.left_out).sum();
+            let windows = if others.len() == 1 { "window" } else { "windows" };
+            format!("{named}, and {} of {} other {windows}", number(left_out), others.len())
+        }
+    }
 }
 
 /// The document, as the page's script has it.
@@ -330,7 +365,7 @@ impl ReportBuilder {
         }
         let all = report.known_bad + report.known_unseen;
         known.left_out = all.saturating_sub(known.entity.len() as u64);
-        self.left_out.known += known.left_out;
+        self.left_out.known.extend(Part::of(report, known.left_out, all));
         known
     }
 
@@ -365,8 +400,7 @@ impl ReportBuilder {
             search.push(entity, cluster);
         }
         search.left_out = report.entities.saturating_sub(search.count);
-        self.left_out.unsearched += search.left_out;
-        self.left_out.partly_searched += u64::from(search.left_out > 0);
+        self.left_out.unsearched.extend(Part::of(report, search.left_out, report.entities));
         search
     }
 
@@ -437,15 +471,16 @@ fn kind_at(kinds: &[u8], kind: u8) -> u8 {
 
 impl LeftOut {
     /// Says what is left out; `find` is a command that searches the run.
-    fn sentences(self, limits: PageLimits, find: &str) -> Vec<String> {
+    fn sentences(&self, limits: PageLimits, find: &str) -> Vec<String> {
         let size = limits.bytes.div_ceil(1 << 20);
         let mut sentences = Vec::new();
+        let number = |number: u64| grouped(number as f64);
         if self.unlisted > 0 {
             sentences.push(format!(
                 "{} of {} rows of clusters are not in this file, the lowest ranks of each window and \
                  those of older windows.",
-                self.unlisted,
-                self.listed + self.unlisted
+                number(self.unlisted),
+                number(self.listed + self.unlisted)
             ));
         }
         if self.without_detail > 0 {
@@ -453,27 +488,27 @@ impl LeftOut {
                 "To keep its data below {size} MiB, this file has no members and transactions for {} of \
                  {} rows of clusters, those of older windows and lower ranks first; the run’s tables have \
                  them.",
-                self.without_detail, self.listed
+                number(self.without_detail),
+                number(self.listed)
             ));
         }
-        if self.unsearched > 0 {
+        if !self.unsearched.is_empty() {
+            let parts = parts_text(&self.unsearched, "entities");
             sentences.push(format!(
-                "The search of this file does not have all entities: of {} windows it lacks {}, those of older windows \
-                 first (“About this run” names each window). {find} finds every entity of every window.",
-                self.partly_searched, self.unsearched
+                "The search of this file lacks {parts}. {find} finds every entity of every window."
             ));
         }
-        if self.known > 0 {
+        if !self.known.is_empty() {
+            let parts = parts_text(&self.known, "known bad entities");
             sentences.push(format!(
-                "The lists of known bad of this file lack {}; each window’s known_bad.parquet has all.",
-                self.known
+                "The lists of known bad of this file lack {parts}; each window’s known_bad.parquet has all."
             ));
         }
         if self.without_transactions > 0 {
             sentences.push(format!(
-                "For {} pairs this file has no single transactions, those of older windows and lower ranks first; the \
-                 run’s transactions.parquet have them.",
-                self.without_transactions
+                "For {} pairs this file has no single transactions, most of them of older windows and lower ranks; the \
+                 run’s transactions.parquet have those among members.",
+                number(self.without_transactions)
             ));
         }
         sentences

@@ -4,8 +4,8 @@ use crate::market::{DAY, Found, market};
 use ripplet_browser::{self as browser, Browser};
 use ripplet_fraud::chance::Why;
 use ripplet_fraud::report::{
-    Evidence, OtherReport, PageLimits, Presence, ReportBuilder, ReportLimits, Run, Standing,
-    WindowReport, write_report,
+    EdgeReport, Evidence, OtherReport, PageLimits, Presence, ReportBuilder, ReportLimits, Run,
+    Standing, WindowReport, write_report,
 };
 use serde_json::json;
 use std::fs;
@@ -74,7 +74,13 @@ pub fn opens(report: &Path, windows: usize) {
     page.look(1440, 900, "light");
     page.open(report);
     let which = page.text("document.getElementById('which').textContent");
-    assert_eq!(which, format!("Window {windows} of {windows}"));
+    assert_eq!(
+        which,
+        match windows {
+            1 => "Window 0000".to_owned(),
+            _ => format!("Window {:04} of 0000 to {:04}", windows - 1, windows - 1),
+        }
+    );
     assert!(!listed(&mut page).is_empty());
     let drawn = page.value("document.querySelectorAll('#graph .vertex').length");
     let rows = column(&mut page, "#members", 1);
@@ -323,13 +329,19 @@ fn windows_searches_filters_and_keys() {
         assert!(page.text(count).starts_with(&format!("{clusters} of {clusters} clusters")));
         let died = page.text("document.querySelector('#legend li:last-child b').textContent");
         assert_eq!(died, found.findings.ended.len().to_string());
-        assert!(page.text("location.hash").contains(&format!("window={}", at + 1)));
+        assert!(page.text("location.hash").contains(&format!("window={at:04}")));
     }
     page.value("document.getElementById('timeline').focus()");
     page.press("End");
-    assert_eq!(page.text("document.getElementById('which').textContent"), "Window 6 of 6");
+    assert_eq!(
+        page.text("document.getElementById('which').textContent"),
+        "Window 0005 of 0000 to 0005"
+    );
     page.press("[");
-    assert_eq!(page.text("document.getElementById('which').textContent"), "Window 5 of 6");
+    assert_eq!(
+        page.text("document.getElementById('which').textContent"),
+        "Window 0004 of 0000 to 0005"
+    );
     page.press("]");
 
     // A member's id finds its cluster, and is chosen in it.
@@ -380,7 +392,7 @@ fn windows_searches_filters_and_keys() {
 
     // An address leads to a cluster; it stays chosen in other windows that have it.
     let path = folder.path().join("report.html");
-    page.open_at(&path, &format!("window=6&cluster={last}"));
+    page.open_at(&path, &format!("window=5&cluster={last}"));
     assert_eq!(page.text(cluster), last);
     assert_eq!(page.value(&below), json!(true));
     page.click("#tab-history");
@@ -478,7 +490,7 @@ fn ten_thousand_clusters_stay_usable_and_the_file_bounded() {
     page.look(1440, 900, "light");
     page.open(&path);
     let notice = page.text("document.getElementById('notice').textContent");
-    assert!(notice.contains("below 12 MiB") && notice.contains("of 10000 rows"), "{notice}");
+    assert!(notice.contains("below 12 MiB") && notice.contains("of 10,000 rows"), "{notice}");
     let rows = "document.querySelectorAll('#ranking tbody tr[data-key]').length";
     assert!(page.value(rows).as_u64().unwrap() < 100);
     page.value("document.getElementById('ranking').focus()");
@@ -533,7 +545,8 @@ fn the_direction_and_the_single_transactions_are_there() {
     page.click("#tab-edges");
     let [from, to, counts, amounts] = [1, 3, 5, 6].map(|place| column(&mut page, "#edges", place));
     let all = page.text("document.querySelector('#tab-edges small').textContent");
-    assert!(all.parse::<usize>().unwrap() >= edges.len(), "with those to known bad ones outside");
+    let among = edges.len().to_string();
+    assert!(all == among || all.starts_with(&format!("{among} + ")), "{all}: those outside apart");
     let name = |vertex| found.entities.id_of(vertex).to_owned();
     let mut checked = 0;
     for row in 0..from.len() {
@@ -576,7 +589,7 @@ fn the_direction_and_the_single_transactions_are_there() {
     // What is saved has the digits, and who paid.
     page.click("#tab-edges");
     let text = page.text(SAVED);
-    let heads = "source,source_kind,target,target_kind,count,amount,weight,first,last\n";
+    let heads = "source,source_kind,target,target_kind,count,amount,weight,first,last,outside\n";
     assert!(text.starts_with(heads), "{text}");
     let flow = edge.flow.unwrap();
     let [from_kind, to_kind] = [edge.source, edge.target].map(|v| found.entities.kind_name_of(v));
@@ -765,7 +778,8 @@ fn search_finds_everybody_and_says_where() {
         let found = page.text("document.querySelector('#found li').textContent");
         assert!(found.starts_with(&name(vertex)), "{found}");
         assert_eq!(found.contains("known bad"), bad, "{found}");
-        assert!(found.contains("window 4: in no cluster"), "{found}");
+        let days = windows[3].window.range;
+        assert!(found.contains(&format!("window of {days}: in no cluster")), "{found}");
         for (at, found_in) in windows.iter().enumerate().take(3) {
             let member = found_in.findings.members.iter().find(|member| member.vertex == vertex);
             let Some(member) = member else { continue };
@@ -778,7 +792,10 @@ fn search_finds_everybody_and_says_where() {
         page.text("document.getElementById('which').textContent"),
         page.text("document.getElementById('cluster-id').textContent"),
     );
-    assert!(window != "Window 4 of 4" && cluster.starts_with('c'), "{window} {cluster}");
+    assert!(
+        window != "Window 0003 of 0000 to 0003" && cluster.starts_with('c'),
+        "{window} {cluster}"
+    );
     page.value("(() => { const search = document.getElementById('search'); search.value = 'nobody-at-all'; \
         search.dispatchEvent(new Event('input')); })()");
     assert!(
@@ -810,6 +827,7 @@ fn all_known_bad_are_listed_with_where_they_are() {
         entry("a ghost", noon, None),
         entry("later", day(2), None),
         entry("earlier", None, day(-2)),
+        entry("void", day(1), day(-1)),
         entry(
             "between",
             Some(ripplet_fraud::Timestamp(day(-1).unwrap().0 + 1)),
@@ -818,6 +836,7 @@ fn all_known_bad_are_listed_with_where_they_are() {
     ];
     let unheld = [
         ("later", "known bad only from 2026-02-03 on, after the last window"),
+        ("void", "never known bad: its end (2026-01-31) is not after its beginning (2026-02-02)"),
         ("earlier", "known bad only until 2026-01-30, before the first window ends"),
         (
             "between",
@@ -859,13 +878,25 @@ fn all_known_bad_are_listed_with_where_they_are() {
     let ghost = ids.iter().position(|id| id == "a ghost").unwrap();
     assert_eq!(since[ghost], "2026-01-05 12:30:07");
     let mut shown: Vec<_> = ids.into_iter().zip(places).collect();
+    // The rows at the end are drawn when they are in view.
+    page.value(
+        "(() => { const list = document.getElementById('known-list'); list.scrollTop = list.scrollHeight; \
+         list.dispatchEvent(new Event('scroll')); })()",
+    );
+    let [ids, places] = [1, 3].map(|place| column(&mut page, "#known-list", place));
+    shown.extend(ids.into_iter().zip(places));
+    page.value(
+        "(() => { const list = document.getElementById('known-list'); list.scrollTop = 0; \
+         list.dispatchEvent(new Event('scroll')); })()",
+    );
     let mut expected = expected;
     expected.extend(unheld.iter().map(|&(id, why)| (id.to_owned(), why.to_owned())));
     shown.sort();
+    shown.dedup();
     expected.sort();
     assert_eq!(shown, expected);
     let line = page.text("document.getElementById('known-line').textContent");
-    let further = "2 are in no transaction so far. 3 further entries of the list hold in no window of this run.";
+    let further = "2 are in no transaction so far. 4 further entries of the list hold in no window of this run.";
     assert!(line.ends_with(further), "{line}");
     let all = expected.len() - unheld.len();
     assert!(line.contains(&format!(" of {all} are in a cluster")), "{line}");
@@ -877,9 +908,13 @@ fn all_known_bad_are_listed_with_where_they_are() {
     // The search has them, too.
     let found = searched(&mut page, "a ghost");
     let since = "known bad since 2026-01-05 12:30:07";
-    assert_eq!(found, [format!("a ghost user {since} window 2: in no transaction so far")]);
+    let days = windows[1].window.range;
+    assert_eq!(found, [format!("a ghost user {since} window of {days}: in no transaction so far")]);
     for (id, why) in unheld {
         assert_eq!(searched(&mut page, id), [format!("{id} user {why} ")]);
+        enter(&mut page, id);
+        let told = page.text("document.getElementById('remark').textContent");
+        assert_eq!(told, format!("user {id}: {why}"));
     }
     assert_eq!(page.complaints(), NOTHING);
 }
@@ -948,8 +983,10 @@ fn tables_have_the_kinds_of_entities() {
     page.open(&path);
     page.click("#tab-transactions");
     let heads = page.text("document.querySelector('#transactions thead').textContent");
-    assert_eq!(heads, "TimeFromToAmount");
-    assert!(page.text(SAVED).starts_with("time,source,source_kind,target,target_kind,amount\n"));
+    assert_eq!(heads, "TimeFromToAmountOutside");
+    assert!(
+        page.text(SAVED).starts_with("time,source,source_kind,target,target_kind,amount,outside\n")
+    );
     assert_eq!(page.complaints(), NOTHING);
 }
 
@@ -1026,13 +1063,20 @@ fn a_search_leads_to_other_windows_by_keys_and_clicks() {
     let line = "document.getElementById('vertex-line').textContent";
 
     enter(&mut page, &lonely);
-    assert_eq!((page.text(which), page.text(cluster)), ("Window 3 of 4".into(), gone.to_string()));
+    assert_eq!(
+        (page.text(which), page.text(cluster)),
+        ("Window 0002 of 0000 to 0003".into(), gone.to_string())
+    );
     assert!(page.text(line).contains(&lonely));
 
     // Where it is in no cluster, that is said.
     page.click("#found button");
-    assert_eq!(page.text(which), "Window 4 of 4");
-    let said = format!("{kind} {lonely}: in no cluster (window 4)");
+    assert_eq!(page.text(which), "Window 0003 of 0000 to 0003");
+    let last_days = page.text("document.getElementById('range').textContent");
+    let said = format!("{kind} {lonely}: in no cluster (window of {last_days})");
+    let visible = "(() => { const { hidden, textContent, offsetHeight } = document.getElementById('remark'); \
+                   return hidden || offsetHeight === 0 ? '' : textContent; })()";
+    assert_eq!(page.text(visible), said);
     let told = page.text("document.getElementById('no-cluster').textContent");
     assert_eq!(told, said);
     assert_eq!(page.value("document.getElementById('no-cluster').hidden"), json!(false));
@@ -1040,16 +1084,25 @@ fn a_search_leads_to_other_windows_by_keys_and_clicks() {
     // The cluster is found by its id in the windows that have it.
     let lines = searched(&mut page, &gone.to_string());
     let first = windows.iter().position(|w| w.findings.clusters.iter().any(|c| c.id == gone));
-    let first = first.unwrap() + 1;
-    assert_eq!(lines[0], format!("{gone} cluster windows {first} to 3"));
+    let ends = |at: usize| windows[at].window.range.until.as_last();
+    let (first, third) = (ends(first.unwrap()), ends(2));
+    assert_eq!(lines[0], format!("{gone} cluster windows ending {first} to {third}"));
     enter(&mut page, &gone.to_string());
-    assert_eq!((page.text(which), page.text(cluster)), ("Window 3 of 4".into(), gone.to_string()));
+    assert_eq!(
+        (page.text(which), page.text(cluster)),
+        ("Window 0002 of 0000 to 0003".into(), gone.to_string())
+    );
 
     // That something became known splits no stretch: it is said beside it.
     let lines = searched(&mut page, &known_name);
-    let (begin, rest) = lines[0].split_once(" known bad in window 4 ").expect("since when");
+    let known_in = format!(" known bad in the window of {} ", windows[3].window.range);
+    let (begin, rest) = lines[0].split_once(&*known_in).expect("since when");
     assert!(begin.starts_with(&known_name), "{lines:?}");
-    assert_eq!(rest, format!("windows 1 to 4: {}", known.cluster), "{lines:?}");
+    assert_eq!(
+        rest,
+        format!("windows ending {} to {}: {}", ends(0), ends(3), known.cluster),
+        "{lines:?}"
+    );
     assert_eq!(page.complaints(), NOTHING);
 }
 
@@ -1083,8 +1136,11 @@ fn a_search_has_no_gaps() {
     page.look(1440, 900, "light");
     page.open(&path);
     let line = &searched(&mut page, &member.id)[0];
-    let stretches = "window 3: in no cluster, window 2: no transactions in this window, window 1: in no cluster";
-    assert!(line.ends_with(stretches), "{line}");
+    let ends = |words: &str| line.contains(words);
+    assert!(line.matches("window of ").count() == 3 && line.matches("in no cluster").count() == 2);
+    assert!(
+        ends("in no cluster, window of ") && ends(": no transactions in this window, window of ")
+    );
     assert_eq!(page.complaints(), NOTHING);
 }
 
@@ -1100,12 +1156,88 @@ fn counts_of_members_agree() {
     let cluster = report.listed.iter().find(|cluster| outside(cluster) > 0).unwrap();
     let Some(mut page) = opened(&windows, folder.path()) else { return };
     let path = folder.path().join("report.html");
-    page.open_at(&path, &format!("window=8&cluster={}", cluster.id));
+    page.open_at(&path, &format!("window=7&cluster={}", cluster.id));
     let line = page.text("document.getElementById('cluster-line').textContent");
     assert!(line.contains(&format!(" {} members, ", cluster.size)), "{line}");
     let tab = page.text("document.getElementById('tab-members').textContent");
     assert_eq!(tab, format!("Members {} + {} outside", cluster.size, outside(cluster)));
+    // The file says who is no member, in the page's word for it.
+    let saved = page.text(SAVED);
+    let rows = |is: &str| saved.lines().filter(|line| line.contains(&format!(",{is},"))).count();
+    assert!(saved.starts_with("id,kind,member,standing,"), "{saved}");
+    assert_eq!((rows("yes"), rows("no")), (cluster.size as usize, outside(cluster)), "{saved}");
+    let badges = page.text("document.querySelector('#members').textContent");
+    assert!(badges.contains("outside") && !badges.contains("not a member"), "{badges}");
+    // Edges and transactions with those outside are counted apart, and marked.
+    let members = &cluster.evidence.members;
+    let edges = &cluster.evidence.edges;
+    let is_outside = |vertex: u32| members[vertex as usize].outside;
+    let is_beside = |edge: &&EdgeReport| is_outside(edge.source) || is_outside(edge.target);
+    let beside: Vec<_> = edges.iter().filter(is_beside).collect();
+    assert!(!beside.is_empty());
+    let among = edges.len() - beside.len();
+    let tab = page.text("document.getElementById('tab-edges').textContent");
+    let title = "Who paid whom";
+    assert_eq!(tab, format!("{title} {among} + {} with entities outside", beside.len()));
+    let tab = page.text("document.getElementById('tab-transactions').textContent");
+    assert!(tab.contains(" + ") && tab.ends_with("with entities outside"), "{tab}");
+    page.click("#tab-edges");
+    let saved = page.text(SAVED);
+    let marked = saved.lines().filter(|line| line.ends_with(",payer") || line.ends_with(",payee"));
+    assert_eq!(marked.count(), beside.len(), "{saved}");
     assert_eq!(page.complaints(), NOTHING);
+}
+
+/// Each tab saves what it shows.
+#[test]
+fn every_tab_saves_its_own_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let windows = market(20, 3);
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    page.click("#tab-scores");
+    let saved = page.text(SAVED);
+    assert!(saved.starts_with("score,value,share_of_clusters_below,meaning,formula\nscore,"));
+    for line in ["\ndensity,", "\nconductance,", "\nchance,"] {
+        assert!(saved.contains(line), "{line} in {saved}");
+    }
+    page.click("#tab-history");
+    let shown = page.value("document.querySelectorAll('#history tbody tr').length");
+    let saved = page.text(SAVED);
+    assert!(saved.starts_with("from,until,event,rank,score,size,known_bad,parents\n20"), "{saved}");
+    assert_eq!(saved.lines().count() as u64, 1 + shown.as_u64().unwrap(), "{saved}");
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// Only what a spreadsheet would run is changed in a saved file.
+#[test]
+fn saved_ids_are_changed_only_if_they_would_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let ids = [
+        ("-5", "-5"),
+        ("+49170", "+49170"),
+        ("-1.50", "-1.50"),
+        ("=1+1", "'=1+1"),
+        ("-5+cmd", "'-5+cmd"),
+        ("@sum", "'@sum"),
+        ("=1,2", "\"'=1,2\""),
+    ];
+    let mut parts = reports(&market(12, 1));
+    for (cluster, (id, _)) in parts[0].listed.iter_mut().zip(ids) {
+        cluster.evidence.members[0].id = id.into();
+    }
+    let clusters: Vec<String> = parts[0].listed.iter().map(|cluster| cluster.id.clone()).collect();
+    page_of(parts, &run(), PageLimits::default(), &path);
+    let Some(mut page) = browser::start() else { return };
+    page.look(1440, 900, "light");
+    let mut checked = 0;
+    for (cluster, (_, saved)) in clusters.iter().zip(ids) {
+        page.open_at(&path, &format!("window=0&cluster={cluster}"));
+        let text = page.text(SAVED);
+        assert!(text.lines().any(|line| line.starts_with(&format!("{saved},"))), "{saved}: {text}");
+        checked += 1;
+    }
+    assert_eq!(checked, ids.len());
 }
 
 /// A row of the data that links three is a transaction once for each pair of columns, and so is listed once.
@@ -1145,13 +1277,16 @@ fn a_transaction_of_several_pairs_is_listed_once() {
                  pair.dispatchEvent(new Event('change')); }})()"
             ));
         }
-        assert_eq!(page.text(tab), expected.to_string(), "{value:?}");
+        // Those with entities outside are counted apart.
+        let counts = page.text(tab).replace(" with entities outside", "");
+        let counts: u64 = counts.split(" + ").map(|count| count.parse::<u64>().unwrap()).sum();
+        assert_eq!(counts, expected, "{value:?}");
         let names = column(&mut page, "#transactions", 6);
         assert!(!names.is_empty() && (name.is_empty() || names.iter().all(|other| other == name)));
     }
     let saved = page.text(SAVED);
     assert!(
-        saved.starts_with("time,source,source_kind,target,target_kind,columns,amount\n"),
+        saved.starts_with("time,source,source_kind,target,target_kind,columns,amount,outside\n"),
         "{saved}"
     );
     assert_eq!(page.complaints(), NOTHING);
@@ -1209,6 +1344,10 @@ fn what_the_search_leaves_out_is_said() {
     let whole = parts[0].entities;
     parts[0] = windows[0].report(few);
     let known = parts[0].known_bad;
+    let members = parts[0].listed.iter().flat_map(|cluster| &cluster.evidence.members);
+    let members = members.filter(|member| !member.outside).map(|member| member.id.clone());
+    let others = parts[0].others.iter().chain(&parts[0].known).map(|other| other.id.clone());
+    let parts_of_first: Vec<String> = members.chain(others).collect();
     page_of(parts, &run(), PageLimits::default(), &path);
     let Some(mut page) = browser::start() else { return };
     page.look(1440, 900, "light");
@@ -1216,20 +1355,31 @@ fn what_the_search_leaves_out_is_said() {
     let left = whole - size - 3;
     let notice = page.text("document.getElementById('notice').textContent");
     let command = "“ripplet fraud find ID 'rings of spring'”";
+    let searched_not = format!("lacks {left} of {whole} entities of the window of ");
     for part in
-        [&format!("of 1 windows it lacks {left}, "), command, &format!("lack {}", known - 2)]
+        [&*searched_not, command, &format!("lack {} of {known} known bad entities of", known - 2)]
     {
         assert!(notice.contains(part), "{part} in {notice}");
     }
+    // That a window has an entity not is known of those alone that are searched in full.
+    let later = windows[2].findings.members.first().unwrap().vertex;
+    let lines = searched(&mut page, windows[2].entities.id_of(later));
+    let in_first = parts_of_first.iter().any(|id| id == windows[2].entities.id_of(later));
+    let marked = lines[0].contains("(1 other window not searched in full)");
+    assert_eq!(marked, !in_first, "{lines:?}");
     let found = searched(&mut page, "nobody-at-all");
     page.click("#timeline [data-window='0'] .hit");
     let range = page.text("document.getElementById('range').textContent");
     let said = format!(
-        "Not searched, as this file is to stay small: {left} of {whole} of window 1 ({range}). {command} finds every entity."
+        "Not searched, as this file is to stay small: {left} of {whole} entities of the window of {range}. {command} finds every entity."
     );
     assert_eq!(found, ["Nobody of any window in this file has such an id.", &said]);
     let notes = page.text("document.getElementById('notes').textContent");
-    assert!(notes.contains(&format!("Not searched: {left} of {whole} of window 1 ({range}).")));
+    assert!(
+        notes.contains(&format!(
+            "Not searched: {left} of {whole} entities of the window of {range}."
+        ))
+    );
     page.click("#open-known");
     let line = page.text("document.getElementById('known-line').textContent");
     assert!(line.contains(&format!("This file lists 2 of {known};")), "{line}");

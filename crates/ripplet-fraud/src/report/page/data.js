@@ -123,7 +123,7 @@ const partlySearched = memoized(() => doc.windows.map((_, window) => window).fil
 /** How much of a window cannot be searched, with its name. */
 function leftOutOf(window) {
   const { search, entities } = doc.windows[window];
-  return `${grouped.format(search.left_out)} of ${grouped.format(entities)} of window ${grouped.format(window + 1)} (${rangeOf(doc.windows[window])})`;
+  return `${grouped.format(search.left_out)} of ${counted(entities, 'entity', 'entities')} of the window of ${rangeOf(doc.windows[window])}`;
 }
 
 /** Where each that was known bad in a window is in its list. */
@@ -174,7 +174,7 @@ function knownSince(entity) {
   const [from, until] = [windows[0], windows.at(-1)];
   const since = doc.windows[until].known.since[knownIn(until).get(entity)];
   if (since !== null) return `known bad since ${moment(since)}${until < doc.windows.length - 1 ? ` (${windowsText({ from, until })})` : ''}`;
-  return windows.length === doc.windows.length ? 'known bad' : `known bad in ${windowsText({ from, until })}`;
+  return windows.length === doc.windows.length ? 'known bad' : `known bad in the ${windowsText({ from, until })}`;
 }
 
 /** Entries of the list of known bad that hold at the end of no window, each with the reason. */
@@ -185,6 +185,7 @@ const unheldEntries = memoized(() => {
     const [first, end] = [from[at], until[at]];
     const holds = (instant) => (first === null || first <= instant) && (end === null || instant < end);
     if (ends.some(holds)) return null;
+    if (first !== null && end !== null && end <= first) return `never known bad: its end (${moment(end)}) is not after its beginning (${moment(first)})`;
     if (first !== null && first > ends.at(-1)) return `known bad only from ${moment(first)} on, after the last window`;
     if (end !== null && end <= ends[0]) return `known bad only until ${moment(end)}, before the first window ends`;
     return `known bad only from ${moment(first)} to ${moment(end)}, when no window ends`;

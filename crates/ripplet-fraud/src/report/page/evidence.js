@@ -26,6 +26,13 @@ function makeEvidence() {
       { key: 'id', title: 'Entity', hint: 'Its id in the data', value: ({ name }) => name, cell: ({ name }) => idText(name) },
       { key: 'kind', title: 'Kind', hint: 'What it is', value: ({ kind }) => kindOf(kind), cell: ({ kind }) => kindOf(kind) },
       {
+        key: 'member',
+        title: 'Member',
+        hint: 'Whether it is a member of the cluster',
+        hidden: true,
+        value: ({ outside }) => (outside ? 'no' : 'yes'),
+      },
+      {
         key: 'standing',
         title: 'Standing',
         hint: 'What was known of it when the window ended',
@@ -101,6 +108,14 @@ function makeEvidence() {
     cell: (row) => pairsText(of(row)),
   });
   const pairs = (of) => (hasPairs() ? [pair(of)] : []);
+  const outside = (of) => ({
+    key: 'outside',
+    title: 'Outside',
+    hint: 'Who of the two is no member of the cluster',
+    hidden: !hasOutside(),
+    value: (row) => outsideOf(of(row)),
+    cell: (row) => outsideOf(of(row)) || EMPTY,
+  });
   const figure = (key, title, hint, form) => ({
     key,
     title,
@@ -137,6 +152,7 @@ function makeEvidence() {
       figure('weight', 'Weight', 'What label propagation counts for the two, whichever paid', 'number'),
       time('first', 'First', 'When the first was'),
       time('last', 'Last', 'When the last was'),
+      outside((edge) => edge),
     ],
   });
   tables.transactions = new LongTable({
@@ -152,15 +168,27 @@ function makeEvidence() {
       ...who('target', 'To', 'Who was paid', ({ edge }) => edge.target),
       ...pairs(({ edge }) => edge),
       amount('How much it was'),
+      outside(({ edge }) => edge),
     ],
   });
+}
+
+/** Whether some cluster has entities outside of it listed beside its members. */
+function hasOutside() {
+  return doc.details.some(({ members }) => members.outside.includes(1));
+}
+
+/** Who of an edge's ends is no member. */
+function outsideOf({ source, target }) {
+  if (source.outside && target.outside) return 'both';
+  return source.outside ? 'payer' : target.outside ? 'payee' : '';
 }
 
 function standingCell({ standing, outside }) {
   const words = STANDINGS[standing];
   const badges = [];
   if (words) badges.push(make('span', { class: `standing standing-${standing}` }, words));
-  if (outside) badges.push(make('span', { class: 'standing', title: 'Drawn because members deal with it' }, 'not a member'));
+  if (outside) badges.push(make('span', { class: 'standing', title: 'Not a member: listed because members deal with it' }, 'outside'));
   return badges.length ? make('span', {}, ...badges) : EMPTY;
 }
 
@@ -217,9 +245,12 @@ function countMembers({ size }, rows) {
   byId('tab-members').replaceChildren('Members ', make('small', {}, count + others));
 }
 
-/** Writes how many rows of how many a tab has. */
-function countTab(name, title, rows, all) {
-  const count = rows < all ? `${grouped.format(rows)} of ${grouped.format(all)}` : grouped.format(all);
+/** Writes how many rows of how many a tab has, and, if these are all, how many are with entities outside. */
+function countTab(name, title, edges, all) {
+  const rows = edges.length;
+  const beside = edges.filter((edge) => outsideOf(edge)).length;
+  const split = beside ? `${grouped.format(rows - beside)} + ${grouped.format(beside)} with entities outside` : grouped.format(rows);
+  const count = rows < all ? `${grouped.format(rows)} of ${grouped.format(all)}` : split;
   byId(`tab-${name}`).replaceChildren(`${title} `, make('small', {}, count));
 }
 
@@ -230,7 +261,7 @@ function showEdges() {
   const rows = state.vertex === null ? all : all.filter(own);
   tables.edges.key = null;
   tables.edges.show(rows);
-  countTab('edges', 'Who paid whom', rows.length, all.length);
+  countTab('edges', 'Who paid whom', rows, graph.detail?.edges_total ?? 0);
   showTransactions();
 }
 
@@ -266,25 +297,45 @@ function showTransactions() {
   tables.transactions.key = null;
   tables.transactions.show(rows);
   const all = [...edges].reduce((sum, { count }) => sum + (count ?? 0), 0);
-  countTab('transactions', 'Transactions', rows.length, Math.max(all, rows.length));
+  countTab('transactions', 'Transactions', rows.map(({ edge }) => edge), Math.max(all, rows.length));
 }
 
 function whatIsListed({ rows, edges, members_total, edges_total }) {
   const members = rows.filter(({ outside }) => !outside).length;
   const notes = [];
   if (members < members_total) notes.push(`${grouped.format(members)} of ${counted(members_total, 'member')}`);
-  if (edges.length < edges_total) notes.push(`${grouped.format(edges.length)} of ${counted(edges_total, 'edge')}`);
-  return notes.length ? `This file has ${notes.join(' and ')}; the tables of the run have all.` : '';
+  if (edges.length < edges_total) notes.push(`${grouped.format(edges.length)} of ${counted(edges_total, 'edge')}, the heaviest`);
+  return notes.length ? `This file has ${notes.join(' and ')}; the tables of the run have all members, and all edges among them.` : '';
+}
+
+/** Each score of a cluster: its definition, its value, and the share of the window's other clusters that are below it. */
+function scoresOf(row) {
+  const all = rowsOf(row.window);
+  const score = (definition, of) => {
+    const value = of(row);
+    const known = all.map(of).filter((other) => other !== null);
+    const below = known.filter((other) => other < value).length;
+    return { ...definition, value, below: value === null || known.length < 2 ? null : below / (known.length - 1) };
+  };
+  return [
+    score(doc.score, (other) => other.score),
+    ...doc.scores.map((definition, at) => score(definition, ({ scores }) => scores[at])),
+    score(doc.chance, ({ chance }) => chance),
+  ];
+}
+
+/** How a score compares with those of the window's other clusters. */
+function comparedText({ form, below }) {
+  if (below === null) return 'Nothing to compare with';
+  // A low chance is the suspicious one.
+  const word = form === 'odds' ? 'More likely by chance than' : 'Above';
+  return `${word} ${Math.round(below * 100)} % of this window’s clusters`;
 }
 
 /** Each score: its value, how it compares, what it means, and its formula. */
 function showScores(row) {
-  const all = rowsOf(row.window);
-  const entry = ({ name, meaning, formula, form }, value, values) => {
-    const known = values.filter((other) => other !== null);
-    const below = known.filter((other) => other < value).length;
-    const share = value === null || known.length < 2 ? null : below / (known.length - 1);
-    const rank = share === null ? 'Nothing to compare with' : `Above ${Math.round(share * 100)} % of this window’s clusters`;
+  const entry = (score) => {
+    const { name, meaning, formula, form, value, below } = score;
     return make(
       'div',
       { class: 'score' },
@@ -293,17 +344,14 @@ function showScores(row) {
         'dd',
         {},
         make('span', { class: 'value' }, written(value, form)),
-        share === null ? null : meter(share, ''),
-        make('span', { class: 'compared' }, rank),
+        below === null ? null : meter(below, ''),
+        make('span', { class: 'compared' }, comparedText(score)),
         make('span', { class: 'meaning' }, meaning),
         make('code', {}, formula),
       ),
     );
   };
-  const entries = doc.scores.map((score, at) => entry(score, row.scores[at], all.map(({ scores }) => scores[at])));
-  const whole = entry(doc.score, row.score, all.map(({ score }) => score));
-  const chance = entry(doc.chance, row.chance, all.map(({ chance: other }) => other));
-  byId('scores').replaceChildren(make('dl', {}, whole, ...entries, chance));
+  byId('scores').replaceChildren(make('dl', {}, ...scoresOf(row).map(entry)));
 }
 
 function showHistory(row) {
@@ -373,21 +421,56 @@ function listenToTabs() {
   };
 }
 
-/** The table that is shown as a file. */
-function saveTable() {
-  const table = tables[state.tab] ?? tables.members;
-  const columns = table.saved;
-  const quoted = (value) => {
-    const text = value === null || value === undefined ? '' : String(value);
-    // A sheet would run what begins so as a formula.
-    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
+/** The columns that the file of a tab has, each with a `key` and its `text(row)`. */
+function savedColumns(table) {
   const shown = { standing: (row) => STANDINGS[row.standing] };
-  const line = (row) => columns.map((column) => quoted((column.saved ?? shown[column.key] ?? column.value)(row))).join(',');
-  const text = [columns.map(({ key }) => quoted(key)).join(','), ...table.order.map((at) => line(table.rows[at]))].join('\n') + '\n';
+  return table.saved.map((column) => ({ key: column.key, text: column.saved ?? shown[column.key] ?? column.value }));
+}
+
+const SCORES_SAVED = [
+  { key: 'score', text: ({ key }) => key },
+  { key: 'value', text: ({ value }) => value },
+  { key: 'share_of_clusters_below', text: ({ below }) => below },
+  { key: 'meaning', text: ({ meaning }) => meaning },
+  { key: 'formula', text: ({ formula }) => formula },
+];
+
+const HISTORY_SAVED = [
+  { key: 'from', text: ({ window }) => savedMoment(doc.windows[window].from) },
+  { key: 'until', text: ({ window }) => savedMoment(doc.windows[window].until) },
+  { key: 'event', text: ({ event }) => doc.events[event].key },
+  { key: 'rank', text: ({ rank }) => rank },
+  { key: 'score', text: ({ score }) => score },
+  { key: 'size', text: ({ size }) => size },
+  { key: 'known_bad', text: ({ known }) => known },
+  { key: 'parents', text: ({ parents }) => parents.join(' ') },
+];
+
+/** The columns and rows of the tab that is shown. */
+function tableOfTab() {
+  const row = clusterIn(state.window, state.cluster);
+  if (state.tab === 'scores') return { columns: SCORES_SAVED, rows: row ? scoresOf(row) : [] };
+  if (state.tab === 'history') return { columns: HISTORY_SAVED, rows: row ? [...historyOf(row.id)].reverse() : [] };
+  const table = tables[state.tab];
+  return { columns: savedColumns(table), rows: table.order.map((at) => table.rows[at]) };
+}
+
+/** A field of a file. */
+function savedField(value) {
+  const text = value === null || value === undefined ? '' : String(value);
+  // A spreadsheet runs what begins so as a formula, unless it is a plain number.
+  const runs = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text);
+  const safe = runs ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Saves the tab that is shown as a file. */
+function saveTable() {
+  const { columns, rows } = tableOfTab();
+  const line = (row) => columns.map(({ text }) => savedField(text(row))).join(',');
+  const text = [columns.map(({ key }) => key).join(','), ...rows.map(line)].join('\n') + '\n';
   const link = make('a', {
-    download: `${state.cluster}-${tables[state.tab] ? state.tab : 'members'}.csv`,
+    download: `${state.cluster}-${state.tab}.csv`,
     href: URL.createObjectURL(new Blob([text], { type: 'text/csv' })),
   });
   link.click();

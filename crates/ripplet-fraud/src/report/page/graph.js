@@ -274,7 +274,7 @@ function drawKinds() {
     make('li', {}, drawn('svg', { viewBox: '-12 -12 24 24', width: 16, height: 16, class: classes, 'aria-hidden': 'true' }, ...path), text);
   const shapes = present.map(({ name, kind }) => key([drawn('path', { class: 'shape', d: shapeOf(kind, 7) })], name));
   const bad = key([drawn('path', { class: 'ring', d: shapeOf(0, 10) }), drawn('path', { class: 'shape', d: shapeOf(0, 6) })], 'known bad', 'bad');
-  const outside = key([drawn('path', { class: 'shape', d: shapeOf(0, 7) })], 'not a member', 'outside');
+  const outside = key([drawn('path', { class: 'shape', d: shapeOf(0, 7) })], 'outside', 'outside');
   const [low, high] = [LEAST_SCORE, 0].map((score) => written(score, doc.member_score.form));
   const ramp = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `score ${low} to ${high} or more`);
   const [hasBad, hasOutside] = [({ standing }) => standing === KNOWN_BAD, ({ outside }) => outside].map((is) => graph.vertices.some(is));

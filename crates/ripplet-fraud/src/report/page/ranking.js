@@ -152,8 +152,18 @@ function foundEntity(entity, text) {
     standing && make('span', { class: since ? 'standing standing-1' : 'standing' }, standing),
     ' ',
     ...stretchButtons(stretches, (one) => `${windowsText(one)}: ${one.cluster ?? one.place}`, go),
+    unsearchedText(stretches),
   );
-  return { line, exact: namesInLowerCase()[entity] === text, go: stretches.length > 0 ? () => go(nearestOf(stretches)) : null };
+  const nowhere = () => remark(`${kindOf(doc.entities.kind[entity])} ${doc.entities.id[entity]}: ${standing ?? 'in no window of this file'}`);
+  const exact = namesInLowerCase()[entity] === text;
+  return stretches.length > 0 ? { line, exact, go: () => go(nearestOf(stretches)) } : { line, exact, go: nowhere, nowhere: true };
+}
+
+/** Says of how many windows it is not known whether they have an entity, which is in those of the stretches. */
+function unsearchedText(stretches) {
+  const has = (window) => stretches.some(({ from, until }) => from <= window && window <= until);
+  const unknown = partlySearched().filter((window) => !has(window)).length;
+  return unknown > 0 ? make('span', { class: 'left-out' }, ` (${counted(unknown, 'other window')} not searched in full)`) : null;
 }
 
 /** Goes to an entity in a window of a stretch: into its cluster, or beside the members of one that deals with it. */
@@ -169,7 +179,7 @@ function chooseEntity(entity, stretch) {
   if (vertex && own) return;
   const who = `${kindOf(doc.entities.kind[entity])} ${doc.entities.id[entity]}`;
   const where = stretch.cluster === null ? stretch.place : `in cluster ${stretch.cluster}, of which this file does not list it`;
-  remark(`${who}: ${where} (window ${grouped.format(window + 1)})`);
+  remark(`${who}: ${where} (${windowsText({ from: window, until: window })})`);
 }
 
 /** The first cluster of a window whose drawing has an entity that is no member. */
@@ -183,8 +193,8 @@ function clusterBeside(window, entity) {
 
 /** Goes to what the search finds first: what has the very id, then the first cluster that is listed, then others. */
 function chooseFirstFound() {
-  const results = state.results.filter(({ go }) => go !== null);
-  const exact = results.find((result) => result.exact);
+  const { results } = state;
+  const exact = results.find((result) => result.exact && !result.nowhere) ?? results.find((result) => result.exact);
   const first = tables.ranking.rows[tables.ranking.order[0]];
   if (exact) exact.go();
   else if (first) tables.ranking.choose(first);
@@ -220,6 +230,7 @@ function listenToFilters() {
   };
   byId('search').oninput = ({ target }) => {
     state.query = target.value;
+    byId('remark').hidden = true;
     showRanking();
     showFound(state.query.trim().toLowerCase());
   };

@@ -32,6 +32,7 @@ function chooseCluster(id, window = state.window) {
     showWindow();
     showRanking();
   }
+  byId('remark').hidden = true;
   const row = id === null ? null : clusterIn(state.window, id);
   state.cluster = row?.id ?? null;
   state.vertex = null;
@@ -69,8 +70,10 @@ function chooseVertex(at) {
   rememberPlace();
 }
 
-/** Says what the drawing does not show. */
+/** Says what the drawing does not show, until something else is chosen or searched. */
 function remark(text) {
+  byId('remark').textContent = text;
+  byId('remark').hidden = false;
   byId('vertex-line').textContent = text;
   if (state.cluster === null) byId('no-cluster').textContent = text;
   announce(text);
@@ -91,7 +94,8 @@ function markEdge(edge) {
 function showWindow() {
   const window = doc.windows[state.window];
   byId('range').textContent = rangeOf(window);
-  byId('which').textContent = `Window ${grouped.format(state.window + 1)} of ${grouped.format(doc.windows.length)}`;
+  const last = doc.windows.length - 1;
+  byId('which').textContent = `Window ${numberOf(state.window)}${last > 0 ? ` of ${numberOf(0)} to ${numberOf(last)}` : ''}`;
   const unseen = window.known_unseen ? `, ${grouped.format(window.known_unseen)} of them in no transaction so far` : '';
   const figures = [
     ['Clusters', window.clusters, 'that were found in this window'],
@@ -112,14 +116,14 @@ function showWindow() {
 /** The address leads back to what is chosen. */
 function rememberPlace() {
   const place = new URLSearchParams();
-  place.set('window', String(state.window + 1));
+  place.set('window', numberOf(state.window));
   if (state.cluster !== null) place.set('cluster', state.cluster);
   history.replaceState(null, '', `#${place}`);
 }
 
 function placeFromAddress() {
   const place = new URLSearchParams(location.hash.slice(1));
-  const window = Number(place.get('window')) - 1;
+  const window = Number(place.get('window') ?? NaN);
   if (Number.isInteger(window) && window >= 0 && window < doc.windows.length) state.window = window;
   state.cluster = place.get('cluster');
 }
@@ -197,7 +201,8 @@ function showKnown() {
   const among = left_out ? ` of the ${grouped.format(held.length)} listed` : ` of ${grouped.format(all)}`;
   const never = unheld.length ? ` ${counted(unheld.length, 'further entry', 'further entries')} of the list ${unheld.length === 1 ? 'holds' : 'hold'} in no window of this run.` : '';
   const lost = doc.unheld.left_out ? ` ${grouped.format(doc.unheld.left_out)} more that do not hold when the last window ends are not in this file.` : '';
-  byId('known-line').textContent = `${rangeOf(window)}: ${grouped.format(inClusters)}${among} are in a cluster.${unseen}${less}${never}${lost}`;
+  const where = all === 0 ? 'Nobody was known bad.' : `${grouped.format(inClusters)}${among} ${all === 1 ? 'is' : 'are'} in a cluster.`;
+  byId('known-line').textContent = `${rangeOf(window)}: ${where}${unseen}${less}${never}${lost}`;
   byId('known').showModal();
   tables.known.show(rows);
 }

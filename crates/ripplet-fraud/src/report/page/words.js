@@ -11,7 +11,8 @@ const FORMS = {
   nats: (value) => value.toFixed(2).replace('-', '−'),
   odds: (value) => {
     const often = 1 / value;
-    if (often < 1.5) return 'always';
+    if (often < 1.05) return 'always';
+    if (often < 1.5) return `${Math.round(10 / often)} in 10`;
     if (often >= 1e9) return '< 1 in 1 bn';
     const unit = often < 10 ? 1 : 10 ** (Math.floor(Math.log10(often)) - 1);
     return `1 in ${grouped.format(Math.round(often / unit) * unit)}`;
@@ -83,9 +84,15 @@ function hasKinds() {
   return doc.kinds.length > 1;
 }
 
-/** Windows by their numbers from 0, both ends included. */
+/** Windows by their places, both ends included, as their dates. */
 function windowsText({ from, until }) {
-  return from === until ? `window ${grouped.format(from + 1)}` : `windows ${grouped.format(from + 1)} to ${grouped.format(until + 1)}`;
+  const [first, last] = [from, until].map((window) => doc.windows[window]);
+  return from === until ? `window of ${rangeOf(first)}` : `windows ending ${lastOf(first.until)} to ${lastOf(last.until)}`;
+}
+
+/** The number of a window as tables and folders have it. */
+function numberOf(window) {
+  return String(window).padStart(4, '0');
 }
 
 /** The mark of a cluster that chance explains. */
