@@ -8,6 +8,7 @@ use crate::message::one_line;
 use crate::output::{check_place, is_standard, written};
 use crate::reading::output_format;
 use clap::Args;
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use ripplet::fraud::TimeRange;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
 use ripplet::fraud::folder::RunFolder;
@@ -36,7 +37,12 @@ pub struct Arguments {
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
     /// The most entities that are shown; others are counted.
-    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..).try_map(NonZeroUsize::try_from),
+        default_value = "100"
+    )]
     most: NonZeroUsize,
     /// Write a table of a row for each entity and window (.csv, .tsv, .jsonl, .parquet, .arrow), `-` with --to for standard
     /// output; without, a table for people is printed.

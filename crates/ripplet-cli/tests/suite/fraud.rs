@@ -378,7 +378,7 @@ fn find_says_where_any_entity_was() {
     sandbox.fails("fraud find a rings --kind shop", 2, &["entity of kind shop"]);
     sandbox.fails("fraud find a none", 2, &["none has no run in it"]);
     sandbox.fails("fraud find a rings --to rg", 2, &[".parquet or .arrow"]);
-    sandbox.fails("fraud find a rings --most 0", 2, &["--most"]);
+    sandbox.fails("fraud find a rings --most 0", 2, &["--most", "0 is not in 1.."]);
     let entities = "rings/windows/0000-2024-05-03/entities.parquet";
     sandbox.write(entities, "damaged");
     sandbox.fails("fraud find a rings", 2, &["entities.parquet"]);
