@@ -363,8 +363,14 @@ impl From<RunError> for Failure {
         match error {
             RunError::Cancelled => Interrupted.into(),
             RunError::NotKept { .. } => Failure::Checkpoint(error),
-            RunError::Settings(SettingsError::Columns(ColumnError::Missing { ref name })) => {
-                let help = format!("name a table with a column `{name}`: --vertex-table FILE");
+            RunError::Settings(SettingsError::Columns(ColumnError::Missing { ref name, len })) => {
+                let help = match len {
+                    1 => format!("name a table with a column `{name}`: --vertex-table FILE"),
+                    _ => format!(
+                        "give it #[default(VALUE)] in the program: `{name}` has {len} values a vertex, and a table \
+                         gives one"
+                    ),
+                };
                 Failure::refused(error.to_string(), help)
             }
             RunError::Device(sentence) => Failure::Device { sentence, help: WITHOUT_A_GPU.into() },

@@ -5,7 +5,7 @@ use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::{DeviceArguments, Machine};
-use crate::message::on_device;
+use crate::message::{counted, on_device};
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
 use crate::values::{ValueArguments, Weights};
@@ -135,9 +135,8 @@ impl Arguments {
         let bytes = Bytes::new(&plan, peak);
         values.write_stats(&loaded, &choices, Found { triangles, mean }, seconds, bytes)?;
         let place = values.see();
-        console.say(&format!(
-            "mean {mean:.4}, {triangles} triangles, in {compute:.3} s{device}{place}"
-        ));
+        let triangles = counted(triangles, "triangle", "triangles");
+        console.say(&format!("mean {mean:.4}, {triangles}, in {compute:.3} s{device}{place}"));
         Ok(())
     }
 

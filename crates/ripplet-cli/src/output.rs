@@ -48,6 +48,17 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
     }
 }
 
+/// Refuses several outputs on standard output: they would run into one another.
+pub fn check_alone<'a>(outputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    match outputs.into_iter().filter(|output| is_standard(output)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::refused(
+            "`-` is named for two outputs, and standard output can hold one",
+            "name a file for the other",
+        )),
+    }
+}
+
 /// Begins a table; without a place, on standard output.
 pub fn begin_table(
     target: Option<Target<'_>>,

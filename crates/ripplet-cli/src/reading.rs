@@ -27,7 +27,7 @@ pub struct ReadArguments {
     /// Edges have a direction (an .rg or .rgz knows).
     #[arg(long)]
     pub directed: bool,
-    /// Edges have no direction, as is usual.
+    /// Edges have no direction, as is usual (a directed .rg, .rgz or .swarm is refused).
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
     /// Edges have weights (an .rg or .rgz knows).
@@ -200,6 +200,7 @@ impl ReadArguments {
                 label_columns: None,
             },
             direction: if self.directed { Direction::Directed } else { Direction::Undirected },
+            undirected_only: self.undirected,
             self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
             duplicates: if build.keep_duplicates { Duplicates::Keep } else { Duplicates::Merge },
             weights: WeightLedger::new(self.coarse_weights),
@@ -275,7 +276,8 @@ pub fn load_with<G>(
     if let Some(summary) = &summary {
         console.say(&summary.to_string());
         summary.notes.iter().for_each(|note| console.remark(note));
-        if summary.directed && options.direction == Direction::Undirected {
+        let is_dropped = options.direction == Direction::Undirected && !options.undirected_only;
+        if summary.directed && is_dropped {
             let path = named_input(path);
             console.remark(&format!(
                 "{path} says that its edges have a direction: --directed keeps it"

@@ -428,7 +428,7 @@ fn read_columns(
 }
 
 fn read_column(field: &syn::Field, parameters: &[Parameter]) -> Result<Column, Diagnostic> {
-    let help = "columns are named: `strength: f32` or, with `#[len(memory)]`, `heard: [u32]`";
+    let help = "columns are named: `strength: f32` or, with `#[len(memory)]` or `#[len(3)]`, `heard: [u32]`";
     let ident = field.ident.as_ref();
     let ident = ident.ok_or_else(|| Diagnostic::new(field.span(), "a column has no name", help))?;
     let name = ident.to_string();
@@ -460,7 +460,8 @@ fn read_column(field: &syn::Field, parameters: &[Parameter]) -> Result<Column, D
         } else if attribute.path().is_ident("len") {
             len = Some(read_len(&attribute.parse_args()?, parameters)?);
         } else if !is_harmless(attribute) {
-            let help = "columns have `#[default(VALUE)]` and `#[len(PARAMETER)]`";
+            let help =
+                "columns have `#[default(VALUE)]` and `#[len(PARAMETER)]` or `#[len(NUMBER)]`";
             return Err(Diagnostic::new(attribute.span(), "an unknown attribute", help));
         }
     }
@@ -468,7 +469,7 @@ fn read_column(field: &syn::Field, parameters: &[Parameter]) -> Result<Column, D
         (None, false) => Len::One,
         (Some(len), true) => len,
         (None, true) => {
-            let help = "write `#[len(PARAMETER)]` before it, with a u32 parameter of the program";
+            let help = "write `#[len(PARAMETER)]` before it, with a u32 parameter of the program, or `#[len(NUMBER)]`";
             return Err(Diagnostic::new(ident.span(), "how many values has a vertex?", help));
         }
         (Some(_), false) => {

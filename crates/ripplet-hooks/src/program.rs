@@ -90,7 +90,8 @@ fn meet_hooks(shared: &mut Shared<'_>, implementation: &syn::ItemImpl) -> HashMa
             continue;
         }
         let Some(&hook) = Hook::ALL.iter().find(|hook| hook.name() == name) else {
-            let names: Vec<_> = Hook::ALL.iter().map(|hook| hook.name()).collect();
+            let hooks = Hook::ALL.iter().map(|hook| hook.name());
+            let names: Vec<_> = hooks.chain(["name", "schedule"]).collect();
             let message = format!("a program has no function `{name}`");
             let help = format!(
                 "its hooks and declarations are {}; other functions stand outside of this impl",

@@ -121,8 +121,8 @@ pub(crate) fn verify(
     let differs = |block: &[u8], sum: &[u8]| crc32fast::hash(block).to_le_bytes() != sum[..];
     let damaged = |from: usize, to: usize| {
         let sentence = format!(
-            "the bytes up to {} do not match their checksum: the file is damaged, copy or \
-             convert it again",
+            "the bytes up to {} do not match their checksum: the file is damaged, copy it or \
+             make it again",
             begin + to as u64
         );
         Err(ReadError::content(path, Place::Byte(begin + from as u64), sentence))

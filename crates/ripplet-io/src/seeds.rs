@@ -156,7 +156,9 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
                         }
                         _ => "",
                     };
-                    let sentence = format!("the seed `{id}` is no vertex of the graph{header}");
+                    let sentence = format!(
+                        "the seed `{id}` is no vertex of the graph{header}: --skip-unknown-seeds leaves such seeds out"
+                    );
                     return Err(row.fault(sentence));
                 }
             };

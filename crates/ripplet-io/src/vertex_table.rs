@@ -231,6 +231,12 @@ impl fmt::Display for Value<'_> {
     }
 }
 
+/// A number without a fraction, as a column of floats has it.
+fn whole(value: f64) -> Option<u32> {
+    let whole = value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
+    whole.then_some(value as u32)
+}
+
 impl Value<'_> {
     fn bits(self, kind: ValueKind) -> Result<u32, String> {
         match kind {
@@ -244,7 +250,7 @@ impl Value<'_> {
             Value::Id(ExternalId::Unsigned(value)) => u32::try_from(value).ok(),
             Value::Id(ExternalId::Signed(value)) => u32::try_from(value).ok(),
             Value::Id(ExternalId::Name(text)) => text.parse().ok(),
-            Value::Number(_) => None,
+            Value::Number(value) => whole(value),
         };
         whole.ok_or_else(|| format!("`{self}` is not a whole number from 0 to {}", u32::MAX))
     }

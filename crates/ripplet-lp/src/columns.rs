@@ -79,6 +79,8 @@ pub enum ColumnError {
     Missing {
         /// The column.
         name: String,
+        /// Values per vertex.
+        len: u32,
     },
     /// The given values have the other type.
     #[error("the column `{name}` holds {wanted} values, but {given} values were given")]
@@ -230,7 +232,7 @@ pub(crate) fn check(
         }
         match (given.get(&*spec.name), spec.default_bits()?) {
             (Some(values), _) => spec.check(values, vertices)?,
-            (None, None) => return Err(ColumnError::Missing { name: name() }),
+            (None, None) => return Err(ColumnError::Missing { name: name(), len: spec.len }),
             (None, Some(_)) => {}
         }
     }

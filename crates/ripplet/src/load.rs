@@ -22,6 +22,9 @@ pub struct LoadOptions {
     pub read: ReadOptions,
     /// Whether edges have a direction.
     pub direction: Direction,
+    /// Whether a stored graph must be undirected: then a directed `.rg` or `.rgz` is an error.
+    /// Otherwise it is loaded with its directions, whatever `direction` is.
+    pub undirected_only: bool,
     /// The treatment of self-loops.
     pub self_loops: SelfLoops,
     /// The treatment of repeated edges.
@@ -84,8 +87,8 @@ impl LoadOptions {
     /// Reads a file: the first half of [`load`].
     ///
     /// # Errors
-    /// If the file cannot be read, is not valid in its format, or is an `.rg` or `.rgz` without the
-    /// directions or weights that the options request.
+    /// If the file cannot be read, is not valid in its format, or is an `.rg` or `.rgz` whose
+    /// directions or weights are not those that the options request.
     pub fn read(&self, path: &Path) -> Result<Input, ReadError> {
         Ok(match self.format_of(path) {
             Some(Format::Rg) => {
@@ -177,6 +180,9 @@ impl LoadOptions {
         if self.direction == Direction::Directed && graph.direction() == Direction::Undirected {
             return lacks("undirected");
         }
+        if self.undirected_only && graph.direction() == Direction::Directed {
+            return lacks("directed");
+        }
         if self.read.weighted && !graph.is_weighted() {
             return lacks("without weights");
         }
@@ -252,9 +258,15 @@ mod tests {
         let directed = LoadOptions { direction: Direction::Directed, ..LoadOptions::default() };
         let error = load(&stored, &directed).unwrap_err().to_string();
         assert!(error.contains("stored undirected"), "{error}");
+        let undirected = LoadOptions { undirected_only: true, ..LoadOptions::default() };
+        assert!(load(&stored, &undirected).is_ok());
         let mut weighted = LoadOptions::default();
         weighted.read.weighted = true;
         let error = load(&stored, &weighted).unwrap_err().to_string();
         assert!(error.contains("stored without weights"), "{error}");
+
+        write::write_graph(&load(&text, &directed).unwrap(), &stored, None).unwrap();
+        let error = load(&stored, &undirected).unwrap_err().to_string();
+        assert!(error.contains("stored directed"), "{error}");
     }
 }

@@ -109,6 +109,7 @@ impl BatchArguments {
         BatchOptions {
             read,
             direction: options.direction,
+            undirected_only: options.undirected_only,
             self_loops: options.self_loops,
             duplicates: options.duplicates,
             weights: options.weights.clone(),

@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 use ripplet::cuda::lp::{Counting, Tuning};
 use ripplet::cuda::{CudaDevice, DeviceExecutor};
 use ripplet::graph::Graph;
+use ripplet::io::batch::is_batch;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet::lp::{DynProgram, Order, Schedule, Settings};
@@ -80,6 +81,12 @@ fn program(text: &str) -> Result<ProgramName, String> {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, json: report_to, .. } = arguments;
     let options = arguments.reading.options(input, &arguments.building)?;
+    if is_batch(input, &options.read) {
+        return Err(Failure::refused(
+            format!("{} holds many graphs, and `bench lp` measures one", input.display()),
+            "name one graph",
+        ));
+    }
     let file = arguments.file.resolve()?;
     if arguments.program == Some(ProgramName::Cdlp) && arguments.reading.weighted {
         return Err(Failure::refused(

@@ -9,6 +9,7 @@ use crate::reading::{BuildArguments, ReadArguments, communities_format};
 use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use ripplet::Storage;
 use ripplet::io::Format;
@@ -124,7 +125,11 @@ pub struct ChoiceArguments {
     pub counter: Option<CounterChoice>,
     /// In every Nth round of the async schedule, from the first on, vertices may only take smaller
     /// labels, which parts neighbours that swap theirs.
-    #[arg(long, value_name = "N")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..).try_map(NonZeroU32::try_from)
+    )]
     pub pick_less: Option<NonZeroU32>,
     /// A published algorithm as it was: its counter, schedule, guard and rules to stop.
     #[arg(
@@ -209,7 +214,7 @@ pub struct ParameterArguments {
     pub seeds: Option<PathBuf>,
     /// seeded: the columns of ids and of clusters in the seeds, by name or by number from 1 [default: those with known
     /// names, else the first two].
-    #[arg(long, value_name = "ID,CLUSTER", value_parser = label_columns)]
+    #[arg(long, value_name = "ID,LABEL", value_parser = label_columns)]
     pub seeds_columns: Option<LabelColumns>,
     /// seeded: the share of its strength that a label keeps at a hop [default: 1].
     #[arg(long, value_name = "F", allow_negative_numbers = true)]

@@ -81,6 +81,16 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
             "name a table, such as .csv or .parquet",
         ));
     }
+    if let Program::File(file) = &job.program
+        && let Some(column) = file.column_to_give()
+    {
+        return Err(Failure::refused(
+            format!(
+                "the program needs the column `{column}`, but the input is a batch, which has no columns"
+            ),
+            "give it #[default(VALUE)] in the program, or run it on each graph alone",
+        ));
+    }
     if let Some((_, sentence, flag)) = flags.iter().find(|(is_given, ..)| *is_given) {
         return Err(refused(sentence, flag));
     }

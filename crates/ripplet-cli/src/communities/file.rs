@@ -100,7 +100,41 @@ fn no_columns(path: &Path, wanted: &[(&str, ValueKind)]) -> Failure {
     )
 }
 
+/// The refusal of a table by a program whose columns all have several values a vertex, as `column` has.
+fn only_arrays(path: &Path, column: &ColumnSpec) -> Failure {
+    let ColumnSpec { name, len, .. } = column;
+    Failure::refused(
+        format!(
+            "{} gives one value a vertex and column, but the program's column `{name}` has {len}",
+            path.display()
+        ),
+        "leave --vertex-table out, and give such columns #[default(VALUE)] in the program",
+    )
+}
+
 impl FileJob {
+    /// Refuses a place for columns where the program writes none.
+    pub fn check_columns_out(&self) -> Result<(), Failure> {
+        match &self.columns_out {
+            Some(path) if !self.columns.iter().any(|column| column.written) => {
+                Err(Failure::refused(
+                    format!(
+                        "the program writes no columns, and {} would have none",
+                        path.display()
+                    ),
+                    "leave --columns-out out, or set a column in update_vertex",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A column that must be given.
+    pub fn column_to_give(&self) -> Option<&str> {
+        let to_give = self.columns.iter().find(|column| column.default.is_none());
+        to_give.map(|column| &*column.name)
+    }
+
     /// The program.
     pub fn program(&self) -> Box<dyn DynProgram> {
         self.program.clone().into()
@@ -125,7 +159,10 @@ impl FileJob {
         let wanted: Vec<(&str, ValueKind)> =
             specs.iter().map(|column| (column.name.as_ref(), kind(column.kind))).collect();
         if wanted.is_empty() {
-            return Err(no_columns(path, &wanted));
+            return Err(match self.columns.first() {
+                Some(column) => only_arrays(path, column),
+                None => no_columns(path, &wanted),
+            });
         }
         let table = io::read_vertex_table(path, &ReadOptions::default(), ids, &wanted)?;
         if table.columns.iter().all(Option::is_none) {

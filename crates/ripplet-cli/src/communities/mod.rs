@@ -25,7 +25,7 @@ use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::{counted, on_device};
 use crate::named_cover::say_columns;
-use crate::output::{check_place, is_standard, named_input, write_json};
+use crate::output::{check_alone, check_place, is_standard, named_input, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
@@ -41,7 +41,9 @@ use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::small::{drop_small, join_small};
-use ripplet::lp::{Counter, DynProgram, Executor, Keeper, Outcome, Plan, Settings, Sketch};
+use ripplet::lp::{
+    Counter, DynProgram, Executor, Keeper, NO_LABEL, Order, Outcome, Plan, Settings, Sketch,
+};
 use rows::Rows;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -62,6 +64,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 }
 
 fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    if let Program::File(file) = &job.program {
+        file.check_columns_out()?;
+    }
     let threads = job.threads.start()?;
     let store = job.open_store()?;
     let start = Instant::now();
@@ -144,6 +149,7 @@ fn check_places(job: &Job) -> Result<(), Failure> {
     others.extend(job.labels.as_deref());
     let (reads, writes) = job.program.files();
     others.extend(reads);
+    check_alone([job.output.as_deref(), writes, job.stats.as_deref()].into_iter().flatten())?;
     let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
     if let Some(output) = job.target() {
         write::check_communities_or_graph(output, &no_ids).map_err(Failure::Place)?;
@@ -228,7 +234,7 @@ impl Work<'_> {
         let settings = self.settings_on(machine, program, &own);
         let plan = self.plan(machine, program, &settings);
         let plans = || machine.plans(graph, program, &settings);
-        if self.is_estimate(machine, &settings, &plan, plans)? {
+        if self.is_estimate(machine, program, &settings, &plan, plans)? {
             return Ok(None);
         }
         let start = Instant::now();
@@ -271,7 +277,7 @@ impl Work<'_> {
             return exact;
         }
         let plan = machine.plan(self.graph, program, &exact);
-        let refused = check_memory(&plan, self.job, machine).and_then(|()| {
+        let refused = memory::check_plan(&plan, self.job.host_memory, "").and_then(|()| {
             let checked = machine.check_run(self.graph, program, &exact, &plan);
             checked.map_err(Failure::from)
         });
@@ -285,12 +291,15 @@ impl Work<'_> {
     fn is_estimate(
         &self,
         machine: &Machine,
+        program: &dyn DynProgram,
         settings: &Settings,
         plan: &Plan,
         plans: impl FnOnce() -> Vec<(String, Plan)>,
     ) -> Result<bool, Failure> {
         let Some(form) = self.job.estimate else {
-            check_memory(plan, self.job, machine)?;
+            let less = || self.needing_less(machine, program, settings);
+            memory::check_plan(plan, self.job.host_memory, "")
+                .or_else(|_| memory::check_plan(plan, self.job.host_memory, &less()))?;
             return Ok(false);
         };
         if self.job.device.is_auto() {
@@ -303,6 +312,34 @@ impl Work<'_> {
         Ok(true)
     }
 
+    /// What needs less memory on the CPU than a run with these settings, to go on with in the help of a refusal.
+    fn needing_less(
+        &self,
+        machine: &Machine,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> String {
+        if !machine.is_cpu() {
+            return String::new();
+        }
+        let mut less = ", or use fewer --threads".to_owned();
+        if matches!(self.job.program, Program::Cdlp) {
+            return less;
+        }
+        if !matches!(settings.schedule.order, Order::Async { .. }) {
+            less += ", or --schedule async, which needs the least";
+        }
+        if settings.counter == Counter::Exact && program.info().follows_frequency {
+            let counter = Counter::Sketch(Sketch::of_eight());
+            let sketched = Settings { counter, ..settings.clone() };
+            let plan = machine.plan(self.graph, program, &sketched);
+            if memory::check_plan(&plan, self.job.host_memory, "").is_ok() {
+                less += ", or count by --counter mg:8, which fits";
+            }
+        }
+        less
+    }
+
     /// Judges what was found, where a sweep has not, and writes it.
     fn finish(
         &self,
@@ -311,6 +348,7 @@ impl Work<'_> {
         rows: Box<RowsOf<'_>>,
     ) -> Result<(), Failure> {
         let Work { job, console, graph, .. } = *self;
+        self.tell_unlabelled(&run.outcome);
         if let Some(small) = job.small.filter(|_| job.program.is_partition()) {
             console.stage("looking for small communities");
             self.treat(small, &mut run.outcome.labels)?;
@@ -381,6 +419,24 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Notes vertices to which the program gave no label, also where only errors are said. What seeds do not
+    /// reach is meant to have none.
+    fn tell_unlabelled(&self, outcome: &Outcome) {
+        let labels = &outcome.labels;
+        let count = labels.iter().filter(|&&label| label == NO_LABEL).count() as u64;
+        if count == 0 || matches!(self.job.program, Program::Seeded(_)) {
+            return;
+        }
+        let vertices = counted(count, "vertex", "vertices");
+        let have = if count == 1 { "has" } else { "have" };
+        let left_out = match &self.job.output {
+            Some(path) if is_standard(path) => ": the output has no community for them".into(),
+            Some(path) => format!(": {} has no community for them", path.display()),
+            None => String::new(),
+        };
+        self.console.note(&format!("{vertices} {have} no label{left_out}"));
+    }
+
     fn tell_dropped(&self, small: Small, dropped: u64, what: &str) {
         if dropped > 0 {
             let least = small.least;
@@ -444,14 +500,4 @@ impl Work<'_> {
 fn judge(console: &Console, graph: GraphView<'_>, outcome: &Outcome) -> Result<Summary, Failure> {
     console.stage("measuring modularity");
     Ok(Summary::of(graph, &outcome.labels)?)
-}
-
-/// Refuses a run that will not fit.
-fn check_memory(plan: &Plan, job: &Job, machine: &Machine) -> Result<(), Failure> {
-    let less = match job.program {
-        _ if !machine.is_cpu() => "",
-        Program::Cdlp => ", or use fewer --threads",
-        _ => ", or use fewer --threads, or --schedule async, which needs the least",
-    };
-    memory::check_plan(plan, job.host_memory, less)
 }

@@ -308,8 +308,12 @@ impl SeededJob {
             console.note(&format!("{skipped} of {all} {are} of the graph: skipped"));
         }
         if seeds.rows.is_empty() {
+            let is = match seeds.skipped {
+                0 => "has no seeds",
+                _ => "names no vertex of the graph",
+            };
             return Err(Failure::refused(
-                format!("{} names no vertex of the graph", self.seeds.display()),
+                format!("{} {is}", self.seeds.display()),
                 "give seeds that are vertices",
             ));
         }

@@ -52,7 +52,7 @@ impl Work<'_> {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
         let plans = || machine.plans(graph, &*program, settings);
-        if self.is_estimate(machine, settings, &plan, plans)? {
+        if self.is_estimate(machine, &*program, settings, &plan, plans)? {
             return Ok(None);
         }
         let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });

@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::message::{counted, size_of};
 use crate::output::is_standard;
 use crate::threads::ThreadArguments;
 use clap::Args;
@@ -73,11 +74,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     write_graph(&graph, &arguments.output, None, console)?;
     if !is_standard(&arguments.output) {
         console.say(&format!(
-            "{} transactions from {}: {} vertices, {} edges; see {}",
-            window.transactions,
+            "{} from {}: {}; see {}",
+            counted(window.transactions as u64, "transaction", "transactions"),
             window.range,
-            graph.vertices(),
-            graph.edges(),
+            size_of(graph.vertices().into(), graph.edges()),
             arguments.output.display()
         ));
     }

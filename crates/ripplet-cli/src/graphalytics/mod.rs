@@ -13,13 +13,14 @@ use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::machine::{DeviceArguments, Machine};
-use crate::output::{check_place, is_standard, write_json, write_text};
+use crate::output::{check_alone, check_place, is_standard, write_json, write_text};
 use crate::reading::Loaded;
 use crate::stats::{MachineFacts, Shape};
 use crate::threads::ThreadArguments;
 use algorithm::{Algorithm, Difference, Task, Values};
 use askama::Template;
 use clap::Args;
+use clap::builder::TypedValueParser;
 use report::{Measured, Report, Run};
 use ripplet::graph::VertexIds;
 use std::num::NonZeroU16;
@@ -39,7 +40,12 @@ pub struct Arguments {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "cdlp")]
     algorithm: Vec<Algorithm>,
     /// Run each this many times, and print the medians.
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..).try_map(NonZeroU16::try_from),
+        default_value = "1"
+    )]
     repeat: NonZeroU16,
     #[command(flatten)]
     device: DeviceArguments,
@@ -117,7 +123,9 @@ impl Arguments {
         others.extend(tasks.iter().filter_map(|task| task.reference.path.as_deref()));
         let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
         self.check_output(tasks, &no_ids)?;
-        for place in [&self.output, &self.json, &self.html].into_iter().flatten() {
+        let places = [&self.output, &self.json, &self.html];
+        check_alone(places.into_iter().flatten().map(PathBuf::as_path))?;
+        for place in places.into_iter().flatten() {
             check_place(place, &others)?;
             others.push(place);
         }

@@ -1,6 +1,7 @@
 //! What a benchmark found: as lines, as JSON and as a page.
 
 use super::algorithm::Task;
+use crate::message::size_of;
 use crate::stats::{MachineFacts, Shape};
 use askama::Template;
 use serde::Serialize;
@@ -89,7 +90,7 @@ impl Report {
         };
         let kind = self.kind();
         let Shape { vertices, edges, .. } = self.shape;
-        line("graph", format!("{}, {kind}, {vertices} vertices, {edges} edges", self.graph));
+        line("graph", format!("{}, {kind}, {}", self.graph, size_of(vertices.into(), edges)));
         line("load", format!("{:.6} s", self.load_seconds));
         for measured in &self.algorithms {
             let Measured { processing_seconds, makespan_seconds, evps, .. } = measured;

@@ -41,7 +41,7 @@ fn values_that_are_not_there() {
         ),
         ("--counter mg:33", ["has 1 to 32 slots, not 33", "--counter"]),
         ("--counter mg:8:thrice", ["expected auto, exact, bm, or mg:K", "--counter"]),
-        ("--pick-less 0", ["0", "--pick-less"]),
+        ("--pick-less 0", ["0 is not in 1..", "--pick-less"]),
         ("--pick-less 8", ["this one is phased", "--schedule async"]),
         ("--preset nu-mg9", ["nu-mg8", "--preset"]),
         ("--preset nu-bm --counter bm", ["--preset", "--counter"]),

@@ -49,6 +49,8 @@ fn what_cannot_be_measured_is_refused() {
     ] {
         sandbox.fails(&format!("bench lp {arguments}"), 2, &parts);
     }
+    std::fs::create_dir(sandbox.path("many")).unwrap();
+    sandbox.fails("bench lp many", 2, &["many holds many graphs", "name one graph"]);
 }
 
 #[test]

@@ -283,6 +283,7 @@ fn damaged_checkpoints() {
     for part in [damaged, "taking the checkpoint before", "note: going on after round 2"] {
         assert!(said.error.contains(part), "no `{part}` in {said:?}");
     }
+    assert!(!said.error.contains("convert"), "nobody converts checkpoints: {said:?}");
     assert_eq!(sandbox.read("out.txt"), sandbox.read("whole.txt"));
 
     let sandbox = stopped();

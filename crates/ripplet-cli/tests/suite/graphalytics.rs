@@ -143,7 +143,9 @@ fn what_does_not_go_together_is_refused() {
         ("--algorithm cdlp,lcc -o out.txt", ["--output holds the output of one", "one by one"]),
         ("--algorithm lcc,lcc", ["names lcc twice", "--repeat"]),
         ("--device cpu --device-memory 1GiB", ["is for a GPU", "leave --device-memory out"]),
-        ("--repeat 0", ["--repeat", "0"]),
+        ("--repeat 0", ["--repeat", "0 is not in 1.."]),
+        ("--json - -o -", ["`-` is named for two outputs", "a file for the other"]),
+        ("--json - --html -", ["`-` is named for two outputs", "a file for the other"]),
         ("--json r.json --html r.json", ["r.json is named twice", "another name"]),
         ("--algorithm lcc --json example-directed-LCC", ["is named twice", "another name"]),
     ] {

@@ -70,13 +70,16 @@ fn seeds_that_are_not_there_are_refused_or_counted() {
     let sandbox = two_cliques();
     sandbox.write("seeds.txt", "a ring\nzoe ring\n");
     let run = "communities g.txt -o c.txt --program seeded --seeds seeds.txt";
-    sandbox.fails(run, 2, &["seeds.txt:2", "`zoe` is no vertex"]);
+    sandbox.fails(run, 2, &["seeds.txt:2", "`zoe` is no vertex", "--skip-unknown-seeds"]);
     let said = sandbox.run(&format!("{run} --skip-unknown-seeds"));
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(said.error.contains("note: 1 of 2 seeds is no vertex of the graph"), "{said:?}");
     sandbox.write("seeds.txt", "zoe ring\n");
     let run = format!("{run} --skip-unknown-seeds");
     sandbox.fails(&run, 2, &["seeds.txt names no vertex of the graph"]);
+    sandbox.write("seeds.csv", "id,cluster\n");
+    let run = "communities g.txt -o c.txt --program seeded --seeds seeds.csv";
+    sandbox.fails(run, 2, &["seeds.csv has no seeds"]);
 }
 
 #[test]
@@ -240,6 +243,66 @@ fn a_table_is_refused_by_a_program_that_reads_none() {
     let run = "communities payments.txt -o g.txt --program-file nan.rs --vertex-table t.csv";
     sandbox.write("nan.rs", LOOPS.replace("while c.frequency > 0 { }\n        1", "c.frequency"));
     sandbox.fails(run, 2, &["the program reads no columns of a table", "leave --vertex-table out"]);
+}
+
+/// A program with what stands in the module before its hooks, and beside `label_score`.
+fn program(columns: &str, hooks: &str) -> String {
+    format!(
+        "struct Own;\n{columns}\nimpl Program for Own {{ type Score = u64;\n{hooks}\n\
+         fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {{ c.frequency }} }}\n"
+    )
+}
+
+#[test]
+fn vertices_that_a_program_leaves_without_a_label_are_noted() {
+    let sandbox = guide();
+    let run = "communities payments.txt -o g.csv --program-file own.rs";
+    // One vertex keeps its label in the first: all of its neighbours have lost theirs.
+    for (count, hooks) in [
+        (6, "fn update_vertex(&self, _v: &mut VertexMut, _l: Label, _s: u64) -> Label { 9999 }"),
+        (7, "fn load_neighbor(&self, _v: Vertex, _u: Neighbor) -> Vote { Vote::new(12345, 1) }"),
+    ] {
+        sandbox.write("own.rs", program("", hooks));
+        let said = sandbox.run(&format!("{run} --quiet"));
+        let note =
+            format!("note: {count} vertices have no label: g.csv has no community for them\n");
+        assert!(said.code == Some(0) && said.error.contains(&note), "{said:?}");
+        assert_eq!(rows(&sandbox.read("g.csv")).len(), 7 - count);
+    }
+    sandbox.write("own.rs", program("", ""));
+    let said = sandbox.run(&format!("{run} --min-size 100"));
+    assert!(said.code == Some(0) && !said.error.contains("no label"), "{said:?}");
+}
+
+#[test]
+fn columns_of_several_values_need_a_default() {
+    let sandbox = guide();
+    sandbox.write("own.rs", program("#[columns] struct C { #[len(3)] heard: [u32] }", ""));
+    let run = "communities payments.txt -o g.csv --program-file own.rs";
+    let parts = ["`heard` must be given", "give it #[default(VALUE)] in the program", "3 values"];
+    sandbox.fails(run, 2, &parts);
+    let parts = ["accounts.csv gives one value", "`heard` has 3", "leave --vertex-table out"];
+    sandbox.fails(&format!("{run} --vertex-table accounts.csv"), 2, &parts);
+}
+
+#[test]
+fn columns_are_not_written_by_a_program_that_sets_none() {
+    let sandbox = guide();
+    sandbox.write("own.rs", program("", ""));
+    let run = "communities payments.txt -o g.csv --program-file own.rs --columns-out c.csv";
+    sandbox.fails(run, 2, &["the program writes no columns", "leave --columns-out out"]);
+}
+
+#[test]
+fn the_help_on_hooks_names_all_that_there_is() {
+    let sandbox = guide();
+    let run = "communities payments.txt -o g.csv --program-file own.rs";
+    sandbox.write("own.rs", program("", "fn nam(&self) -> u32 { 1 }"));
+    sandbox.fails(run, 2, &["no function `nam`", "carries, name, schedule"]);
+    let total = "fn label_total(&self) -> LabelTotal { LabelTotal::Degree }";
+    sandbox.write("own.rs", program("", total));
+    let values = "LabelTotal::None, LabelTotal::Members, LabelTotal::Volume";
+    sandbox.fails(run, 2, &["`LabelTotal::Degree` is not known here", values, "Wake::Always"]);
 }
 
 #[test]

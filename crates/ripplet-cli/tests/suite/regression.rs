@@ -135,3 +135,67 @@ fn an_empty_graph_id_was_called_an_empty_graph() {
     let parts = ["a.csv:3: the value of the column of graphs is empty"];
     sandbox.fails("components a.csv --batch -o b.csv", 2, &parts);
 }
+
+#[test]
+fn undirected_was_ignored_for_a_directed_stored_graph() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n2 3\n")]);
+    std::fs::create_dir(sandbox.path("many")).unwrap();
+    sandbox.write("many/a.txt", "1 2\n2 3\n");
+    for name in ["a.rg", "a.rgz"] {
+        sandbox.ok(&format!("convert a.txt {name} --directed"));
+    }
+    sandbox.ok("convert many a.swarm --directed");
+    let stored = ["stored directed", "make it again from its source"];
+    for name in ["a.rg", "a.rgz", "a.swarm"] {
+        for run in ["closeness", "communities", "components", "pagerank", "lcc"] {
+            sandbox.fails(&format!("{run} {name} -o out.csv --undirected"), 2, &stored);
+        }
+        sandbox.fails(&format!("info {name} --undirected"), 2, &stored);
+        sandbox.ok(&format!("closeness {name} -o - --directed"));
+    }
+    sandbox.fails("convert a.rg b.rg --undirected", 2, &stored);
+    sandbox.fails("convert a.swarm b.swarm --undirected", 2, &stored);
+    sandbox.ok("convert a.txt b.rg");
+    sandbox.ok("closeness b.rg -o - --undirected");
+}
+
+#[test]
+fn undirected_was_answered_with_advice_to_keep_directions() {
+    let sandbox = Sandbox::with([(
+        "a.gml",
+        "graph [ directed 1 node [ id 1 ] node [ id 2 ] \
+                                            edge [ source 1 target 2 ] ]\n",
+    )]);
+    let advice = "--directed keeps it";
+    let said = sandbox.run("components a.gml -o -");
+    assert!(said.code == Some(0) && said.error.contains(advice), "{said:?}");
+    let said = sandbox.run("components a.gml -o - --undirected");
+    assert!(said.code == Some(0) && !said.error.contains(advice), "{said:?}");
+}
+
+#[test]
+fn two_outputs_ran_into_one_another_on_standard_output() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n")]);
+    let parts = ["`-` is named for two outputs", "name a file for the other"];
+    sandbox.fails("communities a.txt -o - --stats -", 2, &parts);
+    sandbox.ok("communities a.txt -o - --stats s.json");
+}
+
+#[test]
+fn one_triangle_was_said_in_the_plural() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n2 3\n3 1\n")]);
+    let said = sandbox.run("lcc a.txt -o out.csv");
+    assert!(said.error.contains("mean 1.0000, 1 triangle, in "), "{said:?}");
+}
+
+#[test]
+fn a_run_under_async_was_advised_to_use_async() {
+    let rows: String = (0..100_000).map(|edge| format!("{edge} {}\n", edge + 1)).collect();
+    let sandbox = Sandbox::with([("a.txt", &*rows)]);
+    sandbox.ok("convert a.txt a.rg");
+    let run = "communities a.rg -o out.csv --device cpu --host-memory 1MiB";
+    let advice = "--schedule async";
+    sandbox.fails(run, 2, &["the run needs", advice]);
+    let said = sandbox.fails(&format!("{run} --schedule async"), 2, &["the run needs"]);
+    assert!(!said.error.contains(advice), "{said:?}");
+}

@@ -456,6 +456,16 @@ fn communities_of_a_batch_are_told_of() {
     assert_eq!(sandbox.read("c.txt"), expected);
 }
 
+/// A program with a column that must be given.
+const NEEDS: &str = "struct Needs;
+#[columns]
+struct Columns { age: u32 }
+impl Program for Needs {
+    type Score = u64;
+    fn label_score(&self, v: Vertex, c: Candidate) -> u64 { c.frequency + u64::from(v.age()) }
+}
+";
+
 #[test]
 fn what_is_about_one_graph_is_refused_for_a_batch() {
     let sandbox = Sandbox::with([
@@ -464,6 +474,7 @@ fn what_is_about_one_graph_is_refused_for_a_batch() {
         ("labels.txt", "1 1\n"),
         ("table.csv", "id,x\n1,1\n"),
         ("mine.rs", crate::gpu::LOUD),
+        ("needs.rs", NEEDS),
     ]);
     for (flags, parts) in [
         ("--program slpa", ["slpa", "another --program"]),
@@ -478,6 +489,7 @@ fn what_is_about_one_graph_is_refused_for_a_batch() {
             "--program-file mine.rs --param voice=3 --vertex-table table.csv",
             ["--vertex-table", "one graph"],
         ),
+        ("--program-file needs.rs", ["the column `age`", "#[default(VALUE)]"]),
         ("--counter auto", ["--counter auto", "one graph"]),
         ("--min-size 3", ["--min-size", "leave --min-size out"]),
         ("--min-size 3 --join-small", ["--min-size", "leave --min-size out"]),

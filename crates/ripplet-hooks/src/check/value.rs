@@ -160,8 +160,11 @@ impl<'a> Checker<'_, 'a> {
                         Node { kind: Kind::Literal(Literal::Integer(number)), ty, span }
                     }
                     None => {
-                        let help = "constants are u32::MAX, f32::INFINITY and the like, \
-                            Vote::NONE, Wake::… and LabelTotal::…";
+                        let help = format!(
+                            "constants are u32::MAX, f32::INFINITY and the like, Vote::NONE, {} and {}",
+                            variants("Wake", &WAKES),
+                            variants("LabelTotal", &LABEL_TOTALS)
+                        );
                         self.refuse(span, format!("`{ty}::{name}` is not known here"), help)
                     }
                 }
@@ -365,6 +368,12 @@ fn is_literal(value: &syn::Expr) -> bool {
         syn::Expr::Unary(unary) => is_literal(peel(&unary.expr)),
         _ => false,
     }
+}
+
+/// The variants of a type, for a sentence.
+fn variants(ty: &str, names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("{ty}::{name}")).collect();
+    names.join(", ")
 }
 
 fn declared(ty: &str, name: &str) -> Option<(Ty, i128)> {

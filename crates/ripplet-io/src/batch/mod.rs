@@ -68,6 +68,8 @@ pub struct BatchOptions {
     pub read: ReadOptions,
     /// Whether edges have a direction.
     pub direction: Direction,
+    /// Whether a `.swarm` must be undirected: then a directed one is an error.
+    pub undirected_only: bool,
     /// What becomes of self-loops.
     pub self_loops: SelfLoops,
     /// What becomes of duplicates.
@@ -155,6 +157,7 @@ impl Default for BatchOptions {
         BatchOptions {
             read: ReadOptions::default(),
             direction: Direction::default(),
+            undirected_only: false,
             self_loops: SelfLoops::default(),
             duplicates: Duplicates::default(),
             weights: WeightLedger::default(),
@@ -332,6 +335,9 @@ impl Swarm {
         let undirected = file.direction() == Direction::Undirected;
         if file.parts() > 0 && undirected && options.direction == Direction::Directed {
             return lacks("undirected");
+        }
+        if file.parts() > 0 && !undirected && options.undirected_only {
+            return lacks("directed");
         }
         if file.parts() > 0 && options.read.weighted && !file.is_weighted() {
             return lacks("without weights");

@@ -78,6 +78,22 @@ fn parquet_says_the_same_as_text() {
 }
 
 #[test]
+fn whole_floats_are_whole_numbers() {
+    let read = |age: f64| {
+        let (_folder, path) = parquet(vec![
+            ("age", Arc::new(Float64Array::from(vec![7.0, age, 3.0]))),
+            ("id", Arc::new(StringArray::from(vec!["cy", "ann", "bob"]))),
+        ]);
+        table_at(&path)
+    };
+    let ages = VertexValues::U32(vec![u32::MAX, 3, 7]);
+    assert_eq!(read(f64::from(u32::MAX)).unwrap().columns, [None, Some(ages)]);
+    for age in [0.5, -1.0, 4_294_967_296.0, f64::NAN, f64::INFINITY] {
+        assert!(sentence(read(age)).contains("is not a whole number from 0"), "{age}");
+    }
+}
+
+#[test]
 fn what_is_written_is_what_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let amounts = [0.1, f32::INFINITY, -3.5e-20];
@@ -219,10 +235,14 @@ fn seeds_have_clusters_and_strengths_or_none() {
 #[test]
 fn what_is_wrong_with_seeds_is_said_with_its_place() {
     for (content, expected) in [
-        ("cy ring\ndan ring\n", "s.txt:2: the seed `dan` is no vertex of the graph"),
+        (
+            "cy ring\ndan ring\n",
+            "s.txt:2: the seed `dan` is no vertex of the graph: --skip-unknown-seeds leaves such seeds out",
+        ),
         (
             "holder group\ncy ring\n",
-            "s.txt:1: the seed `holder` is no vertex of the graph (a header begins with `id`: id,cluster or id,cluster,strength)",
+            "s.txt:1: the seed `holder` is no vertex of the graph (a header begins with `id`: id,cluster or id,cluster,strength): \
+             --skip-unknown-seeds leaves such seeds out",
         ),
         ("cy ring\ncy ring\n", "s.txt:2: vertex cy is a seed twice"),
         ("cy ring 1.5\n", "s.txt:1: `1.5` is no strength: expected a number from 0 to 1"),
