@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     if !is_standard(&arguments.output) {
         console.say(&format!(
             "{} from {}: {}; see {}",
-            counted(window.transactions as u64, "transaction", "transactions"),
+            counted(window.transactions, "transaction", "transactions"),
             window.range,
             size_of(graph.vertices().into(), graph.edges()),
             arguments.output.display()
