@@ -8,7 +8,6 @@ use crate::message::one_line;
 use crate::output::{check_place, is_standard, written};
 use crate::reading::output_format;
 use clap::Args;
-use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use ripplet::fraud::TimeRange;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
 use ripplet::fraud::folder::RunFolder;
