@@ -4,7 +4,7 @@
 use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
-use crate::output::{begin_table, check_place, is_standard, write_json, written};
+use crate::output::{begin_table, check_alone, check_place, is_standard, write_json, written};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load, table_format};
 use crate::size::Size;
 use crate::stats::{Bytes, Shape, Stages};
@@ -136,8 +136,9 @@ impl ValueArguments {
             check_place(output.path(), &others)?;
             others.push(output.path());
         }
-        let stats = self.stats.iter().filter(|_| !self.asks_estimate());
-        stats.into_iter().try_for_each(|stats| check_place(stats, &others))
+        let stats = self.stats().filter(|_| !self.asks_estimate());
+        check_alone([self.written().map(|output| output.path()), stats].into_iter().flatten())?;
+        stats.map_or(Ok(()), |stats| check_place(stats, &others))
     }
 
     /// Reads the graph, whose ids the output can hold.

@@ -177,7 +177,9 @@ fn undirected_was_answered_with_advice_to_keep_directions() {
 fn two_outputs_ran_into_one_another_on_standard_output() {
     let sandbox = Sandbox::with([("a.txt", "1 2\n")]);
     let parts = ["`-` is named for two outputs", "name a file for the other"];
-    sandbox.fails("communities a.txt -o - --stats -", 2, &parts);
+    for run in ["communities", "closeness", "pagerank", "lcc"] {
+        sandbox.fails(&format!("{run} a.txt -o - --to csv --stats -"), 2, &parts);
+    }
     sandbox.ok("communities a.txt -o - --stats s.json");
 }
 
