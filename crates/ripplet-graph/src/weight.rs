@@ -160,7 +160,7 @@ impl WeightScale {
         stored as f64 / self.factor()
     }
 
-    /// Returns a real weight, or a sum of such, rounded to the decimals that the unit tells apart: what is stored with a
+    /// Returns a real weight, or a sum of such, rounded to the decimals that the unit resolves: what is stored with a
     /// binary unit as 1910.4200019836426 is 1910.42. At least three digits stay.
     pub fn rounded(self, weight: f64) -> f64 {
         let Unit::Binary { exponent: exponent @ 1.. } = self.0 else { return weight };

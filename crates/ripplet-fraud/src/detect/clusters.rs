@@ -192,6 +192,9 @@ fn join_seeds(
     groups: &mut [Group],
 ) -> Result<u64, DetectError> {
     const NONE: u32 = u32::MAX;
+    if known.bad.is_empty() {
+        return Ok(0);
+    }
     let mut group_of = memory::with_room(ties.graph().vertices() as usize)?;
     group_of.resize(ties.graph().vertices() as usize, NONE);
     for (group, number) in groups.iter().zip(0..) {

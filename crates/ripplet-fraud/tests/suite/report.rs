@@ -930,7 +930,7 @@ fn searched(page: &mut Browser, text: &str) -> Vec<String> {
     serde_json::from_value(lines).unwrap()
 }
 
-/// What stands before an id tells two entities with one id apart: in the tables and in what is saved of them.
+/// Two entities with one id differ by their kind, in the tables and in what is saved of them.
 #[test]
 fn tables_have_the_kinds_of_entities() {
     let folder = tempfile::tempdir().unwrap();

@@ -693,7 +693,7 @@ fn a_run_that_is_stopped_before_its_first_window_leaves_nothing() {
     assert!(refused.contains("is not empty, and no run is in it"), "{refused}");
 }
 
-/// Who pays one partner again and again is no chance; who pays everybody once may be.
+/// Repeated payments to one partner are no chance; one payment to each of many may be.
 #[test]
 fn clusters_have_a_chance_and_a_sentence() {
     let mut text = String::from("from,to,at,eur\n");
