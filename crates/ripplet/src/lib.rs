@@ -40,7 +40,6 @@
 //! Nothing in this crate prints. All reading, building and writing runs on rayon's current pool.
 
 mod load;
-mod storage;
 
 pub mod checkpoints;
 pub mod swarm;
@@ -56,4 +55,4 @@ pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
-pub use storage::{Storage, StoredGraph};
+pub use ripplet_graph::storage::{Storage, StoredGraph};
