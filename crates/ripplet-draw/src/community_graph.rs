@@ -4,7 +4,9 @@ use crate::members::leaders;
 use crate::{DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, Ranked, Ranking, VertexId, memory, ranked_by_size, dispatch_storage};
+use ripplet_graph::{
+    Direction, GraphView, Ranked, Ranking, VertexId, dispatch_storage, memory, ranked_by_size,
+};
 use std::ops::Range;
 
 /// Vertices whose arcs one task reads.

@@ -3,7 +3,7 @@
 use crate::{CommunityGraph, DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, VertexId, memory, dispatch_storage};
+use ripplet_graph::{Direction, GraphView, VertexId, dispatch_storage, memory};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ use crate::disjoint_sets::DisjointSets;
 use crate::{Label, RunError};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
-use ripplet_graph::{GraphView, OutOfMemory, VertexId, memory, dispatch_storage};
+use ripplet_graph::{GraphView, OutOfMemory, VertexId, dispatch_storage, memory};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};

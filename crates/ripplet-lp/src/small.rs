@@ -16,7 +16,7 @@
 
 use crate::{Label, NO_LABEL};
 use ripplet_graph::storage::{NeighborLists, ShardLists};
-use ripplet_graph::{GraphView, OutOfMemory, memory, dispatch_storage};
+use ripplet_graph::{GraphView, OutOfMemory, dispatch_storage, memory};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;

@@ -2,8 +2,8 @@
 
 use super::compressed::{CompressedAdjacency, CompressedNeighbors, CompressedShard};
 use super::{Neighbors, Shard};
-use crate::memory::{self, OutOfMemory};
 use crate::VertexId;
+use crate::memory::{self, OutOfMemory};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -372,5 +372,73 @@ impl NeighborLists for CompressedNeighbors<'_> {
         scratch.weights.clear();
         scratch.weights.extend(self.weights_of(local).into_iter().flatten());
         (&scratch.neighbors, &scratch.weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compressed::CompressedGraph;
+    use crate::{Direction, EdgeTable, Graph, GraphBuilder, GraphView, VertexIds, dispatch_lists};
+
+    /// The outgoing and incoming arcs of each vertex, with weights.
+    type Arcs = Vec<[Vec<(VertexId, u64)>; 2]>;
+
+    fn arcs(view: GraphView<'_>) -> Arcs {
+        fn of<L: NeighborLists>(lists: L, v: usize) -> Vec<(VertexId, u64)> {
+            let mut arcs = Vec::new();
+            lists.for_each_arc(v, |u, weight| arcs.push((u, weight)));
+            let mut scratch = Decoded::new(lists.longest_decoded(), lists.is_weighted()).unwrap();
+            let room = (scratch.neighbors.capacity(), scratch.weights.capacity());
+            let ids: Vec<_> = arcs.iter().map(|&(u, _)| u).collect();
+            assert_eq!(lists.slice_of(v, &mut scratch), ids);
+            let (list, weights) = lists.slices_of(v, &mut scratch);
+            assert_eq!(list, ids);
+            assert!(!lists.is_weighted() || weights.len() == ids.len());
+            assert!(weights.iter().zip(&arcs).all(|(&weight, arc)| u64::from(weight) == arc.1));
+            assert_eq!((scratch.neighbors.capacity(), scratch.weights.capacity()), room);
+            assert_eq!(lists.degree_of(v) as usize, arcs.len());
+            assert_eq!(lists.last_of(v, |_| true), ids.last().copied());
+            arcs
+        }
+        for v in 0..view.vertices() {
+            let listed: Vec<_> = view.neighbors(v).collect();
+            assert_eq!(listed.len(), view.neighbors(v).len());
+            dispatch_lists!(view, (out, _incoming) => assert!(out.each_of(v as usize).eq(listed)));
+        }
+        dispatch_lists!(view, (out, incoming) => {
+            assert_eq!(out.vertices(), view.vertices() as usize);
+            assert_eq!([out.arcs(), incoming.arcs()], [view.arcs(); 2]);
+            (0..out.vertices()).map(|v| [of(out, v), of(incoming, v)]).collect()
+        })
+    }
+
+    #[test]
+    fn lists_do_not_depend_on_storage_and_shards() {
+        for direction in [Direction::Undirected, Direction::Directed] {
+            for weighted in [false, true] {
+                let graph = |shard_arcs: u64| -> Graph {
+                    let ids = VertexIds::Consecutive { first: 0, count: 700 };
+                    let sources: Vec<u32> = (0..9000u32).map(|row| row * row % 701 % 700).collect();
+                    let targets = (0..9000u32).map(|row| row * 7 % 700).collect();
+                    let mut edges = EdgeTable::new(ids, sources, targets).unwrap();
+                    if weighted {
+                        let weights = (0..9000).map(|row| f64::from(row % 5)).collect();
+                        edges = edges.with_weights(weights).unwrap();
+                    }
+                    let builder = GraphBuilder::new().direction(direction).shard_arcs(shard_arcs);
+                    builder.build(edges).unwrap()
+                };
+                let (one, several) = (graph(1 << 20), graph(3000));
+                assert!(one.shards().len() == 1 && several.shards().len() > 2);
+                let expected = arcs((&one).into());
+                assert_eq!(arcs((&several).into()), expected);
+                for graph in [one, several] {
+                    let compressed = CompressedGraph::of(graph).unwrap();
+                    assert_eq!(arcs((&compressed).into()), expected);
+                    assert!(GraphView::from(&compressed).longest_decoded() > 0);
+                }
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::QualityError;
 use super::partition::{OUTSIDE, Partition};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, OutOfMemory, memory, dispatch_storage};
+use ripplet_graph::{Direction, GraphView, OutOfMemory, dispatch_storage, memory};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -14,7 +14,7 @@ use super::pool::Pool;
 use super::{Cover, QualityError};
 use rayon::prelude::*;
 use ripplet_graph::storage::ShardLists;
-use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, memory, dispatch_storage};
+use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, dispatch_storage, memory};
 use std::cmp::Reverse;
 
 /// The number of members' arcs from which on all threads work on one community. This many take
