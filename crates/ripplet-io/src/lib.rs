@@ -21,6 +21,7 @@
 //! input are asked for in the standard library's way. There a refusal ends the process.
 
 mod deflate;
+mod edge_list;
 mod error;
 mod exchange;
 mod format;
@@ -53,6 +54,7 @@ pub mod tables;
 pub mod tu;
 pub mod write;
 
+pub use edge_list::{Edge, EdgeId, EdgeListError, edge_table};
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
 pub use label_columns::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary};

@@ -5,6 +5,7 @@
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
 //! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
+//! | [`communities`](mod@communities) | communities of a graph, with every choice at run time |
 //! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
@@ -13,6 +14,8 @@
 //! | [`io`] | readers and writers of every file format |
 //! | [`jit`] | programs from files: [`read_program`], and their compilation to machine code |
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
+//! | `petgraph`, `sprs` | graphs of these crates, with the features of these names |
+//! | [`programs`] | the programs by name, with parameters and defaults |
 //! | [`swarm`] | an analysis of every graph of a batch, with overlapping input, computation and output |
 //!
 //! [`load`] reads a graph from a file; [`LoadOptions::store`] also supports graphs with compressed
@@ -41,13 +44,22 @@
 //! Nothing in this crate prints. All reading, building and writing runs on rayon's current pool.
 
 mod load;
+mod own_edges;
 
 pub mod checkpoints;
+pub mod communities;
 pub mod device;
+#[cfg(feature = "petgraph")]
+pub mod petgraph;
+pub mod programs;
+#[cfg(feature = "sprs")]
+pub mod sprs;
 pub mod swarm;
 
+pub use communities::communities;
 pub use device::Device;
 pub use load::{Input, LoadError, LoadOptions, load};
+pub use own_edges::{GraphError, graph_from_batches, graph_from_edges};
 pub use ripplet_analytics as analytics;
 pub use ripplet_cuda as cuda;
 pub use ripplet_draw as draw;
@@ -57,5 +69,6 @@ pub use ripplet_graph as graph;
 pub use ripplet_graph::storage::{Storage, StoredGraph};
 pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;
+pub use ripplet_io::edge_table;
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
