@@ -12,7 +12,7 @@ use crate::reading::{BuildArguments, ReadArguments, load};
 use crate::seed::seed;
 use crate::stats::Shape;
 use crate::threads::ThreadArguments;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ripplet::Device;
 use ripplet::device::{AnyExecutor, GpuCounting};
 use ripplet::graph::Graph;

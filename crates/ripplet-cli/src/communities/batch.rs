@@ -50,7 +50,7 @@ pub(super) fn run(
         Program::BuiltIn(BuiltIn::Llp(gamma)) => work.run(Llp::new(*gamma).into()),
         Program::File(file) => work.run(file.program()),
         Program::Sweep(_) => Err(refused("--sweep looks for the best layer of one graph", "sweep")),
-        Program::Seeded(_) => Err(Failure::refused(
+        Program::BuiltIn(BuiltIn::Seeded { .. }) | Program::Seeded(_) => Err(Failure::refused(
             "seeded begins with vertices of one graph, but the input is a batch",
             "use another --program, or run it on each graph alone",
         )),

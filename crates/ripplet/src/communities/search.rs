@@ -148,11 +148,17 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
-    /// Chooses a program of your own, as a value: a [`Program`](ripplet_lp::Program) or one
-    /// compiled from a file.
+    /// Chooses a program of your own, as a value: a [`Program`](ripplet_lp::Program).
     #[must_use]
     pub fn own_program(mut self, program: impl DynProgram + 'static) -> Self {
         self.program = Choice::Own(Arc::new(program));
+        self
+    }
+
+    /// Chooses a program of your own in a box, such as one compiled from a file.
+    #[must_use]
+    pub fn own_boxed(mut self, program: Box<dyn DynProgram>) -> Self {
+        self.program = Choice::Own(program.into());
         self
     }
 
