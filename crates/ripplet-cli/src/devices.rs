@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::free_memory::available_memory;
 use crate::size::Size;
 use clap::Args;
-use ripplet::cuda::{self, Gpu};
+use ripplet::cuda;
+use ripplet::gpu::Gpu;
 
 /// List the devices that can compute.
 #[derive(Args)]
@@ -14,17 +15,17 @@ pub struct Arguments {}
 /// Lists the devices, a line each; where there is no GPU, the line says why.
 pub fn run(_: &Arguments) -> Result<(), Failure> {
     let mut lines = vec![format!("cpu     {}", cpu())];
-    match cuda::devices() {
+    match gpu::devices() {
         Err(error) => lines.push(format!("cuda    none: {error}")),
         Ok(gpus) if gpus.is_empty() => {
             lines.push("cuda    none: the NVIDIA driver finds no GPU".to_owned());
         }
         Ok(gpus) => {
             lines.extend(gpus.iter().map(|found| format!("cuda:{}  {}", found.number, gpu(found))));
-            if let Ok(version) = cuda::driver_version() {
+            if let Ok(version) = gpu::driver_version() {
                 lines.push(format!("driver  CUDA {version}"));
             }
-            lines.push(match cuda::nvrtc::available() {
+            lines.push(match gpu::nvrtc::available() {
                 Ok(version) => format!("nvrtc   {version}"),
                 Err(error) => format!("nvrtc   none: {error}"),
             });

@@ -7,9 +7,9 @@ use crate::stats::ExchangeFigures;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::analytics::lcc::{self, Lcc};
-use ripplet::cuda::device::Device;
 use ripplet::cuda::lcc::DeviceLcc;
-use ripplet::cuda::{CudaDevice, DeviceError, DeviceExecutor, DevicesExecutor};
+use ripplet::cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet::gpu::{CudaDevice, Device, DeviceError};
 use ripplet::graph::{Graph, GraphView};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{

@@ -4,7 +4,7 @@ use super::Request;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine::{Lane, WhyCpu, name_of_gpu};
-use ripplet::cuda::CudaDevice;
+use ripplet::gpu::CudaDevice;
 use ripplet::swarm::DeviceWorker;
 use serde::Serialize;
 
