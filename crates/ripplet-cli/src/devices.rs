@@ -5,8 +5,7 @@ use crate::failure::Failure;
 use crate::free_memory::available_memory;
 use crate::size::Size;
 use clap::Args;
-use ripplet::cuda;
-use ripplet::gpu::Gpu;
+use ripplet::gpu::{self, Gpu};
 
 /// List the devices that can compute.
 #[derive(Args)]
