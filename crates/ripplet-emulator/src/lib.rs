@@ -26,6 +26,10 @@
 //! and aarch64 a switch between fibers takes a few instructions. Elsewhere it uses `ucontext`, and
 //! calls of a collective are distinguished by their lines only.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod communicator;
 mod device;
 pub mod fakes;

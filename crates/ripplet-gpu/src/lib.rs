@@ -11,6 +11,10 @@
 //! | [`Arena`] | plan of one block of device memory |
 //! | [`transport`] | transfers between devices that share a run, and their barrier |
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod arena;
 mod cuda;
 mod device;
