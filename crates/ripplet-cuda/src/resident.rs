@@ -47,7 +47,7 @@ pub(crate) struct CompressedShard {
     pub incoming: Compressed,
 }
 
-/// Arena of all plain lists of one direction, shard after shard.
+/// Byte ranges of all plain lists of one direction, shard after shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListPlaces {
     /// One offset more than vertices for each shard.
@@ -62,7 +62,7 @@ pub(crate) struct ListPlaces {
 /// have in the whole graph.
 const KEPT_FROM: u64 = 64;
 
-/// Arena of a graph of plain lists.
+/// Byte ranges of a graph of plain lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GraphPlaces {
     pub out: ListPlaces,
@@ -193,7 +193,7 @@ impl GraphPlaces {
     }
 }
 
-/// Arena of a shard's compressed lists of one direction.
+/// Byte ranges of a shard's compressed lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct CodedPlaces {
     begins: Range<u64>,
@@ -202,7 +202,7 @@ struct CodedPlaces {
     kept: Range<usize>,
 }
 
-/// Arena of a graph of compressed lists.
+/// Byte ranges of a graph of compressed lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompressedPlaces {
     /// By shard and direction; without incoming lists if the graph is undirected.
@@ -293,7 +293,7 @@ impl CompressedPlaces {
     }
 }
 
-/// Arena of a graph, by kind of storage.
+/// Byte ranges of a graph, by kind of storage.
 #[derive(Clone, Debug)]
 pub(crate) enum StoredPlaces {
     Plain(GraphPlaces),

@@ -379,7 +379,7 @@ pub(crate) fn arrays_of(graph: GraphView<'_>) -> u64 {
     1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted())
 }
 
-/// Arena of a shard's lists of one direction.
+/// Byte ranges of a shard's lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct ListPlaces {
     index: Range<u64>,
@@ -389,7 +389,7 @@ struct ListPlaces {
     head_begins: Range<u64>,
 }
 
-/// Arena of a streamed graph in a device's memory.
+/// Byte ranges of a streamed graph in a device's memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedPlaces {
     pub residence: Residence,

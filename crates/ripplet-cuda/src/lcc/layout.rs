@@ -214,7 +214,7 @@ pub fn hub_degree(bins: &[[u32; 32]; 32], most: u64) -> (u32, u32) {
     (degree, count)
 }
 
-/// Arena of all arrays, as ranges of bytes in one allocation.
+/// Byte ranges of all arrays, as ranges of bytes in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub graph: GraphPlaces,

@@ -98,7 +98,7 @@ pub enum Prefetch {
     Alone = 2,
 }
 
-/// Arena of lists that are not all on the device: `Streamed` in `state.cuh`.
+/// Byte ranges of lists that are not all on the device: `Streamed` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Streamed {
@@ -323,7 +323,7 @@ pub fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
     }
 }
 
-/// Arena of all arrays, as ranges of bytes in one allocation.
+/// Byte ranges of all arrays, as ranges of bytes in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub graph: StoredPlaces,

@@ -106,7 +106,7 @@ impl Share {
     }
 }
 
-/// Arena of a device's message buffers, as offsets into its memory; empty on a single device.
+/// Byte ranges of a device's message buffers, as offsets into its memory; empty on a single device.
 #[derive(Clone, Debug, Default)]
 pub struct RankPlaces {
     /// Records that fit the update message.

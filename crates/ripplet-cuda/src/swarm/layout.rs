@@ -320,7 +320,7 @@ pub fn checks() -> String {
     text::sizes_are(sizes) + &text::constants_are(constants)
 }
 
-/// Arena of the lists of all graphs in one direction.
+/// Byte ranges of the lists of all graphs in one direction.
 #[derive(Clone, Debug, Default)]
 struct ListPlaces {
     starts: Range<u64>,
@@ -357,7 +357,7 @@ fn weights(lists: FlatLists<'_>, weighs: bool) -> &[u32] {
     lists.weights.filter(|_| weighs).unwrap_or_default()
 }
 
-/// Arena of all arrays, as ranges of bytes in one allocation.
+/// Byte ranges of all arrays, as ranges of bytes in one allocation.
 #[derive(Debug, Default)]
 pub struct Layout {
     vertex_starts: Range<u64>,
