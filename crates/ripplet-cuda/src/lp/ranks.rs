@@ -6,7 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 use ripplet_gpu::text;
 use ripplet_gpu::{Address, Arena};
-use ripplet_lp::Order;
+use ripplet_lp::Schedule;
 use ripplet_lp::engine::Parts;
 use std::ops::Range;
 
@@ -51,11 +51,8 @@ pub struct Mirrors {
 
 /// Whether most vertices may change in one phase: under `sync`, `async`, and with one phase a
 /// round. Their values are then exchanged through mirrors if they do not fit a message.
-pub fn is_mirrored(order: Order) -> bool {
-    match order {
-        Order::Phased { phases } => phases <= 1,
-        Order::Sync | Order::Async { .. } => true,
-    }
+pub fn is_mirrored(schedule: Schedule) -> bool {
+    schedule.phases() <= 1
 }
 
 /// Vertices per record of an update message if there are mirrors: a message with more changes than
@@ -158,14 +155,14 @@ impl RankPlaces {
         to: &mut Arena,
         share: &Share,
         drafted: u64,
-        order: Order,
+        schedule: Schedule,
         at_once: impl Fn(u64) -> u64,
     ) -> RankPlaces {
         if !share.is_ranked() {
             return RankPlaces::default();
         }
         let values = 1 + drafted;
-        let is_mirrored = is_mirrored(order);
+        let is_mirrored = is_mirrored(schedule);
         let count = |rank: usize| {
             let of = share.parts.of(rank);
             u64::from(of.end - of.start)
