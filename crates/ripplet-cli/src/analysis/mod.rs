@@ -129,13 +129,24 @@ impl Figures {
             _ => 0,
         };
         let numbers = |column: &ColumnData<'_>| matches!(column, ColumnData::F64(_));
-        let Some(ColumnData::F64(values)) = columns.iter().copied().find(numbers) else { return };
-        for &value in values.iter().filter(|value| value.is_finite()) {
+        match (columns.iter().find(|column| numbers(column)), columns) {
+            (Some(ColumnData::F64(values)), _) => {
+                values.iter().for_each(|&value| self.count(value))
+            }
+            (_, [ColumnData::U32(values)]) => {
+                values.iter().for_each(|&value| self.count(value.into()));
+            }
+            _ => return,
+        }
+        self.count = self.count.saturating_sub(own);
+    }
+
+    fn count(&mut self, value: f64) {
+        if value.is_finite() {
             self.largest = self.largest.max(value);
             self.sum += value;
             self.count += 1;
         }
-        self.count = self.count.saturating_sub(own);
     }
 
     fn found(self) -> Found {
