@@ -5,7 +5,6 @@
 use crate::graphs::{Edges, Storage, any_edges, bipartite, cliques, shapes};
 use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Variant};
 use proptest::prelude::*;
-use ripplet::cuda::emulator::EmulatedDevice;
 use ripplet::cuda::lp::Tuning;
 use ripplet::cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet::fraud::detect::{Begin, Detection, Known, Spread, Suspicion, spread};
@@ -15,6 +14,7 @@ use ripplet::gpu::CudaDevice;
 use ripplet::graph::MAX_SHARD_ARCS;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{ColumnValues, Executor, Schedule, Settings, Stop, Ties as TieBreak};
+use ripplet_emulator::EmulatedDevice;
 
 /// A run's options: the attenuation, the phases, and whether the smallest label wins ties.
 type Asked = (f32, u32, bool);
