@@ -1,21 +1,21 @@
-//! The run folder: what a run writes, and from where it goes on after it was killed.
+//! Run folder: the files that a run writes, and the state from which a killed run resumes.
 //!
 //! ```text
 //! RUN/
 //!   manifest.json              version, options, inputs with hashes, counts, windows, timings
 //!   report.html
 //!   windows/
-//!     0000-2024-05-31/         the window that ends at the end of 2024-05-30, UTC; all of it, or nothing
+//!     0000-2024-05-31/         the window that ends at the end of 2024-05-30, UTC; complete, or absent
 //!       window.json            its figures
 //!       clusters, members, edges, transactions, known_bad, ended, entities, active (.parquet)
 //!       graph.npz          arrays for graph neural networks
 //!       report.json            its part of the report
-//!       labels.checkpoint      where labels came, and …
-//!       clusters.txt           … what clusters are called: the last window's alone, from which the next goes on
+//!       labels.checkpoint      labels and strengths, and …
+//!       clusters.txt           … ids of clusters: of the last window alone, from which the run resumes
 //! ```
 //!
-//! A window's folder is written under another name, synced, and renamed, so that it is there whole or not at all.
-//! What was left of it by who was killed is removed by who goes on.
+//! A window's folder is written under a temporary name, synced, and renamed, so that it is either complete or
+//! absent. A resumed run removes what a killed one left.
 
 use crate::TimeRange;
 use crate::detect::Spread;
@@ -33,118 +33,120 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// What a run says about itself.
+/// Contents of `manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The version of ripplet.
+    /// Version of ripplet that wrote the run.
     pub ripplet: String,
-    /// The form of the folder's files: [`FORMAT`].
+    /// Version of the folder's file formats: [`FORMAT`].
     #[serde(default = "first_format")]
     pub format: u32,
-    /// What decides the results, by name.
+    /// Settings that decide the results, by name.
     pub options: BTreeMap<String, String>,
-    /// What was read, in the order in which it was.
+    /// Inputs, in the order in which they were read.
     pub inputs: Vec<Input>,
-    /// What was counted.
+    /// Counters of rows.
     pub counts: Counts,
-    /// The windows that are finished.
+    /// Records of the finished windows.
     pub windows: Vec<WindowRecord>,
-    /// How it stands: `running`, `finished`, or why it ended.
+    /// State of the run: `running`, `finished`, or why it ended.
     pub state: String,
-    /// Transactions behind the end of the last window.
+    /// Number of transactions after the end of the last window.
     pub transactions_behind: u64,
-    /// Entries of the lists that named nobody who was ever seen.
+    /// Number of list entries whose entity was never seen.
     pub unseen: u64,
     /// Kind and id of the first of these.
     #[serde(default)]
     pub unseen_first: Vec<String>,
-    /// Entries of the lists that hold at the end of no window, by their `from` and `until`.
+    /// Number of list entries that are active at the end of no window, by their `from` and `until`.
     #[serde(default)]
     pub unheld: u64,
-    /// Threads it ran on.
+    /// Number of threads.
     pub threads: usize,
-    /// Seconds since it began, or went on.
+    /// Seconds since the run started, or was resumed.
     pub seconds: f64,
 }
 
-/// The form of a run folder's files. A version of ripplet that cannot read what another wrote has another number.
+/// Version of a run folder's file formats; it changes whenever older versions of ripplet cannot read the
+/// files.
 pub const FORMAT: u32 = 1;
 
-/// The form of manifests that do not say it.
+/// Format of manifests without a format number.
 fn first_format() -> u32 {
     1
 }
 
-/// The figures of a window.
+/// Contents of `window.json`: the figures of one window.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WindowRecord {
-    /// Which it is, from 0.
+    /// Number of the window, from 0.
     pub index: u32,
-    /// Its first instant.
+    /// First instant of the window.
     pub from: String,
-    /// The first instant behind it.
+    /// First instant after the window.
     pub until: String,
-    /// Its folder.
+    /// Name of its folder.
     pub folder: String,
-    /// Transactions in it.
+    /// Number of transactions in the window.
     pub transactions: u64,
-    /// Entities that were seen when it ended.
+    /// Number of entities seen when the window ended.
     pub vertices: u32,
     /// Arcs of its graph: two for each pair.
     pub arcs: u64,
-    /// Who was known to be bad when it ended.
+    /// Number of known bad entities when the window ended.
     pub known_bad: u64,
-    /// Entries of the black list that held then and named nobody who was seen so far.
+    /// Number of deny list entries active then whose entity was not seen so far.
     pub known_bad_unseen: u64,
-    /// Who was trusted.
+    /// Number of trusted entities.
     pub trusted: u64,
-    /// The SHA-256 of the lists as they were then.
+    /// SHA-256 of the lists at that time.
     pub lists_sha256: Vec<String>,
-    /// Clusters that were found.
+    /// Number of clusters.
     pub clusters: u64,
-    /// Their members.
+    /// Number of members of clusters.
     pub members: u64,
-    /// Whether the graph was merged from the window before, and not built of its days.
+    /// Whether the graph was merged from the previous window instead of built of all its days.
     pub merged: bool,
-    /// Whether its last day ended because the input did: if the run goes on, it is made again, since there may be more
-    /// transactions of that day, or of its slide.
+    /// Whether its last day ended because the input did. A resumed run builds it again, since there may be
+    /// more transactions of that day or slide.
     #[serde(default)]
     pub cut: bool,
-    /// Whether labels began where they were in the window before.
+    /// Whether labels started from the previous window.
     pub warm: bool,
-    /// Vertices whose lists changed since then; none where it was built.
+    /// Number of vertices whose lists changed since the previous window; `None` if the graph was built anew.
     pub changed: Option<u64>,
-    /// The share of the ties beyond chance that the weight keeps of those that plain counts of transactions have; none
-    /// where edges weigh their counts, where these ties are too few for a cluster, or memory is scarce.
+    /// Share of the significant ties of plain transaction counts that the weight keeps. `None` if weights are
+    /// counts, if these ties are too few for a cluster, or if memory is scarce.
     #[serde(default)]
     pub weight_keeps: Option<f64>,
     /// Rounds of label propagation.
     pub rounds: u32,
-    /// Arcs that were looked at in them.
+    /// Arcs scanned in these rounds.
     pub scanned: u64,
-    /// Whether labels settled.
+    /// Whether labels converged.
     pub converged: bool,
-    /// Seconds, by what they went to.
+    /// Seconds by stage.
     pub seconds: BTreeMap<String, f64>,
-    /// Bytes planned: what is kept of the stream and the windows, and what detection takes beside.
+    /// Planned bytes by purpose: the state of the stream and the windows, and the working memory of
+    /// detection.
     pub bytes_planned: BTreeMap<String, u64>,
-    /// The most memory that the process had so far, where the system tells.
+    /// Peak memory of the process in bytes, if the system reports it.
     pub bytes_peak: Option<u64>,
 }
 
-/// A run folder that cannot be used.
+/// Error of a run folder.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// There is a run in it.
+    /// The folder already has a run.
     #[error("{} has a run in it already: go on with it (--resume), or name another folder", .0.display())]
     Taken(PathBuf),
-    /// There is something else in it.
+    /// The folder has other files.
     #[error("{} is not empty, and no run is in it: name a new folder, or an empty one", .0.display())]
     NotEmpty(PathBuf),
-    /// There is no run in it.
+    /// The folder has no run.
     #[error("{} has no run in it: there is no manifest.json", .0.display())]
     NoRun(PathBuf),
-    /// Another version of ripplet wrote it, in a form that this one does not read.
+    /// Another version of ripplet wrote the folder, in a format that this one does not read.
     #[error(
         "{} is a run folder of ripplet {version}, in another form than ripplet {} reads: run again into a new folder, or \
          use that version",
@@ -165,24 +167,24 @@ pub enum FolderError {
     OtherVersion {
         /// The folder.
         path: PathBuf,
-        /// The version that wrote it.
+        /// Version that wrote the folder.
         there: String,
         /// This version.
         here: String,
     },
-    /// The run in it is another.
+    /// The folder has a run with other options.
     #[error("the run in {} has {name} {there}, and here it is {here}: go on with the same options, or name another folder", path.display())]
     OtherRun {
         /// The folder.
         path: PathBuf,
-        /// What differs.
+        /// Name of the setting that differs.
         name: String,
-        /// As it is there.
+        /// Value in the folder.
         there: String,
-        /// As it is here.
+        /// Value of this run.
         here: String,
     },
-    /// An input is another than it was.
+    /// An input changed since the run read it.
     #[error(
         "{path} was replaced since the run read it: its windows stand on what it was. Begin a new run folder"
     )]
@@ -190,25 +192,25 @@ pub enum FolderError {
         /// The input.
         path: String,
     },
-    /// Inputs are others than they were.
+    /// Inputs differ from those of the run.
     #[error(
         "the run began with {there}, and here {here} comes in its place: go on with the same inputs, in the same order"
     )]
     OtherInput {
-        /// As it was.
+        /// Input that the run read.
         there: String,
-        /// As it is.
+        /// Input in its place.
         here: String,
     },
-    /// The operating system refuses.
+    /// The operating system returned an error.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         source: io::Error,
     },
-    /// A file of the run that is damaged.
+    /// A file of the run is damaged.
     #[error("{}: {why}", path.display())]
     Damaged {
         /// The file.
@@ -216,24 +218,24 @@ pub enum FolderError {
         /// What is wrong.
         why: String,
     },
-    /// A file of the run that cannot be read.
+    /// A file of the run cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A file that cannot be written.
+    /// A file cannot be written.
     #[error("cannot write {0}")]
     Write(#[from] WriteError),
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
-/// A run folder.
+/// Run folder on disk.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    /// What a process that ends removes of a run without a window.
+    /// Paths that a terminating process removes while the run has no window.
     begun: Option<UnfinishedPaths>,
-    /// Folders that were made for it, the outermost first.
+    /// Folders that were created for the run, outermost first.
     made: Vec<PathBuf>,
 }
 
@@ -243,9 +245,9 @@ const REPORT: &str = "report.html";
 const WINDOW: &str = "window.json";
 const LABELS: &str = "labels.checkpoint";
 const CLUSTERS: &str = "clusters.txt";
-/// The table of entities that a window has first.
+/// First table of entities of a window.
 pub(crate) const ENTITIES: &str = "entities.parquet";
-/// The table of who has transactions in a window.
+/// Table of the entities with transactions in a window.
 pub(crate) const ACTIVE: &str = "active.parquet";
 const UNFINISHED: &str = ".part-";
 /// All files of a window.
@@ -266,7 +268,7 @@ const FILES: [&str; 13] = [
 ];
 
 impl WindowRecord {
-    /// Its first and its last day, in words.
+    /// Formats its first and last day.
     pub fn days(&self) -> String {
         match (self.from.parse(), self.until.parse()) {
             (Ok(from), Ok(until)) => TimeRange::new(from, until).to_string(),
@@ -275,12 +277,12 @@ impl WindowRecord {
     }
 }
 
-/// What the next window goes on from.
+/// State from which the next window starts.
 #[derive(Debug)]
-pub struct Kept {
-    /// Where the labels came.
+pub struct ResumeState {
+    /// Labels and strengths.
     pub spread: Spread,
-    /// What clusters are called.
+    /// Ids of clusters.
     pub tracker: Tracker,
 }
 
@@ -290,7 +292,7 @@ impl RunFolder {
     /// A run that ended without a window leaves nothing. Older versions left its manifest: that is no run.
     ///
     /// # Errors
-    /// Where there is another run, or anything else, in it, or the operating system refuses.
+    /// If there is another run, or anything else, in it, or the operating system refuses.
     pub fn check(path: &Path) -> Result<(), FolderError> {
         let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         if folder.manifest_path().exists() {
@@ -307,7 +309,7 @@ impl RunFolder {
     /// Begins a new run's folder with its manifest, which is made where it is not there.
     ///
     /// # Errors
-    /// As [`RunFolder::check`]; the folder is as it was then.
+    /// See [`RunFolder::check`]; the folder is as it was then.
     pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
         RunFolder::check(path)?;
         let mut folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
@@ -338,7 +340,7 @@ impl RunFolder {
     /// Removes a run that has no finished window.
     ///
     /// # Errors
-    /// Where the operating system refuses.
+    /// If the operating system refuses.
     pub fn remove(self) -> Result<(), FolderError> {
         self.remove_all()
     }
@@ -346,12 +348,12 @@ impl RunFolder {
     fn remove_all(&self) -> Result<(), FolderError> {
         self.clear()?;
         match fs::remove_dir(&self.path) {
-            // Another program may have put something there meanwhile.
+            // Another program may have created files there meanwhile.
             Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
                 Err(FolderError::Io { path: self.path.clone(), source: error })
             }
             _ => {
-                // Those above it, as far as nothing else is in them.
+                // Its parents, if they are empty.
                 for folder in self.made.iter().rev() {
                     let _ = fs::remove_dir(folder);
                 }
@@ -360,7 +362,7 @@ impl RunFolder {
         }
     }
 
-    /// Removes what a run left that ended by itself without a window.
+    /// Removes the files of a run that ended in an error without a window.
     fn clear(&self) -> Result<(), FolderError> {
         self.tidy()?;
         let gone = |path: PathBuf, removed: io::Result<()>| match removed {
@@ -369,22 +371,22 @@ impl RunFolder {
             }
             _ => Ok(()),
         };
-        // The manifest last: who is killed before finds the same.
+        // The manifest last: if the process is killed before, the next call finds the same state.
         let (report, windows) = (self.report(), self.path.join(WINDOWS));
         gone(report.clone(), fs::remove_file(&report))?;
         gone(windows.clone(), fs::remove_dir(&windows))?;
         gone(self.manifest_path(), fs::remove_file(self.manifest_path()))
     }
 
-    /// Where the report is.
+    /// Returns the path of the report.
     pub fn report(&self) -> PathBuf {
         self.path.join(REPORT)
     }
 
-    /// The folder of a run that is to go on, or to be looked at.
+    /// The folder of a run that is to go on, or to be examined.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is none.
     pub fn open(path: &Path) -> Result<RunFolder, FolderError> {
         let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         match folder.manifest_path().exists() {
@@ -393,13 +395,13 @@ impl RunFolder {
         }
     }
 
-    /// Checks that the folder is of the form that this version reads, as far as its manifest says.
+    /// Checks that this version reads the folder's format, according to its manifest.
     fn check_format(&self) -> Result<(), FolderError> {
         let manifest: Value = read_json(&self.manifest_path())?;
         let format = manifest.get("format").map_or(Some(1), Value::as_u64);
         let version = manifest.get("ripplet").and_then(Value::as_str);
         let is_own = version == Some(env!("CARGO_PKG_VERSION"));
-        // Before forms had numbers, a manifest lacked what later ones have.
+        // Manifests without a format number lack fields of later ones.
         let is_read = is_own || serde_json::from_value::<Manifest>(manifest.clone()).is_ok();
         match version {
             Some(version) if format != Some(u64::from(FORMAT)) || !is_read => {
@@ -412,7 +414,7 @@ impl RunFolder {
         }
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -424,7 +426,7 @@ impl RunFolder {
     /// The manifest.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn manifest(&self) -> Result<Manifest, FolderError> {
         read_json(&self.manifest_path())
     }
@@ -432,7 +434,7 @@ impl RunFolder {
     /// Writes the manifest, whole or not at all.
     ///
     /// # Errors
-    /// Where the operating system refuses.
+    /// If the operating system refuses.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), FolderError> {
         write_json(&self.manifest_path(), manifest)
     }
@@ -440,7 +442,7 @@ impl RunFolder {
     /// The finished windows, in their order.
     ///
     /// # Errors
-    /// Where they cannot be read, or one is missing between others.
+    /// If they cannot be read, or one is missing between others.
     pub fn finished(&self) -> Result<Vec<WindowRecord>, FolderError> {
         let windows = self.path.join(WINDOWS);
         let failed = |source| FolderError::Io { path: windows.clone(), source };
@@ -463,11 +465,11 @@ impl RunFolder {
     /// Removes what was left of windows that were not finished.
     ///
     /// # Errors
-    /// Where the operating system refuses.
+    /// If the operating system refuses.
     pub fn tidy(&self) -> Result<(), FolderError> {
         let windows = self.path.join(WINDOWS);
         let failed = |source| FolderError::Io { path: windows.clone(), source };
-        // Who was killed while it was cleared has none.
+        // A folder whose cleanup was interrupted has none.
         let entries =
             if windows.exists() { Some(fs::read_dir(&windows).map_err(failed)?) } else { None };
         for entry in entries.into_iter().flatten() {
@@ -477,18 +479,18 @@ impl RunFolder {
             }
         }
         for left in ripplet_io::write::left_in(&self.path).map_err(failed)? {
-            // It may be gone by now.
+            // Another process may have removed it.
             let _ = fs::remove_file(left);
         }
         Ok(())
     }
 
-    /// The folder of a finished window.
+    /// Returns the folder of a finished window.
     pub fn window(&self, record: &WindowRecord) -> PathBuf {
         self.path.join(WINDOWS).join(&record.folder)
     }
 
-    /// The folder of a window while it is written.
+    /// Returns the temporary folder of a window that is being written.
     fn unfinished(&self, record: &WindowRecord) -> PathBuf {
         self.path.join(WINDOWS).join(format!("{UNFINISHED}{}", record.folder))
     }
@@ -497,11 +499,11 @@ impl RunFolder {
     /// kept for the next, is on the disk.
     ///
     /// # Errors
-    /// Where `write` fails, or the operating system refuses; the window is not there then.
+    /// If `write` fails, or the operating system refuses; the window is not there then.
     pub fn write_window<E: From<FolderError>>(
         &mut self,
         record: &WindowRecord,
-        kept: &Kept,
+        kept: &ResumeState,
         write: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<(), E> {
         let windows = self.path.join(WINDOWS);
@@ -521,7 +523,7 @@ impl RunFolder {
         write_json(&unfinished.join(WINDOW), record)?;
         sync(&unfinished).map_err(at(&unfinished))?;
         std::mem::forget(begun);
-        // From now on there is a window, which a process that ends leaves.
+        // The run now has a window: a terminating process keeps the folder.
         self.begun = None;
         drop(listed);
         if let Err(source) = fs::rename(&unfinished, &finished) {
@@ -535,11 +537,11 @@ impl RunFolder {
     /// Removes a window, to make it again.
     ///
     /// # Errors
-    /// Where the operating system refuses.
+    /// If the operating system refuses.
     pub fn remove_window(&self, record: &WindowRecord) -> Result<(), FolderError> {
         let (path, gone) = (self.window(record), self.unfinished(record));
         let failed = |source| FolderError::Io { path: path.clone(), source };
-        // Who is killed in between finds what is not finished.
+        // If the process is killed in between, an unfinished window remains, which `tidy` removes.
         fs::rename(&path, &gone).map_err(failed)?;
         fs::remove_dir_all(&gone).map_err(failed)
     }
@@ -547,15 +549,15 @@ impl RunFolder {
     /// What the window after this one goes on from.
     ///
     /// # Errors
-    /// Where it cannot be read.
-    pub fn kept(&self, record: &WindowRecord) -> Result<Kept, FolderError> {
-        Kept::read(&self.window(record))
+    /// If it cannot be read.
+    pub fn kept(&self, record: &WindowRecord) -> Result<ResumeState, FolderError> {
+        ResumeState::read(&self.window(record))
     }
 
     /// Removes what was kept for the window after this one, which is finished too.
     ///
     /// # Errors
-    /// Where the operating system refuses.
+    /// If the operating system refuses.
     pub fn forget(&self, record: &WindowRecord) -> Result<(), FolderError> {
         for name in [LABELS, CLUSTERS] {
             let path = self.window(record).join(name);
@@ -579,8 +581,8 @@ impl Drop for RunFolder {
     }
 }
 
-/// The folder of a window that is being written; dropping it removes the folder, also if a table's writer panics
-/// because memory is refused.
+/// Temporary folder of a window. Dropping it removes the folder, also if a table's writer panics because
+/// memory allocation fails.
 struct BegunWindow<'p>(&'p Path);
 
 impl Drop for BegunWindow<'_> {
@@ -591,25 +593,25 @@ impl Drop for BegunWindow<'_> {
 
 /// Removes the folder of a window that cannot be finished.
 fn remove_unfinished(folder: &Path) {
-    // What made the window unfinished is the error worth telling, not this one.
+    // The first error is the one to report, not that of the cleanup.
     let _ = fs::remove_dir_all(folder);
 }
 
-/// Whether a folder has nothing in it.
+/// Whether a folder is empty.
 fn is_empty(path: &Path) -> Result<bool, FolderError> {
     let mut entries =
         fs::read_dir(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
     Ok(entries.next().is_none())
 }
 
-/// Folders that were made, the outermost first; a process that ends removes them.
+/// Folders that were created, outermost first; a terminating process removes them.
 struct Made {
     folders: Vec<PathBuf>,
     _listed: UnfinishedPaths,
 }
 
 impl Made {
-    /// A folder and those that it is in, as far as they are not there, the outermost first.
+    /// Returns the missing folders on a path, outermost first.
     fn missing(path: &Path) -> Vec<PathBuf> {
         let folders = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
         let mut missing: Vec<PathBuf> =
@@ -618,13 +620,13 @@ impl Made {
         missing
     }
 
-    /// Makes a folder, and those that it is in.
+    /// Creates a folder with its parents.
     fn folders(path: &Path) -> io::Result<Made> {
         let folders = Made::missing(path);
         let made = Made { _listed: UnfinishedPaths::list(folders.clone())?, folders };
         for folder in &made.folders {
             if let Err(error) = fs::create_dir(folder) {
-                // Those behind it are not there.
+                // The ones after it were not created.
                 made.remove();
                 return Err(error);
             }
@@ -632,7 +634,7 @@ impl Made {
         Ok(made)
     }
 
-    /// Removes them again, as far as nobody put anything there.
+    /// Removes the created folders, if they are empty.
     fn remove(&self) {
         for folder in self.folders.iter().rev() {
             let _ = fs::remove_dir(folder);
@@ -640,14 +642,14 @@ impl Made {
     }
 }
 
-/// Makes what was renamed in a folder survive a power cut, where the system offers that.
+/// Syncs a folder, so that a rename in it survives a power failure, if the system supports that.
 fn sync(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-impl Kept {
+impl ResumeState {
     fn write(&self, folder: &Path) -> Result<(), FolderError> {
-        let Kept { spread, tracker } = self;
+        let ResumeState { spread, tracker } = self;
         let strengths: Vec<u32> = spread.strengths.iter().map(|value| value.to_bits()).collect();
         let state = checkpoint::State {
             run: "ripplet fraud",
@@ -661,7 +663,7 @@ impl Kept {
         Ok(())
     }
 
-    fn read(folder: &Path) -> Result<Kept, FolderError> {
+    fn read(folder: &Path) -> Result<ResumeState, FolderError> {
         let path = folder.join(LABELS);
         let state = checkpoint::open(&path)?;
         let damaged = |why: &str| FolderError::Damaged { path: path.clone(), why: why.into() };
@@ -680,12 +682,12 @@ impl Kept {
         let tracker = text
             .parse()
             .map_err(|error: BadTracker| FolderError::Damaged { path, why: error.to_string() })?;
-        Ok(Kept { spread, tracker })
+        Ok(ResumeState { spread, tracker })
     }
 }
 
 impl Manifest {
-    /// What differs in another run's options, first of all.
+    /// Returns the first difference to another run's options.
     pub fn difference(&self, options: &BTreeMap<String, String>) -> Option<[String; 3]> {
         let names = self.options.keys().chain(options.keys());
         let value = |of: &BTreeMap<String, String>, name: &str| {
@@ -699,7 +701,7 @@ impl Manifest {
     /// Checks that inputs are those that were read before, as far as both go.
     ///
     /// # Errors
-    /// Where one was replaced, or another comes in its place.
+    /// If one was replaced, or another comes in its place.
     pub fn check_inputs(&self, inputs: &[Input]) -> Result<(), FolderError> {
         for (there, here) in self.inputs.iter().zip(inputs) {
             if there.path != here.path {
@@ -714,7 +716,7 @@ impl Manifest {
     }
 }
 
-/// Writes JSON for people and programs, whole or not at all.
+/// Writes indented JSON atomically.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
     whole_file(path, |out| {
         serde_json::to_writer_pretty(&mut *out, value)?;
@@ -723,10 +725,10 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Fold
     Ok(())
 }
 
-/// Bytes that a text of a run's folder has at most: clusters of a hundred million members.
+/// Size limit of a text file in a run folder in bytes: clusters of a hundred million members.
 const LARGEST_STATE: u64 = 1 << 30;
 
-/// Reads JSON.
+/// Reads a JSON file.
 pub(crate) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, FolderError> {
     let text = read_small(path, LARGEST_STATE, "what a run kept")?;
     serde_json::from_slice(&text)

@@ -1,22 +1,23 @@
-//! A run: windows of a feed, what is found in each, and a folder of it all.
+//! Fraud run: detects suspicious clusters in each window of a feed, and writes them to a run folder.
 //!
-//! Windows come in their order; of each, who is known is looked up, clusters are detected, scored, and followed from the
-//! window before, and all is written before the next begins. A run that was killed goes on behind its last finished
-//! window: the inputs are read again, and checked to be those that they were, but the windows before are passed over.
-//! What it then writes is what it would have written.
+//! Windows are processed in order. For each window: look up the known bad entities, detect clusters, score
+//! them, match them to those of the previous window, and write all results before the next window begins. A
+//! run that was killed resumes after its last finished window. It reads the inputs again and checks that they
+//! are unchanged, but skips the finished windows. Its results equal those of an uninterrupted run.
 //!
-//! Labels begin where they were in the window before, unless [`RunOptions::exact`]; each window's record says which.
+//! Labels start from those of the previous window (warm start), unless [`RunOptions::exact`]. Each window's
+//! record says which.
 
 use crate::chance::Chance;
 use crate::counts::say;
-use crate::detect::{self, Begin, DetectError, Detected, Detection, Known};
+use crate::detect::{self, DetectError, Detected, Detection, Known, WarmStart};
 use crate::entities::EntityError;
 use crate::entities::KindId;
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError, FeedOptions};
 use crate::folder::{
-    ACTIVE, ENTITIES, FORMAT, FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json,
-    write_json,
+    ACTIVE, ENTITIES, FORMAT, FolderError, Manifest, ResumeState, RunFolder, WindowRecord,
+    read_json, write_json,
 };
 use crate::output::{
     DaysLedger, GnnScope, WindowFindings, write_active, write_clusters, write_edges, write_ended,
@@ -26,7 +27,7 @@ use crate::report::{
     PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowReport, write_report,
 };
 use crate::scores;
-use crate::seeds::{self, Holding, ListError, Listed};
+use crate::seeds::{self, ActiveEntries, ListEntry, ListError};
 use crate::source::SourceError;
 use crate::source::reader::{Input, ReaderError, Sources};
 use crate::stream::Counts;
@@ -41,69 +42,71 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use thiserror::Error;
 
-/// What a run is made of.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Where windows come from.
+    /// Sources, mapping and shape of the windows.
     pub feed: FeedOptions,
-    /// The table of who is known to be bad; without one, clusters are found without seeds.
+    /// Table of known bad entities; without one, clusters are found without seeds.
     pub known_bad: Option<PathBuf>,
-    /// The table of who is trusted.
+    /// Table of trusted entities.
     pub trusted: Option<PathBuf>,
-    /// How clusters are detected.
+    /// Options of detection.
     pub detection: Detection,
-    /// Whether labels begin anew in each window.
+    /// Whether labels start anew in each window (no warm start).
     pub exact: bool,
-    /// Bytes that all may take.
+    /// Memory limit in bytes.
     pub memory: Option<u64>,
-    /// Whether arrays for graph neural networks are written, and of whom.
+    /// Which arrays for graph neural networks are written, if any.
     pub arrays: Option<GnnScope>,
-    /// A cluster without a known bad member whose [`chance`](crate::chance) is higher is noise: from 0 to 1.
+    /// Threshold of [`chance`](crate::chance), from 0 to 1: a cluster without a known bad member whose chance
+    /// is higher is noise.
     pub noise: f64,
-    /// How much of each window the report keeps.
+    /// Limits on what the report keeps of each window.
     pub report: ReportLimits,
-    /// What else decides the results, and is written down: the mapping's text, above all.
+    /// Further settings that decide the results, by name; the manifest records them. Above all: the text of
+    /// the mapping.
     pub described: BTreeMap<String, String>,
 }
 
-/// Who watches a run.
+/// Callbacks of a run.
 pub trait RunObserver: Observer {
-    /// Called when an input begins.
+    /// Called when an input is opened.
     fn on_input(&mut self, _input: &Input) {}
 
-    /// Called with which columns of a list were read, if that is not plain.
+    /// Called with a note on a list: which columns were read, if that is not obvious.
     fn on_list(&mut self, _note: &str) {}
 
-    /// Called when a window is written.
+    /// Called after a window is written.
     fn on_window(&mut self, _record: &WindowRecord) {}
 }
 
-/// A run that ended early; what was finished stays.
+/// Error of a run; finished windows stay.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// No windows.
+    /// The feed failed.
     #[error(transparent)]
     Feed(#[from] FeedError),
-    /// Nothing detected.
+    /// Detection failed.
     #[error(transparent)]
     Detect(#[from] DetectError),
-    /// A list that cannot be read.
+    /// A list cannot be read.
     #[error(transparent)]
     List(#[from] ListError),
-    /// Nothing kept.
+    /// The run folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Somebody is known to be bad, and trusted.
+    /// An entity is on both lists.
     #[error(
         "the {kind} `{id}` is known to be bad and trusted at the same time: take it off one list"
     )]
     Both {
         /// The kind of entity.
         kind: String,
-        /// Its id.
+        /// Id of the entity.
         id: String,
     },
-    /// It would need more memory than it may have.
+    /// The memory limit would be exceeded.
     #[error(
         "the window of {range} needs {} MiB ({what}), and {} MiB are allowed: choose a shorter window, or allow more",
         needed >> 20, allowed >> 20
@@ -111,31 +114,31 @@ pub enum RunError {
     Memory {
         /// The window.
         range: TimeRange,
-        /// What it needs.
+        /// Bytes that are needed.
         needed: u64,
-        /// For what.
+        /// What needs the memory.
         what: String,
-        /// What is allowed.
+        /// Bytes that are allowed.
         allowed: u64,
     },
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// Clusters around the known bad alone, and nobody is known.
+    /// The options ask for clusters of known bad entities alone, and there is no list of these.
     #[error("clusters around the known bad alone need a list of them, and there is none")]
-    NobodyKnown,
-    /// The threshold of noise is no probability.
+    NoKnownBad,
+    /// The noise threshold is no probability.
     #[error("the chance above which a cluster is noise is from 0 to 1, not {0}")]
     Noise(f64),
-    /// Nothing written.
+    /// A file cannot be written.
     #[error("cannot write {0}")]
     Write(#[from] WriteError),
-    /// There was nothing to make a window of.
+    /// The input has no transactions.
     #[error("there are no transactions in the input: of {} rows{}", .0.rows, none_taken(.0))]
     NoTransactions(Box<Counts>),
 }
 
-/// Why no row was taken, after how many there were.
+/// Returns why no row was taken, by number of rows.
 fn none_taken(counts: &Counts) -> String {
     let faults = counts.faults.iter().map(|(fault, rows)| (*rows, &**fault));
     let others = [
@@ -148,7 +151,7 @@ fn none_taken(counts: &Counts) -> String {
 }
 
 impl RunError {
-    /// Whether somebody wanted it to end.
+    /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(
             self,
@@ -157,7 +160,7 @@ impl RunError {
         )
     }
 
-    /// Whether memory was refused, here or by a limit.
+    /// Whether memory allocation failed or the memory limit was reached.
     pub fn is_out_of_memory(&self) -> bool {
         let in_io = |error: &WriteError| error.source.kind() == std::io::ErrorKind::OutOfMemory;
         let in_source = |error: &SourceError| matches!(error, SourceError::Read(error) if error.is_out_of_memory());
@@ -187,7 +190,7 @@ impl RunError {
     }
 }
 
-/// The lists, read once more where they changed.
+/// Deny list and allow list of a run, re-read when they change.
 #[derive(Debug)]
 pub struct Lists {
     bad: Option<List>,
@@ -202,26 +205,26 @@ struct List {
     read: seeds::List,
 }
 
-/// Entries of the lists that a note names of those that name nobody who was seen.
+/// Number of entries without a seen entity that a note names.
 const NAMED: usize = 10;
 
-/// How a run without known bad is described.
+/// Description of a run without a list of known bad.
 const NO_LIST: &str = "no list";
 
-/// Who of the lists holds at a window's end.
+/// Entries of both lists that are active at a window's end.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
-    /// Known to be bad.
-    pub bad: Holding,
-    /// Trusted.
-    pub trusted: Holding,
+pub struct ActiveLists {
+    /// Known bad entities.
+    pub bad: ActiveEntries,
+    /// Trusted entities.
+    pub trusted: ActiveEntries,
 }
 
 impl Lists {
-    /// Reads both; entries that name no kind are of the kind `default`.
+    /// Reads both lists; entries without a kind are of the kind `default`.
     ///
     /// # Errors
-    /// Where one cannot be read.
+    /// If a list cannot be read.
     pub fn read(
         bad: Option<&Path>,
         trusted: Option<&Path>,
@@ -237,7 +240,7 @@ impl Lists {
         Ok(Lists { bad, trusted, default })
     }
 
-    /// Reads those again that changed.
+    /// Re-reads the lists that changed.
     fn refresh(&mut self, entities: &Entities) -> Result<(), RunError> {
         for list in [self.bad.as_mut(), self.trusted.as_mut()].into_iter().flatten() {
             let sha256 = seeds::fingerprint(&list.path)?;
@@ -253,7 +256,8 @@ impl Lists {
         [self.bad.as_ref(), self.trusted.as_ref()].into_iter().flatten()
     }
 
-    /// Sentences about the lists: which columns were read if that is not plain, and entries that cannot have an effect.
+    /// Iterates over notes on the lists: which columns were read if that is not obvious, and entries without
+    /// effect.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.all().flat_map(|list| &list.read.notes).map(String::as_str)
     }
@@ -262,27 +266,27 @@ impl Lists {
         self.all().map(|list| list.sha256.clone()).collect()
     }
 
-    /// The black list.
+    /// Returns the deny list.
     pub fn known_bad(&self) -> KnownBad {
         KnownBad { entries: self.bad.iter().flat_map(|list| list.read.entries.clone()).collect() }
     }
 
-    /// The white list.
+    /// Returns the allow list.
     pub fn trusted(&self) -> Trusted {
         Trusted {
             entries: self.trusted.iter().flat_map(|list| list.read.entries.clone()).collect(),
         }
     }
 
-    /// Who of them holds when a window ends, and is among its vertices.
+    /// Returns the entries that are active when a window ends, restricted to its vertices.
     ///
     /// # Errors
-    /// Where somebody is on both.
-    pub fn held(&self, entities: &Entities, window: &Window) -> Result<Held, RunError> {
+    /// If an entity is on both lists.
+    pub fn held(&self, entities: &Entities, window: &Window) -> Result<ActiveLists, RunError> {
         let at = Timestamp(window.range.until.0.saturating_sub(1));
         let vertices = window.graph.vertices();
-        // Reading may be ahead of the window's end.
-        let seen = |mut holding: Holding| {
+        // The reader may be ahead of the window's end.
+        let seen = |mut holding: ActiveEntries| {
             let end = holding.vertices.partition_point(|&vertex| vertex < vertices);
             let later = holding.vertices.split_off(end);
             let name = |v| (entities.kind_of(v), entities.id_of(v).to_owned());
@@ -301,39 +305,40 @@ impl Lists {
                 kind: entities.kind_name_of(v).into(),
                 id: entities.id_of(v).into(),
             }),
-            None => Ok(Held { bad, trusted }),
+            None => Ok(ActiveLists { bad, trusted }),
         }
     }
 
-    /// Returns how many entries hold at the end of none of these windows, beside those that never hold.
-    fn held_nowhere(&self, windows: &[WindowRecord]) -> u64 {
+    /// Returns the number of entries that are active at the end of none of these windows, without those that
+    /// are never active.
+    fn never_active(&self, windows: &[WindowRecord]) -> u64 {
         let until = windows.iter().filter_map(|window| window.until.parse::<Timestamp>().ok());
-        // They ascend.
+        // Windows ascend.
         let ends: Vec<Timestamp> =
             until.map(|until| Timestamp(until.0.saturating_sub(1))).collect();
-        let holds = |entry: &&Listed| {
+        let holds = |entry: &&ListEntry| {
             let first = entry.from.map_or(0, |from| ends.partition_point(|&end| end < from));
-            ends.get(first).is_some_and(|&end| entry.holds_at(end))
+            ends.get(first).is_some_and(|&end| entry.is_active_at(end))
         };
         let entries = self.all().flat_map(|list| &list.read.entries);
         entries.filter(|entry| !entry.is_void() && !holds(entry)).count() as u64
     }
 
-    /// Returns how many entries name nobody who was ever seen, and kind and id of the first of these.
+    /// Returns the number of entries whose entity was never seen, and kind and id of the first of them.
     pub fn never_seen(&self, entities: &Entities) -> (u64, Vec<String>) {
         let entries = self.all().flat_map(|list| &list.read.entries);
         let mut unseen = entries.filter(|entry| entities.find(entry.kind, &entry.id).is_none());
-        let name = |entry: &Listed| format!("{} {}", entities.kind_name(entry.kind), entry.id);
+        let name = |entry: &ListEntry| format!("{} {}", entities.kind_name(entry.kind), entry.id);
         let first: Vec<String> = unseen.by_ref().take(NAMED).map(name).collect();
         (first.len() as u64 + unseen.count() as u64, first)
     }
 }
 
-/// Runs into a new folder, or goes on with the run in it.
+/// Runs detection into a new folder, or resumes the run in it.
 ///
 /// # Errors
-/// Where something is wrong with the inputs, the lists, the folder, or the machine. Finished windows stay, and the
-/// manifest says why the run ended.
+/// If the inputs, the lists, the folder or the machine fail. Finished windows stay, and the manifest records
+/// why the run ended.
 pub fn run(
     executor: &dyn Executor,
     options: &RunOptions,
@@ -346,7 +351,7 @@ pub fn run(
         return Err(RunError::Noise(options.noise));
     }
     if options.known_bad.is_none() && !options.detection.unseeded {
-        return Err(RunError::NobodyKnown);
+        return Err(RunError::NoKnownBad);
     }
     let described = options.described();
     let (mut before, mut finished) = (None, Vec::new());
@@ -367,12 +372,12 @@ pub fn run(
     } else {
         RunFolder::check(path)?;
     }
-    // The input may have more by now: such windows are made again. Late rows leave several days open, and so several of
-    // them.
+    // The input may have grown since: windows that were cut are built again. Late rows leave several days
+    // open, and so several windows.
     let whole = finished.iter().position(|record| record.cut).unwrap_or(finished.len());
     let cut = finished.split_off(whole);
     if let Some(folder) = &folder {
-        // Who was killed when a window was there had not yet forgotten what was kept of the one before.
+        // A killed process may have left the resume state of the window before its last one.
         finished.iter().rev().skip(1).try_for_each(|record| folder.forget(record))?;
     }
     let manifest = Manifest {
@@ -400,7 +405,7 @@ pub fn run(
 }
 
 impl RunOptions {
-    /// What decides the results, by name.
+    /// Returns the settings that decide the results, by name.
     fn described(&self) -> BTreeMap<String, String> {
         let mut all = self.described.clone();
         let mut say = |name: &str, value: String| {
@@ -434,23 +439,23 @@ struct Running<'a> {
     executor: &'a dyn Executor,
     options: &'a RunOptions,
     path: &'a Path,
-    /// The folder, once there is a window to put into it.
+    /// Run folder; `None` until there is a window to write.
     folder: Option<RunFolder>,
-    /// The run as it was, where it goes on.
+    /// Manifest of the run that is resumed.
     before: Option<Manifest>,
-    /// The last windows of then whose last day ended because the input did.
+    /// Last windows of the resumed run whose last day ended because the input did.
     cut: Vec<WindowRecord>,
     manifest: Manifest,
     start: Instant,
 }
 
 impl Running<'_> {
-    /// Writes how the run ended; where there is no window, nothing is left of it.
+    /// Records how the run ended; a run without a window leaves no files.
     fn finish(mut self, end: Result<(), RunError>) -> Result<Manifest, RunError> {
         self.manifest.windows.append(&mut self.cut);
         let Some(folder) = self.folder else { return end.map(|()| self.manifest) };
         if self.manifest.windows.is_empty() && end.is_err() {
-            // What ended the run is to be told, not that something is left of it.
+            // The error of the run matters, not that of the cleanup.
             let _ = folder.remove();
             return end.map(|()| self.manifest);
         }
@@ -461,7 +466,7 @@ impl Running<'_> {
         };
         let told = folder.write_manifest(&self.manifest).map_err(RunError::from);
         let told = told.and_then(|()| write_page(&folder));
-        // On a full disk, the report fails as the window did: what ended the run is to be told.
+        // On a full disk the report fails as the window did: the first error is the cause.
         end.and(told).map(|_| self.manifest)
     }
 
@@ -476,7 +481,7 @@ impl Running<'_> {
         let done = self.manifest.windows.len() as u32;
         let mut kept = match (self.manifest.windows.last(), &self.folder) {
             (Some(last), Some(folder)) => folder.kept(last)?,
-            _ => Kept { spread: Default::default(), tracker: Tracker::new() },
+            _ => ResumeState { spread: Default::default(), tracker: Tracker::new() },
         };
         let mut index = 0;
         loop {
@@ -489,7 +494,7 @@ impl Running<'_> {
             (self.manifest.unseen, self.manifest.unseen_first) = lists.never_seen(feed.entities());
             self.manifest.transactions_behind = feed.behind();
             if advance == Advance::Over {
-                self.manifest.unheld = lists.held_nowhere(&self.manifest.windows);
+                self.manifest.unheld = lists.never_active(&self.manifest.windows);
                 let counts = &self.manifest.counts;
                 return if index == 0 {
                     Err(RunError::NoTransactions(counts.clone().into()))
@@ -500,7 +505,7 @@ impl Running<'_> {
             if index + 1 < done {
                 feed.pass();
             } else if index + 1 == done {
-                // The next is merged from it, as it would have been.
+                // The next window is merged from this one, as in an uninterrupted run.
                 feed.slide()?;
             } else {
                 lists.refresh(feed.entities())?;
@@ -537,7 +542,7 @@ impl Running<'_> {
         }
     }
 
-    /// Those that are read by now, and behind them those that were before and will come again.
+    /// Returns the inputs read so far, followed by those of the resumed run that are yet to be read.
     fn inputs(&self, feed: &Feed) -> Vec<Input> {
         let mut inputs = feed.inputs().to_vec();
         if let Some(before) = &self.before {
@@ -546,15 +551,15 @@ impl Running<'_> {
         inputs
     }
 
-    /// Makes, looks through and writes the window that ends now; what the next goes on from.
+    /// Builds, analyses and writes the window that ends now, and returns the state for the next window.
     fn window(
         &mut self,
         feed: &mut Feed,
         lists: &Lists,
-        kept: Kept,
+        kept: ResumeState,
         read: f64,
         observer: &mut dyn RunObserver,
-    ) -> Result<Kept, RunError> {
+    ) -> Result<ResumeState, RunError> {
         let mut seconds = BTreeMap::from([("read".to_owned(), read)]);
         observer.on_stage("sliding the window");
         let start = Instant::now();
@@ -568,9 +573,9 @@ impl Running<'_> {
         let held = lists.held(entities, window)?;
         let known = Known { bad: &held.bad.vertices, trusted: &held.trusted.vertices };
         let start = Instant::now();
-        let Kept { spread: last, mut tracker } = kept;
+        let ResumeState { spread: last, mut tracker } = kept;
         let warm = !self.options.exact && !last.labels.is_empty();
-        let begin = warm.then_some(Begin { before: &last, changed: &changed });
+        let begin = warm.then_some(WarmStart { before: &last, changed: &changed });
         let (detection, until) = (&self.options.detection, window.range.until);
         let detected =
             detect::detect(self.executor, &window.graph, known, detection, begin, observer)?;
@@ -634,18 +639,19 @@ impl Running<'_> {
                 write_page(folder)?;
             }
         }
-        Ok(Kept { spread: detected.spread, tracker: record.1 })
+        Ok(ResumeState { spread: detected.spread, tracker: record.1 })
     }
 
-    /// How much of the signal of plain counts the weight keeps: see [`WindowRecord::weight_keeps`].
+    /// Returns the share of the signal of plain counts that the weight keeps: see
+    /// [`WindowRecord::weight_keeps`].
     fn weight_keeps(
         &self,
         feed: &Feed,
         detected: &Detected,
-        held: &Held,
+        held: &ActiveLists,
         planned: &BTreeMap<String, u64>,
     ) -> Result<Option<f64>, RunError> {
-        // A copy of the graph, and as much again for its ties.
+        // Needs a copy of the graph, and as much again for its ties.
         let graph = feed.window().map_or(0, |window| window.graph.bytes());
         let needed = planned.values().sum::<u64>() + 4 * graph;
         if self.options.memory.is_some_and(|allowed| allowed < needed) {
@@ -654,12 +660,12 @@ impl Running<'_> {
         let Some(counted) = feed.counted()? else { return Ok(None) };
         let rule = self.options.detection.ties;
         let ties = Ties::of(&counted, rule, &held.trusted.vertices).map_err(DetectError::from)?;
-        // Fewer ties join no cluster, and a share of them says nothing.
+        // Fewer ties make no cluster, and their share has no meaning.
         let fewest = u64::from(self.options.detection.min_size).saturating_sub(1);
         Ok(if ties.kept() < fewest { None } else { ties.share_kept_by(&detected.ties) })
     }
 
-    /// What is kept, and what detection takes beside; an error where that is more than is allowed.
+    /// Returns the bytes of the feed's state and of detection; an error if they exceed the limit.
     fn plan(&self, feed: &Feed, window: &Window) -> Result<BTreeMap<String, u64>, RunError> {
         let plan = detect::plan(self.executor, &window.graph, &self.options.detection);
         let planned = BTreeMap::from([
@@ -686,7 +692,7 @@ impl Running<'_> {
         let start = Instant::now();
         let days = found.feed.days().map(|(_, run)| run);
         let ledger = DaysLedger::new(days, found.feed.decimals());
-        let kept = Kept { spread: found.detected.spread.clone(), tracker };
+        let kept = ResumeState { spread: found.detected.spread.clone(), tracker };
         let in_window = WindowFindings {
             window: found.window,
             entities: found.entities,
@@ -706,7 +712,7 @@ impl Running<'_> {
         };
         let folder = self.folder.insert(folder);
         let seen_before = self.manifest.windows.last().map_or(0, |before| before.vertices);
-        // The newest first: if the process is killed, none is missing between others.
+        // Newest first: if the process is killed, no window is missing between others.
         while let Some(cut) = self.cut.pop() {
             folder.remove_window(&cut)?;
         }
@@ -724,7 +730,7 @@ impl Running<'_> {
             }
             Ok(write_json(&folder.join("report.json"), &report)?)
         })?;
-        // A window that is cut is made again where there is more: what it goes on from stays.
+        // A cut window is built again if there is more input: keep the state that it starts from.
         if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {
             folder.forget(last)?;
         }
@@ -732,21 +738,21 @@ impl Running<'_> {
     }
 }
 
-/// What was found in a window.
+/// Results of one window.
 struct Found<'a> {
     window: &'a Window,
     entities: &'a Entities,
-    held: &'a Held,
+    held: &'a ActiveLists,
     lists: &'a Lists,
     detected: &'a Detected,
     findings: &'a Findings,
     feed: &'a Feed,
 }
 
-/// Writes `report.html` of all finished windows.
+/// Writes `report.html` for all finished windows.
 ///
 /// # Errors
-/// Where a window's part cannot be read, or the page cannot be written.
+/// If a window's part cannot be read, or the page cannot be written.
 pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
     let manifest = folder.manifest()?;
     let windows = folder.finished()?;
@@ -773,10 +779,10 @@ pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
     Ok(path)
 }
 
-/// A weight that keeps less of the ties that counts find takes most of the signal.
+/// Share of the counts' significant ties below which a weight loses most of the signal.
 const ENOUGH_KEPT: f64 = 0.5;
 
-/// What a reader of the results should know.
+/// Returns notes on a run for a reader of its results.
 pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let mut notes = manifest.counts.notes();
     if manifest.unseen > 0 {
@@ -828,7 +834,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     notes
 }
 
-/// Says that the weight takes most of the signal, of the window in which it takes most.
+/// Returns a note if the weight loses most of the signal, with the window in which it loses most.
 fn weight_note(windows: &[WindowRecord]) -> Option<String> {
     let each = windows.iter().filter_map(|window| Some((window.weight_keeps?, window)));
     let few: Vec<_> = each.filter(|(keeps, _)| *keeps < ENOUGH_KEPT).collect();
@@ -845,7 +851,7 @@ fn weight_note(windows: &[WindowRecord]) -> Option<String> {
     ))
 }
 
-/// The most memory that this process had, where the system tells.
+/// Returns the peak memory of this process in bytes, if the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,24 +1,28 @@
-//! Transactions as they come, to days as they end: event time, late rows, faults, and entities' numbers.
+//! Stream of transactions, cut into days by event time: late rows, faulty rows, and vertex numbers of
+//! entities.
 //!
-//! A day ends when a transaction comes that is later than its end by the bound `late`; until then, transactions of it
-//! are welcome in any order. One that comes for a day that has ended is an error that names its row, or is counted and
-//! left out, as asked. Days between two that have transactions, and have none, end too, as empty runs.
+//! A day ends when a transaction arrives that is later than the day's end by the bound `late`. Until then,
+//! transactions of the day may arrive in any order. A transaction for a day that has ended is an error that
+//! names its row, or is counted and left out if asked. Days without transactions between two others end too,
+//! as empty days.
 //!
-//! What comes out depends on the rows and their order, not on how they were cut into batches and files, and not on
-//! threads: entities are looked up in parallel, and those that are new are numbered row by row.
+//! The result depends on the rows and their order alone, not on batches, files or threads: entities are
+//! looked up in parallel, and new ones are numbered row by row.
 //!
-//! Memory: 24 bytes for each pair of a row of the days that have not ended, 32 if a row has several pairs.
+//! Memory: 24 bytes for each pair of a row of the open days, 32 if a row has several pairs.
 
 use crate::amount::Amount;
 pub use crate::counts::Counts;
-use crate::days::{Deal, Linked, MOST_AMOUNT, Run, RunError};
+use crate::days::{ColumnPairEdges, DayAdjacency, DayError, MOST_AMOUNT, Transfer};
 use crate::entities::{EntityError, KindId};
 use crate::mapping::{End, Mapping};
-use crate::neighbours::{Far, Judged, Neighbours, Patience, Spot, Undecided};
 use crate::source::decode::is_empty;
 use crate::source::{Batch, FaultKind};
 use crate::sums::Sums;
-use crate::weights::{BadWeight, Weighing};
+use crate::time_outliers::{
+    Classified, Lookahead, RowLocation, TimeFilter, TimeOutlier, Undecided,
+};
+use crate::weights::{BadWeight, WeightFunction};
 use crate::{Entities, Span, Timestamp};
 use arrow_array::{Array, StringArray};
 use rayon::prelude::*;
@@ -29,54 +33,54 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// How a stream is taken.
+/// Options of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taking {
-    /// The length of a day.
+pub struct StreamOptions {
+    /// Length of a day.
     pub unit: Span,
-    /// How much later than a transaction one of before may come; none, where time must not go back to a day before.
+    /// Largest delay of a transaction behind a later one; `None` if time must not go back to an earlier day.
     pub late: Option<Span>,
-    /// Whether rows with faults are counted and left out, and not an error.
+    /// Whether faulty rows are counted and left out instead of an error.
     pub skip_bad_rows: bool,
-    /// Whether rows that come too late are.
+    /// Whether late rows are counted and left out instead of an error.
     pub skip_late_rows: bool,
-    /// By how much a row's time may differ from those of the rows around it.
+    /// Largest difference between a row's time and those of the rows around it.
     pub longest_gap: Span,
-    /// Whether the input grows, so that few rows may wait for others.
+    /// Whether the input grows, so that only few rows may be pending.
     pub is_followed: bool,
 }
 
-/// By how much a row's time may differ from those of the rows around it, where nothing is said: less than the year by
-/// which a typing error is off, more than the pause of a season.
+/// Default of [`StreamOptions::longest_gap`]: less than the year by which a typing error is off, more than a
+/// seasonal pause.
 pub const LONGEST_PAUSE: Span = Span::days_of(180);
 
-/// A day that ended.
+/// Day that ended.
 #[derive(Debug)]
-pub struct Ended {
-    /// Which: the day that begins so many units after 1970.
+pub struct FinishedDay {
+    /// Number of the day, in units since 1970.
     pub unit: i64,
-    /// Its transactions.
-    pub run: Run,
-    /// How many entities there were when it ended.
+    /// Aggregated transactions of the day.
+    pub run: DayAdjacency,
+    /// Number of entities when the day ended.
     pub vertices: u32,
-    /// Whether it ended with the stream, and not by a row of a later day: with more rows, it may have more.
+    /// Whether the day ended because the stream did. With more rows it may get more transactions.
     pub is_open: bool,
 }
 
-/// Rows that cannot be taken.
+/// Error of a row.
 #[derive(Debug, Error)]
 pub enum StreamError {
-    /// A row has a fault.
+    /// A faulty row.
     #[error("{origin}{place}: {fault} (such rows can be left out and counted)")]
     Row {
         /// The file or query.
         origin: String,
-        /// Where in it.
+        /// Position in it.
         place: Place,
         /// What is wrong.
         fault: Box<FaultKind>,
     },
-    /// Time goes back beyond the bound.
+    /// A row later than the bound allows.
     #[error(
         "{origin}{place}: the transaction of {time} comes after one of {latest} ({beside}), when its day had ended: \
          either time may be wrong; allow for later rows, sort the input by time, or have such rows left out and counted"
@@ -84,37 +88,37 @@ pub enum StreamError {
     Late {
         /// The file or query.
         origin: String,
-        /// Where in it.
+        /// Position in it.
         place: Place,
-        /// When the transaction was.
+        /// Time of the transaction.
         time: Timestamp,
-        /// When the latest before it was.
+        /// Latest time before it.
         latest: Timestamp,
-        /// Where that is.
+        /// Position of the row with the latest time.
         beside: String,
     },
-    /// So many rows are far from those before them that neither side can be told to be the wrong one.
+    /// So long a sequence of rows is far from the rows before it that either side may be wrong.
     #[error(
         "{at}: from here on, {rows} rows in a row are more than {gap} {side} those before them: {time} here, {around} in \
          {beside}. Either this is a pause, or the times on one side are wrong"
     )]
     Pause {
-        /// The file or query, and where in it the first of them is.
+        /// Position of the first of these rows.
         at: String,
-        /// The time of the first.
+        /// Time of the first of these rows.
         time: Timestamp,
-        /// How many they are so far.
+        /// Number of these rows so far.
         rows: usize,
         /// `after` or `before`.
         side: &'static str,
-        /// The time of a row before them.
+        /// Time of a row before them.
         around: Timestamp,
-        /// Where that row is.
+        /// Position of that row.
         beside: String,
-        /// The longest gap that is allowed.
+        /// Largest gap that is allowed.
         gap: Span,
     },
-    /// Time goes ahead by very much.
+    /// Time jumps ahead by more than [`LONGEST_GAP`] days.
     #[error(
         "{origin}{place}: the transaction of {time}, and those behind it, come {days} days (of {unit}) after the last \
          before it ({latest}, {beside}): this looks like a wrong time or unit"
@@ -122,99 +126,99 @@ pub enum StreamError {
     Jump {
         /// The file or query.
         origin: String,
-        /// Where in it.
+        /// Position in it.
         place: Place,
-        /// When the transaction was.
+        /// Time of the transaction.
         time: Timestamp,
-        /// When the last before it was.
+        /// Latest time before it.
         latest: Timestamp,
-        /// Where that is.
+        /// Position of the row with the latest time.
         beside: String,
-        /// How many days lie between.
+        /// Number of days between them.
         days: i64,
-        /// Their length.
+        /// Length of a day.
         unit: Span,
     },
-    /// An entity cannot be taken in.
+    /// An entity cannot be added.
     #[error(transparent)]
     Entity(#[from] EntityError),
-    /// A day cannot be made a run.
+    /// A day cannot be built.
     #[error(transparent)]
-    Run(#[from] RunError),
-    /// Memory was refused.
+    Day(#[from] DayError),
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
-/// Days without a transaction that may lie between two that have some.
+/// Largest number of days without a transaction between two that have some.
 pub const LONGEST_GAP: i64 = 10_000;
 
-/// No vertex, yet or at all.
+/// Marks an entity without a vertex.
 const NONE: VertexId = VertexId::MAX;
 
-/// A stream of transactions.
+/// Stream of transactions, cut into days.
 #[derive(Debug)]
 pub struct Stream {
-    taking: Taking,
+    options: StreamOptions,
     kinds: Vec<KindId>,
-    /// Which columns of ids make pairs.
+    /// Pairs of id columns that make edges.
     pairs: Vec<(usize, usize)>,
     has_amounts: bool,
     entities: Entities,
-    /// Days that have not ended, with what was taken of them.
+    /// Days that have not ended, with their transactions so far.
     open: BTreeMap<i64, Open>,
-    latest: Option<(Timestamp, Spot)>,
-    /// The names of the files, or of the query, so far.
+    latest: Option<(Timestamp, RowLocation)>,
+    /// Names of the files, or of the query, so far.
     inputs: Vec<String>,
-    neighbours: Neighbours<Held>,
+    time_outliers: TimeFilter<PendingRow>,
     limit: Limit,
     time_column: String,
-    /// The vertices of the row that is taken, column by column.
+    /// Vertices of the current row, column by column.
     vertices: Vec<VertexId>,
     /// Days before this one have ended.
     ended: i64,
-    /// The day that ends next; none before the first did.
+    /// Day that ends next; `None` before the first one ended.
     next: Option<i64>,
     counts: Counts,
 }
 
 #[derive(Debug, Default)]
 struct Open {
-    deals: Vec<Deal>,
+    transfers: Vec<Transfer>,
     sums: Sums,
     transactions: u64,
-    /// Deals of each pair of columns.
+    /// Number of edges of each pair of columns.
     links: Vec<u64>,
-    /// The ends of these, if there are several pairs.
+    /// Ends of these edges, if there are several pairs.
     columns: Vec<Vec<(VertexId, VertexId)>>,
 }
 
-/// The day that rows are put into, and those that ended meanwhile.
+/// Day that receives the current rows, and days that ended meanwhile.
 #[derive(Debug, Default)]
 struct Current {
     day: Option<i64>,
     open: Open,
-    ended: Vec<Ended>,
+    ended: Vec<FinishedDay>,
 }
 
-/// What of a row is not an id.
+/// Fields of a row that are not ids.
 #[derive(Clone, Copy)]
 struct Row {
     time: Timestamp,
     amount: u64,
-    spot: Spot,
+    location: RowLocation,
 }
 
-/// The ids of a row, by column.
+/// Ids of a row, by column.
 trait Ids {
-    /// The vertex, if it was looked up and is there.
+    /// Returns the vertex, if the entity was looked up and found.
     fn known(&self, column: usize) -> Option<VertexId>;
 
-    /// The id, if there is one.
+    /// Returns the id, if the column has one.
     fn id(&self, column: usize) -> Option<&str>;
 }
 
-/// A row of a batch, whose ids were looked up.
+/// Row of a batch whose ids were looked up.
 struct OfBatch<'a> {
     batch: &'a Batch,
     known: &'a [Vec<VertexId>],
@@ -232,7 +236,7 @@ impl Ids for OfBatch<'_> {
     }
 }
 
-impl Ids for Held {
+impl Ids for PendingRow {
     fn known(&self, _: usize) -> Option<VertexId> {
         None
     }
@@ -242,35 +246,35 @@ impl Ids for Held {
     }
 }
 
-/// A row that waits for a verdict on its time.
+/// Row that is pending until its time is classified.
 #[derive(Debug)]
-struct Held {
+struct PendingRow {
     ids: Vec<Option<String>>,
     amount: u64,
 }
 
-impl Held {
-    fn of(batch: &Batch, row: usize) -> Held {
+impl PendingRow {
+    fn of(batch: &Batch, row: usize) -> PendingRow {
         let id = |ids: &StringArray| (!is_empty(ids, row)).then(|| ids.value(row).to_owned());
-        Held {
+        PendingRow {
             ids: batch.ids.iter().map(id).collect(),
             amount: batch.amounts.get(row).copied().unwrap_or(0),
         }
     }
 }
 
-/// The amounts that a single transaction may have: an edge must be able to weigh it.
+/// Limit on a single transaction's amount: the weight of an edge must hold it.
 #[derive(Debug)]
 struct Limit {
-    weighing: Arc<Weighing>,
+    weighing: Arc<WeightFunction>,
     column: String,
     decimals: u32,
-    /// The largest amount that is known to fit.
+    /// Largest amount that is known to fit.
     fits: u64,
 }
 
 impl Limit {
-    fn new(mapping: &Mapping, weighing: Arc<Weighing>) -> Limit {
+    fn new(mapping: &Mapping, weighing: Arc<WeightFunction>) -> Limit {
         let amount = mapping.amount.as_ref();
         Limit {
             weighing,
@@ -285,7 +289,7 @@ impl Limit {
         if amount <= self.fits { None } else { self.look(amount) }
     }
 
-    /// Of rows, few have more than all before.
+    /// Slow path: rare, as few rows exceed all before.
     fn look(&mut self, amount: u64) -> Option<FaultKind> {
         let unit = 10f64.powi(-(self.decimals as i32));
         let why = match self.weighing.stored(1, amount, unit, 0.0) {
@@ -302,16 +306,14 @@ impl Limit {
 }
 
 impl Stream {
-    /// A stream of which nothing came yet.
-    ///
-    /// `weighing` tells which amounts an edge cannot weigh.
+    /// Creates an empty stream. `weighing` decides which amounts a weight can hold.
     ///
     /// # Errors
-    /// Where the mapping has too many kinds.
+    /// If the mapping has too many kinds.
     pub fn new(
         mapping: &Mapping,
-        weighing: Arc<Weighing>,
-        taking: Taking,
+        weighing: Arc<WeightFunction>,
+        options: StreamOptions,
     ) -> Result<Stream, EntityError> {
         let mut entities = Entities::new();
         let also = mapping.also.iter().map(|linked| &linked.entity);
@@ -324,7 +326,7 @@ impl Stream {
             pairs.extend(linked.to.iter().map(|to| (end(to), place + 2)));
         }
         Ok(Stream {
-            taking,
+            options,
             vertices: vec![NONE; kinds.len()],
             kinds,
             pairs,
@@ -333,9 +335,9 @@ impl Stream {
             open: BTreeMap::new(),
             latest: None,
             inputs: Vec::new(),
-            neighbours: Neighbours::new(
-                taking.late.map_or(taking.longest_gap, |late| late.max(taking.longest_gap)),
-                if taking.is_followed { Patience::FOLLOWED } else { Patience::WHOLE },
+            time_outliers: TimeFilter::new(
+                options.late.map_or(options.longest_gap, |late| late.max(options.longest_gap)),
+                if options.is_followed { Lookahead::FOLLOWED } else { Lookahead::WHOLE },
             ),
             limit: Limit::new(mapping, weighing),
             time_column: mapping.time.column.clone(),
@@ -345,37 +347,37 @@ impl Stream {
         })
     }
 
-    /// Who was seen so far.
+    /// Returns the entities seen so far.
     pub fn entities(&self) -> &Entities {
         &self.entities
     }
 
-    /// What was counted so far.
+    /// Returns the counts of rows so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// The latest time that was seen.
+    /// Returns the latest time seen so far.
     pub fn latest(&self) -> Option<Timestamp> {
         self.latest.map(|(time, _)| time)
     }
 
-    /// Bytes that entities and open days occupy.
+    /// Size of the entities and the open days in bytes.
     pub fn bytes(&self) -> u64 {
         let of_columns = |open: &Open| open.columns.iter().map(Vec::capacity).sum::<usize>();
         let bytes = |open: &Open| {
-            let arrays = size_of::<Deal>() * open.deals.capacity() + 8 * of_columns(open);
+            let arrays = size_of::<Transfer>() * open.transfers.capacity() + 8 * of_columns(open);
             arrays as u64 + open.sums.bytes()
         };
         self.entities.bytes() + self.open.values().map(bytes).sum::<u64>()
     }
 
-    /// Takes some transactions; the days that end with them.
+    /// Adds a batch of transactions, and returns the days that end with it.
     ///
     /// # Errors
-    /// The first row that cannot be taken. Those before it were taken, but the days that they ended are lost: a
-    /// stream is not to be used after an error.
-    pub fn push(&mut self, batch: &Batch, origin: &str) -> Result<Vec<Ended>, StreamError> {
+    /// The first row that cannot be added. Rows before it were added, but the days that they ended are lost:
+    /// do not use a stream after an error.
+    pub fn push(&mut self, batch: &Batch, origin: &str) -> Result<Vec<FinishedDay>, StreamError> {
         let known = self.look_up(batch)?;
         let mut faults = batch.faults.iter().peekable();
         let mut others = batch.others.iter().peekable();
@@ -393,51 +395,55 @@ impl Stream {
                 self.counts.other_kinds += 1;
                 continue;
             }
-            let spot = Spot { input, place: batch.places.of(row) };
+            let location = RowLocation { input, place: batch.places.of(row) };
             if let Some(fault) = fault {
-                self.skip_fault(&fault.kind, spot)?;
+                self.skip_fault(&fault.kind, location)?;
                 continue;
             }
             let amount = batch.amounts.get(row).copied().unwrap_or(0);
             if let Some(fault) = self.limit.check(amount) {
-                self.skip_fault(&fault, spot)?;
+                self.skip_fault(&fault, location)?;
                 continue;
             }
-            if !self.neighbours.is_near(time, spot) {
-                let judged = self.neighbours.judge(time, spot, Held::of(batch, row));
-                let judged = judged.map_err(|undecided| self.pause(undecided))?;
-                self.settle(judged, &mut current)?;
+            if !self.time_outliers.is_near(time, location) {
+                let classified =
+                    self.time_outliers.classify(time, location, PendingRow::of(batch, row));
+                let classified = classified.map_err(|undecided| self.pause(undecided))?;
+                self.settle(classified, &mut current)?;
                 continue;
             }
             let ids = OfBatch { batch, known: &known, row };
-            self.take(Row { time, amount, spot }, &ids, &mut current)?;
+            self.take(Row { time, amount, location }, &ids, &mut current)?;
         }
         self.put_back(&mut current);
         Ok(current.ended)
     }
 
-    /// Takes rows that waited for a verdict.
+    /// Adds rows whose time was classified.
     fn settle(
         &mut self,
-        judged: Vec<Judged<Held>>,
+        classified: Vec<Classified<PendingRow>>,
         current: &mut Current,
     ) -> Result<(), StreamError> {
-        for Judged { time, spot, row, far } in judged {
-            if let Some(Far { side, around, beside }) = far {
-                let (column, gap) = (self.time_column.clone(), self.neighbours.gap());
+        for Classified { time, location, row, far } in classified {
+            if let Some(TimeOutlier { side, around, beside }) = far {
+                let (column, gap) = (self.time_column.clone(), self.time_outliers.gap());
                 let beside = self.named(beside);
-                self.skip_fault(&FaultKind::Far { column, time, side, around, beside, gap }, spot)?;
+                self.skip_fault(
+                    &FaultKind::TimeOutlier { column, time, side, around, beside, gap },
+                    location,
+                )?;
                 continue;
             }
-            self.take(Row { time, amount: row.amount, spot }, &row, current)?;
+            self.take(Row { time, amount: row.amount, location }, &row, current)?;
         }
         Ok(())
     }
 
-    /// Takes a row, if its day has not ended and its amount does not exceed what a day may have.
+    /// Adds a row, if its day has not ended and the day's sums can hold its amount.
     fn take(&mut self, row: Row, ids: &impl Ids, current: &mut Current) -> Result<(), StreamError> {
         let Row { time, amount, .. } = row;
-        let unit = time.unit(self.taking.unit);
+        let unit = time.unit(self.options.unit);
         if !self.is_in_time(row, unit)? || !self.is_within_sums(row, unit, ids, current)? {
             return Ok(());
         }
@@ -453,7 +459,7 @@ impl Stream {
             };
         }
         self.open_day(unit, current);
-        let Open { deals, sums, links, columns, .. } = &mut current.open;
+        let Open { transfers, sums, links, columns, .. } = &mut current.open;
         links.resize(self.pairs.len(), 0);
         if self.pairs.len() > 1 {
             columns.resize(self.pairs.len(), Vec::new());
@@ -462,7 +468,7 @@ impl Stream {
             let (source, target) = (self.vertices[source], self.vertices[target]);
             if source != NONE && target != NONE {
                 links[place] += u64::from(source != target);
-                memory::push(deals, Deal { source, target, time, amount })?;
+                memory::push(transfers, Transfer { source, target, time, amount })?;
                 sums.add((source, target), amount)?;
                 if let Some(ends) = columns.get_mut(place) {
                     memory::push(ends, (source, target))?;
@@ -484,7 +490,7 @@ impl Stream {
         }
     }
 
-    /// Whether the sums of the row's pairs in its day are within bounds also with it.
+    /// Whether the sums of the row's pairs in its day stay within bounds.
     fn is_within_sums(
         &mut self,
         row: Row,
@@ -505,20 +511,20 @@ impl Stream {
             let find = |id| self.entities.find(self.kinds[column], id);
             ids.known(column).or_else(|| ids.id(column).and_then(find))
         };
-        // Who was never seen has no sum: two of those exceed nothing, as no single amount does.
+        // An entity without a vertex has no sum, and a single amount does not exceed the bound.
         let pairs = self.pairs.iter().filter_map(|&(a, b)| Some((vertices(a)?, vertices(b)?)));
         let pairs: Vec<(VertexId, VertexId)> = pairs.collect();
-        let Open { deals, sums, .. } = &mut current.open;
-        match sums.first_exceeded(deals, &pairs, row.amount)? {
+        let Open { transfers, sums, .. } = &mut current.open;
+        match sums.first_exceeded(transfers, &pairs, row.amount)? {
             None => Ok(true),
             Some(ends) => {
                 let fault = self.sum_too_large(ends, unit, row.amount);
-                self.skip_fault(&fault, row.spot).map(|()| false)
+                self.skip_fault(&fault, row.location).map(|()| false)
             }
         }
     }
 
-    /// The fault of a row with which the amounts of a pair sum up to too much.
+    /// Returns the fault of a row whose amount exceeds the bound on a pair's sum.
     fn sum_too_large(&self, (a, b): (VertexId, VertexId), unit: i64, amount: u64) -> FaultKind {
         let name = |v| format!("{} {}", self.entities.kind_name_of(v), self.entities.id_of(v));
         let decimals = self.limit.decimals;
@@ -526,48 +532,47 @@ impl Stream {
             column: self.limit.column.clone(),
             text: Amount { units: amount, decimals }.to_string(),
             ends: format!("{} and {}", name(a), name(b)),
-            day: Timestamp(unit.saturating_mul(self.taking.unit.micros())),
-            unit: self.taking.unit,
+            day: Timestamp(unit.saturating_mul(self.options.unit.micros())),
+            unit: self.options.unit,
             most: Amount { units: MOST_AMOUNT, decimals }.to_string(),
         }
     }
 
-    /// A place as messages name it.
-    fn named(&self, spot: Spot) -> String {
-        format!("{}{}", self.origin(spot), spot.place)
+    /// Formats a position for a message.
+    fn named(&self, location: RowLocation) -> String {
+        format!("{}{}", self.origin(location), location.place)
     }
 
-    fn origin(&self, spot: Spot) -> String {
-        self.inputs.get(spot.input as usize).cloned().unwrap_or_default()
+    fn origin(&self, location: RowLocation) -> String {
+        self.inputs.get(location.input as usize).cloned().unwrap_or_default()
     }
 
-    /// The error of rows that nothing decides on.
-    fn pause(&self, Undecided { time, spot, rows, far }: Undecided) -> StreamError {
-        let Far { side, around, beside } = far;
+    /// Returns the error of an undecided sequence of rows.
+    fn pause(&self, Undecided { time, location, rows, far }: Undecided) -> StreamError {
+        let TimeOutlier { side, around, beside } = far;
         StreamError::Pause {
-            at: self.named(spot),
+            at: self.named(location),
             time,
             rows,
             side,
             around,
             beside: self.named(beside),
-            gap: self.neighbours.gap(),
+            gap: self.time_outliers.gap(),
         }
     }
 
-    /// Counts a row with a fault, where such rows are left out.
-    fn skip_fault(&mut self, fault: &FaultKind, spot: Spot) -> Result<(), StreamError> {
-        if !self.taking.skip_bad_rows {
-            // The first row that is wrong is the one to tell of, also where it waits for a verdict. What is undecided
-            // may be right.
-            if let Ok(judged) = self.neighbours.finish() {
-                self.settle(judged, &mut Current::default())?;
+    /// Counts a faulty row if such rows are left out, and fails otherwise.
+    fn skip_fault(&mut self, fault: &FaultKind, location: RowLocation) -> Result<(), StreamError> {
+        if !self.options.skip_bad_rows {
+            // The first wrong row is the one to report, also if it is pending. Undecided rows may be right.
+            if let Ok(classified) = self.time_outliers.finish() {
+                self.settle(classified, &mut Current::default())?;
             }
-            let (origin, place) = (self.origin(spot), spot.place);
+            let (origin, place) = (self.origin(location), location.place);
             return Err(StreamError::Row { origin, place, fault: Box::new(fault.clone()) });
         }
         *self.counts.faults.entry(fault.name().into()).or_default() += 1;
-        let place = self.named(spot);
+        let place = self.named(location);
         self.counts.name(|| format!("{place}: {fault}"));
         Ok(())
     }
@@ -577,61 +582,62 @@ impl Stream {
         if unit >= self.ended {
             return Ok(true);
         }
-        let Row { time, spot, .. } = row;
-        let (latest, beside) = self.latest.unwrap_or((time, spot));
+        let Row { time, location, .. } = row;
+        let (latest, beside) = self.latest.unwrap_or((time, location));
         let beside = self.named(beside);
-        if !self.taking.skip_late_rows {
-            let (origin, place) = (self.origin(spot), spot.place);
+        if !self.options.skip_late_rows {
+            let (origin, place) = (self.origin(location), location.place);
             return Err(StreamError::Late { origin, place, time, latest, beside });
         }
         self.counts.late += 1;
-        let place = self.named(spot);
+        let place = self.named(location);
         self.counts.name(|| {
             format!("{place}: {time} comes after {latest} ({beside}), when its day had ended")
         });
         Ok(false)
     }
 
-    /// Notes a row's time; before which day all end with it, if any does.
+    /// Records a row's time, and returns the day before which all days end, if any ends.
     fn end_with(&mut self, row: Row, unit: i64) -> Result<Option<i64>, StreamError> {
-        let Row { time, spot, .. } = row;
+        let Row { time, location, .. } = row;
         let before = self.latest;
-        let unit_before = before.map_or(unit, |(latest, _)| latest.unit(self.taking.unit));
+        let unit_before = before.map_or(unit, |(latest, _)| latest.unit(self.options.unit));
         if before.is_some_and(|(latest, _)| time <= latest) {
             self.counts.out_of_order += u64::from(unit < unit_before);
             return Ok(None);
         }
-        self.latest = Some((time, spot));
+        self.latest = Some((time, location));
         let days = unit.saturating_sub(unit_before);
         if days > LONGEST_GAP {
-            let (latest, beside) = before.unwrap_or((time, spot));
-            let (origin, place, beside) = (self.origin(spot), spot.place, self.named(beside));
-            let unit = self.taking.unit;
+            let (latest, beside) = before.unwrap_or((time, location));
+            let (origin, place, beside) =
+                (self.origin(location), location.place, self.named(beside));
+            let unit = self.options.unit;
             return Err(StreamError::Jump { origin, place, time, latest, beside, days, unit });
         }
-        let safe = self.taking.late.map_or(time, |late| time.minus(late));
-        let safe = safe.unit(self.taking.unit);
+        let safe = self.options.late.map_or(time, |late| time.minus(late));
+        let safe = safe.unit(self.options.unit);
         Ok((safe > self.ended).then_some(safe))
     }
 
-    /// Judges the rows that wait, as no more will come; the days that end with them.
+    /// Classifies the pending rows at the end of the input, and returns the days that end with them.
     ///
     /// # Errors
-    /// If a row cannot be taken.
-    pub fn judge_rest(&mut self) -> Result<Vec<Ended>, StreamError> {
+    /// If a row cannot be added.
+    pub fn classify_rest(&mut self) -> Result<Vec<FinishedDay>, StreamError> {
         let mut current = Current::default();
-        let judged = self.neighbours.finish().map_err(|undecided| self.pause(undecided))?;
-        self.settle(judged, &mut current)?;
+        let classified = self.time_outliers.finish().map_err(|undecided| self.pause(undecided))?;
+        self.settle(classified, &mut current)?;
         self.put_back(&mut current);
         Ok(current.ended)
     }
 
-    /// The end of the stream: all days end.
+    /// Ends the stream: all days end.
     ///
     /// # Errors
-    /// Where a day cannot be made a run.
-    pub fn finish(&mut self) -> Result<Vec<Ended>, StreamError> {
-        let mut ended = self.judge_rest()?;
+    /// If a day cannot be built.
+    pub fn finish(&mut self) -> Result<Vec<FinishedDay>, StreamError> {
+        let mut ended = self.classify_rest()?;
         if let Some(last) = self.open.keys().next_back().copied() {
             let whole = ended.len();
             self.end_until(last + 1, &mut ended)?;
@@ -640,7 +646,7 @@ impl Stream {
         Ok(ended)
     }
 
-    /// The vertices of a batch's ids, column by column, where they were seen before.
+    /// Looks up the vertices of a batch's ids in parallel, column by column.
     fn look_up(&self, batch: &Batch) -> Result<Vec<Vec<VertexId>>, OutOfMemory> {
         const ROWS: usize = 1 << 12;
         let of_column = |(ids, &kind): (&StringArray, &KindId)| {
@@ -664,26 +670,26 @@ impl Stream {
         }
     }
 
-    /// Ends the days before this one.
-    fn end_until(&mut self, until: i64, ended: &mut Vec<Ended>) -> Result<(), StreamError> {
+    /// Ends all days before `until`.
+    fn end_until(&mut self, until: i64, ended: &mut Vec<FinishedDay>) -> Result<(), StreamError> {
         self.ended = until;
         let first = self.open.keys().next().copied();
         let Some(mut unit) = self.next.or(first) else { return Ok(()) };
         while unit < until {
-            let Open { deals, transactions, links, columns, .. } =
+            let Open { transfers, transactions, links, columns, .. } =
                 self.open.remove(&unit).unwrap_or_default();
-            let mut run = Run::of(deals, transactions, self.has_amounts)?;
+            let mut run = DayAdjacency::of(transfers, transactions, self.has_amounts)?;
             for (&(a, b), links) in self.pairs.iter().zip(links) {
                 *run.links.entry((self.kinds[a], self.kinds[b])).or_default() += links;
             }
             let of_columns = self.pairs.iter().zip(columns);
             run.columns = of_columns
-                .map(|(&(a, b), ends)| Linked::of((self.kinds[a], self.kinds[b]), ends))
+                .map(|(&(a, b), ends)| ColumnPairEdges::of((self.kinds[a], self.kinds[b]), ends))
                 .collect();
-            ended.push(Ended { unit, run, vertices: self.entities.len(), is_open: false });
+            ended.push(FinishedDay { unit, run, vertices: self.entities.len(), is_open: false });
             unit += 1;
         }
-        // Nothing has begun where nothing has ended.
+        // Before the first day with transactions, no day ends.
         if self.next.is_some() || first.is_some_and(|first| first < until) {
             self.next = Some(unit);
         }

@@ -158,7 +158,7 @@ impl GraphBuilder {
     /// The result does not depend on the order of the rows or on the number of threads.
     ///
     /// # Errors
-    /// If one vertex has more arcs than a shard can hold, if memory is refused, or if a weight
+    /// If one vertex has more arcs than a shard can hold, if memory allocation fails, or if a weight
     /// would change by more than [`WeightLoss::LIMIT`] and the ledger does not allow it.
     pub fn build(&self, edges: EdgeTable) -> Result<Graph, BuildError> {
         let mut edges = edges;

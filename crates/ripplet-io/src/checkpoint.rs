@@ -59,23 +59,23 @@ pub struct State<'a> {
 
 /// A run between two rounds, as it was written; the arrays lie in the mapped file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
-    /// As [`State::run`].
+pub struct SavedState {
+    /// See [`State::run`].
     pub run: String,
-    /// As [`State::rounds`].
+    /// See [`State::rounds`].
     pub rounds: Buffer<u64>,
-    /// As [`State::labels`].
+    /// See [`State::labels`].
     pub labels: Buffer<u32>,
-    /// As [`State::active`].
+    /// See [`State::active`].
     pub active: Buffer<u64>,
-    /// As [`State::columns`].
+    /// See [`State::columns`].
     pub columns: Vec<Buffer<u32>>,
 }
 
 /// Writes a checkpoint, whole or not at all.
 ///
 /// # Errors
-/// Where the operating system refuses; what was at `path` before is then there as it was.
+/// If the operating system refuses; what was at `path` before is then there as it was.
 pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
     let State { run, rounds, labels, active, columns } = *state;
     let lengths: Vec<u64> = columns.iter().map(|values| values.len() as u64).collect();
@@ -102,8 +102,8 @@ pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
 /// Cost: one pass for the checksums, on rayon's current pool.
 ///
 /// # Errors
-/// Where the file cannot be read, is no checkpoint of this version, or is damaged in any byte.
-pub fn open(path: &Path) -> Result<Kept, ReadError> {
+/// If the file cannot be read, is no checkpoint of this version, or is damaged in any byte.
+pub fn open(path: &Path) -> Result<SavedState, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)
 }
@@ -111,8 +111,8 @@ pub fn open(path: &Path) -> Result<Kept, ReadError> {
 /// Reads a checkpoint that lies in `owner`'s bytes; `path` is for errors.
 ///
 /// # Errors
-/// As [`open`].
-pub fn from_bytes(owner: Owner, path: &Path) -> Result<Kept, ReadError> {
+/// See [`open`].
+pub fn from_bytes(owner: Owner, path: &Path) -> Result<SavedState, ReadError> {
     let footer = |[_, rest @ ..]: [u64; 6]| (rest == [0; 5]).then_some(((), 1));
     let Index { parts, .. } = FORMAT.index((*owner).as_ref(), path, footer)?;
     let begin = parts[0].start;
@@ -130,7 +130,7 @@ pub fn from_bytes(owner: Owner, path: &Path) -> Result<Kept, ReadError> {
 fn sections(
     part: &mut Part<'_>,
     [run, rounds, labels, active, columns]: [u64; 5],
-) -> Result<Option<Kept>, memory::OutOfMemory> {
+) -> Result<Option<SavedState>, memory::OutOfMemory> {
     let mut first = || {
         let run: Buffer<u8> = part.section(run)?;
         let (rounds, labels) = (part.section(rounds)?, part.section(labels)?);
@@ -144,14 +144,14 @@ fn sections(
         let Some(values) = part.section(length) else { return Ok(None) };
         columns.push(values);
     }
-    Ok(Some(Kept { run, rounds, labels, active, columns }))
+    Ok(Some(SavedState { run, rounds, labels, active, columns }))
 }
 
 /// Removes what processes left in a folder that were killed while they wrote a checkpoint there. Who is
 /// writing one there at this moment fails.
 ///
 /// # Errors
-/// Where the folder cannot be listed; a file that cannot be read or removed is left.
+/// If the folder cannot be listed; a file that cannot be read or removed is left.
 pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for path in left_in(folder)? {
         let mut begin = Vec::new();

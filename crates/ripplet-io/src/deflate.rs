@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// there. What `make` had in hand is dropped.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 pub(crate) fn set_up<T>(make: impl FnOnce() -> T) -> io::Result<T> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }

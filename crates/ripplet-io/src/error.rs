@@ -43,7 +43,7 @@ pub enum ReadErrorKind {
     /// The content is not what the format asks for; the sentence says what was expected.
     #[error("{0}")]
     Content(String),
-    /// Memory was refused, here or by a limit that the process was given.
+    /// Memory allocation failed, here or by a limit that the process was given.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
     /// No format that is read has this extension.
@@ -65,7 +65,7 @@ fn shown<'p>(path: &'p Path, standard: &'p str) -> Display<'p> {
 pub struct WriteError {
     /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// Reason.
     pub source: io::Error,
 }
 
@@ -122,7 +122,7 @@ impl From<InternError> for ReadErrorKind {
 }
 
 impl ReadError {
-    /// Whether memory was refused: the file may be right.
+    /// Whether memory allocation failed: the file may be right.
     pub fn is_out_of_memory(&self) -> bool {
         match &self.kind {
             ReadErrorKind::OutOfMemory(_) => true,

@@ -12,7 +12,7 @@
 //!
 //! Memory: beside the ends, at most 6 bytes an edge for the bitmap, or 16 a distinct id for the
 //! sorted ids. The rewritten columns take 8 bytes an edge while the ends as read are given back
-//! block by block. Where memory is refused, that is an error.
+//! block by block. Where memory allocation fails, that is an error.
 //!
 //! Determinism: ranks are the order of the ids, so nothing depends on threads or on hash values.
 

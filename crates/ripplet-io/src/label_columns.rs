@@ -52,7 +52,7 @@ pub struct LabelSummary {
     pub names: Option<[String; 2]>,
     /// The columns of ids and of labels, from 0.
     pub columns: [usize; 2],
-    /// The number of columns that were passed over.
+    /// The number of columns that were skipped.
     pub ignored: usize,
     /// The number of rows whose label is empty: their vertices have none from them.
     pub without_label: u64,

@@ -51,7 +51,7 @@ pub fn parse_labels(
 pub struct InitialLabels {
     /// For each vertex a vertex that stands for its community; `u32::MAX` for none.
     pub labels: Vec<VertexId>,
-    /// How many communities there are.
+    /// Number of communities.
     pub communities: u64,
     /// How many vertices have none.
     pub unlabelled: u64,
@@ -169,7 +169,7 @@ fn stand_for(
 /// Gives a vertex its label.
 ///
 /// # Errors
-/// Where it has one.
+/// If it has one.
 fn set_label(
     labels: &mut [u32],
     ids: &VertexIds,

@@ -11,7 +11,7 @@ use std::path::Path;
 /// crate's writers never do: they replace it, and a mapping keeps the old one.
 ///
 /// # Errors
-/// Where the operating system refuses, or the path names no plain file.
+/// If the operating system refuses, or the path names no plain file.
 pub(crate) fn map(path: &Path) -> io::Result<Map> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;

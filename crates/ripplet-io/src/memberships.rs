@@ -3,7 +3,7 @@
 //! Three forms of the same:
 //!
 //! ```text
-//! Rows          a line or a row a membership: `id community`, as ripplet writes it; other columns are passed over
+//! Rows          a line or a row a membership: `id community`, as ripplet writes it; other columns are skipped
 //! Memberships   a line a vertex: its id and all its communities, as in LFR's `community.dat`
 //! Members       a line a community: the ids of its members, as SNAP's `…cmty.txt`; communities are called 1, 2, …
 //! ```
@@ -67,7 +67,7 @@ pub fn read_memberships(
 /// `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_memberships`].
+/// The errors of [`read_memberships`].
 pub fn parse_memberships(
     bytes: &[u8],
     form: MembershipForm,

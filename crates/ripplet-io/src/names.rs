@@ -90,7 +90,7 @@ impl NameSet {
         Ok(numbers)
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -293,8 +293,8 @@ impl NameIndex {
     }
 
     /// What is here now.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark(self.partitions.iter().map(NameSet::len).collect())
+    pub(crate) fn snapshot(&self) -> NameSnapshot {
+        NameSnapshot(self.partitions.iter().map(NameSet::len).collect())
     }
 
     /// The number of a name that is there.
@@ -375,7 +375,7 @@ impl NameIndex {
         });
     }
 
-    /// The names of `keys`, one behind the other.
+    /// The names of `keys`, concatenated.
     fn joined(&self, keys: &[Key]) -> Result<Names, OutOfMemory> {
         const NAMES_PER_TASK: usize = 1 << 14;
         let mut offsets = memory::zeros::<u64>(keys.len() + 1)?;
@@ -405,9 +405,9 @@ impl NameIndex {
 }
 
 /// The names that an index had at a moment.
-pub(crate) struct Mark(Vec<usize>);
+pub(crate) struct NameSnapshot(Vec<usize>);
 
-impl Mark {
+impl NameSnapshot {
     /// How many they are.
     pub(crate) fn len(&self) -> usize {
         self.0.iter().sum()

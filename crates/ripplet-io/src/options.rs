@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct ReadOptions {
     /// The format, where the name does not tell it.
     pub format: Option<Format>,
-    /// Whether to read weights. Without, a weight column is passed over unread.
+    /// Whether to read weights. Without, a weight column is skipped unread.
     pub weighted: bool,
     /// What the ids are.
     pub ids: IdKind,

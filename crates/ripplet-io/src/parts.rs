@@ -49,7 +49,7 @@ pub(crate) struct Index<'a, Footer> {
     pub footer: Footer,
     /// Where each part is: they lie close, all up to the index.
     pub parts: Vec<Range<u64>>,
-    /// The entries of the parts, one behind the other.
+    /// The entries of the parts, concatenated.
     pub entries: &'a [u8],
 }
 
@@ -89,7 +89,7 @@ impl Format {
     /// nothing where no file has them.
     ///
     /// # Errors
-    /// Where the file is no such file of this version, or was cut short or damaged in what tells of its parts.
+    /// If the file is no such file of this version, or was cut short or damaged in what tells of its parts.
     pub fn index<'a, Footer>(
         &self,
         bytes: &'a [u8],
@@ -189,7 +189,7 @@ impl<'a> Part<'a> {
     /// A part, which is compared with its checksums, and its header; `what` it is stands in the error.
     ///
     /// # Errors
-    /// Where the header does not fit the part, or the bytes not their checksums.
+    /// If the header does not fit the part, or the bytes not their checksums.
     pub fn open(
         owner: &'a Owner,
         path: &Path,
@@ -253,7 +253,7 @@ impl PartsWriter {
     /// Begins a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    /// If the folder does not exist or may not be written, or `path` is standard output.
     pub fn create(format: &'static Format, path: &Path) -> Result<PartsWriter, WriteError> {
         let refused = |kind, sentence: String| {
             Err(WriteError { path: path.into(), source: io::Error::new(kind, sentence) })
@@ -275,7 +275,7 @@ impl PartsWriter {
     /// Whether all went well until now.
     ///
     /// # Errors
-    /// Where it did not: the file can then not be finished.
+    /// If it did not: the file can then not be finished.
     pub fn ready(&self) -> io::Result<()> {
         let sentence = || {
             let parts = self.format.parts;

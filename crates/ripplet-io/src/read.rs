@@ -33,7 +33,7 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadE
 /// Reads the edges of a file as [`read_edges`] does, and says what was read.
 ///
 /// # Errors
-/// Those of [`read_edges`].
+/// The errors of [`read_edges`].
 pub fn read_edges_with_summary(
     path: &Path,
     options: &ReadOptions,
@@ -131,7 +131,7 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, Re
 /// may unpack to `most` bytes.
 ///
 /// # Errors
-/// Those of [`read_edges`]; also where the format is of several files.
+/// The errors of [`read_edges`]; also where the format is of several files.
 pub(crate) fn read_bytes(
     bytes: Bytes,
     path: &Path,
@@ -237,7 +237,7 @@ fn system(error: io::Error) -> Fault {
 /// beside the `.e` file.
 ///
 /// # Errors
-/// Those of [`read_edges`].
+/// The errors of [`read_edges`].
 pub fn read_ldbc(
     vertices: &Path,
     edges: &Path,
@@ -251,7 +251,7 @@ pub fn read_ldbc(
 /// an error calls it `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_edges`]; also where the format is not text, or is LDBC, which takes two: see
+/// The errors of [`read_edges`]; also where the format is not text, or is LDBC, which takes two: see
 /// [`parse_ldbc`].
 pub fn parse_edges(
     bytes: &[u8],
@@ -271,7 +271,7 @@ pub fn parse_edges(
 /// Reads an LDBC graph from the contents of its `.v` and its `.e` file; an error calls them so.
 ///
 /// # Errors
-/// Those of [`read_edges`].
+/// The errors of [`read_edges`].
 pub fn parse_ldbc(
     vertices: &[u8],
     edges: &[u8],

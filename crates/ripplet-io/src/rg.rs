@@ -83,7 +83,7 @@ struct Header {
 /// Streams: needs 4 bytes of memory a MiB of file.
 ///
 /// # Errors
-/// Where the operating system refuses, or the machine is big-endian; nothing is left behind.
+/// If the operating system refuses, or the machine is big-endian; nothing is left behind.
 pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
     whole_file(path, |out| write_to(graph, out))
 }
@@ -93,7 +93,7 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 /// Cost: one pass for the checksums and one for the graph's own checks, on rayon's current pool.
 ///
 /// # Errors
-/// Where the file cannot be read, is not an `.rg` of this version, or is damaged in any byte.
+/// If the file cannot be read, is not an `.rg` of this version, or is damaged in any byte.
 pub fn open(path: &Path) -> Result<Graph, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)
@@ -102,7 +102,7 @@ pub fn open(path: &Path) -> Result<Graph, ReadError> {
 /// Reads a graph that lies in `owner`'s bytes; `path` is for errors.
 ///
 /// # Errors
-/// As [`open`].
+/// See [`open`].
 pub fn from_bytes(
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
     path: &Path,

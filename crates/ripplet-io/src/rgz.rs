@@ -53,7 +53,7 @@ const FORMAT: Format =
 /// Compresses a graph and writes it, whole or not at all; one shard at a time is in memory compressed.
 ///
 /// # Errors
-/// As [`RgzWriter`].
+/// See [`RgzWriter`].
 pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
     let mut writer = RgzWriter::create(path)?;
     graph.shards().iter().try_for_each(|shard| writer.compress(shard))?;
@@ -65,7 +65,7 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 /// Cost: one pass for the checksums and one that decodes all lists, on rayon's current pool.
 ///
 /// # Errors
-/// Where the file cannot be read, is no `.rgz` of this version, or is damaged in any byte.
+/// If the file cannot be read, is no `.rgz` of this version, or is damaged in any byte.
 pub fn open(path: &Path) -> Result<CompressedGraph, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)
@@ -74,7 +74,7 @@ pub fn open(path: &Path) -> Result<CompressedGraph, ReadError> {
 /// Reads a graph that lies in `owner`'s bytes; `path` is for errors.
 ///
 /// # Errors
-/// As [`open`].
+/// See [`open`].
 pub fn from_bytes(owner: Owner, path: &Path) -> Result<CompressedGraph, ReadError> {
     // The ids are one more part.
     let footer = |words| {
@@ -253,7 +253,7 @@ impl RgzWriter {
     /// Begins a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    /// If the folder does not exist or may not be written, or `path` is standard output.
     pub fn create(path: &Path) -> Result<RgzWriter, WriteError> {
         Ok(RgzWriter { file: PartsWriter::create(&FORMAT, path)?, parts: Vec::new() })
     }
@@ -261,7 +261,7 @@ impl RgzWriter {
     /// Appends the next shard of the graph. Whether shards make a graph is seen when the file is opened.
     ///
     /// # Errors
-    /// Where the operating system refuses. The file can then not be finished.
+    /// If the operating system refuses. The file can then not be finished.
     pub fn append(&mut self, shard: &CompressedShard) -> Result<(), WriteError> {
         let mut head = [0u64; PART_HEADER_BYTES as usize / 8];
         head[1] = shard.vertices().len() as u64;
@@ -280,7 +280,7 @@ impl RgzWriter {
     /// Compresses the next shard of the graph and appends it; it is in memory compressed meanwhile.
     ///
     /// # Errors
-    /// As [`RgzWriter::append`]; also where memory is refused.
+    /// See [`RgzWriter::append`]; also where memory allocation fails.
     pub fn compress(&mut self, shard: &Shard) -> Result<(), WriteError> {
         let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
         let shard = CompressedShard::of(shard).map_err(refused);
@@ -290,7 +290,7 @@ impl RgzWriter {
     /// Makes the file appear: a graph of the shards that were appended, in their order.
     ///
     /// # Errors
-    /// Where appending failed, or the operating system refuses; nothing is left behind then.
+    /// If appending failed, or the operating system refuses; nothing is left behind then.
     pub fn finish(
         mut self,
         ids: &VertexIds,

@@ -125,7 +125,7 @@ pub fn read_seeds(
 /// calls them `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_seeds`].
+/// The errors of [`read_seeds`].
 pub fn parse_seeds(
     bytes: &[u8],
     format: Format,

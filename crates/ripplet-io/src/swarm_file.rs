@@ -242,7 +242,7 @@ impl SwarmFile {
     /// Opens a file, memory-mapped; reads where its parts are.
     ///
     /// # Errors
-    /// Where the file cannot be read, is no `.swarm` of this version, or was cut short or damaged in
+    /// If the file cannot be read, is no `.swarm` of this version, or was cut short or damaged in
     /// what tells of its parts.
     pub fn open(path: &Path) -> Result<SwarmFile, ReadError> {
         let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
@@ -252,7 +252,7 @@ impl SwarmFile {
     /// A file that lies in `owner`'s bytes; `path` is for errors.
     ///
     /// # Errors
-    /// As [`SwarmFile::open`].
+    /// See [`SwarmFile::open`].
     pub fn from_bytes(owner: Owner, path: &Path) -> Result<SwarmFile, ReadError> {
         let footer = |words| Footer::read(words).map(|footer| (footer, footer.parts));
         let Index { footer, entries, .. } = FORMAT.index((*owner).as_ref(), path, footer)?;
@@ -264,7 +264,7 @@ impl SwarmFile {
         }
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
@@ -304,10 +304,10 @@ impl SwarmFile {
     /// Cost: one pass for the checksums and one for the batch's own checks, on rayon's current pool.
     ///
     /// # Errors
-    /// Where the part is damaged in any byte, or is no batch.
+    /// If the part is damaged in any byte, or is no batch.
     ///
     /// # Panics
-    /// Where `part` is not below [`SwarmFile::parts`].
+    /// If `part` is not below [`SwarmFile::parts`].
     pub fn read(&self, part: usize) -> Result<GraphBatch, ReadError> {
         let entry = self.parts[part];
         let wrong = |at, why: &str| {
@@ -437,7 +437,7 @@ impl SwarmWriter {
     /// Begins a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    /// If the folder does not exist or may not be written, or `path` is standard output.
     pub fn create(path: &Path) -> Result<SwarmWriter, WriteError> {
         Ok(SwarmWriter {
             file: PartsWriter::create(&FORMAT, path)?,
@@ -449,7 +449,7 @@ impl SwarmWriter {
         })
     }
 
-    /// Sets how many arcs and vertices a part aims at; 2²⁴ where nothing is said.
+    /// Sets how many arcs and vertices a part aims at; 2²⁴ by default.
     pub fn part_size(mut self, part_size: u64) -> SwarmWriter {
         self.part_size = part_size;
         self
@@ -458,7 +458,7 @@ impl SwarmWriter {
     /// Appends graphs, as one part or, where they are many, as several. Without graphs it does nothing.
     ///
     /// # Errors
-    /// Where the graphs' ids do not ascend from those before, or directions or weights are not those of
+    /// If the graphs' ids do not ascend from those before, or directions or weights are not those of
     /// the graphs before, or the operating system refuses. The file can then not be finished.
     pub fn append(&mut self, graphs: BatchSlice<'_>) -> Result<(), WriteError> {
         let appended = self.file.ready().and_then(|()| self.try_append(graphs));
@@ -468,7 +468,7 @@ impl SwarmWriter {
     /// Makes the file appear.
     ///
     /// # Errors
-    /// Where appending failed, or the operating system refuses; nothing is left behind then.
+    /// If appending failed, or the operating system refuses; nothing is left behind then.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.footer.parts = self.parts.len() as u64;
         self.file.finish(bytemuck::cast_slice(&self.parts), self.footer.words())

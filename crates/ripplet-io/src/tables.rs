@@ -34,7 +34,7 @@ impl TableFile {
     /// Reads what a file says about itself.
     ///
     /// # Errors
-    /// Where it cannot be read, or is no such file.
+    /// If it cannot be read, or is no such file.
     pub fn open(path: &Path, format: Format) -> Result<TableFile, ReadError> {
         let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
         let table = Table::open(Bytes::from_owner(bytes), format);
@@ -49,7 +49,7 @@ impl TableFile {
     /// All rows, of the columns at these places, which ascend.
     ///
     /// # Errors
-    /// Where the file cannot be read; an item, where it is damaged there. The first error is the last item.
+    /// If the file cannot be read; an item, where it is damaged there. The first error is the last item.
     pub fn batches(
         &self,
         columns: &[usize],
@@ -69,7 +69,7 @@ impl TableFile {
 /// A text's bytes, decompressed where its first bytes say that they are `.gz` or `.zst`.
 ///
 /// # Errors
-/// Where the operating system refuses.
+/// If the operating system refuses.
 pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, ReadError> {
     const FIRST: u64 = 4;
     let open = || {

@@ -6,7 +6,7 @@
 //! DS_graph_labels.txt       6         the class of graph 1, …; this file may be missing
 //! ```
 //!
-//! Each file may be compressed (`.gz`, `.zst`); comments and blank lines are passed over and count as
+//! Each file may be compressed (`.gz`, `.zst`); comments and blank lines are skipped and count as
 //! no row. Other files of the folder are not read.
 //!
 //! **What an edge is.** `DS_A.txt` lists the entries of an adjacency matrix, so an undirected edge
@@ -74,7 +74,7 @@ const COMPRESSIONS: [&str; 3] = ["", ".gz", ".zst"];
 
 /// Whether a path names a data set: a folder with one, or its `DS_A.txt`.
 ///
-/// What cannot be looked at is none; [`read`] then says why.
+/// What cannot be examined is none; [`read`] then says why.
 pub fn is_dataset(path: &Path) -> bool {
     if path.is_dir() {
         names_in(path).is_ok_and(|names| !names.is_empty())
@@ -118,7 +118,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
 /// `(bytes)_A.txt` and so on.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn parse(texts: Texts<'_>, options: &Options) -> Result<Dataset, ReadError> {
     let named = |part: &str| PathBuf::from(format!("(bytes){part}"));
     let labels = texts.graph_labels;

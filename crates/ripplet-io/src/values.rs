@@ -1,7 +1,7 @@
 //! Numbers of vertices in: a line a vertex, its id and a number, as LDBC's reference outputs are.
 //!
 //! `.txt` (and names that tell no format), `.tsv` and `.csv`, each also compressed. The first two fields
-//! of a line count; a table's heading is passed over.
+//! of a line count; a table's heading is skipped.
 //!
 //! Memory: 24 bytes a row while a chunk is read, and 8 a vertex.
 //!
@@ -26,8 +26,8 @@ pub fn read_values(
     options: &ReadOptions,
     ids: &VertexIds,
 ) -> Result<Vec<f64>, ReadError> {
-    let told = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
-    let format = told.unwrap_or(Format::EdgeList);
+    let known = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
+    let format = known.unwrap_or(Format::EdgeList);
     let read = check(format).and_then(|()| values(&mut open(path)?, format, ids));
     read.map_err(|fault| fault.of(path))
 }
@@ -35,7 +35,7 @@ pub fn read_values(
 /// Reads numbers from bytes, as [`read_values`] does from a file; an error calls them `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_values`].
+/// The errors of [`read_values`].
 pub fn parse_values(bytes: &[u8], format: Format, ids: &VertexIds) -> Result<Vec<f64>, ReadError> {
     let read = check(format).and_then(|()| values(&mut in_memory(bytes)?, format, ids));
     read.map_err(|fault| fault.of(Path::new("(bytes)")))

@@ -2,7 +2,7 @@
 //!
 //! `.tsv` and `.csv` (each also compressed) have a header row; `.parquet` and `.arrow` name their
 //! columns themselves. The id stands in a column `id` (or `vertex`, `node`, `name`), else in the
-//! first. Columns that nobody asked for are passed over.
+//! first. Columns that nobody asked for are skipped.
 //!
 //! Memory: 4 bytes a vertex and column; of Parquet and Arrow also the columns that are read, decoded.
 //!
@@ -65,7 +65,7 @@ pub fn read_vertex_table(
 /// an error calls it `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_vertex_table`].
+/// The errors of [`read_vertex_table`].
 pub fn parse_vertex_table(
     bytes: &[u8],
     format: Format,
@@ -286,7 +286,7 @@ pub(crate) struct FoundColumns {
     pub(crate) wanted: Vec<Option<usize>>,
     /// The names of all columns, if the table has names.
     pub(crate) names: Option<Vec<String>>,
-    /// How many columns there are.
+    /// Number of columns.
     pub(crate) width: usize,
 }
 
@@ -306,12 +306,12 @@ pub(crate) fn vertex_rows(
             of_batches(&Table::open(source.bytes()?, format)?, wanted, header, asked, visit)
         }
         Format::Tsv | Format::Csv => {
-            let told = Told { format, ids, header, asked };
-            of_text(&mut source.text()?, told, wanted, visit)
+            let options = TextOptions { format, ids, header, asked };
+            of_text(&mut source.text()?, options, wanted, visit)
         }
         Format::EdgeList if header == Header::Optional => {
-            let told = Told { format, ids, header, asked };
-            of_text(&mut source.text()?, told, wanted, visit)
+            let options = TextOptions { format, ids, header, asked };
+            of_text(&mut source.text()?, options, wanted, visit)
         }
         _ if header == Header::Optional => Err(Fault::whole(
             "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",
@@ -339,7 +339,7 @@ enum Labelled {
 
 /// What is known of a text beside its bytes.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct TextOptions<'a> {
     format: Format,
     ids: &'a VertexIds,
     header: Header,
@@ -403,7 +403,7 @@ impl Positions {
     }
 }
 
-impl Told<'_> {
+impl TextOptions<'_> {
     /// Where the columns are, by the first row, and whether that row is a header.
     fn first_row(&self, names: &[&str], wanted: &[&[&str]]) -> Result<FirstRow, String> {
         let mut named = Positions::by_name(names, wanted);
@@ -485,19 +485,19 @@ struct FirstRow {
 
 fn of_text(
     text: &mut Text<'_>,
-    told: Told<'_>,
+    options: TextOptions<'_>,
     wanted: &[&[&str]],
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<FoundColumns, Fault> {
     let mut first: Option<FirstRow> = None;
-    let tabs = matches!(told.ids, VertexIds::Names(_));
-    records(text, told.format, tabs, |line, fields| {
+    let tabs = matches!(options.ids, VertexIds::Names(_));
+    records(text, options.format, tabs, |line, fields| {
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
         let fault = |why| Fault::line(line, why);
         let first = match &mut first {
             Some(first) => first,
             None => {
-                let first = first.insert(told.first_row(&names, wanted).map_err(fault)?);
+                let first = first.insert(options.first_row(&names, wanted).map_err(fault)?);
                 if first.names.is_some() {
                     return Ok(());
                 }

@@ -46,7 +46,7 @@ pub fn write_entities(
 /// from 0.
 ///
 /// # Errors
-/// As [`write_entities`].
+/// See [`write_entities`].
 pub fn write_active(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let graph = &found.window.graph;
     let mut table = Table::create(path, &ACTIVE)?;

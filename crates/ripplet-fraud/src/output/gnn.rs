@@ -1,6 +1,6 @@
 //! A window as arrays that graph neural networks are trained on, as PyTorch Geometric and DGL have them.
 //!
-//! Nodes are the vertices that deal with somebody in the window, and those of findings and lists, ascending by the
+//! Nodes are the vertices that transact with somebody in the window, and those of findings and lists, ascending by the
 //! run's numbers, and numbered anew from 0. Arcs are both directions of every edge, by source, then by target.
 //!
 //! ```text
@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// Which vertices are nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GnnScope {
-    /// All that deal with somebody in the window, or are known.
+    /// All that transact with somebody in the window, or are known.
     #[default]
     Window,
     /// Members of clusters, and the arcs among them.
@@ -74,7 +74,7 @@ impl Split {
 /// Writes all arrays as one `.npz`.
 ///
 /// # Errors
-/// Where memory or the operating system refuses.
+/// If memory or the operating system refuses.
 pub fn write_gnn(
     path: &Path,
     found: WindowFindings<'_>,
@@ -117,7 +117,7 @@ pub fn write_gnn(
 /// Writes the nodes as a table: a row each, in the order of their numbers.
 ///
 /// # Errors
-/// Where the name tells no format of tables, or memory or the operating system refuses.
+/// If the name tells no format of tables, or memory or the operating system refuses.
 pub fn write_nodes(
     path: &Path,
     found: WindowFindings<'_>,
@@ -155,7 +155,7 @@ pub fn write_nodes(
 /// Writes the arcs as a table: a row each, in the order of `edge_index`.
 ///
 /// # Errors
-/// As [`write_nodes`].
+/// See [`write_nodes`].
 pub fn write_arcs(
     path: &Path,
     found: WindowFindings<'_>,

@@ -1,7 +1,7 @@
 //! Where the known bad are in a window: in which cluster, or in none.
 
 use super::WindowFindings;
-use crate::seeds::Listed;
+use crate::seeds::ListEntry;
 use crate::{ClusterId, KindId, Timestamp};
 use hashbrown::HashMap;
 use ripplet_graph::VertexId;
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 /// Where a known bad entity is in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum KnownBadStatus {
     /// A member of this cluster.
     Cluster(ClusterId),
-    /// It deals with somebody, and is in no cluster.
+    /// It transacts with somebody, and is in no cluster.
     NoCluster,
     /// It has no transactions in the window.
     NoTransactions,
@@ -22,28 +22,30 @@ pub enum Whereabouts {
 
 /// A known bad entity, and where it is in a window.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KnownBadPlace<'a> {
+pub(crate) struct KnownBadRow<'a> {
     pub(crate) kind: KindId,
     pub(crate) id: &'a str,
-    pub(crate) place: Whereabouts,
+    pub(crate) place: KnownBadStatus,
 }
 
-impl Whereabouts {
+impl KnownBadStatus {
     /// The name, as tables have it.
     pub const fn name(self) -> &'static str {
         match self {
-            Whereabouts::Cluster(_) => "in a cluster",
-            Whereabouts::NoCluster => "in no cluster",
-            Whereabouts::NoTransactions => "no transactions",
-            Whereabouts::NeverSeen => "never seen",
+            KnownBadStatus::Cluster(_) => "in a cluster",
+            KnownBadStatus::NoCluster => "in no cluster",
+            KnownBadStatus::NoTransactions => "no transactions",
+            KnownBadStatus::NeverSeen => "never seen",
         }
     }
 
     /// The cluster, if it is in one.
     pub fn cluster(self) -> Option<ClusterId> {
         match self {
-            Whereabouts::Cluster(id) => Some(id),
-            Whereabouts::NoCluster | Whereabouts::NoTransactions | Whereabouts::NeverSeen => None,
+            KnownBadStatus::Cluster(id) => Some(id),
+            KnownBadStatus::NoCluster
+            | KnownBadStatus::NoTransactions
+            | KnownBadStatus::NeverSeen => None,
         }
     }
 }
@@ -59,13 +61,13 @@ impl<'a> WindowFindings<'a> {
     }
 
     /// Whether an entry of a list holds at the window's last instant.
-    pub(crate) fn holds(self, entry: &Listed) -> bool {
-        entry.holds_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
+    pub(crate) fn holds(self, entry: &ListEntry) -> bool {
+        entry.is_active_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
     }
 
     /// Since when each of some known bad entities is known; nothing for who always was. Of several entries that hold, the
     /// first counts.
-    pub(crate) fn known_bad_since(self, known: &[KnownBadPlace<'a>]) -> Vec<Option<Timestamp>> {
+    pub(crate) fn known_bad_since(self, known: &[KnownBadRow<'a>]) -> Vec<Option<Timestamp>> {
         let names = known.iter().map(|known| (known.kind, known.id));
         let place_of: HashMap<(KindId, &str), usize> = names.zip(0..).collect();
         let mut since: Vec<Option<Option<Timestamp>>> = vec![None; known.len()];
@@ -79,24 +81,26 @@ impl<'a> WindowFindings<'a> {
     }
 
     /// Everybody known bad and where that is: those who were seen, ascending by number, then the others by kind and id.
-    pub(crate) fn known_bad_places(self) -> Vec<KnownBadPlace<'a>> {
+    pub(crate) fn known_bad_places(self) -> Vec<KnownBadRow<'a>> {
         let clusters = self.cluster_of_members();
         let graph = &self.window.graph;
         let place = |vertex: VertexId| match clusters.get(&vertex) {
-            Some(&id) => Whereabouts::Cluster(id),
-            None if vertex < graph.vertices() && graph.degree(vertex) > 0 => Whereabouts::NoCluster,
-            None => Whereabouts::NoTransactions,
+            Some(&id) => KnownBadStatus::Cluster(id),
+            None if vertex < graph.vertices() && graph.degree(vertex) > 0 => {
+                KnownBadStatus::NoCluster
+            }
+            None => KnownBadStatus::NoTransactions,
         };
         let entities = self.entities;
-        let seen = self.known_bad.vertices.iter().map(|&vertex| KnownBadPlace {
+        let seen = self.known_bad.vertices.iter().map(|&vertex| KnownBadRow {
             kind: entities.kind_of(vertex),
             id: entities.id_of(vertex),
             place: place(vertex),
         });
-        let unseen = self.known_bad.unseen.iter().map(|(kind, id)| KnownBadPlace {
+        let unseen = self.known_bad.unseen.iter().map(|(kind, id)| KnownBadRow {
             kind: *kind,
             id,
-            place: Whereabouts::NeverSeen,
+            place: KnownBadStatus::NeverSeen,
         });
         seen.chain(unseen).collect()
     }

@@ -1,6 +1,6 @@
 //! What was paid in a window, by whom to whom, looked up in its days.
 
-use crate::days::Run;
+use crate::days::DayAdjacency;
 use crate::{Amount, Timestamp};
 use ripplet_graph::VertexId;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub struct Payment {
 
 /// Who paid whom in a window.
 pub trait Ledger: Sync {
-    /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
+    /// Digits after the decimal point of all amounts; none where amounts are not mapped.
     fn decimals(&self) -> Option<u32>;
 
     /// Returns the sums of what one paid another; nothing if there is none.
@@ -57,13 +57,16 @@ pub trait Ledger: Sync {
 /// together take one binary search a day.
 #[derive(Debug)]
 pub struct DaysLedger<'a> {
-    days: Vec<&'a Run>,
+    days: Vec<&'a DayAdjacency>,
     decimals: Option<u32>,
 }
 
 impl<'a> DaysLedger<'a> {
     /// That of days, oldest first.
-    pub fn new(days: impl IntoIterator<Item = &'a Run>, decimals: Option<u32>) -> DaysLedger<'a> {
+    pub fn new(
+        days: impl IntoIterator<Item = &'a DayAdjacency>,
+        decimals: Option<u32>,
+    ) -> DaysLedger<'a> {
         DaysLedger { days: days.into_iter().collect(), decimals }
     }
 
@@ -73,7 +76,7 @@ impl<'a> DaysLedger<'a> {
     }
 
     /// Adds the payments of a later day at `places` to those of a pair.
-    fn add(&self, flow: &mut Option<Flow>, run: &Run, places: Range<usize>) {
+    fn add(&self, flow: &mut Option<Flow>, run: &DayAdjacency, places: Range<usize>) {
         if places.is_empty() {
             return;
         }
@@ -123,10 +126,10 @@ impl Ledger for DaysLedger<'_> {
     }
 
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment> {
-        let places = |run: &Run| run.payments.between(from, to).rev();
+        let places = |run: &DayAdjacency| run.payments.between(from, to).rev();
         let days = self.days.iter().copied().rev();
         let all = days.flat_map(|run| places(run).map(move |place| (run, place))).take(most);
-        let payment = |(run, place): (&Run, usize)| Payment {
+        let payment = |(run, place): (&DayAdjacency, usize)| Payment {
             time: run.payments.time(place),
             amount: self.amount(run.payments.amount(place)),
         };

@@ -21,7 +21,7 @@ mod why;
 pub use edges::{Edge, edges_among};
 pub use entities::{write_active, write_entities};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
-pub use known::Whereabouts;
+pub use known::KnownBadStatus;
 pub use ledger::{DaysLedger, Flow, Ledger, Payment};
 pub use tables::{
     write_clusters, write_edges, write_ended, write_known_bad, write_members, write_transactions,
@@ -29,7 +29,7 @@ pub use tables::{
 
 pub(crate) use edges::neighbors_among;
 
-use crate::seeds::{Holding, Listed};
+use crate::seeds::{ActiveEntries, ListEntry};
 use crate::{Cluster, Entities, Findings, Member, Window};
 use ripplet_graph::VertexId;
 
@@ -43,15 +43,15 @@ pub struct WindowFindings<'a> {
     /// What was found in it.
     pub findings: &'a Findings,
     /// Who was known bad when it ended.
-    pub known_bad: &'a Holding,
+    pub known_bad: &'a ActiveEntries,
     /// Who was trusted when it ended.
-    pub trusted: &'a Holding,
+    pub trusted: &'a ActiveEntries,
     /// Who paid whom.
     pub ledger: &'a dyn Ledger,
     /// A cluster without a known bad member whose chance is higher is noise.
     pub noise: f64,
     /// All entries of the list of known bad, whether or not they hold in this window.
-    pub listed_bad: &'a [Listed],
+    pub listed_bad: &'a [ListEntry],
     /// The names of the pairs of columns that a row links: [`Mapping::pairs`](crate::Mapping::pairs).
     pub pairs: &'a [String],
 }

@@ -24,7 +24,7 @@ pub(super) const ROWS: usize = 1 << 15;
 /// Writes the table of clusters, by rank.
 ///
 /// # Errors
-/// Where the name tells no format of tables, or the operating system refuses.
+/// If the name tells no format of tables, or the operating system refuses.
 pub fn write_clusters(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, from, until } = Window::of(found);
     let scale = found.window.graph.weight_scale();
@@ -67,7 +67,7 @@ pub fn write_clusters(path: &Path, found: WindowFindings<'_>) -> Result<(), Writ
 /// Writes the table of members: by their clusters' ranks, then by score.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_members(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let (entities, scale) = (found.entities, found.window.graph.weight_scale());
@@ -101,7 +101,7 @@ pub fn write_members(path: &Path, found: WindowFindings<'_>) -> Result<(), Write
 /// Writes the table of clusters of the window before that are no more, ascending.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_ended(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let mut table = Table::create(path, &ENDED)?;
@@ -119,7 +119,7 @@ pub fn write_ended(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
 /// Writes the table of the known bad: who, and in which cluster, or that it is in none, or was never seen.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_known_bad(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let entities = found.entities;
@@ -140,7 +140,7 @@ pub fn write_known_bad(path: &Path, found: WindowFindings<'_>) -> Result<(), Wri
 /// Writes the table of who paid whom among the members of each cluster: by the clusters' ranks, then by pair.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let entities = found.entities;
@@ -172,7 +172,7 @@ pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
 /// Writes the table of the single transactions behind the edges: by the clusters' ranks, then by pair, then by time.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_transactions(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let decimals = decimals_of(found);

@@ -2,7 +2,7 @@
 
 use super::{Edge, Flow, WindowFindings, edges_among};
 use crate::Cluster;
-use crate::chance::{Why, expected_text, one_in};
+use crate::chance::{BusiestPart, expected_text, one_in};
 use crate::time::Timestamp;
 use ripplet_graph::VertexId;
 
@@ -30,7 +30,7 @@ impl WindowFindings<'_> {
 
     /// Says how busy the busiest part of a cluster is; nothing if no transactions are known.
     fn busiest_part(self, cluster: &Cluster) -> Option<String> {
-        let Why { members, transactions, expected, pair } = &cluster.why;
+        let BusiestPart { members, transactions, expected, pair } = &cluster.why;
         let mut edges = edges_among(&self.window.graph, members, self.ledger);
         if let Some(pair) = pair {
             let of_pair = |edge: &Edge| {

@@ -7,7 +7,7 @@ use super::events::{EVENTS, Event};
 use super::page::Run;
 use super::search::{EntitySet, SearchColumns};
 use super::window_report::{
-    ClusterReport, Evidence, MemberReport, OtherReport, UnheldReport, WindowReport,
+    ClusterReport, Evidence, InactiveEntryReport, MemberReport, OtherReport, WindowReport,
 };
 use crate::chance::grouped;
 use crate::evolution::OVERLAP_RULE;
@@ -100,7 +100,7 @@ fn parts_text(parts: &[Part], things: &str) -> String {
 pub(super) struct Document<'a> {
     run: &'a Run,
     kinds: &'a [String],
-    /// Digits behind the decimal point of amounts.
+    /// Digits after the decimal point of amounts.
     decimals: Option<u32>,
     /// The names of the pairs of columns that a row links, if there are several.
     pairs: &'a [String],
@@ -372,7 +372,7 @@ impl ReportBuilder {
     /// Lists the entries of the list that do not hold at the end of a window, as far as there is room.
     fn unheld(&mut self, report: &WindowReport, kinds: &[u8]) -> UnheldColumns {
         let mut unheld = UnheldColumns::default();
-        for UnheldReport { kind, id, from, until } in &report.unheld {
+        for InactiveEntryReport { kind, id, from, until } in &report.unheld {
             let more = 10 + bytes_of(from) + bytes_of(until);
             let Some(entity) = self.searched(kind_at(kinds, *kind), id, more) else { continue };
             unheld.entity.push(entity);

@@ -24,6 +24,6 @@ pub use crate::output::WindowFindings;
 pub use document::{PageLimits, ReportBuilder};
 pub use page::{Run, write_report};
 pub use window_report::{
-    ClusterReport, EdgeReport, Evidence, MemberReport, OtherReport, Presence, ReportLimits,
-    Standing, UnheldReport, WindowReport,
+    ClusterReport, EdgeReport, Evidence, InactiveEntryReport, ListStatus, MemberReport,
+    OtherReport, Presence, ReportLimits, WindowReport,
 };

@@ -52,7 +52,7 @@ const SCRIPT: [&str; 9] = [
 /// Writes a report, whole or not at all.
 ///
 /// # Errors
-/// Where the operating system refuses; nothing is left behind.
+/// If the operating system refuses; nothing is left behind.
 pub fn write_report(path: &Path, run: &Run, windows: &ReportBuilder) -> Result<(), WriteError> {
     let page = Page { title: &run.title, style: STYLE, body: BODY, scripts: &SCRIPT };
     page.write(path, &windows.document(run))

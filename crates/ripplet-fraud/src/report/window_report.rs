@@ -1,9 +1,9 @@
 //! A window's part of a report: what is kept of it when it is finished.
 
 use super::events::{DIED, EVENTS, event_of};
-use crate::output::{Edge, Payment, Whereabouts, WindowFindings, edges_among, neighbors_among};
+use crate::output::{Edge, KnownBadStatus, Payment, WindowFindings, edges_among, neighbors_among};
 use crate::scores::{NO_SEED, beside};
-use crate::seeds::Listed;
+use crate::seeds::ListEntry;
 use crate::{Amount, Cluster, KindId, Member};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
@@ -65,11 +65,11 @@ pub struct WindowReport {
     pub kinds: Vec<String>,
     /// A cluster without a known bad member whose chance is higher is noise.
     pub noise: f64,
-    /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
+    /// Digits after the decimal point of all amounts; none where amounts are not mapped.
     pub decimals: Option<u32>,
     /// The clusters that are listed, by rank.
     pub listed: Vec<ClusterReport>,
-    /// Who else deals with somebody in it.
+    /// Who else transacts with somebody in it.
     pub others: Vec<OtherReport>,
     /// How many these are, listed or not.
     pub others_total: u64,
@@ -79,7 +79,7 @@ pub struct WindowReport {
     pub known_unseen: u64,
     /// Entries of the list that do not hold then.
     #[serde(default)]
-    pub unheld: Vec<UnheldReport>,
+    pub unheld: Vec<InactiveEntryReport>,
     /// How many these are, listed or not.
     #[serde(default)]
     pub unheld_total: u64,
@@ -90,7 +90,7 @@ pub struct WindowReport {
 
 /// An entry of the list of known bad that does not hold at a window's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnheldReport {
+pub struct InactiveEntryReport {
     /// The number of its kind.
     pub kind: u8,
     /// Its id.
@@ -138,12 +138,12 @@ impl Presence {
     }
 }
 
-impl From<Whereabouts> for Presence {
-    fn from(place: Whereabouts) -> Presence {
+impl From<KnownBadStatus> for Presence {
+    fn from(place: KnownBadStatus) -> Presence {
         match place {
-            Whereabouts::Cluster(_) | Whereabouts::NoCluster => Presence::Active,
-            Whereabouts::NoTransactions => Presence::Idle,
-            Whereabouts::NeverSeen => Presence::NeverSeen,
+            KnownBadStatus::Cluster(_) | KnownBadStatus::NoCluster => Presence::Active,
+            KnownBadStatus::NoTransactions => Presence::Idle,
+            KnownBadStatus::NeverSeen => Presence::NeverSeen,
         }
     }
 }
@@ -190,7 +190,7 @@ pub struct Evidence {
     pub edges_total: u64,
 }
 
-/// A vertex of a cluster, or one outside that members deal with.
+/// A vertex of a cluster, or one outside that members transact with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MemberReport {
     /// Its id.
@@ -200,7 +200,7 @@ pub struct MemberReport {
     /// Whether it is no member.
     pub outside: bool,
     /// What was known of it.
-    pub standing: Standing,
+    pub standing: ListStatus,
     /// How suspicious it is.
     pub score: Option<f64>,
     /// The share of its weight that goes to known bad.
@@ -212,7 +212,7 @@ pub struct MemberReport {
 /// What was known of an entity when the window ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
-pub enum Standing {
+pub enum ListStatus {
     /// Nothing.
     #[default]
     Unknown = 0,
@@ -298,7 +298,7 @@ impl WindowReport {
             since: since.map(|since| since.0),
         });
         let unheld = || found.listed_bad.iter().filter(|entry| !found.holds(entry));
-        let unheld_report = |entry: &Listed| UnheldReport {
+        let unheld_report = |entry: &ListEntry| InactiveEntryReport {
             kind: entry.kind.0,
             id: entry.id.clone(),
             from: entry.from.map(|from| from.0),
@@ -332,7 +332,7 @@ impl WindowReport {
 }
 
 impl WindowFindings<'_> {
-    /// Who deals with somebody and is no member that is listed, by number; and how many these are.
+    /// Who transacts with somebody and is no member that is listed, by number; and how many these are.
     fn others(&self, listed: &[ClusterReport], most: usize) -> (Vec<OtherReport>, u64) {
         let members = listed.iter().flat_map(|cluster| &cluster.evidence.members);
         let inside = members.filter(|member| !member.outside);
@@ -448,7 +448,7 @@ impl WindowFindings<'_> {
 
     fn member(&self, member: &Member) -> MemberReport {
         let standing = match member.known_bad {
-            true => Standing::KnownBad,
+            true => ListStatus::KnownBad,
             false => self.standing(member.vertex),
         };
         MemberReport {
@@ -474,11 +474,11 @@ impl WindowFindings<'_> {
         }
     }
 
-    fn standing(&self, vertex: VertexId) -> Standing {
+    fn standing(&self, vertex: VertexId) -> ListStatus {
         match () {
-            () if self.is_known_bad(vertex) => Standing::KnownBad,
-            () if self.is_trusted(vertex) => Standing::Trusted,
-            () => Standing::Unknown,
+            () if self.is_known_bad(vertex) => ListStatus::KnownBad,
+            () if self.is_trusted(vertex) => ListStatus::Trusted,
+            () => ListStatus::Unknown,
         }
     }
 }

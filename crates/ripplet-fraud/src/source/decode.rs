@@ -111,7 +111,7 @@ pub enum FaultKind {
         column: String,
         /// The row's amount.
         text: String,
-        /// Who deals.
+        /// Who transacts.
         ends: String,
         /// When the day begins.
         day: Timestamp,
@@ -125,7 +125,7 @@ pub enum FaultKind {
         "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around} in \
          {beside}): a wrong year or unit?"
     )]
-    Far {
+    TimeOutlier {
         /// The column.
         column: String,
         /// The row's time.
@@ -159,7 +159,7 @@ impl FaultKind {
             FaultKind::Negative { .. } => "negative amount",
             FaultKind::TooLarge { .. } => "amount too large",
             FaultKind::Sum { .. } => "sum of amounts too large",
-            FaultKind::Far { .. } => "time far from its neighbours",
+            FaultKind::TimeOutlier { .. } => "time far from its neighbours",
         }
     }
 }
@@ -173,7 +173,7 @@ impl Batch {
     /// The batch of these columns ([`Mapping::columns`]).
     ///
     /// # Errors
-    /// Where a column is of a type that cannot be what it is mapped to.
+    /// If a column is of a type that cannot be what it is mapped to.
     pub fn of(raw: &RawBatch, mapping: &Mapping, origin: &str) -> Result<Batch, SourceError> {
         let names = mapping.columns();
         let column = |name: &str| {

@@ -19,7 +19,7 @@ const DEEPEST: usize = 16;
 /// of what names them, and within that of their paths.
 ///
 /// # Errors
-/// Where one names nothing.
+/// If one names nothing.
 pub fn find(named: &[String]) -> Result<Vec<PathBuf>, SourceError> {
     let mut files: Vec<PathBuf> = Vec::new();
     for name in named {
@@ -40,7 +40,7 @@ pub fn find(named: &[String]) -> Result<Vec<PathBuf>, SourceError> {
 /// The files that a path or a pattern names now, in the order of their paths; there may be none.
 ///
 /// # Errors
-/// Where a folder cannot be listed, a pattern is none, or a path names nothing.
+/// If a folder cannot be listed, a pattern is none, or a path names nothing.
 pub fn find_one(name: &str) -> Result<Vec<PathBuf>, SourceError> {
     let failed = |why: String| SourceError::Listing { what: name.into(), why };
     let path = Path::new(name);

@@ -103,19 +103,19 @@ pub enum SourceError {
     /// A server's address that is none, or root certificates that cannot be read.
     #[error("the address of the PostgreSQL server: {why}")]
     Server {
-        /// Why.
+        /// Reason.
         why: String,
     },
     /// A query that is wrong, by what the server says of it.
     #[error("PostgreSQL refuses the query: {why}")]
     Sql {
-        /// Why.
+        /// Reason.
         why: String,
     },
     /// A server that is not reached or does not answer, or a connection that was lost.
     #[error("PostgreSQL: {why}")]
     Query {
-        /// Why.
+        /// Reason.
         why: String,
     },
     /// Files that cannot be listed, or a pattern that is none.
@@ -123,7 +123,7 @@ pub enum SourceError {
     Listing {
         /// The folder or pattern.
         what: String,
-        /// Why.
+        /// Reason.
         why: String,
     },
 }
@@ -139,7 +139,7 @@ fn listed(names: &[String]) -> String {
 /// Opens a file of transactions, to give these columns in this order.
 ///
 /// # Errors
-/// Where it cannot be read, or lacks a column.
+/// If it cannot be read, or lacks a column.
 pub fn open_file(path: &Path, columns: &[&str]) -> Result<Batches, SourceError> {
     match Format::of_path(path) {
         Some((format @ (Format::Parquet | Format::Arrow), Compression::None)) => {
@@ -154,7 +154,7 @@ pub fn open_file(path: &Path, columns: &[&str]) -> Result<Batches, SourceError> 
 /// The names of a file's columns.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn columns_of(path: &Path) -> Result<Vec<String>, SourceError> {
     match Format::of_path(path) {
         Some((format @ (Format::Parquet | Format::Arrow), Compression::None)) => {

@@ -3,7 +3,7 @@
 //! Each file's SHA-256 is taken before its rows, so that a file that comes a second time, under whatever name, is told
 //! before anything of it counts twice; and a file that changed since it was read is told, too.
 //!
-//! Following: the folders and patterns are looked at again and again. A new file is taken once two looks found it
+//! Following: the folders and patterns are examined again and again. A new file is taken once two looks found it
 //! alike, so that one that is being written is not read half. Memory: some batches.
 
 use super::files::{find, find_one, fingerprint};
@@ -39,7 +39,7 @@ pub enum Sources {
 pub struct Reading {
     /// Whether to go on when all are read, and how often to look for more.
     pub follow: Option<Duration>,
-    /// Whether a file that comes a second time is passed over, and not an error.
+    /// Whether a file that comes a second time is skipped, and not an error.
     pub skip_repeated: bool,
 }
 
@@ -54,14 +54,14 @@ pub struct Input {
     pub bytes: u64,
     /// Rows that were read of it.
     pub rows: u64,
-    /// Of a file that came before, which that was: it was passed over.
+    /// Of a file that came before, which that was: it was skipped.
     pub repeats: Option<String>,
 }
 
 /// What comes of reading.
 #[derive(Debug)]
 pub enum Message {
-    /// A file begins, or is passed over.
+    /// A file begins, or is skipped.
     Input(Input),
     /// Some rows of the last.
     Rows(Box<Batch>, Arc<str>),
@@ -110,7 +110,7 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Begins to read. The last message, where reading fails, is the error.
 ///
 /// # Errors
-/// Where there are no files, or no thread.
+/// If there are no files, or no thread.
 pub fn begin(
     sources: &Sources,
     mapping: &Mapping,
@@ -132,7 +132,7 @@ pub fn begin(
                 None => files.iter().try_for_each(|file| reader.file(file)),
             },
         };
-        if let Err(Halt::Failed(error)) = end {
+        if let Err(Stop::Failed(error)) = end {
             // Who asked may have gone.
             let _ = reader.send.send(Err(*error));
         }
@@ -143,15 +143,15 @@ pub fn begin(
 }
 
 /// Why reading ends early.
-enum Halt {
+enum Stop {
     /// Nobody listens any more.
     Gone,
     Failed(Box<ReaderError>),
 }
 
-impl<E: Into<ReaderError>> From<E> for Halt {
-    fn from(error: E) -> Halt {
-        Halt::Failed(Box::new(error.into()))
+impl<E: Into<ReaderError>> From<E> for Stop {
+    fn from(error: E) -> Stop {
+        Stop::Failed(Box::new(error.into()))
     }
 }
 
@@ -163,16 +163,16 @@ impl From<ReadError> for ReaderError {
 
 /// By what a file is known to be as it was, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Look {
+struct FileState {
     bytes: u64,
     modified: Option<SystemTime>,
 }
 
-impl Look {
-    fn at(path: &Path) -> Result<Look, ReadError> {
+impl FileState {
+    fn at(path: &Path) -> Result<FileState, ReadError> {
         let metadata =
             std::fs::metadata(path).map_err(|error| ReadError::io(path, Place::File, error))?;
-        Ok(Look { bytes: metadata.len(), modified: metadata.modified().ok() })
+        Ok(FileState { bytes: metadata.len(), modified: metadata.modified().ok() })
     }
 }
 
@@ -183,16 +183,16 @@ struct Reader {
     /// Which file was the first of a content.
     seen: BTreeMap<String, String>,
     /// Files that were taken, with their hashes.
-    taken: BTreeMap<PathBuf, (Look, String)>,
+    taken: BTreeMap<PathBuf, (FileState, String)>,
 }
 
 impl Reader {
-    fn say(&self, message: Message) -> Result<(), Halt> {
-        self.send.send(Ok(message)).map_err(|_| Halt::Gone)
+    fn say(&self, message: Message) -> Result<(), Stop> {
+        self.send.send(Ok(message)).map_err(|_| Stop::Gone)
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Halt> {
-        let look = Look::at(path)?;
+    fn file(&mut self, path: &Path) -> Result<(), Stop> {
+        let look = FileState::at(path)?;
         let (sha256, bytes) = fingerprint(path)?;
         let name = path.display().to_string();
         let mut input = Input {
@@ -215,20 +215,20 @@ impl Reader {
         let batches = open_file(path, &self.mapping.columns())?;
         self.rows(batches, &name)?;
         // What was hashed is what was read.
-        if Look::at(path)? != look {
+        if FileState::at(path)? != look {
             return Err(ReaderError::Replaced { path: path.into() }.into());
         }
         Ok(())
     }
 
-    fn query(&mut self, server: &str, query: &str) -> Result<(), Halt> {
+    fn query(&mut self, server: &str, query: &str) -> Result<(), Stop> {
         let path = postgres::ORIGIN.to_owned();
         let batches = postgres::open(server, query, &self.mapping.columns())?;
         self.say(Message::Input(Input { path, sha256: None, bytes: 0, rows: 0, repeats: None }))?;
         self.rows(batches, postgres::ORIGIN)
     }
 
-    fn rows(&mut self, batches: Batches, origin: &str) -> Result<(), Halt> {
+    fn rows(&mut self, batches: Batches, origin: &str) -> Result<(), Stop> {
         let origin: Arc<str> = origin.into();
         for raw in batches {
             let batch = Batch::of(&raw?, &self.mapping, &origin)?;
@@ -238,13 +238,13 @@ impl Reader {
     }
 
     /// Takes what is there, and what comes.
-    fn follow(&mut self, named: &[String], every: Duration) -> Result<(), Halt> {
-        let mut before: BTreeMap<PathBuf, Look> = BTreeMap::new();
+    fn follow(&mut self, named: &[String], every: Duration) -> Result<(), Stop> {
+        let mut before: BTreeMap<PathBuf, FileState> = BTreeMap::new();
         loop {
             let mut now = BTreeMap::new();
             for name in named {
                 for path in find_one(name)? {
-                    let look = Look::at(&path)?;
+                    let look = FileState::at(&path)?;
                     now.insert(path, look);
                 }
             }

@@ -47,14 +47,14 @@ pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batch
 }
 
 /// Bytes that are read, of which the last are kept.
-struct Kept<R> {
+struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
     /// Which byte of the text the first of them is.
     first: u64,
 }
 
-impl<R: Read> Read for Kept<R> {
+impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.bytes.extend_from_slice(&buffer[..read]);
@@ -62,7 +62,7 @@ impl<R: Read> Read for Kept<R> {
     }
 }
 
-impl<R> Kept<R> {
+impl<R> RecordingReader<R> {
     /// The kept bytes from one byte of the text to another.
     fn between(&self, begin: u64, end: u64) -> &[u8] {
         let place =
@@ -88,12 +88,12 @@ struct TextReader {
     separator: u8,
 }
 
-type Records = Reader<Kept<Box<dyn Read + Send>>>;
+type Records = Reader<RecordingReader<Box<dyn Read + Send>>>;
 
 fn reader_of(path: &Path, separator: u8) -> Result<TextReader, SourceError> {
     let mut builder = ReaderBuilder::new();
     let builder = builder.delimiter(separator).buffer_capacity(BUFFER);
-    let text = Kept { inner: open_text(path)?, bytes: Vec::new(), first: 0 };
+    let text = RecordingReader { inner: open_text(path)?, bytes: Vec::new(), first: 0 };
     Ok(TextReader { records: builder.from_reader(text), separator })
 }
 

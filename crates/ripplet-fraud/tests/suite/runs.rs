@@ -307,7 +307,7 @@ fn half_written_and_missing_inputs_are_told() {
     fs::rename(days.file(4), days.path("days/dt=2024-03-04.parquet")).unwrap();
     let refused = run_into(&days.options(), &days.path("cut"), false).unwrap_err().to_string();
     assert!(refused.contains("dt=2024-03-04.parquet"), "{refused}");
-    // Names of what is not finished are passed over.
+    // Names of what is not finished are skipped.
     fs::rename(days.path("days/dt=2024-03-04.parquet"), days.path("days/_temporary.parquet"))
         .unwrap();
     assert_eq!(run_into(&days.options(), &days.path("run"), false).unwrap().windows.len(), 1);
@@ -549,7 +549,7 @@ fn a_run_needs_no_list_of_known_bad() {
     let mut seeded = none;
     seeded.detection.unseeded = false;
     let refused = run_into(&seeded, &days.path("seeded"), false).unwrap_err();
-    assert!(matches!(refused, RunError::NobodyKnown), "{refused:?}");
+    assert!(matches!(refused, RunError::NoKnownBad), "{refused:?}");
     assert!(!days.path("seeded").exists());
 }
 

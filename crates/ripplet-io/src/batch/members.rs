@@ -1,6 +1,6 @@
 //! Files that are a graph each, and the batch of some of them.
 
-use super::{BatchOptions, Format, OnError, Skipped, Told};
+use super::{BatchOptions, Format, OnError, ReadLog, Skipped};
 use crate::read::format_of;
 use crate::summary::ReadSummary;
 use crate::text::Fault;
@@ -48,13 +48,13 @@ pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
 
 /// Files that could be graphs by their extension, and are left out.
 #[derive(Default)]
-pub(super) struct LeftOut {
+pub(super) struct SkippedFiles {
     /// The first by its name.
     first: Option<String>,
     files: u64,
 }
 
-impl LeftOut {
+impl SkippedFiles {
     /// Counts a file that [`graph_id`] takes for no graph, if it is a `.json`.
     pub(super) fn add(&mut self, path: &str) {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -69,11 +69,11 @@ impl LeftOut {
     }
 
     /// Notes the files, once, of which `file` is the path of one.
-    pub(super) fn tell(&mut self, told: &mut Told, file: impl Fn(&str) -> PathBuf) {
-        let LeftOut { first, files } = std::mem::take(self);
+    pub(super) fn note_in(&mut self, log: &mut ReadLog, file: impl Fn(&str) -> PathBuf) {
+        let SkippedFiles { first, files } = std::mem::take(self);
         if let Some(first) = first {
             let note = "left out, as a .json beside graphs is more often about them: --from json reads .json alone";
-            told.summary.add_note_on(note.into(), files, || file(&first));
+            log.summary.add_note_on(note.into(), files, || file(&first));
         }
     }
 }
@@ -95,7 +95,7 @@ pub(super) fn batch<S: Sync>(
     members: &[Member<S>],
     whole: &Path,
     options: &BatchOptions,
-    told: &mut Told,
+    log: &mut ReadLog,
     read: impl Fn(&S) -> Result<(EdgeTable, ReadSummary), ReadError> + Sync,
     path: impl Fn(&S) -> PathBuf + Sync,
 ) -> Result<GraphBatch, ReadError> {
@@ -132,12 +132,12 @@ pub(super) fn batch<S: Sync>(
     for (member, read) in members.iter().zip(read) {
         match read {
             Ok((table, summary)) => {
-                told.summary.add_file(summary, || path(&member.source));
+                log.summary.add_file(summary, || path(&member.source));
                 tables.push(table);
                 ids.push(&*member.id);
             }
             Err(error) if options.on_error == OnError::Skip && !error.is_out_of_memory() => {
-                told.skipped.push(Skipped { graph: member.id.clone(), error });
+                log.skipped.push(Skipped { graph: member.id.clone(), error });
             }
             Err(error) => return Err(error),
         }
@@ -156,7 +156,7 @@ pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
 }
 
 /// The error of a folder or an archive that has no graphs.
-pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &LeftOut) -> ReadError {
+pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &SkippedFiles) -> ReadError {
     let of_json = match &left_out.first {
         None => String::new(),
         Some(first) => format!("; {first} and others that end in .json are read with --from json"),
@@ -209,9 +209,9 @@ mod tests {
         }
         let format = Some(Format::EdgeList);
         let read = ReadOptions { format, ..ReadOptions::default() };
-        let told = BatchOptions { read, ..BatchOptions::default() };
-        assert_eq!(graph_id("x/a", &told), some("x/a"));
-        assert_eq!(graph_id("x/a.dat.gz", &told), some("x/a"));
-        assert_eq!(graph_id("x/.a", &told), None);
+        let options = BatchOptions { read, ..BatchOptions::default() };
+        assert_eq!(graph_id("x/a", &options), some("x/a"));
+        assert_eq!(graph_id("x/a.dat.gz", &options), some("x/a"));
+        assert_eq!(graph_id("x/.a", &options), None);
     }
 }

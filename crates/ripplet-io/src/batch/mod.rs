@@ -7,7 +7,7 @@
 //! ```
 //!
 //! - **A folder** of graph files: each file whose name ends as a format's does, compressed or not, is a
-//!   graph; with [`ReadOptions::format`] each file is. The other files are passed over, as are folders
+//!   graph; with [`ReadOptions::format`] each file is. The other files are skipped, as are folders
 //!   in it and files whose names begin with a dot. Two files of an LDBC graph are one graph.
 //! - **An archive**, `.zip`, `.tar`, `.tar.gz`, `.tgz` or `.tar.zst`, of such files, in folders or not.
 //!   LDBC's pairs are not read from archives. A link to another entry is read as that entry; one that leads elsewhere, a
@@ -58,7 +58,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Arcs and vertices that a part aims at where nothing is said.
+/// Arcs and vertices that a part aims at by default.
 const PART_SIZE: u64 = 1 << 22;
 
 /// How graphs are read and built.
@@ -106,7 +106,7 @@ pub struct BatchPart {
 pub struct Skipped {
     /// What the graph would have been called.
     pub graph: String,
-    /// Why.
+    /// Reason.
     pub error: ReadError,
 }
 
@@ -116,7 +116,7 @@ pub struct BatchReader {
     part_size: u64,
     /// The batch that parts are taken from, and how many of its graphs were.
     current: Option<(Arc<GraphBatch>, usize)>,
-    told: Told,
+    log: ReadLog,
     weights: WeightLedger,
     last: LastId,
     /// How far the source was before the current batch.
@@ -126,7 +126,7 @@ pub struct BatchReader {
 
 /// What is told of the reading beside the graphs.
 #[derive(Default)]
-struct Told {
+struct ReadLog {
     skipped: Vec<Skipped>,
     summary: BatchSummary,
 }
@@ -134,7 +134,7 @@ struct Told {
 /// Where batches come from.
 trait Source: Send {
     /// The next graphs, if there are any; what was skipped and which edges were read is added.
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError>;
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError>;
 
     /// How much of the whole has been read, 0 to 1.
     fn progress(&self) -> f64;
@@ -197,11 +197,11 @@ impl BatchPart {
 /// Whether a path names many graphs by itself: a folder, an archive, a TU data set, a `.swarm`. A table
 /// with a column of graphs looks like any other, and is one only where the user says so.
 pub fn is_batch(path: &Path, options: &ReadOptions) -> bool {
-    let told = options.format.is_some() && !path.is_dir();
+    let is_given = options.format.is_some() && !path.is_dir();
     let kind = Kind::of(path);
     match kind {
         Kind::Swarm | Kind::Folder | Kind::Zip | Kind::Tar => true,
-        Kind::Tu => !told,
+        Kind::Tu => !is_given,
         Kind::Table => false,
     }
 }
@@ -237,7 +237,7 @@ impl BatchReader {
     /// column of graphs. `-` is a table on standard input, text unless the options say otherwise.
     ///
     /// # Errors
-    /// Where it cannot be opened: a folder or an archive without graphs, a `.swarm` that is damaged or
+    /// If it cannot be opened: a folder or an archive without graphs, a `.swarm` that is damaged or
     /// lacks the directions or weights that are asked for.
     pub fn open(path: &Path, options: &BatchOptions) -> Result<BatchReader, ReadError> {
         let source: Box<dyn Source> = match Kind::of(path) {
@@ -252,7 +252,7 @@ impl BatchReader {
             source,
             part_size: options.part_size,
             current: None,
-            told: Told::default(),
+            log: ReadLog::default(),
             weights: options.weights.clone(),
             last: LastId::default(),
             before: 0.0,
@@ -265,7 +265,7 @@ impl BatchReader {
     /// Runs on rayon's current pool.
     ///
     /// # Errors
-    /// Where a graph cannot be read and the options do not skip it, or the whole is damaged, or memory
+    /// If a graph cannot be read and the options do not skip it, or the whole is damaged, or memory
     /// is refused. What comes after an error is not defined.
     pub fn next_part(&mut self) -> Result<Option<BatchPart>, ReadError> {
         loop {
@@ -279,25 +279,25 @@ impl BatchReader {
             }
             self.current = None;
             self.before = self.source.progress();
-            let Some(batch) = self.source.next(&mut self.told)? else { return Ok(None) };
+            let Some(batch) = self.source.next(&mut self.log)? else { return Ok(None) };
             if !self.last.advance_over(batch.all()) {
                 let id = batch.graph(0).id();
                 let sentence = format!("the graph {id} does not come after those before it");
                 return Err(ReadError::content(&self.path, Place::File, sentence));
             }
-            self.told.summary.add_graphs(&batch);
+            self.log.summary.add_graphs(&batch);
             self.current = Some((Arc::new(batch), 0));
         }
     }
 
     /// The graphs that could not be read so far, in the order in which they would have come.
     pub fn skipped(&self) -> &[Skipped] {
-        &self.told.skipped
+        &self.log.skipped
     }
 
     /// What was read so far: all of it after the last part.
     pub fn summary(&self) -> &BatchSummary {
-        &self.told.summary
+        &self.log.summary
     }
 
     /// What the weights of the graphs read so far lost as they became integers.
@@ -347,13 +347,13 @@ impl Swarm {
 }
 
 impl Source for Swarm {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
         if self.next == self.file.parts() {
             return Ok(None);
         }
         let batch = self.file.read(self.next)?;
         self.next += 1;
-        told.summary.add_edges_of(&batch);
+        log.summary.add_edges_of(&batch);
         Ok(Some(if self.weighted { batch } else { batch.without_weights() }))
     }
 
@@ -366,7 +366,7 @@ impl Source for Swarm {
 struct Whole {
     path: PathBuf,
     options: BatchOptions,
-    read: fn(&Path, &BatchOptions, &mut Told) -> Result<GraphBatch, ReadError>,
+    read: fn(&Path, &BatchOptions, &mut ReadLog) -> Result<GraphBatch, ReadError>,
     done: bool,
 }
 
@@ -377,10 +377,10 @@ impl Whole {
                 "a TU data set's edges have no weights that are read: leave --weighted out";
             return Err(ReadError::content(path, Place::File, sentence));
         }
-        let read = |path: &Path, options: &BatchOptions, told: &mut Told| {
+        let read = |path: &Path, options: &BatchOptions, log: &mut ReadLog| {
             let BatchOptions { direction, self_loops, .. } = *options;
             let batch = tu::read(path, &tu::Options { direction, self_loops })?.batch;
-            told.summary.add_edges_of(&batch);
+            log.summary.add_edges_of(&batch);
             Ok(batch)
         };
         Ok(Whole { path: path.into(), options: options.clone(), read, done: false })
@@ -392,11 +392,11 @@ impl Whole {
 }
 
 impl Source for Whole {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        (self.read)(&self.path, &self.options, told).map(Some)
+        (self.read)(&self.path, &self.options, log).map(Some)
     }
 
     fn progress(&self) -> f64 {

@@ -57,7 +57,7 @@ impl BatchSummary {
     /// Returns what else the owner of the files should know, a sentence each, with the first file that it is said of and
     /// how many there are.
     pub fn notes(&self) -> Vec<String> {
-        let told = |Note { sentence, first, files }: &Note| {
+        let text_of = |Note { sentence, first, files }: &Note| {
             let first = first.display();
             match files - 1 {
                 0 => format!("{first}: {sentence}"),
@@ -65,7 +65,7 @@ impl BatchSummary {
                 more => format!("{first} and {} more files: {sentence}", grouped(more)),
             }
         };
-        self.notes.iter().map(told).collect()
+        self.notes.iter().map(text_of).collect()
     }
 
     fn add_note(&mut self, sentence: String, file: impl FnOnce() -> PathBuf) {

@@ -1,6 +1,6 @@
 //! A table with a column of graphs: a row an edge of one of them.
 
-use super::{BatchOptions, Format, Told};
+use super::{BatchOptions, Format, ReadLog};
 use crate::map::map;
 use crate::read::{format_of, in_memory, open};
 use crate::text::{Fault, GraphRows, read_of_graphs};
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) fn read(
     path: &Path,
     options: &BatchOptions,
-    told: &mut Told,
+    log: &mut ReadLog,
 ) -> Result<GraphBatch, ReadError> {
     let rows = match format_of(path, &options.read)? {
         format @ (Format::Parquet | Format::Arrow) => {
@@ -25,8 +25,8 @@ pub(super) fn read(
         }
     };
     let rows = rows.map_err(|fault| fault.of(path))?;
-    told.summary.edges += rows.ends.sources.len() as u64;
-    told.summary.table = Some(rows.columns.clone());
+    log.summary.edges += rows.ends.sources.len() as u64;
+    log.summary.table = Some(rows.columns.clone());
     batch(rows, options).map_err(|fault| fault.of(path))
 }
 

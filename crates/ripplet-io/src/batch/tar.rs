@@ -5,11 +5,13 @@
 //! files have no more bytes than are read at once.
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
-use super::members::{LeftOut, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
-use super::{BatchOptions, Source, Told, share};
+use super::members::{
+    Member, SkippedFiles, batch, graph_id, inside, no_graphs, refuse_apart, sort,
+};
+use super::{BatchOptions, ReadLog, Source, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
 use crate::small::check_plain;
-use crate::text::{Fault, compression_of, decoder, is_bytes_behind};
+use crate::text::{Fault, compression_of, decoder, is_trailing_bytes};
 use crate::{Place, ReadError};
 use bytes::Bytes;
 use ripplet_graph::batch::GraphBatch;
@@ -47,7 +49,7 @@ struct Stream {
     last: Option<String>,
     /// Whether there was a graph.
     any: bool,
-    left_out: LeftOut,
+    skipped_files: SkippedFiles,
     ended: bool,
 }
 
@@ -96,7 +98,7 @@ impl Tar {
             reader,
             last: None,
             any: false,
-            left_out: LeftOut::default(),
+            skipped_files: SkippedFiles::default(),
             ended: false,
         };
         Ok(Tar { stream, ahead: None, read, bytes })
@@ -104,17 +106,17 @@ impl Tar {
 }
 
 impl Source for Tar {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
         let some = match self.ahead.take() {
             Some(some) => some?,
             None => self.stream.some()?,
         };
         if some.is_empty() {
-            let Stream { path, any, left_out, .. } = &mut self.stream;
+            let Stream { path, any, skipped_files, .. } = &mut self.stream;
             if !*any {
-                return Err(no_graphs(path, "the archive", left_out));
+                return Err(no_graphs(path, "the archive", skipped_files));
             }
-            left_out.tell(told, |name| inside(path, name));
+            skipped_files.note_in(log, |name| inside(path, name));
             return Ok(None);
         }
         let (whole, options) = (self.stream.path.clone(), self.stream.options.clone());
@@ -133,7 +135,7 @@ impl Source for Tar {
             }
         };
         let (batch, ahead) =
-            rayon::join(|| batch(&some, &whole, &options, told, read, path), || self.stream.some());
+            rayon::join(|| batch(&some, &whole, &options, log, read, path), || self.stream.some());
         self.ahead = Some(ahead);
         batch.map(Some)
     }
@@ -193,7 +195,7 @@ impl Stream {
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let id = graph_id(name.strip_prefix("./").unwrap_or(&name), &self.options);
         if id.is_none() {
-            self.left_out.add(&name);
+            self.skipped_files.add(&name);
         }
         let is_listed = !(kind.is_dir() || kind.is_pax_global_extensions());
         let id = id.filter(|_| is_listed);
@@ -310,7 +312,7 @@ fn broken(path: &Path, error: io::Error) -> ReadError {
         return ReadError::io(path, Place::File, error);
     }
     let sentence = match error.kind() {
-        _ if is_bytes_behind(&error) => error.to_string(),
+        _ if is_trailing_bytes(&error) => error.to_string(),
         io::ErrorKind::UnexpectedEof => "the archive ends early: the file was cut short".to_owned(),
         _ => format!("this is no .tar that can be read: {error}"),
     };

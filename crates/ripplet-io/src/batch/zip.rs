@@ -2,9 +2,9 @@
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
 use super::members::{
-    FILE, LeftOut, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort,
+    FILE, Member, SkippedFiles, batch, graph_id, inside, no_graphs, refuse_apart, sort,
 };
-use super::{BatchOptions, Source, Told, share};
+use super::{BatchOptions, ReadLog, Source, share};
 use crate::deflate::set_up;
 use crate::map::{Map, map};
 use crate::read::{read_bounded, read_bytes};
@@ -26,7 +26,7 @@ pub(super) struct Zip {
     archive: ZipArchive<Cursor<Shared>>,
     /// By their ids.
     members: Vec<Member<Entry>>,
-    left_out: LeftOut,
+    skipped_files: SkippedFiles,
     next: usize,
 }
 
@@ -62,7 +62,7 @@ impl Zip {
         let archive = ZipArchive::new(Cursor::new(Shared(Arc::new(mapped))));
         let mut archive = archive.map_err(|error| wrong(path, error))?;
         let (mut members, mut links) = (Vec::new(), HashMap::new());
-        let mut left_out = LeftOut::default();
+        let mut skipped_files = SkippedFiles::default();
         for index in 0..archive.len() {
             let entry = archive.by_index_raw(index).map_err(|error| wrong(path, error))?;
             let name = entry.name().map_err(|error| wrong(path, error))?.into_owned();
@@ -72,7 +72,7 @@ impl Zip {
             let unread = (!is_file).then(|| "it is a pipe or a device: expected a file".to_owned());
             let (size, is_link) = (entry.size(), entry.is_symlink());
             if id.is_none() {
-                left_out.add(&name);
+                skipped_files.add(&name);
             }
             if let Some(id) = id.filter(|_| !entry.is_dir()) {
                 let source = Entry { name: name.clone(), index, size, unread };
@@ -85,10 +85,17 @@ impl Zip {
         }
         follow(&mut members, &links, &mut archive, path)?;
         if members.is_empty() {
-            return Err(no_graphs(path, "the archive", &left_out));
+            return Err(no_graphs(path, "the archive", &skipped_files));
         }
         sort(&mut members);
-        Ok(Zip { path: path.into(), options: options.clone(), archive, members, left_out, next: 0 })
+        Ok(Zip {
+            path: path.into(),
+            options: options.clone(),
+            archive,
+            members,
+            skipped_files,
+            next: 0,
+        })
     }
 
     /// As many entries as are read at once, one at least.
@@ -191,15 +198,15 @@ fn wrong(path: &Path, error: ZipError) -> ReadError {
 }
 
 impl Source for Zip {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
-        self.left_out.tell(told, |name| inside(&self.path, name));
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
+        self.skipped_files.note_in(log, |name| inside(&self.path, name));
         let some = self.some();
         if some.is_empty() {
             return Ok(None);
         }
         let path = |entry: &Entry| inside(&self.path, &entry.name);
         let read = |entry: &Entry| self.read(entry);
-        let batch = batch(some, &self.path, &self.options, told, read, path)?;
+        let batch = batch(some, &self.path, &self.options, log, read, path)?;
         self.next += some.len();
         Ok(Some(batch))
     }

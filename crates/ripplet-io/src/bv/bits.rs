@@ -138,7 +138,7 @@ impl<'a> Bits<'a> {
 mod tests {
     use super::*;
 
-    /// Bits as they stand, from `0` and `1`; others are passed over.
+    /// Bits as they stand, from `0` and `1`; others are skipped.
     fn packed(bits: &str) -> Vec<u8> {
         let bits: Vec<u8> = bits.bytes().filter(|b| b"01".contains(b)).map(|b| b - b'0').collect();
         let byte = |eight: &[u8]| eight.iter().enumerate().map(|(at, bit)| bit << (7 - at)).sum();

@@ -9,7 +9,7 @@ use ripplet_graph::{OutOfMemory, VertexId, memory};
 /// The sources and the targets of all arcs.
 ///
 /// # Errors
-/// Where the bits are not those of a graph with these properties, or memory is refused.
+/// If the bits are not those of a graph with these properties, or memory allocation fails.
 pub(super) fn arcs(
     bytes: &[u8],
     properties: &Properties,

@@ -61,7 +61,7 @@ impl Properties {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// Where something is missing or no number, or the graph is of a class or in codes that are not read.
+    /// If something is missing or no number, or the graph is of a class or in codes that are not read.
     pub fn of(text: &[u8]) -> Result<Properties, Fault> {
         let said = Said(text);
         let class = said.must(CLASS)?;

@@ -21,7 +21,7 @@ const LARGEST_RATIO: usize = 1 << 15;
 /// Checks the sizes in a file or a stream. Whether the rest makes sense is left to the reader.
 ///
 /// # Errors
-/// Where a buffer lies outside of its message, or would not fit the memory.
+/// If a buffer lies outside of its message, or would not fit the memory.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
     if bytes.starts_with(MAGIC) { check_file(bytes) } else { check_stream(bytes) }
 }

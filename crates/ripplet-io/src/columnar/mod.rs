@@ -42,7 +42,7 @@ use std::path::Path;
 /// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
 ///
 /// # Errors
-/// Where the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
+/// If the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
 pub fn read(
     path: &Path,
     format: Format,
@@ -56,7 +56,7 @@ pub fn read(
 /// `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn parse(
     bytes: Vec<u8>,
     format: Format,

@@ -12,11 +12,11 @@
 //! Versions 1.1 to 1.3 are read, 1.2 is written. A vertex is called by its id, whatever its label is. A weight is
 //! the edge's `weight`, or 1, as the format has it; with another name in [`crate::Columns`], the attribute of that
 //! title. An edge of type `mutual` has no direction. When nodes and edges are there (`spells`, `start`, `end`) is
-//! passed over: all of them are read. Nodes within nodes are refused.
+//! skipped: all of them are read. Nodes within nodes are refused.
 //!
 //! Reference: *GEXF 1.2draft Primer*, 2012; *GEXF 1.3 schema*, 2021.
 
-use super::network::{Calls, Found};
+use super::network::{Found, NodeNaming};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax};
 use super::xml::{Values, Xml, push_value};
@@ -51,7 +51,7 @@ impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         let is_own = options.columns.weight == "weight";
         Reader {
-            graph: XmlGraph::new(options, Calls::Ids, is_own.then_some(1.0)),
+            graph: XmlGraph::new(options, NodeNaming::Ids, is_own.then_some(1.0)),
             node: Values::of(["id"]),
             edge: Values::of(["source", "target", "type", "weight"]),
             value: Values::of(["for", "value"]),

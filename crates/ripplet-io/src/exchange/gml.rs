@@ -16,7 +16,7 @@
 //! are all nodes of the file, with edges or without.
 //!
 //! A weight is the value of `weight` (or what [`crate::Columns`] calls it), or failing that of `value`.
-//! All other keys are passed over, with lists of any depth in them. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
+//! All other keys are skipped, with lists of any depth in them. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
 //! `&#233;` stand for a character. Upper and lower case of a key are the same.
 //!
 //! Written, a vertex's label is its id. Its number `id` is that, too, where all ids are integers of 32 bits, as the
@@ -24,7 +24,7 @@
 //!
 //! Reference: Himsolt, *GML: A portable graph file format*, Universität Passau, 1997.
 
-use super::network::{Calls, Found, Network};
+use super::network::{Found, Network, NodeNaming};
 use super::stream::LONGEST_PIECE;
 use super::write::{Edge, Graphs, Syntax, Value};
 use crate::text::token::{self, show};
@@ -182,7 +182,7 @@ struct Parser<'o> {
 impl<'o> Parser<'o> {
     fn new(options: &'o ReadOptions) -> Parser<'o> {
         Parser {
-            network: Network::new(options, Calls::Names),
+            network: Network::new(options, NodeNaming::Names),
             directed: None,
             within: Within::File,
             passed_over: 0,

@@ -21,7 +21,7 @@
 //!
 //! Reference: Brandes, Eiglsperger, Lerner, *GraphML Primer*, 2001–2007.
 
-use super::network::{Calls, Found};
+use super::network::{Found, NodeNaming};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax, Value};
 use super::xml::{Values, Xml, push_value};
@@ -59,7 +59,7 @@ struct Reader<'o> {
 impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         Reader {
-            graph: XmlGraph::new(options, Calls::OfIgraph, None),
+            graph: XmlGraph::new(options, NodeNaming::Igraph, None),
             name_keys: AttributeIds::default(),
             node: Values::of(["id"]),
             edge: Values::of(["source", "target", "directed"]),

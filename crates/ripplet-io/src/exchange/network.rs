@@ -20,16 +20,16 @@ pub(super) struct Found {
 
 /// Which names call the vertices instead of their ids, where every node has one and no two have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Calls {
+pub(super) enum NodeNaming {
     /// None.
     Ids,
     /// The names, unless vertices are to be integers and these are not.
     Names,
     /// The names, where the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
-    OfIgraph,
+    Igraph,
 }
 
-/// Texts one behind the other.
+/// Texts concatenated.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     bytes: String,
@@ -52,7 +52,7 @@ impl Texts {
 /// A graph that is being read.
 pub(super) struct Network<'o> {
     options: &'o ReadOptions,
-    calls: Calls,
+    calls: NodeNaming,
     /// The ids of nodes, and of ends of edges, numbered as they come.
     ids: NameSet,
     /// By the number of an id: the line of its node, 0 before that is read.
@@ -71,7 +71,7 @@ pub(super) struct Network<'o> {
 }
 
 impl<'o> Network<'o> {
-    pub(super) fn new(options: &'o ReadOptions, calls: Calls) -> Network<'o> {
+    pub(super) fn new(options: &'o ReadOptions, calls: NodeNaming) -> Network<'o> {
         Network {
             options,
             calls,
@@ -117,7 +117,7 @@ impl<'o> Network<'o> {
         }
         self.node_lines[number] = line;
         memory::push(&mut self.nodes, number as u32)?;
-        if self.calls != Calls::Ids {
+        if self.calls != NodeNaming::Ids {
             self.names.push(name)?;
         }
         Ok(())
@@ -244,9 +244,9 @@ impl<'o> Network<'o> {
         let kind = self.options.ids;
         let count = self.nodes.len() as u32;
         let wanted = match self.calls {
-            Calls::Ids => false,
-            Calls::Names => true,
-            Calls::OfIgraph => (0..count).all(|node| {
+            NodeNaming::Ids => false,
+            NodeNaming::Names => true,
+            NodeNaming::Igraph => (0..count).all(|node| {
                 let number = self.id(node).strip_prefix('n').map(as_printed);
                 number == Some(Some(u64::from(node)))
             }),
@@ -258,8 +258,8 @@ impl<'o> Network<'o> {
             }
             match called(count, &|node: u32| names.get(node as usize), kind) {
                 Ok(Some(called)) => return Ok(called),
-                Ok(None) | Err(Uncalled::NoInteger(_)) => {}
-                Err(Uncalled::Memory(refused)) => return Err(refused.into()),
+                Ok(None) | Err(NamingError::NoInteger(_)) => {}
+                Err(NamingError::Memory(refused)) => return Err(refused.into()),
             }
         }
         let id = |node: u32| self.id(node);
@@ -267,10 +267,15 @@ impl<'o> Network<'o> {
         by_id.ok_or_else(|| Fault::whole("two nodes have the same id"))
     }
 
-    fn uncalled<'a>(&self, why: Uncalled, text: impl Fn(u32) -> &'a str, lines: &[u64]) -> Fault {
+    fn uncalled<'a>(
+        &self,
+        why: NamingError,
+        text: impl Fn(u32) -> &'a str,
+        lines: &[u64],
+    ) -> Fault {
         match why {
-            Uncalled::Memory(refused) => refused.into(),
-            Uncalled::NoInteger(node) => {
+            NamingError::Memory(refused) => refused.into(),
+            NamingError::NoInteger(node) => {
                 let line = lines[self.nodes[node as usize] as usize];
                 Fault::line(line, no_integer(text(node)))
             }
@@ -283,16 +288,16 @@ pub(super) type Ordered<T> = (T, Vec<u32>);
 
 /// Why texts do not call vertices.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Uncalled {
+pub(super) enum NamingError {
     /// The text of this vertex is not an integer, and was to be one.
     NoInteger(u32),
-    /// Memory was refused.
+    /// Memory allocation failed.
     Memory(OutOfMemory),
 }
 
-impl From<OutOfMemory> for Uncalled {
-    fn from(refused: OutOfMemory) -> Uncalled {
-        Uncalled::Memory(refused)
+impl From<OutOfMemory> for NamingError {
+    fn from(refused: OutOfMemory) -> NamingError {
+        NamingError::Memory(refused)
     }
 }
 
@@ -315,7 +320,7 @@ pub(super) fn called<'a>(
     count: u32,
     text: &(dyn Fn(u32) -> &'a str + Sync),
     kind: IdKind,
-) -> Result<Option<Ordered<VertexIds>>, Uncalled> {
+) -> Result<Option<Ordered<VertexIds>>, NamingError> {
     let unfit = |fits: fn(&str) -> bool| {
         (0..count).into_par_iter().find_first(|&vertex| !fits(text(vertex)))
     };
@@ -333,7 +338,7 @@ pub(super) fn called<'a>(
         IdKind::Auto | IdKind::Names => None,
     };
     if let Some(vertex) = bad {
-        return Err(Uncalled::NoInteger(vertex));
+        return Err(NamingError::NoInteger(vertex));
     }
     Ok(match kind {
         IdKind::Unsigned => {
@@ -371,7 +376,7 @@ fn as_printed(text: &str) -> Option<u64> {
     is_plain.then(|| text.parse().ok())?
 }
 
-/// As [`as_printed`], of an integer that may be negative.
+/// See [`as_printed`], of an integer that may be negative.
 fn as_printed_signed(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_padded = digits.starts_with('0') && text.len() > 1;

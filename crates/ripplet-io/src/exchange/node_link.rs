@@ -8,13 +8,13 @@
 //!
 //! The edges are those of `edges`, or of `links`; a file without either is refused. A vertex is called by its `id`, a text or an integer; the text
 //! `"7"` and the integer 7 are the same id. A weight is the edge's `weight`, or what [`crate::Columns`] calls it. All
-//! other keys are passed over, with values of up to 256 MiB.
+//! other keys are skipped, with values of up to 256 MiB.
 //!
 //! Ids are written as integers if all are integers that a double represents exactly, else as texts.
 //!
 //! Reference: *NetworkX, node_link_data*.
 
-use super::network::{Calls, Found, Network};
+use super::network::{Found, Network, NodeNaming};
 use super::stream::{Meter, Stream};
 use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
 use crate::ReadOptions;
@@ -40,7 +40,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     let mut stream = Stream::new(text, &meter);
     let mut reader = Reader {
         meter: &meter,
-        network: Network::new(options, Calls::Ids),
+        network: Network::new(options, NodeNaming::Ids),
         fault: None,
         directed: None,
         has_nodes: false,
@@ -212,7 +212,7 @@ fn next_key<'de, A: MapAccess<'de>>(
     map.next_key()
 }
 
-/// Passes over a value, which may be long, as little of it is kept.
+/// Skips a value, which may be long, as little of it is kept.
 fn pass_over<'de, A: MapAccess<'de>>(reader: &Reader<'_, '_>, map: &mut A) -> Result<(), A::Error> {
     reader.meter.release();
     map.next_value::<IgnoredAny>()?;

@@ -15,13 +15,13 @@
 //! has a label, no two have the same, and none is empty; else by its number. Labels that are all integers as they
 //! print are integers. `*Vertices n m` is a network of two modes, the first `m` vertices and the others: vertices of
 //! both are read. A weight that is missing is 1, as the format has it. What else stands behind a label or a
-//! weight (places, colours) is passed over. Lines that begin with `%` are comments.
+//! weight (places, colours) is skipped. Lines that begin with `%` are comments.
 //!
 //! Matrices, and networks that change with time, are refused.
 //!
 //! Reference: Mrvar, Batagelj, *Pajek: Reference Manual*, 2022.
 
-use super::network::{Found, Ordered, Texts, Uncalled, called, found, no_integer};
+use super::network::{Found, NamingError, Ordered, Texts, called, found, no_integer};
 use super::stream::LONGEST_PIECE;
 use super::write::{Edge, Graphs, Syntax};
 use crate::text::token::{self, show};
@@ -293,8 +293,8 @@ impl Reader<'_> {
         }
         match called(count, &text, self.options.ids) {
             Ok(named) => Ok(named),
-            Err(Uncalled::Memory(refused)) => Err(refused.into()),
-            Err(Uncalled::NoInteger(place)) => {
+            Err(NamingError::Memory(refused)) => Err(refused.into()),
+            Err(NamingError::NoInteger(place)) => {
                 Err(Fault::line(self.labels[place as usize].1, no_integer(text(place))))
             }
         }

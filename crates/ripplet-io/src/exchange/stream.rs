@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read};
 /// The longest piece of a text that a parser holds at a time: a tag, a text, a comment, an element of a list.
 pub(super) const LONGEST_PIECE: usize = 1 << 20;
 
-/// The longest piece that a parser passes over. Of a list in a list in a list, it keeps a byte for each.
+/// The longest piece that a parser skips. Of a list in a list in a list, it keeps a byte for each.
 const LONGEST_PASSED_OVER: usize = 256 << 20;
 
 /// Where a stream is, and how much more a parser may take in one piece.

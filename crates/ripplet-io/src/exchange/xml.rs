@@ -222,7 +222,7 @@ impl<'t, 'a> Xml<'t, 'a> {
         Ok(())
     }
 
-    /// Passes over the rest of the element that has just begun.
+    /// Skips the rest of the element that has just begun.
     pub(super) fn skip(&mut self) -> Result<(), Fault> {
         self.each_child(|xml| xml.skip())
     }

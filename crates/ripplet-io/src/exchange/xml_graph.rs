@@ -1,6 +1,6 @@
 //! What the readers of GraphML and GEXF share: one graph of a file, its weights, and the ends of its edges.
 
-use super::network::{Calls, Found, Network};
+use super::network::{Found, Network, NodeNaming};
 use super::xml::{Values, Xml};
 use crate::ReadOptions;
 use crate::text::{Fault, token};
@@ -23,7 +23,7 @@ impl<'o> XmlGraph<'o> {
     /// A graph that has not begun; `default_weight` is the format's own, where it has one.
     pub(super) fn new(
         options: &'o ReadOptions,
-        calls: Calls,
+        calls: NodeNaming,
         default_weight: Option<f64>,
     ) -> XmlGraph<'o> {
         XmlGraph {

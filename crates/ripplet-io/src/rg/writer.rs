@@ -73,7 +73,7 @@ impl RgWriter {
     /// Begins a graph, which will be `path`.
     ///
     /// # Errors
-    /// Where the operating system refuses, `path` is a device or a pipe, or the machine is
+    /// If the operating system refuses, `path` is a device or a pipe, or the machine is
     /// big-endian.
     pub fn create(path: &Path, shape: RgShape) -> Result<RgWriter, WriteError> {
         RgWriter::begin(path, shape).map_err(|source| WriteError { path: path.into(), source })
@@ -118,7 +118,7 @@ impl RgWriter {
     /// Appends the next shard. After an error the file takes no more.
     ///
     /// # Errors
-    /// Where the shard is not the next, or not of the shape the file was begun for, or the
+    /// If the shard is not the next, or not of the shape the file was begun for, or the
     /// operating system refuses.
     pub fn append(&mut self, shard: &Shard) -> Result<(), WriteError> {
         let appended = self.try_append(shard);
@@ -159,7 +159,7 @@ impl RgWriter {
     /// Writes what stands at the beginning and at the end, and makes the file appear.
     ///
     /// # Errors
-    /// Where shards are missing or the operating system refuses; nothing is left behind.
+    /// If shards are missing or the operating system refuses; nothing is left behind.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.try_finish().map_err(|source| self.error(source))?;
         self.file.commit()

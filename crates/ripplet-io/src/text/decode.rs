@@ -23,7 +23,7 @@ pub(crate) fn compression_of(first: &[u8]) -> Compression {
 /// Returns how a file is compressed that has a name and starts so.
 ///
 /// # Errors
-/// Where the name tells a compression that the content does not have: the sentence says both.
+/// If the name tells a compression that the content does not have: the sentence says both.
 pub(crate) fn compression_of_named(
     named: Compression,
     first: &[u8],
@@ -71,7 +71,7 @@ pub(crate) fn decoder<'a>(
     })
 }
 
-/// The members of a gzip file one behind the other.
+/// The members of a gzip file concatenated.
 struct GzipMembers<R> {
     /// The member that is being read; none behind the last.
     member: Option<GzDecoder<R>>,
@@ -94,7 +94,9 @@ impl<R: BufRead> Read for GzipMembers<R> {
             self.member = match rest {
                 Some(mut rest) => match skip_zeros(&mut rest)? {
                     Some(first) if first == GZIP[0] => Some(set_up(|| GzDecoder::new(rest))?),
-                    Some(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, BytesBehind)),
+                    Some(_) => {
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, TrailingBytes));
+                    }
                     None => None,
                 },
                 None => None,
@@ -110,14 +112,14 @@ impl<R: BufRead> Read for GzipMembers<R> {
     "the gzip data has other bytes behind its end: cut them off, such as with \"gzip -dc FILE > PLAIN\", which passes over \
      them with a warning"
 )]
-pub(crate) struct BytesBehind;
+pub(crate) struct TrailingBytes;
 
-/// Whether reading failed for [`BytesBehind`].
-pub(crate) fn is_bytes_behind(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<BytesBehind>())
+/// Whether reading failed for [`TrailingBytes`].
+pub(crate) fn is_trailing_bytes(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<TrailingBytes>())
 }
 
-/// Passes over zeros; returns the byte that comes behind them.
+/// Skips zeros; returns the byte that comes behind them.
 fn skip_zeros(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
     loop {
         let ahead = match reader.fill_buf() {
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(read(&[member(""), member("b")].concat()).unwrap(), "b");
         for trash in ["t", "trash!!", "\0\0t"] {
             let error = read(&[member("a"), trash.into()].concat()).unwrap_err();
-            assert!(is_bytes_behind(&error), "{error}");
+            assert!(is_trailing_bytes(&error), "{error}");
         }
         for length in [12, member("abc").len() - 1] {
             let error = read(&member("abc")[..length]).unwrap_err();

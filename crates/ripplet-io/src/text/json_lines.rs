@@ -6,10 +6,10 @@
 //! ```
 //!
 //! Which keys are read is decided by the first object, as a header decides it, and by the values below. Keys may stand in
-//! any order, and others are passed over whatever their values are. A value that is read is a text or a number: a key that
+//! any order, and others are skipped whatever their values are. A value that is read is a text or a number: a key that
 //! is missing or given twice, `null`, a truth value, a list and an object are errors with the line and the key, and so is
 //! an id that is a fraction or beyond 64 bits. The text `"7"` and the number 7 are the same id. Blank lines and those that
-//! begin with `#` or `%` are passed over.
+//! begin with `#` or `%` are skipped.
 
 use super::header::Sample;
 use super::rows::Row;
@@ -144,7 +144,7 @@ pub(super) fn sample<'a>(lines: &[&'a [u8]]) -> Result<Sample<'a>, String> {
     Ok(Sample::new(names, rows))
 }
 
-/// A value of an object that is to be read or passed over.
+/// A value of an object that is to be read or skipped.
 struct At<'m, 'a> {
     next: &'m mut dyn FnMut(bool) -> Result<Option<Value<'a>>, String>,
 }

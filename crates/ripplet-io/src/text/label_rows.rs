@@ -21,7 +21,7 @@ use memchr::memchr;
 use ripplet_graph::{ExternalId, VertexIds};
 use std::borrow::Cow;
 
-/// Rows that are looked at before the first is read.
+/// Rows that are examined before the first is read.
 const MOST_ROWS: usize = 4096;
 
 /// What ends a refusal of rows that may be several things.

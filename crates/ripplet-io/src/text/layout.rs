@@ -2,7 +2,7 @@
 
 use super::header::{Decision, Sample, is_number_like, is_padded};
 use super::json_lines::{self, Keys};
-use super::refusal::Refusal;
+use super::sample_error::SampleError;
 use super::widths::FirstRow;
 use super::{delimiter, token, widths};
 use crate::intern::Sign;
@@ -23,7 +23,7 @@ pub(super) struct Layout {
     /// Whether the first row names the columns.
     pub(super) header: bool,
     /// What the ids are of.
-    pub(super) of: Of,
+    pub(super) of: IdRole,
     /// Whether integer ids must print as they are written: two texts are never one vertex unless the
     /// options say that ids are numbers.
     pub(super) exact: bool,
@@ -50,7 +50,7 @@ pub(super) enum Separator {
 
 /// What ids are of, which is what an error calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum IdRole {
     Vertices,
     /// Rows and columns of a matrix, so that no option can make anything else of them.
     Matrix,
@@ -85,7 +85,7 @@ impl Layout {
     /// Blank-separated ids and maybe weights, as in the formats that have no header row.
     pub(super) fn plain(ids: Ids, weighted: bool) -> Layout {
         let weight = weighted.then_some(2);
-        let (header, of) = (false, Of::Vertices);
+        let (header, of) = (false, IdRole::Vertices);
         let (separator, exact, keys, mark) = (BLANKS, false, None, None);
         let (width, decimal_comma) = (None, false);
         let (source, target) = (0, 1);
@@ -107,7 +107,7 @@ impl Layout {
 
     /// Rows and columns and maybe values, of a matrix.
     pub(super) fn indices(weighted: bool) -> Layout {
-        Layout { of: Of::Matrix, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
+        Layout { of: IdRole::Matrix, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
     }
 
     /// The layout of a table that starts with these rows, and what its columns are; else what is wrong with
@@ -116,7 +116,7 @@ impl Layout {
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), Refusal> {
+    ) -> Result<(Layout, ReadColumns), SampleError> {
         let separator = delimiter::of_rows(rows, format, options)?;
         let mut sample = Sample::of(rows, separator)?;
         sample.ends_first |= format == Format::EdgeList;
@@ -150,9 +150,9 @@ impl Layout {
     pub(super) fn of_json_lines(
         lines: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), Refusal> {
+    ) -> Result<(Layout, ReadColumns), SampleError> {
         if options.header == Header::Absent {
-            return Err(Refusal::from(
+            return Err(SampleError::from(
                 "JSON lines name their columns by keys: leave --no-header out",
             ));
         }
@@ -177,7 +177,7 @@ impl Layout {
     pub(super) fn of_named_tabs(
         rows: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), Refusal> {
+    ) -> Result<(Layout, ReadColumns), SampleError> {
         let mut options = options.clone();
         if options.header == Header::Auto {
             options.header = Header::Absent;
@@ -208,7 +208,7 @@ impl Layout {
             target,
             weight: options.weighted.then_some(weight),
             header,
-            of: Of::Vertices,
+            of: IdRole::Vertices,
             exact: options.ids == IdKind::Auto,
             keys: None,
             width: None,
@@ -227,10 +227,10 @@ impl Layout {
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<([Layout; 2], ReadGraphColumns), Refusal> {
+    ) -> Result<([Layout; 2], ReadGraphColumns), SampleError> {
         if format == Format::JsonLines {
             let formats = ".csv, .tsv, .parquet or .arrow";
-            return Err(Refusal::from(format!(
+            return Err(SampleError::from(format!(
                 "a table of many graphs is read from {formats}, not from JSON lines"
             )));
         }
@@ -271,7 +271,7 @@ impl Layout {
             source: graph,
             target: graph,
             weight: None,
-            of: Of::Graphs,
+            of: IdRole::Graphs,
             exact: kind == IdKind::Auto,
             mark: None,
             width: None,

@@ -83,7 +83,7 @@ impl Vertices {
                     (names.of_chunk(parsed.chunk), rows.after(parsed.line))
                 })
                 .unzip();
-            let before = index.mark();
+            let before = index.snapshot();
             let numbers = NamesOfChunk::number(&names, &mut index)?;
             if before.len() + numbers.iter().map(Vec::len).sum::<usize>() == index.len() {
                 return Ok(());

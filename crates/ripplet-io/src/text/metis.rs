@@ -10,7 +10,7 @@
 //!
 //! The third number of the header says with its digits, from the last: edges have weights, vertices
 //! have weights (a fourth number says how many), vertices have sizes. Vertex weights and sizes are
-//! passed over. An edge stands in the lists of both its ends, and is kept once; that the lists agree
+//! skipped. An edge stands in the lists of both its ends, and is kept once; that the lists agree
 //! is checked. Vertices are all of 1..n.
 //!
 //! Two habits of other programs are read too. GAP writes directed graphs, which have as many entries
@@ -384,7 +384,7 @@ impl<'a> Numbers<'a> {
         (!token.is_empty()).then_some(token)
     }
 
-    /// Whether a number that was read up to `end` is a whole token; if so it is passed over.
+    /// Whether a number that was read up to `end` is a whole token; if so it is skipped.
     fn take_to(&mut self, end: usize) -> bool {
         let whole = end == self.end || end < self.end && matches!(self.bytes[end], b' ' | b'\t');
         if whole {

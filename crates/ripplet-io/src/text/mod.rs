@@ -26,8 +26,8 @@ mod metis;
 mod other_format;
 mod pairs;
 mod records;
-mod refusal;
 mod rows;
+mod sample_error;
 mod source;
 mod table;
 pub(crate) mod token;
@@ -36,7 +36,7 @@ mod widths;
 
 pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
-pub(crate) use decode::{compression_of, compression_of_named, decoder, is_bytes_behind};
+pub(crate) use decode::{compression_of, compression_of_named, decoder, is_trailing_bytes};
 pub(crate) use header::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use layout::NAMED_TABS;
@@ -62,7 +62,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// What is wrong at a place; that memory is refused is not the place's fault.
+    /// What is wrong at a place; that memory allocation fails is not the place's fault.
     pub(crate) fn at(place: Place, why: impl Into<ReadErrorKind>) -> Fault {
         let kind = why.into();
         match kind {

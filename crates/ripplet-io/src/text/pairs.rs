@@ -9,7 +9,7 @@ use ripplet_graph::{VertexId, memory};
 /// Reads the rows of a text chunk by chunk, in parallel: `row` puts one into what `start` makes, and
 /// `take` gets each chunk's outcome in the order of the text, with the number of the line before it.
 ///
-/// A row's line counts from 1 in its chunk. Comments and blank lines are passed over, as are more
+/// A row's line counts from 1 in its chunk. Comments and blank lines are skipped, as are more
 /// fields than two, and the first row where `header` says that its first field is no vertex but a
 /// heading. `tabs` says that in a `.txt` fields may hold blanks and stand apart by tabs, where the
 /// first row has one.
@@ -46,7 +46,7 @@ pub(crate) fn pairs<T: Send>(
 }
 
 /// Reads lines of members, each a community, chunk by chunk, in parallel: `find` tells the vertex of an id, and `take`
-/// gets the lines of a chunk in the order of the text. Comments and blank lines are passed over.
+/// gets the lines of a chunk in the order of the text. Comments and blank lines are skipped.
 ///
 /// # Errors
 /// The first of the text.

@@ -4,7 +4,7 @@
 //! take a quick way that looks at eight bytes at a time. Whatever else a line may be (a comment,
 //! several blanks, quotes, an error) takes the slow way, which knows everything.
 
-use super::layout::{Layout, Of, Separator, fields, is_row};
+use super::layout::{IdRole, Layout, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, NotAnId, show};
 use super::widths;
@@ -241,9 +241,11 @@ fn slow_row(
         return Ok(());
     };
     let wrong = |field: &[u8], why| match layout.of {
-        Of::Vertices => not_an_id(field, sign, why),
-        Of::Matrix => format!("`{}` is no row or column: expected a number from 1 on", show(field)),
-        Of::Graphs => format!(
+        IdRole::Vertices => not_an_id(field, sign, why),
+        IdRole::Matrix => {
+            format!("`{}` is no row or column: expected a number from 1 on", show(field))
+        }
+        IdRole::Graphs => format!(
             "`{}` is no graph: expected a non-negative integer that prints as it is, as others are; \
              use --ids names to read names",
             show(field)
@@ -509,10 +511,10 @@ impl<'a> Row<'a> {
         }
         if source.is_empty() || target.is_empty() {
             return Err(match layout.of {
-                Of::Graphs => {
+                IdRole::Graphs => {
                     "the value of the column of graphs is empty: expected an id or a name".into()
                 }
-                Of::Vertices | Of::Matrix => "a vertex id is empty".into(),
+                IdRole::Vertices | IdRole::Matrix => "a vertex id is empty".into(),
             });
         }
         Ok(Some(Row { source, target, weight }))
@@ -586,7 +588,7 @@ fn not_utf8(name: &[u8]) -> Sentence {
 fn too_few_fields(count: usize, line: &[u8], layout: &Layout) -> Sentence {
     let shown = show(line.trim_ascii());
     match (count, layout.last_column()) {
-        (..=1, _) if layout.of == Of::Matrix => {
+        (..=1, _) if layout.of == IdRole::Matrix => {
             format!("expected a row and a column, found only `{shown}`")
         }
         (..=1, 1 | 2) => {

@@ -5,7 +5,7 @@
 //! process. And so a plain file, a compressed one and a pipe are the same here.
 
 use super::Fault;
-use super::decode::is_bytes_behind;
+use super::decode::is_trailing_bytes;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
@@ -166,14 +166,14 @@ impl<'a> Text<'a> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Passes over the next line.
+    /// Skips the next line.
     pub(crate) fn skip_line(&mut self) {
         let rest = &self.buffer[self.start..];
         self.start += memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
         self.line += 1;
     }
 
-    /// Passes over the first of the bytes that come next, and counts the lines that they end.
+    /// Skips the first of the bytes that come next, and counts the lines that they end.
     pub(crate) fn skip_bytes(&mut self, bytes: usize) {
         let passed = &self.buffer[self.start..self.start + bytes];
         self.line += match passed {
@@ -202,7 +202,7 @@ impl<'a> Text<'a> {
         self.has_failed().then(|| self.failure())
     }
 
-    /// Passes over lines that `skip` accepts; the next line, if any, is the first that it does not.
+    /// Skips lines that `skip` accepts; the next line, if any, is the first that it does not.
     pub(super) fn skip_lines(&mut self, skip: impl Fn(&[u8]) -> bool) -> Result<(), Fault> {
         while self.peek_line()?.is_some_and(&skip) {
             self.skip_line();
@@ -359,7 +359,7 @@ impl<'a> Text<'a> {
             Compression::Zstd => Some("zstd"),
         };
         match compressed {
-            Some(_) if is_bytes_behind(&error) => Fault::whole(error.to_string()),
+            Some(_) if is_trailing_bytes(&error) => Fault::whole(error.to_string()),
             Some(name) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Fault::whole(format!("the {name} data ends early: the file was cut short"))
             }

@@ -1,7 +1,7 @@
 //! Edge lists: one edge a line, in `.txt`, `.tsv`, `.csv` and `.jsonl`.
 //!
-//! Lines that start with `#` or `%` are comments; blank lines are passed over. A row is a source, a
-//! target and, where weights are read, a weight; more fields are passed over. Vertices are exactly
+//! Lines that start with `#` or `%` are comments; blank lines are skipped. A row is a source, a
+//! target and, where weights are read, a weight; more fields are skipped. Vertices are exactly
 //! the ids that occur.
 //!
 //! - `.txt`: integers stand apart by blanks, tabs, commas or semicolons, as many as there are; text by the
@@ -16,8 +16,8 @@
 
 use super::header::MOST_ROWS;
 use super::layout::{BLANKS, Ids, Layout, NAMED_TABS, fields, is_row};
-use super::refusal::Refusal;
 use super::rows::{self, Edges, NameRows, NamesOfChunk, line_of_row};
+use super::sample_error::SampleError;
 use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text, other_format, token};
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
@@ -76,7 +76,7 @@ fn layout_of(
     head: &Head<'_>,
     format: Format,
     options: &ReadOptions,
-) -> Result<(Layout, ReadColumns, bool), Refusal> {
+) -> Result<(Layout, ReadColumns, bool), SampleError> {
     let options = &*head.with_delimiter(options);
     let (layout, columns) = match format {
         Format::EdgeList if head.first_comment.starts_with(NAMED_TABS.as_bytes()) => {
@@ -139,7 +139,7 @@ pub(crate) fn read_of_graphs(
         let options = head.with_delimiter(options);
         let ([edges, graphs], columns) = Layout::of_graphs(head.rows, format, &options)?;
         check_two_ends(&edges, &columns.edges)?;
-        Ok::<_, Refusal>(([edges, graphs], columns))
+        Ok::<_, SampleError>(([edges, graphs], columns))
     })?;
     if edges.header {
         text.skip_line();
@@ -279,7 +279,7 @@ impl Head<'_> {
 }
 
 /// Makes a layout of the first rows, which stay to be read, and of what stands above them.
-fn first_rows<T, E: Into<Refusal>>(
+fn first_rows<T, E: Into<SampleError>>(
     text: &mut Text<'_>,
     layout: impl FnOnce(&Head<'_>) -> Result<T, E>,
 ) -> Result<T, Fault> {
@@ -314,7 +314,7 @@ fn first_rows<T, E: Into<Refusal>>(
     let head =
         Head { rows: &rows, first_comment: &first_comment, header: header.as_deref(), delimiter };
     layout(&head).map_err(|refusal| {
-        let Refusal { row, why } = refusal.into();
+        let SampleError { row, why } = refusal.into();
         Fault::line(before + 1 + line_of_row(ahead, row), why)
     })
 }

@@ -206,7 +206,7 @@ fn numbers_and_ids(graph_of: &[u32], starts: &[u64]) -> Result<(Vec<VertexId>, V
 }
 
 /// Reads one value a line, as `value` makes it of the line's only field; comments and blank lines are
-/// passed over.
+/// skipped.
 fn read_column<T: Copy + Send + Sync>(
     text: &mut Text<'_>,
     value: impl Fn(&[u8]) -> Result<T, String> + Sync,

@@ -1,6 +1,8 @@
 //! Communities out as attributes of the graph's vertices, in a format that holds the whole graph.
 
-use super::communities::{Called, Communities, Naming, check_communities, write_communities};
+use super::communities::{
+    Communities, CommunityNames, Naming, check_communities, write_communities,
+};
 use super::{Target, refused, whole_file};
 use crate::exchange::{self, Attribute, AttributeKind, Value};
 use crate::labelled::shown;
@@ -21,14 +23,14 @@ pub fn is_graph<'a>(target: impl Into<Target<'a>>) -> bool {
 
 fn format_of(target: Target<'_>) -> Option<(Format, Compression)> {
     // Pajek's networks have no attributes.
-    target.told().filter(|(format, _)| format.holds_attributes())
+    target.resolved_format().filter(|(format, _)| format.holds_attributes())
 }
 
 /// Checks what can be checked before there are communities: as [`check_communities`], or where the name is that of a
 /// graph, that its format can hold the ids.
 ///
 /// # Errors
-/// As [`write_communities_or_graph`].
+/// See [`write_communities_or_graph`].
 pub fn check_communities_or_graph<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -37,13 +39,13 @@ pub fn check_communities_or_graph<'a>(
     let refuse = |source| target.error(source);
     match format_of(target) {
         Some((format, _)) => exchange::check(format, ids, "vertex").map_err(refuse),
-        None if target.told().is_some_and(|(format, _)| format == Format::Pajek) => {
+        None if target.resolved_format().is_some_and(|(format, _)| format == Format::Pajek) => {
             Err(refuse(refused(
                 "a Pajek network holds no communities: write .graphml, .gexf, .gml, .json or .dot, or a table such \
                  as .csv",
             )))
         }
-        None if !target.told().is_some_and(|(format, _)| format.is_listing()) => {
+        None if !target.resolved_format().is_some_and(|(format, _)| format.is_listing()) => {
             Err(refuse(refused(
                 "communities are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow, and with the \
              graph as .graphml, .gexf, .gml, .json or .dot: choose such a name, or give its format as --to",
@@ -62,7 +64,7 @@ pub fn check_communities_or_graph<'a>(
 /// Memory: 12 bytes a row of `communities`, where rows name their vertices.
 ///
 /// # Errors
-/// Those of [`write_communities`], and where a format cannot hold a name, or a vertex is in several communities of which
+/// The errors of [`write_communities`], and where a format cannot hold a name, or a vertex is in several communities of which
 /// one has `|` in its name.
 pub fn write_communities_or_graph<'a>(
     target: impl Into<Target<'a>>,
@@ -81,7 +83,7 @@ pub fn write_communities_or_graph<'a>(
         if let Naming::Given { names, .. } = naming {
             exchange::check(format, names, "community")?;
         }
-        CommunityOf::new(communities, Called::of(communities, ids, naming)?, ids.len())
+        CommunityOf::new(communities, CommunityNames::of(communities, ids, naming)?, ids.len())
     };
     let community = attribute().map_err(refuse)?;
     let degree = DegreeOf(graph);
@@ -110,7 +112,7 @@ impl Attribute for DegreeOf<'_> {
 /// The communities of a vertex.
 struct CommunityOf<'a> {
     communities: &'a Communities<'a>,
-    called: Called<'a>,
+    called: CommunityNames<'a>,
     /// The rows of each vertex, where they name their vertices: those of `v` are `rows[begin[v]..begin[v + 1]]`.
     grouped: Option<(Vec<u32>, Vec<u32>)>,
     kind: AttributeKind,
@@ -119,7 +121,7 @@ struct CommunityOf<'a> {
 impl<'a> CommunityOf<'a> {
     fn new(
         communities: &'a Communities<'a>,
-        called: Called<'a>,
+        called: CommunityNames<'a>,
         vertices: usize,
     ) -> io::Result<CommunityOf<'a>> {
         if u32::try_from(communities.rows()).is_err() {
@@ -131,9 +133,9 @@ impl<'a> CommunityOf<'a> {
         let grouped = communities.vertices.map(|of| grouped(of, vertices)).transpose();
         let grouped = grouped.map_err(no_memory)?;
         let kind = match &called {
-            Called::Ids(ids) => AttributeKind::of(ids),
-            Called::Numbers(_) => AttributeKind::Integer,
-            Called::Names { names, .. } => AttributeKind::of(names),
+            CommunityNames::Ids(ids) => AttributeKind::of(ids),
+            CommunityNames::Numbers(_) => AttributeKind::Integer,
+            CommunityNames::Names { names, .. } => AttributeKind::of(names),
         };
         let community = CommunityOf { communities, called, grouped, kind };
         match community.is_overlapping() {
@@ -183,9 +185,9 @@ impl<'a> CommunityOf<'a> {
     fn name(&self, row: u32) -> Value<'_> {
         let label = self.communities.communities[row as usize];
         match &self.called {
-            Called::Ids(ids) => ids.get(label).into(),
-            Called::Numbers(numbers) => Value::Integer(numbers[row as usize].into()),
-            Called::Names { names, of } => names.get(of[label as usize]).into(),
+            CommunityNames::Ids(ids) => ids.get(label).into(),
+            CommunityNames::Numbers(numbers) => Value::Integer(numbers[row as usize].into()),
+            CommunityNames::Names { names, of } => names.get(of[label as usize]).into(),
         }
     }
 

@@ -41,7 +41,7 @@ impl<'a> Arcs<'a> {
         Arcs { graph, before }
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.before[self.before.len() - 1]
     }

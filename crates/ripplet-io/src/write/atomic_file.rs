@@ -74,7 +74,7 @@ impl UnfinishedPaths {
     /// empty by then.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn list(paths: Vec<PathBuf>) -> io::Result<UnfinishedPaths> {
         let listed = paths.clone();
         let mut unfinished = unfinished();
@@ -100,7 +100,7 @@ impl Drop for UnfinishedPaths {
 /// writing now.
 ///
 /// # Errors
-/// Where the folder cannot be listed.
+/// If the folder cannot be listed.
 pub fn left_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -117,7 +117,7 @@ pub fn left_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Writes a file through `write`, whole or not at all; `-` is standard output.
 ///
 /// # Errors
-/// Where `write` fails, or the operating system refuses; nothing is left behind then.
+/// If `write` fails, or the operating system refuses; nothing is left behind then.
 pub fn whole_file(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -174,7 +174,7 @@ impl AtomicFile {
     /// Begins a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist, or the folder or the file that is there already may not be
+    /// If the folder does not exist, or the folder or the file that is there already may not be
     /// written.
     pub fn create(path: &Path) -> Result<AtomicFile, WriteError> {
         let named = path.to_owned();
@@ -253,7 +253,7 @@ impl AtomicFile {
     /// Makes the file appear: flushes it to the disk, and renames it to its destination.
     ///
     /// # Errors
-    /// Where the operating system refuses; nothing is left behind then.
+    /// If the operating system refuses; nothing is left behind then.
     pub fn commit(mut self) -> Result<(), WriteError> {
         let committed = self.finish();
         committed.map_err(|source| WriteError { path: self.named.clone(), source })

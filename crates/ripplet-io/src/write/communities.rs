@@ -98,7 +98,7 @@ impl<'a> Communities<'a> {
 /// output, as `.txt`.
 ///
 /// # Errors
-/// Where the name tells no such format, the format cannot hold an id or a name, the rows do not fit
+/// If the name tells no such format, the format cannot hold an id or a name, the rows do not fit
 /// `ids`, or the operating system refuses; nothing is left behind.
 pub fn write_communities<'a>(
     target: impl Into<Target<'a>>,
@@ -113,7 +113,7 @@ pub fn write_communities<'a>(
     if let Naming::Given { names, .. } = naming {
         format_for(target, names).map_err(refuse)?;
     }
-    let called = Called::of(communities, ids, naming).map_err(refuse)?;
+    let called = CommunityNames::of(communities, ids, naming).map_err(refuse)?;
     let table = Table { ids, communities, called };
     whole_file(target.path(), |out| table.write_to(out, format, compression))
 }
@@ -122,7 +122,7 @@ pub fn write_communities<'a>(
 /// the format can hold the ids.
 ///
 /// # Errors
-/// As [`write_communities`].
+/// See [`write_communities`].
 pub fn check_communities<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -139,11 +139,11 @@ fn format_for(target: Target<'_>, ids: &VertexIds) -> io::Result<(Format, Compre
 struct Table<'a> {
     ids: &'a VertexIds,
     communities: &'a Communities<'a>,
-    called: Called<'a>,
+    called: CommunityNames<'a>,
 }
 
 /// What a reader of an output sees as communities.
-pub(super) enum Called<'a> {
+pub(super) enum CommunityNames<'a> {
     Ids(&'a VertexIds),
     /// By row.
     Numbers(Vec<u32>),
@@ -153,17 +153,19 @@ pub(super) enum Called<'a> {
     },
 }
 
-impl<'a> Called<'a> {
+impl<'a> CommunityNames<'a> {
     /// What communities of vertices with these ids are called.
     pub(super) fn of(
         communities: &Communities<'_>,
         ids: &'a VertexIds,
         naming: Naming<'a>,
-    ) -> io::Result<Called<'a>> {
+    ) -> io::Result<CommunityNames<'a>> {
         Ok(match naming {
-            Naming::VertexId => Called::Ids(ids),
-            Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
-            Naming::BySize => Called::Numbers(
+            Naming::VertexId => CommunityNames::Ids(ids),
+            Naming::Consecutive => {
+                CommunityNames::Numbers(numbered(communities.communities, ids.len()))
+            }
+            Naming::BySize => CommunityNames::Numbers(
                 numbered_by_size(communities.communities, ids.len())
                     .map_err(|refused| io::Error::new(io::ErrorKind::OutOfMemory, refused))?,
             ),
@@ -174,7 +176,7 @@ impl<'a> Called<'a> {
                 if let Some(label) = communities.communities.iter().find(|label| !known(label)) {
                     return Err(refused(format!("community {label} has no name")));
                 }
-                Called::Names { names, of }
+                CommunityNames::Names { names, of }
             }
         })
     }
@@ -209,8 +211,8 @@ impl Table<'_> {
     fn fields(&self, format: Format) -> Option<Fields> {
         let fields = Fields::of(format)?.spaced(self.ids);
         Some(match &self.called {
-            Called::Names { names, .. } => fields.spaced(names),
-            Called::Ids(_) | Called::Numbers(_) => fields,
+            CommunityNames::Names { names, .. } => fields.spaced(names),
+            CommunityNames::Ids(_) | CommunityNames::Numbers(_) => fields,
         })
     }
 
@@ -221,9 +223,9 @@ impl Table<'_> {
         line.begin(text, 1);
         let label = self.communities.communities[row];
         match &self.called {
-            Called::Ids(ids) => fields.push_id(text, ids, label),
-            Called::Numbers(numbers) => push_integer(text, numbers[row]),
-            Called::Names { names, of } => fields.push_id(text, names, of[label as usize]),
+            CommunityNames::Ids(ids) => fields.push_id(text, ids, label),
+            CommunityNames::Numbers(numbers) => push_integer(text, numbers[row]),
+            CommunityNames::Names { names, of } => fields.push_id(text, names, of[label as usize]),
         }
         if let Some(strengths) = self.communities.strengths {
             line.begin(text, 2);
@@ -234,9 +236,9 @@ impl Table<'_> {
 
     fn schema(&self) -> arrow_schema::SchemaRef {
         let called = match &self.called {
-            Called::Ids(ids) => (*ids).into(),
-            Called::Numbers(_) => columnar::Type::Number,
-            Called::Names { names, .. } => (*names).into(),
+            CommunityNames::Ids(ids) => (*ids).into(),
+            CommunityNames::Numbers(_) => columnar::Type::Number,
+            CommunityNames::Names { names, .. } => (*names).into(),
         };
         let mut columns = vec![("id", self.ids.into()), ("community", called)];
         columns.extend(self.communities.strengths.map(|_| ("strength", columnar::Type::Strength)));
@@ -249,9 +251,9 @@ impl Table<'_> {
         let mut columns = vec![
             columnar::ids(self.ids, vertices)?,
             match &self.called {
-                Called::Ids(ids) => columnar::ids(ids, labels)?,
-                Called::Numbers(numbers) => columnar::numbers(&numbers[rows.clone()]),
-                Called::Names { names, of } => {
+                CommunityNames::Ids(ids) => columnar::ids(ids, labels)?,
+                CommunityNames::Numbers(numbers) => columnar::numbers(&numbers[rows.clone()]),
+                CommunityNames::Names { names, of } => {
                     columnar::ids(names, labels.map(|label| of[label as usize]))?
                 }
             },
@@ -307,7 +309,8 @@ mod tests {
         let ids = VertexIds::Names(Names::new(["a", "b", "c"]));
         let strengths = Some(&[0.5, 1.0, 0.25][..]);
         let communities = Communities { strengths, ..Communities::of_all(&[1, 1, 2]) };
-        let table = Table { ids: &ids, communities: &communities, called: Called::Ids(&ids) };
+        let table =
+            Table { ids: &ids, communities: &communities, called: CommunityNames::Ids(&ids) };
         for format in [
             Format::EdgeList,
             Format::Tsv,

@@ -27,7 +27,7 @@ const ROWS: usize = 1 << 16;
 /// they cannot hold are refused.
 ///
 /// # Errors
-/// Where the name tells no format, the format cannot hold the graph, or the operating system
+/// If the name tells no format, the format cannot hold the graph, or the operating system
 /// refuses; nothing is left behind.
 pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result<u64, WriteError> {
     let error = |source| WriteError { path: path.into(), source };
@@ -48,9 +48,9 @@ pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result
 /// The format, after all that can be wrong before the first byte.
 fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
     let standard_output = path == Path::new("-");
-    let told = Format::of_path(path);
-    let compression = told.map_or_else(|| compression_of(path), |(_, compression)| compression);
-    let format = match (format, told) {
+    let resolved = Format::of_path(path);
+    let compression = resolved.map_or_else(|| compression_of(path), |(_, compression)| compression);
+    let format = match (format, resolved) {
         (Some(format), _) | (None, Some((format, _))) => format,
         (None, None) if standard_output => Format::EdgeList,
         (None, None) => {

@@ -95,7 +95,7 @@ impl<'a> Target<'a> {
     }
 
     /// The format and compression, where the name or the format that was said tells them.
-    fn told(self) -> Option<(Format, Compression)> {
+    fn resolved_format(self) -> Option<(Format, Compression)> {
         let by_name = Format::of_path(self.path);
         match (self.format, by_name) {
             (Some(format), Some((_, compression))) => Some((format, compression)),
@@ -125,18 +125,18 @@ fn listing_format(
     ids: &VertexIds,
     what: &str,
 ) -> io::Result<(Format, Compression)> {
-    let told = target.told();
+    let resolved = target.resolved_format();
     let otherwise = format!(
         "{what} are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
          choose such a name, or give its format as --to"
     );
-    table_format(told, ids, Format::is_listing, &otherwise)
+    table_format(resolved, ids, Format::is_listing, &otherwise)
 }
 
 /// The format that a table's name told, if it is one that is meant and can hold the ids; text may be
 /// compressed. `otherwise` says which names will do.
 fn table_format(
-    told: Option<(Format, Compression)>,
+    resolved: Option<(Format, Compression)>,
     ids: &VertexIds,
     is_meant: impl Fn(Format) -> bool,
     otherwise: &str,
@@ -145,7 +145,7 @@ fn table_format(
         let packs = Fields::of(format).is_some() || compression == Compression::None;
         is_meant(format) && packs
     };
-    let (format, compression) = told.filter(fits).ok_or_else(|| refused(otherwise))?;
+    let (format, compression) = resolved.filter(fits).ok_or_else(|| refused(otherwise))?;
     Fields::of(format).map_or(Ok(()), |fields| fields.spaced(ids).check(ids))?;
     Ok((format, compression))
 }

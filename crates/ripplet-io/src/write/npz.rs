@@ -65,7 +65,7 @@ impl NpzWriter {
     /// Begins what will be `path`.
     ///
     /// # Errors
-    /// Where the operating system refuses, or the path is a pipe: an archive is written here and there.
+    /// If the operating system refuses, or the path is a pipe: an archive is written here and there.
     pub fn create(path: &Path) -> Result<NpzWriter, WriteError> {
         let file = AtomicFile::create(path)?;
         if file.is_in_order_only() {
@@ -78,7 +78,7 @@ impl NpzWriter {
     /// Adds an array. After an error no more can be added.
     ///
     /// # Errors
-    /// Where there are not as many values as the shape says, or the operating system refuses.
+    /// If there are not as many values as the shape says, or the operating system refuses.
     pub fn array<T: Element>(
         &mut self,
         name: &str,
@@ -98,7 +98,7 @@ impl NpzWriter {
     /// Adds an array of texts, each of which takes as much room as the longest: for a few.
     ///
     /// # Errors
-    /// As [`NpzWriter::array`].
+    /// See [`NpzWriter::array`].
     pub fn texts(&mut self, name: &str, texts: &[&str]) -> Result<(), WriteError> {
         let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
         let description = format!("<U{longest}");
@@ -146,7 +146,7 @@ impl NpzWriter {
     /// Makes the file appear.
     ///
     /// # Errors
-    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    /// If the operating system refuses, or an error came before; nothing is left behind then.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let refuse = |source| WriteError { path: self.path.clone(), source };
         let zip = self.zip.take().ok_or_else(|| refuse(refused("an error ended this file")))?;

@@ -42,7 +42,7 @@ impl RecordWriter {
     /// Begins a table with these columns, which will be the target.
     ///
     /// # Errors
-    /// Where neither the name nor the format that was said is such a format, a column is of a kind that text has no form for, or the operating
+    /// If neither the name nor the format that was said is such a format, a column is of a kind that text has no form for, or the operating
     /// system refuses.
     pub fn create<'a>(
         target: impl Into<Target<'a>>,
@@ -56,7 +56,7 @@ impl RecordWriter {
     /// Checks what can be checked before there are rows: that the name tells a format, unless that is said.
     ///
     /// # Errors
-    /// Where it does not.
+    /// If it does not.
     pub fn check<'a>(target: impl Into<Target<'a>>) -> Result<(), WriteError> {
         let target = target.into();
         format_of(target).map(drop).map_err(|source| target.error(source))
@@ -84,7 +84,7 @@ impl RecordWriter {
     /// Appends rows. After an error the table takes no more.
     ///
     /// # Errors
-    /// Where the rows have other columns, text cannot hold a name, or the operating system refuses.
+    /// If the rows have other columns, text cannot hold a name, or the operating system refuses.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
         let refuse = |source| WriteError { path: self.path.clone(), source };
         let sink = self.sink.take().ok_or_else(|| refuse(refused("an error ended this table")))?;
@@ -98,7 +98,7 @@ impl RecordWriter {
     /// Makes the table appear.
     ///
     /// # Errors
-    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    /// If the operating system refuses, or an error came before; nothing is left behind then.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let out = match self.sink.take() {
             None => Err(refused("an error ended this table")),
@@ -211,7 +211,7 @@ fn format_of(target: Target<'_>) -> io::Result<(Format, Compression)> {
         Format::Parquet | Format::Arrow => compression == Compression::None,
         _ => false,
     };
-    target.told().filter(fits).ok_or_else(|| {
+    target.resolved_format().filter(fits).ok_or_else(|| {
         refused(
             "this table is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
              choose such a name, or give its format as --to",

@@ -25,7 +25,7 @@ pub struct VertexColumn<'a> {
 /// or `Float64`. A number is the shortest decimal that reads back as the same.
 ///
 /// # Errors
-/// Where the name tells no such format, the format cannot hold an id, a column has not `len` values
+/// If the name tells no such format, the format cannot hold an id, a column has not `len` values
 /// a vertex, or the operating system refuses; nothing is left behind.
 pub fn write_vertex_table(
     path: &Path,
@@ -39,7 +39,7 @@ pub fn write_vertex_table(
 /// is `community`, and `names` are those of communities.
 ///
 /// # Errors
-/// As [`write_vertex_table`].
+/// See [`write_vertex_table`].
 pub fn write_community_table(
     path: &Path,
     names: &VertexIds,
@@ -53,7 +53,7 @@ pub fn write_community_table(
 /// `.gz` or `.zst`), which is `id value …` a line, and `-`, which is standard output as `.txt`.
 ///
 /// # Errors
-/// As [`write_vertex_table`].
+/// See [`write_vertex_table`].
 pub fn write_values<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -68,7 +68,7 @@ pub fn write_values<'a>(
 /// format can hold the ids.
 ///
 /// # Errors
-/// As [`write_values`].
+/// See [`write_values`].
 pub fn check_values<'a>(target: impl Into<Target<'a>>, ids: &VertexIds) -> Result<(), WriteError> {
     let target = target.into();
     let checked = listing_format(target, ids, VALUES);
@@ -106,7 +106,7 @@ fn write_in(
 /// format can hold the ids.
 ///
 /// # Errors
-/// As [`write_vertex_table`].
+/// See [`write_vertex_table`].
 pub fn check_vertex_table(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
     let checked = format_for(path, ids);
     checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })

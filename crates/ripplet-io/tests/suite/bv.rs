@@ -69,7 +69,7 @@ fn properties(nodes: u64, arcs: u64, flags: &str) -> String {
     text.replace("ARCS", &arcs.to_string()).replace("FLAGS", flags)
 }
 
-/// Bytes of bits from `0` and `1`; others are passed over.
+/// Bytes of bits from `0` and `1`; others are skipped.
 fn packed(bits: &str) -> Vec<u8> {
     let bits: Vec<u8> = bits.bytes().filter(|b| b"01".contains(b)).map(|b| b - b'0').collect();
     bits.chunks(8).map(|eight| (0..).zip(eight).map(|(at, bit)| bit << (7 - at)).sum()).collect()

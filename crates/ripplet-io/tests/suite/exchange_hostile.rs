@@ -292,7 +292,7 @@ fn entities_do_not_grow() {
     }
 }
 
-/// What is passed over has no bound on its number, and lines have none in formats that have no lines.
+/// What is skipped has no bound on its number, and lines have none in formats that have no lines.
 #[test]
 fn a_million_attributes_of_a_node_are_passed_over() {
     let many = |begin: &str, one: &str, end: &str| {

@@ -196,7 +196,7 @@ fn what_is_wrong_has_its_line() {
 fn depth_and_length_have_bounds_or_need_none() {
     let deep = 1_000_000;
     let text = format!("graph [ x {}{} node [ id 4 ] ]", "[ y ".repeat(deep), "]".repeat(deep));
-    // A key without a value is of no matter in a list that is passed over.
+    // A key without a value is of no matter in a list that is skipped.
     assert_eq!(parse(&text).unwrap().ids().len(), 1);
     let long = format!("graph [ node [ id 1 label \"{}\" ] ]", "x".repeat(1 << 20));
     assert!(parse(&long).unwrap_err().to_string().contains("more than 1 MiB"));

@@ -25,7 +25,7 @@ fn with_ids(ids: IdKind) -> ReadOptions {
     ReadOptions { ids, ..ReadOptions::default() }
 }
 
-/// As `expected.py` makes it.
+/// See `expected.py` makes it.
 fn fingerprint(table: &EdgeTable) -> u64 {
     let rows = (1u64..).zip(table.sources().iter().zip(table.targets()));
     let terms = rows.map(|(row, (&s, &t))| row.wrapping_mul(3 * u64::from(s) + u64::from(t)));

@@ -9,7 +9,7 @@
 //! is agreed on here, as the client would do it.
 //!
 //! ```text
-//! client ◀─ Guarded ◀─ TLS, or nothing ◀─ socket
+//! client ◀─ GuardedStream ◀─ TLS, or nothing ◀─ socket
 //! ```
 
 use postgres::Socket;
@@ -27,8 +27,8 @@ const MOST_OF_A_MESSAGE: u32 = 16 << 20;
 const MOST_BESIDE_ROWS: u64 = 64 << 20;
 
 /// What asks a server for encryption; `S` is its yes.
-const ASK: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
-const YES: u8 = b'S';
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+const SSL_ACCEPTED: u8 = b'S';
 
 const COPY_DATA: u8 = b'd';
 const NOTICE: u8 = b'N';
@@ -37,7 +37,7 @@ type Failed = Box<dyn Error + Send + Sync>;
 
 /// How a connection is encrypted before it is guarded.
 #[derive(Clone)]
-pub(super) struct Encrypting {
+pub(super) struct TlsOptions {
     /// None where it is not.
     pub tls: Option<MakeRustlsConnect>,
     /// Whether a server without encryption is refused.
@@ -46,66 +46,68 @@ pub(super) struct Encrypting {
     pub is_direct: bool,
 }
 
-impl MakeTlsConnect<Socket> for Encrypting {
-    type Stream = Guarded;
-    type TlsConnect = Agreeing;
+impl MakeTlsConnect<Socket> for TlsOptions {
+    type Stream = GuardedStream;
+    type TlsConnect = TlsNegotiation;
     type Error = Failed;
 
-    fn make_tls_connect(&mut self, server: &str) -> Result<Agreeing, Failed> {
-        Ok(Agreeing { how: self.clone(), server: server.to_owned() })
+    fn make_tls_connect(&mut self, server: &str) -> Result<TlsNegotiation, Failed> {
+        Ok(TlsNegotiation { how: self.clone(), server: server.to_owned() })
     }
 }
 
 /// A connection that is about to be encrypted.
-pub(super) struct Agreeing {
-    how: Encrypting,
+pub(super) struct TlsNegotiation {
+    how: TlsOptions,
     server: String,
 }
 
-impl TlsConnect<Socket> for Agreeing {
-    type Stream = Guarded;
+impl TlsConnect<Socket> for TlsNegotiation {
+    type Stream = GuardedStream;
     type Error = Failed;
-    type Future = Pin<Box<dyn Future<Output = Result<Guarded, Failed>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<GuardedStream, Failed>> + Send>>;
 
     fn connect(self, stream: Socket) -> Self::Future {
         Box::pin(self.agree(stream))
     }
 }
 
-impl Agreeing {
-    async fn agree(self, mut stream: Socket) -> Result<Guarded, Failed> {
-        let Agreeing { how: Encrypting { tls, is_required, is_direct }, server } = self;
-        let Some(mut tls) = tls else { return Ok(Guarded::new(Box::new(Plain(stream)), server)) };
+impl TlsNegotiation {
+    async fn agree(self, mut stream: Socket) -> Result<GuardedStream, Failed> {
+        let TlsNegotiation { how: TlsOptions { tls, is_required, is_direct }, server } = self;
+        let Some(mut tls) = tls else {
+            return Ok(GuardedStream::new(Box::new(Plain(stream)), server));
+        };
         if !is_direct {
-            stream.write_all(&ASK).await?;
+            stream.write_all(&SSL_REQUEST).await?;
             let mut answer = [0];
             // No more than that: what comes behind must come encrypted.
             stream.read_exact(&mut answer).await?;
-            if answer != [YES] && is_required {
+            if answer != [SSL_ACCEPTED] && is_required {
                 return Err("server does not support TLS".into());
             }
-            if answer != [YES] {
-                return Ok(Guarded::new(Box::new(Plain(stream)), server));
+            if answer != [SSL_ACCEPTED] {
+                return Ok(GuardedStream::new(Box::new(Plain(stream)), server));
             }
         }
         let connector = MakeTlsConnect::<Socket>::make_tls_connect(&mut tls, &server)?;
         let stream = connector.connect(stream).await?;
-        Ok(Guarded::new(Box::new(stream), server))
+        Ok(GuardedStream::new(Box::new(stream), server))
     }
 }
 
 /// A connection without encryption.
 struct Plain(Socket);
 
-/// A connection that is looked at as it is read.
-pub(super) struct Guarded {
+/// A connection that is examined as it is read.
+pub(super) struct GuardedStream {
     stream: Pin<Box<dyn TlsStream + Send>>,
     lengths: Lengths,
 }
 
-impl Guarded {
-    fn new(stream: Box<dyn TlsStream + Send>, server: String) -> Guarded {
-        Guarded { stream: stream.into(), lengths: Lengths::of(server) }
+impl GuardedStream {
+    fn new(stream: Box<dyn TlsStream + Send>, server: String) -> GuardedStream {
+        GuardedStream { stream: stream.into(), lengths: Lengths::of(server) }
     }
 }
 
@@ -172,7 +174,7 @@ impl Lengths {
     }
 }
 
-impl AsyncRead for Guarded {
+impl AsyncRead for GuardedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -187,7 +189,7 @@ impl AsyncRead for Guarded {
     }
 }
 
-impl AsyncWrite for Guarded {
+impl AsyncWrite for GuardedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -205,7 +207,7 @@ impl AsyncWrite for Guarded {
     }
 }
 
-impl TlsStream for Guarded {
+impl TlsStream for GuardedStream {
     fn channel_binding(&self) -> ChannelBinding {
         self.stream.channel_binding()
     }

@@ -47,7 +47,7 @@ const DAY: i64 = 86_400_000_000;
 /// Opens a query at a server, to give these columns in this order; `server` is a URL or `host=… user=… sslmode=…`.
 ///
 /// # Errors
-/// Where the server is not reached, or refuses the query, or a column is missing.
+/// If the server is not reached, or refuses the query, or a column is missing.
 pub fn open(server: &str, query: &str, columns: &[&str]) -> Result<Batches, SourceError> {
     let server = Server::of(server)?;
     let deadline = server.deadline();

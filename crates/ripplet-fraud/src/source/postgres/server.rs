@@ -5,8 +5,8 @@
 //! | `sslmode` | |
 //! |---|---|
 //! | `disable` | no encryption |
-//! | `prefer`, where nothing is said and the server is on this machine | encryption where the server offers it |
-//! | `require`, where nothing is said and it is on another | encryption, or an error |
+//! | `prefer` by default and the server is on this machine | encryption where the server offers it |
+//! | `require` by default and it is on another | encryption, or an error |
 //! | `verify-ca` | and the server's certificate comes from one that is trusted |
 //! | `verify-full` | and it is for the server's name |
 //!
@@ -21,7 +21,7 @@
 //! As libpq, but for this: connections to other machines are encrypted unless that is refused, `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
 //! where a handshake fails, certificates are of version 3, and their names are the subject alternative ones alone.
 
-use super::guard::Encrypting;
+use super::guard::TlsOptions;
 use super::{failed, passfile, sentence};
 use crate::source::SourceError;
 use postgres::config::{Host, SslMode, SslNegotiation};
@@ -52,7 +52,7 @@ const PROTOCOL: &[u8] = b"postgresql";
 /// What the client says if it is asked for a password and has none.
 const NO_PASSWORD: &str = "password missing";
 
-/// The port that servers listen at, where nothing is said.
+/// The port that servers listen at by default.
 const PORT: u16 = 5432;
 /// How long a server may take to answer, where its address does not say.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -78,7 +78,7 @@ pub(super) struct Server {
     config: Config,
     /// None where connections are not encrypted.
     encryption: Option<Encryption>,
-    /// The file of passwords that was passed over, as others may read it.
+    /// The file of passwords that was skipped, as others may read it.
     passed_over: Option<PathBuf>,
 }
 
@@ -127,7 +127,7 @@ impl Server {
                 let mut config = config.clone();
                 // All goes through the guard, which agrees on encryption.
                 config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
-                config.connect(Encrypting { tls, is_required, is_direct })
+                config.connect(TlsOptions { tls, is_required, is_direct })
             }
         };
         connected.map_err(|error| {
@@ -198,7 +198,7 @@ impl Server {
             let named = found.2.or_else(|| environment("PGPASSFILE")).map(PathBuf::from);
             let usual = || Some(Path::new(&environment("HOME")?).join(".pgpass"));
             let file = named.or_else(|| {
-                // One that others may read is passed over, as by psql: it may not be needed.
+                // One that others may read is skipped, as by psql: it may not be needed.
                 let path = usual().filter(|path| path.exists())?;
                 let is_private = passfile::is_private(&path);
                 passed_over = (!is_private).then(|| path.clone());

@@ -2,7 +2,7 @@
 
 use super::names::{VERTEX_NAMES, is_circumstance, is_graph_name, is_weight_name, measures, words};
 use super::sample::{
-    Field, Kind, Known, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
+    Field, Kind, KnownPairs, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
 };
 use crate::summary::ReadColumns;
 use crate::text::token;
@@ -77,7 +77,7 @@ impl Sample<'_> {
     }
 
     /// Whether the first row names the columns.
-    fn has_header(&self, asked: Option<&Columns>, known: &Known) -> Result<bool, String> {
+    fn has_header(&self, asked: Option<&Columns>, known: &KnownPairs) -> Result<bool, String> {
         let mut ends = self.around_a_mark().map_or([0, 1], |(ends, _)| ends);
         if let Some(columns) = asked {
             let names = [columns.source.as_str(), &columns.target];
@@ -132,7 +132,11 @@ impl Sample<'_> {
     ///
     /// # Errors
     /// It does, but names no known pair.
-    fn has_unnamed_index(&self, asked: Option<&Columns>, known: &Known) -> Result<bool, String> {
+    fn has_unnamed_index(
+        &self,
+        asked: Option<&Columns>,
+        known: &KnownPairs,
+    ) -> Result<bool, String> {
         let Some((index, names)) = self.first.split_first() else { return Ok(false) };
         let is_index = index.is_empty()
             && names.len() > 1
@@ -228,7 +232,7 @@ impl Sample<'_> {
     }
 
     /// The columns that a header tells.
-    fn named(&self, known: &Known) -> Result<[usize; 2], String> {
+    fn named(&self, known: &KnownPairs) -> Result<[usize; 2], String> {
         let exact = ["source", "target"].map(|name| self.position(name));
         if let [Some(source), Some(target)] = exact {
             return Ok([source, target]);

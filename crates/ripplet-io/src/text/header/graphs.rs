@@ -14,7 +14,7 @@ impl<'a> Sample<'a> {
     /// name.
     ///
     /// # Errors
-    /// Where there is no such column, or more than one could be it.
+    /// If there is no such column, or more than one could be it.
     pub(in crate::text) fn graph_column(
         &self,
         options: &ReadOptions,

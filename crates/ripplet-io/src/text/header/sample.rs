@@ -14,7 +14,7 @@ pub(super) type Field<'a> = Cow<'a, [u8]>;
 /// The columns whose names are compared.
 const MOST_COLUMNS: usize = 256;
 
-/// The rows that are looked at.
+/// The rows that are examined.
 pub(in crate::text) const MOST_ROWS: usize = 4096;
 
 /// Some rows of a table, the first of which may name its columns.
@@ -51,7 +51,7 @@ pub(super) enum Values {
 
 /// Pairs of columns whose names say that they are the ends of an edge.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownPairs {
     /// By [`KNOWN_COLUMN_PAIRS`] alone.
     pub(super) sure: Vec<[usize; 2]>,
     /// By these words beside others that both names have, by the same name with two numbers or letters behind
@@ -300,7 +300,7 @@ impl<'a> Sample<'a> {
     }
 
     /// The pairs of columns whose names are known to mean the ends of an edge, and whose values may be ids.
-    pub(super) fn known_pairs(&self) -> Known {
+    pub(super) fn known_pairs(&self) -> KnownPairs {
         self.pairs_of(|column| self.may_be_ids(column))
     }
 
@@ -310,9 +310,9 @@ impl<'a> Sample<'a> {
     }
 
     /// The pairs of those columns whose names are known to mean the ends of an edge.
-    fn pairs_of(&self, counts: impl Fn(usize) -> bool) -> Known {
+    fn pairs_of(&self, counts: impl Fn(usize) -> bool) -> KnownPairs {
         let names: Vec<Name> = self.first.iter().map(|name| Name::of(name)).collect();
-        let mut known = Known::default();
+        let mut known = KnownPairs::default();
         let columns: Vec<usize> =
             (0..names.len().min(MOST_COLUMNS)).filter(|&column| counts(column)).collect();
         for &a in &columns {

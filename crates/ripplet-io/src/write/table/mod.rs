@@ -1,10 +1,10 @@
 //! Tables that grow: given their columns once, then rows part by part, then whole or not at all.
 //!
 //! ```text
-//! Part (whose rows) + values ─▶ stretches that lie together ─▶ blocks in parallel ─▶ in order ─▶ Output
+//! Part (whose rows) + values ─▶ blocks that lie together ─▶ blocks in parallel ─▶ in order ─▶ Output
 //! ```
 //!
-//! Ids are not materialized for all rows: a block takes those of its stretches, graph by graph, from the
+//! Ids are not materialized for all rows: a block takes those of its blocks, graph by graph, from the
 //! batch's own arrays. Memory: a few blocks a thread, and 16 bytes a graph of a part of pairs.
 //!
 //! The bytes do not depend on the number of threads; where a block ends does depend on the parts.
@@ -28,7 +28,7 @@ use arrow_schema::{Field, Schema};
 use keys::{Ids, KeyColumn, KeyKind, no_memory};
 use ripplet_graph::batch::BatchIds;
 use ripplet_graph::{ExternalId, Names, VertexIds};
-use rows::{About, Layout, Stretch};
+use rows::{Layout, RowBlock, RowSubject};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ impl TableWriter {
     /// Begins a table, which will be `path`.
     ///
     /// # Errors
-    /// Where the name tells no such format, or the operating system refuses.
+    /// If the name tells no such format, or the operating system refuses.
     pub fn create<'a>(
         target: impl Into<Target<'a>>,
         shape: TableShape<'_>,
@@ -119,7 +119,7 @@ impl TableWriter {
         TableWriter::create_as(format, target.path(), shape)
     }
 
-    /// As [`TableWriter::create`], in a format that is settled.
+    /// See [`TableWriter::create`], in a format that is settled.
     pub(super) fn create_as(
         (format, compression): (Format, Compression),
         path: &Path,
@@ -141,14 +141,14 @@ impl TableWriter {
     /// Appends rows, with the values of each column. After an error the table takes no more.
     ///
     /// # Errors
-    /// Where the rows or the values are not what the table was begun for, the format cannot hold an id, or
+    /// If the rows or the values are not what the table was begun for, the format cannot hold an id, or
     /// the operating system refuses.
     pub fn append(&mut self, part: Part<'_>, values: &[ColumnData<'_>]) -> Result<(), WriteError> {
         let values: Vec<Values<'_>> = values.iter().map(|&data| Values::single(data)).collect();
         self.append_values(part, &values)
     }
 
-    /// As [`TableWriter::append`], for values of which several stand together.
+    /// See [`TableWriter::append`], for values of which several stand together.
     pub(super) fn append_values(
         &mut self,
         part: Part<'_>,
@@ -166,7 +166,7 @@ impl TableWriter {
     /// Makes the table appear.
     ///
     /// # Errors
-    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    /// If the operating system refuses, or an error came before; nothing is left behind then.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let out = match self.sink.take() {
             None => Err(refused("an error ended this table")),
@@ -393,14 +393,14 @@ impl Blocks<'_> {
 
     fn push_text(&self, block: usize, line: &Line, text: &mut Vec<u8>) -> io::Result<()> {
         let mut head = Vec::new();
-        self.layout.for_each(self.rows(block), |stretch| {
-            self.push_lines(&stretch, line, &mut head, text);
+        self.layout.for_each(self.rows(block), |block| {
+            self.push_lines(&block, line, &mut head, text);
             Ok(())
         })
     }
 
-    /// Appends the lines of a stretch; `head` is for what they begin with.
-    fn push_lines(&self, stretch: &Stretch, line: &Line, head: &mut Vec<u8>, text: &mut Vec<u8>) {
+    /// Appends the lines of a block; `head` is for what they begin with.
+    fn push_lines(&self, block: &RowBlock, line: &Line, head: &mut Vec<u8>, text: &mut Vec<u8>) {
         let subject = self.layout.part.subject();
         let fields = line.fields;
         head.clear();
@@ -410,13 +410,13 @@ impl Blocks<'_> {
             fields.push_external(head, id);
             heads += 1;
         };
-        let is_graphs = matches!(stretch.about, About::Graphs);
-        let ids = if is_graphs { Ids::From(0) } else { subject.ids(stretch.graph) };
-        subject.graph_id(stretch.graph).filter(|_| !is_graphs).into_iter().for_each(&mut push_head);
-        if let About::Pairs { source, .. } = stretch.about {
+        let is_graphs = matches!(block.about, RowSubject::Graphs);
+        let ids = if is_graphs { Ids::From(0) } else { subject.ids(block.graph) };
+        subject.graph_id(block.graph).filter(|_| !is_graphs).into_iter().for_each(&mut push_head);
+        if let RowSubject::Pairs { source, .. } = block.about {
             push_head(ids.get(source));
         }
-        for (row, index) in (0..).zip(stretch.values.clone()) {
+        for (row, index) in (0..).zip(block.values.clone()) {
             let mut field = heads;
             text.extend_from_slice(head);
             let mut push = |text: &mut Vec<u8>, id| {
@@ -424,19 +424,19 @@ impl Blocks<'_> {
                 fields.push_external(text, id);
                 field += 1;
             };
-            match &stretch.about {
-                About::Vertices(range) | About::Pairs { targets: range, .. } => {
+            match &block.about {
+                RowSubject::Vertices(range) | RowSubject::Pairs { targets: range, .. } => {
                     push(text, ids.get(range.start + row));
                 }
-                About::Communities(range) => {
+                RowSubject::Communities(range) => {
                     push(text, ids.get(range.start + row));
                     push(text, ids.get(self.community(index)));
                 }
-                About::Graphs => {
-                    let id = subject.graph_id(stretch.graph + row as usize);
+                RowSubject::Graphs => {
+                    let id = subject.graph_id(block.graph + row as usize);
                     id.into_iter().for_each(|id| push(text, id));
                 }
-                About::Edges { .. } => {
+                RowSubject::Edges { .. } => {
                     self.ends(index).into_iter().for_each(|end| push(text, ids.get(end)));
                 }
             }
@@ -472,9 +472,9 @@ impl Blocks<'_> {
         let columns = keys.iter().map(|&kind| KeyColumn::with_room(kind, count));
         let mut columns = columns.collect::<Result<Vec<_>, _>>().map_err(no_memory)?;
         let mut values = Vec::new();
-        self.layout.for_each(rows, |stretch| {
-            self.extend(&mut columns, &stretch)?;
-            values.push(stretch.values);
+        self.layout.for_each(rows, |block| {
+            self.extend(&mut columns, &block)?;
+            values.push(block.values);
             Ok(())
         })?;
         let columns = columns.into_iter().map(KeyColumn::array);
@@ -482,17 +482,17 @@ impl Blocks<'_> {
         columns.chain(of_values).collect()
     }
 
-    /// Appends the ids of a stretch to the columns that say what a row is about.
-    fn extend(&self, columns: &mut [KeyColumn], stretch: &Stretch) -> io::Result<()> {
+    /// Appends the ids of a block to the columns that say what a row is about.
+    fn extend(&self, columns: &mut [KeyColumn], block: &RowBlock) -> io::Result<()> {
         let subject = self.layout.part.subject();
-        let (graph, rows) = (stretch.graph, stretch.values.len());
+        let (graph, rows) = (block.graph, block.values.len());
         let (of_graph, of_row) = columns.split_at_mut(match subject {
             Subject::Graph(_) => 0,
             Subject::Batch(_) => 1,
         });
         for column in of_graph {
-            match &stretch.about {
-                About::Graphs => (graph..graph + rows)
+            match &block.about {
+                RowSubject::Graphs => (graph..graph + rows)
                     .filter_map(|graph| subject.graph_id(graph))
                     .try_for_each(|id| column.push(id))?,
                 _ => subject.graph_id(graph).map_or(Ok(()), |id| column.repeat(id, rows))?,
@@ -502,18 +502,18 @@ impl Blocks<'_> {
             return Ok(());
         }
         let ids = subject.ids(graph);
-        match (&stretch.about, of_row) {
-            (About::Vertices(vertices), [column]) => column.extend(ids, vertices.clone()),
-            (About::Communities(vertices), [column, communities]) => {
+        match (&block.about, of_row) {
+            (RowSubject::Vertices(vertices), [column]) => column.extend(ids, vertices.clone()),
+            (RowSubject::Communities(vertices), [column, communities]) => {
                 column.extend(ids, vertices.clone())?;
-                let mut of_rows = stretch.values.clone();
+                let mut of_rows = block.values.clone();
                 of_rows.try_for_each(|index| communities.push(ids.get(self.community(index))))
             }
-            (About::Pairs { source, targets }, [sources, column]) => {
+            (RowSubject::Pairs { source, targets }, [sources, column]) => {
                 sources.repeat(ids.get(*source), rows)?;
                 column.extend(ids, targets.clone())
             }
-            (About::Edges { sources: edges }, [sources, targets]) => {
+            (RowSubject::Edges { sources: edges }, [sources, targets]) => {
                 edges.clone().try_for_each(|edge| {
                     let [source, target] = self.ends(edge);
                     sources.push(ids.get(source))?;

@@ -1,4 +1,4 @@
-//! What the rows of a table are about, in stretches that lie together.
+//! What the rows of a table are about, in blocks that lie together.
 
 use super::keys::{Ids, no_memory};
 use crate::write::refused;
@@ -63,7 +63,7 @@ pub enum Part<'a> {
     /// Of each graph, from each of these vertices (as far as it has them) to all others.
     ///
     /// Values stand in full rows: one for each vertex of the graph, the source included, whose own
-    /// value is passed over.
+    /// value is skipped.
     Pairs {
         /// The graphs.
         of: Subject<'a>,
@@ -149,16 +149,16 @@ pub(super) struct Layout<'a> {
 }
 
 /// Rows whose values lie together, of one graph unless the rows are graphs.
-pub(super) struct Stretch {
+pub(super) struct RowBlock {
     /// The graph, or the first of them.
     pub graph: usize,
-    pub about: About,
+    pub about: RowSubject,
     /// The indices of the values, a row each.
     pub values: Range<usize>,
 }
 
-/// What a row of a stretch is about.
-pub(super) enum About {
+/// What a row of a block is about.
+pub(super) enum RowSubject {
     /// A vertex each.
     Vertices(Range<VertexId>),
     /// A vertex each, and its community or component.
@@ -210,7 +210,7 @@ impl<'a> Layout<'a> {
         Ok(Layout { part, starts, value_starts })
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> u64 {
         span(&self.starts)
     }
@@ -220,15 +220,15 @@ impl<'a> Layout<'a> {
         self.value_starts.as_deref().map_or(self.rows(), span)
     }
 
-    /// Visits some rows, stretch by stretch.
+    /// Visits some rows, block by block.
     pub fn for_each(
         &self,
         rows: Range<u64>,
-        mut visit: impl FnMut(Stretch) -> io::Result<()>,
+        mut visit: impl FnMut(RowBlock) -> io::Result<()>,
     ) -> io::Result<()> {
         let values = rows.start as usize..rows.end as usize;
         if let Part::Graphs(_) = self.part {
-            return visit(Stretch { graph: values.start, about: About::Graphs, values });
+            return visit(RowBlock { graph: values.start, about: RowSubject::Graphs, values });
         }
         let base = self.starts[0];
         let (mut row, end) = (base + rows.start, base + rows.end);
@@ -255,7 +255,7 @@ impl<'a> Layout<'a> {
         graph: usize,
         rows: Range<u64>,
         before: usize,
-        visit: &mut impl FnMut(Stretch) -> io::Result<()>,
+        visit: &mut impl FnMut(RowBlock) -> io::Result<()>,
     ) -> io::Result<()> {
         let values = before + rows.start as usize..before + rows.end as usize;
         match (&self.part, &self.value_starts) {
@@ -266,23 +266,23 @@ impl<'a> Layout<'a> {
                     let row = value_starts[graph] + (source - first) * vertices;
                     let values = (row + targets.start) as usize..(row + targets.end) as usize;
                     let targets = targets.start as VertexId..targets.end as VertexId;
-                    let about = About::Pairs { source: source as VertexId, targets };
-                    visit(Stretch { graph, about, values })
+                    let about = RowSubject::Pairs { source: source as VertexId, targets };
+                    visit(RowBlock { graph, about, values })
                 })
             }
             (Part::Edges { .. }, _) => {
-                let about = About::Edges { sources: values.clone() };
-                visit(Stretch { graph, about, values })
+                let about = RowSubject::Edges { sources: values.clone() };
+                visit(RowBlock { graph, about, values })
             }
             (part, _) => {
                 let vertices = rows.start as VertexId..rows.end as VertexId;
                 let about = match part {
                     Part::Communities { .. } | Part::Components { .. } => {
-                        About::Communities(vertices)
+                        RowSubject::Communities(vertices)
                     }
-                    _ => About::Vertices(vertices),
+                    _ => RowSubject::Vertices(vertices),
                 };
-                visit(Stretch { graph, about, values })
+                visit(RowBlock { graph, about, values })
             }
         }
     }

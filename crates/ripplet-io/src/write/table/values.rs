@@ -38,7 +38,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnData<'_> {
-    /// How many values there are.
+    /// Number of values.
     pub fn len(self) -> usize {
         match self {
             ColumnData::U32(values) => values.len(),
@@ -49,7 +49,7 @@ impl ColumnData<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -104,20 +104,20 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The values of some stretches of indices, one behind the other.
-    pub fn array(self, stretches: &[Range<usize>]) -> Result<ArrayRef, OutOfMemory> {
+    /// The values of some blocks of indices, concatenated.
+    pub fn array(self, blocks: &[Range<usize>]) -> Result<ArrayRef, OutOfMemory> {
         Ok(match self.data {
-            ColumnData::U32(all) => Arc::new(UInt32Array::from(self.picked(all, stretches)?)),
-            ColumnData::U64(all) => Arc::new(UInt64Array::from(self.picked(all, stretches)?)),
-            ColumnData::F32(all) => Arc::new(Float32Array::from(self.picked(all, stretches)?)),
-            ColumnData::F64(all) => Arc::new(Float64Array::from(self.picked(all, stretches)?)),
-            ColumnData::Bool(all) => Arc::new(BooleanArray::from(self.picked(all, stretches)?)),
+            ColumnData::U32(all) => Arc::new(UInt32Array::from(self.picked(all, blocks)?)),
+            ColumnData::U64(all) => Arc::new(UInt64Array::from(self.picked(all, blocks)?)),
+            ColumnData::F32(all) => Arc::new(Float32Array::from(self.picked(all, blocks)?)),
+            ColumnData::F64(all) => Arc::new(Float64Array::from(self.picked(all, blocks)?)),
+            ColumnData::Bool(all) => Arc::new(BooleanArray::from(self.picked(all, blocks)?)),
         })
     }
 
-    fn picked<T: Copy>(self, all: &[T], stretches: &[Range<usize>]) -> Result<Vec<T>, OutOfMemory> {
-        let mut picked = memory::with_room(stretches.iter().map(Range::len).sum())?;
-        for indices in stretches.iter().cloned() {
+    fn picked<T: Copy>(self, all: &[T], blocks: &[Range<usize>]) -> Result<Vec<T>, OutOfMemory> {
+        let mut picked = memory::with_room(blocks.iter().map(Range::len).sum())?;
+        for indices in blocks.iter().cloned() {
             match self.len {
                 1 => picked.extend_from_slice(&all[indices]),
                 len => picked.extend(indices.map(|index| all[index * len + self.at])),
