@@ -322,7 +322,7 @@ impl RunFolder {
         begun.push(folder.manifest_path());
         folder.begun = Some(UnfinishedPaths::list(begun).map_err(io)?);
         let made = Made::folders(&windows).map_err(io)?;
-        // Without a manifest, nobody could go on with the run nor begin another.
+        // Without a manifest, the run could neither be resumed nor replaced.
         folder.write_manifest(manifest).inspect_err(|_| made.remove())?;
         folder.made = made.folders;
         Ok(folder)

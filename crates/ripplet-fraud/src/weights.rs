@@ -57,7 +57,7 @@ pub enum WeightError {
         source: JitError,
     },
     /// The weight is infinite for all transactions.
-    #[error("the weight `{text}` is infinite, whatever is weighed: expected numbers from 0 on")]
+    #[error("the weight `{text}` is infinite for all transactions: expected numbers from 0 on")]
     Infinite {
         /// Text that was given.
         text: String,

@@ -107,7 +107,7 @@ pub enum EvaluateError {
     NobodyConfirmed,
     /// No account would be held out.
     #[error(
-        "{known} of {confirmed} confirmed accounts would be known, and nobody held out: choose a smaller share"
+        "{known} of {confirmed} confirmed accounts would be known, and none held out: choose a smaller share"
     )]
     NobodyHeldOut {
         /// Number of known accounts.

@@ -1,4 +1,4 @@
-//! Where the known bad are in a window: in which cluster, or in none.
+//! State of the known bad entities in a window: in a cluster, in none, or without transactions.
 
 use super::WindowFindings;
 use crate::seeds::ListEntry;
@@ -7,12 +7,12 @@ use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use std::collections::BTreeMap;
 
-/// Where a known bad entity is in a window.
+/// State of a known bad entity in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownBadStatus {
     /// A member of this cluster.
     Cluster(ClusterId),
-    /// It transacts with somebody, and is in no cluster.
+    /// It has transactions, and is in no cluster.
     NoCluster,
     /// It has no transactions in the window.
     NoTransactions,
@@ -20,7 +20,7 @@ pub enum KnownBadStatus {
     NeverSeen,
 }
 
-/// A known bad entity, and where it is in a window.
+/// Known bad entity with its state in a window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownBadRow<'a> {
     pub(crate) kind: KindId,
@@ -29,7 +29,7 @@ pub(crate) struct KnownBadRow<'a> {
 }
 
 impl KnownBadStatus {
-    /// The name, as tables have it.
+    /// Returns the name that tables use.
     pub const fn name(self) -> &'static str {
         match self {
             KnownBadStatus::Cluster(_) => "in a cluster",
@@ -39,7 +39,7 @@ impl KnownBadStatus {
         }
     }
 
-    /// The cluster, if it is in one.
+    /// Returns the cluster, if it is in one.
     pub fn cluster(self) -> Option<ClusterId> {
         match self {
             KnownBadStatus::Cluster(id) => Some(id),
@@ -51,7 +51,7 @@ impl KnownBadStatus {
 }
 
 impl<'a> WindowFindings<'a> {
-    /// The cluster of each member; of one in several, the first by rank.
+    /// Returns the cluster of each member; for a vertex in several, the first by rank.
     pub(crate) fn cluster_of_members(self) -> BTreeMap<VertexId, ClusterId> {
         let mut clusters = BTreeMap::new();
         for member in &self.findings.members {
@@ -60,13 +60,13 @@ impl<'a> WindowFindings<'a> {
         clusters
     }
 
-    /// Whether an entry of a list holds at the window's last instant.
+    /// Whether an entry of a list is active at the window's last instant.
     pub(crate) fn holds(self, entry: &ListEntry) -> bool {
         entry.is_active_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
     }
 
-    /// Since when each of some known bad entities is known; nothing for who always was. Of several entries that hold, the
-    /// first counts.
+    /// Returns the time since when each of some known bad entities is known; `None` if unlimited. Of several
+    /// active entries, the first counts.
     pub(crate) fn known_bad_since(self, known: &[KnownBadRow<'a>]) -> Vec<Option<Timestamp>> {
         let names = known.iter().map(|known| (known.kind, known.id));
         let place_of: HashMap<(KindId, &str), usize> = names.zip(0..).collect();
@@ -80,7 +80,8 @@ impl<'a> WindowFindings<'a> {
         since.into_iter().map(Option::flatten).collect()
     }
 
-    /// Everybody known bad and where that is: those who were seen, ascending by number, then the others by kind and id.
+    /// Returns all known bad entities with their states: those seen so far, ascending by number, then the
+    /// others by kind and id.
     pub(crate) fn known_bad_places(self) -> Vec<KnownBadRow<'a>> {
         let clusters = self.cluster_of_members();
         let graph = &self.window.graph;

@@ -1,9 +1,9 @@
-//! What becomes of clusters, as a report has it.
+//! Events of clusters, in the words of a report.
 
 use crate::ClusterEvent;
 use serde::Serialize;
 
-/// What becomes of a cluster.
+/// Event of a cluster, in the words of a report.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Event {
     key: &'static str,
@@ -11,7 +11,7 @@ pub(super) struct Event {
     rule: &'static str,
 }
 
-/// The events, by their numbers in a document; the last are the ended ones.
+/// Events by their numbers in a document; the last one is the end of a cluster.
 pub(super) const EVENTS: [Event; 7] = [
     event(ClusterEvent::Born, "Born", "New: it overlaps with no cluster of the window before."),
     event(ClusterEvent::Grew, "Grew", "It goes on with more members."),
@@ -34,7 +34,7 @@ const fn event(fate: ClusterEvent, name: &'static str, rule: &'static str) -> Ev
     Event { key: fate.name(), name, rule }
 }
 
-/// The number of a fate among [`EVENTS`].
+/// Returns the number of an event in [`EVENTS`].
 pub(super) fn event_of(fate: ClusterEvent) -> u8 {
     match fate {
         ClusterEvent::Born => 0,
@@ -46,5 +46,5 @@ pub(super) fn event_of(fate: ClusterEvent) -> u8 {
     }
 }
 
-/// The number of those that ended among [`EVENTS`].
+/// Number of the end of a cluster in [`EVENTS`].
 pub(super) const DIED: usize = 6;

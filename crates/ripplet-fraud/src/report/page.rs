@@ -1,4 +1,4 @@
-//! The page: one file with its style, its script and its data.
+//! Report page: one file with its style, its script and its data.
 
 use super::document::ReportBuilder;
 use ripplet_io::WriteError;
@@ -6,23 +6,23 @@ use ripplet_page::Page;
 use serde::Serialize;
 use std::path::Path;
 
-/// What a report says about its run.
+/// Description of a run in a report.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Run {
-    /// The page's title.
+    /// Title of the page.
     pub title: String,
     /// Names and values: versions, options, timings.
     pub facts: Vec<(String, String)>,
-    /// Inputs, and what is to be said of them: rows, bytes, hashes.
+    /// Inputs with their rows, bytes and hashes.
     pub inputs: Vec<(String, String)>,
-    /// Sentences that a reader should know: what was skipped, what was warm-started.
+    /// Notes for the reader: skipped rows, warm starts.
     pub notes: Vec<String>,
-    /// The run folder, as a shell names it.
+    /// Run folder, quoted for a shell.
     pub folder: String,
 }
 
 impl Run {
-    /// The command that finds an entity which the page does not have.
+    /// Returns the command that finds an entity that the page lacks.
     pub(super) fn find_command(&self) -> String {
         let folder = if self.folder.is_empty() { "RUN" } else { &self.folder };
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
@@ -36,7 +36,7 @@ impl Run {
 const STYLE: &str = include_str!("page/report.css");
 const BODY: &str = include_str!("page/report.html");
 
-/// One script of several files: functions and classes know one another, `start.js` begins.
+/// Files of the script, concatenated; `start.js` runs it.
 const SCRIPT: [&str; 9] = [
     include_str!("page/data.js"),
     include_str!("page/words.js"),
@@ -49,10 +49,10 @@ const SCRIPT: [&str; 9] = [
     include_str!("page/start.js"),
 ];
 
-/// Writes a report, whole or not at all.
+/// Writes a report atomically.
 ///
 /// # Errors
-/// If the operating system refuses; nothing is left behind.
+/// If the operating system refuses; no partial file remains.
 pub fn write_report(path: &Path, run: &Run, windows: &ReportBuilder) -> Result<(), WriteError> {
     let page = Page { title: &run.title, style: STYLE, body: BODY, scripts: &SCRIPT };
     page.write(path, &windows.document(run))

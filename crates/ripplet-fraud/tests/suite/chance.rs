@@ -24,7 +24,7 @@ impl Draws {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Somebody of `count`, the first far more often than the last.
+    /// Draws one of `count` vertices, the first far more often than the last.
     fn somebody(&mut self, count: u32) -> u32 {
         let share = self.next();
         (f64::from(count) * share.powf(1.8)) as u32
@@ -59,7 +59,7 @@ impl SyntheticDay {
         SyntheticDay { entities, run, graph }
     }
 
-    /// Everybody transfers at random; `others` are added, of a kind's last six, who have no part in that.
+    /// Random transactions; `others` are added, among the last six of a kind, which have no random ones.
     fn random(seed: u64, kinds: [u32; 2], transfers: u32, others: &[(u32, u32)]) -> SyntheticDay {
         let mut draws = Draws(seed);
         let entities = entities(kinds);
@@ -132,7 +132,7 @@ fn the_chance_of_a_pair_and_of_a_part_is_that_of_the_formula() {
         assert!((why.expected - expected).abs() < 1e-12);
         assert_eq!(chance.of(&[5, 9]).0, 1.0, "who never dealt");
     });
-    // Everybody with everybody among five, three times: the whole is what is unusual.
+    // All pairs among five, three times: the whole group is unusual.
     let mut transfers: Vec<(u32, u32)> =
         (0..400).map(|i| (5 + i % 200, 5 + (i * 7 + 1) % 200)).collect();
     let ring: Vec<(u32, u32)> = (0..5).flat_map(|a| (0..a).map(move |b| (a, b))).collect();

@@ -373,7 +373,7 @@ fn check_scores(
     }
 }
 
-/// Steps to somebody bad within a set, by sets of those who are so many steps away.
+/// Hops to a bad vertex within a set: sets of vertices by distance.
 fn distance(
     pairs: &BTreeMap<(u32, u32), f64>,
     set: &BTreeSet<u32>,
@@ -433,10 +433,10 @@ fn rings_are_found_around_those_who_are_known_and_without() {
     assert_eq!(findings.clusters.len(), 2);
     assert_eq!(members(&findings, 1), [0, 3, 6, 9, 12]);
     assert_eq!(findings.clusters[0].seeds, 2);
-    // Nobody of the other ring is known.
+    // The other ring has no known bad vertex.
     assert_eq!(members(&findings, 2), [40, 43, 46, 49, 52]);
     assert_eq!((findings.clusters[1].seeds, findings.members[9].seed_distance), (0, NO_SEED));
-    // 100 transfers as everybody does.
+    // 100 ordinary transfers.
     assert_eq!(detected.alone, 1);
     // Two of a ring have one label.
     assert_eq!(detected.spread.labels[3], detected.spread.labels[6]);
@@ -565,7 +565,7 @@ fn a_run_goes_on_where_the_last_one_came() {
         "{}",
         again.spread.rounds.len()
     );
-    // Where nothing changed, who has no label and transacts with nobody who has one is not looked at.
+    // If nothing changed, a vertex without a label and without labelled partners is not scanned.
     let begin = WarmStart { before: &first.spread, changed: &Changed::Some(Vec::new()) };
     let still =
         detect(&executor, &graph, known, &Detection::default(), Some(begin), &mut ()).unwrap();
@@ -573,10 +573,10 @@ fn a_run_goes_on_where_the_last_one_came() {
     assert_eq!(still.spread.strengths, again.spread.strengths);
     let visited = |spread: &Spread| spread.rounds.iter().map(|round| round.visited).sum::<u64>();
     assert!(visited(&still.spread) <= visited(&again.spread));
-    // A label of whom nobody speaks any more is forgotten.
+    // A label whose seed is no longer known is dropped.
     let fewer = run(Known { bad: &[43], trusted: &[] }, Some(&first.spread));
     assert!(fewer.spread.labels.iter().all(|&label| label == 43 || label == NO_LABEL));
-    // So is that of who transacts with nobody any more.
+    // So is that of a vertex without transactions.
     let gone: Vec<Edge> =
         rings(400, 2).1.into_iter().filter(|edge| edge.0 != 6 && edge.1 != 6).collect();
     let graph = graph_of(vertices, &gone, u64::MAX);

@@ -229,7 +229,7 @@ fn validity_times_say_what_is_known_when() {
     for row in &report.rows {
         assert_eq!((row.held_out, &*row.found, row.detected), (1, &[1][..], 1));
     }
-    // Chance may find somebody in the first window, but not in all draws.
+    // Chance may find an account in the first window, but not in all draws.
     assert!(report.rows.iter().any(|row| row.days == 10.0));
 }
 

@@ -331,7 +331,7 @@ fn arrays_are_the_window_s_graph_with_labels_and_scores() {
     let folder = tempfile::tempdir().unwrap();
     let mut windows = synthetic_windows(50, 4);
     let found = windows.last_mut().unwrap();
-    // Somebody who is trusted transacts, and somebody who is known bad does not.
+    // A trusted entity has transactions, and a known bad one has none.
     let dealing: BTreeSet<VertexId> = found.flows.keys().flat_map(|&(a, b)| [a, b]).collect();
     let idle = (0..found.entities.len()).rev().find(|vertex| !dealing.contains(vertex)).unwrap();
     found.known_bad.vertices.push(idle);

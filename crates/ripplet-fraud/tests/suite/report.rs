@@ -39,7 +39,7 @@ fn reports(windows: &[Found]) -> Vec<WindowReport> {
     windows.iter().map(|found| found.report(ReportLimits::default())).collect()
 }
 
-/// A page of a small market in a browser, where there is one.
+/// A page of a few windows in a browser, if one is installed.
 fn opened(windows: &[Found], folder: &Path) -> Option<Browser> {
     let path = folder.join("report.html");
     page_of(reports(windows), &run(), PageLimits::default(), &path);
@@ -465,7 +465,7 @@ fn ids_are_text_whatever_is_in_them() {
     );
     assert_eq!(page.complaints(), NOTHING);
 
-    // Even a script that somebody smuggled in would not run, and reaches nobody.
+    // Even an injected script would not run, and could send no request.
     let smuggled = "(() => { const script = document.createElement('script'); \
                     script.textContent = 'window.broken = 1'; document.body.append(script); \
                     return window.broken === undefined; })()";

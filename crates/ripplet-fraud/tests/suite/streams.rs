@@ -192,7 +192,7 @@ fn numbers_are_times_of_a_unit_since_an_origin() {
     let (ended, _) = days_of("from,to,at,eur\na,b,1,1\na,b,3.5,1\n", &mapping, OPTIONS).unwrap();
     let origin = "2017-01-01".parse::<Timestamp>().unwrap().unit(Span::DAY);
     assert_eq!(ended.iter().map(|day| day.unit - origin).collect::<Vec<_>>(), [1, 2, 3]);
-    // Of which unit, nobody guesses: this is a day, and not a second of 1970.
+    // The unit is not guessed: this is a day, and not a second of 1970.
     let found = days_of("from,to,at,eur\na,b,20240531,1\n", MAPPING, OPTIONS).unwrap_err();
     let found = sentence(found);
     assert!(found.contains("rows.csv:2: `20240531` in the column `at` is no time"), "{found}");

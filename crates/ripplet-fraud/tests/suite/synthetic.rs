@@ -143,7 +143,7 @@ fn owner(ring: usize, window: usize, windows: usize) -> usize {
     if merges && users_in(ring - 1, window, windows) > 0 { ring - 1 } else { ring }
 }
 
-/// `windows` windows of a market with `rings` rings.
+/// Generates `windows` windows with `rings` rings.
 pub fn synthetic_windows(rings: usize, windows: usize) -> Vec<Found> {
     let mut before: BTreeMap<usize, BTreeSet<VertexId>> = BTreeMap::new();
     let mut born: BTreeMap<usize, (usize, i64)> = BTreeMap::new();
@@ -223,7 +223,7 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
             }
             transfer(user, devices + user % 3, mixed([user as usize, 9, 0]));
         }
-        // One who transacts with somebody known bad elsewhere.
+        // A vertex with transactions with a known bad one elsewhere.
         if ring > 0 && ring % 4 == 1 {
             let elsewhere = room_of(ring - 1) as u32 + 7;
             if users_in(ring - 1, at, windows) > 0 {
