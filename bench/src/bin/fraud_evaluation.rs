@@ -98,7 +98,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The accounts that the file of labels confirms.
+/// Returns the accounts that the file of labels confirms.
 fn confirmed(
     labels: &str,
     stream: &Stream,

@@ -61,7 +61,7 @@ impl Duplicates {
         self != Duplicates::Keep
     }
 
-    /// Returns the stored weight of one edge merged from two, where `first <= other`; or the sum as
+    /// Returns the stored weight of one edge merged from two, if `first <= other`; or the sum as
     /// an error if it does not fit 32 bits.
     #[inline]
     pub(crate) fn weight_of_two(self, first: u32, other: u32) -> Result<u32, u64> {

@@ -126,7 +126,7 @@ pub fn from_bytes(owner: Owner, path: &Path) -> Result<SavedState, ReadError> {
     kept.filter(|_| part.is_taken()).ok_or_else(misfit)
 }
 
-/// The sections of a part of these sizes, where it has them.
+/// Returns the sections of a part of these sizes, if it has them.
 fn sections(
     part: &mut Part<'_>,
     [run, rounds, labels, active, columns]: [u64; 5],

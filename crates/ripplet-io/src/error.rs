@@ -54,7 +54,7 @@ pub enum ReadErrorKind {
     Spreadsheet,
 }
 
-/// A file for a message; `standard` is what `-` stands for.
+/// Returns a file for a message; `standard` is what `-` stands for.
 fn shown<'p>(path: &'p Path, standard: &'p str) -> Display<'p> {
     if path == Path::new("-") { Path::new(standard).display() } else { path.display() }
 }
@@ -133,12 +133,12 @@ impl ReadError {
         }
     }
 
-    /// An error of content.
+    /// Returns an error of content.
     pub fn content(path: impl Into<PathBuf>, place: Place, sentence: impl Into<String>) -> Self {
         ReadError { path: path.into(), place, kind: ReadErrorKind::Content(sentence.into()) }
     }
 
-    /// An error of the operating system.
+    /// Returns an error of the operating system.
     pub fn io(path: impl Into<PathBuf>, place: Place, error: io::Error) -> Self {
         ReadError { path: path.into(), place, kind: error.into() }
     }

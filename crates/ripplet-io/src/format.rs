@@ -94,7 +94,7 @@ impl Format {
         NAMES.iter().find(of_extension).map(|&(format, ..)| (format, compression))
     }
 
-    /// The format of a `--from` value: its name, or another that is usual, in any case.
+    /// Returns the format of a `--from` value: its name, or another that is usual, in any case.
     pub fn of_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let other = match name.as_str() {
@@ -106,27 +106,27 @@ impl Format {
         of_name.map(|&(format, ..)| format).or(other)
     }
 
-    /// The `--from` value of this format.
+    /// Returns the `--from` value of this format.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(format, ..)| *format == self).map_or("", |&(_, name, _)| name)
     }
 
-    /// The `--from` values of the formats that are read, for a message.
+    /// Returns the `--from` values of the formats that are read, for a message.
     pub fn names_read() -> String {
         Format::names_where(|format| format != Format::Dot)
     }
 
-    /// The `--to` values of the formats that are written, for a message.
+    /// Returns the `--to` values of the formats that are written, for a message.
     pub fn names_written() -> String {
         Format::names_where(|format| format != Format::Bv)
     }
 
-    /// The `--to` values of the formats of tables, for a message.
+    /// Returns the `--to` values of the formats of tables, for a message.
     pub fn names_of_tables() -> String {
         Format::names_where(Format::is_listing)
     }
 
-    /// The `--to` values of the formats that communities are written in, for a message: tables, and graphs with them.
+    /// Returns the `--to` values of the formats that communities are written in, for a message: tables, and graphs with them.
     pub fn names_of_communities() -> String {
         Format::names_where(|format| format.is_listing() || format.holds_attributes())
     }

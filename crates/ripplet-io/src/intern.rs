@@ -12,7 +12,7 @@
 //!
 //! Memory: beside the ends, at most 6 bytes an edge for the bitmap, or 16 a distinct id for the
 //! sorted ids. The rewritten columns take 8 bytes an edge while the ends as read are given back
-//! block by block. Where memory allocation fails, that is an error.
+//! block by block. If memory allocation fails, that is an error.
 //!
 //! Determinism: ranks are the order of the ids, so nothing depends on threads or on hash values.
 
@@ -60,12 +60,12 @@ pub(crate) enum Sign {
     Signed,
 }
 
-/// A signed id as an unsigned integer of the same order.
+/// Returns a signed id as an unsigned integer of the same order.
 pub(crate) fn signed(id: i64) -> u64 {
     id as u64 ^ 1 << 63
 }
 
-/// The inverse of [`signed`].
+/// Returns the inverse of [`signed`].
 fn unsigned_to_signed(id: u64) -> i64 {
     (id ^ 1 << 63) as i64
 }
@@ -98,7 +98,7 @@ impl Ends {
         self.push(ends)
     }
 
-    /// How many edges.
+    /// Returns the number of edges.
     pub(crate) fn len(&self) -> usize {
         match self {
             Ends::Narrow(narrow) => narrow.len(),
@@ -106,7 +106,7 @@ impl Ends {
         }
     }
 
-    /// The edges.
+    /// Returns the edges.
     pub(crate) fn iter(&self) -> impl Iterator<Item = [u64; 2]> {
         let (narrow, wide) = match self {
             Ends::Narrow(narrow) => (&narrow[..], &[][..]),
@@ -221,7 +221,7 @@ pub(crate) fn into_column(blocks: Vec<Vec<f64>>) -> Result<Vec<f64>, OutOfMemory
     Ok(column)
 }
 
-/// A slice cut into pieces of these lengths, which add up to its own.
+/// Returns a slice cut into pieces of these lengths, which add up to its own.
 pub(crate) fn pieces<'a, T>(mut rest: &'a mut [T], lengths: &[usize]) -> Vec<&'a mut [T]> {
     let mut cut = Vec::with_capacity(lengths.len());
     for &length in lengths {
@@ -255,7 +255,7 @@ impl IdSlice<'_> {
         }
     }
 
-    /// The least and the largest id, where there is one.
+    /// Returns the least and the largest id, if there is one.
     fn range(self) -> Option<(u64, u64)> {
         fn range<T: Copy + Ord>(ids: &[T]) -> Option<(T, T)> {
             let start = *ids.first()?;
@@ -267,7 +267,7 @@ impl IdSlice<'_> {
         }
     }
 
-    /// The ids that occur, ascending.
+    /// Returns the ids that occur, ascending.
     fn distinct(self) -> Result<Vec<u64>, OutOfMemory> {
         let mut ids = memory::with_room(self.len())?;
         self.for_each(|id| ids.push(id));
@@ -303,7 +303,7 @@ const BITS_PER_END: u64 = 16;
 const SMALL_BITMAP: u64 = 1 << 21;
 
 impl Ranks {
-    /// The ranks of all ids in `slices`.
+    /// Returns the ranks of all ids in `slices`.
     pub(crate) fn of(slices: &[IdSlice<'_>]) -> Result<Ranks, InternError> {
         let ends: u64 = slices.iter().map(|slice| slice.len() as u64).sum();
         let ranges = slices.par_iter().filter_map(|slice| slice.range());
@@ -372,12 +372,12 @@ impl Ranks {
         Ok(Ranks { least, count, order: Order::Sorted { ids, begin, shift } })
     }
 
-    /// How many distinct ids there are.
+    /// Returns the number of distinct ids.
     pub(crate) fn len(&self) -> u32 {
         self.count
     }
 
-    /// The vertex of an external integer.
+    /// Returns the vertex of an external integer.
     #[inline]
     pub(crate) fn rank(&self, id: u64) -> Option<VertexId> {
         let distance = id.checked_sub(self.least)?;
@@ -400,7 +400,7 @@ impl Ranks {
         }
     }
 
-    /// The ids, ascending.
+    /// Returns the ids, ascending.
     pub(crate) fn into_ids(self, sign: Sign) -> Result<VertexIds, OutOfMemory> {
         let mut ids = match self.order {
             Order::Consecutive => {

@@ -118,7 +118,7 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
-    /// The choice among columns of these names.
+    /// Returns the choice among columns of these names.
     pub(crate) fn of(names: &[&str]) -> Choice {
         let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
         match (best(&plain, &KNOWN_LABEL_NAMES, None), names.len()) {
@@ -139,7 +139,7 @@ impl Choice {
         }
     }
 
-    /// The known columns if column `other`, which is as good as another, is none of them.
+    /// Returns the known columns if column `other`, which is as good as another, is none of them.
     pub(crate) fn without(names: &[&str], other: usize) -> Option<[usize; 2]> {
         let mut names = names.to_vec();
         names[other] = "";
@@ -157,7 +157,7 @@ enum Best {
     None,
 }
 
-/// The column with the best of the known names; `other` is taken.
+/// Returns the column with the best of the known names; `other` is taken.
 fn best(names: &[String], known: &[&[&str]], other: Option<usize>) -> Best {
     for rank in known {
         let is_known = |name: &String| rank.iter().any(|known| plain(known) == *name);
@@ -177,7 +177,7 @@ fn plain(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The column that is asked for by its name, or by its number from 1 if none has that name.
+/// Returns the column that is asked for by its name, or by its number from 1 if none has that name.
 ///
 /// # Errors
 /// None or several of them, as a sentence that lists the columns.

@@ -64,7 +64,7 @@ pub(crate) fn labelled_rows<T: Send>(
     }
 }
 
-/// The place of a line that counts from the one after `before`.
+/// Returns the place of a line that counts from the one after `before`.
 fn line_at(before: u64, line: u32) -> Place {
     Place::Line(before + u64::from(line))
 }
@@ -186,7 +186,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The vertex of an id.
+/// Returns the vertex of an id.
 ///
 /// # Errors
 /// An id that is no vertex, as a sentence.
@@ -210,7 +210,7 @@ pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
         && (letters || USUAL.iter().any(|usual| field.eq_ignore_ascii_case(usual)))
 }
 
-/// The columns with ids and with labels.
+/// Returns the columns with ids and with labels.
 fn columns(schema: &Schema, expected: &LabelTable<'_>) -> Result<[usize; 2], String> {
     if expected.form == MembershipForm::Memberships {
         return Err("a line with a vertex and its labels is text: .txt, .tsv or .csv".into());
@@ -244,7 +244,7 @@ fn columns(schema: &Schema, expected: &LabelTable<'_>) -> Result<[usize; 2], Str
     Ok(found)
 }
 
-/// An id, or another field, for a message, which must not be as long as the file.
+/// Returns an id, or another field, for a message, which must not be as long as the file.
 pub(crate) fn shown(id: ExternalId<'_>) -> String {
     let text = id.to_string();
     match text.char_indices().nth(40) {

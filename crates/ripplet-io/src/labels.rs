@@ -227,7 +227,7 @@ fn labels(
     read().map_err(|fault: Fault| fault.of(source.path()))
 }
 
-/// The labels, if every vertex has one.
+/// Returns the labels, if every vertex has one.
 fn whole(labels: Vec<u32>, ids: &VertexIds) -> Result<Vec<u32>, Fault> {
     let Some(first) = labels.iter().position(|&label| label == NONE) else { return Ok(labels) };
     let (missing, all) = (labels.iter().filter(|&&label| label == NONE).count(), labels.len());

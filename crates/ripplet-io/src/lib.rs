@@ -14,7 +14,7 @@
 //! Readers know no algorithm; what they cannot read is a [`ReadError`] that names file, line (or
 //! byte, or row) and what was expected.
 //!
-//! Where memory allocation fails (a container's limit, `ulimit -v`), a reader answers with an error, too:
+//! If memory allocation fails (a container's limit, `ulimit -v`), a reader answers with an error, too:
 //! [`ReadError::is_out_of_memory`]. Two things are beyond it. The arrow and parquet crates set
 //! memory aside for the columns that they decode without asking whether it is there; what a file
 //! says of their sizes is checked first where it can be. And small things that do not grow with the

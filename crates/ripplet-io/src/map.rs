@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// The content of a file, memory-mapped; of an empty file, no bytes.
+/// Returns the content of a file, memory-mapped; of an empty file, no bytes.
 ///
 /// As with every mapped file, whoever overwrites or cuts the file *in place* breaks its reader; this
 /// crate's writers never do: they replace it, and a mapping keeps the old one.

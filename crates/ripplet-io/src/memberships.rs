@@ -1,4 +1,4 @@
-//! Who is in which community, where vertices may be in several or in none.
+//! Who is in which community, if vertices may be in several or in none.
 //!
 //! Three forms of the same:
 //!

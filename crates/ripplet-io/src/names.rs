@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The first bits of a name's hash say its partition. No two threads look into the same one, so
-//! there are no locks; and one is small enough to stay in a core's cache, where a table of all
+//! there are no locks; and one is small enough to stay in a core's cache, if a table of all
 //! names would cost a cache miss for each end of each edge.
 //!
 //! Memory: the distinct names, and about 16 bytes each; while a batch is numbered, 16 bytes for each
@@ -52,7 +52,7 @@ impl Hash {
     }
 }
 
-/// The hash for a table, which takes seven bits of its upper end as a tag: Fibonacci hashing
+/// Returns the hash for a table, which takes seven bits of its upper end as a tag: Fibonacci hashing
 /// (Knuth, TAOCP volume 3, section 6.4) brings them from the lower end.
 fn spread(within: u32) -> u64 {
     u64::from(within).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -69,12 +69,12 @@ pub(crate) struct NameSet {
 }
 
 impl NameSet {
-    /// An empty set which hashes as `self` does.
+    /// Returns an empty set which hashes as `self` does.
     pub(crate) fn alike(&self) -> NameSet {
         NameSet { hash: self.hash.clone(), ..NameSet::default() }
     }
 
-    /// The number of a name; a new one is added.
+    /// Returns the number of a name; a new one is added.
     pub(crate) fn number(&mut self, name: &str) -> Result<u32, InternError> {
         let hash = Hash::of(name.as_bytes(), &self.hash);
         self.number_hashed(hash.within(), name.as_bytes())
@@ -90,12 +90,12 @@ impl NameSet {
         Ok(numbers)
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The name of a number of this set.
+    /// Returns the name of a number of this set.
     #[inline]
     pub(crate) fn name(&self, number: u32) -> &[u8] {
         let number = number as usize;
@@ -176,7 +176,7 @@ impl NameListBuilder {
         memory::push(&mut self.partitions, hash.partition() as u8)
     }
 
-    /// The names by partition.
+    /// Returns the names by partition.
     pub(crate) fn finish(self) -> Result<NameList, OutOfMemory> {
         let mut begin = memory::zeros::<u32>(PARTITIONS + 1)?;
         for &partition in &self.partitions {
@@ -199,7 +199,7 @@ impl NameListBuilder {
 }
 
 impl NameList {
-    /// How many names, repeated ones counted as often.
+    /// Returns the number of names, repeated ones counted as often.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -225,13 +225,13 @@ impl Default for NameIndex {
 }
 
 impl NameIndex {
-    /// An empty list for names of this index, with room for some.
+    /// Returns an empty list for names of this index, with room for some.
     pub(crate) fn list(&self, names: usize) -> Result<NameListBuilder, OutOfMemory> {
         let (entries, partitions) = (memory::with_room(names)?, memory::with_room(names)?);
         Ok(NameListBuilder { hash: self.hash.clone(), entries, partitions })
     }
 
-    /// An empty set whose names will come here.
+    /// Returns an empty set whose names will come here.
     pub(crate) fn alike(&self) -> NameSet {
         self.partitions[0].alike()
     }
@@ -282,7 +282,7 @@ impl NameIndex {
         self.number(&lists, |at, entry| sets[at].name(entry.start))
     }
 
-    /// How many distinct names there are.
+    /// Returns the number of distinct names.
     pub(crate) fn len(&self) -> usize {
         self.partitions.iter().map(NameSet::len).sum()
     }
@@ -297,7 +297,7 @@ impl NameIndex {
         NameSnapshot(self.partitions.iter().map(NameSet::len).collect())
     }
 
-    /// The number of a name that is there.
+    /// Returns the number of a name that is there.
     pub(crate) fn find(&self, name: &[u8]) -> Option<u32> {
         let hash = Hash::of(name, &self.hash);
         let partition = hash.partition();
@@ -305,7 +305,7 @@ impl NameIndex {
         Some(local << PARTITION_BITS | partition as u32)
     }
 
-    /// The name of a number of this index.
+    /// Returns the name of a number of this index.
     #[inline]
     pub(crate) fn name(&self, number: u32) -> &[u8] {
         let partition = number as usize & (PARTITIONS - 1);
@@ -318,7 +318,7 @@ impl NameIndex {
         self.sorted()
     }
 
-    /// The names ascending by bytes, and the rank of each number.
+    /// Returns the names ascending by bytes, and the rank of each number.
     pub(crate) fn sorted(&self) -> Result<(VertexIds, Vec<VertexId>), InternError> {
         if self.len() > MAX_VERTICES as usize {
             return Err(InternError::TooManyVertices);
@@ -333,7 +333,7 @@ impl NameIndex {
         Ok((VertexIds::Names(names), rank))
     }
 
-    /// A key for each name, in ascending order of the names.
+    /// Returns a key for each name, in ascending order of the names.
     fn keys(&self) -> Result<Vec<Key>, OutOfMemory> {
         let mut keys = memory::zeros::<Key>(self.len())?;
         let lengths: Vec<usize> = self.partitions.iter().map(NameSet::len).collect();
@@ -375,7 +375,7 @@ impl NameIndex {
         });
     }
 
-    /// The names of `keys`, concatenated.
+    /// Returns the names of `keys`, concatenated.
     fn joined(&self, keys: &[Key]) -> Result<Names, OutOfMemory> {
         const NAMES_PER_TASK: usize = 1 << 14;
         let mut offsets = memory::zeros::<u64>(keys.len() + 1)?;
@@ -408,7 +408,7 @@ impl NameIndex {
 pub(crate) struct NameSnapshot(Vec<usize>);
 
 impl NameSnapshot {
-    /// How many they are.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.0.iter().sum()
     }

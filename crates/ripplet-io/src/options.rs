@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// What a reader may be told beside the file's name.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The format, where the name does not tell it.
+    /// The format, if the name does not tell it.
     pub format: Option<Format>,
     /// Whether to read weights. Without, a weight column is skipped unread.
     pub weighted: bool,
@@ -35,7 +35,7 @@ pub enum Delimiter {
 impl FromStr for Delimiter {
     type Err = String;
 
-    /// The delimiter that `tab`, `blanks` or one sign stands for.
+    /// Returns the delimiter that `tab`, `blanks` or one sign stands for.
     fn from_str(text: &str) -> Result<Delimiter, String> {
         match text {
             "tab" | "\t" | "\\t" => Ok(Delimiter::Byte(b'\t')),
@@ -74,7 +74,7 @@ pub struct Columns {
     pub target: String,
     /// The weight.
     pub weight: String,
-    /// The graph that the edge is of, where a table has many graphs. The default means: `graph`, else the only column that
+    /// The graph that the edge is of, if a table has many graphs. The default means: `graph`, else the only column that
     /// has that name in another case or as an id (`Graph`, `graph_id`).
     pub graph: String,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Index<'a, Footer> {
     pub entries: &'a [u8],
 }
 
-/// The error of a file whose index says what cannot be.
+/// Returns the error of a file whose index says what cannot be.
 pub(crate) fn damaged(path: &Path, at: u64) -> ReadError {
     let sentence = "what tells of the parts is damaged: copy the file or make it again";
     ReadError::content(path, Place::Byte(at), sentence)
@@ -77,7 +77,7 @@ impl Format {
         bytemuck::cast(all)
     }
 
-    /// The footer's words and the checksum of header and index; `None` where it is damaged.
+    /// Returns the footer's words and the checksum of header and index; `None` where it is damaged.
     fn words(&self, footer: &[u8]) -> Option<(Words, u32)> {
         let sums = word(footer, 6);
         let whole = crc32fast::hash(&footer[..52]) == (sums >> 32) as u32
@@ -172,7 +172,7 @@ pub(crate) fn out_of_memory(path: &Path, refused: OutOfMemory) -> ReadError {
     ReadError { path: path.into(), place: Place::File, kind: ReadErrorKind::OutOfMemory(refused) }
 }
 
-/// The error of a part that is damaged; `what` it is, where it begins, and why nobody can have written it.
+/// Returns the error of a part that is damaged; `what` it is, where it begins, and why nobody can have written it.
 pub(crate) fn damaged_part(path: &Path, what: &str, at: u64, why: &str) -> ReadError {
     let sentence = format!("{what} of the file is damaged: {why}; copy the file or make it again");
     ReadError::content(path, Place::Byte(at), sentence)
@@ -186,7 +186,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A part, which is compared with its checksums, and its header; `what` it is stands in the error.
+    /// Returns a part, which is compared with its checksums, and its header; `what` it is stands in the error.
     ///
     /// # Errors
     /// If the header does not fit the part, or the bytes not their checksums.
@@ -214,7 +214,7 @@ impl<'a> Part<'a> {
         Ok((Part { owner, at, end }, head))
     }
 
-    /// The next section, of so many values.
+    /// Returns the next section, of so many values.
     pub fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Option<Buffer<T>> {
         // Parts begin at multiples of 64.
         let begin = aligned(self.at);
@@ -232,7 +232,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Where the sections of a part end, behind its header: what that says.
+/// Ends of the sections of a part, as its header has them.
 pub(crate) fn data_end(sections: &[&[u8]]) -> u64 {
     sections.iter().fold(PART_HEADER_BYTES, |end, bytes| aligned(end) + bytes.len() as u64)
 }

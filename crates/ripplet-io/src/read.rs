@@ -84,7 +84,7 @@ fn check_delimiter(path: &Path, format: Format, options: &ReadOptions) -> Result
     Err(ReadError::content(path, Place::File, sentence))
 }
 
-/// All of standard input, of a format that is not read from its beginning to its end.
+/// Returns all of standard input, of a format that is not read from its beginning to its end.
 fn read_standard_input() -> Result<Bytes, Fault> {
     /// Bytes for which room is made at a time.
     const STEP: usize = 16 << 20;
@@ -112,7 +112,7 @@ fn finished(path: &Path, format: Format) -> ReadError {
     ReadError::content(path, Place::File, sentence)
 }
 
-/// The format that the options, or failing them the name, tell; standard input is an edge list.
+/// Returns the format that the options, or failing them the name, tell; standard input is an edge list.
 pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, ReadError> {
     match (options.format, Format::of_path(path)) {
         (Some(format), _) | (None, Some((format, _))) => Ok(format),
@@ -131,7 +131,7 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, Re
 /// may unpack to `most` bytes.
 ///
 /// # Errors
-/// The errors of [`read_edges`]; also where the format is of several files.
+/// The errors of [`read_edges`]; also if the format is of several files.
 pub(crate) fn read_bytes(
     bytes: Bytes,
     path: &Path,
@@ -202,7 +202,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// The bytes of a reader that says that it has `size` of them; where it has more, that is an error.
+/// Returns the bytes of a reader that says that it has `size` of them; if it has more, that is an error.
 pub(crate) fn read_bounded(reader: &mut dyn Read, size: u64) -> Result<Vec<u8>, Fault> {
     /// Room is made as bytes come, as the size may be a lie.
     const STEP: u64 = 1 << 20;
@@ -251,7 +251,7 @@ pub fn read_ldbc(
 /// an error calls it `(bytes)`.
 ///
 /// # Errors
-/// The errors of [`read_edges`]; also where the format is not text, or is LDBC, which takes two: see
+/// The errors of [`read_edges`]; also if the format is not text, or is LDBC, which takes two: see
 /// [`parse_ldbc`].
 pub fn parse_edges(
     bytes: &[u8],
@@ -283,7 +283,7 @@ pub fn parse_ldbc(
     edges().map_err(|fault| fault.of(Path::new("(bytes).e")))
 }
 
-/// A text that is in memory and not compressed.
+/// Returns a text that is in memory and not compressed.
 pub(crate) fn in_memory(bytes: &[u8]) -> Result<Text<'_>, Fault> {
     Text::new(Box::new(bytes), Compression::None)
 }
@@ -304,7 +304,7 @@ fn read_ldbc_edges(
     listed.read_edges(&mut text, options).map_err(|fault| fault.of(edges))
 }
 
-/// The `.v` file beside a `.e` file, compressed as that is or otherwise.
+/// Returns the `.v` file beside a `.e` file, compressed as that is or otherwise.
 fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
     let compression = Format::of_path(edges).map_or(Compression::None, |(_, found)| found);
     let plain = match compression {
@@ -331,7 +331,7 @@ fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
     })
 }
 
-/// The text of a file, or of standard input, decompressed.
+/// Returns the text of a file, or of standard input, decompressed.
 pub(crate) fn open(path: &Path) -> Result<Text<'static>, Fault> {
     let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
     let mut file: Box<dyn Read + Send> = if path == Path::new("-") {

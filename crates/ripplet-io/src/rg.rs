@@ -160,7 +160,7 @@ impl Header {
         bytemuck::cast(words)
     }
 
-    /// The header, as far as it is needed to find the checksums; they vouch for the rest.
+    /// Returns the header, as far as it is needed to find the checksums; they vouch for the rest.
     fn read(bytes: &[u8], path: &Path) -> Result<Header, ReadError> {
         let wrong = |at, sentence: String| ReadError::content(path, Place::Byte(at), sentence);
         let (length, Some(head)) = (bytes.len() as u64, bytes.get(..HEADER_BYTES as usize)) else {
@@ -302,7 +302,7 @@ impl Opener<'_> {
         Ok((Adjacency::new(offsets, neighbors, weights), vertices))
     }
 
-    /// The next section, which must be this one.
+    /// Returns the next section, which must be this one.
     fn section<T: bytemuck::Pod>(&mut self, kind: u32, shard: u32) -> Result<Buffer<T>, ReadError> {
         let at = HEADER_BYTES + self.next * ENTRY_BYTES;
         let bytes = (**self.owner).as_ref();
@@ -346,7 +346,7 @@ fn write_to(graph: &Graph, out: &mut (dyn Write + Send)) -> io::Result<()> {
     all.write(out)
 }
 
-/// The sections in the file's order: kind, shard, bytes.
+/// Returns the sections in the file's order: kind, shard, bytes.
 fn sections(graph: &Graph) -> Vec<(u32, u32, &[u8])> {
     fn push<'a>(to: &mut Vec<(u32, u32, &'a [u8])>, kinds: Lists, shard: u32, list: Neighbors<'a>) {
         to.push((kinds.offsets, shard, bytemuck::cast_slice(list.offsets())));

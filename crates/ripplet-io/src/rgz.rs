@@ -163,7 +163,7 @@ impl Lists {
         ])
     }
 
-    /// The code, or `None` where no lists can have it.
+    /// Returns the code, or `None` where no lists can have it.
     fn code(self) -> Option<Code> {
         let Lists([_, _, widths, flags, weighted]) = self;
         let (low, high) = (flags as u32, (flags >> 32) as u32);
@@ -280,7 +280,7 @@ impl RgzWriter {
     /// Compresses the next shard of the graph and appends it; it is in memory compressed meanwhile.
     ///
     /// # Errors
-    /// See [`RgzWriter::append`]; also where memory allocation fails.
+    /// See [`RgzWriter::append`]; also if memory allocation fails.
     pub fn compress(&mut self, shard: &Shard) -> Result<(), WriteError> {
         let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
         let shard = CompressedShard::of(shard).map_err(refused);

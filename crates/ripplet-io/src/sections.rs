@@ -29,12 +29,12 @@ pub(crate) fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// The word at an index; the bytes have it.
+/// Returns the word at an index; the bytes have it.
 pub(crate) fn word(bytes: &[u8], index: usize) -> u64 {
     bytemuck::pod_read_unaligned(&bytes[index * 8..][..8])
 }
 
-/// The length of sections that end at `data_end`, with their checksums.
+/// Returns the length of sections that end at `data_end`, with their checksums.
 pub(crate) fn sealed(data_end: u64) -> Option<u64> {
     data_end.checked_add(4 * (data_end.div_ceil(BLOCK as u64) + 1))
 }
@@ -103,7 +103,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// The zero bytes between two sections.
+/// Returns the zero bytes between two sections.
 pub(crate) fn gap(between: Range<u64>) -> &'static [u8] {
     &[0; ALIGNMENT as usize][..(between.end - between.start) as usize]
 }

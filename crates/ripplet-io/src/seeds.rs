@@ -2,8 +2,8 @@
 //!
 //! `.txt` is `id [cluster [strength]]` a line, with tabs between if these hold blanks; `.tsv` and `.csv` (these three also compressed)
 //! may have a header, `.parquet` and `.arrow` have columns `id`, `cluster` (or `community`,
-//! `label`, `group`, or another pair of known names) and `strength`. Clusters may be called anything. Where no cluster is given,
-//! each seed is a cluster of its own, called by its id; where no strength is given, it is 1.
+//! `label`, `group`, or another pair of known names) and `strength`. Clusters may be called anything. If no cluster is given,
+//! each seed is a cluster of its own, called by its id; if no strength is given, it is 1.
 //!
 //! Memory: 12 bytes a seed, and the clusters' names.
 

@@ -19,12 +19,12 @@ pub struct ReadSummary {
 }
 
 impl ReadSummary {
-    /// The summary of a file that has no columns.
+    /// Returns the summary of a file that has no columns.
     pub fn of_edges(edges: &EdgeTable) -> ReadSummary {
         ReadSummary { edges: edges.len() as u64, columns: None, directed: false, notes: Vec::new() }
     }
 
-    /// The summary of a table.
+    /// Returns the summary of a table.
     pub(crate) fn of_table(edges: &EdgeTable, columns: ReadColumns) -> ReadSummary {
         let note = |graph: &ReadColumn| {
             format!(
@@ -44,15 +44,15 @@ pub struct ReadColumns {
     pub source: ReadColumn,
     /// The other end.
     pub target: ReadColumn,
-    /// The weight, where weights are read.
+    /// The weight, if weights are read.
     pub weight: Option<ReadColumn>,
     /// Whether the table names its columns.
     pub header: bool,
     /// How many other columns there are.
     pub ignored: usize,
-    /// The first of those that could be weights by its name, where weights are not read.
+    /// The first of those that could be weights by its name, if weights are not read.
     pub weight_ignored: Option<ReadColumn>,
-    /// How many of those could be weights by their names, where weights are not read.
+    /// How many of those could be weights by their names, if weights are not read.
     pub weights_ignored: usize,
     /// The first of those that has the graph of each edge by its name.
     pub graph_ignored: Option<ReadColumn>,
@@ -150,7 +150,7 @@ impl ReadColumns {
     }
 }
 
-/// The option that names these columns, as a shell takes it.
+/// Returns the option that names these columns, as a shell takes it.
 pub(crate) fn columns_option(columns: [&ReadColumn; 3]) -> String {
     let value = |column: &ReadColumn| match column {
         ReadColumn::Number(number) => Some(number.to_string()),
@@ -169,7 +169,7 @@ pub(crate) fn columns_option(columns: [&ReadColumn; 3]) -> String {
     }
 }
 
-/// A number with separators between thousands.
+/// Returns a number with separators between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

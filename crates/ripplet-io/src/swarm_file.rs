@@ -37,7 +37,7 @@
 //! again. Whoever overwrites or cuts the file *in place* while it is open breaks its reader;
 //! [`SwarmWriter`] never does that.
 //!
-//! **Writing** streams: nothing is copied but where graphs and names begin, which is 16 bytes a graph
+//! **Writing** streams: nothing is copied but the offsets of graphs and names, which is 16 bytes a graph
 //! (24 directed), and 8 a name, of the part that is written.
 
 use crate::map::map;
@@ -249,7 +249,7 @@ impl SwarmFile {
         SwarmFile::from_bytes(Arc::new(map), path)
     }
 
-    /// A file that lies in `owner`'s bytes; `path` is for errors.
+    /// Returns a file that lies in `owner`'s bytes; `path` is for errors.
     ///
     /// # Errors
     /// See [`SwarmFile::open`].
@@ -264,22 +264,22 @@ impl SwarmFile {
         }
     }
 
-    /// Number of parts.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// The number of graphs of all parts.
+    /// Returns the number of graphs of all parts.
     pub fn graphs(&self) -> u64 {
         self.footer.graphs
     }
 
-    /// The number of vertices of all graphs.
+    /// Returns the number of vertices of all graphs.
     pub fn vertices(&self) -> u64 {
         self.footer.vertices
     }
 
-    /// The number of stored arcs of all graphs, counted as [`ripplet_graph::Graph::arcs`] does.
+    /// Returns the number of stored arcs of all graphs, counted as [`ripplet_graph::Graph::arcs`] does.
     pub fn arcs(&self) -> u64 {
         self.footer.arcs
     }
@@ -358,7 +358,7 @@ impl From<InvalidBatch> for Flaw {
 struct Opener<'a> {
     owner: &'a Owner,
     header: PartHeader,
-    /// Where the part begins in the file, where the last section ended, and where the data ends.
+    /// Offsets in the file: start of the part, end of the last section, and end of the data.
     begin: usize,
     at: usize,
     end: usize,
@@ -416,7 +416,7 @@ impl Opener<'_> {
         Names::from_parts(offsets, bytes).ok_or(Flaw::Section(self.at))
     }
 
-    /// The next section, of so many values.
+    /// Returns the next section, of so many values.
     fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Result<Buffer<T>, Flaw> {
         let begin = self.begin + aligned((self.at - self.begin) as u64) as usize;
         let bytes = values.checked_mul(size_of::<T>() as u64);
@@ -455,7 +455,7 @@ impl SwarmWriter {
         self
     }
 
-    /// Appends graphs, as one part or, where they are many, as several. Without graphs it does nothing.
+    /// Appends graphs, as one part or, if they are many, as several. Without graphs it does nothing.
     ///
     /// # Errors
     /// If the graphs' ids do not ascend from those before, or directions or weights are not those of
@@ -546,7 +546,7 @@ impl Arrays {
         })
     }
 
-    /// The header of the part, but for where its data ends.
+    /// Returns the header of the part, but for where its data ends.
     fn header(&self, graphs: BatchSlice<'_>) -> PartHeader {
         let members = graphs.batch().members();
         let (graph_kind, first_graph) = match members.graph_ids() {
@@ -579,7 +579,7 @@ impl Arrays {
         }
     }
 
-    /// The sections of the part, in the file's order.
+    /// Returns the sections of the part, in the file's order.
     fn sections<'a>(&'a self, graphs: BatchSlice<'a>) -> Vec<&'a [u8]> {
         let members = graphs.batch().members();
         let range = graph_range(graphs);
@@ -617,24 +617,24 @@ impl Arrays {
     }
 }
 
-/// The numbers of the graphs in their batch.
+/// Returns the numbers of the graphs in their batch.
 fn graph_range(graphs: BatchSlice<'_>) -> Range<usize> {
     let first = if graphs.is_empty() { 0 } else { graphs.graph(0).index() };
     first..first + graphs.len()
 }
 
-/// The places of the graphs' vertices in their batch.
+/// Returns the places of the graphs' vertices in their batch.
 fn vertex_range(graphs: BatchSlice<'_>) -> Range<usize> {
     let Range { start, end } = graphs.vertex_range();
     start.index()..end.index()
 }
 
-/// Where some names begin, and after them the end of the last.
+/// Returns the offsets of some names, and the end of the last.
 fn offsets(names: &Names, range: Range<usize>) -> &[u64] {
     &names.parts().0[range.start..=range.end]
 }
 
-/// The bytes of some names.
+/// Returns the bytes of some names.
 fn text(names: &Names, range: Range<usize>) -> &[u8] {
     let (offsets, bytes) = names.parts();
     &bytes[offsets[range.start] as usize..offsets[range.end] as usize]

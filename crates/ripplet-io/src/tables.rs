@@ -46,10 +46,10 @@ impl TableFile {
         self.table.schema()
     }
 
-    /// All rows, of the columns at these places, which ascend.
+    /// Returns all rows, of the columns at these places, which ascend.
     ///
     /// # Errors
-    /// If the file cannot be read; an item, where it is damaged there. The first error is the last item.
+    /// If the file cannot be read; an item, if it is damaged there. The first error is the last item.
     pub fn batches(
         &self,
         columns: &[usize],
@@ -66,7 +66,7 @@ impl TableFile {
     }
 }
 
-/// A text's bytes, decompressed where its first bytes say that they are `.gz` or `.zst`.
+/// Returns a text's bytes, decompressed where its first bytes say that they are `.gz` or `.zst`.
 ///
 /// # Errors
 /// If the operating system refuses.

@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 pub struct Dataset {
     /// The graphs, with their ids and those of their vertices.
     pub batch: GraphBatch,
-    /// The label of each graph, where the data set has labels.
+    /// The label of each graph, if the data set has labels.
     pub graph_labels: Option<Vec<f64>>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn has_indicator(path: &Path) -> bool {
 /// # Errors
 /// A file that is missing or empty; a row that is no pair of numbers; a vertex that the indicator has
 /// not; an edge from one graph to another; a graph of the indicator that has no label; a graph
-/// without vertices, where there are no labels; memory that is refused. Always the first such line,
+/// without vertices, if there are no labels; memory that is refused. Always the first such line,
 /// of the labels, then of the indicator, then of the edges.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
     let files = Files::of(path)?;
@@ -194,7 +194,7 @@ impl Files {
         }
     }
 
-    /// The files beside that of the edges.
+    /// Returns the files beside that of the edges.
     fn beside(edges: PathBuf, folder: &Path, name: &str) -> Result<Files, ReadError> {
         let Some(indicator) = found(folder, name, INDICATOR) else {
             let sentence = format!(
@@ -208,14 +208,14 @@ impl Files {
     }
 }
 
-/// A file of a data set, compressed or not.
+/// Returns a file of a data set, compressed or not.
 fn found(folder: &Path, name: &str, part: &str) -> Option<PathBuf> {
     let candidates =
         COMPRESSIONS.map(|compression| folder.join(format!("{name}{part}{compression}")));
     candidates.into_iter().find(|path| path.exists())
 }
 
-/// The names of the data sets of a folder, ascending.
+/// Returns the names of the data sets of a folder, ascending.
 fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -229,12 +229,12 @@ fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The folder and the name of the data set that a file of edges belongs to.
+/// Returns the folder and the name of the data set that a file of edges belongs to.
 fn in_file(path: &Path) -> Option<(&Path, &str)> {
     Some((path.parent()?, name_of(path.file_name()?.to_str()?)?))
 }
 
-/// The name of the data set that a file of edges of this name belongs to.
+/// Returns the name of the data set that a file of edges of this name belongs to.
 fn name_of(file: &str) -> Option<&str> {
     let plain = COMPRESSIONS[1..].iter().find_map(|compression| file.strip_suffix(compression));
     plain.unwrap_or(file).strip_suffix(EDGES)

@@ -164,7 +164,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The format that was said, or that the name tells, else lines of fields between blanks.
+    /// Returns the format that was said, or that the name tells, else lines of fields between blanks.
     pub(crate) fn format(self) -> Format {
         match self {
             Source::File(path, options) => {
@@ -175,7 +175,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The columns of ids and of labels that are asked for.
+    /// Returns the columns of ids and of labels that are asked for.
     fn label_columns(self) -> Asked<'a> {
         match self {
             Source::File(_, options) => options.label_columns.as_ref(),
@@ -231,7 +231,7 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// A number without a fraction, as a column of floats has it.
+/// Returns a number without a fraction, as a column of floats has it.
 fn whole(value: f64) -> Option<u32> {
     let whole = value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
     whole.then_some(value as u32)
@@ -397,14 +397,14 @@ impl Positions {
         }
     }
 
-    /// The columns of a table with these names, if it has names, or with so many columns.
+    /// Returns the columns of a table with these names, if it has names, or with so many columns.
     fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
         FoundColumns { id: self.id, wanted: self.wanted, names, width }
     }
 }
 
 impl TextOptions<'_> {
-    /// Where the columns are, by the first row, and whether that row is a header.
+    /// Finds the columns by the first row, and decides whether that row is a header.
     fn first_row(&self, names: &[&str], wanted: &[&[&str]]) -> Result<FirstRow, String> {
         let mut named = Positions::by_name(names, wanted);
         let owned = || names.iter().map(|name| (*name).to_owned()).collect();
@@ -443,12 +443,12 @@ impl TextOptions<'_> {
     }
 }
 
-/// How many fields a row has, up to the last that is not empty.
+/// Returns the number of fields a row has, up to the last that is not empty.
 fn width_of(fields: &[&str]) -> usize {
     fields.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1)
 }
 
-/// The refusal of seeds without a header that have more fields than are known.
+/// Returns the refusal of seeds without a header that have more fields than are known.
 fn unnamed(row: &[&str]) -> String {
     format!(
         "the row has {} fields, and no header names them: `{}`; expected an id, a cluster and a strength, or use \

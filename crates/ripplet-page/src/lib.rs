@@ -76,7 +76,7 @@ impl Page<'_> {
         whole_file(path, |out| shell.write_into(out).map_err(io::Error::other))
     }
 
-    /// The whole script.
+    /// Returns the whole script.
     fn script(&self) -> String {
         let mut script = String::from("'use strict';\n(() => {\n");
         [ELEMENTS, PAN_AND_ZOOM].iter().chain(self.scripts).for_each(|part| script.push_str(part));

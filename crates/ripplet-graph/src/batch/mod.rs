@@ -586,7 +586,7 @@ impl<'a> BatchGraph<'a> {
 mod tests {
     use super::*;
 
-    /// The batch in the module's picture.
+    /// Returns the batch in the module's picture.
     fn lists(
         arc_starts: &[u64],
         offsets: &[u32],

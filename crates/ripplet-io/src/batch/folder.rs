@@ -33,7 +33,7 @@ impl Folder {
                     skipped_files.add(&shown);
                     continue;
                 };
-                // What a link leads to is asked for only where there is one.
+                // What a link leads to is asked for only if there is one.
                 let is_folder = kind.is_dir() || kind.is_symlink() && path.join(&name).is_dir();
                 if !is_folder {
                     members.push(Member { id, source: name, repeated: false });

@@ -24,7 +24,7 @@ pub(super) struct Member<S> {
     pub(super) repeated: bool,
 }
 
-/// What the graph of a file is called, where the file is a graph: its path without extensions.
+/// What the graph of a file is called, if the file is a graph: its path without extensions.
 pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
     let (folder, name) = match path.rfind('/') {
         Some(slash) => path.split_at(slash + 1),
@@ -90,7 +90,7 @@ pub(super) fn sort<S: Ord + Send>(members: &mut [Member<S>]) {
 /// members of, `path` names the file of one, and `read` reads it.
 ///
 /// # Errors
-/// The first in the order of the members, where they are not skipped; memory that is refused.
+/// The first in the order of the members, if they are not skipped; memory that is refused.
 pub(super) fn batch<S: Sync>(
     members: &[Member<S>],
     whole: &Path,
@@ -147,7 +147,7 @@ pub(super) fn batch<S: Sync>(
     batch.map_err(|error| Fault::whole(error).of(whole))
 }
 
-/// An archive's entry, for a message.
+/// Returns an archive's entry, for a message.
 pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
     let mut path = archive.as_os_str().to_owned();
     path.push("/");
@@ -155,7 +155,7 @@ pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
     path.into()
 }
 
-/// The error of a folder or an archive that has no graphs.
+/// Returns the error of a folder or an archive that has no graphs.
 pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &SkippedFiles) -> ReadError {
     let of_json = match &left_out.first {
         None => String::new(),

@@ -23,7 +23,7 @@
 //! **Ids.** A graph of a folder is called by its file's name without the extensions, one of an archive by
 //! its path there likewise; a TU data set's are numbers from 1; a table's are what the column holds,
 //! integers or names. Graphs ascend by their ids (names by their bytes, so `10` before `9`) over all
-//! parts. Vertices are called as each reader has it; where the graphs of a part have names and
+//! parts. Vertices are called as each reader has it; if the graphs of a part have names and
 //! integers, all of that part are names. Two parts may differ in that; [`crate::IdKind`] settles it.
 //!
 //! **What is wrong.** A file of a folder or an archive that is no graph, or a second one with the same id,
@@ -133,7 +133,7 @@ struct ReadLog {
 
 /// Where batches come from.
 trait Source: Send {
-    /// The next graphs, if there are any; what was skipped and which edges were read is added.
+    /// Returns the next graphs, if there are any; what was skipped and which edges were read is added.
     fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError>;
 
     /// How much of the whole has been read, 0 to 1.
@@ -188,14 +188,14 @@ impl BatchOptions {
 }
 
 impl BatchPart {
-    /// The graphs.
+    /// Returns the graphs.
     pub fn slice(&self) -> BatchSlice<'_> {
         self.batch.slice(self.graphs.clone())
     }
 }
 
 /// Whether a path names many graphs by itself: a folder, an archive, a TU data set, a `.swarm`. A table
-/// with a column of graphs looks like any other, and is one only where the user says so.
+/// with a column of graphs looks like any other, and is one only if the user says so.
 pub fn is_batch(path: &Path, options: &ReadOptions) -> bool {
     let is_given = options.format.is_some() && !path.is_dir();
     let kind = Kind::of(path);
@@ -260,7 +260,7 @@ impl BatchReader {
         })
     }
 
-    /// The next part: its graphs' ids ascend from those before. `None` after the last.
+    /// Returns the next part: its graphs' ids ascend from those before. `None` after the last.
     ///
     /// Runs on rayon's current pool.
     ///
@@ -290,7 +290,7 @@ impl BatchReader {
         }
     }
 
-    /// The graphs that could not be read so far, in the order in which they would have come.
+    /// Returns the graphs that could not be read so far, in the order in which they would have come.
     pub fn skipped(&self) -> &[Skipped] {
         &self.log.skipped
     }

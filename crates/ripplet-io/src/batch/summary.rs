@@ -116,7 +116,7 @@ impl BatchSummary {
         self.vertices += batch.vertices();
     }
 
-    /// How the files were read, where they were not all read alike.
+    /// How the files were read, if they were not all read alike.
     fn write_ways(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = ": ";
         for Way { columns, files } in &self.ways {

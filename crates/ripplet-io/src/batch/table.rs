@@ -34,7 +34,7 @@ pub(super) fn read(
 /// those of a file; an error calls it `(bytes)`.
 ///
 /// # Errors
-/// Those of the reader; also where the format is no table.
+/// Those of the reader; also if the format is no table.
 pub fn parse_table(
     bytes: Vec<u8>,
     format: Format,

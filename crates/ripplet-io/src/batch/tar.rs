@@ -1,7 +1,7 @@
 //! A `.tar`, compressed or not, of files that are a graph each: a stream, read from its begin to its end.
 //!
 //! While some entries are parsed, the next ones are read. Each time, entries are put in order; from
-//! one time to the next their ids must ascend, so an archive in another order is read only where its
+//! one time to the next their ids must ascend, so an archive in another order is read only if its
 //! files have no more bytes than are read at once.
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
@@ -175,7 +175,7 @@ impl Stream {
         Ok(some)
     }
 
-    /// The next entry, where it is a graph.
+    /// Returns the next entry, if it is a graph.
     fn entry(&mut self) -> Result<Option<Member<Entry>>, ReadError> {
         let most = self.options.most_of_an_entry();
         let mut bounded = Bounded::new(&mut self.reader, most + HEADERS);

@@ -40,12 +40,12 @@ impl<'a> Bits<'a> {
         Bits { bytes, at: 0 }
     }
 
-    /// The byte that the next is in.
+    /// Returns the byte of the next bit.
     pub fn byte(&self) -> u64 {
         self.at / 8
     }
 
-    /// How many are left.
+    /// Returns the number of bits that are left.
     pub fn left(&self) -> u64 {
         self.bytes.len() as u64 * 8 - self.at
     }
@@ -61,7 +61,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next 57 or more, then any; zeros behind the last.
+    /// Returns the next 57 bits or more; zeros after the last.
     #[inline]
     fn peek(&self) -> u64 {
         let rest = &self.bytes[(self.at / 8) as usize..];
@@ -112,7 +112,7 @@ impl<'a> Bits<'a> {
         Ok(number)
     }
 
-    /// The number of which one more is 1 and then so many bits.
+    /// Decodes the number n whose successor is a one followed by the given bits.
     #[inline]
     fn after_one(&mut self, length: u64) -> Result<u64, BadBits> {
         let length = u32::try_from(length).ok().filter(|length| *length < 63);

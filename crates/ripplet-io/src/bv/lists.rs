@@ -6,7 +6,7 @@ use crate::Place;
 use crate::text::Fault;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
-/// The sources and the targets of all arcs.
+/// Returns the sources and the targets of all arcs.
 ///
 /// # Errors
 /// If the bits are not those of a graph with these properties, or memory allocation fails.
@@ -197,7 +197,7 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// The vertex so far behind the last one and the next; the first is told from the list's own, in either
+    /// Returns the vertex so far behind the last one and the next; the first is told from the list's own, in either
     /// direction: 0, −1, 1, −2, ….
     fn after(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! The arrow crate sets memory aside for a compressed buffer by the length written in front of it,
 //! which in a damaged file may be any number, and a process cannot survive being refused. So the
-//! messages are walked once, metadata only, and every buffer is held against the file and, where it
+//! messages are walked once, metadata only, and every buffer is held against the file and, if it
 //! is compressed, against the memory there is.
 
 use crate::text::Fault;
@@ -66,7 +66,7 @@ fn check_stream(bytes: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The length of the metadata of the message at `at`, which moves behind it; nothing at the end.
+/// Returns the length of the metadata of the message at `at`, which moves behind it; nothing at the end.
 fn message_length(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut word = || {
         let word = bytes.get(*at..)?.first_chunk::<4>()?;
@@ -109,7 +109,7 @@ fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A range of so many bytes, where it lies within `length` bytes.
+/// Returns a range of so many bytes, if it lies within `length` bytes.
 fn piece(length: usize, begin: i64, bytes: i64) -> Option<Range<usize>> {
     let (begin, bytes) = (usize::try_from(begin).ok()?, usize::try_from(bytes).ok()?);
     let end = begin.checked_add(bytes).filter(|&end| end <= length)?;

@@ -119,7 +119,7 @@ pub(crate) fn of_graphs(
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 
-/// The vertices and the columns of all rows, of which there is one at least.
+/// Returns the vertices and the columns of all rows, of which there is one at least.
 fn pairs(
     table: &Table,
     layout: &Layout,
@@ -163,7 +163,7 @@ impl Layout {
         Layout::beside(schema, options, None)
     }
 
-    /// The layout of the columns beside that of graphs, if there is one.
+    /// Returns the layout of the columns beside that of graphs, if there is one.
     fn beside(
         schema: &Schema,
         options: &ReadOptions,
@@ -228,7 +228,7 @@ impl Layout {
     }
 }
 
-/// The columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
+/// Returns the columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
 /// beside the column of graphs.
 fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usize; 2], String> {
     let default = Columns::default();
@@ -258,7 +258,7 @@ fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usi
     }
 }
 
-/// The column of weights: the one that is asked for, else `weight`, else the only one with a known name.
+/// Returns the column of weights: the one that is asked for, else `weight`, else the only one with a known name.
 fn weight(
     schema: &Schema,
     columns: &Columns,
@@ -284,7 +284,7 @@ fn weight(
     }
 }
 
-/// The columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
+/// Returns the columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
 fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     let name = |at: usize| schema.field(at).name();
     let is_free =
@@ -296,7 +296,7 @@ fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     }
 }
 
-/// The column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
+/// Returns the column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
 fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String> {
     let asked = &options.columns.graph;
     let name = |at: usize| schema.field(at).name();
@@ -352,14 +352,14 @@ pub(crate) fn column_names(schema: &Schema) -> String {
     names.join(", ")
 }
 
-/// A number out of a file, for a message: with an exponent if it has many digits without.
+/// Returns a number out of a file, for a message: with an exponent if it has many digits without.
 pub(crate) fn shown_number(number: f64) -> String {
     let magnitude = number.abs();
     let is_short = magnitude == 0.0 || (1e-5..1e17).contains(&magnitude) || !magnitude.is_finite();
     if is_short { number.to_string() } else { format!("{number:e}") }
 }
 
-/// A name or type out of a file, for a message: on one line, and not too long.
+/// Returns a name or type out of a file, for a message: on one line, and not too long.
 pub(crate) fn shown(text: impl std::fmt::Display) -> String {
     const LONGEST: usize = 60;
     let text = text.to_string();
@@ -408,7 +408,7 @@ enum BlockEnds {
 }
 
 impl Block {
-    /// The rows of a batch, the first of which is row `first` of the table.
+    /// Returns the rows of a batch, the first of which is row `first` of the table.
     fn of(
         batch: &RecordBatch,
         first: u64,

@@ -77,7 +77,7 @@ impl<'o> Reader<'o> {
         })
     }
 
-    /// Finds the attribute of edges that is the weight, where it is not `weight` itself.
+    /// Finds the attribute of edges that is the weight, if it is not `weight` itself.
     fn attributes(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
         let options = self.graph.network.options();
         let mut class = Values::of(["class"]);

@@ -12,20 +12,20 @@ use ripplet_graph::{EdgeTable, Names, OutOfMemory, VertexId, VertexIds, memory};
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) edges: EdgeTable,
-    /// Whether the edges have a direction, where the file says.
+    /// Whether the edges have a direction, if the file says.
     pub(super) directed: Option<bool>,
     /// What else the owner of the file should know, a sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// Which names call the vertices instead of their ids, where every node has one and no two have the same.
+/// Which names call the vertices instead of their ids, if every node has one and no two have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeNaming {
     /// None.
     Ids,
     /// The names, unless vertices are to be integers and these are not.
     Names,
-    /// The names, where the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
+    /// The names, if the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
     Igraph,
 }
 
@@ -101,7 +101,7 @@ impl<'o> Network<'o> {
         Ok(number as usize)
     }
 
-    /// Adds a node; the name is one to call it by, where it has any.
+    /// Adds a node; the name is one to call it by, if it has any.
     pub(super) fn node(&mut self, id: &str, name: &str, line: u64) -> Result<(), Fault> {
         if id.is_empty() {
             return Err(Fault::line(line, "a node's id is empty: give it one"));
@@ -139,7 +139,7 @@ impl<'o> Network<'o> {
         Ok(())
     }
 
-    /// Adds an edge. `directed` is whether it has a direction, where the file says.
+    /// Adds an edge. `directed` is whether it has a direction, if the file says.
     pub(super) fn edge(
         &mut self,
         ends: [&str; 2],
@@ -162,7 +162,7 @@ impl<'o> Network<'o> {
         Ok(memory::push(&mut self.ends, [source as u32, target as u32])?)
     }
 
-    /// The number of an edge's source, which is often that of the edge before: files list the edges by their sources.
+    /// Returns the number of an edge's source, which is often that of the edge before: files list the edges by their sources.
     fn source(&mut self, id: &str) -> Result<usize, InternError> {
         if let Some(&[before, _]) = self.ends.last()
             && self.ids.name(before) == id.as_bytes()
@@ -193,7 +193,7 @@ impl<'o> Network<'o> {
         }
     }
 
-    /// The table; `directed` is what the file says of all edges, where it has none.
+    /// The table; `directed` is what the file says of all edges, if it has none.
     pub(super) fn finish(mut self, directed: Option<bool>) -> Result<Found, Fault> {
         self.check_ends()?;
         let lines: Vec<u64> = std::mem::take(&mut self.node_lines);
@@ -312,7 +312,7 @@ pub(super) fn no_integer(id: &str) -> String {
     }
 }
 
-/// The ids of vertices that these texts call, and the vertices in the order of the ids; `None` where two texts are the
+/// Returns the ids of vertices that these texts call, and the vertices in the order of the ids; `None` where two texts are the
 /// same.
 ///
 /// With [`IdKind::Auto`], they are integers where all print as integers do.
@@ -354,7 +354,7 @@ pub(super) fn called<'a>(
     })
 }
 
-/// The values of vertices in ascending order, and the vertices in this order; `None` where two are the same.
+/// Returns the values of vertices in ascending order, and the vertices in this order; `None` where two are the same.
 fn ascending<K: Ord + Copy + Send + Sync>(
     count: u32,
     value: &(dyn Fn(u32) -> K + Sync),
@@ -369,7 +369,7 @@ fn ascending<K: Ord + Copy + Send + Sync>(
     Ok(Some((memory::collected(pairs.iter().map(|&(value, _)| value))?, order)))
 }
 
-/// An integer that prints as the text is.
+/// Returns an integer that prints as the text is.
 fn as_printed(text: &str) -> Option<u64> {
     let is_padded = text.len() > 1 && text.starts_with('0');
     let is_plain = !is_padded && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -394,7 +394,7 @@ pub(super) fn integers(ids: Vec<u64>) -> VertexIds {
     VertexIds::Unsigned(ids.into())
 }
 
-/// A table of edges and what its file says of them.
+/// Returns a table of edges and what its file says of them.
 pub(super) fn found(
     ids: VertexIds,
     sources: Vec<VertexId>,

@@ -91,7 +91,7 @@ fn refused(meter: &Meter, error: &serde_json::Error) -> Fault {
     }
 }
 
-/// A sentence of the parser, with what to do where a writer's usual mistake is behind it.
+/// Returns a sentence of the parser, with what to do where a writer's usual mistake is behind it.
 fn in_full(sentence: &str) -> &str {
     match sentence {
         "invalid unicode code point" => "a text is not UTF-8: convert the file",
@@ -106,7 +106,7 @@ fn in_full(sentence: &str) -> &str {
 struct Reader<'o, 't> {
     meter: &'t Meter,
     network: Network<'o>,
-    /// What is wrong, where it is not the parser that says it.
+    /// What is wrong, if it is not the parser that says it.
     fault: Option<Fault>,
     directed: Option<bool>,
     has_nodes: bool,
@@ -203,7 +203,7 @@ impl<'de> Visitor<'de> for OfFile<'_, '_, '_> {
     }
 }
 
-/// The next key of an object, which begins a piece of the text.
+/// Returns the next key of an object, which begins a piece of the text.
 fn next_key<'de, A: MapAccess<'de>>(
     reader: &Reader<'_, '_>,
     map: &mut A,

@@ -284,7 +284,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The labels as ids, and the places of their lines in the order of the ids, where labels call the vertices.
+    /// Returns the labels as ids, and the places of their lines in the order of the ids, if labels call the vertices.
     fn names(&self, vertices: u32) -> Result<Option<Ordered<VertexIds>>, Fault> {
         let count = self.labels.len() as u32;
         let text = |place: u32| self.texts.get(place as usize);
@@ -300,7 +300,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The numbers of the vertices as ids.
+    /// Returns the numbers of the vertices as ids.
     fn numbers(&self, vertices: u32) -> Result<VertexIds, Fault> {
         if self.options.ids == IdKind::Names && vertices == 0 {
             return Ok(VertexIds::Names(Names::new([""; 0])));
@@ -313,12 +313,12 @@ impl Reader<'_> {
     }
 }
 
-/// The words of a line.
+/// Returns the words of a line.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// The first word, and what follows it.
+/// Returns the first word, and what follows it.
 fn first_word(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
     line.split_at(end)

@@ -10,7 +10,7 @@ pub(super) const LONGEST_PIECE: usize = 1 << 20;
 /// The longest piece that a parser skips. Of a list in a list in a list, it keeps a byte for each.
 const LONGEST_PASSED_OVER: usize = 256 << 20;
 
-/// Where a stream is, and how much more a parser may take in one piece.
+/// Position in a stream, and the bytes that a parser may still buffer in one piece.
 #[derive(Debug)]
 pub(super) struct Meter {
     line: Cell<u64>,
@@ -23,7 +23,7 @@ impl Meter {
         Meter { line: Cell::new(1), room: Cell::new(LONGEST_PIECE), ended: Cell::new(false) }
     }
 
-    /// The line that the next byte is of.
+    /// Returns the line that the next byte is of.
     pub(super) fn line(&self) -> u64 {
         self.line.get()
     }
@@ -61,7 +61,7 @@ impl<'t, 'a> Stream<'t, 'a> {
         Stream { text, meter }
     }
 
-    /// Why the text gave no more, where that is not its end.
+    /// Why the text gave no more, if that is not its end.
     pub(super) fn failed(&mut self) -> Option<Fault> {
         self.text.failed()
     }
@@ -93,7 +93,7 @@ impl BufRead for Stream<'_, '_> {
 }
 
 impl Read for Stream<'_, '_> {
-    /// A parser of JSON takes a byte at a time.
+    /// Reads one byte: a parser of JSON takes one at a time.
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let ([place], Some(room)) = (&mut *buffer, self.meter.room.get().checked_sub(1))

@@ -59,7 +59,7 @@ pub(crate) enum AttributeKind {
 }
 
 impl AttributeKind {
-    /// The kind that these ids are as values.
+    /// Returns the kind that these ids are as values.
     pub(crate) fn of(ids: &VertexIds) -> AttributeKind {
         let fits = |vertex: VertexId| match Value::from(ids.get(vertex)) {
             Value::Integer(id) => (-EXACT..=EXACT).contains(&id),
@@ -73,7 +73,7 @@ impl AttributeKind {
         }
     }
 
-    /// The name of the type in GraphML and GEXF.
+    /// Returns the name of the type in GraphML and GEXF.
     pub(super) fn of_xml(self) -> &'static str {
         match self {
             AttributeKind::Integer => "long",
@@ -90,7 +90,7 @@ pub(crate) trait Attribute: Sync {
     /// What its values are.
     fn kind(&self) -> AttributeKind;
 
-    /// The value of a vertex, which may have none; of the kind that the attribute has.
+    /// Returns the value of a vertex, which may have none; of the kind that the attribute has.
     fn value(&self, vertex: VertexId) -> Option<Value<'_>>;
 }
 
@@ -107,7 +107,7 @@ impl<'a> Graphs<'a> {
         self.graph.ids().get(vertex).into()
     }
 
-    /// The names and values of the attributes that a vertex has.
+    /// Returns the names and values of the attributes that a vertex has.
     pub(super) fn attributes_of(
         &self,
         vertex: VertexId,
@@ -207,7 +207,7 @@ fn write_as(
     part(out, &|text| syntax.end(text))
 }
 
-/// The number of the first edge.
+/// Returns the number of the first edge.
 fn first_edge(arcs: &Arcs<'_>) -> Option<u64> {
     (0..arcs.blocks()).find_map(|block| {
         let mut first = None;

@@ -8,7 +8,7 @@ use crate::text::{Fault, token};
 /// A graph that is being read from XML.
 pub(super) struct XmlGraph<'o> {
     pub(super) network: Network<'o>,
-    /// Whether edges have a direction, where the graph says.
+    /// Whether edges have a direction, if the graph says.
     pub(super) directed: Option<bool>,
     /// The ids of the attribute that is an edge's weight.
     pub(super) weight_ids: AttributeIds,
@@ -20,7 +20,7 @@ pub(super) struct XmlGraph<'o> {
 }
 
 impl<'o> XmlGraph<'o> {
-    /// A graph that has not begun; `default_weight` is the format's own, where it has one.
+    /// Returns a graph that has not begun; `default_weight` is the format's own, if it has one.
     pub(super) fn new(
         options: &'o ReadOptions,
         calls: NodeNaming,
@@ -150,7 +150,7 @@ pub(super) fn take_edge<const N: usize>(
     }
 }
 
-/// A text as a weight.
+/// Returns a text as a weight.
 pub(super) fn weight(xml: &Xml<'_, '_>, text: &str) -> Result<f64, Fault> {
     token::weight(text.trim().as_bytes()).map_err(|sentence| xml.fault(sentence))
 }

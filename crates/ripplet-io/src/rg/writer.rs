@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// What is known of a graph before its shards are: undirected, with vertices called by their
-/// numbers, and weights, where it has any, that are whole.
+/// numbers, and weights, if it has any, that are whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RgShape {
     /// How many vertices there will be.
@@ -191,7 +191,7 @@ impl RgWriter {
     }
 }
 
-/// The arrays of a shard's lists, each with the kind of its section.
+/// Returns the arrays of a shard's lists, each with the kind of its section.
 fn arrays(lists: Neighbors<'_>) -> impl Iterator<Item = (u32, &[u32])> {
     let weights = lists.weights().map(|weights| (OUT.weights, weights));
     [(OUT.offsets, lists.offsets()), (OUT.neighbors, lists.neighbors())].into_iter().chain(weights)
@@ -218,7 +218,7 @@ impl Sums {
         Ok(())
     }
 
-    /// All checksums, of a file that begins with `head`.
+    /// Returns all checksums, of a file that begins with `head`.
     fn all(&mut self, head: &[u8]) -> io::Result<Vec<u32>> {
         self.begin[..head.len()].copy_from_slice(head);
         let first = self.begin.chunks(BLOCK).map(crc32fast::hash);

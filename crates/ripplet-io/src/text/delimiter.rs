@@ -12,7 +12,7 @@ use super::token::show;
 use crate::{Delimiter, Format, ReadOptions};
 use std::borrow::Cow;
 
-/// The separator of a table that starts with these rows.
+/// Returns the separator of a table that starts with these rows.
 ///
 /// # Errors
 /// Two separators fit, and give other fields.
@@ -39,7 +39,7 @@ struct Cut<'r> {
 }
 
 impl<'r> Cut<'r> {
-    /// The rows as a separator cuts them, if it fits.
+    /// Returns the rows as a separator cuts them, if it fits.
     fn of(rows: &'r [&'r [u8]], separator: Separator) -> Option<Cut<'r>> {
         let (first, others) = rows.split_first()?;
         let width = count(first, separator).filter(|&width| width > 1)?;
@@ -53,17 +53,17 @@ impl<'r> Cut<'r> {
         (is_filled && is_headed && is_even).then_some(Cut { separator, rows })
     }
 
-    /// The fields of a row.
+    /// Returns the fields of a row.
     fn fields<'a>(self, row: &'a [u8]) -> impl Iterator<Item = Cow<'a, [u8]>> {
         fields(row, self.separator).flatten()
     }
 
-    /// The fields of all rows that are no header, if there is one.
+    /// Returns the fields of all rows that are no header, if there is one.
     fn data(self) -> impl Iterator<Item = Cow<'r, [u8]>> {
         data(self.rows).iter().flat_map(move |row| self.fields(row))
     }
 
-    /// The first row that another separator cuts into other fields, of so many at the most.
+    /// Returns the first row that another separator cuts into other fields, of so many at the most.
     fn first_unlike(self, other: Cut<'r>, most: usize) -> Option<&'r [u8]> {
         let is_unlike = |row: &&[u8]| self.fields(row).take(most).ne(other.fields(row).take(most));
         self.rows.iter().copied().find(is_unlike)
@@ -104,17 +104,17 @@ impl<'r> Cut<'r> {
     }
 }
 
-/// How many fields a row has, if none is wrong.
+/// Returns the number of fields a row has, if none is wrong.
 fn count(row: &[u8], separator: Separator) -> Option<usize> {
     fields(row, separator).try_fold(0, |count, field| field.ok().map(|_| count + 1))
 }
 
-/// The rows that are no header, if there is one.
+/// Returns the rows that are no header, if there is one.
 fn data<'r>(rows: &'r [&'r [u8]]) -> &'r [&'r [u8]] {
     &rows[usize::from(rows.len() > 1)..]
 }
 
-/// The separator of a `.csv` or `.tsv`: the first of its candidates that fits, the format's own before others.
+/// Returns the separator of a `.csv` or `.tsv`: the first of its candidates that fits, the format's own before others.
 fn of_table(rows: &[&[u8]], candidates: &[u8]) -> Result<Separator, String> {
     let mut cuts: Vec<Cut<'_>> =
         candidates.iter().filter_map(|&byte| Cut::of(rows, Separator::Each(byte))).collect();
@@ -135,7 +135,7 @@ fn of_table(rows: &[&[u8]], candidates: &[u8]) -> Result<Separator, String> {
 
 const COMMA: Separator = Separator::Each(b',');
 
-/// The separator of an edge list, which has none of its own.
+/// Returns the separator of an edge list, which has none of its own.
 fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
     if rows.iter().all(|row| row.iter().all(|byte| b"0123456789 \t.+-eE".contains(byte))) {
         // The usual case, at once: numbers between blanks.
@@ -192,7 +192,7 @@ fn has_integers(rows: &[&[u8]]) -> bool {
     })
 }
 
-/// The separator of rows of text that none fits: one that all rows have or else the first, else blanks.
+/// Returns the separator of rows of text that none fits: one that all rows have or else the first, else blanks.
 fn uneven(rows: &[&[u8]]) -> Separator {
     let cuts = |row: &[u8], separator: Separator| {
         let filled = fields(row, separator).flatten().filter(|field| !field.is_empty());
@@ -216,7 +216,7 @@ fn blanks(rows: &[&[u8]]) -> Separator {
     if rows.iter().any(is_quoted) { Separator::QuotedBlanks } else { PLAIN_BLANKS }
 }
 
-/// The refusal of a row that may be cut in two ways.
+/// Returns the refusal of a row that may be cut in two ways.
 fn two_ways(one: Cut<'_>, other: Cut<'_>, row: &[u8]) -> String {
     let shown = |cut: Cut<'_>| {
         let fields: Vec<String> =

@@ -39,7 +39,7 @@ enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value as a field of a table.
+    /// Returns the value as a field of a table.
     fn field(self) -> Result<Cow<'a, [u8]>, &'static str> {
         match self {
             Value::Text(Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
@@ -51,7 +51,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value of a key as an id.
+    /// Returns the value of a key as an id.
     fn id(self, key: &str) -> Result<Cow<'a, [u8]>, String> {
         let key = || show(key.as_bytes());
         if let Value::Float(number) = self {
@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value of a key as a weight.
+    /// Returns the value of a key as a weight.
     fn weight(self, key: &str) -> Result<f64, String> {
         let field = self.field().map_err(|what| {
             format!("the key `{}` has {what}: expected a number", show(key.as_bytes()))
@@ -81,7 +81,7 @@ impl<'a> Value<'a> {
 }
 
 impl Keys {
-    /// The edge of a line, if it is not blank.
+    /// Returns the edge of a line, if it is not blank.
     ///
     /// # Errors
     /// What is wrong with the line.
@@ -115,7 +115,7 @@ impl Keys {
     }
 }
 
-/// The first lines as rows of a table: the keys of the first object, and the values of all objects under them.
+/// Returns the first lines as rows of a table: the keys of the first object, and the values of all objects under them.
 ///
 /// # Errors
 /// What is wrong with the first line; what is wrong with others is said when they are read.

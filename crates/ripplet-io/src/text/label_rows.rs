@@ -97,7 +97,7 @@ pub(crate) fn json_label_rows<T: Send>(
     Ok(summary)
 }
 
-/// The keys of ids and of labels, by the first object.
+/// Returns the keys of ids and of labels, by the first object.
 fn keys_of(first: &[u8], table: &LabelTable<'_>) -> Result<(Keys, LabelSummary), String> {
     if table.form == MembershipForm::Memberships {
         return Err("a line with a vertex and its labels is text: .txt, .tsv or .csv".into());
@@ -154,7 +154,7 @@ enum Shape {
     Memberships,
 }
 
-/// The layout of a text, whose first row stays to be read; nothing if there is no row.
+/// Returns the layout of a text, whose first row stays to be read; nothing if there is no row.
 fn layout<'a>(
     text: &mut Text<'_>,
     format: Format,
@@ -232,7 +232,7 @@ impl<'a> LabelLayout<'a> {
         Ok(layout)
     }
 
-    /// The shape of rows without a header.
+    /// Returns the shape of rows without a header.
     fn shape_of(&self, rows: &[&[u8]], width: usize) -> Result<Shape, String> {
         let first = rows.first().copied().unwrap_or_default();
         let pairs = LabelLayout { header: None, shape: Shape::Pairs, ..*self };
@@ -330,7 +330,7 @@ impl<'a> LabelLayout<'a> {
         Ok(count)
     }
 
-    /// The vertex and the labels of a row that is a vertex, a tab, and several integers with blanks between them, none
+    /// Returns the vertex and the labels of a row that is a vertex, a tab, and several integers with blanks between them, none
     /// of which is a name of the graph as a whole.
     fn several<'l>(&self, line: &'l [u8]) -> Option<(&'l str, &'l str)> {
         let has_two = matches!(self.shape, Shape::Pairs | Shape::Memberships | Shape::Columns(2));
@@ -390,7 +390,7 @@ impl<'a> LabelLayout<'a> {
     }
 }
 
-/// The columns by the names of a header.
+/// Returns the columns by the names of a header.
 fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2], String> {
     let mut likely = [0, 1];
     let why = match choice {
@@ -412,7 +412,7 @@ fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2]
     ))
 }
 
-/// The fields of a row without empty ones at its end.
+/// Returns the fields of a row without empty ones at its end.
 fn row_of(line: &[u8], separator: Separator) -> Result<Vec<Cow<'_, str>>, String> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut found = fields(line, separator)

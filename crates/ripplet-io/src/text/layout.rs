@@ -18,7 +18,7 @@ pub(super) struct Layout {
     pub(super) ids: Ids,
     pub(super) source: usize,
     pub(super) target: usize,
-    /// The column of the weight, where weights are read.
+    /// The column of the weight, if weights are read.
     pub(super) weight: Option<usize>,
     /// Whether the first row names the columns.
     pub(super) header: bool,
@@ -110,7 +110,7 @@ impl Layout {
         Layout { of: IdRole::Matrix, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
     }
 
-    /// The layout of a table that starts with these rows, and what its columns are; else what is wrong with
+    /// Returns the layout of a table that starts with these rows, and what its columns are; else what is wrong with
     /// one of them.
     pub(super) fn of(
         rows: &[&[u8]],
@@ -131,7 +131,7 @@ impl Layout {
         Ok((layout, columns))
     }
 
-    /// The layout of a table whose first row has known names, if it has, and as many as the rows have fields.
+    /// Returns the layout of a table whose first row has known names, if it has, and as many as the rows have fields.
     pub(super) fn of_known_names(
         rows: &[&[u8]],
         format: Format,
@@ -146,7 +146,7 @@ impl Layout {
         (is_even && is_known).then(|| Layout::of(rows, format, &options).ok()).flatten()
     }
 
-    /// The layout of JSON lines that start with these: as [`Layout::of`].
+    /// Returns the layout of JSON lines that start with these: as [`Layout::of`].
     pub(super) fn of_json_lines(
         lines: &[&[u8]],
         options: &ReadOptions,
@@ -173,7 +173,7 @@ impl Layout {
         }
     }
 
-    /// The layout of an edge list under [`NAMED_TABS`]: as [`Layout::of`].
+    /// Returns the layout of an edge list under [`NAMED_TABS`]: as [`Layout::of`].
     pub(super) fn of_named_tabs(
         rows: &[&[u8]],
         options: &ReadOptions,
@@ -219,7 +219,7 @@ impl Layout {
         Ok((layout, columns))
     }
 
-    /// The layouts of the ends and of the graphs of a table of many graphs, and what its columns are; the graph of a
+    /// Returns the layouts of the ends and of the graphs of a table of many graphs, and what its columns are; the graph of a
     /// row is both its ends.
     ///
     /// The ends are found among the other columns as those of a table of one graph are.
@@ -281,7 +281,7 @@ impl Layout {
         Ok(([edges, graphs], ReadGraphColumns { graph, edges: columns }))
     }
 
-    /// The largest index of a column that is read.
+    /// Returns the largest index of a column that is read.
     pub(super) fn last_column(&self) -> usize {
         self.source.max(self.target).max(self.weight.unwrap_or(0))
     }
@@ -309,7 +309,7 @@ fn ids_of(sample: &Sample<'_>, header: bool, ends: [usize; 2], kind: IdKind) -> 
     }
 }
 
-/// The fields of a line, blanks around them and quotes taken off.
+/// Returns the fields of a line, blanks around them and quotes taken off.
 pub(super) fn fields(
     line: &[u8],
     separator: Separator,
@@ -338,7 +338,7 @@ pub(super) fn fields(
     })
 }
 
-/// The first field, and what comes after it; nothing where only separators are left.
+/// Returns the first field, and what comes after it; nothing where only separators are left.
 fn run_field<'a>(line: &'a [u8], set: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let start = line.iter().position(|byte| !set.contains(byte) && *byte != b' ')?;
     let line = &line[start..];
@@ -362,7 +362,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The field at the start of a line whose fields stand between blanks, and what comes after it.
+/// Returns the field at the start of a line whose fields stand between blanks, and what comes after it.
 fn quoted_or_blanks(line: &[u8]) -> Result<FieldAndRest<'_>, String> {
     let Some(quoted) = line.strip_prefix(b"\"") else {
         let end = line.iter().position(|byte| is_blank(*byte)).unwrap_or(line.len());
@@ -377,7 +377,7 @@ fn quoted_or_blanks(line: &[u8]) -> Result<FieldAndRest<'_>, String> {
     }
 }
 
-/// A field after its opening quote, and what comes after the separator behind it.
+/// Returns a field after its opening quote, and what comes after the separator behind it.
 fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> {
     let (field, rest) = quoted_text(line)?;
     let after = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
@@ -392,7 +392,7 @@ fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> 
     }
 }
 
-/// The text up to the closing quote, and what comes after that (RFC 4180, but within one line).
+/// Returns the text up to the closing quote, and what comes after that (RFC 4180, but within one line).
 fn quoted_text(line: &[u8]) -> Result<(Cow<'_, [u8]>, &[u8]), String> {
     let mut field = Cow::Borrowed(&line[..0]);
     let mut rest = line;

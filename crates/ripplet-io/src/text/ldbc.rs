@@ -137,7 +137,7 @@ impl Vertices {
 
 type Ranked = (Vec<[VertexId; 2]>, Vec<f64>);
 
-/// The edges of a chunk whose ids are integers.
+/// Returns the edges of a chunk whose ids are integers.
 fn ranked(
     chunk: Chunk<'_>,
     layout: &Layout,
@@ -159,7 +159,7 @@ fn ranked(
     Ok((edges, weights))
 }
 
-/// The edges of a chunk whose ids are names.
+/// Returns the edges of a chunk whose ids are names.
 fn named(
     chunk: Chunk<'_>,
     layout: &Layout,
@@ -223,7 +223,7 @@ impl RowLines {
         RowLines { before, ..self }
     }
 
-    /// The number of the line of a row, counted from 0.
+    /// Returns the number of the line of a row, counted from 0.
     fn line_of(&self, row: usize) -> u64 {
         // Each other line up to the row's moves it one further.
         let line = self
@@ -234,7 +234,7 @@ impl RowLines {
     }
 }
 
-/// The first field of a line; nothing where the line is a comment or blank.
+/// Returns the first field of a line; nothing where the line is a comment or blank.
 fn id_of_line(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii();
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());

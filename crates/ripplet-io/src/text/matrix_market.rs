@@ -76,7 +76,7 @@ pub(super) fn read(
 
 type Entries = (Vec<[VertexId; 2]>, Vec<f64>);
 
-/// The entries of a chunk, from 0.
+/// Returns the entries of a chunk, from 0.
 fn entries_of(chunk: Chunk<'_>, layout: &Layout, vertices: u32) -> Result<Entries, LineFault> {
     let Edges { ends, weights, .. } = integers(chunk, layout, Sign::Unsigned)?;
     let mut edges = memory::with_room(ends.len())?;

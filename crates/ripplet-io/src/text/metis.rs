@@ -188,7 +188,7 @@ impl Header {
         Ok(())
     }
 
-    /// The line of a chunk that has a list for a vertex that is not there, if one has; empty lines
+    /// Returns the line of a chunk that has a list for a vertex that is not there, if one has; empty lines
     /// at the end of the file are no lists.
     fn line_too_many(&self, chunk: &[u8], first: u64) -> Option<u64> {
         let lists = (0..).zip(lines(chunk)).filter(|(_, line)| !is_comment(line));
@@ -197,7 +197,7 @@ impl Header {
         extra.next().map(|(line, _)| line)
     }
 
-    /// The table of all lists, if they hold what the header says.
+    /// Returns the table of all lists, if they hold what the header says.
     fn into_table(self, mut lists: Vec<Lists>) -> Result<EdgeTable, Fault> {
         lists.par_iter_mut().for_each(|lists| {
             for arc in &mut lists.arcs {
@@ -353,7 +353,7 @@ impl Count {
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Returns the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -33,7 +33,7 @@ pub(super) fn check(text: &mut Text<'_>) -> Result<(), Fault> {
 }
 
 impl Other {
-    /// The format that these first bytes show.
+    /// Returns the format that these first bytes show.
     fn of(head: &[u8]) -> Option<Other> {
         let head = &head[..head.len().min(LOOK)];
         let named = |what, extension| Some(Other::Named { what, extension });

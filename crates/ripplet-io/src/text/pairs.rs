@@ -11,7 +11,7 @@ use ripplet_graph::{VertexId, memory};
 ///
 /// A row's line counts from 1 in its chunk. Comments and blank lines are skipped, as are more
 /// fields than two, and the first row where `header` says that its first field is no vertex but a
-/// heading. `tabs` says that in a `.txt` fields may hold blanks and stand apart by tabs, where the
+/// heading. `tabs` says that in a `.txt` fields may hold blanks and stand apart by tabs, if the
 /// first row has one.
 ///
 /// # Errors

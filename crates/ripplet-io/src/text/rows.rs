@@ -18,7 +18,7 @@ use std::borrow::Cow;
 /// What is wrong with a row.
 type Sentence = String;
 
-/// The edges of a chunk whose ids are integers, and their weights where they are read.
+/// Returns the edges of a chunk whose ids are integers, and their weights where they are read.
 pub(super) fn integers(chunk: Chunk<'_>, layout: &Layout, sign: Sign) -> Result<Edges, LineFault> {
     let mut edges = Edges::with_room(chunk.lines as usize, layout)?;
     let quick = Quick::of(layout, sign);
@@ -125,7 +125,7 @@ impl Quick {
         Some(([source, target], weight, self.rest_of_line(bytes, end)?))
     }
 
-    /// The weight after the ids, which end at `end`, where there is to be one, and where it ends.
+    /// Returns the weight after the ids, which end at `end`, if there is to be one, and where it ends.
     #[inline(always)]
     fn weight(self, bytes: &[u8], end: usize) -> Option<(Option<f64>, usize)> {
         if !self.weighted {
@@ -147,7 +147,7 @@ impl Quick {
         }
     }
 
-    /// Where a line ends whose last field that matters ends at `end` with `byte`, which is no line end.
+    /// Returns the end of a line whose last field that matters ends at `end` with `byte`, which is no line end.
     fn more_of_line(self, bytes: &[u8], end: usize, byte: u8) -> Option<usize> {
         if byte != b'\r' && !self.separates(byte) {
             return None;
@@ -171,7 +171,7 @@ impl Quick {
     }
 }
 
-/// Where the first line end or carriage return from `at` on is, and how many separators stand before it. The separators
+/// Returns the first line end or carriage return from `at` on, and the number of separators before it. The separators
 /// are two at most: the third is the second again.
 #[inline]
 fn end_and_separators(bytes: &[u8], at: usize, [a, b, _]: [u8; 3]) -> Option<(usize, usize)> {
@@ -192,7 +192,7 @@ fn equal_bytes(word: u64, byte: u8) -> u64 {
     !(((unlike & !HIGHEST) + !HIGHEST) | unlike | !HIGHEST)
 }
 
-/// Where the first line end or carriage return is, and how many bytes before it are marked: `marks` sets the highest bit
+/// Returns the first line end or carriage return, and the number of marked bytes before it: `marks` sets the highest bit
 /// of these.
 ///
 /// Eight bytes at a time: the rest of a line is some twenty bytes, too short for wider words to pay.
@@ -269,7 +269,7 @@ pub(super) struct NameRows {
 }
 
 impl NameRows {
-    /// The edges of a chunk; their names are to become those of an index like `like`.
+    /// Returns the edges of a chunk; their names are to become those of an index like `like`.
     pub(super) fn of(
         chunk: Chunk<'_>,
         layout: &Layout,
@@ -312,7 +312,7 @@ impl NameRows {
         Ok(NameReader { text: chunk.bytes, utf8, list, apart, weights, comments })
     }
 
-    /// The rows with the chunk that they come from.
+    /// Returns the rows with the chunk that they come from.
     pub(super) fn of_chunk(self, chunk: Chunk<'_>) -> NamesOfChunk<'_> {
         NamesOfChunk { rows: self, text: chunk.bytes }
     }
@@ -395,7 +395,7 @@ impl NameReader<'_> {
         Ok(NameRows { list: self.list.finish()?, apart, weights, comments })
     }
 
-    /// Where in the text a name stands, if it does.
+    /// Position of a name in the text, if it has one.
     #[inline]
     fn place_of(&self, name: &[u8]) -> Option<usize> {
         let start = name.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
@@ -434,7 +434,7 @@ impl QuickNames {
         Some(QuickNames { columns, ends_field })
     }
 
-    /// The first row of `bytes`, where it is one of those that can be read so.
+    /// Returns the first row of `bytes`, if it is one of those that can be read so.
     #[inline]
     fn row<'a>(&self, bytes: &'a [u8]) -> Option<QuickRow<'a>> {
         let source = self.field(bytes)?;
@@ -448,7 +448,7 @@ impl QuickNames {
         Some(QuickRow { source, target, weight, length })
     }
 
-    /// The field that `bytes` begin with, if nothing is to be taken off it.
+    /// Returns the field that `bytes` begin with, if nothing is to be taken off it.
     #[inline]
     fn field<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let length = bytes.iter().position(|&byte| self.ends_field[usize::from(byte)])?;
@@ -467,7 +467,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row of a line, if it is one and no comment nor blank.
+    /// Returns the row of a line, if it is one and no comment nor blank.
     pub(super) fn of(line: &'a [u8], layout: &Layout) -> Result<Option<Row<'a>>, Sentence> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !is_row(line) {
@@ -521,7 +521,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The weight in a column.
+/// Returns the weight in a column.
 fn weight_of(field: &[u8], column: usize, layout: &Layout) -> Result<f64, Sentence> {
     let weight = match layout.decimal_comma {
         true => token::weight_with_comma(field),
@@ -632,7 +632,7 @@ pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
     }
 }
 
-/// The line of row `row` of a chunk: rows are counted while comments and blanks are not.
+/// Returns the line of row `row` of a chunk: rows are counted while comments and blanks are not.
 pub(super) fn line_of_row(chunk: &[u8], row: usize) -> u64 {
     let rows = (0..).zip(lines(chunk)).filter(|(_, line)| is_row(line));
     rows.map(|(line, _)| line).nth(row).unwrap_or(0)
@@ -644,7 +644,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a line is by the quick way, where that takes it, and by the slow one.
+    /// What a line is by the quick way, if that takes it, and by the slow one.
     fn both_ways(line: &str, layout: &Layout) -> Option<[(String, String, Option<f64>); 2]> {
         let text = |field: &[u8]| String::from_utf8(field.to_vec()).unwrap();
         let bytes = line.as_bytes();

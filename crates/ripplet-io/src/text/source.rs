@@ -47,7 +47,7 @@ enum End {
     Failed(io::Error),
 }
 
-/// Why there is no next line; where that is in the text is known once all before it is parsed.
+/// Why there is no next line; its line number is known once all before it is parsed.
 enum Trouble {
     TooLong,
     Failed,
@@ -94,7 +94,7 @@ pub(super) struct Parsed<'a, T> {
 }
 
 impl<'a> Text<'a> {
-    /// A text in UTF-8 (or any ASCII-like encoding where names are not read), with or without a
+    /// Returns a text in UTF-8 (or any ASCII-like encoding where names are not read), with or without a
     /// byte order mark; `compression` is what `reader` undoes, for the words of an error.
     pub(crate) fn new(
         reader: Box<dyn Read + Send + 'a>,
@@ -130,7 +130,7 @@ impl<'a> Text<'a> {
         self.line
     }
 
-    /// The bytes that come next, at least `bytes` of them if there are so many.
+    /// Returns the bytes that come next, at least `bytes` of them if there are so many.
     pub(crate) fn look_ahead(&mut self, bytes: usize) -> &[u8] {
         let held = self.buffer.len() - self.start;
         if held < bytes && matches!(self.end, End::NotYet) {
@@ -141,7 +141,7 @@ impl<'a> Text<'a> {
         &self.buffer[self.start..]
     }
 
-    /// The next line, without its end, which stays to be read.
+    /// Returns the next line, without its end, which stays to be read.
     pub(crate) fn peek_line(&mut self) -> Result<Option<&[u8]>, Fault> {
         let mut searched = 0;
         let length = loop {
@@ -183,7 +183,7 @@ impl<'a> Text<'a> {
         self.start += bytes;
     }
 
-    /// Takes the next byte, where it is in memory already.
+    /// Takes the next byte, if it is in memory already.
     #[inline]
     pub(crate) fn take_held_byte(&mut self) -> Option<u8> {
         let &byte = self.buffer.get(self.start)?;
@@ -197,7 +197,7 @@ impl<'a> Text<'a> {
         matches!(self.end, End::Failed(_))
     }
 
-    /// Why there are no more bytes, where that is not the end of the text.
+    /// Why there are no more bytes, if that is not the end of the text.
     pub(crate) fn failed(&mut self) -> Option<Fault> {
         self.has_failed().then(|| self.failure())
     }
@@ -278,7 +278,7 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// The next whole lines, about [`BATCH`] bytes, in the memory of `batch`.
+    /// Returns the next whole lines, about [`BATCH`] bytes, in the memory of `batch`.
     fn next_batch(&mut self, mut batch: Vec<u8>) -> Result<Option<Vec<u8>>, Trouble> {
         batch.clear();
         if let Err(refused) = memory::extend(&mut batch, &self.buffer[self.start..]) {
@@ -325,7 +325,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The fault of what comes after the lines handed out.
+    /// Returns the fault of what comes after the lines handed out.
     fn fault(&mut self, trouble: Trouble) -> Fault {
         match trouble {
             Trouble::Failed => self.failure(),
@@ -371,7 +371,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The refusal of bytes that are no text.
+/// Returns the refusal of bytes that are no text.
 fn binary(what: &str, format: &str) -> String {
     format!("this is {what}, not a text: use --from {format}, or name the file .{format}")
 }
@@ -398,18 +398,18 @@ fn cut(batch: &[u8]) -> Vec<&[u8]> {
     chunks
 }
 
-/// How many lines the bytes are, a last one without its end included.
+/// Returns the number of lines, including a last one without its end.
 fn count_lines(bytes: &[u8]) -> u64 {
     let open = bytes.last().is_some_and(|&last| last != b'\n');
     memchr_iter(b'\n', bytes).count() as u64 + u64::from(open)
 }
 
-/// The lines of a chunk without their ends.
+/// Returns the lines of a chunk without their ends.
 pub(super) fn lines(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     spans(chunk).map(|span| &chunk[span])
 }
 
-/// Where the lines of a chunk are, without their ends.
+/// Returns the ranges of the lines of a chunk, without their ends.
 pub(super) fn spans(chunk: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut next = 0;
     std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
 //! Edge lists: one edge a line, in `.txt`, `.tsv`, `.csv` and `.jsonl`.
 //!
 //! Lines that start with `#` or `%` are comments; blank lines are skipped. A row is a source, a
-//! target and, where weights are read, a weight; more fields are skipped. Vertices are exactly
+//! target and, if weights are read, a weight; more fields are skipped. Vertices are exactly
 //! the ids that occur.
 //!
 //! - `.txt`: integers stand apart by blanks, tabs, commas or semicolons, as many as there are; text by the
@@ -71,7 +71,7 @@ fn check_two_ends(layout: &Layout, columns: &ReadColumns) -> Result<(), String> 
     }
 }
 
-/// The layout of a table, what its columns are, and whether its first row is none of an edge.
+/// Returns the layout of a table, what its columns are, and whether its first row is none of an edge.
 fn layout_of(
     head: &Head<'_>,
     format: Format,
@@ -102,7 +102,7 @@ fn layout_of(
     Ok((layout, columns, has_header_row))
 }
 
-/// The layout of a table whose header is a comment: known names with a `#` before them, as many as the rows have fields.
+/// Returns the layout of a table whose header is a comment: known names with a `#` before them, as many as the rows have fields.
 fn header_in_comment(
     header: Option<&[u8]>,
     head: &Head<'_>,
@@ -225,7 +225,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// The vertices and the columns of all rows, of which there is one at least.
+    /// Returns the vertices and the columns of all rows, of which there is one at least.
     fn finish(self, layout: &Layout) -> Result<(Interned, Option<Vec<f64>>), Fault> {
         let interned = match layout.ids {
             Ids::Integers(sign) => intern_integers(self.integers, sign)?,
@@ -251,7 +251,7 @@ struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// The options, with the separator that the first line names if they name none.
+    /// Returns the options, with the separator that the first line names if they name none.
     fn with_delimiter<'o>(&self, options: &'o ReadOptions) -> Cow<'o, ReadOptions> {
         let mut options = Cow::Borrowed(options);
         if options.delimiter.is_none() && self.delimiter.is_some() {
@@ -319,7 +319,7 @@ fn first_rows<T, E: Into<SampleError>>(
     })
 }
 
-/// The delimiter that a first line such as `sep=;` tells.
+/// Returns the delimiter that a first line such as `sep=;` tells.
 fn excel_delimiter(line: &[u8]) -> Option<Delimiter> {
     match *line.trim_ascii().strip_prefix(b"sep=")? {
         [sign] if sign.is_ascii_punctuation() && sign != b'"' => Some(Delimiter::Byte(sign)),

@@ -43,7 +43,7 @@ pub(crate) struct Indicator {
 impl Indicator {
     /// Reads a graph a line: the graph, from 1, of the vertex that has the row's number.
     ///
-    /// `graphs` is how many there are, where another file says so: then some may have no vertex.
+    /// `graphs` is how many there are, if another file says so: then some may have no vertex.
     pub(crate) fn read(text: &mut Text<'_>, graphs: Option<usize>) -> Result<Indicator, Fault> {
         let most = graphs.unwrap_or(MAX_VERTICES as usize);
         let graph = |field: &[u8]| match (token::id(field, Sign::Unsigned), graphs) {
@@ -91,12 +91,12 @@ impl Indicator {
         Ok(Indicator { graph_of, number_of, members })
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     fn vertices(&self) -> u64 {
         self.graph_of.len() as u64
     }
 
-    /// The graph of a vertex, from 1, and its number there.
+    /// Returns the graph of a vertex, from 1, and its number there.
     fn locate(&self, vertex: u64) -> (u32, VertexId) {
         let at = (vertex - 1) as usize;
         let graph = self.graph_of[at];
@@ -164,7 +164,7 @@ impl Indicator {
         Ok([graph, source, target])
     }
 
-    /// The graphs.
+    /// Returns the graphs.
     pub(crate) fn into_members(self) -> Members {
         self.members
     }

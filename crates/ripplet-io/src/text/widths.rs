@@ -49,7 +49,7 @@ pub(super) fn check(
     Ok((!may_vary || is_closed).then_some(width))
 }
 
-/// How many fields a row has, and how many up to the last that is not empty; nothing of a row that is told when it is
+/// Returns the number of fields a row has, and how many up to the last that is not empty; nothing of a row that is told when it is
 /// read.
 fn count(row: &[u8], separator: Separator) -> Option<(usize, usize)> {
     let (mut count, mut filled) = (0, 0);

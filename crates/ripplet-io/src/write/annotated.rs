@@ -61,7 +61,7 @@ pub fn check_communities_or_graph<'a>(
 /// A vertex of several communities has their names in one text, with `|` between them. One that is in none has no
 /// attribute `community`. The degree is the number of arcs that touch the vertex.
 ///
-/// Memory: 12 bytes a row of `communities`, where rows name their vertices.
+/// Memory: 12 bytes a row of `communities`, if rows name their vertices.
 ///
 /// # Errors
 /// The errors of [`write_communities`], and where a format cannot hold a name, or a vertex is in several communities of which
@@ -113,7 +113,7 @@ impl Attribute for DegreeOf<'_> {
 struct CommunityOf<'a> {
     communities: &'a Communities<'a>,
     called: CommunityNames<'a>,
-    /// The rows of each vertex, where they name their vertices: those of `v` are `rows[begin[v]..begin[v + 1]]`.
+    /// The rows of each vertex, if they name their vertices: those of `v` are `rows[begin[v]..begin[v + 1]]`.
     grouped: Option<(Vec<u32>, Vec<u32>)>,
     kind: AttributeKind,
 }
@@ -173,7 +173,7 @@ impl<'a> CommunityOf<'a> {
         }
     }
 
-    /// The rows of a vertex, where rows name their vertices.
+    /// Returns the rows of a vertex, if rows name their vertices.
     fn rows(&self, vertex: VertexId) -> &[u32] {
         let vertex = vertex as usize;
         self.grouped
@@ -191,7 +191,7 @@ impl<'a> CommunityOf<'a> {
         }
     }
 
-    /// A value of the attribute's kind.
+    /// Returns a value of the attribute's kind.
     fn of_kind<'v>(&self, value: Value<'v>) -> Value<'v> {
         match value {
             Value::Integer(number) if self.kind == AttributeKind::Text => {

@@ -22,7 +22,7 @@ pub(crate) enum Slot {
     Arc {
         source: VertexId,
         target: VertexId,
-        /// The stored weight, where the graph has weights.
+        /// The stored weight, if the graph has weights.
         weight: Option<u32>,
         /// Whether it is the first of its source.
         first: bool,
@@ -41,7 +41,7 @@ impl<'a> Arcs<'a> {
         Arcs { graph, before }
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.before[self.before.len() - 1]
     }
@@ -105,7 +105,7 @@ impl<'a> Arcs<'a> {
     }
 }
 
-/// The first of `0..count` for which `before` no longer holds.
+/// Returns the first of `0..count` for which `before` no longer holds.
 fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -96,7 +96,7 @@ impl Drop for UnfinishedPaths {
     }
 }
 
-/// The temporary files in a folder, those of processes that were killed among them, and of those that are
+/// Returns the temporary files in a folder, those of processes that were killed among them, and of those that are
 /// writing now.
 ///
 /// # Errors
@@ -178,7 +178,7 @@ impl AtomicFile {
     /// written.
     pub fn create(path: &Path) -> Result<AtomicFile, WriteError> {
         let named = path.to_owned();
-        // Where nothing is there yet, there is no link to follow either.
+        // If nothing is there yet, there is no link to follow either.
         let destination = fs::canonicalize(path).unwrap_or_else(|_| named.clone());
         let made = Self::open(&destination);
         match made {
@@ -190,7 +190,7 @@ impl AtomicFile {
         }
     }
 
-    /// The file to write, and its temporary name where it has one.
+    /// Returns the file to write, and its temporary name where it has one.
     fn open(destination: &Path) -> io::Result<(File, Option<PathBuf>)> {
         let existing = match OpenOptions::new().write(true).open(destination) {
             Ok(file) => Some((file.metadata()?, file)),
@@ -273,7 +273,7 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// A device or a pipe has no disk of its own.
+    /// Whether the path is a regular file: a device or a pipe needs no temporary file.
     fn flush_to_disk(&mut self) -> io::Result<()> {
         self.out.flush()?;
         if self.temporary.is_some() { self.out.get_ref().sync_all() } else { Ok(()) }

@@ -142,7 +142,7 @@ fn gone() -> io::Error {
     io::Error::other("the table is finished")
 }
 
-/// The external ids of some vertices.
+/// Returns the external ids of some vertices.
 pub(super) fn ids(
     ids: &VertexIds,
     vertices: impl Iterator<Item = VertexId> + Clone,
@@ -187,7 +187,7 @@ pub(super) fn weights(weights: Vec<f64>) -> ArrayRef {
     Arc::new(Float64Array::from(weights))
 }
 
-/// The operating system's error where there is one, so that its kind is not lost.
+/// Returns the operating system's error where there is one, so that its kind is not lost.
 fn from_arrow(error: arrow_schema::ArrowError) -> io::Error {
     match error {
         arrow_schema::ArrowError::IoError(_, error) => error,

@@ -18,7 +18,7 @@ pub struct Communities<'a> {
     pub vertices: Option<&'a [VertexId]>,
     /// A vertex that stands for the row's community.
     pub communities: &'a [VertexId],
-    /// How strongly the vertex belongs to it, a third column, where that is known.
+    /// How strongly the vertex belongs to it, a third column, if that is known.
     pub strengths: Option<&'a [f32]>,
 }
 
@@ -207,7 +207,7 @@ impl Table<'_> {
         }
     }
 
-    /// The fields of a line, where the format is text.
+    /// Returns the fields of a line, if the format is text.
     fn fields(&self, format: Format) -> Option<Fields> {
         let fields = Fields::of(format)?.spaced(self.ids);
         Some(match &self.called {

@@ -45,7 +45,7 @@ pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result
     }
 }
 
-/// The format, after all that can be wrong before the first byte.
+/// Returns the format, after all that can be wrong before the first byte.
 fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
     let standard_output = path == Path::new("-");
     let resolved = Format::of_path(path);
@@ -85,7 +85,7 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
     Ok((format, compression))
 }
 
-/// The compression of a name whose inner extension is unknown.
+/// Returns the compression of a name whose inner extension is unknown.
 pub(super) fn compression_of(path: &Path) -> Compression {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("gz") => Compression::Gzip,
@@ -108,7 +108,7 @@ fn check_metis(graph: &Graph) -> io::Result<()> {
     }
 }
 
-/// The external id of the first vertex, where the ids are consecutive.
+/// Returns the external id of the first vertex, if the ids are consecutive.
 fn numbered_from(ids: &VertexIds, format: &str) -> io::Result<u64> {
     match ids {
         VertexIds::Consecutive { first, .. } => Ok(*first),
@@ -149,7 +149,7 @@ fn write_to(
     }
 }
 
-/// A line an edge.
+/// Returns a line an edge.
 fn write_edges(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -240,7 +240,7 @@ fn write_metis(
     })
 }
 
-/// A line that keeps what the numbering from 1 would lose, where it loses something.
+/// Returns a line that keeps what the numbering from 1 would lose, if it loses something.
 fn first_vertex_comment(graph: &Graph, format: &str) -> io::Result<String> {
     Ok(match numbered_from(graph.ids(), format)? {
         1 => String::new(),

@@ -74,7 +74,7 @@ fn in_order_dyn<T: Send>(
     Ok(())
 }
 
-/// Where a table goes: a path, whose name tells the format unless that is said.
+/// Output of a table: a path, and a format that overrides the one of its extension.
 ///
 /// Without a format, standard output (`-`) is `.txt`.
 #[derive(Clone, Copy, Debug)]
@@ -84,17 +84,17 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// A path, and the format where its name does not tell it.
+    /// Returns a path, and the format where its name does not tell it.
     pub fn new(path: &'a Path, format: Option<Format>) -> Target<'a> {
         Target { path, format }
     }
 
-    /// The path.
+    /// Returns the path.
     pub fn path(self) -> &'a Path {
         self.path
     }
 
-    /// The format and compression, where the name or the format that was said tells them.
+    /// Returns the format and compression, if the name or the format that was said tells them.
     fn resolved_format(self) -> Option<(Format, Compression)> {
         let by_name = Format::of_path(self.path);
         match (self.format, by_name) {
@@ -107,7 +107,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// An error of writing there.
+    /// Returns an error of writing there.
     fn error(self, source: io::Error) -> WriteError {
         WriteError { path: self.path.into(), source }
     }
@@ -119,7 +119,7 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Target<'a> {
     }
 }
 
-/// The format of a listing with a line or a row a vertex, which may also be `.txt`; `what` is listed.
+/// Returns the format of a listing with a line or a row a vertex, which may also be `.txt`; `what` is listed.
 fn listing_format(
     target: Target<'_>,
     ids: &VertexIds,
@@ -133,7 +133,7 @@ fn listing_format(
     table_format(resolved, ids, Format::is_listing, &otherwise)
 }
 
-/// The format that a table's name told, if it is one that is meant and can hold the ids; text may be
+/// Returns the format that a table's name told, if it is one that is meant and can hold the ids; text may be
 /// compressed. `otherwise` says which names will do.
 fn table_format(
     resolved: Option<(Format, Compression)>,
@@ -150,7 +150,7 @@ fn table_format(
     Ok((format, compression))
 }
 
-/// An error of the caller's or the user's making, as a sentence.
+/// Returns an error of the caller's or the user's making, as a sentence.
 pub(crate) fn refused(sentence: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
 }

@@ -1,7 +1,7 @@
 //! Tables of any columns out, some rows at a time: for who writes other things than vertices and edges.
 //!
 //! The name tells the format, as everywhere: `.tsv` or `.csv` with a header, `.jsonl` (each also `.gz` or `.zst`), `.parquet`
-//! or `.arrow`. In text a null is an empty field (`null` in JSON, where a time is a string), a decimal all its digits, an instant `2024-05-31T12:30:00Z`, and a number the shortest
+//! or `.arrow`. In text a null is an empty field (`null` in JSON, if a time is a string), a decimal all its digits, an instant `2024-05-31T12:30:00Z`, and a number the shortest
 //! decimal that reads back as the same.
 //!
 //! Memory: the rows that are appended, and, of Parquet, a row group as it is compressed.

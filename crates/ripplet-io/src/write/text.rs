@@ -108,7 +108,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A line of the columns with these names.
+    /// Returns a line of the columns with these names.
     pub(crate) fn new<S: AsRef<str>>(fields: Fields, names: impl IntoIterator<Item = S>) -> Line {
         let before = |(at, name): (usize, S)| match fields {
             Fields::Json => {
@@ -148,7 +148,7 @@ fn are_unlike_words(ids: &VertexIds) -> bool {
 }
 
 impl Fields {
-    /// The fields of a table's format, `None` where it is no table of text.
+    /// Returns the fields of a table's format, `None` where it is no table of text.
     pub(crate) fn of(format: Format) -> Option<Fields> {
         match format {
             Format::EdgeList => Some(Fields::Blank),
@@ -193,7 +193,7 @@ impl Fields {
         }
     }
 
-    /// The first line, where there is one.
+    /// Returns the first line, if there is one.
     pub(crate) fn header(self, names: &[&str]) -> String {
         match self {
             Fields::Blank | Fields::BareTab | Fields::Json => String::new(),
@@ -210,7 +210,7 @@ impl Fields {
         }
     }
 
-    /// The same of some names, which are those of `what`.
+    /// Returns the same of some names, which are those of `what`.
     pub(crate) fn check_names(
         self,
         names: &Names,
@@ -348,7 +348,7 @@ pub(crate) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
     write!(text, "{number}").expect("memory takes every byte");
 }
 
-/// The weight that a stored one stands for, as the shortest decimal with the same stored form.
+/// Returns the weight that a stored one stands for, as the shortest decimal with the same stored form.
 ///
 /// A stored weight has up to 32 bits, so ten digits always tell it from its neighbours; a weight
 /// such as 0.1, which came through the fixed point as 0.0999999996, goes out as 0.1 again. A scale of

@@ -10,7 +10,7 @@ use std::path::Path;
 /// A column of a vertex table.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexColumn<'a> {
-    /// Its name; where there are several values a vertex, `_0`, `_1`, … are added to it.
+    /// Its name; if there are several values a vertex, `_0`, `_1`, … are added to it.
     pub name: &'a str,
     /// Values a vertex, at least 1.
     pub len: usize,

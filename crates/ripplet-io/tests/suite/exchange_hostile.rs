@@ -12,7 +12,7 @@ fn parse(text: impl AsRef<[u8]>, format: Format, weighted: bool) -> Result<EdgeT
     parse_edges(text.as_ref(), format, &options)
 }
 
-/// The vertices 1 and 2, and edges between them, each with a weight as its text.
+/// Returns the vertices 1 and 2, and edges between them, each with a weight as its text.
 fn graph(format: Format, edges: &[(u32, u32, &str)]) -> String {
     let all = |edge: &dyn Fn(u32, u32, &str) -> String| -> String {
         edges.iter().map(|&(source, target, weight)| edge(source, target, weight)).collect()

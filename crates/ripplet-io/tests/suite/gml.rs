@@ -22,7 +22,7 @@ fn weighted() -> ReadOptions {
     ReadOptions { weighted: true, ..ReadOptions::default() }
 }
 
-/// The edges by the ids of their ends.
+/// Returns the edges by the ids of their ends.
 fn edges(table: &EdgeTable) -> Vec<(String, String)> {
     let id = |&vertex: &u32| table.ids().get(vertex).to_string();
     table.sources().iter().map(id).zip(table.targets().iter().map(id)).collect()

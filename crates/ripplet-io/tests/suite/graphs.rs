@@ -9,7 +9,7 @@ use ripplet_graph::{
 };
 use std::collections::BTreeSet;
 
-/// A small graph with names, weights, and several shards.
+/// Returns a small graph with names, weights, and several shards.
 pub fn example(direction: Direction) -> Graph {
     let ids = VertexIds::Names(Names::new(["a", "bb", "c, d", "é"]));
     let table = EdgeTable::new(ids, vec![0, 1, 2, 0, 3], vec![1, 2, 0, 3, 1]).unwrap();

@@ -619,7 +619,7 @@ fn a_weight_is_a_column_by_name() {
     }
 }
 
-/// The edges as `ann>bob`, or the refusal.
+/// Returns the edges as `ann>bob`, or the refusal.
 fn edges(text: &str, format: Format) -> Result<Vec<String>, String> {
     read(text, format).map(|rows| rows.iter().map(|[s, t]| format!("{s}>{t}")).collect())
 }

@@ -71,7 +71,7 @@ fn quoted(id: impl ToString) -> String {
     if id.contains('"') { format!("\"{}\"", id.replace('"', "\"\"")) } else { id }
 }
 
-/// The rows of a table of all vertices with a value, and of all pairs with one, as `.csv`.
+/// Returns the rows of a table of all vertices with a value, and of all pairs with one, as `.csv`.
 fn expected(batch: &GraphBatch, values: &[f64], distances: &[u32]) -> [String; 3] {
     let [mut vertices, mut graphs, mut pairs] = [
         "graph,id,value,half\n".to_owned(),
@@ -158,7 +158,7 @@ fn batches_of(path: &Path) -> Vec<RecordBatch> {
     reader.map(Result::unwrap).collect()
 }
 
-/// A table of Parquet or Arrow as a `.csv` without its header.
+/// Returns a table of Parquet or Arrow as a `.csv` without its header.
 fn lines(path: &Path) -> String {
     let field = |column: &dyn Array, row: usize| match column.data_type() {
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),

@@ -68,7 +68,7 @@ fn real_files_hold_what_another_parser_finds() {
     }
 }
 
-/// The error of a text, as a person sees it, less its made-up name.
+/// Returns the error of a text, as a person sees it, less its made-up name.
 fn error(format: Format, text: impl AsRef<[u8]>, options: &ReadOptions) -> String {
     let error = parse_edges(text.as_ref(), format, options).unwrap_err();
     error.to_string().strip_prefix("(bytes)").unwrap().to_owned()
@@ -422,7 +422,7 @@ fn files_are_found_or_refused() {
     assert!(error.to_string().starts_with("standard input: an LDBC graph is two files"), "{error}");
 }
 
-/// The outcome with 1, 2 and 7 threads, which is one.
+/// Returns the outcome with 1, 2 and 7 threads, which is one.
 fn on_any_threads(
     read: impl Fn() -> Result<EdgeTable, ReadError> + Sync,
 ) -> Result<EdgeTable, ReadError> {

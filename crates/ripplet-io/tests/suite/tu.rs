@@ -203,7 +203,7 @@ fn direction_and_loops_are_as_asked() {
     assert_eq!(arcs(Direction::Directed, SelfLoops::Keep), 4);
 }
 
-/// A text of several chunks: 20,000 rings of 3 to 9 vertices; the edges stand in rounds over all
+/// Returns a text of several chunks: 20,000 rings of 3 to 9 vertices; the edges stand in rounds over all
 /// graphs, so that no graph's are together.
 fn many_rings() -> (String, String) {
     let [mut edges, mut indicator] = [String::new(), String::new()];
@@ -251,7 +251,7 @@ fn threads_change_neither_the_batch_nor_the_first_error() {
     }
 }
 
-/// The edges of a data set by the ids of its files, each once.
+/// Returns the edges of a data set by the ids of its files, each once.
 fn edges_of(read: &Dataset) -> BTreeSet<(u64, u64)> {
     let mut edges = BTreeSet::new();
     for graph in read.batch.all().graphs() {

@@ -110,7 +110,7 @@ impl Sample<'_> {
                 && !self.recurs(ends));
         }
         let recurs = self.recurs(ends);
-        // Where an id of the first row comes again, values that are no ids do not make its names unknown.
+        // If an id of the first row comes again, values that are no ids do not make its names unknown.
         let names = known.sure.len() + known.likely.len() > 0 || recurs && self.has_known_names();
         if names {
             let letters = self.first.iter().all(|name| name.len() == 1);
@@ -208,7 +208,7 @@ impl Sample<'_> {
         Err(self.ambiguous())
     }
 
-    /// The columns of `--columns`.
+    /// Returns the columns of `--columns`.
     fn asked(&self, columns: &Columns, header: bool) -> Result<[usize; 2], String> {
         let place = |name: &String| {
             let named = if header { self.position(name) } else { None };
@@ -231,7 +231,7 @@ impl Sample<'_> {
         Ok([place(&columns.source)?, place(&columns.target)?])
     }
 
-    /// The columns that a header tells.
+    /// Returns the columns that a header tells.
     fn named(&self, known: &KnownPairs) -> Result<[usize; 2], String> {
         let exact = ["source", "target"].map(|name| self.position(name));
         if let [Some(source), Some(target)] = exact {
@@ -280,7 +280,7 @@ impl Sample<'_> {
         }
     }
 
-    /// The two columns, if their values can be ids and are of one kind.
+    /// Returns the two columns, if their values can be ids and are of one kind.
     fn check_ids(&self, header: bool, ends: [usize; 2]) -> Result<[usize; 2], String> {
         if let Some(times) = ends.into_iter().find(|&end| self.are_unix_times(header, end))
             && self.first.len() > 2
@@ -401,7 +401,7 @@ impl Sample<'_> {
         ))
     }
 
-    /// The first two columns, of a table without a header.
+    /// Returns the first two columns, of a table without a header.
     fn first_two(&self) -> Result<[usize; 2], String> {
         let integers =
             self.rows(false).all(|row| row.iter().take(2).all(|field| is_integer(field)));
@@ -437,7 +437,7 @@ impl Sample<'_> {
         ))
     }
 
-    /// The column of weights.
+    /// Returns the column of weights.
     fn weight(
         &self,
         columns: &Columns,
@@ -490,7 +490,7 @@ impl Sample<'_> {
         }
     }
 
-    /// The columns of a header that could be weights by their names; `weight` alone where there is one.
+    /// Returns the columns of a header that could be weights by their names; `weight` alone where there is one.
     fn weight_candidates(&self, ends: [usize; 2]) -> Vec<usize> {
         let free = |place: &usize| !ends.contains(place);
         if let Some(exact) = self.position("weight").filter(free) {
@@ -514,7 +514,7 @@ impl Sample<'_> {
         }
     }
 
-    /// The likely ends of an edge in a table with a name twice: the one known pair, else both columns of that name if
+    /// Returns the likely ends of an edge in a table with a name twice: the one known pair, else both columns of that name if
     /// they may be ids, else columns that share values.
     fn ends_beside(&self, twice: &[u8]) -> [usize; 2] {
         if let [pair] = *self.known_pairs().sure {
@@ -591,7 +591,7 @@ fn is_matrix(rows: &[&[Field<'_>]]) -> bool {
     (0..rows.len()).all(is_symmetric)
 }
 
-/// The columns that `--columns` asks for, if it does.
+/// Returns the columns that `--columns` asks for, if it does.
 fn asked_for(columns: &Columns) -> Option<&Columns> {
     let default = Columns::default();
     let is_default = columns.source == default.source && columns.target == default.target;
@@ -603,7 +603,7 @@ fn are_numbers(columns: &Columns) -> bool {
     number(&columns.source).is_some() && number(&columns.target).is_some()
 }
 
-/// The place of a column that is called by its number, which counts from 1.
+/// Returns the place of a column that is called by its number, which counts from 1.
 pub(crate) fn number(name: &str) -> Option<usize> {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     name.parse::<usize>().ok().filter(|_| is_number)?.checked_sub(1)

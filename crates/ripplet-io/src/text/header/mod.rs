@@ -15,7 +15,7 @@
 //! ```
 //!
 //! With a header, the columns are those of `--columns`, else a known pair of names, wherever in the row they
-//! stand; else the first two, where there are no others that could be meant. Without one, they are the first two,
+//! stand; else the first two, if there are no others that could be meant. Without one, they are the first two,
 //! where these hold integers or the table has no more than three columns; or those beside a column of one same mark, such
 //! as `->`. Columns that are taken for their place alone hold both integers or both words. Anything else is refused with
 //! the first two rows and the option to use.

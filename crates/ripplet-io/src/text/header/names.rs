@@ -316,7 +316,7 @@ pub(crate) enum KnownEnds {
     Unknown,
 }
 
-/// The known pair among the names of columns; an empty name stands for a column that cannot be an end.
+/// Returns the known pair among the names of columns; an empty name stands for a column that cannot be an end.
 pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
     let first = names.iter().map(|name| name.as_bytes().into()).collect();
     let known = Sample::new(first, Vec::new()).known_pairs();
@@ -327,7 +327,7 @@ pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
     }
 }
 
-/// The words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
+/// Returns the words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
 pub(super) fn words(name: &[u8]) -> Vec<String> {
     let name = String::from_utf8_lossy(name);
     let name = without_id_space(&name);
@@ -356,7 +356,7 @@ pub(super) fn words(name: &[u8]) -> Vec<String> {
     words
 }
 
-/// A name without the space of ids that Neo4j's tables have behind it: `:START_ID(Person)`.
+/// Returns a name without the space of ids that Neo4j's tables have behind it: `:START_ID(Person)`.
 fn without_id_space(name: &str) -> &str {
     let name = name.trim();
     match name.split_once('(') {

@@ -25,7 +25,7 @@ pub(in crate::text) struct Sample<'a> {
     pub(in crate::text) ends_first: bool,
     /// Whether the first two columns are the ends of an edge, whatever they hold.
     pub(in crate::text) ends_known: bool,
-    /// The column of the table that this sample lacks, where it is that of graphs.
+    /// The column of the table that this sample lacks, if it is that of graphs.
     pub(super) left_out: Option<usize>,
     /// Whether the first row has no name for the first column, which has the rows' own names, as R writes it: an
     /// empty one was put in.
@@ -93,7 +93,7 @@ impl Kind {
 }
 
 impl<'a> Sample<'a> {
-    /// The sample of rows whose fields stand apart by a separator; there is one row at least.
+    /// Returns the sample of rows whose fields stand apart by a separator; there is one row at least.
     ///
     /// # Errors
     /// What is wrong with the first.
@@ -120,14 +120,14 @@ impl<'a> Sample<'a> {
         Ok(Sample { ends_first, row_names, raw, ..Sample::new(first, others) })
     }
 
-    /// The sample of rows as fields; there is one at least.
+    /// Returns the sample of rows as fields; there is one at least.
     pub(in crate::text) fn new(first: Vec<Field<'a>>, others: Vec<Vec<Field<'a>>>) -> Sample<'a> {
         let (ends_first, ends_known, left_out, row_names) = (false, false, None, false);
         let raw = Vec::new();
         Sample { first, others, ends_first, ends_known, left_out, row_names, raw }
     }
 
-    /// The sample without a name that was put in before the first row, which is to be an edge.
+    /// Returns the sample without a name that was put in before the first row, which is to be an edge.
     pub(in crate::text) fn without_row_names(mut self) -> Sample<'a> {
         if self.row_names {
             self.first.remove(0);
@@ -136,12 +136,12 @@ impl<'a> Sample<'a> {
         self
     }
 
-    /// The name of a column, if the first row is a header that has it.
+    /// Returns the name of a column, if the first row is a header that has it.
     pub(in crate::text) fn name(&self, column: usize) -> Option<String> {
         self.first.get(column).map(|name| String::from_utf8_lossy(name).into_owned())
     }
 
-    /// The first row that is no header.
+    /// Returns the first row that is no header.
     pub(in crate::text) fn data(&self, header: bool) -> &[Field<'a>] {
         match header {
             true => self.others.first().map_or(&[], Vec::as_slice),
@@ -149,13 +149,13 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// All rows that are no header.
+    /// Returns all rows that are no header.
     pub(in crate::text) fn rows(&self, header: bool) -> impl Iterator<Item = &[Field<'a>]> + Clone {
         let first = (!header).then_some(self.first.as_slice());
         first.into_iter().chain(self.others.iter().map(Vec::as_slice))
     }
 
-    /// The column of a name: of that name exactly, else the only one that has it in another case.
+    /// Returns the column of a name: of that name exactly, else the only one that has it in another case.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         let exact = self.first.iter().position(|field| **field == *name.as_bytes());
         exact.or_else(|| {
@@ -227,7 +227,7 @@ impl<'a> Sample<'a> {
         rows.clone().nth(1).is_some() && rows.all(is_time)
     }
 
-    /// The two columns that share most values: ids come again on both sides of edges.
+    /// Returns the two columns that share most values: ids come again on both sides of edges.
     pub(super) fn shared_ends(&self, header: bool) -> Option<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
         let values = |column: usize| -> HashSet<&[u8]> {
@@ -241,7 +241,7 @@ impl<'a> Sample<'a> {
         best.filter(|pair| shared(pair) > 0)
     }
 
-    /// The pairs of columns whose values can be ids, of one kind, in the order of the columns.
+    /// Returns the pairs of columns whose values can be ids, of one kind, in the order of the columns.
     pub(super) fn pairs_of_ids(&self, header: bool) -> Vec<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
         let values: Vec<Values> = (0..width).map(|column| self.values(header, column)).collect();
@@ -258,7 +258,7 @@ impl<'a> Sample<'a> {
         pairs.filter(are_ids).collect()
     }
 
-    /// The columns beside one that has the same mark in each row, and no letter or digit: `ann -> bob`; and the mark's.
+    /// Returns the columns beside one that has the same mark in each row, and no letter or digit: `ann -> bob`; and the mark's.
     pub(super) fn around_a_mark(&self) -> Option<([usize; 2], usize)> {
         let is_mark = |column: usize| {
             let mark = &self.first[column];
@@ -299,7 +299,7 @@ impl<'a> Sample<'a> {
         ))
     }
 
-    /// The pairs of columns whose names are known to mean the ends of an edge, and whose values may be ids.
+    /// Returns the pairs of columns whose names are known to mean the ends of an edge, and whose values may be ids.
     pub(super) fn known_pairs(&self) -> KnownPairs {
         self.pairs_of(|column| self.may_be_ids(column))
     }
@@ -309,7 +309,7 @@ impl<'a> Sample<'a> {
         !self.pairs_of(|_| true).sure.is_empty()
     }
 
-    /// The pairs of those columns whose names are known to mean the ends of an edge.
+    /// Returns the pairs of those columns whose names are known to mean the ends of an edge.
     fn pairs_of(&self, counts: impl Fn(usize) -> bool) -> KnownPairs {
         let names: Vec<Name> = self.first.iter().map(|name| Name::of(name)).collect();
         let mut known = KnownPairs::default();

@@ -12,7 +12,7 @@ impl Sample<'_> {
         )
     }
 
-    /// The fields of the first row, with commas between.
+    /// Returns the fields of the first row, with commas between.
     pub(super) fn listed(&self) -> String {
         /// As many as a message can hold.
         const LISTED: usize = 12;
@@ -43,7 +43,7 @@ impl Sample<'_> {
         )
     }
 
-    /// The refusal of a table that describes vertices.
+    /// Returns the refusal of a table that describes vertices.
     pub(super) fn of_vertices(&self) -> String {
         format!(
             "the header seems that of a table of vertices, not of edges; {}: give the table of edges, or \
@@ -61,12 +61,12 @@ impl Sample<'_> {
         mark.into_iter().chain(names).collect()
     }
 
-    /// A refusal with the first rows and the option to use.
+    /// Returns a refusal with the first rows and the option to use.
     pub(super) fn unclear(&self, header: bool, why: &str) -> String {
         self.unclear_between(header, why, self.likely_ends(header))
     }
 
-    /// A refusal with the first rows and the option to use, of which `ends` are an example.
+    /// Returns a refusal with the first rows and the option to use, of which `ends` are an example.
     pub(super) fn unclear_between(&self, header: bool, why: &str, ends: [usize; 2]) -> String {
         format!(
             "{why}; {}: use --columns with two names or numbers, such as {}",
@@ -75,7 +75,7 @@ impl Sample<'_> {
         )
     }
 
-    /// The option that reads these columns: by name if that is short and clear, else by number.
+    /// Returns the option that reads these columns: by name if that is short and clear, else by number.
     pub(super) fn columns_option(&self, header: bool, columns: &[usize]) -> String {
         let names: Option<Vec<&str>> = columns
             .iter()
@@ -111,7 +111,7 @@ impl Sample<'_> {
         format!("the first {verb} {}", self.first_rows())
     }
 
-    /// The first two rows as they stand in the file.
+    /// Returns the first two rows as they stand in the file.
     pub(super) fn first_rows(&self) -> String {
         let fields = |row: &[Field<'_>]| {
             let fields: Vec<&[u8]> = row.iter().map(|field| &**field).collect();
@@ -134,7 +134,7 @@ impl Sample<'_> {
         self.first.get(at).map_or_else(String::new, |field| token::show(field))
     }
 
-    /// The two columns that share most values, else the first two that may be ids of one kind, else the first two.
+    /// Returns the two columns that share most values, else the first two that may be ids of one kind, else the first two.
     pub(super) fn likely_ends(&self, header: bool) -> [usize; 2] {
         let last = self.first.len().saturating_sub(1);
         let alike = || self.pairs_of_ids(header).first().copied();
@@ -142,7 +142,7 @@ impl Sample<'_> {
     }
 }
 
-/// A text as one word of a shell; it has no single quote.
+/// Returns a text as one word of a shell; it has no single quote.
 fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.,:/@%+=".contains(c);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{text}'") }

@@ -30,7 +30,7 @@ pub(super) enum KeyKind {
 }
 
 impl<'a> Ids<'a> {
-    /// All of a graph's vertices.
+    /// Returns all of a graph's vertices.
     pub fn of_graph(ids: &'a VertexIds) -> Ids<'a> {
         match ids {
             VertexIds::Consecutive { first, .. } => Ids::From(*first),
@@ -40,7 +40,7 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The vertices of one graph of a slice.
+    /// Returns the vertices of one graph of a slice.
     pub fn of_member(graphs: BatchSlice<'a>, graph: usize) -> Ids<'a> {
         let starts = graphs.vertex_starts();
         let places = starts[graph] as usize..starts[graph + 1] as usize;
@@ -102,7 +102,7 @@ impl KeyColumn {
         })
     }
 
-    /// The ids of neighbouring vertices, a row each.
+    /// Returns the ids of neighbouring vertices, a row each.
     pub fn extend(&mut self, ids: Ids<'_>, vertices: Range<VertexId>) -> io::Result<()> {
         let range = vertices.start as usize..vertices.end as usize;
         match (&mut *self, ids) {

@@ -7,7 +7,7 @@
 //! Ids are not materialized for all rows: a block takes those of its blocks, graph by graph, from the
 //! batch's own arrays. Memory: a few blocks a thread, and 16 bytes a graph of a part of pairs.
 //!
-//! The bytes do not depend on the number of threads; where a block ends does depend on the parts.
+//! The bytes do not depend on the number of threads; the ends of blocks depend on the parts.
 
 mod keys;
 mod rows;
@@ -186,7 +186,7 @@ impl TableWriter {
         WriteError { path: self.path.clone(), source }
     }
 
-    /// The names of the columns that say what a row is about.
+    /// Returns the names of the columns that say what a row is about.
     fn key_names(&self) -> Vec<&'static str> {
         let of_rows: &[_] = match self.rows {
             Rows::Vertices => &["id"],
@@ -199,7 +199,7 @@ impl TableWriter {
         self.of_batch.then_some("graph").into_iter().chain(of_rows.iter().copied()).collect()
     }
 
-    /// The names of all columns.
+    /// Returns the names of all columns.
     fn column_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.key_names();
         names.extend(self.columns.iter().map(|(name, _)| name.as_str()));
@@ -254,7 +254,7 @@ impl TableWriter {
     fn write(&self, sink: Sink, blocks: &Blocks<'_>) -> io::Result<Sink> {
         match sink {
             Sink::Text { mut out, mut line, compression, is_empty } => {
-                // The first rows settle what stands between fields: a header did, where there is one.
+                // The first rows settle what stands between fields: a header did, if there is one.
                 let mut is_empty = is_empty;
                 if is_empty && line.fields == Fields::Blank {
                     let (fields, names) = (blocks.spaced(line.fields), self.column_names());
@@ -357,7 +357,7 @@ impl Blocks<'_> {
         of_vertices.map_or(Ok(()), |names| fields.check_names(names, vertices, "vertex"))
     }
 
-    /// The fields that can hold all names of the graph or the batch, as far as any can.
+    /// Returns the fields that can hold all names of the graph or the batch, as far as any can.
     fn spaced(&self, fields: Fields) -> Fields {
         if let (Rows::Edges | Rows::Pairs, Subject::Graph(ids)) =
             (self.layout.part.rows(), self.layout.part.subject())
@@ -369,7 +369,7 @@ impl Blocks<'_> {
         all.fold(fields, |fields, names| fields.spaced_names(names, 0..names.len()))
     }
 
-    /// The names of graphs and of vertices that the rows have.
+    /// Returns the names of graphs and of vertices that the rows have.
     fn names(&self) -> (Option<&Names>, Option<&Names>) {
         match self.layout.part.subject() {
             Subject::Graph(VertexIds::Names(names)) => (None, Some(names)),
@@ -449,7 +449,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// The vertex that a vertex's community or component is called by.
+    /// Returns the vertex that a vertex's community or component is called by.
     fn community(&self, index: usize) -> u32 {
         match &self.layout.part {
             Part::Communities { communities, .. } => communities[index],
@@ -458,7 +458,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// The ends of an edge.
+    /// Returns the ends of an edge.
     fn ends(&self, edge: usize) -> [u32; 2] {
         match &self.layout.part {
             Part::Edges { sources, targets, .. } => [sources[edge], targets[edge]],

@@ -108,7 +108,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a graph is called, where it is of a batch.
+    /// What a graph is called, if it is of a batch.
     pub(super) fn graph_id(self, graph: usize) -> Option<ExternalId<'a>> {
         match self {
             Subject::Graph(_) => None,
@@ -144,7 +144,7 @@ pub(super) struct Layout<'a> {
     pub part: Part<'a>,
     /// One more than graphs; those of a slice of a batch count from the batch's begin.
     starts: Cow<'a, [u64]>,
-    /// The same of the values, where they are not one a row.
+    /// The same of the values, if they are not one a row.
     value_starts: Option<Vec<u64>>,
 }
 
@@ -210,12 +210,12 @@ impl<'a> Layout<'a> {
         Ok(Layout { part, starts, value_starts })
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         span(&self.starts)
     }
 
-    /// How many values a column has.
+    /// Returns the number of values a column has.
     pub fn values(&self) -> u64 {
         self.value_starts.as_deref().map_or(self.rows(), span)
     }
@@ -288,7 +288,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The targets that some rows of a graph are about, source by source, without the source itself.
+/// Returns the targets that some rows of a graph are about, source by source, without the source itself.
 fn pairs(
     rows: Range<u64>,
     vertices: u64,
@@ -312,13 +312,13 @@ fn pairs(
     Ok(())
 }
 
-/// The sources that a graph of so many vertices has.
+/// Returns the sources that a graph of so many vertices has.
 fn sources_of(sources: &Range<VertexId>, vertices: u64) -> Range<u64> {
     let [start, end] = [sources.start, sources.end].map(|at| u64::from(at).min(vertices));
     start..end.max(start)
 }
 
-/// The sums of all before, and the sum of all.
+/// Returns the sums of all before, and the sum of all.
 fn sums(sizes: impl ExactSizeIterator<Item = u64>) -> io::Result<Vec<u64>> {
     let mut sums = memory::with_room(sizes.len() + 1).map_err(no_memory)?;
     let mut sum = 0u64;

@@ -38,7 +38,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnData<'_> {
-    /// Number of values.
+    /// Returns the number of values.
     pub fn len(self) -> usize {
         match self {
             ColumnData::U32(values) => values.len(),
@@ -104,7 +104,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The values of some blocks of indices, concatenated.
+    /// Returns the values of some blocks of indices, concatenated.
     pub fn array(self, blocks: &[Range<usize>]) -> Result<ArrayRef, OutOfMemory> {
         Ok(match self.data {
             ColumnData::U32(all) => Arc::new(UInt32Array::from(self.picked(all, blocks)?)),
