@@ -1,10 +1,11 @@
-//! Rows of a vertex and its label, of any table: what labels and memberships have in common.
+//! Rows of a vertex and its label, from any table: the common part of labels and memberships.
 //!
-//! A header, the columns of a Parquet or Arrow table, or the keys of JSON lines decide which columns are read, by known
-//! names (see `label_columns.rs`); without, the first two fields of a line. Rows whose label is empty or null have none.
+//! The columns are chosen by known names (see `label_columns.rs`) in a header, in the columns of a Parquet or
+//! Arrow table, or in the keys of JSON lines; without names, they are the first two fields of a line. Rows
+//! whose label is empty or null have none.
 //!
-//! Determinism: blocks are taken in the order of the file, so nothing depends on the number of threads, the first
-//! error included.
+//! Determinism: blocks are processed in the order of the file, so the result and the first error do not
+//! depend on the number of threads.
 
 use crate::columnar::{Table, Values, first_null, floats};
 use crate::label_columns::{Choice, LabelSummary, asked};
@@ -16,27 +17,27 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use ripplet_graph::{ExternalId, VertexIds};
 
-/// What is known of a table of labels beside its bytes.
+/// Expected contents of a table of labels.
 #[derive(Clone, Copy)]
 pub(crate) struct LabelTable<'a> {
     /// The vertices of the graph.
     pub(crate) ids: &'a VertexIds,
-    /// What a line is: rows, memberships, or whichever it shows.
+    /// Meaning of a line: a row, memberships, or detected.
     pub(crate) form: MembershipForm,
-    /// The columns of ids and of labels that are asked for, by name or by number from 1.
+    /// Requested columns of ids and of labels, by name or by number from 1.
     pub(crate) columns: Option<&'a [String; 2]>,
     /// Whether the caller has an option for the form.
     pub(crate) has_forms: bool,
-    /// What is read, in the words of the error for a format that has no such rows.
+    /// Description of the contents for an error.
     pub(crate) what: &'a str,
 }
 
-/// Reads the rows in blocks, in parallel: `add` puts a vertex's id and a label of it, if it has one, into what `start`
-/// makes, with their place in the block, and `take` gets the blocks in the order of the file, with a function from the
-/// place of a row in its block to its place in the file.
+/// Reads the rows in blocks, in parallel. `add` appends a vertex's id and its label, if it has one, to a
+/// block made by `start`, with the row's position in the block. `take` receives the blocks in the order of
+/// the file, with a function from a row's position in its block to its position in the file.
 ///
 /// # Errors
-/// The first of the file.
+/// The first error in the file.
 pub(crate) fn labelled_rows<T: Send>(
     source: Source<'_>,
     table: &LabelTable<'_>,
@@ -64,12 +65,12 @@ pub(crate) fn labelled_rows<T: Send>(
     }
 }
 
-/// Returns the place of a line that counts from the one after `before`.
+/// Returns the position of a line that counts from the one after `before`.
 fn line_at(before: u64, line: u32) -> Place {
     Place::Line(before + u64::from(line))
 }
 
-/// What is said of a format that has no rows about vertices.
+/// Returns the message for a format without rows about vertices.
 fn unfit(format: Format, what: &str) -> String {
     let formats = ".txt, .tsv, .csv, .jsonl, .parquet or .arrow";
     match format.is_exchange() {
@@ -81,7 +82,7 @@ fn unfit(format: Format, what: &str) -> String {
     }
 }
 
-/// Reads the rows of a table with columns.
+/// Reads the rows of a table with typed columns.
 fn of_columns<T: Send>(
     table: &Table,
     expected: &LabelTable<'_>,
@@ -92,7 +93,7 @@ fn of_columns<T: Send>(
 ) -> Result<LabelSummary, Fault> {
     let columns = columns(table.schema(), expected).map_err(Fault::whole)?;
     let [id, label] = columns;
-    // The columns arrive in the order of the file.
+    // Projected columns arrive in the order of the file.
     let (both, at) = match id < label {
         true => ([id, label], [0, 1]),
         false => ([label, id], [1, 0]),
@@ -114,7 +115,8 @@ fn of_columns<T: Send>(
     Ok(LabelSummary { names, columns, ignored, without_label, with_several: 0 })
 }
 
-/// Calls `add` for each row of a batch whose first row is number `first` of the table; returns how many have no label.
+/// Calls `add` for each row of a batch whose first row has number `first` in the table; returns the number of
+/// rows without a label.
 fn rows_of_batch(
     batch: &RecordBatch,
     [id, label]: [usize; 2],
@@ -140,7 +142,7 @@ fn rows_of_batch(
     }
 }
 
-/// A column of labels, in which a null is none.
+/// Column of labels; null means none.
 struct Labels<'a> {
     values: LabelValues<'a>,
     nulls: Option<arrow_buffer::NullBuffer>,
@@ -148,7 +150,7 @@ struct Labels<'a> {
 
 enum LabelValues<'a> {
     Ids(Values<'a>),
-    /// Whole numbers that pandas keeps as floats, because some are missing.
+    /// Integers that pandas stores as floats, because some are missing.
     Floats(Vec<f64>),
 }
 
@@ -189,7 +191,7 @@ impl<'a> Labels<'a> {
 /// Returns the vertex of an id.
 ///
 /// # Errors
-/// An id that is no vertex, as a sentence.
+/// If the id is no vertex, as a sentence.
 pub(crate) fn vertex(ids: &VertexIds, id: ExternalId<'_>) -> Result<u32, String> {
     ids.find(id).ok_or_else(|| {
         format!(
@@ -200,8 +202,8 @@ pub(crate) fn vertex(ids: &VertexIds, id: ExternalId<'_>) -> Result<u32, String>
     })
 }
 
-/// Whether a first field is a column's name: no vertex, and either a usual name or, in a table, no
-/// integer where ids are integers.
+/// Whether a first field is a column's name: no vertex, and either a common name or, in a table with integer
+/// ids, no integer.
 pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
     const USUAL: [&str; 6] = ["id", "vertex", "node", "vertex_id", "node_id", "name"];
     let integers = !matches!(ids, VertexIds::Names(_));
@@ -210,7 +212,7 @@ pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
         && (letters || USUAL.iter().any(|usual| field.eq_ignore_ascii_case(usual)))
 }
 
-/// Returns the columns with ids and with labels.
+/// Finds the columns of ids and of labels.
 fn columns(schema: &Schema, expected: &LabelTable<'_>) -> Result<[usize; 2], String> {
     if expected.form == MembershipForm::Memberships {
         return Err("a line with a vertex and its labels is text: .txt, .tsv or .csv".into());
@@ -244,7 +246,7 @@ fn columns(schema: &Schema, expected: &LabelTable<'_>) -> Result<[usize; 2], Str
     Ok(found)
 }
 
-/// Returns an id, or another field, for a message, which must not be as long as the file.
+/// Formats an id or another field for a message, shortened.
 pub(crate) fn shown(id: ExternalId<'_>) -> String {
     let text = id.to_string();
     match text.char_indices().nth(40) {

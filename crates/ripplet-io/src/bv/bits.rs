@@ -112,7 +112,7 @@ impl<'a> Bits<'a> {
         Ok(number)
     }
 
-    /// Decodes the number n whose successor is a one followed by the given bits.
+    /// Decodes the number n whose successor n + 1 is written as a one followed by `length` bits.
     #[inline]
     fn after_one(&mut self, length: u64) -> Result<u64, BadBits> {
         let length = u32::try_from(length).ok().filter(|length| *length < 63);

@@ -273,7 +273,7 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// Whether the path is a regular file: a device or a pipe needs no temporary file.
+    /// Flushes the file to disk; a device or a pipe has no temporary file to sync.
     fn flush_to_disk(&mut self) -> io::Result<()> {
         self.out.flush()?;
         if self.temporary.is_some() { self.out.get_ref().sync_all() } else { Ok(()) }
