@@ -1,4 +1,4 @@
-//! A table with a column of graphs: a row an edge of one of them.
+//! Table of many graphs: a row is an edge, and a column has its graph.
 
 use super::{BatchOptions, Format, ReadLog};
 use crate::map::map;
@@ -30,11 +30,11 @@ pub(super) fn read(
     batch(rows, options).map_err(|fault| fault.of(path))
 }
 
-/// Reads the graphs of a table that is in memory and not compressed, as [`super::BatchReader`] does
-/// those of a file; an error calls it `(bytes)`.
+/// Parses the graphs of an uncompressed table in memory, as [`super::BatchReader`] does; errors name the
+/// input `(bytes)`.
 ///
 /// # Errors
-/// Those of the reader; also if the format is no table.
+/// The errors of the reader, or if the format is no table.
 pub fn parse_table(
     bytes: Vec<u8>,
     format: Format,
@@ -61,7 +61,7 @@ fn tabular(format: Format) -> Result<(), Fault> {
 
 fn batch(rows: GraphRows, options: &BatchOptions) -> Result<GraphBatch, Fault> {
     let GraphRows { ends, weights, graphs, .. } = rows;
-    // Each row's graph stands there as both its ends.
+    // The graph of each row is stored as both its ends.
     let columns =
         BatchRows { graphs: graphs.sources, sources: ends.sources, targets: ends.targets, weights };
     drop(graphs.targets);

@@ -1,4 +1,4 @@
-//! A `.zip` of files that are a graph each: it is mapped, and its entries unpacked in parallel.
+//! Reads a `.zip` of files that are a graph each: memory-mapped, with entries unpacked in parallel.
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
 use super::members::{
@@ -19,18 +19,18 @@ use std::sync::Arc;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-/// The entries that are left to read.
+/// Entries that are left to read.
 pub(super) struct Zip {
     path: PathBuf,
     options: BatchOptions,
     archive: ZipArchive<Cursor<Shared>>,
-    /// By their ids.
+    /// Entries by id.
     members: Vec<Member<Entry>>,
     skipped_files: SkippedFiles,
     next: usize,
 }
 
-/// A mapped file, which each thread looks into.
+/// Mapped file, which all threads share.
 #[derive(Clone)]
 struct Shared(Arc<Map>);
 
@@ -44,15 +44,15 @@ impl AsRef<[u8]> for Shared {
 struct Entry {
     name: String,
     index: usize,
-    /// Bytes that it says it unpacks to.
+    /// Declared unpacked size in bytes.
     size: u64,
     /// Why it is not read, if it is not.
     unread: Option<String>,
 }
 
-/// Bytes of a link's target at most, as on Linux.
+/// Size limit of a link's target in bytes, as on Linux.
 const LONGEST_PATH: u64 = 4096;
-/// The bits of a Unix mode that tell what kind of file it is, and those of a regular file.
+/// Bits of a Unix mode that encode the kind of file, and those of a regular file.
 const KINDS: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 
@@ -98,7 +98,7 @@ impl Zip {
         })
     }
 
-    /// As many entries as are read at once, one at least.
+    /// Returns the next block of entries, at least one.
     fn some(&self) -> &[Member<Entry>] {
         let rest = &self.members[self.next..];
         let mut bytes = 0u64;
@@ -128,7 +128,7 @@ impl Zip {
     }
 }
 
-/// Reads where the link `name`, the entry `index`, leads to: the path in the archive, or why there is none.
+/// Reads the target of the link `name`, the entry `index`: its path in the archive, or why there is none.
 fn target(
     archive: &mut ZipArchive<Cursor<Shared>>,
     index: usize,
@@ -146,7 +146,7 @@ fn target(
     }))
 }
 
-/// Gives members that are links the entries that they lead to, or the reason why they cannot be read.
+/// Replaces links by their target entries, or by the reason why they cannot be read.
 fn follow(
     members: &mut [Member<Entry>],
     links: &HashMap<usize, Result<String, String>>,

@@ -1,4 +1,4 @@
-//! Communities out as attributes of the graph's vertices, in a format that holds the whole graph.
+//! Writes communities as attributes of the graph's vertices, in a format that holds the whole graph.
 
 use super::communities::{
     Communities, CommunityNames, Naming, check_communities, write_communities,
@@ -12,11 +12,11 @@ use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{ExternalId, Graph, VertexId, VertexIds};
 use std::io;
 
-/// What stands between the communities of a vertex that has several.
+/// Separator of the communities of a vertex that has several.
 const BETWEEN: char = '|';
 
-/// Whether communities go to a file of this name as the graph with attributes, and not as a table: `.graphml`,
-/// `.gexf`, `.gml`, `.json`, `.dot` and `.gv`, each also `.gz` or `.zst`.
+/// Whether a file of this name holds the graph with attributes instead of a table: `.graphml`, `.gexf`,
+/// `.gml`, `.json`, `.dot` and `.gv`, each also `.gz` or `.zst`.
 pub fn is_graph<'a>(target: impl Into<Target<'a>>) -> bool {
     format_of(target.into()).is_some()
 }
@@ -26,8 +26,8 @@ fn format_of(target: Target<'_>) -> Option<(Format, Compression)> {
     target.resolved_format().filter(|(format, _)| format.holds_attributes())
 }
 
-/// Checks what can be checked before there are communities: as [`check_communities`], or where the name is that of a
-/// graph, that its format can hold the ids.
+/// Checks the arguments before there are communities: see [`check_communities`]; for a graph, that its format
+/// can hold the ids.
 ///
 /// # Errors
 /// See [`write_communities_or_graph`].
@@ -55,17 +55,18 @@ pub fn check_communities_or_graph<'a>(
     }
 }
 
-/// Writes communities as [`write_communities`] does, or where the name is that of a graph ([`is_graph`]), the graph with
-/// `community` and `degree` as attributes of the vertices and `weight` of the edges; whole or not at all.
+/// Writes communities as [`write_communities`] does, or, if the name is that of a graph ([`is_graph`]), the
+/// graph with attributes: `community` and `degree` of vertices, `weight` of edges. The file appears
+/// atomically.
 ///
-/// A vertex of several communities has their names in one text, with `|` between them. One that is in none has no
+/// A vertex in several communities has their names in one text, separated by `|`. A vertex in none has no
 /// attribute `community`. The degree is the number of arcs that touch the vertex.
 ///
 /// Memory: 12 bytes a row of `communities`, if rows name their vertices.
 ///
 /// # Errors
-/// The errors of [`write_communities`], and where a format cannot hold a name, or a vertex is in several communities of which
-/// one has `|` in its name.
+/// The errors of [`write_communities`]. Also if a format cannot hold a name, or a vertex is in several
+/// communities of which one has `|` in its name.
 pub fn write_communities_or_graph<'a>(
     target: impl Into<Target<'a>>,
     graph: &Graph,
@@ -92,7 +93,7 @@ pub fn write_communities_or_graph<'a>(
     })
 }
 
-/// The number of arcs that touch a vertex.
+/// Attribute: the number of arcs that touch a vertex.
 struct DegreeOf<'a>(&'a Graph);
 
 impl Attribute for DegreeOf<'_> {
@@ -109,7 +110,7 @@ impl Attribute for DegreeOf<'_> {
     }
 }
 
-/// The communities of a vertex.
+/// Attribute: the communities of a vertex.
 struct CommunityOf<'a> {
     communities: &'a Communities<'a>,
     called: CommunityNames<'a>,
@@ -153,7 +154,7 @@ impl<'a> CommunityOf<'a> {
             .is_some_and(|(begin, _)| begin.par_windows(2).any(|pair| pair[1] - pair[0] > 1))
     }
 
-    /// Refuses names that could not be told apart again in a list.
+    /// Rejects names that would be ambiguous in a list.
     fn check_names(&self, vertices: usize) -> io::Result<()> {
         let bad = (0..vertices as VertexId).into_par_iter().find_map_first(|vertex| {
             let rows = self.rows(vertex);
@@ -181,7 +182,7 @@ impl<'a> CommunityOf<'a> {
             .map_or(&[], |(begin, rows)| &rows[begin[vertex] as usize..begin[vertex + 1] as usize])
     }
 
-    /// What the community of a row is called.
+    /// Returns the name of a row's community.
     fn name(&self, row: u32) -> Value<'_> {
         let label = self.communities.communities[row as usize];
         match &self.called {
@@ -235,7 +236,7 @@ impl Attribute for CommunityOf<'_> {
     }
 }
 
-/// Rows by their vertices, each vertex's in their order: where those of a vertex begin, and all of them.
+/// Groups rows by their vertices, in order: the offset of each vertex's rows, and the rows.
 fn grouped(of: &[VertexId], vertices: usize) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
     let mut begin = memory::zeros::<u32>(vertices + 1)?;
     of.iter().for_each(|&vertex| begin[vertex as usize + 1] += 1);

@@ -1,4 +1,4 @@
-//! Parquet and Arrow out: batches made in parallel, written in order.
+//! Writes Parquet and Arrow: batches are built in parallel and written in order.
 
 use super::{in_order, refused};
 use crate::Format;
@@ -15,7 +15,7 @@ use ripplet_graph::{ExternalId, VertexId, VertexIds};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What a column holds.
+/// Type of a column.
 pub(super) enum Type {
     /// External ids that are not negative.
     Unsigned,
@@ -27,7 +27,7 @@ pub(super) enum Type {
     Number,
     /// Weights.
     Weight,
-    /// How strongly a vertex belongs to its community.
+    /// Strength of a membership.
     Strength,
 }
 
@@ -41,7 +41,7 @@ impl From<&VertexIds> for Type {
     }
 }
 
-/// Columns without nulls.
+/// Returns a schema of columns without nulls.
 pub(super) fn schema(columns: &[(&str, Type)]) -> SchemaRef {
     let field = |(name, kind): &(&str, Type)| {
         let kind = match kind {
@@ -57,7 +57,7 @@ pub(super) fn schema(columns: &[(&str, Type)]) -> SchemaRef {
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-/// Writes the batches `0..blocks`, whose columns `columns` makes.
+/// Writes the batches `0..blocks`; `columns` builds the columns of each.
 pub(super) fn write_table(
     out: &mut (dyn Write + Send),
     format: Format,
@@ -70,7 +70,7 @@ pub(super) fn write_table(
     file.finish().map(drop)
 }
 
-/// A table that is written batch by batch.
+/// Table that is written batch by batch.
 pub(super) struct TableFile<W: Write + Send> {
     schema: SchemaRef,
     encoder: Encoder<W>,
@@ -82,12 +82,12 @@ enum Encoder<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableFile<W> {
-    /// Begins a table, which is Arrow IPC or otherwise Parquet.
+    /// Creates a table in Arrow IPC, or otherwise Parquet.
     pub(super) fn create(out: W, format: Format, schema: SchemaRef) -> io::Result<TableFile<W>> {
         let encoder = match format {
             Format::Arrow => Encoder::Arrow(FileWriter::try_new(out, &schema).map_err(from_arrow)?),
             _ => {
-                // Snappy is what every reader of Parquet knows.
+                // Every reader of Parquet supports Snappy.
                 let properties =
                     WriterProperties::builder().set_compression(Compression::SNAPPY).build();
                 let file = ArrowWriter::try_new(Lent(Some(out)), schema.clone(), Some(properties));
@@ -97,7 +97,7 @@ impl<W: Write + Send> TableFile<W> {
         Ok(TableFile { schema, encoder })
     }
 
-    /// Writes the batches `0..blocks`, whose columns `columns` makes in parallel.
+    /// Writes the batches `0..blocks`; `columns` builds the columns of each in parallel.
     pub(super) fn append(
         &mut self,
         blocks: usize,
@@ -112,12 +112,12 @@ impl<W: Write + Send> TableFile<W> {
         })
     }
 
-    /// Writes what stands at the end.
+    /// Writes the end of the file.
     pub(super) fn finish(self) -> io::Result<W> {
         match self.encoder {
             Encoder::Arrow(file) => file.into_inner().map_err(from_arrow),
             Encoder::Parquet(mut file) => {
-                // `into_inner` would make text of the operating system's error.
+                // `into_inner` would turn the operating system's error into text.
                 file.finish().map_err(from_parquet)?;
                 file.inner_mut().0.take().ok_or_else(gone)
             }
@@ -125,7 +125,7 @@ impl<W: Write + Send> TableFile<W> {
     }
 }
 
-/// A writer that can be taken back.
+/// Writer that can be recovered.
 struct Lent<W>(Option<W>);
 
 impl<W: Write> Write for Lent<W> {
@@ -162,7 +162,7 @@ pub(super) fn ids(
                 ExternalId::Name(name) => name,
                 _ => "",
             });
-            // The array's offsets are i32, and it panics where they do not suffice.
+            // The array's offsets are 32 bits, and it panics if they do not suffice.
             let bytes: usize = names.clone().map(str::len).sum();
             if i32::try_from(bytes).is_err() {
                 return Err(refused("the names are too long for Utf8 columns: write .csv"));
@@ -172,22 +172,22 @@ pub(super) fn ids(
     })
 }
 
-/// Numbers of communities.
+/// Returns a column of community numbers.
 pub(super) fn numbers(numbers: &[u32]) -> ArrayRef {
     Arc::new(UInt32Array::from(numbers.to_vec()))
 }
 
-/// Strengths.
+/// Returns a column of strengths.
 pub(super) fn strengths(strengths: &[f32]) -> ArrayRef {
     Arc::new(Float32Array::from(strengths.to_vec()))
 }
 
-/// Weights.
+/// Returns a column of weights.
 pub(super) fn weights(weights: Vec<f64>) -> ArrayRef {
     Arc::new(Float64Array::from(weights))
 }
 
-/// Returns the operating system's error where there is one, so that its kind is not lost.
+/// Returns the operating system's error if there is one, so that its kind is kept.
 fn from_arrow(error: arrow_schema::ArrowError) -> io::Error {
     match error {
         arrow_schema::ArrowError::IoError(_, error) => error,

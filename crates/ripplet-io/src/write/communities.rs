@@ -1,4 +1,4 @@
-//! Communities out: a line or a row for each vertex and community it is in.
+//! Writes communities: a line or row for each vertex and community.
 
 use super::text::{Fields, Line, push_integer, write_text};
 use super::{Target, columnar, listing_format, refused, whole_file};
@@ -8,37 +8,34 @@ use ripplet_graph::{OutOfMemory, VertexId, VertexIds, memory, ranked_by_size};
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Who is in which community.
+/// Communities of vertices.
 ///
-/// Every vertex has one row in the usual case. It has none where nobody's label reached it, and
-/// several where communities overlap.
+/// Usually every vertex has one row. It has none if no label reached it, and several if communities overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct Communities<'a> {
-    /// The vertex of each row; the rows are the vertices in their order where absent.
+    /// Vertex of each row; `None` if the rows are all vertices in order.
     pub vertices: Option<&'a [VertexId]>,
-    /// A vertex that stands for the row's community.
+    /// Vertex that represents the row's community.
     pub communities: &'a [VertexId],
-    /// How strongly the vertex belongs to it, a third column, if that is known.
+    /// Strength of each membership, as a third column, if known.
     pub strengths: Option<&'a [f32]>,
 }
 
-/// How communities are called in an output.
+/// Names of communities in an output.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Naming<'a> {
-    /// By the external id of a vertex.
+    /// The external id of a vertex.
     #[default]
     VertexId,
-    /// By integers from 0, in the order of each community's first row.
+    /// Integers from 0, in the order of each community's first row.
     Consecutive,
-    /// By integers from 0, in the order of size: the one with most rows first, of equal ones that whose
-    /// first row comes first.
+    /// Integers from 0, by size: the community with most rows first; ties go to the earlier first row.
     BySize,
-    /// By names of their own: that of the community for which vertex `v` stands is
-    /// `names.get(of[v])`.
+    /// Given names: that of the community that vertex `v` represents is `names.get(of[v])`.
     Given {
         /// The names.
         names: &'a VertexIds,
-        /// For each vertex, the number of the name; any number where it stands for no community.
+        /// Number of the name for each vertex; any number if it represents no community.
         of: &'a [u32],
     },
 }
@@ -47,7 +44,7 @@ pub enum Naming<'a> {
 const ROWS: usize = 1 << 15;
 
 impl<'a> Communities<'a> {
-    /// One community a vertex.
+    /// Creates communities with one a vertex.
     pub fn of_all(communities: &'a [VertexId]) -> Communities<'a> {
         Communities { vertices: None, communities, strengths: None }
     }
@@ -60,7 +57,7 @@ impl<'a> Communities<'a> {
         self.vertices.map_or(row as VertexId, |vertices| vertices[row])
     }
 
-    /// Refuses rows that are not of these vertices.
+    /// Rejects rows that are not of these vertices.
     pub(super) fn check(&self, ids: &VertexIds) -> io::Result<()> {
         let (rows, vertices) = (self.rows(), ids.len());
         let known = |&vertex: &VertexId| (vertex as usize) < vertices;
@@ -88,18 +85,21 @@ impl<'a> Communities<'a> {
     }
 }
 
-/// Writes communities, whole or not at all.
+/// Writes communities atomically.
 ///
-/// The name tells the format: `.txt` is `id community` a line, and `id community strength` where
-/// there are strengths (with tabs where names hold blanks); `.tsv` and `.csv` have a header; `.jsonl` is a JSON object
-/// a line; these four also `.gz` and `.zst`;
-/// `.parquet` and `.arrow` have columns `id` and `community` of the ids' (or names') own type
-/// (`UInt64`, `Int64` or `Utf8`; numbers are `UInt32`) and `strength` (`Float32`). `-` is standard
-/// output, as `.txt`.
+/// The extension selects the format:
+/// - `.txt`: `id community` a line, and `id community strength` with strengths (with tabs if names contain
+/// blanks),
+/// - `.tsv` and `.csv`: with a header,
+/// - `.jsonl`: a JSON object a line; these four also `.gz` and `.zst`,
+/// - `.parquet` and `.arrow`: columns `id` and `community` of the ids' (or names') type (`UInt64`, `Int64` or
+/// `Utf8`; numbers are `UInt32`) and `strength` (`Float32`).
+///
+/// `-` is standard output, as `.txt`.
 ///
 /// # Errors
-/// If the name tells no such format, the format cannot hold an id or a name, the rows do not fit
-/// `ids`, or the operating system refuses; nothing is left behind.
+/// If the extension is unknown, the format cannot hold an id or a name, the rows do not fit `ids`, or the
+/// operating system refuses; no partial file remains.
 pub fn write_communities<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -118,8 +118,8 @@ pub fn write_communities<'a>(
     whole_file(target.path(), |out| table.write_to(out, format, compression))
 }
 
-/// Checks what can be checked before there are communities: that the name tells a format, and that
-/// the format can hold the ids.
+/// Checks the arguments before there are communities: that the extension is known, and that the format can
+/// hold the ids.
 ///
 /// # Errors
 /// See [`write_communities`].
@@ -135,17 +135,17 @@ fn format_for(target: Target<'_>, ids: &VertexIds) -> io::Result<(Format, Compre
     listing_format(target, ids, "communities")
 }
 
-/// What goes out.
+/// Contents of the output.
 struct Table<'a> {
     ids: &'a VertexIds,
     communities: &'a Communities<'a>,
     called: CommunityNames<'a>,
 }
 
-/// What a reader of an output sees as communities.
+/// Names of communities for an output.
 pub(super) enum CommunityNames<'a> {
     Ids(&'a VertexIds),
-    /// By row.
+    /// Number of each row's community.
     Numbers(Vec<u32>),
     Names {
         names: &'a VertexIds,
@@ -154,7 +154,7 @@ pub(super) enum CommunityNames<'a> {
 }
 
 impl<'a> CommunityNames<'a> {
-    /// What communities of vertices with these ids are called.
+    /// Returns the names of communities of vertices with these ids.
     pub(super) fn of(
         communities: &Communities<'_>,
         ids: &'a VertexIds,
@@ -263,7 +263,7 @@ impl Table<'_> {
     }
 }
 
-/// Communities as integers from 0, in the order of their first row.
+/// Numbers communities from 0, in the order of their first row.
 fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
     const UNSEEN: u32 = u32::MAX;
     let (mut number_of, mut count) = (vec![UNSEEN; vertices], 0);
@@ -278,7 +278,7 @@ fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
     communities.iter().map(number).collect()
 }
 
-/// Communities as integers from 0, in the order of size.
+/// Numbers communities from 0, by size.
 fn numbered_by_size(communities: &[VertexId], vertices: usize) -> Result<Vec<u32>, OutOfMemory> {
     let ranked = ranked_by_size(communities, vertices, usize::MAX)?;
     let mut place = memory::zeros::<u32>(vertices)?;
