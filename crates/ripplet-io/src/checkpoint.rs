@@ -47,7 +47,7 @@ const WHAT: &str = "the state";
 pub struct State<'a> {
     /// Which run it is.
     pub run: &'a str,
-    /// What is told of its rounds.
+    /// Statistics of its rounds.
     pub rounds: &'a [u64],
     /// Each vertex's label.
     pub labels: &'a [u32],

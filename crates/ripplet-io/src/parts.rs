@@ -55,7 +55,7 @@ pub(crate) struct Index<'a, Footer> {
 
 /// Returns the error of a file whose index is damaged.
 pub(crate) fn damaged(path: &Path, at: u64) -> ReadError {
-    let sentence = "what tells of the parts is damaged: copy the file or make it again";
+    let sentence = "the index of the parts is damaged: copy the file or make it again";
     ReadError::content(path, Place::Byte(at), sentence)
 }
 

@@ -415,7 +415,7 @@ impl Opener<'_> {
         Names::from_parts(offsets, bytes).ok_or(Flaw::Section(self.at))
     }
 
-    /// Returns the next section, of so many values.
+    /// Returns the next section of `values` values.
     fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Result<Buffer<T>, Flaw> {
         let begin = self.begin + aligned((self.at - self.begin) as u64) as usize;
         let bytes = values.checked_mul(size_of::<T>() as u64);
@@ -427,7 +427,7 @@ impl Opener<'_> {
     }
 }
 
-/// Saturates: no file has so many values.
+/// Saturates: no file has as many values.
 fn plus_one(values: u64) -> u64 {
     values.saturating_add(1)
 }

@@ -2,7 +2,7 @@
 //!
 //! `.tsv` and `.csv` (each also compressed) have a header row; `.parquet` and `.arrow` name their
 //! columns themselves. The id stands in a column `id` (or `vertex`, `node`, `name`), else in the
-//! first. Columns that nobody asked for are skipped.
+//! first. Other columns are skipped.
 //!
 //! Memory: 4 bytes a vertex and column; of Parquet and Arrow also the columns that are read, decoded.
 //!
@@ -164,7 +164,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the format that was said, or that the name tells, else lines of fields between blanks.
+    /// Returns the given format, else that of the extension, else lines of fields between blanks.
     pub(crate) fn format(self) -> Format {
         match self {
             Source::File(path, options) => {
@@ -282,7 +282,7 @@ const IDS: [&str; 4] = ["id", "vertex", "node", "name"];
 pub(crate) struct FoundColumns {
     /// The column of ids, from 0.
     pub(crate) id: usize,
-    /// Those that were asked for, as far as there are such.
+    /// Index of each requested column, if it exists.
     pub(crate) wanted: Vec<Option<usize>>,
     /// The names of all columns, if the table has names.
     pub(crate) names: Option<Vec<String>>,
@@ -366,7 +366,7 @@ impl Positions {
     }
 
     /// Takes the columns of ids and of clusters that are asked for, or those with known names in a table that need not
-    /// have them first; tells whether there are such.
+    /// have them first; returns whether there are any.
     fn set_labelled(&mut self, names: &[&str], asked_for: Asked<'_>) -> Result<Labelled, String> {
         let (both, found) = match (asked_for, Choice::of(names)) {
             (Some([id, label]), _) => {
@@ -397,7 +397,7 @@ impl Positions {
         }
     }
 
-    /// Returns the columns of a table with these names, if it has names, or with so many columns.
+    /// Returns the columns of a table with these names, if it has names, or with the given width.
     fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
         FoundColumns { id: self.id, wanted: self.wanted, names, width }
     }

@@ -75,7 +75,7 @@ impl Source for Folder {
         let path = |name: &OsString| self.path.join(name);
         let read = |name: &OsString| {
             let path = path(name);
-            // A pipe that nobody writes to would be waited for.
+            // A pipe without a writer would block.
             check_plain(&path)?;
             read_edges_with_summary(&path, &self.options.read)
         };

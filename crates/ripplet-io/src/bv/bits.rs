@@ -100,7 +100,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// So many bits as a number, 63 at most.
+    /// Reads the given number of bits, at most 63, as a number.
     #[inline]
     fn bits(&mut self, count: u32) -> Result<u64, BadBits> {
         if count > 56 {

@@ -137,7 +137,7 @@ impl Properties {
     }
 }
 
-/// The largest k of ζₖ: with more, no number that is needed is coded otherwise.
+/// The largest k of ζₖ: with more, no number in range has another code.
 const MOST_SHRINKING: u64 = 32;
 
 /// Returns the code that a flag names; `ZETA5` says its k itself.

@@ -109,7 +109,7 @@ fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns a range of so many bytes, if it lies within `length` bytes.
+/// Returns a range of the given size, if it lies within `length` bytes.
 fn piece(length: usize, begin: i64, bytes: i64) -> Option<Range<usize>> {
     let (begin, bytes) = (usize::try_from(begin).ok()?, usize::try_from(bytes).ok()?);
     let end = begin.checked_add(bytes).filter(|&end| end <= length)?;

@@ -7,7 +7,7 @@
 //! The columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names, as in
 //! text; others are not read. Ids may be integers of
 //! any width, or strings (`Utf8`, `LargeUtf8`, `Utf8View`), either also behind a dictionary. Where
-//! both columns are integers, so are the ids, and negative ones are welcome; an integer beside a
+//! both columns are integers, so are the ids, and negative ones are allowed; an integer beside a
 //! string takes `--ids names`. Weights may be numbers of any type.
 //!
 //! A null is an error that names the row, as is a weight that is NaN, infinite or negative.

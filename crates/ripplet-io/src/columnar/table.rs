@@ -184,7 +184,7 @@ fn row_group(
     Ok(batches.map(|batch| batch.map_err(broken_parquet)))
 }
 
-/// Refuses dictionaries that claim more values than they have bytes for: whoever decodes them makes room for as many
+/// Rejects dictionaries that claim more values than they have bytes for: the decoder allocates as many
 /// as are claimed, which may be gigabytes for a file of a few bytes.
 fn check_dictionaries(
     bytes: &Bytes,

@@ -1,4 +1,4 @@
-//! A text as a stream of bytes for parsers of others, which may hold only so much of it at a time.
+//! Stream of text bytes for third-party parsers, with a bound on what they may buffer.
 
 use crate::text::{Fault, Text};
 use std::cell::Cell;

@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 /// Vertices in a block.
 const ROWS: usize = 1 << 14;
-/// Up to here, programs that have doubles for numbers tell integers apart.
+/// Largest integer up to which doubles are exact.
 const EXACT: i128 = 1 << 53;
 
 /// A value of an attribute.
@@ -52,7 +52,7 @@ impl Value<'_> {
 /// What the values of an attribute are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttributeKind {
-    /// Integers that a double tells apart.
+    /// Integers that a double represents exactly.
     Integer,
     /// Texts.
     Text,
@@ -84,7 +84,7 @@ impl AttributeKind {
 
 /// An attribute of the vertices.
 pub(crate) trait Attribute: Sync {
-    /// What it is called: letters only.
+    /// Name of the attribute; only characters from a to z.
     fn name(&self) -> &'static str;
 
     /// What its values are.

@@ -308,9 +308,9 @@ fn other_encoding(declaration: &BytesDecl<'_>) -> Option<String> {
 
 /// What is written for XML in a message: short, and without what a terminal obeys.
 fn shown(what: &(impl Display + ?Sized)) -> String {
-    /// Letters of a message of others that are enough.
+    /// Largest number of characters of a parser's message.
     const LONGEST: usize = 160;
-    /// Takes some letters, and refuses more.
+    /// Accepts a bounded number of characters.
     struct Cut(String);
     impl fmt::Write for Cut {
         fn write_str(&mut self, text: &str) -> fmt::Result {

@@ -23,7 +23,7 @@ pub(crate) fn compression_of(first: &[u8]) -> Compression {
 /// Returns how a file is compressed that has a name and starts so.
 ///
 /// # Errors
-/// If the name tells a compression that the content does not have: the sentence says both.
+/// Error of a name whose compression differs from that of the content.
 pub(crate) fn compression_of_named(
     named: Compression,
     first: &[u8],

@@ -63,7 +63,7 @@ impl<'r> Cut<'r> {
         data(self.rows).iter().flat_map(move |row| self.fields(row))
     }
 
-    /// Returns the first row that another separator cuts into other fields, of so many at the most.
+    /// Returns the first row that another separator cuts into other fields, at most the given number.
     fn first_unlike(self, other: Cut<'r>, most: usize) -> Option<&'r [u8]> {
         let is_unlike = |row: &&[u8]| self.fields(row).take(most).ne(other.fields(row).take(most));
         self.rows.iter().copied().find(is_unlike)

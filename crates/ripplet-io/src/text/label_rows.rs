@@ -146,9 +146,9 @@ enum Shape {
     Pairs,
     /// A vertex, a label, and a number from 0 to 1.
     Strengths,
-    /// Those of columns, as many as have names at most.
+    /// Fields of columns, at most as many as have names.
     Columns(usize),
-    /// Those of columns, however many there are.
+    /// Fields of columns, any number.
     Any,
     /// A vertex, and then labels.
     Memberships,
@@ -402,7 +402,7 @@ fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2]
             format!("the columns `{a}` and `{b}` may both be meant")
         }
         Choice::Unknown => {
-            format!("the columns {} do not tell which have ids and labels", listed(names))
+            format!("the columns {} are ambiguous: which have ids and labels", listed(names))
         }
     };
     let (first_rows, [id, label]) = (first_rows(rows), likely.map(|at| at + 1));

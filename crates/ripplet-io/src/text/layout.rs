@@ -291,7 +291,7 @@ impl Layout {
 /// is a padded number (`007`), of which the number alone would be another id.
 ///
 /// Integers that are negative or too large, and other numbers, are taken for ids gone wrong, not
-/// for names: a silent change of kind would help nobody.
+/// for names: a silent change of kind would be a trap.
 fn ids_of(sample: &Sample<'_>, header: bool, ends: [usize; 2], kind: IdKind) -> Ids {
     match kind {
         IdKind::Unsigned => Ids::Integers(Sign::Unsigned),

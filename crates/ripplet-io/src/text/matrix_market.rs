@@ -97,7 +97,7 @@ enum Symmetry {
     Skew,
 }
 
-/// The first line. Its absence is a pattern or not, which no one can tell.
+/// The first line. If it is missing, the values' type is unknown.
 #[derive(Clone, Copy, Debug)]
 struct Banner {
     line: u64,

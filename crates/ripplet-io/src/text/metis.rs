@@ -15,7 +15,7 @@
 //!
 //! Two habits of other programs are read too. GAP writes directed graphs, which have as many entries
 //! as the header says edges. DIMACS graphs write 100 for "parallel edges and loops are allowed", and
-//! no sizes: which of the two is meant is told by the number of entries.
+//! no sizes: the number of entries decides which of the two is meant.
 //!
 //! Memory: 16 bytes an edge (32 with weights) while reading, as each edge is there twice.
 //!

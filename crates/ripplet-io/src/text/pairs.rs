@@ -45,7 +45,7 @@ pub(crate) fn pairs<T: Send>(
     text.parse_chunks(parse, |rows, _, line| take(rows, line))
 }
 
-/// Reads lines of members, each a community, chunk by chunk, in parallel: `find` tells the vertex of an id, and `take`
+/// Reads lines of members, each a community, chunk by chunk, in parallel: `find` returns the vertex of an id, and `take`
 /// gets the lines of a chunk in the order of the text. Comments and blank lines are skipped.
 ///
 /// # Errors

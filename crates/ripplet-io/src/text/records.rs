@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// Calls `visit` for each row with its line, from 1, and its fields, in the order of the text.
 ///
-/// Comments and blank lines are skipped. The first row tells what stands between fields: in a
+/// Comments and blank lines are skipped. The first row decides on the separator: in a
 /// `.csv` or `.tsv` a comma, tab or semicolon, and quotes may stand around a field; else blanks, or tabs where `tabs`
 /// says that fields may hold blanks and the first row has one.
 ///

@@ -152,7 +152,7 @@ impl Quick {
         if byte != b'\r' && !self.separates(byte) {
             return None;
         }
-        // A carriage return elsewhere than before the line end is for the slow way to refuse.
+        // The slow path rejects a carriage return elsewhere than before the line end.
         let stop = match (self.most_behind, self.separator) {
             (None, _) => end + memchr2(b'\n', b'\r', &bytes[end..])?,
             (Some(most), separator) => {
@@ -300,7 +300,7 @@ impl NameRows {
         Ok(names.finish()?)
     }
 
-    /// No names yet, of a chunk that has so many a line.
+    /// Creates an empty list for a chunk with the given number of names a line.
     pub(super) fn reader<'a>(
         chunk: Chunk<'a>,
         like: &NameIndex,
@@ -403,7 +403,7 @@ impl NameReader<'_> {
     }
 }
 
-/// The quick way to rows of names: no quotes, no blanks around a field.
+/// Fast path for rows of names: no quotes, no blanks around a field.
 struct QuickNames {
     columns: Quick,
     /// Bytes that end a field.
@@ -620,7 +620,7 @@ pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
             if sign == Sign::Signed { "signed" } else { "unsigned" }
         ),
         NotAnId::MinusZero => format!(
-            "the vertex id {shown} would be the vertex 0: use --ids names to tell them apart, or write 0"
+            "the vertex id {shown} would be the vertex 0: use --ids names to keep them distinct, or write 0"
         ),
         NotAnId::Fraction if shown.ends_with(".0") => format!(
             "`{shown}` is not a vertex id: expected {kind}; pandas makes integers so if some are missing: write them \

@@ -1,7 +1,7 @@
 //! A text as lines and as batches of whole lines, from whatever gives bytes.
 //!
 //! Plain files are read, not mapped: a copy out of the page cache costs a few percent of the
-//! parsing and happens beside it, while a mapped file that somebody cuts short meanwhile ends the
+//! parsing and happens beside it, while truncating a mapped file ends the
 //! process. And so a plain file, a compressed one and a pipe are the same here.
 
 use super::Fault;
@@ -19,7 +19,7 @@ const CHUNK: usize = 256 << 10;
 const BATCH: usize = 16 << 20;
 /// Bytes that a look ahead reads at a time.
 const LOOK: usize = 64 << 10;
-/// The longest line of a table: nobody's row, but a bound on memory for a file without line ends.
+/// Longest line of a table: beyond any real row, a bound on memory for a file without line ends.
 pub(super) const LONGEST_ROW: usize = BATCH;
 /// The longest line of an adjacency list: about 25 million neighbours.
 pub(super) const LONGEST_LIST: usize = 256 << 20;
@@ -130,7 +130,7 @@ impl<'a> Text<'a> {
         self.line
     }
 
-    /// Returns the bytes that come next, at least `bytes` of them if there are so many.
+    /// Returns the next bytes: at least `bytes` of them, unless the text ends before.
     pub(crate) fn look_ahead(&mut self, bytes: usize) -> &[u8] {
         let held = self.buffer.len() - self.start;
         if held < bytes && matches!(self.end, End::NotYet) {

@@ -319,7 +319,7 @@ fn first_rows<T, E: Into<SampleError>>(
     })
 }
 
-/// Returns the delimiter that a first line such as `sep=;` tells.
+/// Returns the delimiter in a first line such as `sep=;`.
 fn excel_delimiter(line: &[u8]) -> Option<Delimiter> {
     match *line.trim_ascii().strip_prefix(b"sep=")? {
         [sign] if sign.is_ascii_punctuation() && sign != b'"' => Some(Delimiter::Byte(sign)),

@@ -129,7 +129,7 @@ pub(super) fn exact_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 /// 19 (a value that may not fit), or fewer than 8 bytes left: the slow way handles these.
 ///
 /// Eight bytes at a time: a byte is a digit where adding 0x76 to it, less `'0'`, leaves bit 7 clear;
-/// the digits are then moved to the high end and added up in pairs, fours and eights.
+/// the digits are then moved to the high end and added up in a tree of pairs.
 #[inline(always)]
 pub(super) fn digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?) ^ ZEROS;

@@ -170,9 +170,9 @@ impl Indicator {
     }
 }
 
-/// Refuses graphs without vertices, of which nothing tells whether they are meant.
+/// Rejects empty graphs, which may be a mistake.
 fn refuse_missing(graph_of: &[u32], graphs: usize) -> Result<(), Fault> {
-    // Of more graphs than vertices one has none, and it is among the first so many.
+    // If there are more graphs than vertices, one of the first `vertices + 1` graphs is empty.
     let looked_at = graphs.min(graph_of.len() + 1);
     let mut seen = memory::zeros::<u8>(looked_at)?;
     for &graph in graph_of {

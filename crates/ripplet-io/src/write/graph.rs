@@ -14,7 +14,7 @@ const ROWS: usize = 1 << 16;
 
 /// Writes a graph in any format, whole or not at all; answers how many vertices it leaves out.
 ///
-/// The name tells the format, unless `format` does; text formats also go out as `.gz` and `.zst`,
+/// The extension selects the format, unless `format` does; text formats also go out as `.gz` and `.zst`,
 /// and to standard output (`-`, an edge list unless `format` says otherwise). An undirected edge is
 /// written once, in METIS twice, as that format wants. Weights go out where the graph has them, as
 /// short decimals that have the same fixed-point form. An edge list whose ids blanks cannot stand between has tabs, under
@@ -27,7 +27,7 @@ const ROWS: usize = 1 << 16;
 /// they cannot hold are refused.
 ///
 /// # Errors
-/// If the name tells no format, the format cannot hold the graph, or the operating system
+/// If the extension is unknown, the format cannot hold the graph, or the operating system
 /// refuses; nothing is left behind.
 pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result<u64, WriteError> {
     let error = |source| WriteError { path: path.into(), source };
@@ -290,7 +290,7 @@ fn write_ldbc(graph: &Graph, path: &Path, compression: Compression) -> Result<()
     // An older graph stays whole where the disk has no room for both files.
     vertices.settle()?;
     edges.settle()?;
-    // The vertices first: whoever waits for the `.e` then finds both.
+    // The vertices first: a program that waits for the `.e` then finds both.
     vertices.commit()?;
     edges.commit().inspect_err(|_| {
         // Without its edges it would pass for a graph that has none.

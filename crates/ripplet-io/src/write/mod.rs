@@ -4,7 +4,7 @@
 //! vertices or arcs ─▶ blocks, formatted (and compressed) in parallel ─▶ written in order ─▶ AtomicFile
 //! ```
 //!
-//! The format and the compression are told by the file's name. The bytes do not depend on the
+//! The file's extension selects the format and the compression. The bytes do not depend on the
 //! number of threads: blocks are cut by rows, not by threads, and each is compressed on its own (a
 //! `.gz` has several members, a `.zst` several frames, as their standards provide).
 //!
@@ -84,7 +84,7 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Returns a path, and the format where its name does not tell it.
+    /// Creates a target of a path, and of a format that overrides the extension's.
     pub fn new(path: &'a Path, format: Option<Format>) -> Target<'a> {
         Target { path, format }
     }
@@ -94,7 +94,7 @@ impl<'a> Target<'a> {
         self.path
     }
 
-    /// Returns the format and compression, if the name or the format that was said tells them.
+    /// Returns the format and compression, if the extension or the given format determines them.
     fn resolved_format(self) -> Option<(Format, Compression)> {
         let by_name = Format::of_path(self.path);
         match (self.format, by_name) {
@@ -133,7 +133,7 @@ fn listing_format(
     table_format(resolved, ids, Format::is_listing, &otherwise)
 }
 
-/// Returns the format that a table's name told, if it is one that is meant and can hold the ids; text may be
+/// Returns the resolved format of a table, if it is an allowed one and can hold the ids; text may be
 /// compressed. `otherwise` says which names will do.
 fn table_format(
     resolved: Option<(Format, Compression)>,
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// Checks that `write` tells of a disk that is full after any number of bytes.
+    /// Checks that `write` reports a full disk after any number of bytes.
     pub(super) fn fails_at_every_byte(write: impl Fn(&mut (dyn Write + Send)) -> io::Result<()>) {
         let mut endless = Disk { room: usize::MAX, taken: 0 };
         write(&mut endless).unwrap();

@@ -1,6 +1,6 @@
 //! Tables of any columns out, some rows at a time: for who writes other things than vertices and edges.
 //!
-//! The name tells the format, as everywhere: `.tsv` or `.csv` with a header, `.jsonl` (each also `.gz` or `.zst`), `.parquet`
+//! The extension selects the format: `.tsv` or `.csv` with a header, `.jsonl` (each also `.gz` or `.zst`), `.parquet`
 //! or `.arrow`. In text a null is an empty field (`null` in JSON, if a time is a string), a decimal all its digits, an instant `2024-05-31T12:30:00Z`, and a number the shortest
 //! decimal that reads back as the same.
 //!
@@ -53,7 +53,7 @@ impl RecordWriter {
         Ok(RecordWriter { path: target.path().into(), schema, sink: Some(sink) })
     }
 
-    /// Checks what can be checked before there are rows: that the name tells a format, unless that is said.
+    /// Checks the target before there are rows: that the extension is known, unless a format is given.
     ///
     /// # Errors
     /// If it does not.

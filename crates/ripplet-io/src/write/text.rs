@@ -32,7 +32,7 @@ pub(crate) fn write_text(
     write_end(out, compression, !has_head && blocks == 0)
 }
 
-/// Writes what stands before all blocks; tells whether that is anything.
+/// Writes what precedes all blocks; returns whether there is anything.
 pub(crate) fn write_head(
     out: &mut (dyn Write + Send),
     compression: Compression,
@@ -82,7 +82,7 @@ fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// How the fields of a line are told apart.
+/// Separators of the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fields {
     /// A blank between them, and no header.
@@ -140,7 +140,7 @@ impl Line {
     }
 }
 
-/// Whether some names begin with something else than a letter.
+/// Whether some names begin with a character other than a-z.
 fn are_unlike_words(ids: &VertexIds) -> bool {
     let VertexIds::Names(names) = ids else { return false };
     let is_unlike = |at: usize| !names.get(at).starts_with(|first: char| first.is_alphabetic());
@@ -202,7 +202,7 @@ impl Fields {
         }
     }
 
-    /// Refuses names that a reader could not tell apart again.
+    /// Rejects names that would be ambiguous for a reader.
     pub(crate) fn check(self, ids: &VertexIds) -> io::Result<()> {
         match ids {
             VertexIds::Names(names) => self.check_names(names, 0..names.len(), "vertex"),
@@ -226,7 +226,7 @@ impl Fields {
         }
     }
 
-    /// Why a name could not be told from its surroundings by a reader.
+    /// Why a name would be ambiguous for a reader.
     fn unfit(self, name: &str) -> Option<&'static str> {
         match self {
             Fields::Json => None,
@@ -254,7 +254,7 @@ impl Fields {
         }
     }
 
-    /// Refuses a name that a reader could not tell apart again.
+    /// Rejects a name that would be ambiguous for a reader.
     pub(crate) fn check_name(self, name: &str) -> io::Result<()> {
         match self.unfit(name) {
             Some(why) => Err(refused(format!("the text {name:?} {why}"))),
@@ -350,7 +350,7 @@ pub(crate) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
 
 /// Returns the weight that a stored one stands for, as the shortest decimal with the same stored form.
 ///
-/// A stored weight has up to 32 bits, so ten digits always tell it from its neighbours; a weight
+/// A stored weight has up to 32 bits, so ten digits always identify it; a weight
 /// such as 0.1, which came through the fixed point as 0.0999999996, goes out as 0.1 again. A scale of
 /// decimals has the decimal that came.
 pub(crate) fn decimal(scale: WeightScale, stored: u32) -> f64 {

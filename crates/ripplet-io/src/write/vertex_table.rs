@@ -20,12 +20,12 @@ pub struct VertexColumn<'a> {
 
 /// Writes a table with a row a vertex, whole or not at all.
 ///
-/// The name tells the format: `.tsv` or `.csv` with a header, or `.jsonl` (each also `.gz` or `.zst`),
+/// The extension selects the format: `.tsv` or `.csv` with a header, or `.jsonl` (each also `.gz` or `.zst`),
 /// `.parquet` or `.arrow`. The first column is `id`; then come those given, `UInt32`, `UInt64`, `Float32`
 /// or `Float64`. A number is the shortest decimal that reads back as the same.
 ///
 /// # Errors
-/// If the name tells no such format, the format cannot hold an id, a column has not `len` values
+/// If the extension is unknown, the format cannot hold an id, a column has not `len` values
 /// a vertex, or the operating system refuses; nothing is left behind.
 pub fn write_vertex_table(
     path: &Path,
@@ -64,7 +64,7 @@ pub fn write_values<'a>(
     write_in(listing_format(target, ids, VALUES), target.path(), ids, columns, part)
 }
 
-/// Checks what can be checked before there are values: that the name tells a format, and that the
+/// Checks the arguments before there are values: that the extension is known, and that the
 /// format can hold the ids.
 ///
 /// # Errors
@@ -102,7 +102,7 @@ fn write_in(
     table.finish()
 }
 
-/// Checks what can be checked before there are values: that the name tells a format, and that the
+/// Checks the arguments before there are values: that the extension is known, and that the
 /// format can hold the ids.
 ///
 /// # Errors

@@ -650,7 +650,7 @@ fn communities_are_attributes_of_the_vertices() {
     let numbered = text("y.graphml", &some, Naming::Consecutive);
     assert!(numbered.contains("attr.name=\"community\" attr.type=\"string\""), "{numbered}");
     assert!(numbered.contains("<data key=\"community\">0|1</data>"), "{numbered}");
-    // Names that could not be told apart again.
+    // Names that would be ambiguous.
     let (vertices, labels) = ([0, 0], [3, 2]);
     let split = Communities { vertices: Some(&vertices), ..Communities::of_all(&labels) };
     let path = folder.path().join("z.json");

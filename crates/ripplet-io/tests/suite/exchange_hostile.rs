@@ -241,7 +241,7 @@ fn keys_that_repeat_are_refused() {
         let error = parse_edges(text.as_bytes(), format, &options).expect_err(part).to_string();
         assert!(error.contains(part), "{part}: {error}");
     }
-    // A weight that nobody asks for may be anything.
+    // A weight that is not read may be anything.
     let text = "graph [ node [ id 1 ] edge [ source 1 target 1 weight 1 weight \"x\" ] ]";
     assert!(parse(text, Format::Gml, false).is_ok());
 }

@@ -1,4 +1,4 @@
-//! GML, as others write it and as nobody should.
+//! GML in the dialects of other programs, and malformed GML.
 
 use proptest::prelude::*;
 use ripplet_graph::{EdgeTable, ExternalId, Names, VertexIds};
@@ -215,7 +215,7 @@ fn a_file_is_gml_by_its_name() {
     assert!(Format::of_path(Path::new("x.GML")).is_some());
 }
 
-/// One of several ways to write a blank.
+/// One of several forms of a blank.
 fn blank(at: usize) -> &'static str {
     [" ", "\n", "\t ", " # ] [ \"\n", "\r\n"][at % 5]
 }

@@ -64,7 +64,7 @@ pub fn any_graph() -> impl Strategy<Value = Graph> {
     any_ids().prop_flat_map(any_graph_over)
 }
 
-/// Ids of so many graphs, of any of the four kinds.
+/// Ids of the given number of graphs, of any of the four kinds.
 fn any_graph_ids(graphs: usize) -> impl Strategy<Value = VertexIds> {
     let names = prop::collection::btree_set("[a-z/é]{0,9}", graphs);
     prop_oneof![

@@ -60,7 +60,7 @@ fn batch_of(sizes: &[u64], kind: Kind) -> GraphBatch {
     batch(sizes, graph_ids, ids)
 }
 
-/// So many ascending names, some of which take quotation marks in a `.csv`.
+/// Returns ascending names, some of which are quoted in a `.csv`.
 fn named(count: u64) -> Vec<String> {
     (0..count).map(|at| format!("n{at:05}{}", if at % 3 == 0 { ", \"x\"" } else { "" })).collect()
 }
@@ -418,7 +418,7 @@ fn a_full_disk_is_an_error() {
     let batch = batch_of(&[40; 100], Kind::InGraph);
     let (values, _) = values_of(&batch);
     let halves = vec![1; values.len()];
-    // The name tells the format; a device is written to as it is.
+    // The extension selects the format; a device is written directly.
     let folder = tempfile::tempdir().unwrap();
     for name in ["full.csv", "full.arrow", "full.parquet", "full.tsv.zst"] {
         let path = folder.path().join(name);

@@ -339,7 +339,7 @@ fn metis_dialects() {
     let rows = |text: &str| rows_of(&read(text).unwrap());
     // Loops stand once in the list of their vertex.
     assert_eq!(rows("2 2\n1 2\n1\n"), [["1", "1"], ["1", "2"]]);
-    // 100 with sizes (METIS) and without (DIMACS), told apart by the number of entries.
+    // 100 with sizes (METIS) and without (DIMACS), distinguished by the number of entries.
     assert_eq!(rows("3 2 100\n2\n1 3\n2\n"), [["1", "2"], ["2", "3"]]);
     assert_eq!(rows("3 2 100\n9 2\n9 1 3\n9 2\n"), [["1", "2"], ["2", "3"]]);
     assert_eq!(rows("3 2 100\n1 2\n1 1 3\n1 2\n"), [["1", "2"], ["2", "3"]]);
@@ -466,7 +466,7 @@ fn any_number_of_threads_reads_the_same() {
                 [table.sources(), table.targets()].map(|column| outside(column[at as usize]));
             assert_eq!(found, row(at).map(id), "row {at}");
         }
-        // The first of two bad lines is the one that is told.
+        // The first of two bad lines is reported.
         for line in [1_299_990, 1_234_567] {
             let starts = text.split_inclusive(|&byte| byte == b'\n').take(line).map(<[u8]>::len);
             let start: usize = starts.sum();

@@ -240,7 +240,7 @@ fn threads_change_neither_the_batch_nor_the_first_error() {
             && (0..graph.vertices() as usize).all(|v| lists.degree(v) == 2)
     }));
 
-    // A wrong row near the end, and one in the middle: the middle one is told.
+    // A wrong row near the end, and one in the middle: the middle one is reported.
     let mut lines: Vec<&str> = edges.lines().collect();
     let (middle, end) = (lines.len() / 2, lines.len() - 5);
     (lines[middle], lines[end]) = ("1, 500", "0, 0");

@@ -9,7 +9,7 @@ use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
 use std::collections::{BTreeSet, HashSet};
 
-/// A column of at least so many codes below a word without digits has that word as its name.
+/// Smallest number of codes below a word without digits that make the word the column's name.
 const CODES: usize = 3;
 
 /// The columns that are read, and whether the first row names them.
@@ -18,7 +18,7 @@ pub(in crate::text) struct Decision {
     pub(in crate::text) header: bool,
     pub(in crate::text) source: usize,
     pub(in crate::text) target: usize,
-    /// The column of weights where they are read, else the third, which nobody reads.
+    /// The column of weights where they are read, else the third, which is not read.
     pub(in crate::text) weight: usize,
     /// The column of one same mark between the ends.
     pub(in crate::text) mark: Option<usize>,
@@ -116,7 +116,7 @@ impl Sample<'_> {
             let letters = self.first.iter().all(|name| name.len() == 1);
             return match recurs {
                 false => Ok(true),
-                // Vertices may well be called by letters.
+                // Ids may well be single characters.
                 true if letters => Ok(false),
                 true => Err(self.ambiguous()),
             };
@@ -231,7 +231,7 @@ impl Sample<'_> {
         Ok([place(&columns.source)?, place(&columns.target)?])
     }
 
-    /// Returns the columns that a header tells.
+    /// Returns the columns of a header.
     fn named(&self, known: &KnownPairs) -> Result<[usize; 2], String> {
         let exact = ["source", "target"].map(|name| self.position(name));
         if let [Some(source), Some(target)] = exact {
@@ -295,7 +295,7 @@ impl Sample<'_> {
             ));
         }
         if ends.iter().all(|&end| self.data(header).get(end).is_some_and(|id| is_digits(id))) {
-            // Numbers are read, and what is none is told with its line.
+            // Numbers are read, and an invalid one is reported with its line.
             return Ok(ends);
         }
         let values = ends.map(|end| self.values(header, end));
@@ -310,7 +310,7 @@ impl Sample<'_> {
                 format!("the values in column {} have neither letters nor digits", column(at))
             }
             [Values::Integers | Values::Fractions, Values::Integers | Values::Fractions] => {
-                // A number that is no integer is told with its line, unless other columns are meant.
+                // A number that is no integer is reported with its line, unless other columns are meant.
                 if self.pairs_of_ids(header).is_empty() {
                     return Ok(ends);
                 }

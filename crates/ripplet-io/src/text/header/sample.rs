@@ -165,7 +165,7 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// Whether all fields below the first of a column are of a kind, and there are so many at least.
+    /// Whether all fields below the first of a column are of a kind, and there are at least the given number.
     pub(super) fn is_above(&self, column: usize, least: usize, is: impl Fn(&[u8]) -> bool) -> bool {
         let below = self.others.iter().filter_map(|row| row.get(column));
         let mut below = below.filter(|field| Kind::of(field) != Kind::Empty);
@@ -365,7 +365,7 @@ impl Values {
             (_, 0) if fractions == 0 => Values::Integers,
             (_, 0) => Values::Fractions,
             _ if 2 * fractions > all => Values::Measures,
-            // A word among numbers is told with its line.
+            // A word among numbers is reported with its line.
             _ if 2 * words < all => Values::Integers,
             _ => Values::Words,
         }
@@ -448,7 +448,7 @@ fn is_measure(field: &[u8]) -> bool {
     is_amount && has_sign && !bare.is_empty() && bare.chars().all(is_of) || times::is_time(text)
 }
 
-/// Whether a field is a code or an address rather than a word: it has two digits, or is somebody's at a host.
+/// Whether a field is a code or an address rather than a word: it has two digits, or is an address with a host.
 pub(super) fn is_code(field: &[u8]) -> bool {
     field.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2 || field.contains(&b'@')
 }

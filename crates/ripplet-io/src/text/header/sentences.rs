@@ -1,4 +1,4 @@
-//! What is said of first rows that do not tell which columns are meant.
+//! Messages for tables whose first rows do not show which columns are meant.
 
 use super::sample::{Field, Kind, Sample};
 use crate::text::token;

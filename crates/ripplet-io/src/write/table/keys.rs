@@ -17,7 +17,7 @@ pub(super) enum Ids<'a> {
     From(u64),
     Unsigned(&'a [u64]),
     Signed(&'a [i64]),
-    /// From so many names on.
+    /// Number of names from which this is used.
     Names(&'a Names, usize),
 }
 

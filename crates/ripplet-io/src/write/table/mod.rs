@@ -50,7 +50,7 @@ pub struct TableShape<'a> {
 
 /// A table that is written part by part, and appears whole or not at all.
 ///
-/// The name tells the format: `.txt` (fields with blanks between, or tabs if names of the first part's graph or batch
+/// The extension selects the format: `.txt` (fields with blanks between, or tabs if names of the first part's graph or batch
 /// hold blanks; no header), `.tsv`, `.csv`, `.jsonl` (each also `.gz` or `.zst`), `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`,
 /// `Int64` or `Utf8`, as those of the first part are. A number is the shortest decimal that reads back as
 /// the same, and infinity `inf`.
@@ -107,7 +107,7 @@ impl TableWriter {
     /// Begins a table, which will be `path`.
     ///
     /// # Errors
-    /// If the name tells no such format, or the operating system refuses.
+    /// If the extension is unknown, or the operating system refuses.
     pub fn create<'a>(
         target: impl Into<Target<'a>>,
         shape: TableShape<'_>,

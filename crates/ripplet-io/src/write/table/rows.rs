@@ -51,7 +51,7 @@ pub enum Part<'a> {
         /// The communities' vertices, graph by graph.
         communities: &'a [VertexId],
     },
-    /// The same of components.
+    /// A row for each vertex with its component.
     Components {
         /// The graphs.
         of: Subject<'a>,
@@ -144,7 +144,7 @@ pub(super) struct Layout<'a> {
     pub part: Part<'a>,
     /// One more than graphs; those of a slice of a batch count from the batch's begin.
     starts: Cow<'a, [u64]>,
-    /// The same of the values, if they are not one a row.
+    /// Offset of each graph's values, if there is not one value a row.
     value_starts: Option<Vec<u64>>,
 }
 
@@ -249,7 +249,7 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
-    /// Visits some rows of one graph, which count from its first; before it come so many rows.
+    /// Visits some rows of one graph, counted from its first; `before` rows precede the graph.
     fn for_each_of(
         &self,
         graph: usize,
@@ -312,7 +312,7 @@ fn pairs(
     Ok(())
 }
 
-/// Returns the sources that a graph of so many vertices has.
+/// Returns the sources of a graph with `vertices` vertices.
 fn sources_of(sources: &Range<VertexId>, vertices: u64) -> Range<u64> {
     let [start, end] = [sources.start, sources.end].map(|at| u64::from(at).min(vertices));
     start..end.max(start)
