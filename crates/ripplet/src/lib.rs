@@ -5,6 +5,7 @@
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
 //! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
+//! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`generate`] | synthetic graphs |
@@ -40,11 +41,12 @@
 //! Nothing in this crate prints. All reading, building and writing runs on rayon's current pool.
 
 mod load;
-mod storage;
 
 pub mod checkpoints;
+pub mod device;
 pub mod swarm;
 
+pub use device::Device;
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_analytics as analytics;
 pub use ripplet_cuda as cuda;
@@ -52,8 +54,8 @@ pub use ripplet_draw as draw;
 pub use ripplet_fraud as fraud;
 pub use ripplet_generate as generate;
 pub use ripplet_graph as graph;
+pub use ripplet_graph::storage::{Storage, StoredGraph};
 pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
-pub use storage::{Storage, StoredGraph};
