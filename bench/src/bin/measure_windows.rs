@@ -6,9 +6,10 @@
 //! propagation from the start with those from the labels of the window before, with 10 % of the rings' buyers known.
 
 use ripplet_bench::{Arguments, Result};
-use ripplet_fraud::days::{DayAdjacency, Transfer};
+use ripplet_fraud::days::DayAdjacency;
 use ripplet_fraud::detect::{Detection, Known, Spread, WarmStart, spread};
 use ripplet_fraud::mapping::WeightRule;
+use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::ties::Ties;
 use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Shape, Sliding};

@@ -55,7 +55,8 @@
 //! APPROX 2000 (peeling).
 
 use crate::days::{ColumnPairEdges, DayAdjacency};
-use crate::output::Ledger;
+use crate::findings::BusiestPart;
+use crate::ledger::Ledger;
 use crate::surprise::Counted;
 use crate::{Entities, Findings, KindId, Member};
 use rayon::prelude::*;
@@ -64,21 +65,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Default threshold: a cluster without a known bad member is noise if its chance is higher.
 pub const NOISE: f64 = 0.05;
-
-/// Busiest part of a cluster: the evidence that it is not random.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BusiestPart {
-    /// Members of the part, ascending; empty if no two members have transactions.
-    pub members: Vec<VertexId>,
-    /// Transactions among the members; if rows link more than two entities, those of the pair of columns with
-    /// the least chance.
-    pub transactions: u64,
-    /// Expected number of transactions among the members in the whole window.
-    pub expected: f64,
-    /// The pair of columns that links them, if a row links more than two entities: an index into
-    /// [`Mapping::pairs`](crate::Mapping::pairs).
-    pub pair: Option<usize>,
-}
 
 /// Null model of a window, from which chances of clusters are computed.
 pub struct Chance<'a> {

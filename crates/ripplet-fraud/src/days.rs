@@ -16,26 +16,13 @@
 //! 24 with amounts, and 8 more if a row links more than two entities. While a day is built: 24 bytes a row
 //! and 16 an arc more.
 
-use crate::payments::{Payments, sort_key};
-use crate::{KindId, Timestamp};
+use crate::KindId;
+use crate::payments::{Payments, Transfer, sort_key};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// Directed transaction between two vertices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// The payer.
-    pub source: VertexId,
-    /// The payee.
-    pub target: VertexId,
-    /// Time of the transaction.
-    pub time: Timestamp,
-    /// Amount in smallest units; 0 if amounts are not mapped.
-    pub amount: u64,
-}
 
 /// Aggregated transactions of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

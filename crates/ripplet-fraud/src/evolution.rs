@@ -24,8 +24,8 @@
 //! deterministic.
 //!
 //! # Reference
-//! Greene, Doyle, Cunningham, *Tracking the evolution of communities in dynamic social networks*, ASONAM
-//! 2010. The overlap is relative to the smaller cluster instead of the Jaccard index, so that small clusters
+//! Greene, Doyle, Cunningham, *Tracking the evolution of communities in dynamic social networks*, ASONAM 2010.
+//! The overlap is relative to the smaller cluster instead of the Jaccard index, so that small clusters
 //! are seen to merge into large ones.
 
 use crate::{ClusterEvent, ClusterId, Findings, Timestamp};

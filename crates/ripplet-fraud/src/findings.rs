@@ -1,9 +1,11 @@
 //! Result of detection in a window: clusters and their members.
 
 use crate::Timestamp;
-use crate::chance::BusiestPart;
 use ripplet_graph::VertexId;
 use std::fmt;
+
+/// Seed distance of members of a cluster without a known bad member.
+pub const NO_SEED: u32 = u32::MAX;
 
 /// Clusters detected in a window, and their members.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +30,21 @@ impl fmt::Display for ClusterId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "c{}", self.0)
     }
+}
+
+/// Busiest part of a cluster: the evidence that it is not random.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BusiestPart {
+    /// Members of the part, ascending; empty if no two members have transactions.
+    pub members: Vec<VertexId>,
+    /// Transactions among the members; if rows link more than two entities, those of the pair of columns with
+    /// the least chance.
+    pub transactions: u64,
+    /// Expected number of transactions among the members in the whole window.
+    pub expected: f64,
+    /// The pair of columns that links them, if a row links more than two entities: an index into
+    /// [`Mapping::pairs`](crate::Mapping::pairs).
+    pub pair: Option<usize>,
 }
 
 /// Suspicious cluster; [`scores`](crate::scores) has the formulas.
@@ -112,7 +129,7 @@ pub struct Member {
     /// Suspicion score: higher is more suspicious.
     pub score: f64,
     /// Hops to the nearest known bad member of the cluster, through members: 0 for a known bad member,
-    /// [`NO_SEED`](crate::scores::NO_SEED) if the cluster has none.
+    /// [`NO_SEED`] if the cluster has none.
     pub seed_distance: u32,
     /// Weight of the arcs to known bad vertices, divided by that of all arcs of the vertex.
     pub share_to_known_bad: f64,

@@ -17,6 +17,7 @@
 //! | [`amount`], [`payments`] | exact sums of money; single transactions by payer and payee |
 //! | [`window`] | the graph of a range of time |
 //! | [`seeds`] | lists of known bad and trusted entities |
+//! | [`ledger`] | payments between entities in a window |
 //! | [`findings`] | result of detection: clusters and members |
 //! | [`ties`], [`surprise`] | which of a window's ties are significant |
 //! | [`detect`] | labels that spread from the known bad along significant ties, and clusters |
@@ -45,6 +46,7 @@ pub mod feed;
 pub mod find;
 pub mod findings;
 pub mod folder;
+pub mod ledger;
 pub mod mapping;
 pub mod output;
 pub mod payments;

@@ -7,10 +7,22 @@
 //! Memory: 16 bytes a transaction, 24 with amounts.
 
 use crate::Timestamp;
-use crate::days::Transfer;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
+
+/// Directed transaction between two vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The payer.
+    pub source: VertexId,
+    /// The payee.
+    pub target: VertexId,
+    /// Time of the transaction.
+    pub time: Timestamp,
+    /// Amount in smallest units; 0 if amounts are not mapped.
+    pub amount: u64,
+}
 
 /// The transactions of a day, sorted by payer, payee, time and amount.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 //!
 //! Memory: 8 bytes a day; beyond the bound some 20 bytes a pair and day.
 
-use crate::days::{MOST_AMOUNT, Transfer};
+use crate::days::MOST_AMOUNT;
+use crate::payments::Transfer;
 use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::OutOfMemory;

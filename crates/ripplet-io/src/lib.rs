@@ -17,9 +17,9 @@
 //! If memory allocation fails (a container's limit, `ulimit -v`), a reader returns an error, too:
 //! [`ReadError::is_out_of_memory`]. There are two exceptions:
 //! - The arrow and parquet crates allocate decoded columns infallibly. Sizes in a file are validated first if
-//! possible.
+//!   possible.
 //! - Small allocations that do not grow with the input use the standard library. If one fails, the process
-//! ends.
+//!   ends.
 
 mod deflate;
 mod error;

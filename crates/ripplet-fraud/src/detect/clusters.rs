@@ -1,14 +1,14 @@
 //! Clusters around seeds, and clusters among the vertices without a label.
 //!
 //! 1. *Around seeds*: of each label, the vertices that a path of kept ties within the label connects to a
-//! known bad one. If there are too many: those of fewest hops, then the strongest, then the first.
+//!    known bad one. If there are too many: those of fewest hops, then the strongest, then the first.
 //! 2. *Across labels*: parts of step 1 that are smaller than a cluster are merged if a kept tie connects
-//! them, as two known members of one ring split it between their labels. Parts that are still too small are
-//! freed.
+//!    them, as two known members of one ring split it between their labels. Parts that are still too small are
+//!    freed.
 //! 3. *Without seeds* ([`Detection::unseeded`]): among all free vertices, the communities of [`Lpa`] on kept
-//! ties alone. Communities that are too large are no rings and are only counted.
+//!    ties alone. Communities that are too large are no rings and are only counted.
 //! 4. A known bad vertex that is still in no cluster joins the one to which it has most kept ties, if that
-//! has room.
+//!    has room.
 //!
 //! So listing a vertex as bad does not remove it from a cluster.
 

@@ -1,6 +1,6 @@
 //! Edges among some vertices of a window, with the flow along each.
 
-use super::{Flow, Ledger};
+use crate::ledger::{Flow, Ledger};
 use ripplet_graph::{Graph, VertexId};
 
 /// Directed edge of a window: payments from one vertex to another.

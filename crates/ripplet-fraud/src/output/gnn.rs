@@ -21,7 +21,7 @@
 use super::WindowFindings;
 use super::tables::{Kind, Table, names, numbers};
 use crate::Member;
-use crate::scores::NO_SEED;
+use crate::findings::NO_SEED;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use ripplet_io::WriteError;

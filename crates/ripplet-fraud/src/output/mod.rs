@@ -14,7 +14,6 @@ mod edges;
 mod entities;
 mod gnn;
 mod known;
-mod ledger;
 pub(crate) mod tables;
 mod why;
 
@@ -22,13 +21,13 @@ pub use edges::{Edge, edges_among};
 pub use entities::{write_active, write_entities};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
 pub use known::KnownBadStatus;
-pub use ledger::{DaysLedger, Flow, Ledger, Payment};
 pub use tables::{
     write_clusters, write_edges, write_ended, write_known_bad, write_members, write_transactions,
 };
 
 pub(crate) use edges::neighbors_among;
 
+use crate::ledger::Ledger;
 use crate::seeds::{ActiveEntries, ListEntry};
 use crate::{Cluster, Entities, Findings, Member, Window};
 use ripplet_graph::VertexId;

@@ -2,8 +2,9 @@
 //!
 //! The columns are described in `docs/fraud-report.md`; their order and kinds do not change.
 
-use super::{Edge, Payment, WindowFindings, edges_among};
-use crate::scores::NO_SEED;
+use super::{Edge, WindowFindings, edges_among};
+use crate::findings::NO_SEED;
+use crate::ledger::Payment;
 use crate::{Amount, Cluster, ClusterId, Member, Timestamp};
 use arrow_array::{
     ArrayRef, BooleanArray, Decimal128Array, Float64Array, RecordBatch, StringArray,

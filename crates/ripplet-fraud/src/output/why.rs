@@ -1,8 +1,10 @@
 //! Explanation of a cluster: the sentence that says why it is no chance, or that it may be.
 
-use super::{Edge, Flow, WindowFindings, edges_among};
+use super::{Edge, WindowFindings, edges_among};
 use crate::Cluster;
-use crate::chance::{BusiestPart, expected_text, one_in};
+use crate::chance::{expected_text, one_in};
+use crate::findings::BusiestPart;
+use crate::ledger::Flow;
 use crate::time::Timestamp;
 use ripplet_graph::VertexId;
 

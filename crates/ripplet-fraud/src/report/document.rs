@@ -4,7 +4,7 @@
 //! limit, older windows are left out first, and in a window the lower ranks.
 
 use super::events::{EVENTS, Event};
-use super::page::Run;
+use super::run::Run;
 use super::search::{EntitySet, SearchColumns};
 use super::window_report::{
     ClusterReport, Evidence, InactiveEntryReport, MemberReport, OtherReport, WindowReport,

@@ -18,12 +18,14 @@
 mod document;
 mod events;
 mod page;
+mod run;
 mod search;
 mod window_report;
 
 pub use crate::output::WindowFindings;
 pub use document::{PageLimits, ReportBuilder};
-pub use page::{Run, write_report};
+pub use page::write_report;
+pub use run::Run;
 pub use window_report::{
     ClusterReport, EdgeReport, Evidence, InactiveEntryReport, ListStatus, MemberReport,
     OtherReport, Presence, ReportLimits, WindowReport,

@@ -1,8 +1,10 @@
 //! Part of a window in a report, kept when the window is finished.
 
 use super::events::{DIED, EVENTS, event_of};
-use crate::output::{Edge, KnownBadStatus, Payment, WindowFindings, edges_among, neighbors_among};
-use crate::scores::{NO_SEED, beside};
+use crate::findings::NO_SEED;
+use crate::ledger::Payment;
+use crate::output::{Edge, KnownBadStatus, WindowFindings, edges_among, neighbors_among};
+use crate::scores::beside;
 use crate::seeds::ListEntry;
 use crate::{Amount, Cluster, KindId, Member};
 use rayon::prelude::*;

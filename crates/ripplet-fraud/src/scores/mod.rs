@@ -27,16 +27,13 @@ mod definitions;
 
 pub use definitions::{BESIDE, CHANCE, Definition, Form, OF_CLUSTERS, OF_MEMBERS, beside};
 
-use crate::chance::BusiestPart;
 use crate::detect::{Detected, Known};
+use crate::findings::{BusiestPart, NO_SEED};
 use crate::ties::arcs;
 use crate::{Cluster, ClusterEvent, ClusterId, Findings, Member, Timestamp};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use std::collections::VecDeque;
-
-/// Seed distance of members of a cluster without a known bad member.
-pub const NO_SEED: u32 = u32::MAX;
 
 /// Scores the clusters of a window, and ranks them: highest first, with members by score.
 ///

@@ -129,6 +129,13 @@ pub enum SourceError {
     },
 }
 
+impl SourceError {
+    /// Creates the error of a server's address.
+    fn address(why: String) -> SourceError {
+        SourceError::Server { why }
+    }
+}
+
 /// Formats the names of columns, shortened if there are many.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 30;

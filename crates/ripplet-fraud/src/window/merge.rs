@@ -3,7 +3,7 @@
 //! 1. For each changed list, compute how its length changes: a binary search for each change.
 //! 2. From these lengths, compute the offsets of all lists.
 //! 3. Write the lists, in parallel by ranges of vertices with about as many arcs: unchanged ranges are
-//! copied, and changes are inserted between.
+//!    copied, and changes are inserted between.
 //!
 //! ```text
 //! lists      a: b c e   b: a   c: a   e: a            b and c have no change: copied at once

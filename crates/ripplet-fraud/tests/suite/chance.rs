@@ -1,10 +1,11 @@
 //! The chance of clusters, against sums done by hand and against random transactions.
 
 use ripplet_fraud::chance::{Chance, NOISE};
-use ripplet_fraud::days::{ColumnPairEdges, DayAdjacency, Transfer};
+use ripplet_fraud::days::{ColumnPairEdges, DayAdjacency};
 use ripplet_fraud::detect::{Detection, Known, detect};
+use ripplet_fraud::ledger::{DaysLedger, Ledger};
 use ripplet_fraud::mapping::WeightRule;
-use ripplet_fraud::output::{DaysLedger, Ledger};
+use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::scores::score;
 use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Shape, Sliding};

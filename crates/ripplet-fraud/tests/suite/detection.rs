@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use ripplet_fraud::detect::{
     DetectError, Detected, Detection, FAINT, Known, Spread, WarmStart, detect, spread,
 };
-use ripplet_fraud::scores::{NO_SEED, score};
+use ripplet_fraud::findings::NO_SEED;
+use ripplet_fraud::scores::score;
 use ripplet_fraud::surprise::{MOST_SURPRISE, surprise};
 use ripplet_fraud::ties::{CERTAIN, TieRule, Ties};
 use ripplet_fraud::window::Changed;

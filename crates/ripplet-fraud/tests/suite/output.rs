@@ -10,11 +10,13 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
-use ripplet_fraud::days::{DayAdjacency, Transfer};
+use ripplet_fraud::days::DayAdjacency;
+use ripplet_fraud::ledger::{DaysLedger, Flow, Ledger, Payment};
 use ripplet_fraud::output::{
-    DaysLedger, Flow, GnnScope, Ledger, Payment, Split, write_arcs, write_clusters, write_edges,
-    write_ended, write_gnn, write_members, write_nodes, write_transactions,
+    GnnScope, Split, write_arcs, write_clusters, write_edges, write_ended, write_gnn,
+    write_members, write_nodes, write_transactions,
 };
+use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::{Amount, ClusterEvent, Entities, Timestamp};
 use ripplet_graph::VertexId;
 use ripplet_io::Format;

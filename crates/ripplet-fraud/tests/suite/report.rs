@@ -2,7 +2,7 @@
 
 use crate::synthetic::{DAY, Found, synthetic_windows};
 use ripplet_browser::{self as browser, Browser};
-use ripplet_fraud::chance::BusiestPart;
+use ripplet_fraud::findings::BusiestPart;
 use ripplet_fraud::report::{
     EdgeReport, Evidence, ListStatus, OtherReport, PageLimits, Presence, ReportBuilder,
     ReportLimits, Run, WindowReport, write_report,
@@ -581,7 +581,7 @@ fn the_direction_and_the_single_transactions_are_there() {
         .find(|e| (name(e.source), name(e.target)) == (from[0].clone(), to[0].clone()))
         .unwrap();
     let singles = column(&mut page, "#transactions", 6);
-    let newest = ripplet_fraud::output::Ledger::newest(found, edge.source, edge.target, 100);
+    let newest = ripplet_fraud::ledger::Ledger::newest(found, edge.source, edge.target, 100);
     let expected: Vec<String> =
         newest.iter().map(|payment| payment.amount.unwrap().to_string()).collect();
     assert_eq!(singles.iter().map(|text| text.replace(',', "")).collect::<Vec<_>>(), expected);

@@ -3,8 +3,9 @@
 //! Rings of users, merchants and devices come, grow, take one another in, split and go. The scores are computed here
 //! from the edges, in the plainest way.
 
-use ripplet_fraud::chance::BusiestPart;
-use ripplet_fraud::output::{Edge, Flow, Ledger, Payment, WindowFindings};
+use ripplet_fraud::findings::BusiestPart;
+use ripplet_fraud::ledger::{Flow, Ledger, Payment};
+use ripplet_fraud::output::{Edge, WindowFindings};
 use ripplet_fraud::report::{ReportLimits, WindowReport};
 use ripplet_fraud::seeds::{ActiveEntries, ListEntry};
 use ripplet_fraud::{

@@ -1,8 +1,9 @@
 //! Windows that slide are those that are built of their transactions, array by array.
 
 use proptest::prelude::*;
-use ripplet_fraud::days::{DayAdjacency, Transfer};
+use ripplet_fraud::days::DayAdjacency;
 use ripplet_fraud::mapping::WeightRule;
+use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Changed, Shape, Sliding, WindowError};
 use ripplet_fraud::{Span, Timestamp, Window};

@@ -13,7 +13,7 @@
 //!   LDBC's pairs are not read from archives. A link to another entry is read as that entry; one that leads elsewhere, a
 //!   pipe or a device is what is wrong with that graph.
 //! - **A TU data set**: see [`crate::tu`]. An edge that is listed several times is one edge, whatever the
-//! options for duplicates are.
+//!   options for duplicates are.
 //! - **`.swarm`**: see [`crate::swarm_file`]. What its graphs were built with stays: directions, loops,
 //!   duplicates. Weights that are not asked for are left out.
 //! - **A table**: `.txt`, `.tsv`, `.csv`, Parquet or Arrow IPC, with a column of graphs ([`crate::Columns`]); those of

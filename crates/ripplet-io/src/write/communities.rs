@@ -89,11 +89,11 @@ impl<'a> Communities<'a> {
 ///
 /// The extension selects the format:
 /// - `.txt`: `id community` a line, and `id community strength` with strengths (with tabs if names contain
-/// blanks),
+///   blanks),
 /// - `.tsv` and `.csv`: with a header,
 /// - `.jsonl`: a JSON object a line; these four also `.gz` and `.zst`,
 /// - `.parquet` and `.arrow`: columns `id` and `community` of the ids' (or names') type (`UInt64`, `Int64` or
-/// `Utf8`; numbers are `UInt32`) and `strength` (`Float32`).
+///   `Utf8`; numbers are `UInt32`) and `strength` (`Float32`).
 ///
 /// `-` is standard output, as `.txt`.
 ///

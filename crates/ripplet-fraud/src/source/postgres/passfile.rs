@@ -3,7 +3,6 @@
 //! A field may be `*`; `\:` and `\\` are a colon and a backslash. The first matching line wins. Lines that
 //! begin with `#` are comments. Other users must not be able to read the file.
 
-use super::server::wrong;
 use crate::source::SourceError;
 use ripplet_io::{LARGEST_TEXT, read_small_text};
 use std::path::Path;
@@ -26,13 +25,14 @@ pub(super) fn password(
     connection: &Connection<'_>,
 ) -> Result<Option<String>, SourceError> {
     if !is_private(path) {
-        return Err(wrong(format!(
+        return Err(SourceError::address(format!(
             "others may read the file of passwords {0}: run chmod 600 {0}",
             path.display()
         )));
     }
     let text = read_small_text(path, LARGEST_TEXT, "lines host:port:database:user:password");
-    let text = text.map_err(|error| wrong(format!("the file of passwords {error}")))?;
+    let text =
+        text.map_err(|error| SourceError::address(format!("the file of passwords {error}")))?;
     Ok(text.lines().find_map(|line| password_of_line(line, connection)))
 }
 

@@ -72,10 +72,6 @@ pub fn with_password(server: &str, password: &str) -> String {
     format!("{server} password='{escaped}'")
 }
 
-pub(super) fn wrong(why: String) -> SourceError {
-    SourceError::Server { why }
-}
-
 /// Parsed address of a server.
 #[derive(Debug)]
 pub(super) struct Server {
@@ -136,7 +132,7 @@ impl Server {
         };
         connected.map_err(|error| {
             if config.get_password().is_none() && sentence(&error).contains(NO_PASSWORD) {
-                return wrong(self.without_password());
+                return SourceError::address(self.without_password());
             }
             let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
             let why = format!("cannot connect: {}{advice}", sentence(&error));
@@ -144,7 +140,7 @@ impl Server {
             let refused = ["28", "3D"].iter();
             let code = error.code().map(|code| code.code().to_owned()).unwrap_or_default();
             if refused.into_iter().any(|class| code.starts_with(class)) {
-                return wrong(why);
+                return SourceError::address(why);
             }
             failed(why)
         })
@@ -188,11 +184,12 @@ impl Server {
         }
         let mode = found.0.or_else(|| environment("PGSSLMODE"));
         let roots = found.1.or_else(|| environment("PGSSLROOTCERT"));
-        let mut config: Config =
-            rest.parse().map_err(|error: postgres::Error| wrong(sentence(&error)))?;
+        let mut config: Config = rest
+            .parse()
+            .map_err(|error: postgres::Error| SourceError::address(sentence(&error)))?;
         if config.get_ssl_mode() != Config::new().get_ssl_mode() {
             // Fail rather than connect with less security than requested.
-            return Err(wrong("sslmode stands where it is not understood".into()));
+            return Err(SourceError::address("sslmode stands where it is not understood".into()));
         }
         if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
             config.password(password);
@@ -283,7 +280,7 @@ fn encryption(
     let mode = mode.unwrap_or(usual);
     if is_system && mode != "verify-full" {
         let why = format!("sslrootcert=system goes with sslmode=verify-full, not with {mode}");
-        return Err(wrong(why));
+        return Err(SourceError::address(why));
     }
     let roots = roots.filter(|_| !is_system).map(PathBuf::from);
     let least = if roots.is_some() { Check::Issuer } else { Check::Nothing };
@@ -294,7 +291,7 @@ fn encryption(
         "verify-ca" => (SslMode::Require, Check::Issuer),
         "verify-full" => (SslMode::Require, Check::IssuerAndName),
         _ => {
-            return Err(wrong(format!(
+            return Err(SourceError::address(format!(
                 "sslmode={mode}: expected disable, prefer, require, verify-ca or verify-full"
             )));
         }
@@ -324,7 +321,7 @@ impl Encryption {
                 let found = rustls_native_certs::load_native_certs();
                 if found.certs.is_empty() {
                     let why = "this system has no root certificates: name the server's with sslrootcert=FILE";
-                    return Err(wrong(why.into()));
+                    return Err(SourceError::address(why.into()));
                 }
                 found.certs
             }
@@ -332,7 +329,10 @@ impl Encryption {
         let mut roots = RootCertStore::empty();
         let (taken, _) = roots.add_parsable_certificates(trusted.iter().cloned());
         if taken == 0 && self.check != Check::Nothing {
-            return Err(wrong(format!("{}: no certificate in it can be used", self.where_from())));
+            return Err(SourceError::address(format!(
+                "{}: no certificate in it can be used",
+                self.where_from()
+            )));
         }
         let algorithms = provider.signature_verification_algorithms;
         let named = if self.roots.is_some() { trusted } else { Vec::new() };
@@ -358,10 +358,10 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SourceError
             rustls::pki_types::pem::Error::NoItemsFound => "there is no certificate in it".into(),
             error => format!("{error:?}"),
         };
-        wrong(format!("sslrootcert {}: {why}", path.display()))
+        SourceError::address(format!("sslrootcert {}: {why}", path.display()))
     };
     let text = read_small(path, MOST_CERTIFICATES, "certificates (PEM)");
-    let text = text.map_err(|error| wrong(format!("sslrootcert {error}")))?;
+    let text = text.map_err(|error| SourceError::address(format!("sslrootcert {error}")))?;
     let found = CertificateDer::pem_slice_iter(&text);
     let found = found.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     if found.is_empty() {

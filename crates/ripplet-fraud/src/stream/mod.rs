@@ -11,27 +11,32 @@
 //!
 //! Memory: 24 bytes for each pair of a row of the open days, 32 if a row has several pairs.
 
+mod error;
+mod limit;
+
+pub use error::StreamError;
+
 use crate::amount::Amount;
 pub use crate::counts::Counts;
-use crate::days::{ColumnPairEdges, DayAdjacency, DayError, MOST_AMOUNT, Transfer};
+use crate::days::{ColumnPairEdges, DayAdjacency, MOST_AMOUNT};
 use crate::entities::{EntityError, KindId};
 use crate::mapping::{End, Mapping};
+use crate::payments::Transfer;
 use crate::source::decode::is_empty;
 use crate::source::{Batch, FaultKind};
 use crate::sums::Sums;
 use crate::time_outliers::{
     Classified, Lookahead, RowLocation, TimeFilter, TimeOutlier, Undecided,
 };
-use crate::weights::{BadWeight, WeightFunction};
+use crate::weights::WeightFunction;
 use crate::{Entities, Span, Timestamp};
 use arrow_array::{Array, StringArray};
+use limit::Limit;
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_io::Place;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// Options of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,89 +70,6 @@ pub struct FinishedDay {
     pub vertices: u32,
     /// Whether the day ended because the stream did. With more rows it may get more transactions.
     pub is_open: bool,
-}
-
-/// Error of a row.
-#[derive(Debug, Error)]
-pub enum StreamError {
-    /// A faulty row.
-    #[error("{origin}{place}: {fault} (such rows can be left out and counted)")]
-    Row {
-        /// The file or query.
-        origin: String,
-        /// Position in it.
-        place: Place,
-        /// What is wrong.
-        fault: Box<FaultKind>,
-    },
-    /// A row later than the bound allows.
-    #[error(
-        "{origin}{place}: the transaction of {time} comes after one of {latest} ({beside}), when its day had ended: \
-         either time may be wrong; allow for later rows, sort the input by time, or have such rows left out and counted"
-    )]
-    Late {
-        /// The file or query.
-        origin: String,
-        /// Position in it.
-        place: Place,
-        /// Time of the transaction.
-        time: Timestamp,
-        /// Latest time before it.
-        latest: Timestamp,
-        /// Position of the row with the latest time.
-        beside: String,
-    },
-    /// So long a sequence of rows is far from the rows before it that either side may be wrong.
-    #[error(
-        "{at}: from here on, {rows} rows in a row are more than {gap} {side} those before them: {time} here, {around} in \
-         {beside}. Either this is a pause, or the times on one side are wrong"
-    )]
-    Pause {
-        /// Position of the first of these rows.
-        at: String,
-        /// Time of the first of these rows.
-        time: Timestamp,
-        /// Number of these rows so far.
-        rows: usize,
-        /// `after` or `before`.
-        side: &'static str,
-        /// Time of a row before them.
-        around: Timestamp,
-        /// Position of that row.
-        beside: String,
-        /// Largest gap that is allowed.
-        gap: Span,
-    },
-    /// Time jumps ahead by more than [`LONGEST_GAP`] days.
-    #[error(
-        "{origin}{place}: the transaction of {time}, and those behind it, come {days} days (of {unit}) after the last \
-         before it ({latest}, {beside}): this looks like a wrong time or unit"
-    )]
-    Jump {
-        /// The file or query.
-        origin: String,
-        /// Position in it.
-        place: Place,
-        /// Time of the transaction.
-        time: Timestamp,
-        /// Latest time before it.
-        latest: Timestamp,
-        /// Position of the row with the latest time.
-        beside: String,
-        /// Number of days between them.
-        days: i64,
-        /// Length of a day.
-        unit: Span,
-    },
-    /// An entity cannot be added.
-    #[error(transparent)]
-    Entity(#[from] EntityError),
-    /// A day cannot be built.
-    #[error(transparent)]
-    Day(#[from] DayError),
-    /// Memory allocation failed.
-    #[error(transparent)]
-    OutOfMemory(#[from] OutOfMemory),
 }
 
 /// Largest number of days without a transaction between two that have some.
@@ -260,48 +182,6 @@ impl PendingRow {
             ids: batch.ids.iter().map(id).collect(),
             amount: batch.amounts.get(row).copied().unwrap_or(0),
         }
-    }
-}
-
-/// Limit on a single transaction's amount: the weight of an edge must hold it.
-#[derive(Debug)]
-struct Limit {
-    weighing: Arc<WeightFunction>,
-    column: String,
-    decimals: u32,
-    /// Largest amount that is known to fit.
-    fits: u64,
-}
-
-impl Limit {
-    fn new(mapping: &Mapping, weighing: Arc<WeightFunction>) -> Limit {
-        let amount = mapping.amount.as_ref();
-        Limit {
-            weighing,
-            column: amount.map_or(String::new(), |amount| amount.column.clone()),
-            decimals: amount.map_or(0, |amount| amount.decimals),
-            fits: 0,
-        }
-    }
-
-    #[inline]
-    fn check(&mut self, amount: u64) -> Option<FaultKind> {
-        if amount <= self.fits { None } else { self.look(amount) }
-    }
-
-    /// Slow path: rare, as few rows exceed all before.
-    fn look(&mut self, amount: u64) -> Option<FaultKind> {
-        let unit = 10f64.powi(-(self.decimals as i32));
-        let why = match self.weighing.stored(1, amount, unit, 0.0) {
-            _ if amount > MOST_AMOUNT => "is more than 2⁵⁰ of the smallest unit".into(),
-            Err(bad @ BadWeight::TooLarge(_)) => format!("makes an edge whose weight {bad}"),
-            _ => {
-                self.fits = amount;
-                return None;
-            }
-        };
-        let text = Amount { units: amount, decimals: self.decimals }.to_string();
-        Some(FaultKind::TooLarge { column: self.column.clone(), text, why })
     }
 }
 

@@ -17,217 +17,23 @@
 //! A window's folder is written under a temporary name, synced, and renamed, so that it is either complete or
 //! absent. A resumed run removes what a killed one left.
 
-use crate::TimeRange;
-use crate::detect::Spread;
-use crate::evolution::{BadTracker, Tracker};
-use crate::source::reader::Input;
-use crate::stream::Counts;
-use ripplet_graph::OutOfMemory;
+mod created;
+mod error;
+mod manifest;
+mod resume_state;
+
+pub use error::FolderError;
+pub use manifest::{FORMAT, Manifest, WindowRecord};
+pub use resume_state::ResumeState;
+
+use created::CreatedFolders;
+use ripplet_io::read_small;
 use ripplet_io::write::{UnfinishedPaths, whole_file};
-use ripplet_io::{ReadError, WriteError, checkpoint, read_small, read_small_text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
-
-/// Contents of `manifest.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Manifest {
-    /// Version of ripplet that wrote the run.
-    pub ripplet: String,
-    /// Version of the folder's file formats: [`FORMAT`].
-    #[serde(default = "first_format")]
-    pub format: u32,
-    /// Settings that decide the results, by name.
-    pub options: BTreeMap<String, String>,
-    /// Inputs, in the order in which they were read.
-    pub inputs: Vec<Input>,
-    /// Counters of rows.
-    pub counts: Counts,
-    /// Records of the finished windows.
-    pub windows: Vec<WindowRecord>,
-    /// State of the run: `running`, `finished`, or why it ended.
-    pub state: String,
-    /// Number of transactions after the end of the last window.
-    pub transactions_behind: u64,
-    /// Number of list entries whose entity was never seen.
-    pub unseen: u64,
-    /// Kind and id of the first of these.
-    #[serde(default)]
-    pub unseen_first: Vec<String>,
-    /// Number of list entries that are active at the end of no window, by their `from` and `until`.
-    #[serde(default)]
-    pub unheld: u64,
-    /// Number of threads.
-    pub threads: usize,
-    /// Seconds since the run started, or was resumed.
-    pub seconds: f64,
-}
-
-/// Version of a run folder's file formats; it changes whenever older versions of ripplet cannot read the
-/// files.
-pub const FORMAT: u32 = 1;
-
-/// Format of manifests without a format number.
-fn first_format() -> u32 {
-    1
-}
-
-/// Contents of `window.json`: the figures of one window.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct WindowRecord {
-    /// Number of the window, from 0.
-    pub index: u32,
-    /// First instant of the window.
-    pub from: String,
-    /// First instant after the window.
-    pub until: String,
-    /// Name of its folder.
-    pub folder: String,
-    /// Number of transactions in the window.
-    pub transactions: u64,
-    /// Number of entities seen when the window ended.
-    pub vertices: u32,
-    /// Arcs of its graph: two for each pair.
-    pub arcs: u64,
-    /// Number of known bad entities when the window ended.
-    pub known_bad: u64,
-    /// Number of deny list entries active then whose entity was not seen so far.
-    pub known_bad_unseen: u64,
-    /// Number of trusted entities.
-    pub trusted: u64,
-    /// SHA-256 of the lists at that time.
-    pub lists_sha256: Vec<String>,
-    /// Number of clusters.
-    pub clusters: u64,
-    /// Number of members of clusters.
-    pub members: u64,
-    /// Whether the graph was merged from the previous window instead of built of all its days.
-    pub merged: bool,
-    /// Whether its last day ended because the input did. A resumed run builds it again, since there may be
-    /// more transactions of that day or slide.
-    #[serde(default)]
-    pub cut: bool,
-    /// Whether labels started from the previous window.
-    pub warm: bool,
-    /// Number of vertices whose lists changed since the previous window; `None` if the graph was built anew.
-    pub changed: Option<u64>,
-    /// Share of the significant ties of plain transaction counts that the weight keeps. `None` if weights are
-    /// counts, if these ties are too few for a cluster, or if memory is scarce.
-    #[serde(default)]
-    pub weight_keeps: Option<f64>,
-    /// Rounds of label propagation.
-    pub rounds: u32,
-    /// Arcs scanned in these rounds.
-    pub scanned: u64,
-    /// Whether labels converged.
-    pub converged: bool,
-    /// Seconds by stage.
-    pub seconds: BTreeMap<String, f64>,
-    /// Planned bytes by purpose: the state of the stream and the windows, and the working memory of
-    /// detection.
-    pub bytes_planned: BTreeMap<String, u64>,
-    /// Peak memory of the process in bytes, if the system reports it.
-    pub bytes_peak: Option<u64>,
-}
-
-/// Error of a run folder.
-#[derive(Debug, Error)]
-pub enum FolderError {
-    /// The folder already has a run.
-    #[error("{} has a run in it already: go on with it (--resume), or name another folder", .0.display())]
-    Taken(PathBuf),
-    /// The folder has other files.
-    #[error("{} is not empty, and no run is in it: name a new folder, or an empty one", .0.display())]
-    NotEmpty(PathBuf),
-    /// The folder has no run.
-    #[error("{} has no run in it: there is no manifest.json", .0.display())]
-    NoRun(PathBuf),
-    /// Another version of ripplet wrote the folder, in a format that this one does not read.
-    #[error(
-        "{} is a run folder of ripplet {version}, in another form than ripplet {} reads: run again into a new folder, or \
-         use that version",
-        path.display(), env!("CARGO_PKG_VERSION")
-    )]
-    OtherFormat {
-        /// The folder.
-        path: PathBuf,
-        /// The version that wrote it.
-        version: String,
-    },
-    /// Another version of ripplet wrote it, which may find other clusters.
-    #[error(
-        "ripplet {there} began the run in {}, and this is ripplet {here}, which may find other clusters: run again into a new \
-         folder, or go on with that version",
-        path.display()
-    )]
-    OtherVersion {
-        /// The folder.
-        path: PathBuf,
-        /// Version that wrote the folder.
-        there: String,
-        /// This version.
-        here: String,
-    },
-    /// The folder has a run with other options.
-    #[error("the run in {} has {name} {there}, and here it is {here}: go on with the same options, or name another folder", path.display())]
-    OtherRun {
-        /// The folder.
-        path: PathBuf,
-        /// Name of the setting that differs.
-        name: String,
-        /// Value in the folder.
-        there: String,
-        /// Value of this run.
-        here: String,
-    },
-    /// An input changed since the run read it.
-    #[error(
-        "{path} was replaced since the run read it: its windows stand on what it was. Begin a new run folder"
-    )]
-    Replaced {
-        /// The input.
-        path: String,
-    },
-    /// Inputs differ from those of the run.
-    #[error(
-        "the run began with {there}, and here {here} comes in its place: go on with the same inputs, in the same order"
-    )]
-    OtherInput {
-        /// Input that the run read.
-        there: String,
-        /// Input in its place.
-        here: String,
-    },
-    /// The operating system returned an error.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// Reason.
-        source: io::Error,
-    },
-    /// A file of the run is damaged.
-    #[error("{}: {why}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// A file of the run cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A file cannot be written.
-    #[error("cannot write {0}")]
-    Write(#[from] WriteError),
-    /// Memory allocation failed.
-    #[error(transparent)]
-    OutOfMemory(#[from] OutOfMemory),
-}
 
 /// Run folder on disk.
 #[derive(Debug)]
@@ -267,25 +73,6 @@ const FILES: [&str; 13] = [
     WINDOW,
 ];
 
-impl WindowRecord {
-    /// Formats its first and last day.
-    pub fn days(&self) -> String {
-        match (self.from.parse(), self.until.parse()) {
-            (Ok(from), Ok(until)) => TimeRange::new(from, until).to_string(),
-            _ => format!("{} to {}", self.from, self.until),
-        }
-    }
-}
-
-/// State from which the next window starts.
-#[derive(Debug)]
-pub struct ResumeState {
-    /// Labels and strengths.
-    pub spread: Spread,
-    /// Ids of clusters.
-    pub tracker: Tracker,
-}
-
 impl RunFolder {
     /// Checks that a new run can have a folder, and that it can be written to; nothing is left there.
     ///
@@ -301,7 +88,7 @@ impl RunFolder {
         if path.is_dir() && !is_empty(path)? {
             return Err(FolderError::NotEmpty(path.into()));
         }
-        let made = Made::folders(&folder.path.join(WINDOWS));
+        let made = CreatedFolders::folders(&folder.path.join(WINDOWS));
         made.map_err(|source| FolderError::Io { path: path.into(), source })?.remove();
         Ok(())
     }
@@ -318,10 +105,10 @@ impl RunFolder {
         }
         let windows = path.join(WINDOWS);
         let io = |source| FolderError::Io { path: windows.clone(), source };
-        let mut begun = Made::missing(&windows);
+        let mut begun = CreatedFolders::missing(&windows);
         begun.push(folder.manifest_path());
         folder.begun = Some(UnfinishedPaths::list(begun).map_err(io)?);
-        let made = Made::folders(&windows).map_err(io)?;
+        let made = CreatedFolders::folders(&windows).map_err(io)?;
         // Without a manifest, the run could neither be resumed nor replaced.
         folder.write_manifest(manifest).inspect_err(|_| made.remove())?;
         folder.made = made.folders;
@@ -604,116 +391,9 @@ fn is_empty(path: &Path) -> Result<bool, FolderError> {
     Ok(entries.next().is_none())
 }
 
-/// Folders that were created, outermost first; a terminating process removes them.
-struct Made {
-    folders: Vec<PathBuf>,
-    _listed: UnfinishedPaths,
-}
-
-impl Made {
-    /// Returns the missing folders on a path, outermost first.
-    fn missing(path: &Path) -> Vec<PathBuf> {
-        let folders = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
-        let mut missing: Vec<PathBuf> =
-            folders.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
-        missing.reverse();
-        missing
-    }
-
-    /// Creates a folder with its parents.
-    fn folders(path: &Path) -> io::Result<Made> {
-        let folders = Made::missing(path);
-        let made = Made { _listed: UnfinishedPaths::list(folders.clone())?, folders };
-        for folder in &made.folders {
-            if let Err(error) = fs::create_dir(folder) {
-                // The ones after it were not created.
-                made.remove();
-                return Err(error);
-            }
-        }
-        Ok(made)
-    }
-
-    /// Removes the created folders, if they are empty.
-    fn remove(&self) {
-        for folder in self.folders.iter().rev() {
-            let _ = fs::remove_dir(folder);
-        }
-    }
-}
-
 /// Syncs a folder, so that a rename in it survives a power failure, if the system supports that.
 fn sync(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
-}
-
-impl ResumeState {
-    fn write(&self, folder: &Path) -> Result<(), FolderError> {
-        let ResumeState { spread, tracker } = self;
-        let strengths: Vec<u32> = spread.strengths.iter().map(|value| value.to_bits()).collect();
-        let state = checkpoint::State {
-            run: "ripplet fraud",
-            rounds: &[],
-            labels: &spread.labels,
-            active: &[],
-            columns: &[&strengths],
-        };
-        checkpoint::write(&folder.join(LABELS), &state)?;
-        whole_file(&folder.join(CLUSTERS), |out| write!(out, "{tracker}"))?;
-        Ok(())
-    }
-
-    fn read(folder: &Path) -> Result<ResumeState, FolderError> {
-        let path = folder.join(LABELS);
-        let state = checkpoint::open(&path)?;
-        let damaged = |why: &str| FolderError::Damaged { path: path.clone(), why: why.into() };
-        let [strengths] = &*state.columns else { return Err(damaged("strengths are missing")) };
-        if strengths.len() != state.labels.len() {
-            return Err(damaged("there are not as many strengths as labels"));
-        }
-        let spread = Spread {
-            labels: state.labels.to_vec(),
-            strengths: strengths.iter().map(|bits| f32::from_bits(*bits)).collect(),
-            rounds: Vec::new(),
-            converged: true,
-        };
-        let path = folder.join(CLUSTERS);
-        let text = read_small_text(&path, LARGEST_STATE, "the clusters that a run kept")?;
-        let tracker = text
-            .parse()
-            .map_err(|error: BadTracker| FolderError::Damaged { path, why: error.to_string() })?;
-        Ok(ResumeState { spread, tracker })
-    }
-}
-
-impl Manifest {
-    /// Returns the first difference to another run's options.
-    pub fn difference(&self, options: &BTreeMap<String, String>) -> Option<[String; 3]> {
-        let names = self.options.keys().chain(options.keys());
-        let value = |of: &BTreeMap<String, String>, name: &str| {
-            of.get(name).cloned().unwrap_or_else(|| "nothing".into())
-        };
-        let triple =
-            |name: &String| [name.clone(), value(&self.options, name), value(options, name)];
-        names.map(triple).find(|[_, there, here]| there != here)
-    }
-
-    /// Checks that inputs are those that were read before, as far as both go.
-    ///
-    /// # Errors
-    /// If one was replaced, or another comes in its place.
-    pub fn check_inputs(&self, inputs: &[Input]) -> Result<(), FolderError> {
-        for (there, here) in self.inputs.iter().zip(inputs) {
-            if there.path != here.path {
-                let (there, here) = (there.path.clone(), here.path.clone());
-                return Err(FolderError::OtherInput { there, here });
-            }
-            if there.sha256 != here.sha256 {
-                return Err(FolderError::Replaced { path: here.path.clone() });
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Writes indented JSON atomically.
