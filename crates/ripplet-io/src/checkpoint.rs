@@ -1,4 +1,4 @@
-//! `.checkpoint`, a run of label propagation between two rounds: the arrays that it needs to go on.
+//! `.checkpoint`, a run of label propagation between two rounds: the arrays from which it resumes.
 //!
 //! ```text
 //! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
@@ -15,12 +15,12 @@
 //! of a part 32 words of active vertices u64  40 columns u64  48 zeros
 //! ```
 //!
-//! Numbers are little-endian. What the run and its rounds say is for who runs it: this crate knows them as
-//! a text and as words.
+//! Numbers are little-endian. This crate does not interpret the run and its rounds: they are a text and
+//! words.
 //!
-//! **Reading** maps the file and copies only the text; every byte is under a checksum that is compared, so
-//! that what was cut short or damaged is an error. **Writing** makes a file that appears whole or not at
-//! all, and needs no memory but 4 bytes for each MiB.
+//! **Reading** memory-maps the file and copies only the text. Every byte is under a verified checksum, so a
+//! truncated or damaged file is an error. **Writing** is atomic, and needs only 4 bytes of memory for each
+//! MiB.
 
 use crate::map::map;
 use crate::parts::{
@@ -39,25 +39,25 @@ use std::sync::Arc;
 const FORMAT: Format =
     Format { name: "a checkpoint", parts: "parts", magic: *b"\x89rpcheck", version: 1, entry: 2 };
 
-/// What an error calls the only part.
+/// Description of the only part in an error.
 const WHAT: &str = "the state";
 
-/// A run between two rounds, to be written.
+/// State of a run between two rounds, to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
-    /// Which run it is.
+    /// Identity of the run.
     pub run: &'a str,
     /// Statistics of its rounds.
     pub rounds: &'a [u64],
-    /// Each vertex's label.
+    /// Label of each vertex.
     pub labels: &'a [u32],
-    /// A bit for each vertex, whether it is active.
+    /// A bit for each vertex: whether it is active.
     pub active: &'a [u64],
-    /// The values of its columns.
+    /// Values of the program's columns.
     pub columns: &'a [&'a [u32]],
 }
 
-/// A run between two rounds, as it was written; the arrays lie in the mapped file.
+/// State of a run between two rounds, as read; the arrays lie in the mapped file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedState {
     /// See [`State::run`].
@@ -72,10 +72,10 @@ pub struct SavedState {
     pub columns: Vec<Buffer<u32>>,
 }
 
-/// Writes a checkpoint, whole or not at all.
+/// Writes a checkpoint atomically.
 ///
 /// # Errors
-/// If the operating system refuses; what was at `path` before is then there as it was.
+/// If the operating system refuses; an earlier file at `path` is unchanged then.
 pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
     let State { run, rounds, labels, active, columns } = *state;
     let lengths: Vec<u64> = columns.iter().map(|values| values.len() as u64).collect();
@@ -108,7 +108,7 @@ pub fn open(path: &Path) -> Result<SavedState, ReadError> {
     from_bytes(Arc::new(map), path)
 }
 
-/// Reads a checkpoint that lies in `owner`'s bytes; `path` is for errors.
+/// Opens a checkpoint that lies in `owner`'s bytes; `path` is for errors.
 ///
 /// # Errors
 /// See [`open`].
@@ -147,8 +147,8 @@ fn sections(
     Ok(Some(SavedState { run, rounds, labels, active, columns }))
 }
 
-/// Removes what processes left in a folder that were killed while they wrote a checkpoint there. Who is
-/// writing one there at this moment fails.
+/// Removes the temporary files of killed writers from a folder. A checkpoint that is being written there at
+/// this moment fails.
 ///
 /// # Errors
 /// If the folder cannot be listed; a file that cannot be read or removed is left.
@@ -156,10 +156,10 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for path in left_in(folder)? {
         let mut begin = Vec::new();
         let read = File::open(&path).map(|file| file.take(8).read_to_end(&mut begin));
-        // Nothing of it may have reached the disk.
+        // The file may be empty: nothing of it may have reached the disk.
         let is_ours = begin.is_empty() || begin == FORMAT.magic;
         if matches!(read, Ok(Ok(_))) && is_ours {
-            // Who may not remove it has lost nothing but room.
+            // A failure costs only disk space.
             let _ = fs::remove_file(path);
         }
     }

@@ -62,7 +62,7 @@ struct Shell<'a> {
 }
 
 impl Page<'_> {
-    /// Writes the page with its data, whole or not at all; `-` is standard output.
+    /// Writes the page with its data atomically; `-` is standard output.
     ///
     /// # Errors
     /// If the operating system refuses; nothing is left behind then.

@@ -218,7 +218,7 @@ impl RunFolder {
         read_json(&self.manifest_path())
     }
 
-    /// Writes the manifest, whole or not at all.
+    /// Writes the manifest atomically.
     ///
     /// # Errors
     /// If the operating system refuses.

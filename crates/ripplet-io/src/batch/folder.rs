@@ -1,4 +1,4 @@
-//! A folder of files that are a graph each.
+//! Reads a folder of files that are a graph each.
 
 use super::members::{FILE, Member, SkippedFiles, batch, graph_id, no_graphs, sort};
 use super::{BatchOptions, ReadLog, Source, share};
@@ -10,11 +10,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files that are left to read.
+/// Files that are left to read.
 pub(super) struct Folder {
     path: PathBuf,
     options: BatchOptions,
-    /// By their ids.
+    /// Files by id.
     members: Vec<Member<OsString>>,
     skipped_files: SkippedFiles,
     next: usize,
@@ -33,7 +33,7 @@ impl Folder {
                     skipped_files.add(&shown);
                     continue;
                 };
-                // What a link leads to is asked for only if there is one.
+                // The target of a link is looked up only for links.
                 let is_folder = kind.is_dir() || kind.is_symlink() && path.join(&name).is_dir();
                 if !is_folder {
                     members.push(Member { id, source: name, repeated: false });
@@ -50,12 +50,12 @@ impl Folder {
         Ok(Folder { path: path.into(), options: options.clone(), members, skipped_files, next: 0 })
     }
 
-    /// As many files as are read at once, one at least.
+    /// Returns the next block of files, at least one.
     fn some(&self) -> &[Member<OsString>] {
         let rest = &self.members[self.next..];
         let mut bytes = 0u64;
         let fits = |member: &&Member<OsString>| {
-            // A file that cannot be examined has no bytes: reading it will say why.
+            // A file whose size is unknown counts as empty: reading it will report the error.
             let size = fs::metadata(self.path.join(&member.source)).map_or(0, |file| file.len());
             bytes = bytes.saturating_add(FILE).saturating_add(size);
             bytes <= self.options.bytes_at_once()

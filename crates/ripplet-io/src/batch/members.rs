@@ -1,4 +1,4 @@
-//! Files that are a graph each, and the batch of some of them.
+//! Members of folders and archives: files that are a graph each.
 
 use super::{BatchOptions, Format, OnError, ReadLog, Skipped};
 use crate::read::format_of;
@@ -10,27 +10,27 @@ use ripplet_graph::batch::GraphBatch;
 use ripplet_graph::{Direction, EdgeTable, MAX_SHARD_ARCS, Names, VertexIds, memory};
 use std::path::{Path, PathBuf};
 
-/// What a file counts beside its bytes, as even one without any takes memory.
+/// Size that a file counts beside its bytes: even an empty one takes memory.
 pub(super) const FILE: u64 = 64;
 
-/// A file that is to be a graph.
+/// File that is to be a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member<S> {
-    /// What the graph is called.
+    /// Id of the graph.
     pub(super) id: String,
-    /// Where its bytes are.
+    /// Location of its bytes.
     pub(super) source: S,
-    /// Whether the member before has the same id.
+    /// Whether the previous member has the same id.
     pub(super) repeated: bool,
 }
 
-/// What the graph of a file is called, if the file is a graph: its path without extensions.
+/// Returns the id of a file's graph, if the file is a graph: its path without extensions.
 pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
     let (folder, name) = match path.rfind('/') {
         Some(slash) => path.split_at(slash + 1),
         None => ("", path),
     };
-    // A `.json` beside graphs is more often about them than one of them, and DOT is not read.
+    // A `.json` beside graphs is more often metadata than a graph, and DOT is not read.
     let is_graph = |(format, _)| !matches!(format, Format::NodeLink | Format::Dot);
     let known =
         options.read.format.is_some() || Format::of_path(Path::new(name)).is_some_and(is_graph);
@@ -46,16 +46,16 @@ pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
     Some(format!("{folder}{stem}"))
 }
 
-/// Files that could be graphs by their extension, and are left out.
+/// Files with the extension of a graph format that are skipped.
 #[derive(Default)]
 pub(super) struct SkippedFiles {
-    /// The first by its name.
+    /// The first of them by name.
     first: Option<String>,
     files: u64,
 }
 
 impl SkippedFiles {
-    /// Counts a file that [`graph_id`] takes for no graph, if it is a `.json`.
+    /// Counts a skipped `.json` file.
     pub(super) fn add(&mut self, path: &str) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let format = Format::of_path(Path::new(name)).map(|(format, _)| format);
@@ -68,7 +68,7 @@ impl SkippedFiles {
         }
     }
 
-    /// Notes the files, once, of which `file` is the path of one.
+    /// Adds a note on the files to the log, once; `file` returns the path of one.
     pub(super) fn note_in(&mut self, log: &mut ReadLog, file: impl Fn(&str) -> PathBuf) {
         let SkippedFiles { first, files } = std::mem::take(self);
         if let Some(first) = first {
@@ -78,7 +78,7 @@ impl SkippedFiles {
     }
 }
 
-/// Sorts members by their ids, and marks those whose id another has, too.
+/// Sorts members by id, and marks duplicates.
 pub(super) fn sort<S: Ord + Send>(members: &mut [Member<S>]) {
     members.par_sort_unstable_by(|a, b| (&a.id, &a.source).cmp(&(&b.id, &b.source)));
     for at in 1..members.len() {
@@ -86,11 +86,11 @@ pub(super) fn sort<S: Ord + Send>(members: &mut [Member<S>]) {
     }
 }
 
-/// Reads members in parallel and builds the batch of those that are graphs; `whole` is what they are
-/// members of, `path` names the file of one, and `read` reads it.
+/// Reads members in parallel and builds the batch of those that are graphs. `whole` is their container,
+/// `path` returns the file of a member, and `read` reads it.
 ///
 /// # Errors
-/// The first in the order of the members, if they are not skipped; memory that is refused.
+/// The first error in the order of the members, if errors are not skipped, or a failed memory allocation.
 pub(super) fn batch<S: Sync>(
     members: &[Member<S>],
     whole: &Path,
@@ -168,7 +168,7 @@ pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &SkippedFiles) -> Re
     ReadError::content(whole, Place::File, sentence)
 }
 
-/// Refuses an archive's member of a format that is several files, or is not read from memory.
+/// Rejects a member of an archive whose format has several files, or cannot be read from memory.
 pub(super) fn refuse_apart(path: &Path, options: &BatchOptions) -> Result<(), ReadError> {
     match format_of(path, &options.read)? {
         Format::Ldbc => {

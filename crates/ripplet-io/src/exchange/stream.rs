@@ -4,10 +4,10 @@ use crate::text::{Fault, Text};
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 
-/// The longest piece of a text that a parser holds at a time: a tag, a text, a comment, an element of a list.
+/// Largest piece of a text that a parser buffers: a tag, a text, a comment, an element of a list.
 pub(super) const LONGEST_PIECE: usize = 1 << 20;
 
-/// The longest piece that a parser skips. Of a list in a list in a list, it keeps a byte for each.
+/// Largest piece that a parser skips; of nested lists, it keeps a byte for each level.
 const LONGEST_PASSED_OVER: usize = 256 << 20;
 
 /// Position in a stream, and the bytes that a parser may still buffer in one piece.
@@ -33,12 +33,12 @@ impl Meter {
         self.room.set(LONGEST_PIECE);
     }
 
-    /// Begins a piece of which the parser keeps only how deep it is.
+    /// Begins a piece of which the parser keeps only the depth.
     pub(super) fn release(&self) {
         self.room.set(LONGEST_PASSED_OVER);
     }
 
-    /// Whether the parser was refused more of a piece.
+    /// Whether the parser reached the limit of a piece.
     pub(super) fn is_used_up(&self) -> bool {
         self.room.get() == 0
     }
@@ -49,7 +49,7 @@ impl Meter {
     }
 }
 
-/// The bytes of a text.
+/// Byte stream of a text.
 pub(super) struct Stream<'t, 'a> {
     text: &'t mut Text<'a>,
     meter: &'t Meter,
@@ -61,7 +61,7 @@ impl<'t, 'a> Stream<'t, 'a> {
         Stream { text, meter }
     }
 
-    /// Why the text gave no more, if that is not its end.
+    /// Returns why the text gave no more, if that is not its end.
     pub(super) fn failed(&mut self) -> Option<Fault> {
         self.text.failed()
     }

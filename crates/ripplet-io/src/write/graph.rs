@@ -1,4 +1,4 @@
-//! Graphs out, for `ripplet convert`.
+//! Writes graphs, for `ripplet convert`.
 
 use super::arcs::{Arcs, Slot};
 use super::text::{Fields, Line, decimal, push_integer, push_weight, write_text};
@@ -12,23 +12,24 @@ use std::path::Path;
 /// Vertices in a block of LDBC's vertex file.
 const ROWS: usize = 1 << 16;
 
-/// Writes a graph in any format, whole or not at all; answers how many vertices it leaves out.
+/// Writes a graph in any format atomically; returns the number of vertices that it leaves out.
 ///
-/// The extension selects the format, unless `format` does; text formats also go out as `.gz` and `.zst`,
-/// and to standard output (`-`, an edge list unless `format` says otherwise). An undirected edge is
-/// written once, in METIS twice, as that format wants. Weights go out where the graph has them, as
-/// short decimals that have the same fixed-point form. An edge list whose ids blanks cannot stand between has tabs, under
-/// a comment that says so to [`crate::read_edges`].
+/// The extension selects the format, unless `format` is given. Text formats can be `.gz` and `.zst`, and go
+/// to standard output (`-`, an edge list by default). An undirected edge is written once, but twice in METIS,
+/// as that format requires. Weights are short decimals with the same fixed-point form. An edge list has tabs
+/// if its ids contain blanks, under a comment that [`crate::read_edges`] recognises.
 ///
-/// Edge lists and tables name edges only: vertices without edges are left out, and counted in the
-/// result. METIS and MatrixMarket number the vertices from 1: consecutive ids are shifted (a
-/// comment says by how much); other ids are refused, as they could not come back. LDBC writes two
-/// files, `.e` and `.v`, each whole. GraphML, GEXF, GML, Pajek, node-link JSON and DOT hold all vertices; names that
-/// they cannot hold are refused.
+/// Formats differ in vertices and ids:
+/// - Edge lists and tables name edges only: vertices without edges are left out, and counted in the result.
+/// - METIS and MatrixMarket number the vertices from 1: consecutive ids are shifted (a comment has the
+///   offset), and other ids are rejected, as they would be lost.
+/// - LDBC has two files, `.e` and `.v`, each atomic.
+/// - GraphML, GEXF, GML, Pajek, node-link JSON and DOT have all vertices; names that they cannot hold are
+///   rejected.
 ///
 /// # Errors
-/// If the extension is unknown, the format cannot hold the graph, or the operating system
-/// refuses; nothing is left behind.
+/// If the extension is unknown, the format cannot hold the graph, or the operating system refuses; no partial
+/// file remains.
 pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result<u64, WriteError> {
     let error = |source| WriteError { path: path.into(), source };
     let (format, compression) = plan(graph, path, format).map_err(error)?;
@@ -45,7 +46,7 @@ pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result
     }
 }
 
-/// Returns the format, after all that can be wrong before the first byte.
+/// Returns the format, after all checks that are possible before the first byte.
 fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
     let standard_output = path == Path::new("-");
     let resolved = Format::of_path(path);
@@ -149,7 +150,7 @@ fn write_to(
     }
 }
 
-/// Returns a line an edge.
+/// Writes one line an edge.
 fn write_edges(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -177,7 +178,7 @@ fn write_edges(
     })
 }
 
-/// MatrixMarket: the lower triangle where the graph is undirected.
+/// Writes MatrixMarket: the lower triangle if the graph is undirected.
 fn write_matrix(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -213,7 +214,7 @@ fn write_matrix(
     })
 }
 
-/// METIS: a line a vertex with its neighbours.
+/// Writes METIS: one line a vertex with its neighbours.
 fn write_metis(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -240,7 +241,7 @@ fn write_metis(
     })
 }
 
-/// Returns a line that keeps what the numbering from 1 would lose, if it loses something.
+/// Returns a comment with what the numbering from 1 would lose, if anything.
 fn first_vertex_comment(graph: &Graph, format: &str) -> io::Result<String> {
     Ok(match numbered_from(graph.ids(), format)? {
         1 => String::new(),
@@ -272,7 +273,7 @@ fn write_table(out: &mut (dyn Write + Send), graph: &Graph, format: Format) -> i
     })
 }
 
-/// LDBC: the vertices in `.v`, the edges in `.e` beside it.
+/// Writes LDBC: the vertices in `.v`, the edges in `.e` beside it.
 fn write_ldbc(graph: &Graph, path: &Path, compression: Compression) -> Result<(), WriteError> {
     let suffix = match compression {
         Compression::None => "",
@@ -287,13 +288,13 @@ fn write_ldbc(graph: &Graph, path: &Path, compression: Compression) -> Result<()
         .map_err(|source| WriteError { path: vertex_path.clone(), source })?;
     write_edges(&mut edges, graph, Fields::Blank, compression, false)
         .map_err(|source| WriteError { path: path.into(), source })?;
-    // An older graph stays whole where the disk has no room for both files.
+    // An older graph stays complete if the disk has no room for both files.
     vertices.settle()?;
     edges.settle()?;
     // The vertices first: a program that waits for the `.e` then finds both.
     vertices.commit()?;
     edges.commit().inspect_err(|_| {
-        // Without its edges it would pass for a graph that has none.
+        // Without its edges it would pass for an empty graph.
         let _ = std::fs::remove_file(vertex_path);
     })
 }

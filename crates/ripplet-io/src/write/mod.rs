@@ -1,12 +1,12 @@
-//! Outputs: communities and graphs, as whole files or none.
+//! Writers of communities and graphs, as atomic files.
 //!
 //! ```text
 //! vertices or arcs ─▶ blocks, formatted (and compressed) in parallel ─▶ written in order ─▶ AtomicFile
 //! ```
 //!
-//! The file's extension selects the format and the compression. The bytes do not depend on the
-//! number of threads: blocks are cut by rows, not by threads, and each is compressed on its own (a
-//! `.gz` has several members, a `.zst` several frames, as their standards provide).
+//! The file's extension selects the format and the compression. The bytes do not depend on the number of
+//! threads: blocks are cut by rows, and each is compressed independently (a `.gz` has several members, a
+//! `.zst` several frames, as their standards allow).
 //!
 //! Memory: a few blocks a thread, which is some megabytes.
 
@@ -44,8 +44,8 @@ use std::io;
 use std::path::Path;
 use text::Fields;
 
-/// Makes the blocks `0..count` in parallel and hands them to `take` in order, which works while
-/// the next ones are made.
+/// Builds the blocks `0..count` in parallel and passes them to `take` in order, while the next ones are
+/// built.
 fn in_order<T: Send>(
     count: usize,
     make: impl Fn(usize) -> io::Result<T> + Sync,
@@ -119,7 +119,8 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Target<'a> {
     }
 }
 
-/// Returns the format of a listing with a line or a row a vertex, which may also be `.txt`; `what` is listed.
+/// Returns the format of a listing with one line or row a vertex, which may also be `.txt`; `what` describes
+/// it.
 fn listing_format(
     target: Target<'_>,
     ids: &VertexIds,
@@ -134,7 +135,7 @@ fn listing_format(
 }
 
 /// Returns the resolved format of a table, if it is an allowed one and can hold the ids; text may be
-/// compressed. `otherwise` says which names will do.
+/// compressed. `otherwise` lists the allowed names.
 fn table_format(
     resolved: Option<(Format, Compression)>,
     ids: &VertexIds,
@@ -150,7 +151,7 @@ fn table_format(
     Ok((format, compression))
 }
 
-/// Returns an error of the caller's or the user's making, as a sentence.
+/// Creates an error of the caller or the user, as a sentence.
 pub(crate) fn refused(sentence: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
 }
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// A disk with room for some bytes.
+    /// Disk with room for some bytes.
     struct Disk {
         room: usize,
         taken: usize,

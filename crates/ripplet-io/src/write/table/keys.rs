@@ -1,4 +1,4 @@
-//! The columns that say what a row is about: external ids, as arrays.
+//! Key columns of a table: external ids, as arrays.
 
 use crate::write::refused;
 use arrow_array::{ArrayRef, Int64Array, StringArray, UInt64Array};
@@ -10,10 +10,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The external ids of the vertices of one graph, or of neighbouring graphs, by their numbers from 0.
+/// External ids of the vertices of one graph, or of consecutive graphs, by index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ids<'a> {
-    /// This, and one more each.
+    /// Consecutive integers from this one on.
     From(u64),
     Unsigned(&'a [u64]),
     Signed(&'a [i64]),
@@ -21,7 +21,7 @@ pub(super) enum Ids<'a> {
     Names(&'a Names, usize),
 }
 
-/// What the ids of a column are.
+/// Kind of the ids in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Unsigned,
@@ -81,8 +81,8 @@ impl From<KeyKind> for DataType {
     }
 }
 
-/// A column of ids that is being filled. Integers become names in a column of names; what else is of
-/// another kind than the column is refused.
+/// Column of ids that is being filled. Integers become names in a column of names; any other mix of kinds is
+/// rejected.
 pub(super) enum KeyColumn {
     Unsigned(Vec<u64>),
     Signed(Vec<i64>),
@@ -102,7 +102,7 @@ impl KeyColumn {
         })
     }
 
-    /// Returns the ids of neighbouring vertices, a row each.
+    /// Appends the ids of consecutive vertices, one row each.
     pub fn extend(&mut self, ids: Ids<'_>, vertices: Range<VertexId>) -> io::Result<()> {
         let range = vertices.start as usize..vertices.end as usize;
         match (&mut *self, ids) {
@@ -118,7 +118,7 @@ impl KeyColumn {
         Ok(())
     }
 
-    /// One id for several rows.
+    /// Appends one id for several rows.
     pub fn repeat(&mut self, id: ExternalId<'_>, rows: usize) -> io::Result<()> {
         match (&mut *self, id) {
             (KeyColumn::Unsigned(column), ExternalId::Unsigned(id)) => {
@@ -129,7 +129,7 @@ impl KeyColumn {
         Ok(())
     }
 
-    /// One id.
+    /// Appends one id.
     pub fn push(&mut self, id: ExternalId<'_>) -> io::Result<()> {
         match (&mut *self, id) {
             (KeyColumn::Unsigned(column), ExternalId::Unsigned(id)) => column.push(id),
@@ -177,7 +177,7 @@ fn of_another_kind(id: ExternalId<'_>) -> io::Error {
     ))
 }
 
-/// Memory that was refused, as a writer's error.
+/// Converts a failed memory allocation to a writer's error.
 pub(super) fn no_memory(error: OutOfMemory) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, error)
 }

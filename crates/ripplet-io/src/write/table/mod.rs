@@ -1,11 +1,11 @@
-//! Tables that grow: given their columns once, then rows part by part, then whole or not at all.
+//! Tables that are written part by part: the columns are declared once, and the file appears atomically.
 //!
 //! ```text
 //! Part (whose rows) + values ─▶ blocks that lie together ─▶ blocks in parallel ─▶ in order ─▶ Output
 //! ```
 //!
-//! Ids are not materialized for all rows: a block takes those of its blocks, graph by graph, from the
-//! batch's own arrays. Memory: a few blocks a thread, and 16 bytes a graph of a part of pairs.
+//! Ids are not materialized for all rows: a block reads them graph by graph from the batch's own arrays.
+//! Memory: a few blocks a thread, and 16 bytes a graph of a part of pairs.
 //!
 //! The bytes do not depend on the number of threads; the ends of blocks depend on the parts.
 
@@ -37,23 +37,23 @@ use std::sync::Arc;
 /// Rows in a block.
 const ROWS: u64 = 1 << 15;
 
-/// What a table has: what its rows are about, and the columns of values behind those that say so.
+/// Shape of a table: the subject of its rows, and its columns of values.
 #[derive(Clone, Copy, Debug)]
 pub struct TableShape<'a> {
-    /// What the rows are about.
+    /// Subject of the rows.
     pub rows: Rows,
-    /// Whether they are of many graphs: then the first column is `graph`.
+    /// Whether rows are of many graphs: then the first column is `graph`.
     pub of_batch: bool,
-    /// The name and the kind of each column of values.
+    /// Name and kind of each column of values.
     pub columns: &'a [(&'a str, ColumnKind)],
 }
 
-/// A table that is written part by part, and appears whole or not at all.
+/// Writer of a table, part by part; it appears atomically when it is finished.
 ///
-/// The extension selects the format: `.txt` (fields with blanks between, or tabs if names of the first part's graph or batch
-/// hold blanks; no header), `.tsv`, `.csv`, `.jsonl` (each also `.gz` or `.zst`), `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`,
-/// `Int64` or `Utf8`, as those of the first part are. A number is the shortest decimal that reads back as
-/// the same, and infinity `inf`.
+/// The extension selects the format: `.txt` (fields with blanks between, or tabs if names of the first part's
+/// graph or batch contain blanks; no header), `.tsv`, `.csv`, `.jsonl` (each also `.gz` or `.zst`),
+/// `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`, `Int64` or `Utf8`, as
+/// the ids of the first part. A number is the shortest decimal with the same value, and infinity is `inf`.
 ///
 /// ```
 /// use ripplet_graph::VertexIds;
@@ -79,20 +79,20 @@ pub struct TableWriter {
     rows: Rows,
     of_batch: bool,
     columns: Vec<(String, ColumnKind)>,
-    /// None after an error: what was written is of no use.
+    /// `None` after an error: the file is incomplete then.
     sink: Option<Sink>,
 }
 
-/// Where rows go.
+/// Destination of rows.
 enum Sink {
     Text {
         out: Output,
         line: Line,
         compression: Compression,
-        /// Whether nothing was written yet.
+        /// Whether no row was written yet.
         is_empty: bool,
     },
-    /// Before the first part says what the ids are.
+    /// Before the first part, which decides the kinds of ids.
     Begun {
         out: Output,
         format: Format,
@@ -104,7 +104,7 @@ enum Sink {
 }
 
 impl TableWriter {
-    /// Begins a table, which will be `path`.
+    /// Creates a table, which will be `path`.
     ///
     /// # Errors
     /// If the extension is unknown, or the operating system refuses.
@@ -119,7 +119,7 @@ impl TableWriter {
         TableWriter::create_as(format, target.path(), shape)
     }
 
-    /// See [`TableWriter::create`], in a format that is settled.
+    /// Variant of [`TableWriter::create`] for a resolved format.
     pub(super) fn create_as(
         (format, compression): (Format, Compression),
         path: &Path,
@@ -138,17 +138,17 @@ impl TableWriter {
         Ok(table)
     }
 
-    /// Appends rows, with the values of each column. After an error the table takes no more.
+    /// Appends rows, with the values of each column. After an error, further rows are rejected.
     ///
     /// # Errors
-    /// If the rows or the values are not what the table was begun for, the format cannot hold an id, or
-    /// the operating system refuses.
+    /// If the rows or the values do not fit the shape, the format cannot hold an id, or the operating system
+    /// refuses.
     pub fn append(&mut self, part: Part<'_>, values: &[ColumnData<'_>]) -> Result<(), WriteError> {
         let values: Vec<Values<'_>> = values.iter().map(|&data| Values::single(data)).collect();
         self.append_values(part, &values)
     }
 
-    /// See [`TableWriter::append`], for values of which several stand together.
+    /// Variant of [`TableWriter::append`] for several values in each row.
     pub(super) fn append_values(
         &mut self,
         part: Part<'_>,
@@ -163,10 +163,10 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Makes the table appear.
+    /// Completes the table, which then appears.
     ///
     /// # Errors
-    /// If the operating system refuses, or an error came before; nothing is left behind then.
+    /// If the operating system refuses, or an earlier call failed; no partial file remains.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let out = match self.sink.take() {
             None => Err(refused("an error ended this table")),
@@ -186,7 +186,7 @@ impl TableWriter {
         WriteError { path: self.path.clone(), source }
     }
 
-    /// Returns the names of the columns that say what a row is about.
+    /// Returns the names of the key columns.
     fn key_names(&self) -> Vec<&'static str> {
         let of_rows: &[_] = match self.rows {
             Rows::Vertices => &["id"],
@@ -225,7 +225,7 @@ impl TableWriter {
         TableFile::create(out, format, Arc::new(schema)).map(Box::new)
     }
 
-    /// Refuses what the table was not begun for.
+    /// Rejects rows and values that do not fit the shape.
     fn layout<'a>(&self, part: Part<'a>, values: &[Values<'_>]) -> io::Result<Layout<'a>> {
         let of_batch = matches!(part.subject(), Subject::Batch(_));
         if (part.rows(), of_batch) != (self.rows, self.of_batch) {
@@ -254,7 +254,7 @@ impl TableWriter {
     fn write(&self, sink: Sink, blocks: &Blocks<'_>) -> io::Result<Sink> {
         match sink {
             Sink::Text { mut out, mut line, compression, is_empty } => {
-                // The first rows settle what stands between fields: a header did, if there is one.
+                // The first rows decide on the separators, unless a header did.
                 let mut is_empty = is_empty;
                 if is_empty && line.fields == Fields::Blank {
                     let (fields, names) = (blocks.spaced(line.fields), self.column_names());
@@ -267,7 +267,7 @@ impl TableWriter {
                 write_blocks(&mut out, compression, count, format)?;
                 Ok(Sink::Text { out, line, compression, is_empty: is_empty && count == 0 })
             }
-            // No graph says what ids are.
+            // No graph determines the kinds of ids.
             Sink::Begun { out, format } if blocks.layout.part.subject().graphs() == 0 => {
                 Ok(Sink::Begun { out, format })
             }
@@ -285,7 +285,7 @@ impl TableWriter {
 }
 
 impl Rows {
-    /// What a table of such rows is called.
+    /// Returns the description of a table of such rows.
     fn title(self) -> &'static str {
         match self {
             Rows::Vertices => "values of vertices",
@@ -309,7 +309,7 @@ impl Rows {
     }
 }
 
-/// The rows of a part with their values, cut into blocks.
+/// Rows of a part with their values, cut into blocks.
 struct Blocks<'a> {
     layout: &'a Layout<'a>,
     values: &'a [Values<'a>],
@@ -325,7 +325,7 @@ impl Blocks<'_> {
         first..self.layout.rows().min(first + ROWS)
     }
 
-    /// What the ids of each column are.
+    /// Returns the kinds of ids of the key columns.
     fn kinds(&self) -> Vec<KeyKind> {
         let subject = self.layout.part.subject();
         let graph = subject.graph_id(0).map(|id| match id {
@@ -342,7 +342,7 @@ impl Blocks<'_> {
         graph.into_iter().chain(std::iter::repeat_n(vertex, of_row)).collect()
     }
 
-    /// Refuses names that the text could not be read with.
+    /// Rejects names that would make the text ambiguous.
     fn check_names(&self, fields: Fields) -> io::Result<()> {
         let (graphs, vertices) = match self.layout.part.subject() {
             Subject::Graph(ids) => (0..0, 0..ids.len()),
@@ -357,7 +357,7 @@ impl Blocks<'_> {
         of_vertices.map_or(Ok(()), |names| fields.check_names(names, vertices, "vertex"))
     }
 
-    /// Returns the fields that can hold all names of the graph or the batch, as far as any can.
+    /// Returns the fields that can hold all names of the graph or the batch, if any can.
     fn spaced(&self, fields: Fields) -> Fields {
         if let (Rows::Edges | Rows::Pairs, Subject::Graph(ids)) =
             (self.layout.part.rows(), self.layout.part.subject())
@@ -369,7 +369,7 @@ impl Blocks<'_> {
         all.fold(fields, |fields, names| fields.spaced_names(names, 0..names.len()))
     }
 
-    /// Returns the names of graphs and of vertices that the rows have.
+    /// Returns the names of graphs and of vertices in the rows.
     fn names(&self) -> (Option<&Names>, Option<&Names>) {
         match self.layout.part.subject() {
             Subject::Graph(VertexIds::Names(names)) => (None, Some(names)),
@@ -399,7 +399,7 @@ impl Blocks<'_> {
         })
     }
 
-    /// Appends the lines of a block; `head` is for what they begin with.
+    /// Appends the lines of a block; `head` is a buffer for their first fields.
     fn push_lines(&self, block: &RowBlock, line: &Line, head: &mut Vec<u8>, text: &mut Vec<u8>) {
         let subject = self.layout.part.subject();
         let fields = line.fields;
@@ -449,7 +449,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the vertex that a vertex's community or component is called by.
+    /// Returns the vertex that names a vertex's community or component.
     fn community(&self, index: usize) -> u32 {
         match &self.layout.part {
             Part::Communities { communities, .. } => communities[index],
@@ -482,7 +482,7 @@ impl Blocks<'_> {
         columns.chain(of_values).collect()
     }
 
-    /// Appends the ids of a block to the columns that say what a row is about.
+    /// Appends the ids of a block to the key columns.
     fn extend(&self, columns: &mut [KeyColumn], block: &RowBlock) -> io::Result<()> {
         let subject = self.layout.part.subject();
         let (graph, rows) = (block.graph, block.values.len());

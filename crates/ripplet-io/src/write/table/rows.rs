@@ -1,4 +1,4 @@
-//! What the rows of a table are about, in blocks that lie together.
+//! Subjects of a table's rows, in blocks of contiguous values.
 
 use super::keys::{Ids, no_memory};
 use crate::write::refused;
@@ -8,27 +8,26 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-/// What the rows of a table are about, and with it its first columns; a batch's have `graph` before
-/// them.
+/// Subject of a table's rows, which determines its key columns; a batch has `graph` before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// A vertex each: `id`.
+    /// One vertex: `id`.
     Vertices,
-    /// A community each: `community`.
+    /// One community: `community`.
     Groups,
-    /// A vertex each, and the community that it is in: `id`, `community`.
+    /// One vertex and its community: `id`, `community`.
     Communities,
-    /// A vertex each, and the component that it is in: `id`, `component`.
+    /// One vertex and its component: `id`, `component`.
     Components,
-    /// A graph each: no column but `graph`.
+    /// One graph: no column but `graph`.
     Graphs,
-    /// Two different vertices of a graph each, in one order: `source`, `target`.
+    /// Two different vertices of a graph, ordered: `source`, `target`.
     Pairs,
-    /// An edge each: `source`, `target`.
+    /// One edge: `source`, `target`.
     Edges,
 }
 
-/// Whose vertices are called by number: one graph's, or those of neighbouring graphs of a batch.
+/// Graphs whose vertices rows refer to: one graph, or consecutive graphs of a batch.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// The vertices of one graph.
@@ -37,18 +36,18 @@ pub enum Subject<'a> {
     Batch(BatchSlice<'a>),
 }
 
-/// Some rows of a table, in their order: graph by graph.
+/// Consecutive rows of a table, graph by graph.
 #[derive(Clone, Debug)]
 pub enum Part<'a> {
     /// All vertices.
     Vertices(Subject<'a>),
-    /// Of each community, whose names stand where ids of vertices do.
+    /// All communities; their names take the place of vertex ids.
     Groups(Subject<'a>),
-    /// All vertices, and of each a vertex of its graph by whose id its community is called.
+    /// All vertices, each with a vertex of its graph whose id names its community.
     Communities {
         /// The graphs.
         of: Subject<'a>,
-        /// The communities' vertices, graph by graph.
+        /// The naming vertices, graph by graph.
         communities: &'a [VertexId],
     },
     /// A row for each vertex with its component.
@@ -60,25 +59,25 @@ pub enum Part<'a> {
     },
     /// All graphs.
     Graphs(Subject<'a>),
-    /// Of each graph, from each of these vertices (as far as it has them) to all others.
+    /// For each graph, from each of these vertices (as far as it has them) to all others.
     ///
-    /// Values stand in full rows: one for each vertex of the graph, the source included, whose own
-    /// value is skipped.
+    /// Values are full rows: one for each vertex of the graph, including the source, whose own value is
+    /// skipped.
     Pairs {
         /// The graphs.
         of: Subject<'a>,
         /// The sources.
         sources: Range<VertexId>,
     },
-    /// Edges by their ends, which are numbers of vertices of their graph.
+    /// Edges by their ends, as vertices of their graph.
     Edges {
         /// The graphs.
         of: Subject<'a>,
-        /// Where each graph's edges begin, and after them the end of the last.
+        /// Offset of each graph's edges, and the end of the last.
         starts: &'a [u64],
-        /// Where each edge begins.
+        /// Source of each edge.
         sources: &'a [VertexId],
-        /// Where it ends.
+        /// Target of each edge.
         targets: &'a [VertexId],
     },
 }
@@ -100,7 +99,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a graph's vertices are called.
+    /// Returns the ids of a graph's vertices.
     pub(super) fn ids(self, graph: usize) -> Ids<'a> {
         match self {
             Subject::Graph(ids) => Ids::of_graph(ids),
@@ -108,7 +107,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a graph is called, if it is of a batch.
+    /// Returns the id of a graph, if it is of a batch.
     pub(super) fn graph_id(self, graph: usize) -> Option<ExternalId<'a>> {
         match self {
             Subject::Graph(_) => None,
@@ -139,44 +138,44 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A part, and where each graph's rows begin in it.
+/// Part with the offset of each graph's rows.
 pub(super) struct Layout<'a> {
     pub part: Part<'a>,
-    /// One more than graphs; those of a slice of a batch count from the batch's begin.
+    /// Offsets, one more than graphs; those of a slice count from the start of the batch.
     starts: Cow<'a, [u64]>,
     /// Offset of each graph's values, if there is not one value a row.
     value_starts: Option<Vec<u64>>,
 }
 
-/// Rows whose values lie together, of one graph unless the rows are graphs.
+/// Rows with contiguous values, of one graph unless the rows are graphs.
 pub(super) struct RowBlock {
-    /// The graph, or the first of them.
+    /// Index of the graph, or of the first of them.
     pub graph: usize,
     pub about: RowSubject,
-    /// The indices of the values, a row each.
+    /// Indices of the values, one a row.
     pub values: Range<usize>,
 }
 
-/// What a row of a block is about.
+/// Subject of the rows of a block.
 pub(super) enum RowSubject {
-    /// A vertex each.
+    /// One vertex each.
     Vertices(Range<VertexId>),
-    /// A vertex each, and its community or component.
+    /// One vertex each, with its community or component.
     Communities(Range<VertexId>),
     Graphs,
-    /// A target each.
+    /// One target each.
     Pairs {
         source: VertexId,
         targets: Range<VertexId>,
     },
-    /// An edge each.
+    /// One edge each.
     Edges {
         sources: Range<usize>,
     },
 }
 
 impl<'a> Layout<'a> {
-    /// Checks that the part's own numbers fit one another.
+    /// Checks that the part is consistent.
     pub fn of(part: Part<'a>) -> io::Result<Layout<'a>> {
         let (starts, value_starts): (Cow<'a, [u64]>, _) = match &part {
             Part::Vertices(Subject::Batch(graphs)) | Part::Groups(Subject::Batch(graphs)) => {
@@ -288,7 +287,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Returns the targets that some rows of a graph are about, source by source, without the source itself.
+/// Returns the targets of some rows of a graph, source by source, without the source itself.
 fn pairs(
     rows: Range<u64>,
     vertices: u64,
@@ -300,7 +299,7 @@ fn pairs(
     while row < rows.end {
         let (source, begin) = (first + row / others, row % others);
         let end = others.min(begin + (rows.end - row));
-        // The others are numbered past the source.
+        // Vertices after the source shift by one.
         let (before, behind) = (begin..end.min(source), begin.max(source) + 1..end + 1);
         for targets in [before, behind] {
             if targets.start < targets.end {
@@ -318,7 +317,7 @@ fn sources_of(sources: &Range<VertexId>, vertices: u64) -> Range<u64> {
     start..end.max(start)
 }
 
-/// Returns the sums of all before, and the sum of all.
+/// Returns the exclusive prefix sums, and the total.
 fn sums(sizes: impl ExactSizeIterator<Item = u64>) -> io::Result<Vec<u64>> {
     let mut sums = memory::with_room(sizes.len() + 1).map_err(no_memory)?;
     let mut sum = 0u64;

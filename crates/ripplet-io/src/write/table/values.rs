@@ -1,4 +1,4 @@
-//! The values of a table's columns, as text and as arrays.
+//! Values of a table's columns, as text and as arrays.
 
 use crate::write::text::{Fields, push_integer, push_shortest};
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, UInt32Array, UInt64Array};
@@ -10,19 +10,19 @@ use std::sync::Arc;
 /// The values of a column.
 #[derive(Clone, Copy, Debug)]
 pub enum ColumnData<'a> {
-    /// Whole numbers.
+    /// 32-bit integers.
     U32(&'a [u32]),
-    /// Whole numbers that may be large.
+    /// 64-bit integers.
     U64(&'a [u64]),
-    /// Numbers.
+    /// Single-precision numbers.
     F32(&'a [f32]),
-    /// Numbers of double precision.
+    /// Double-precision numbers.
     F64(&'a [f64]),
-    /// Whether something holds: `true` and `false` in text.
+    /// Booleans: `true` and `false` in text.
     Bool(&'a [bool]),
 }
 
-/// What the values of a column are.
+/// Type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// [`ColumnData::U32`], `UInt32` in Parquet and Arrow.
@@ -54,7 +54,7 @@ impl ColumnData<'_> {
         self.len() == 0
     }
 
-    /// What the values are.
+    /// Returns the type of the values.
     pub fn kind(self) -> ColumnKind {
         match self {
             ColumnData::U32(_) => ColumnKind::U32,
@@ -78,7 +78,7 @@ impl From<ColumnKind> for DataType {
     }
 }
 
-/// One of the values that stand together in `data`, `len` of them for each row: that at `at`.
+/// Strided view of `data`: the value at position `at` of each row of `len`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::write) struct Values<'a> {
     pub data: ColumnData<'a>,
@@ -87,7 +87,7 @@ pub(in crate::write) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Values of which each is a row's only one.
+    /// Creates a view with one value a row.
     pub fn single(data: ColumnData<'a>) -> Values<'a> {
         Values { data, len: 1, at: 0 }
     }
