@@ -215,7 +215,7 @@ impl<'o> Network<'o> {
         found(ids, sources, targets, weights, directed)
     }
 
-    /// Refuses an edge that names a node which the file has not.
+    /// Rejects an edge that names a node which the file has not.
     fn check_ends(&self) -> Result<(), Fault> {
         let unknown = |&number: &usize| self.node_lines[number] == 0;
         let first = (0..self.node_lines.len())

@@ -1,15 +1,15 @@
-//! Compressed bytes to plain ones.
+//! Decompresses gzip and zstd.
 
 use crate::Compression;
 use crate::deflate::set_up;
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// The first bytes of a gzip member (RFC 1952) and of a zstd frame (RFC 8878).
+/// First bytes of a gzip member (RFC 1952) and of a zstd frame (RFC 8878).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Returns how the content that starts so is compressed, whatever its name says: standard input has none.
+/// Returns the compression by the first bytes, ignoring the name: standard input has none.
 pub(crate) fn compression_of(first: &[u8]) -> Compression {
     if first.starts_with(GZIP) {
         Compression::Gzip
@@ -20,16 +20,16 @@ pub(crate) fn compression_of(first: &[u8]) -> Compression {
     }
 }
 
-/// Returns how a file is compressed that has a name and starts so.
+/// Returns the compression of a named file by its first bytes.
 ///
 /// # Errors
-/// Error of a name whose compression differs from that of the content.
+/// If the name has another compression than the content.
 pub(crate) fn compression_of_named(
     named: Compression,
     first: &[u8],
 ) -> Result<Compression, String> {
     let found = compression_of(first);
-    // What is cut short within its first bytes is said to be so when it is read.
+    // A file truncated within its first bytes is reported when it is read.
     let may_be_cut = |magic: &[u8]| first.len() < magic.len() && magic.starts_with(first);
     let is_cut = match named {
         Compression::None => return Ok(found),
@@ -53,9 +53,9 @@ pub(crate) fn compression_of_named(
     ))
 }
 
-/// Returns the plain bytes of `reader`: all members of a gzip file, all frames of a zstd file.
+/// Returns the decompressed bytes of `reader`: all members of a gzip file, all frames of a zstd file.
 ///
-/// Zeros behind a gzip member are padding, as tapes and block devices leave it.
+/// Zeros after a gzip member are padding, as tapes and block devices leave it.
 pub(crate) fn decoder<'a>(
     reader: impl Read + Send + 'a,
     compression: Compression,
@@ -64,7 +64,7 @@ pub(crate) fn decoder<'a>(
         Compression::None => Box::new(reader),
         Compression::Gzip => Box::new(GzipMembers::new(BufReader::new(reader))?),
         Compression::Zstd => {
-            // To set it up takes memory, and nothing else that could be refused.
+            // Creating the decoder only allocates memory.
             let decoder = zstd::stream::read::Decoder::new(reader);
             Box::new(decoder.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?)
         }
@@ -73,7 +73,7 @@ pub(crate) fn decoder<'a>(
 
 /// The members of a gzip file concatenated.
 struct GzipMembers<R> {
-    /// The member that is being read; none behind the last.
+    /// Member that is being read; `None` after the last.
     member: Option<GzDecoder<R>>,
 }
 
@@ -106,7 +106,7 @@ impl<R: BufRead> Read for GzipMembers<R> {
     }
 }
 
-/// Bytes behind the end of gzip data that are neither zeros nor more such data.
+/// Bytes after the end of gzip data that are neither zeros nor another member.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the gzip data has other bytes behind its end: cut them off, such as with \"gzip -dc FILE > PLAIN\", which passes over \
@@ -114,12 +114,12 @@ impl<R: BufRead> Read for GzipMembers<R> {
 )]
 pub(crate) struct TrailingBytes;
 
-/// Whether reading failed for [`TrailingBytes`].
+/// Whether reading failed with [`TrailingBytes`].
 pub(crate) fn is_trailing_bytes(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<TrailingBytes>())
 }
 
-/// Skips zeros; returns the byte that comes behind them.
+/// Skips zeros; returns the byte after them.
 fn skip_zeros(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
     loop {
         let ahead = match reader.fill_buf() {

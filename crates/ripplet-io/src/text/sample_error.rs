@@ -1,15 +1,15 @@
-//! What is wrong with one of the first rows of a table.
+//! Error of one of the first rows of a table.
 
-/// A sentence about one of the first rows.
+/// Error of one of the first rows.
 #[derive(Debug)]
 pub(super) struct SampleError {
-    /// Its place among the rows, from 0.
+    /// Index of the row, from 0.
     pub(super) row: usize,
     /// What is wrong, and what to do.
     pub(super) why: String,
 }
 
-/// Of the first row, which stands for all.
+/// An error of the first row, which represents all.
 impl From<String> for SampleError {
     fn from(why: String) -> SampleError {
         SampleError { row: 0, why }

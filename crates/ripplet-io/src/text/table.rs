@@ -4,14 +4,14 @@
 //! target and, if weights are read, a weight; more fields are skipped. Vertices are exactly
 //! the ids that occur.
 //!
-//! - `.txt`: integers stand apart by blanks, tabs, commas or semicolons, as many as there are; text by the
-//!   separator that fits all rows: see `delimiter.rs`. Under a comment that begins with [`NAMED_TABS`], ids
-//!   are names, and fields stand as in a `.tsv`.
-//! - `.tsv`, `.csv`: fields stand apart by one tab or comma, or by another separator where that fits all rows
-//!   and the format's own does not. A field in double quotes may hold the separator; a doubled quote in it
+//! - `.txt`: integers are separated by any blanks, tabs, commas or semicolons; text by the separator that
+//!   fits all rows: see `delimiter.rs`. Under a comment that begins with [`NAMED_TABS`], ids are names, and
+//!   fields are separated as in a `.tsv`.
+//! - `.tsv`, `.csv`: fields are separated by one tab or comma, or by another separator if that fits all rows
+//!   and the format's own does not. A field in double quotes may contain the separator; a doubled quote in it
 //!   is one quote (RFC 4180, but a field ends on its line).
 //! - `.jsonl`: an object a line: see `json_lines.rs`.
-//! - Whether the first row is a header, and which columns are read, is decided by the first rows: see
+//! - The first rows decide whether the first one is a header, and which columns are read: see
 //!   `header/mod.rs`.
 
 use super::header::MOST_ROWS;
@@ -60,7 +60,7 @@ pub(super) fn read(
     })
 }
 
-/// Refuses one column as both ends of an edge.
+/// Rejects one column as both ends of an edge.
 fn check_two_ends(layout: &Layout, columns: &ReadColumns) -> Result<(), String> {
     match layout.source == layout.target {
         false => Ok(()),
@@ -71,7 +71,7 @@ fn check_two_ends(layout: &Layout, columns: &ReadColumns) -> Result<(), String> 
     }
 }
 
-/// Returns the layout of a table, what its columns are, and whether its first row is none of an edge.
+/// Returns the layout of a table, its columns, and whether its first row is a header line.
 fn layout_of(
     head: &Head<'_>,
     format: Format,
@@ -102,7 +102,8 @@ fn layout_of(
     Ok((layout, columns, has_header_row))
 }
 
-/// Returns the layout of a table whose header is a comment: known names with a `#` before them, as many as the rows have fields.
+/// Returns the layout of a table whose header is a comment: known names after a `#`, as many as the rows have
+/// fields.
 fn header_in_comment(
     header: Option<&[u8]>,
     head: &Head<'_>,
@@ -117,7 +118,7 @@ fn header_in_comment(
     Layout::of_known_names(&rows, format, options)
 }
 
-/// Edges of many graphs: a row an edge.
+/// Edges of many graphs, one a row.
 pub(crate) struct GraphRows {
     /// The ends, which are vertices of all graphs together.
     pub(crate) ends: Interned,

@@ -126,7 +126,7 @@ pub(super) fn exact_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 }
 
 /// Returns the digits at `at`: their value and where they end. `None` where there are none, or more than
-/// 19 (a value that may not fit), or fewer than 8 bytes left: the slow way handles these.
+/// 19 (a value that may not fit), or fewer than 8 bytes left: the slow path handles these.
 ///
 /// Eight bytes at a time: a byte is a digit where adding 0x76 to it, less `'0'`, leaves bit 7 clear;
 /// the digits are then moved to the high end and added up in a tree of pairs.
@@ -171,10 +171,10 @@ fn more_digits(bytes: &[u8], at: usize, first: u64) -> Option<(u64, usize)> {
 const TENS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Returns a plain decimal at `at`, such as `12` or `0.25`, and where it ends; `None` asks for the slow way.
+/// Returns a plain decimal at `at`, such as `12` or `0.25`, and where it ends; `None` asks for the slow path.
 ///
 /// A quotient of two integers that a double holds exactly is rounded as the decimal is, so this
-/// gives the same bits as the slow way (Clinger, PLDI 1990).
+/// gives the same bits as the slow path (Clinger, PLDI 1990).
 #[inline]
 pub(super) fn decimal(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let (whole, end) = digits(bytes, at)?;

@@ -266,7 +266,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses two names of which one says that its column measures something.
+    /// Rejects two names of which one says that its column measures something.
     fn check_names(&self, ends: [usize; 2]) -> Result<(), String> {
         match ends.into_iter().find(|&end| measures(&self.first[end])) {
             None => Ok(()),
@@ -326,7 +326,7 @@ impl Sample<'_> {
         Err(self.unclear(header, &why))
     }
 
-    /// Refuses rows that are the rows of an adjacency matrix, maybe with names above or in front.
+    /// Rejects rows that are the rows of an adjacency matrix, maybe with names above or in front.
     fn check_no_matrix(&self) -> Result<(), String> {
         // Above and before the cells there may be names.
         if self.others.len() > self.first.len() {
@@ -348,7 +348,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses edges of words with attributes as Python writes them: the blanks in them are as good as those between
+    /// Rejects edges of words with attributes as Python writes them: the blanks in them are as good as those between
     /// fields.
     fn check_no_attributes(&self) -> Result<(), String> {
         // Commas in them may part the row, so that they stand behind the ends in one field.
@@ -364,7 +364,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses an export of Neo4j that has rows of nodes, which have no ends.
+    /// Rejects an export of Neo4j that has rows of nodes, which have no ends.
     fn check_no_nodes_of_neo4j(&self) -> Result<(), String> {
         let all = ["_id", "_labels", "_start", "_end"].map(|name| self.position(name));
         let [Some(_), Some(_), Some(start), Some(_)] = all else { return Ok(()) };
@@ -380,7 +380,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses rows of integers of very different lengths, which are lists of neighbours: the first two of each would be
+    /// Rejects rows of integers of very different lengths, which are lists of neighbours: the first two of each would be
     /// read as an edge.
     fn check_no_lists(&self) -> Result<(), String> {
         /// An edge of two ends, a weight and a time.
@@ -500,7 +500,7 @@ impl Sample<'_> {
         (0..self.first.len()).filter(free).filter(known).collect()
     }
 
-    /// Refuses a header that has a name twice.
+    /// Rejects a header that has a name twice.
     fn check_distinct(&self) -> Result<(), String> {
         let mut seen = HashSet::new();
         let filled = self.first.iter().filter(|name| !name.trim_ascii().is_empty());

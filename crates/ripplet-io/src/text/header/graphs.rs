@@ -73,7 +73,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Refuses options that name the column of graphs as an end or a weight.
+    /// Rejects options that name the column of graphs as an end or a weight.
     pub(in crate::text) fn check_apart(
         &self,
         graph: usize,

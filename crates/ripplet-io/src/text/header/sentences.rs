@@ -14,7 +14,7 @@ impl Sample<'_> {
 
     /// Returns the fields of the first row, with commas between.
     pub(super) fn listed(&self) -> String {
-        /// As many as a message can hold.
+        /// Largest number of fields in a message.
         const LISTED: usize = 12;
         let mut listed: Vec<String> =
             (0..self.first.len().min(LISTED)).map(|at| self.shown(at)).collect();
@@ -24,7 +24,7 @@ impl Sample<'_> {
         listed.join(", ")
     }
 
-    /// What is wrong with a name of `--columns` that the first row does not have.
+    /// Returns the message for a name of `--columns` that the first row lacks.
     pub(super) fn no_header_with(&self, missing: &str) -> String {
         match self.first.iter().any(|field| Kind::of(field) == Kind::Number) {
             true => format!(
@@ -43,7 +43,7 @@ impl Sample<'_> {
         )
     }
 
-    /// Returns the refusal of a table that describes vertices.
+    /// Returns the message for a table that describes vertices.
     pub(super) fn of_vertices(&self) -> String {
         format!(
             "the header seems that of a table of vertices, not of edges; {}: give the table of edges, or \
@@ -52,7 +52,7 @@ impl Sample<'_> {
         )
     }
 
-    /// What else was found in the first rows, for their owner.
+    /// Returns notes on the first rows for the user.
     pub(super) fn asides(&self, mark: Option<usize>) -> Vec<String> {
         let mark = mark.map(|at| {
             format!("column {} is the mark `{}`", self.place_in_table(at) + 1, self.shown(at))
@@ -61,12 +61,12 @@ impl Sample<'_> {
         mark.into_iter().chain(names).collect()
     }
 
-    /// Returns a refusal with the first rows and the option to use.
+    /// Returns a message with the first rows and the option to use.
     pub(super) fn unclear(&self, header: bool, why: &str) -> String {
         self.unclear_between(header, why, self.likely_ends(header))
     }
 
-    /// Returns a refusal with the first rows and the option to use, of which `ends` are an example.
+    /// Returns a message with the first rows and the option to use, with `ends` as an example.
     pub(super) fn unclear_between(&self, header: bool, why: &str, ends: [usize; 2]) -> String {
         format!(
             "{why}; {}: use --columns with two names or numbers, such as {}",
@@ -105,7 +105,7 @@ impl Sample<'_> {
         }
     }
 
-    /// What the first two rows are, or the only one.
+    /// Formats the first two rows, or the only one, as a clause.
     pub(super) fn first_rows_are(&self) -> String {
         let verb = if self.rows(false).nth(1).is_none() { "row is" } else { "rows are" };
         format!("the first {verb} {}", self.first_rows())
@@ -142,7 +142,7 @@ impl Sample<'_> {
     }
 }
 
-/// Returns a text as one word of a shell; it has no single quote.
+/// Quotes a text for a shell; it has no single quote.
 fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.,:/@%+=".contains(c);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{text}'") }
