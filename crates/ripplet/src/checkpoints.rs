@@ -10,7 +10,7 @@
 //! ```
 //! use ripplet::checkpoints::{Checkpoints, Every, FileKeeper};
 //! use ripplet::lp::{Executor, Keeper, Observer, RunIdentity, Settings, cpu::CpuExecutor, programs::Lpa};
-//! # use ripplet::{generate::Web, graph::GraphBuilder};
+//! # use {ripplet::graph::GraphBuilder, ripplet_generate::Web};
 //! # let graph = GraphBuilder::new().build(Web::new(8).generate()?)?;
 //! # let folder = tempfile::tempdir()?;
 //!

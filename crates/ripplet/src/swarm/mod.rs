@@ -40,17 +40,19 @@ mod analysis;
 mod answer;
 mod columns;
 mod communities;
+#[cfg(feature = "cuda")]
 mod device;
 mod line;
 mod parts;
 mod report;
-#[cfg(test)]
+#[cfg(all(test, feature = "cuda"))]
 mod tests;
 mod worker;
 
 pub use analysis::Analysis;
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
+#[cfg(feature = "cuda")]
 pub use device::{DeviceWorker, NotOnDevice};
 pub use line::run;
 pub use parts::{Cut, Parts, WholeBatch};
