@@ -64,8 +64,7 @@ fn nothing_is_left_of_an_output_in_an_absent_format() {
         let error = write_graph(&graph, &path(name), None).unwrap_err().to_string();
         assert!(error.contains(&told), "{error}");
         let communities = Communities::of_all(&[0, 0]);
-        let written =
-            write_communities(&path(name), graph.ids(), &communities, Naming::VertexId);
+        let written = write_communities(&path(name), graph.ids(), &communities, Naming::VertexId);
         let error = written.unwrap_err().to_string();
         assert!(error.contains(&told), "{error}");
         assert!(!path(name).exists());
