@@ -42,7 +42,7 @@ use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::edge_betweenness::{self, EdgeValues};
 use ripplet_analytics::{Lengths, Observer, no_length};
-use ripplet_graph::batch::{BatchGraph, BatchSlice, Subject};
+use ripplet_graph::batch::{BatchGraph, Subject};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_lp::{Plan, RunError};
 use run::Run;
