@@ -289,9 +289,9 @@ fn read(kept: Kept, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Web;
     use crate::graph::GraphBuilder;
     use crate::lp::{Settings, programs::Lpa};
+    use ripplet_generate::Web;
     use std::borrow::Cow;
 
     fn run(seed: u64) -> RunIdentity {

@@ -5,6 +5,7 @@
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
 //! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
+//! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`generate`] | synthetic graphs |
@@ -43,10 +44,10 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `text` | [`io`]: text formats, `.rg`, `.rgz` and `.swarm`, gzip; [`load`], [`checkpoints`], [`swarm`] |
+//! | `text` | [`io`]: text formats, `.rg`, `.rgz` and `.swarm`, gzip; [`load`], [`checkpoints`], [`device`], [`swarm`] |
 //! | `archives` | batches of graphs in `.zip` and `.tar` |
 //! | `columnar` | Parquet and Arrow IPC |
-//! | `cuda` | [`cuda`] |
+//! | `cuda` | [`cuda`]: NVIDIA GPUs; without it, [`Device`] is the CPU |
 //! | `draw` | [`draw`] |
 //! | `fraud` | [`fraud`] |
 //! | `generate` | [`generate`] |
@@ -59,13 +60,16 @@
 
 #[cfg(feature = "text")]
 mod load;
-mod storage;
 
 #[cfg(feature = "text")]
 pub mod checkpoints;
 #[cfg(feature = "text")]
+pub mod device;
+#[cfg(feature = "text")]
 pub mod swarm;
 
+#[cfg(feature = "text")]
+pub use device::Device;
 #[cfg(feature = "text")]
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_analytics as analytics;
@@ -78,6 +82,7 @@ pub use ripplet_fraud as fraud;
 #[cfg(feature = "generate")]
 pub use ripplet_generate as generate;
 pub use ripplet_graph as graph;
+pub use ripplet_graph::storage::{Storage, StoredGraph};
 #[cfg(feature = "jit")]
 pub use ripplet_hooks::{ProgramErrors, read_program};
 #[cfg(feature = "text")]
@@ -85,4 +90,3 @@ pub use ripplet_io as io;
 #[cfg(feature = "jit")]
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
-pub use storage::{Storage, StoredGraph};

@@ -53,11 +53,11 @@ pub use analysis::Analysis;
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
 #[cfg(feature = "cuda")]
-pub use device::{DeviceWorker, NotOnDevice};
+pub use device::DeviceWorker;
 pub use line::run;
 pub use parts::{Cut, Parts, WholeBatch};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};
-pub use worker::{CpuWorker, Worker};
+pub use worker::{CpuWorker, NotOnDevice, Worker};
 
 pub use ripplet_io::batch::BatchPart;
 use ripplet_io::{ReadError, WriteError};
