@@ -4,11 +4,12 @@
 //! |---|---|
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
-//! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
+//! | [`cuda`] | executors and analyses on GPUs |
 //! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`generate`] | synthetic graphs |
+//! | [`gpu`] | GPUs: detection, memory, and kernels compiled at run time |
 //! | [`graph`] | graphs, and the builder that makes them from edges |
 //! | [`io`] | readers and writers of every file format |
 //! | [`jit`] | programs from files: [`read_program`], and their compilation to machine code |
@@ -47,7 +48,7 @@
 //! | `text` | [`io`]: text formats, `.rg`, `.rgz` and `.swarm`, gzip; [`load`], [`checkpoints`], [`device`], [`swarm`] |
 //! | `archives` | batches of graphs in `.zip` and `.tar` |
 //! | `columnar` | Parquet and Arrow IPC |
-//! | `cuda` | [`cuda`]: NVIDIA GPUs; without it, [`Device`] is the CPU |
+//! | `cuda` | [`cuda`], [`gpu`]: NVIDIA GPUs; without it, [`Device`] is the CPU |
 //! | `draw` | [`draw`] |
 //! | `fraud` | [`fraud`] |
 //! | `generate` | [`generate`] |
@@ -81,6 +82,8 @@ pub use ripplet_draw as draw;
 pub use ripplet_fraud as fraud;
 #[cfg(feature = "generate")]
 pub use ripplet_generate as generate;
+#[cfg(feature = "cuda")]
+pub use ripplet_gpu as gpu;
 pub use ripplet_graph as graph;
 pub use ripplet_graph::storage::{Storage, StoredGraph};
 #[cfg(feature = "jit")]

@@ -5,8 +5,8 @@ use super::layout::Layout;
 use super::run::{BLOCK, Run};
 use super::schedule::{Share, Tier, Wave};
 use super::{DeviceSwarm, Question, refused};
-use crate::device::{Device, DeviceError};
 use crate::lp::failed;
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::batch::Subject;
 use ripplet_lp::RunError;
 
