@@ -1,5 +1,6 @@
 //! Errors of readers and writers, with a hint on how to fix the file.
 
+use crate::NotBuiltIn;
 use crate::intern::InternError;
 use ripplet_graph::OutOfMemory;
 use ripplet_graph::batch::{BatchError, BatchTableError, InvalidBatch};
@@ -53,6 +54,9 @@ pub enum ReadErrorKind {
     /// A spreadsheet: `.xlsx`, `.xls`, `.ods`.
     #[error("a spreadsheet is not read")]
     Spreadsheet,
+    /// A format that a cargo feature adds to the build.
+    #[error(transparent)]
+    NotBuiltIn(#[from] NotBuiltIn),
 }
 
 /// Returns a file for a message; `standard` is the meaning of `-`.
@@ -130,7 +134,8 @@ impl ReadError {
             ReadErrorKind::Io(error) => error.kind() == io::ErrorKind::OutOfMemory,
             ReadErrorKind::Content(_)
             | ReadErrorKind::UnknownFormat
-            | ReadErrorKind::Spreadsheet => false,
+            | ReadErrorKind::Spreadsheet
+            | ReadErrorKind::NotBuiltIn(_) => false,
         }
     }
 

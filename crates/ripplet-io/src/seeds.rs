@@ -148,8 +148,8 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
                     return Ok(());
                 }
                 (None, UnknownSeeds::Refuse) => {
-                    let id = crate::columnar::shown(row.id);
-                    // The first row may be one without a known name.
+                    let id = crate::shown::shown(row.id);
+                    // A file whose first row is one without a known name.
                     let header = match row.place {
                         Place::Line(1) => {
                             " (a header begins with `id`: id,cluster or id,cluster,strength)"

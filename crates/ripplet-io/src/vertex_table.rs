@@ -7,13 +7,12 @@
 //!
 //! Determinism: one thread reads the rows in their order.
 
-use crate::columnar::{Table, Values, floats, id_kind};
+use crate::columnar;
 use crate::label_columns::{Choice, asked, listed};
 use crate::map::map;
 use crate::read::{in_memory, open};
 use crate::text::{Fault, Text, records};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
-use arrow_array::Array;
 use bytes::Bytes;
 use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
 use std::fmt;
@@ -224,8 +223,8 @@ pub(crate) enum Value<'a> {
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Id(id) => crate::columnar::shown(id).fmt(f),
-            Value::Number(number) => f.write_str(&crate::columnar::shown_number(*number)),
+            Value::Id(id) => crate::shown::shown(id).fmt(f),
+            Value::Number(number) => f.write_str(&crate::shown::shown_number(*number)),
         }
     }
 }
@@ -302,7 +301,7 @@ pub(crate) fn vertex_rows(
     let format = source.format();
     match format {
         Format::Parquet | Format::Arrow => {
-            of_batches(&Table::open(source.bytes()?, format)?, wanted, header, asked, visit)
+            columnar::vertex_rows(source.bytes()?, format, wanted, header, asked, visit)
         }
         Format::Tsv | Format::Csv => {
             let options = TextOptions { format, ids, header, asked };
@@ -321,12 +320,12 @@ pub(crate) fn vertex_rows(
     }
 }
 
-/// Requested columns of ids and of the first wanted column, by name or by number.
-type Asked<'a> = Option<&'a [String; 2]>;
+/// The columns of ids and of the first column wanted, by name or by number.
+pub(crate) type Asked<'a> = Option<&'a [String; 2]>;
 
 /// How the columns of ids and of labels were found.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Labelled {
+pub(crate) enum Labelled {
     No,
     /// Both have known names.
     Known,
@@ -345,14 +344,14 @@ struct TextOptions<'a> {
     asked: Asked<'a>,
 }
 
-/// Indices of the columns of ids and of requested ones.
-struct Positions {
-    id: usize,
-    wanted: Vec<Option<usize>>,
+/// Where the id's column and those asked for are.
+pub(crate) struct Positions {
+    pub(crate) id: usize,
+    pub(crate) wanted: Vec<Option<usize>>,
 }
 
 impl Positions {
-    fn by_name(names: &[&str], wanted: &[&[&str]]) -> Positions {
+    pub(crate) fn by_name(names: &[&str], wanted: &[&[&str]]) -> Positions {
         let find = |known: &[&str]| {
             known
                 .iter()
@@ -364,9 +363,13 @@ impl Positions {
         }
     }
 
-    /// Sets the requested columns of ids and of clusters, or those with known names in a table whose columns
-    /// may have any order; returns how they were found.
-    fn set_labelled(&mut self, names: &[&str], asked_for: Asked<'_>) -> Result<Labelled, String> {
+    /// Takes the columns of ids and of clusters that are asked for, or those with known names in a table that need not
+    /// have them first; tells whether there are such.
+    pub(crate) fn set_labelled(
+        &mut self,
+        names: &[&str],
+        asked_for: Asked<'_>,
+    ) -> Result<Labelled, String> {
         let (both, found) = match (asked_for, Choice::of(names)) {
             (Some([id, label]), _) => {
                 let [id, label] = [asked(names, id)?, asked(names, label)?];
@@ -380,8 +383,8 @@ impl Positions {
         Ok(found)
     }
 
-    /// Rejects a table in which a column that is read has a duplicate name.
-    fn check_distinct(&self, names: &[&str]) -> Result<(), String> {
+    /// Refuses a table that has the name of a column that is read twice.
+    pub(crate) fn check_distinct(&self, names: &[&str]) -> Result<(), String> {
         let read = self.wanted.iter().flatten().chain([&self.id]).map(|&at| names.get(at));
         let is_twice = |name: &&&str| {
             let same = names.iter().filter(|other| other.eq_ignore_ascii_case(name));
@@ -391,13 +394,13 @@ impl Positions {
             None => Ok(()),
             Some(twice) => Err(format!(
                 "the header has the column `{}` twice: expected one of that name",
-                crate::columnar::shown(twice)
+                crate::shown::shown(twice)
             )),
         }
     }
 
-    /// Returns the columns of a table with these names, if it has names, or with the given width.
-    fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
+    /// The columns of a table with these names, if it has names, or with so many columns.
+    pub(crate) fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
         FoundColumns { id: self.id, wanted: self.wanted, names, width }
     }
 }
@@ -518,81 +521,4 @@ fn of_text(
     })?;
     let none = || FoundColumns { wanted: vec![None; wanted.len()], ..FoundColumns::default() };
     Ok(first.map_or_else(none, |first| first.positions.found(first.names, first.width)))
-}
-
-fn of_batches(
-    table: &Table,
-    wanted: &[&[&str]],
-    header: Header,
-    asked: Asked<'_>,
-    mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
-) -> Result<FoundColumns, Fault> {
-    let fields = table.schema().fields();
-    let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-    if names.is_empty() {
-        return Err(Fault::whole("the table has no column"));
-    }
-    let mut positions = Positions::by_name(&names, wanted);
-    if header == Header::Optional {
-        positions.set_labelled(&names, asked).map_err(Fault::whole)?;
-    }
-    positions.check_distinct(&names).map_err(Fault::whole)?;
-    let mut read: Vec<usize> =
-        positions.wanted.iter().copied().flatten().chain([positions.id]).collect();
-    read.sort_unstable();
-    read.dedup();
-    let batches = table.map(&read, |batch, first| Ok((batch, first)))?;
-    for (batch, first) in batches {
-        let cells = batch.columns().iter().map(|column| Cells::of(column));
-        let cells = cells.collect::<Result<Vec<_>, _>>()?;
-        let cells_of = |column: usize| &cells[read.partition_point(|&c| c < column)];
-        let id = cells_of(positions.id);
-        let wanted: Vec<Option<&Cells<'_>>> =
-            positions.wanted.iter().map(|at| at.map(cells_of)).collect();
-        for row in 0..batch.num_rows() {
-            let place = first + row as u64;
-            let null = || Fault::row(place, "a null: expected a value");
-            let id = match id.get(row) {
-                Some(Value::Id(id)) => id,
-                _ => return Err(Fault::row(place, "no id: expected an integer or a string")),
-            };
-            let values = wanted
-                .iter()
-                .map(|cells| cells.map(|cells| cells.get(row).ok_or_else(null)).transpose());
-            let values = values.collect::<Result<Vec<_>, _>>()?;
-            visit(VertexRow { place: Place::Row(place), id, values: &values })?;
-        }
-    }
-    let names: Vec<String> = names.into_iter().map(String::from).collect();
-    let width = names.len();
-    Ok(positions.found(Some(names), width))
-}
-
-/// Column of a batch.
-enum Cells<'a> {
-    /// With the column's nulls.
-    Ids(Values<'a>, &'a dyn Array),
-    Numbers(Vec<f64>, &'a dyn Array),
-}
-
-impl<'a> Cells<'a> {
-    fn of(column: &'a dyn Array) -> Result<Cells<'a>, Fault> {
-        if id_kind(column.data_type()).is_some() {
-            return Ok(Cells::Ids(Values::of(column)?, column));
-        }
-        floats(column)?.map(|numbers| Cells::Numbers(numbers, column)).ok_or_else(|| {
-            let kind = crate::columnar::shown(column.data_type());
-            Fault::whole(format!("a column is {kind}: expected numbers or strings"))
-        })
-    }
-
-    fn get(&self, row: usize) -> Option<Value<'_>> {
-        match self {
-            Cells::Ids(values, column) if column.is_valid(row) => values.get(row).map(Value::Id),
-            Cells::Numbers(numbers, column) if column.is_valid(row) => {
-                Some(Value::Number(numbers[row]))
-            }
-            _ => None,
-        }
-    }
 }

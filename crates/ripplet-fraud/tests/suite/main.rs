@@ -6,6 +6,7 @@ mod evaluation;
 mod evolution;
 mod find;
 mod output;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod report;
 mod runs;
