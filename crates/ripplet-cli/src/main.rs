@@ -13,6 +13,7 @@
     allow(dead_code, unused_imports)
 )]
 
+#[cfg(not(all(feature = "draw", feature = "fraud", feature = "generate", feature = "jit")))]
 mod absent;
 mod analysis;
 mod apsp;
