@@ -33,19 +33,16 @@
 
 mod brandes;
 mod dijkstra;
+mod distances;
 mod lengths;
-mod lists;
-mod pairs;
 mod pairwise;
 mod plan;
-mod reach;
 mod run;
 mod search;
 mod searches;
+mod sides;
 mod source_batches;
 mod swarm;
-mod tally;
-mod weighted;
 
 pub mod apsp;
 pub mod betweenness;

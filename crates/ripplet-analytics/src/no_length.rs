@@ -4,10 +4,10 @@
 //! public for implementations elsewhere.
 
 use crate::RunError;
-use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use rayon::prelude::*;
 use ripplet_graph::batch::BatchSlice;
-use ripplet_graph::{Graph, VertexId};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{GraphView, VertexId, dispatch_lists};
 use std::fmt;
 
 /// An edge of weight 0 where weights are lengths: a path may repeat it without end, so that the
@@ -43,8 +43,13 @@ impl std::error::Error for NoLength {}
 ///
 /// # Errors
 /// [`RunError::NoLength`] if an edge other than a self-loop has weight 0.
-pub fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
-    let Some(ends) = over(graph, Along::Arcs, Look) else { return Ok(()) };
+pub fn refuse_weightless<'g>(graph: impl Into<GraphView<'g>>) -> Result<(), RunError> {
+    refuse_weightless_in_graph(graph.into())
+}
+
+fn refuse_weightless_in_graph(graph: GraphView<'_>) -> Result<(), RunError> {
+    let found = dispatch_lists!(graph, (out, _incoming) => first_weightless(out));
+    let Some(ends) = found else { return Ok(()) };
     let ends = ends.map(|vertex| graph.ids().get(vertex).to_string());
     Err(NoLength { graph: None, ends }.into())
 }
@@ -59,7 +64,7 @@ pub fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
 pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     let look = |at: usize| {
         let graph = graphs.graph(at);
-        let ends = Look.lists(of_member(graph, Along::Arcs))?;
+        let ends = first_weightless(graph.out())?;
         let ends = ends.map(|vertex| graph.vertex_id(vertex).to_string());
         Some(NoLength { graph: Some(graph.id().to_string()), ends })
     };
@@ -67,18 +72,14 @@ pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     found.map_or(Ok(()), |found| Err(found.into()))
 }
 
-/// Finds the first arc of weight 0, ignoring self-loops, which are on no shortest path.
-struct Look;
-
-impl Over for Look {
-    type Result = Option<[VertexId; 2]>;
-
-    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
-        let of = |vertex: VertexId| {
-            let mut arcs = lists.ahead.of(vertex).iter().zip(lists.ahead.weights_of(vertex));
-            let found = arcs.find(|(neighbor, weight)| **weight == 0 && **neighbor != vertex);
-            found.map(|(&neighbor, _)| [vertex, neighbor])
-        };
-        (0..lists.vertices()).find_map(of)
-    }
+/// Returns the ends of the first arc of weight 0, ignoring self-loops, which are on no shortest
+/// path.
+fn first_weightless(out: impl NeighborLists) -> Option<[VertexId; 2]> {
+    let of = |vertex: VertexId| {
+        let weights = out.each_weight_of(vertex as usize)?;
+        let mut arcs = out.each_of(vertex as usize).zip(weights);
+        let found = arcs.find(|&(neighbor, weight)| weight == 0 && neighbor != vertex);
+        found.map(|(neighbor, _)| [vertex, neighbor])
+    };
+    (0..out.vertices() as VertexId).find_map(of)
 }

@@ -53,10 +53,11 @@ use crate::{Observer, Plan, RunError};
 use counts::Counts;
 use enumerate::Enumeration;
 use hubs::Hubs;
-use neighbors::Degrees;
+use neighbors::{Degrees, SimpleGraph};
 use oriented::Oriented;
 use rayon::prelude::*;
-use ripplet_graph::{Direction, Graph, VertexId, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{Direction, GraphView, VertexId, dispatch_lists, memory};
 use rule::{Arcs, Cycles, Plain};
 
 /// Vertices of a task that divides numerators.
@@ -118,13 +119,14 @@ impl Lcc {
     ///
     /// It is an upper bound: the number of edges is taken from the lists' lengths, which include
     /// loops, repeated edges and, on a directed graph, both arcs of a reciprocal edge. Cost: O(1).
-    pub fn plan(&self, graph: &Graph, threads: usize) -> Plan {
+    pub fn plan<'g>(&self, graph: impl Into<GraphView<'g>>, threads: usize) -> Plan {
+        let graph = graph.into();
         let directed = graph.direction() == Direction::Directed;
         let edges = if directed { graph.arcs() } else { graph.arcs() / 2 };
         let workspace = if directed {
-            enumerate::bytes_of_desk::<Arcs>(edges, self.triangles)
+            enumerate::bytes_of_workspace::<Arcs>(edges, self.triangles)
         } else {
-            enumerate::bytes_of_desk::<Plain>(edges, false)
+            enumerate::bytes_of_workspace::<Plain>(edges, false)
         };
         let vertices = u64::from(graph.vertices());
         let plan = Plan::default().with("each edge once, by rank", 4 * edges).with(
@@ -147,7 +149,19 @@ impl Lcc {
     ///
     /// # Errors
     /// If the observer cancels or memory is refused.
-    pub fn run(&self, graph: &Graph, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+    pub fn run<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        self.run_in(graph.into(), observer)
+    }
+
+    fn run_in(
+        &self,
+        graph: GraphView<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
         observer.on_stage("ranking vertices by degree");
         let oriented = Oriented::of(graph, observer)?;
         observer.on_stage("counting triangles");
@@ -170,24 +184,26 @@ impl Lcc {
         if self.triangles && !directed {
             triangles = Some(memory::copied(&numerators)?);
         }
-        let coefficients = self.divided(graph, numerators, observer)?;
+        let coefficients = dispatch_lists!(graph, (out, incoming) => {
+            self.divided(SimpleGraph::of(out, incoming, directed), numerators, observer)
+        })?;
         Ok(Outcome { coefficients, triangles, triangle_count })
     }
 
     /// Divides the numerators and returns the coefficients in the same memory.
-    fn divided(
+    fn divided<L: NeighborLists>(
         &self,
-        graph: &Graph,
+        graph: SimpleGraph<L>,
         mut numerators: Vec<u64>,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>, RunError> {
-        let directed = graph.direction() == Direction::Directed;
+        let directed = graph.is_directed();
         let tasks = numerators.par_chunks_mut(VERTICES_PER_TASK).enumerate();
         tasks.try_for_each(|(task, numerators)| {
             go_on(observer)?;
             for (vertex, numerator) in (task * VERTICES_PER_TASK..).zip(numerators) {
                 if *numerator > 0 {
-                    let degrees = Degrees::of(graph, vertex as VertexId);
+                    let degrees = graph.degrees(vertex as VertexId);
                     // An undirected triangle has one edge between neighbours, which is two arcs.
                     let arcs = if directed { *numerator } else { 2 * *numerator };
                     *numerator = self.definition.quotient(arcs, degrees, directed).to_bits();

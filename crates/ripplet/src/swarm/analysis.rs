@@ -309,7 +309,7 @@ fn hand_out(
             hand_over(
                 source,
                 &mut row.iter().map(|&distance| match distance {
-                    apsp::NO_WAY => f64::INFINITY,
+                    apsp::NO_PATH => f64::INFINITY,
                     distance => f64::from(distance),
                 }),
             )
