@@ -5,6 +5,7 @@
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
 //! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
+//! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`generate`] | synthetic graphs |
@@ -42,8 +43,10 @@
 mod load;
 
 pub mod checkpoints;
+pub mod device;
 pub mod swarm;
 
+pub use device::Device;
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_analytics as analytics;
 pub use ripplet_cuda as cuda;

@@ -4,6 +4,7 @@ mod components;
 mod compressed;
 mod edges;
 mod graphs;
+mod kcore;
 mod ldbc;
 mod libraries;
 mod machines;

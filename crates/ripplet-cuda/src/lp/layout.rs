@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use ripplet_graph::GraphView;
 use ripplet_graph::compressed::SEGMENT;
 use ripplet_lp::counter;
-use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Settings, Sketch, engine};
+use ripplet_lp::{ColumnSpec, LabelTotal, Plan, Settings, Sketch, Visibility, engine};
 use std::ops::Range;
 
 /// Number of degree classes with member lists; vertices of the highest class, `LARGE`, have records
@@ -390,16 +390,13 @@ impl Layout {
         let own = share.vertices();
         let layout = |residence| Layout::new(classes, Some(residence), share.clone(), task);
         let staged = || Residence::least_staged(graph, &own, most_parts(graph.arcs()));
-        let phases = match settings.schedule.order {
-            Order::Phased { phases } => u64::from(phases.max(1)),
-            Order::Sync | Order::Async { .. } => 1,
-        };
+        let phases = u64::from(settings.schedule.phases().max(1));
         // Lists for the next phases are prefetched while a phase runs, but not if each phase has
         // all vertices.
-        let most_ahead = match settings.schedule.order {
-            Order::Phased { .. } => tuning.ahead(),
-            Order::Async { .. } => 1,
-            Order::Sync => 0,
+        let most_ahead = match settings.schedule.visibility() {
+            Visibility::EarlierPhases => tuning.ahead(),
+            Visibility::Current => 1,
+            Visibility::LastRound => 0,
         };
         if let Some(v) = tuning.streamed_from {
             let least = match tuning.supply {
@@ -438,11 +435,8 @@ impl Layout {
         let Task { graph, program, settings, tuning } = task;
         let vertices = u64::from(graph.vertices());
         let specs = &program.columns;
-        let (phases, in_place) = match settings.schedule.order {
-            Order::Phased { phases } => (u64::from(phases.max(1)), false),
-            Order::Sync => (1, false),
-            Order::Async { .. } => (1, true),
-        };
+        let phases = u64::from(settings.schedule.phases().max(1));
+        let in_place = settings.schedule.is_in_place();
         // A share's bounds may cut a block of `8 * phases` vertices.
         let cut = u64::from(share.is_ranked());
         let at_once = |own: u64| own.min((own.div_ceil(8 * phases) + cut) * 8);
@@ -464,7 +458,7 @@ impl Layout {
 
         to.labels = places.take(4, vertices);
         to.active = places.take(1, vertices);
-        let asks = tuning.pull_threshold_of(settings.schedule.order) > 0;
+        let asks = tuning.pull_threshold_of(settings.schedule) > 0;
         // Vertices of a streamed graph may pull after others have updated again, so stamps of the
         // previous phase are kept too.
         let stamps = if residence.is_some() { 2 * vertices } else { vertices };
@@ -525,7 +519,7 @@ impl Layout {
         to.sketched_weights = places.take(8, sketched);
         let tables = places.bytes;
 
-        to.ranks = RankPlaces::new(&mut places, &share, drafted, settings.schedule.order, at_once);
+        to.ranks = RankPlaces::new(&mut places, &share, drafted, settings.schedule, at_once);
 
         // A file from which the host reads lists need not be in memory as a whole.
         let mapped = if tuning.supply == Supply::Staged { graph.shared_bytes() } else { 0 };

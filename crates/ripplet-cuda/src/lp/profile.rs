@@ -9,7 +9,7 @@ use crate::device::{Device, DeviceError, Launch};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
 use ripplet_lp::profile::{Iteration, Part, Profile};
-use ripplet_lp::{DynProgram, Order, ProgramInfo, RunError, Settings};
+use ripplet_lp::{DynProgram, ProgramInfo, RunError, Schedule, Settings};
 
 /// Names of the degree classes.
 const CLASSES: [&str; LISTED + 1] = [
@@ -57,8 +57,8 @@ impl<D: Device> DeviceExecutor<D> {
         iterations: u32,
     ) -> Result<Profile, RunError> {
         let mut settings = settings.clone();
-        if !matches!(settings.schedule.order, Order::Async { .. }) {
-            settings.schedule.order = Order::Sync;
+        if !settings.schedule.is_in_place() {
+            settings.schedule.order = Schedule::sync().order;
         }
         super::check(view, program, &settings)?;
         let share = Share::whole(view.vertices());

@@ -15,7 +15,7 @@ use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::engine::{Finished, Rank, Rounds, SingleRank, VolumeUnit, run_phase};
 use ripplet_lp::{
     Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, ListsMoved, Observer,
-    Order, ProgramInfo, Round, RunError, Scalar, Schedule, Settings, State, Wake,
+    ProgramInfo, Round, RunError, Scalar, Schedule, Settings, State, Wake,
 };
 use std::borrow::Cow;
 use std::ops::Range;
@@ -234,9 +234,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.state.seed = Clock::new(settings.seed, 0).seed();
         rounds.state.scan_most = tuning.scan_most();
         rounds.state.scan_shared = scan_shared;
-        rounds.state.pull_threshold = tuning.pull_threshold_of(settings.schedule.order);
+        rounds.state.pull_threshold = tuning.pull_threshold_of(settings.schedule);
         rounds.state.least_class = tuning.least_class();
-        rounds.state.traced = u32::from(settings.schedule.order == Order::Sync);
+        rounds.state.traced = u32::from(settings.schedule.is_traced());
         let start = Instant::now();
         let places = &rounds.layout.graph;
         let moved = places.upload(rounds.device, &rounds.memory, graph).map_err(failed)?;
@@ -566,10 +566,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     pub(super) fn begin_round(&mut self, index: u32) {
         self.state.round = index;
         self.begun = [self.phases_done, self.begun[0]];
-        self.state.phases = match self.schedule.order {
-            Order::Phased { phases } => phases,
-            Order::Sync => 1,
-            Order::Async { .. } => self.tuning.async_parts(index, self.state.vertices),
+        self.state.phases = match self.schedule.is_in_place() {
+            true => self.tuning.async_parts(index, self.state.vertices),
+            false => self.schedule.phases(),
         };
     }
 
@@ -892,7 +891,7 @@ impl Kernels {
         let [few, many] = [members(0..LOW_CLASSES), members(LOW_CLASSES..LISTED)];
         let enough = (few.max(many) / 16).max(LEAST_SIDE_BY_SIDE);
         // Under `async`, hubs and their neighbours would update at the same time, and swap labels.
-        let in_place = matches!(settings.schedule.order, Order::Async { .. });
+        let in_place = settings.schedule.is_in_place();
         let side_by_side =
             layout.resident() == Resident::Whole && !in_place && few.min(many) >= enough;
         let low = low_shared(graph, layout.resident());

@@ -7,7 +7,7 @@ use crate::text;
 use ripplet_graph::{Direction, GraphView};
 use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
-use ripplet_lp::{LabelTotal, Order, ProgramInfo, RunError, Settings, Sketch, Ties, Wake};
+use ripplet_lp::{LabelTotal, ProgramInfo, RunError, Settings, Sketch, Ties, Wake};
 
 /// Files before the program's hooks, in this order. The configuration stands before the last of
 /// them.
@@ -123,7 +123,7 @@ fn configuration(
     let sketch = settings.counter.sketch();
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
-    let is_mirrored = kernels == Kernels::Ranked && ranks::is_mirrored(settings.schedule.order);
+    let is_mirrored = kernels == Kernels::Ranked && ranks::is_mirrored(settings.schedule);
     let wake = match program.wake {
         Wake::Disagreement => 0,
         Wake::Change => 1,
@@ -158,7 +158,7 @@ fn configuration(
         program.falls_with_total && total != 0,
         program.carries,
         settings.schedule.ties == Ties::Smallest,
-        matches!(settings.schedule.order, Order::Async { .. }),
+        settings.schedule.is_in_place(),
         sketch.map_or(0, Sketch::slots),
         sketch.is_some_and(|sketch| sketch.rule == Rule::BoyerMoore),
         sketch.is_some_and(|sketch| sketch.scans == Scans::Double),

@@ -48,6 +48,7 @@ impl Analysis {
             Analysis::Reach { lengths } => Question::Reach { lengths },
             Analysis::Summary { lengths } => Question::Summaries { lengths },
             Analysis::Components => return Err(NotOnDevice("components")),
+            Analysis::KCore => return Err(NotOnDevice("coreness")),
             Analysis::PageRank(_) => return Err(NotOnDevice("PageRank's values")),
             Analysis::Lcc(_) => return Err(NotOnDevice("clustering coefficients of a batch")),
         })

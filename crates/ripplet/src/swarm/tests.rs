@@ -274,6 +274,7 @@ fn check_parts(batch: &GraphBatch, lengths: Lengths) {
         Analysis::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths },
         Analysis::EdgeBetweenness { normalized: true, lengths },
         Analysis::Components,
+        Analysis::KCore,
         Analysis::PageRank(PageRank::default()),
         Analysis::Lcc(Lcc::new(Definition::Ldbc).with_triangles()),
         Analysis::Distances { lengths },
