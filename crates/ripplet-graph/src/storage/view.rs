@@ -238,6 +238,14 @@ impl<'a> GraphView<'a> {
         })
     }
 
+    /// Returns the graph if its lists are plain.
+    pub fn as_plain(self) -> Option<&'a Graph> {
+        match self {
+            GraphView::Plain(graph) => Some(graph),
+            GraphView::Compressed(_) => None,
+        }
+    }
+
     /// Returns the lists as plain ones of a single shard: the graph's own, if it has such lists,
     /// else a copy. It suits small graphs that an algorithm reads many times.
     ///
