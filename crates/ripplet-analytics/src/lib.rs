@@ -56,6 +56,5 @@ pub mod no_length;
 pub mod pagerank;
 
 pub use lengths::Lengths;
-pub use no_length::NoLength;
 pub use plan::{Item, Plan};
-pub use run::{InvalidSetting, Observer, RunError};
+pub use run::{InvalidSetting, NoLength, Observer, RunError};

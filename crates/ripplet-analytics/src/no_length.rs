@@ -3,39 +3,11 @@
 //! Algorithms that count paths by weights call [`refuse_weightless`] before they begin. It is
 //! public for implementations elsewhere.
 
-use crate::RunError;
+use crate::run::{NoLength, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{GraphView, VertexId, dispatch_lists};
-use std::fmt;
-
-/// An edge of weight 0 where weights are lengths: a path may repeat it without end, so that the
-/// number of shortest paths is not defined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoLength {
-    /// The graph's external id, if it is a graph of a batch.
-    pub graph: Option<String>,
-    /// The external ids of the edge's ends.
-    pub ends: [String; 2],
-}
-
-impl fmt::Display for NoLength {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NoLength { graph, ends: [from, to] } = self;
-        write!(f, "the edge from {from} to {to}")?;
-        if let Some(graph) = graph {
-            write!(f, " of graph {graph}")?;
-        }
-        write!(
-            f,
-            " has weight 0: a shortest path could use it any number of times, so the number of shortest paths is \
-             not defined; remove the edge or make its weight positive"
-        )
-    }
-}
-
-impl std::error::Error for NoLength {}
 
 /// Returns an error if an edge of a weighted graph has length 0; it names the same edge every time.
 ///

@@ -1,6 +1,6 @@
 //! Distances in arcs: statistics of the sources that reach a vertex.
 
-use super::Measure;
+use super::measure::Measure;
 use super::values::{Distances, Extent, Nearness};
 use crate::RunError;
 use crate::search::{Search, Visit, bytes_of_search};

@@ -2,60 +2,38 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `measure.rs` | what a workspace of a thread does |
 //! | `values.rs` | the values: counts, sums, and the largest distance |
 //! | `hops.rs` | lengths in arcs: breadth-first searches from 64 sources at once |
 //! | `weights.rs` | lengths by weights: a search from each source |
 //!
-//! This module runs either over the sources of a graph, on all threads, and over the graphs of a
+//! This module runs workspaces over the sources of a graph, on all threads, and over the graphs of a
 //! batch, one thread per graph. Values add up group of sources by group of sources, in the order of
 //! their ids.
 
 mod hops;
+mod measure;
 mod values;
 mod weights;
 
 pub(crate) use hops::ByHops;
+use measure::Measure;
 pub use values::Reach;
 pub(crate) use values::{Distances, Extent, Nearness};
 pub(crate) use weights::ByWeights;
 
 use crate::run::go_on;
-use crate::sides::{Along, Sides, dispatch_sides, of_member};
+use crate::sides::{Along, dispatch_sides, of_member};
 use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{self, PerVertex, Place, Swarm};
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, OutOfMemory, VertexId, memory};
+use ripplet_graph::{GraphView, VertexId, memory};
 use std::ops::Range;
 
 /// Values of a task that adds up values.
 const VALUES_PER_TASK: usize = 1 << 12;
-
-/// Workspace of a thread that measures the distances from the sources of a group.
-pub(crate) trait Measure: Sized + Send + Sync {
-    /// The value of a vertex.
-    type Value: Copy + Default + Send + Sync;
-
-    /// Returns the bytes of a workspace for graphs of `vertices` vertices.
-    fn bytes(vertices: u32) -> u64;
-
-    /// Creates a workspace with room for `vertices` vertices.
-    fn new(vertices: u32) -> Result<Self, OutOfMemory>;
-
-    /// Measures the distances from the sources of a group.
-    fn measure<L: NeighborLists>(
-        &mut self,
-        lists: Sides<L>,
-        sources: Range<VertexId>,
-        is_cancelled: &dyn Fn() -> Result<(), RunError>,
-    ) -> Result<(), RunError>;
-
-    /// Adds what the last group, with these sources, contributes to the values of the vertices from
-    /// `begin` on.
-    fn add_to(&self, totals: &mut [Self::Value], begin: usize, sources: Range<VertexId>);
-}
 
 /// Returns the memory of [`of_graph`] on `threads` threads.
 pub(crate) fn plan<M: Measure>(graph: GraphView<'_>, threads: usize) -> Plan {

@@ -1,6 +1,6 @@
 //! Distances by weights: statistics of the vertices that a source reaches.
 
-use super::Measure;
+use super::measure::Measure;
 use super::values::{Nearness, Reach};
 use crate::RunError;
 use crate::dijkstra::{Dijkstra, UNREACHED};

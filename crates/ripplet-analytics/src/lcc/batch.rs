@@ -6,8 +6,8 @@
 //! leaves. Each pair of adjacent neighbours of a vertex is then found twice, once from either
 //! neighbour.
 
+use super::definition::{Definition, Lcc};
 use super::neighbors::{Degrees, for_each_distinct, merge};
-use super::{Definition, Lcc};
 use crate::run::go_on;
 use crate::swarm::{self, PerGraph, PerVertex, Swarm};
 use crate::{Observer, Plan, RunError};
