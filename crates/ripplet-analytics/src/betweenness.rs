@@ -9,6 +9,9 @@
 //! Normalized values are divided by the number of pairs of other vertices: (n − 1)(n − 2), or half
 //! of that on an undirected graph.
 //!
+//! # Directed graphs
+//! Paths follow the arcs' directions, and (s, t) and (t, s) are different pairs.
+//!
 //! # Algorithm
 //! Brandes' algorithm. From each source, a forward pass counts the shortest paths to each vertex,
 //! and a backward pass from the farthest vertices accumulates dependencies:
@@ -33,6 +36,9 @@
 //! | by weights | 220, and at most 64 KiB | 0 |
 //!
 //! For a batch, a thread needs this for the largest graphs, and 8 bytes per vertex more: [`plan`].
+//!
+//! On a compressed graph, each thread also holds one decoded list: 4 bytes per arc of the longest,
+//! 8 by weights. Only small graphs are decoded as a whole: 4 bytes per vertex and arc.
 //!
 //! # Determinism
 //! Results are bitwise equal for any number of threads and any shards. Stored lengths are integers,

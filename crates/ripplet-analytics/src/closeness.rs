@@ -8,6 +8,9 @@
 //! length 0, a vertex at distance 0 adds nothing to harmonic closeness; the other measures are 0 if
 //! all vertices that reach s are at distance 0.
 //!
+//! # Directed graphs
+//! Only paths **to** s count. The closeness by paths from s is that of the graph with reversed arcs.
+//!
 //! # Algorithm
 //! Lengths by hops: breadth-first searches along the arcs, from 64 sources at once; each vertex
 //! counts the sources that arrive at each distance. Lengths by weights: Dijkstra's algorithm
@@ -21,6 +24,8 @@
 //! |---|---|---|
 //! | hops | 24 (16) | 48 (40) |
 //! | weights | 40 (16) | 20, and at most 66 KiB |
+//!
+//! Compressed lists are decoded as they are read, without further memory.
 //!
 //! # Determinism
 //! Results are bitwise equal for any number of threads and any shards. Counts and distances are

@@ -3,6 +3,10 @@
 //! # What it returns
 //! For each vertex the smallest vertex of its component, and the number of components.
 //!
+//! # Directed graphs
+//! Two vertices are connected if there is a path between them that may use arcs against their
+//! direction.
+//!
 //! # Algorithm
 //! Disjoint-set union by id: trees whose roots are their smallest vertices. For each arc, the
 //! larger of its ends' roots becomes a child of the smaller one. All threads work at once, by

@@ -12,6 +12,9 @@
 //! on an undirected graph without neighbours of a smaller id. Repeated edges count as one edge, and
 //! each of them has its value (by weights, of the lightest one). The value of a self-loop is 0.
 //!
+//! # Directed graphs
+//! Paths follow the arcs' directions, and each arc has its own value.
+//!
 //! # Algorithm
 //! Brandes' algorithm: the dependency of a source on an arc from u to v is σ(u) · (1 + δ(v)) /
 //! σ(v), with the quantities that [`betweenness`] defines.
@@ -27,8 +30,8 @@
 //! | larger | 284 | 9 |
 //! | by weights | 220, and at most 64 KiB | 9 |
 //!
-//! For a batch, 8 bytes per edge, and per thread this for the largest graphs and 8 bytes per arc
-//! more: [`plan`].
+//! For a batch, 8 bytes per edge, and per thread this for the largest graphs and 8 bytes per arc and
+//! vertex more: [`plan`]. Compressed graphs need what [`betweenness`] states in addition.
 //!
 //! # Determinism
 //! Results are bitwise equal for any number of threads and any shards. For each arc, the

@@ -11,10 +11,13 @@
 //!
 //! where out(u) is the out-degree of u, and *lost* is the sum of the ranks of vertices without
 //! outgoing arcs. The initial ranks are 1 / n. This is LDBC Graphalytics' definition, with a fixed
-//! number of rounds, and networkx's, which stops once the ranks change by less than a tolerance. On
-//! an undirected graph an edge is an arc in each direction. Repeated arcs and self-loops that the
-//! graph keeps count as arcs. Weighted, an arc gets a share proportional to its weight among the
-//! arcs that leave u.
+//! number of rounds, and networkx's, which stops once the ranks change by less than a tolerance. Repeated
+//! arcs and self-loops that the graph keeps count as arcs. Weighted, an arc gets a share proportional
+//! to its weight among the arcs that leave u.
+//!
+//! # Directed graphs
+//! The surfer follows arcs in their direction. On an undirected graph an edge is an arc in each
+//! direction.
 //!
 //! # Memory
 //! Beside the graph 24 bytes per vertex: [`PageRank::plan`]. For a batch 8 bytes per vertex, and 16

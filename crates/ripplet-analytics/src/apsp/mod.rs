@@ -13,6 +13,9 @@
 //! Lengths by weights are sums of the stored weights: exact integers. The graph's [`WeightScale`]
 //! converts them to real numbers.
 //!
+//! # Directed graphs
+//! Paths follow the arcs' directions: d(s, t) and d(t, s) may differ, and one may be infinite.
+//!
 //! # Algorithm
 //! Lengths by hops: breadth-first searches along the arcs, from 64 sources at once. Lengths by
 //! weights: Dijkstra's algorithm from each vertex. Except for rows, graphs of at most 128 vertices
@@ -27,6 +30,7 @@
 //!   most 66 KiB per thread, and 40 bytes per vertex once).
 //!
 //! [`plan_of_rows`], [`plan_of_weighted_rows`] and [`plan_of_summary`] return the exact bounds.
+//! Compressed lists are decoded as they are read, without further memory.
 //!
 //! # Determinism
 //! Distances are integers: they are equal for any number of threads and any shards. Rows come in

@@ -25,7 +25,8 @@
 //! - 16 bytes per vertex, and 8 more if triangles are requested; the results are part of this;
 //! - 2 MiB (directed: 4 MiB) for the hubs' bitmaps, and less than that per thread.
 //!
-//! [`Lcc::plan`] and, for a batch, [`Lcc::plan_of_batch`] return the exact bounds.
+//! [`Lcc::plan`] and, for a batch, [`Lcc::plan_of_batch`] return the exact bounds. Compressed lists
+//! are decoded three times while the edges are ranked, without further memory.
 //!
 //! # Determinism
 //! Counts are integers, and a coefficient is one division of two of them: the same bits for any
