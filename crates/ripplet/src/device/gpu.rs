@@ -7,13 +7,15 @@ use super::list::{GpuInfo, GpuList};
 use super::open::Unopened;
 use super::profile::GpuCounting;
 use super::workers::WorkerSeconds;
-use crate::swarm::{Answer, DeviceWorker, SwarmError, SwarmObserver, Worker};
+use crate::swarm::{
+    Analysis, Answer, DeviceWorker, NotOnDevice, SwarmError, SwarmObserver, Worker,
+};
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
-use ripplet_cuda::device::Device as _;
 use ripplet_cuda::lcc::DeviceLcc;
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::swarm::{Question, SwarmSeconds};
-use ripplet_cuda::{CudaDevice, DeviceError, DeviceExecutor, DevicesExecutor, Gpu};
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu};
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView};
 use ripplet_io::write::{ColumnData, Part};
@@ -21,6 +23,14 @@ use ripplet_lp::profile::Profile;
 use ripplet_lp::{
     DeviceSeconds, DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings,
 };
+
+/// The reason of a fallback in the usual case: no more words than it takes.
+pub(super) const USUAL_REASON: &str = "there is no NVIDIA driver";
+
+/// Returns an analysis as a question to a GPU.
+pub(super) fn question(analysis: Analysis) -> Result<Question, NotOnDevice> {
+    analysis.question()
+}
 
 /// GPUs that are open.
 pub(super) enum Gpus {
@@ -62,7 +72,7 @@ pub(super) fn name_of(number: usize, device: &CudaDevice) -> String {
 
 /// Returns the GPUs of the host.
 pub(super) fn list() -> Result<GpuList, String> {
-    let gpus = ripplet_cuda::devices().map_err(|error| error.to_string())?;
+    let gpus = ripplet_gpu::devices().map_err(|error| error.to_string())?;
     let info = |gpu: Gpu| GpuInfo {
         number: gpu.number,
         name: gpu.properties.name,
@@ -72,8 +82,8 @@ pub(super) fn list() -> Result<GpuList, String> {
     };
     Ok(GpuList {
         gpus: gpus.into_iter().map(info).collect(),
-        driver: ripplet_cuda::driver_version().ok().map(|version| version.to_string()),
-        nvrtc: match ripplet_cuda::nvrtc::available() {
+        driver: ripplet_gpu::driver_version().ok().map(|version| version.to_string()),
+        nvrtc: match ripplet_gpu::nvrtc::available() {
             Ok(version) => Ok(version.to_string()),
             Err(error) => Err(error.to_string()),
         },

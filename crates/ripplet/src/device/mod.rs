@@ -18,6 +18,7 @@
 //! | the GPU has no kernel for the work | CPU, with the reason | | error |
 //! | the run fails on the GPU, or does not fit its memory | [`Device::fallback`] returns the reason | | error |
 //! | a limit of device memory, and no GPU | error | error | error |
+//! | the feature `cuda` is off | CPU, with the reason | | error that names the feature |
 //!
 //! ```
 //! use ripplet::Device;
@@ -36,6 +37,10 @@
 mod choice;
 mod executor;
 mod fallback;
+#[cfg(feature = "cuda")]
+mod gpu;
+#[cfg(not(feature = "cuda"))]
+#[path = "gpu_absent.rs"]
 mod gpu;
 mod lcc;
 mod list;

@@ -5,8 +5,7 @@ use super::{Answer, Column, SwarmError};
 use ripplet_analytics::Lengths;
 use ripplet_analytics::apsp::{GraphSummary, Reach};
 use ripplet_analytics::edge_betweenness::{EdgeValues, ends, ends_of_member};
-use ripplet_cuda::swarm::Subject;
-use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::batch::{BatchSlice, Subject};
 use ripplet_graph::{GraphView, OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_io::write::ColumnKind;
 

@@ -1,16 +1,15 @@
 //! Workers on a GPU.
 
 use super::columns::{columns_of_edges, columns_of_reach, columns_of_summaries};
-use super::{Analysis, Answer, Column, SwarmError, SwarmObserver, Worker};
+use super::{Analysis, Answer, Column, NotOnDevice, SwarmError, SwarmObserver, Worker};
 use ripplet_analytics::Observer;
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::device::Device;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, Subject, SwarmSeconds};
+use ripplet_cuda::swarm::{DeviceSwarm, Question, SwarmSeconds};
+use ripplet_gpu::Device;
 use ripplet_graph::Graph;
-use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::batch::{BatchSlice, Subject};
 use ripplet_io::write::{self, ColumnData, Part};
 use ripplet_lp::{Plan, RunError};
-use thiserror::Error;
 
 /// Answers on a device.
 ///
@@ -22,11 +21,6 @@ pub struct DeviceWorker<D: Device> {
     swarm: DeviceSwarm<D>,
     seconds: SwarmSeconds,
 }
-
-/// An analysis that has no kernel yet.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("there is no kernel for {0} so far: they are for the CPU")]
-pub struct NotOnDevice(&'static str);
 
 impl Analysis {
     /// Returns the analysis as a question to a device.
