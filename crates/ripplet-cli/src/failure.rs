@@ -490,6 +490,7 @@ impl From<LccError> for Failure {
         match error {
             LccError::Cpu(error) => error.into(),
             LccError::Device(error) => error.into(),
+            error @ LccError::Compressed => Failure::refused(error.to_string(), "use --device cpu"),
             LccError::SeveralGpus => Failure::several_gpus(),
         }
     }
