@@ -57,11 +57,12 @@ pub use open::{OpenError, Opened};
 pub use profile::GpuCounting;
 pub use workers::{GpuWorker, OpenWorkersError, WorkerSeconds, Workers};
 
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use ripplet_lp::{Item, Plan};
 
 /// Returns the plan of an analysis on the CPU, with the memory of its graph.
-pub fn plan_on_cpu(graph: &Graph, plan: ripplet_analytics::Plan) -> Plan {
+pub fn plan_on_cpu<'g>(graph: impl Into<GraphView<'g>>, plan: ripplet_analytics::Plan) -> Plan {
+    let graph = graph.into();
     let items = plan.items.into_iter();
     let items = items.map(|item| Item { purpose: item.purpose, bytes: item.bytes });
     Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }

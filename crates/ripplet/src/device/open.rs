@@ -99,6 +99,11 @@ impl Opened {
         }
     }
 
+    /// Returns whether it is the CPU.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self, Opened::Cpu { .. })
+    }
+
     /// Returns the executor, and the reason of a fallback. The CPU gets `threads` threads, or one
     /// per core.
     ///

@@ -114,7 +114,7 @@ impl<D: Device> DeviceWorker<D> {
             }
             (Question::EdgeBetweenness { normalized, lengths }, of) => {
                 let found = swarm.edge_betweenness(of, normalized, lengths, observer)?;
-                (columns_of_edges(found.0, of)?, found.1)
+                (columns_of_edges(found.0, of.into())?, found.1)
             }
             (Question::Distances { lengths }, of) => {
                 let (distances, seconds) = swarm.distances(of, lengths, observer)?;
@@ -122,11 +122,11 @@ impl<D: Device> DeviceWorker<D> {
             }
             (Question::Reach { lengths }, of) => {
                 let (reach, seconds) = swarm.reach(of, lengths, observer)?;
-                (columns_of_reach(&reach, of, lengths)?, seconds)
+                (columns_of_reach(&reach, of.into(), lengths)?, seconds)
             }
             (Question::Summaries { lengths }, of) => {
                 let (summaries, seconds) = swarm.summaries(of, lengths, observer)?;
-                (columns_of_summaries(&summaries, of)?, seconds)
+                (columns_of_summaries(&summaries, of.into())?, seconds)
             }
         };
         self.add(seconds);
