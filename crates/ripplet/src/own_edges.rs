@@ -1,7 +1,9 @@
 //! Graphs of a program's own edges, in memory.
 
+#[cfg(feature = "columnar")]
 use crate::{LoadError, LoadOptions};
 use ripplet_graph::{BuildError, Graph, GraphBuilder};
+#[cfg(feature = "columnar")]
 use ripplet_io::columnar::{RecordBatch, edges_of_batches};
 use ripplet_io::{Edge, EdgeListError, edge_table};
 use thiserror::Error;
@@ -53,6 +55,7 @@ pub fn graph_from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<G
 /// # Errors
 /// If the schemas differ, a column is missing, a value is null, no id or no weight, or memory is
 /// refused.
+#[cfg(feature = "columnar")]
 pub fn graph_from_batches(
     batches: &[RecordBatch],
     options: &LoadOptions,

@@ -42,7 +42,7 @@ use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::edge_betweenness::{self, EdgeValues};
 use ripplet_analytics::{Lengths, Observer, no_length};
 use ripplet_gpu::Device;
-use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::batch::{BatchGraph, Subject};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_lp::{Plan, RunError};
 use run::Run;
@@ -95,27 +95,6 @@ pub enum Question {
         /// How the length of a path is measured.
         lengths: Lengths,
     },
-}
-
-/// The graphs of a run.
-#[derive(Clone, Copy)]
-pub enum Subject<'a> {
-    /// Each graph of a batch.
-    Batch(BatchSlice<'a>),
-    /// A single graph, of at most 2³¹ arcs.
-    Graph(&'a Graph),
-}
-
-impl<'a> From<BatchSlice<'a>> for Subject<'a> {
-    fn from(graphs: BatchSlice<'a>) -> Subject<'a> {
-        Subject::Batch(graphs)
-    }
-}
-
-impl<'a> From<&'a Graph> for Subject<'a> {
-    fn from(graph: &'a Graph) -> Subject<'a> {
-        Subject::Graph(graph)
-    }
 }
 
 /// Seconds of a run by step.

@@ -1,4 +1,4 @@
-//! Numbers that draws and resamples depend on: the same for the same seed.
+//! Deterministic random numbers for draws and resamples.
 
 use ripplet_graph::splitmix;
 
