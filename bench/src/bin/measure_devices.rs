@@ -8,9 +8,9 @@
 //! `arcs_a_second` are arcs counted. Fails if the labels differ from those of one GPU, except under `async`.
 
 use ripplet_bench::{Arguments, Result, family};
-use ripplet_cuda::device::Device;
-use ripplet_cuda::exchange::TransportKind;
-use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_gpu::transport::TransportKind;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
 use ripplet_lp::programs::{Cdlp, Lpa};
@@ -117,7 +117,7 @@ impl Asked {
         Ok(())
     }
 
-    /// The memory limit of each GPU, if it is less than what is free.
+    /// Returns the memory limit of each GPU, if it is less than what is free.
     fn limit(&self, plans: &[Plan]) -> Option<u64> {
         let beside = |plan: &Plan| plan.total_device() - plan.graph_device;
         let limit =

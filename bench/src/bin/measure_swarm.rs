@@ -15,10 +15,10 @@ use ripplet::analytics::apsp::{distances_of_batch, reach_of_batch, summary_of_ba
 use ripplet::analytics::betweenness::betweenness_of_batch;
 use ripplet::analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet::analytics::edge_betweenness::edge_betweenness_of_batch;
-use ripplet::cuda::device::Device;
+use ripplet::cuda::DeviceExecutor;
 use ripplet::cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds, Tuning};
-use ripplet::cuda::{CudaDevice, DeviceExecutor};
 use ripplet::generate::Swarm;
+use ripplet::gpu::{CudaDevice, Device};
 use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
 use ripplet::graph::{Direction, Duplicates};
 use ripplet::io::batch::{BatchOptions, BatchPart, BatchReader};
@@ -27,7 +27,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// All measures except the distances of all pairs, whose number is quadratic: these run only if named.
+/// Returns all measures except the distances of all pairs, whose number is quadratic: these run only if named.
 fn questions(lengths: Lengths) -> [(&'static str, Question); 7] {
     let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
     [
@@ -100,7 +100,7 @@ impl Options {
         questions(lengths).into_iter().filter(|(name, _)| asked(name)).collect()
     }
 
-    /// The graphs, part by part.
+    /// Returns the graphs, part by part.
     fn parts(&self) -> Result<Vec<Part>, Box<dyn Error>> {
         if let Some(input) = &self.input {
             let mut reader = BatchReader::open(input, &BatchOptions::default())?;

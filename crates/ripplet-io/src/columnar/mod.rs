@@ -7,7 +7,7 @@
 //! The columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names, as in
 //! text; others are not read. Ids may be integers of
 //! any width, or strings (`Utf8`, `LargeUtf8`, `Utf8View`), either also behind a dictionary. Where
-//! both columns are integers, so are the ids, and negative ones are welcome; an integer beside a
+//! both columns are integers, so are the ids, and negative ones are allowed; an integer beside a
 //! string takes `--ids names`. Weights may be numbers of any type.
 //!
 //! A null is an error that names the row, as is a weight that is NaN, infinite or negative.
@@ -18,16 +18,20 @@
 //! Determinism: the table, and the row of the first error, do not depend on the number of threads.
 
 mod ipc;
+mod labels;
 mod table;
 mod values;
+mod vertices;
 
+pub(crate) use labels::label_rows;
 pub(crate) use table::Table;
-pub(crate) use values::{Values, first_null, floats, id_kind};
+pub(crate) use vertices::vertex_rows;
 
 use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
+use crate::shown::shown;
 use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, columns_option};
 use crate::text::{Fault, GraphRows};
 use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
@@ -38,11 +42,12 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use ripplet_graph::{EdgeTable, OutOfMemory, memory};
 use std::path::Path;
+use values::{Values, first_null, floats, id_kind};
 
 /// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
 ///
 /// # Errors
-/// Where the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
+/// If the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
 pub fn read(
     path: &Path,
     format: Format,
@@ -56,7 +61,7 @@ pub fn read(
 /// `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn parse(
     bytes: Vec<u8>,
     format: Format,
@@ -119,7 +124,7 @@ pub(crate) fn of_graphs(
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 
-/// The vertices and the columns of all rows, of which there is one at least.
+/// Returns the vertices and the columns of all rows, of which there is one at least.
 fn pairs(
     table: &Table,
     layout: &Layout,
@@ -153,7 +158,7 @@ struct Layout {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ids {
+enum Ids {
     Integers,
     Names,
 }
@@ -163,7 +168,7 @@ impl Layout {
         Layout::beside(schema, options, None)
     }
 
-    /// The layout of the columns beside that of graphs, if there is one.
+    /// Returns the layout of the columns beside that of graphs, if there is one.
     fn beside(
         schema: &Schema,
         options: &ReadOptions,
@@ -228,7 +233,7 @@ impl Layout {
     }
 }
 
-/// The columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
+/// Returns the columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
 /// beside the column of graphs.
 fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usize; 2], String> {
     let default = Columns::default();
@@ -258,7 +263,7 @@ fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usi
     }
 }
 
-/// The column of weights: the one that is asked for, else `weight`, else the only one with a known name.
+/// Returns the column of weights: the one that is asked for, else `weight`, else the only one with a known name.
 fn weight(
     schema: &Schema,
     columns: &Columns,
@@ -284,7 +289,7 @@ fn weight(
     }
 }
 
-/// The columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
+/// Returns the columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
 fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     let name = |at: usize| schema.field(at).name();
     let is_free =
@@ -296,7 +301,7 @@ fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     }
 }
 
-/// The column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
+/// Returns the column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
 fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String> {
     let asked = &options.columns.graph;
     let name = |at: usize| schema.field(at).name();
@@ -343,29 +348,13 @@ fn find(schema: &Schema, name: &str) -> Result<usize, String> {
 }
 
 /// The columns there are, for a message.
-pub(crate) fn column_names(schema: &Schema) -> String {
+fn column_names(schema: &Schema) -> String {
     const MOST: usize = 12;
     let mut names: Vec<_> = schema.fields().iter().take(MOST).map(|f| shown(f.name())).collect();
     if schema.fields().len() > MOST {
         names.push("…".into());
     }
     names.join(", ")
-}
-
-/// A number out of a file, for a message: with an exponent if it has many digits without.
-pub(crate) fn shown_number(number: f64) -> String {
-    let magnitude = number.abs();
-    let is_short = magnitude == 0.0 || (1e-5..1e17).contains(&magnitude) || !magnitude.is_finite();
-    if is_short { number.to_string() } else { format!("{number:e}") }
-}
-
-/// A name or type out of a file, for a message: on one line, and not too long.
-pub(crate) fn shown(text: impl std::fmt::Display) -> String {
-    const LONGEST: usize = 60;
-    let text = text.to_string();
-    let cut = text.chars().count() > LONGEST;
-    let start: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if cut { start + "…" } else { start }
 }
 
 impl Ids {
@@ -408,7 +397,7 @@ enum BlockEnds {
 }
 
 impl Block {
-    /// The rows of a batch, the first of which is row `first` of the table.
+    /// Returns the rows of a batch, the first of which is row `first` of the table.
     fn of(
         batch: &RecordBatch,
         first: u64,
