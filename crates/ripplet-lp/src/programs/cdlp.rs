@@ -37,8 +37,8 @@ mod program {
             "cdlp"
         }
 
-        fn wake(&self) -> Wake {
-            Wake::Disagreement
+        fn activation(&self) -> Activation {
+            Activation::Disagreement
         }
 
         fn schedule(&self) -> Schedule {
