@@ -323,10 +323,8 @@ mod tests {
         let edges: Vec<(u32, u32)> =
             (0..5000).map(|i| (i * 7919 % 1013, i * 104_729 % 977)).collect();
         let text: String = edges.iter().map(|(a, b)| format!("{a} {b}\n")).collect();
-        let read = crate::parse_edges(
-            text.into_bytes(),
-            &crate::ReadOptions { format: Some(crate::Format::EdgeList), ..Default::default() },
-        );
+        let options = crate::ReadOptions::default();
+        let read = crate::parse_edges(text.as_bytes(), crate::Format::EdgeList, &options);
         assert_eq!(edge_table(&edges).unwrap(), read.unwrap());
         let named: Vec<_> = edges.iter().map(|(a, b)| (format!("n{a}"), format!("n{b}"))).collect();
         let table = edge_table(&named).unwrap();
