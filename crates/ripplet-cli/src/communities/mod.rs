@@ -10,8 +10,16 @@
 mod arguments;
 mod batch;
 mod checkpoint;
+#[cfg(feature = "jit")]
+mod file;
+#[cfg(not(feature = "jit"))]
+#[path = "file_absent.rs"]
 mod file;
 mod job;
+#[cfg(feature = "draw")]
+mod largest;
+#[cfg(not(feature = "draw"))]
+#[path = "largest_absent.rs"]
 mod largest;
 mod program;
 mod rows;
@@ -67,6 +75,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     if let Program::File(file) = &job.program {
         file.check_columns_out()?;
+    }
+    if job.top.is_some() {
+        largest::check()?;
     }
     let threads = job.threads.start()?;
     let store = job.open_store()?;

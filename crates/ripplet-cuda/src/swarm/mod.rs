@@ -37,6 +37,6 @@ mod tuning;
 
 pub use device::{DeviceSwarm, SwarmSeconds};
 pub use profile::Step;
-pub use question::{Question, Subject};
+pub use question::Question;
 pub use source::source;
 pub use tuning::Tuning;

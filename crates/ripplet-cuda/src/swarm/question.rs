@@ -1,9 +1,7 @@
-//! Questions about graphs, and the graphs that they are about.
+//! Questions about graphs.
 
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
-use ripplet_graph::Graph;
-use ripplet_graph::batch::BatchSlice;
 
 /// What to compute for each graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,25 +44,4 @@ pub enum Question {
         /// How the length of a path is measured.
         lengths: Lengths,
     },
-}
-
-/// The graphs of a run.
-#[derive(Clone, Copy)]
-pub enum Subject<'a> {
-    /// Each graph of a batch.
-    Batch(BatchSlice<'a>),
-    /// A single graph, of at most 2³¹ arcs.
-    Graph(&'a Graph),
-}
-
-impl<'a> From<BatchSlice<'a>> for Subject<'a> {
-    fn from(graphs: BatchSlice<'a>) -> Subject<'a> {
-        Subject::Batch(graphs)
-    }
-}
-
-impl<'a> From<&'a Graph> for Subject<'a> {
-    fn from(graph: &'a Graph) -> Subject<'a> {
-        Subject::Graph(graph)
-    }
 }

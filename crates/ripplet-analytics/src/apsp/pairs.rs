@@ -1,15 +1,16 @@
 //! All-pairs distances of each graph of a batch.
 
+use super::rows::Rows;
 use crate::dijkstra::UNREACHED;
-use crate::lists::{Along, of_member};
 use crate::run::go_on;
-use crate::search::{Mask, Search, Visit, bytes_of_search};
+use crate::search::{Search, bytes_of_search};
 use crate::searches::{Searches, bytes_of_searches};
+use crate::sides::{Along, of_member};
 use crate::source_batches::{GROUP, sources};
 use crate::swarm::{self, Place, Swarm};
 use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_graph::{OutOfMemory, memory};
 
 /// Returns the number of ordered pairs of vertices of these graphs, including each vertex with
 /// itself: the length of [`distances_of_batch`]'s result.
@@ -112,22 +113,5 @@ impl Place for PerPair<'_> {
     fn cut(self, first: BatchSlice<'_>) -> (Self, Self) {
         let (first, rest) = self.0.split_at_mut(pairs_of_batch(first) as usize);
         (PerPair(first), PerPair(rest))
-    }
-}
-
-/// The rows of a group of sources, filled with distances in arcs by a search.
-pub(crate) struct Rows<'a, T> {
-    pub vertices: usize,
-    pub distances: &'a mut [T],
-}
-
-impl<T: From<u32>> Visit<u64> for Rows<'_, T> {
-    #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64, _here: &[u64]) {
-        while sources != 0 {
-            let row = sources.first() as usize;
-            self.distances[row * self.vertices + vertex as usize] = T::from(step);
-            sources = sources.rest();
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! # What it returns
 //! The distance d(s, t) is the least length of a path from s to t along the arcs' directions.
 //! [`Lengths`] selects what a length is: the number of arcs, or the sum of their weights. The
-//! distance from a vertex to itself is 0. Without a path it is [`NO_WAY`], or [`NO_WEIGHTED_PATH`] by
+//! distance from a vertex to itself is 0. Without a path it is [`NO_PATH`], or [`NO_WEIGHTED_PATH`] by
 //! weights. Self-loops and repeated arcs change nothing.
 //!
 //! - [`rows`] and [`weighted_rows`] return the distances from each source, one row per source.
@@ -12,6 +12,9 @@
 //!
 //! Lengths by weights are sums of the stored weights: exact integers. The graph's [`WeightScale`]
 //! converts them to real numbers.
+//!
+//! # Directed graphs
+//! Paths follow the arcs' directions: d(s, t) and d(t, s) may differ, and one may be infinite.
 //!
 //! # Algorithm
 //! Lengths by hops: breadth-first searches along the arcs, from 64 sources at once. Lengths by
@@ -27,6 +30,7 @@
 //!   most 66 KiB per thread, and 40 bytes per vertex once).
 //!
 //! [`plan_of_rows`], [`plan_of_weighted_rows`] and [`plan_of_summary`] return the exact bounds.
+//! Compressed lists are decoded as they are read, without further memory.
 //!
 //! # Determinism
 //! Distances are integers: they are equal for any number of threads and any shards. Rows come in
@@ -36,27 +40,23 @@
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020. Wiener, *Structural determination of paraffin boiling
 //! points*, Journal of the American Chemical Society 69, 1947.
 
-pub use crate::pairs::{distances_of_batch, pairs_of_batch, plan_of_distances_of_batch};
-pub use crate::reach::{Reach, plan_of_reach, plan_of_reach_of_batch, reach, reach_of_batch};
+mod pairs;
+mod reach;
+mod rows;
 
-use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
-use crate::lists::{Along, Lists, Over, Sides, over};
-use crate::pairs::Rows;
-use crate::run::go_on;
-use crate::search::{Search, bytes_of_search};
-use crate::source_batches::{GROUP, SourceBatches, sources};
+pub use crate::distances::Reach;
+pub use pairs::{distances_of_batch, pairs_of_batch, plan_of_distances_of_batch};
+pub use reach::{plan_of_reach, plan_of_reach_of_batch, reach, reach_of_batch};
+pub use rows::{
+    NO_PATH, NO_WEIGHTED_PATH, plan_of_rows, plan_of_weighted_rows, rows, weighted_rows,
+};
+
+use crate::distances::{self, ByHops, ByWeights, Extent};
+use crate::sides::Along;
 use crate::swarm::{PerGraph, PerVertex};
-use crate::tally::{self, Extent};
-use crate::weighted;
 use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, WeightScale, memory};
-use std::ops::Range;
-
-/// The distance between two vertices without a path, in arcs.
-pub const NO_WAY: u32 = u32::MAX;
-/// The distance between two vertices without a path, by weights.
-pub const NO_WEIGHTED_PATH: u64 = UNREACHED;
+use ripplet_graph::{Direction, GraphView, WeightScale, memory};
 
 /// Distance statistics of a graph: number of connected pairs, sum, diameter, radius.
 ///
@@ -134,38 +134,33 @@ impl GraphSummary {
 }
 
 /// Returns the memory that [`summary`] needs on `threads` threads beside the graph.
-pub fn plan_of_summary(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
+pub fn plan_of_summary<'g>(
+    graph: impl Into<GraphView<'g>>,
+    lengths: Lengths,
+    threads: usize,
+) -> Plan {
+    let graph = graph.into();
     let plan = match lengths.weigh_in(graph) {
-        true => weighted::plan::<Reach>(graph, threads),
-        false => tally::plan::<Extent>(graph, threads),
+        true => distances::plan::<ByWeights<Reach>>(graph, threads),
+        false => distances::plan::<ByHops<Extent>>(graph, threads),
     };
     plan.with("eccentricities", 8 * u64::from(graph.vertices()))
-}
-
-/// Returns the memory that [`rows`] needs on `threads` threads beside the graph.
-pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
-    let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
-    let searches = bytes_of_search::<u64>(graph.vertices());
-    Plan::default()
-        .with("searches, one a thread", threads.saturating_mul(searches))
-        .with("rows, 64 a thread", threads.saturating_mul(4 * u64::from(GROUP) * vertices))
-}
-
-/// Returns the memory that [`weighted_rows`] needs on `threads` threads beside the graph.
-pub fn plan_of_weighted_rows(graph: &Graph, threads: usize) -> Plan {
-    let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
-    let searches = bytes_of_dijkstra(graph.vertices());
-    Plan::default()
-        .with("searches, one a thread", threads.saturating_mul(searches))
-        .with("rows, 64 a thread", threads.saturating_mul(8 * u64::from(GROUP) * vertices))
 }
 
 /// Returns the distance statistics of a graph, computed on rayon's current pool.
 ///
 /// # Errors
 /// If the observer cancels or memory is refused.
-pub fn summary(
-    graph: &Graph,
+pub fn summary<'g>(
+    graph: impl Into<GraphView<'g>>,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Summary, RunError> {
+    summary_in(graph.into(), lengths, observer)
+}
+
+fn summary_in(
+    graph: GraphView<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Summary, RunError> {
@@ -174,11 +169,11 @@ pub fn summary(
     let mut whole = GraphSummary::new(graph.vertices(), graph.direction(), scale);
     let mut eccentricities = memory::with_room(graph.vertices() as usize)?;
     if lengths.weigh_in(graph) {
-        let found: Vec<Reach> = weighted::of_graph(graph, Along::Arcs, observer)?;
+        let found = distances::of_graph::<ByWeights<Reach>>(graph, Along::Arcs, observer)?;
         eccentricities.extend(found.into_iter().map(|found| whole.add(found)));
     } else {
         // In a search against the arcs, a vertex counts the sources that it has a path to.
-        let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
+        let found = distances::of_graph::<ByHops<Extent>>(graph, Along::Against, observer)?;
         eccentricities.extend(found.iter().map(|found| whole.add(found.into())));
     }
     Ok(Summary { eccentricities, whole })
@@ -189,8 +184,8 @@ pub fn summary(
 /// [`eccentricities_of_batch`] needs 8 bytes per vertex more.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let plan = match lengths.weigh_in_batch(graphs) {
-        true => weighted::plan_of_batch::<Reach>(graphs, threads),
-        false => tally::plan_of_batch::<Extent>(graphs, threads),
+        true => distances::plan_of_batch::<ByWeights<Reach>>(graphs, threads),
+        false => distances::plan_of_batch::<ByHops<Extent>>(graphs, threads),
     };
     plan.with("summaries", size_of::<GraphSummary>() as u64 * graphs.len() as u64)
 }
@@ -247,12 +242,24 @@ fn summarized(
         let finish = |found: &[Reach], graph: BatchGraph<'_>, places: Places<'_>| {
             summarize(found.iter().copied(), whole(graph), places);
         };
-        weighted::fill_batch(graphs, Along::Arcs, observer, places, finish)?;
+        distances::fill_batch::<ByWeights<Reach>, _>(
+            graphs,
+            Along::Arcs,
+            observer,
+            places,
+            finish,
+        )?;
     } else {
         let finish = |found: &[Extent], graph: BatchGraph<'_>, places: Places<'_>| {
             summarize(found.iter().map(Reach::from), whole(graph), places);
         };
-        tally::fill_batch(graphs, Along::Against, observer, places, finish)?;
+        distances::fill_batch::<ByHops<Extent>, _>(
+            graphs,
+            Along::Against,
+            observer,
+            places,
+            finish,
+        )?;
     }
     Ok(summaries)
 }
@@ -267,121 +274,4 @@ fn summarize(found: impl Iterator<Item = Reach>, mut whole: GraphSummary, places
         }
     }
     summaries[0] = whole;
-}
-
-/// Passes the distances from each source to `take`, on rayon's current pool.
-///
-/// `take` receives the source and one distance in arcs per vertex, in ascending order of the
-/// sources. An error of `take` ends the run.
-///
-/// # Errors
-/// If `take` fails, the observer cancels, or memory is refused.
-pub fn rows<E: From<RunError> + Send>(
-    graph: &Graph,
-    observer: &mut dyn Observer,
-    take: impl FnMut(VertexId, &[u32]) -> Result<(), E>,
-) -> Result<(), E> {
-    observer.on_stage("measuring distances");
-    over(graph, Along::Arcs, HandOut { take, observer })
-}
-
-/// Passes the distances by weights from each source to `take`, on rayon's current pool.
-///
-/// A distance is a sum of stored weights, or [`NO_WEIGHTED_PATH`]. In a graph without weights each
-/// arc has length 1. Sources ascend, and an error of `take` ends the run.
-///
-/// # Errors
-/// If `take` fails, the observer cancels, or memory is refused.
-pub fn weighted_rows<E: From<RunError> + Send>(
-    graph: &Graph,
-    observer: &mut dyn Observer,
-    take: impl FnMut(VertexId, &[u64]) -> Result<(), E>,
-) -> Result<(), E> {
-    observer.on_stage("measuring distances");
-    let weigh = Lengths::Weights.weigh_in(graph);
-    over(graph, Along::Arcs, HandOutWeighted { take, weigh, observer })
-}
-
-/// Passes rows of hop distances to a callback.
-struct HandOut<'a, Take> {
-    take: Take,
-    observer: &'a dyn Observer,
-}
-
-impl<E, Take> Over for HandOut<'_, Take>
-where
-    E: From<RunError> + Send,
-    Take: FnMut(VertexId, &[u32]) -> Result<(), E>,
-{
-    type Result = Result<(), E>;
-
-    fn lists<L: Lists>(self, lists: Sides<L>) -> Result<(), E> {
-        let search = |search: &mut Search<u64>, distances: &mut [u32], sources| {
-            distances.fill(NO_WAY);
-            let vertices = lists.vertices() as usize;
-            search.run(lists, sources, &mut Rows { vertices, distances });
-            Ok(())
-        };
-        hand_out(lists.vertices(), Search::new, search, self.take, self.observer)
-    }
-}
-
-/// Passes rows of distances by weights to a callback; by hops if the graph has no weights.
-struct HandOutWeighted<'a, Take> {
-    take: Take,
-    weigh: bool,
-    observer: &'a dyn Observer,
-}
-
-impl<E, Take> Over for HandOutWeighted<'_, Take>
-where
-    E: From<RunError> + Send,
-    Take: FnMut(VertexId, &[u64]) -> Result<(), E>,
-{
-    type Result = Result<(), E>;
-
-    fn lists<L: Lists>(self, lists: Sides<L>) -> Result<(), E> {
-        let HandOutWeighted { take, weigh, observer } = self;
-        let row = lists.vertices() as usize;
-        let search = |search: &mut Dijkstra, rows: &mut [u64], sources: Range<VertexId>| {
-            for (source, row) in sources.zip(rows.chunks_mut(row)) {
-                go_on(observer)?;
-                match weigh {
-                    true => search.run(lists.ahead, source),
-                    false => search.run_hops(lists.ahead, source),
-                }
-                row.copy_from_slice(search.distances());
-            }
-            Ok(())
-        };
-        hand_out(lists.vertices(), Dijkstra::new, search, take, observer)
-    }
-}
-
-/// Passes the rows that `search` fills for a group of sources to `take`.
-fn hand_out<D, T, E>(
-    vertices: u32,
-    make: impl Fn(u32) -> Result<D, OutOfMemory>,
-    search: impl Fn(&mut D, &mut [T], Range<VertexId>) -> Result<(), RunError> + Sync,
-    mut take: impl FnMut(VertexId, &[T]) -> Result<(), E>,
-    observer: &dyn Observer,
-) -> Result<(), E>
-where
-    D: Send + Sync,
-    T: Clone + Default + Send + Sync,
-    E: From<RunError>,
-{
-    let row = vertices as usize;
-    let make = |vertices| {
-        let rows = memory::filled(T::default(), row.saturating_mul(GROUP as usize))?;
-        Ok((make(vertices)?, rows))
-    };
-    let work = |(workspace, rows): &mut (D, Vec<T>), sources| search(workspace, rows, sources);
-    let take = |first: VertexId, workspaces: &[(D, Vec<T>)]| {
-        (first / GROUP..).zip(workspaces).try_for_each(|(group, (_, rows))| {
-            let rows = rows.chunks(row);
-            sources(group, vertices).zip(rows).try_for_each(|(source, row)| take(source, row))
-        })
-    };
-    SourceBatches { make, work, take, observer }.run(vertices)
 }
