@@ -85,6 +85,10 @@ pub struct Arguments {
     /// Write the columns that a program of your own wrote, as a table with a row a vertex.
     #[arg(long, value_name = "FILE", requires = "program_file", help_heading = "Output")]
     pub columns_out: Option<PathBuf>,
+    /// Before the run, test the promises of the program, such as `score_bound`, on a sample of
+    /// vertices; a broken promise ends the command.
+    #[arg(long, help_heading = "A program of your own")]
+    pub check_program: bool,
     /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,

@@ -48,6 +48,8 @@ pub struct Job<'a> {
     pub checkpoint: Option<CheckpointJob>,
     pub program: Program,
     pub settings: Settings,
+    /// Whether the program's promises are tested before the run.
+    pub checks_program: bool,
     /// Whether the counter is what the memory allows, instead of the settings'.
     pub finds_counter: bool,
     /// How the graph's lists are kept, where it is not as the file has them.
@@ -105,6 +107,7 @@ impl Arguments {
             estimate: self.estimate.estimate,
             checkpoint,
             settings,
+            checks_program: self.check_program && self.estimate.estimate.is_none(),
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
             storage: self.storage()?,

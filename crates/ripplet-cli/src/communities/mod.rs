@@ -9,6 +9,7 @@
 
 mod arguments;
 mod batch;
+mod check;
 mod checkpoint;
 #[cfg(feature = "jit")]
 mod file;
@@ -65,6 +66,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let job = arguments.resolve()?;
     check_places(&job)?;
     if arguments.batch.is_asked(&job.input, &job.load.read) {
+        if job.checks_program {
+            return Err(Failure::refused(
+                "--check-program tests a program on one graph, and this is a batch",
+                "leave --check-program out, or name one graph of the batch",
+            ));
+        }
         return batch::run(&job, &arguments.batch, console);
     }
     arguments.batch.check_unused()?;
@@ -222,6 +229,7 @@ impl Work<'_> {
         program: &dyn DynProgram,
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
+        self.check(program)?;
         let run = self.on_device(|executor| self.compute(executor, program))?;
         let Some(run) = run else { return Ok(()) };
         self.finish(run, None, Box::new(rows))?;

@@ -26,8 +26,8 @@ mod program {
             "cdlp"
         }
 
-        fn wake(&self) -> Wake {
-            Wake::Disagreement
+        fn activation(&self) -> Activation {
+            Activation::Disagreement
         }
 
         fn schedule(&self) -> Schedule {
