@@ -1,10 +1,11 @@
 //! Memory layout of a run on a device.
 
+use super::Tuning;
 use super::graphs::Graphs;
 use super::schedule::{Machine, Schedule, WORD_BYTES, bytes_of_order};
-use super::{Question, Tuning};
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::Lengths;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_gpu::text;
 use ripplet_gpu::{Address, Arena};
@@ -159,23 +160,25 @@ pub struct Kind {
 }
 
 impl Kind {
-    pub fn new(question: Question, is_directed: bool, is_weighted: bool) -> Kind {
+    pub fn new(question: PathAnalysis, is_directed: bool, is_weighted: bool) -> Kind {
         let (asked, lengths) = match question {
-            Question::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
+            PathAnalysis::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
                 (Asked::Near, lengths)
             }
-            Question::Closeness { lengths, .. } => (Asked::Far, lengths),
-            Question::Reach { lengths } | Question::Summaries { lengths } => (Asked::Span, lengths),
-            Question::Distances { lengths } => (Asked::Pairs, lengths),
-            Question::Betweenness { lengths, .. } => (Asked::PathCounts, lengths),
-            Question::EdgeBetweenness { lengths, .. } => (Asked::Edges, lengths),
+            PathAnalysis::Closeness { lengths, .. } => (Asked::Far, lengths),
+            PathAnalysis::Reach { lengths } | PathAnalysis::Summary { lengths } => {
+                (Asked::Span, lengths)
+            }
+            PathAnalysis::Distances { lengths } => (Asked::Pairs, lengths),
+            PathAnalysis::Betweenness { lengths, .. } => (Asked::PathCounts, lengths),
+            PathAnalysis::EdgeBetweenness { lengths, .. } => (Asked::Edges, lengths),
         };
         let weighs = is_weighted && lengths == Lengths::Weights;
         Kind { asked, two_sided: is_directed && asked.counts_paths(), weighs }
     }
 
     /// Returns the properties of a run on these graphs.
-    pub fn of(question: Question, graphs: Graphs<'_>) -> Kind {
+    pub fn of(question: PathAnalysis, graphs: Graphs<'_>) -> Kind {
         Kind::new(question, graphs.is_directed(), graphs.is_weighted())
     }
 
@@ -388,7 +391,7 @@ pub struct Layout {
 impl Layout {
     pub fn new(
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         machine: Machine,
         tuning: Tuning,
     ) -> Result<Layout, OutOfMemory> {
@@ -416,8 +419,10 @@ impl Layout {
         let work = places.bytes;
         let (vertices, count) = (graphs.vertices(), graphs.len() as u64);
         match question {
-            Question::Reach { .. } => to.reach = places.take(size_of::<Reach>() as u64, vertices),
-            Question::Summaries { .. } => {
+            PathAnalysis::Reach { .. } => {
+                to.reach = places.take(size_of::<Reach>() as u64, vertices)
+            }
+            PathAnalysis::Summary { .. } => {
                 to.summaries = places.take(size_of::<Summary>() as u64, count);
             }
             _ => to.values = places.take(8, kind.values(graphs)),
@@ -471,15 +476,15 @@ impl Layout {
     }
 
     /// Returns the addresses of all arrays, in memory that begins at `base`.
-    pub fn state(&self, base: Address, graphs: Graphs<'_>, question: Question) -> State {
+    pub fn state(&self, base: Address, graphs: Graphs<'_>, question: PathAnalysis) -> State {
         let kind = Kind::of(question, graphs);
         let (behind, ahead) = kind.sides(graphs);
         let at = |range: &Range<u64>| base.plus(range.start);
         let (measure, is_normalized) = match question {
-            Question::Closeness { measure, normalized, .. } => {
+            PathAnalysis::Closeness { measure, normalized, .. } => {
                 (u32::from(measure == Closeness::WassermanFaust), normalized)
             }
-            Question::Betweenness { normalized, .. } => (0, normalized),
+            PathAnalysis::Betweenness { normalized, .. } => (0, normalized),
             _ => (0, false),
         };
         // Results that are not requested have no memory.

@@ -40,7 +40,7 @@ use rayon::prelude::*;
 use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::edge_betweenness::{self, EdgeValues};
-use ripplet_analytics::{Lengths, Observer, no_length};
+use ripplet_analytics::{Lengths, Observer, PathAnalysis, no_length};
 use ripplet_gpu::Device;
 use ripplet_graph::batch::{BatchGraph, Subject};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, WeightScale, memory};
@@ -53,49 +53,6 @@ use std::time::Instant;
 /// Divisor of the device's memory: this part of it is the limit for the state of searches that do
 /// not fit shared memory.
 const SCRATCH: u64 = 8;
-
-/// What to compute for each graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// Closeness centrality of each vertex.
-    Closeness {
-        /// The definition of closeness.
-        measure: Closeness,
-        /// Whether to normalise, as [`ripplet_analytics::closeness`] defines it.
-        normalized: bool,
-        /// How the length of a path is measured.
-        lengths: Lengths,
-    },
-    /// Betweenness centrality of each vertex.
-    Betweenness {
-        /// Whether to normalise, as [`ripplet_analytics::betweenness`] defines it.
-        normalized: bool,
-        /// How the length of a path is measured.
-        lengths: Lengths,
-    },
-    /// Betweenness centrality of each edge.
-    EdgeBetweenness {
-        /// Whether to normalise, as [`ripplet_analytics::edge_betweenness`] defines it.
-        normalized: bool,
-        /// How the length of a path is measured.
-        lengths: Lengths,
-    },
-    /// The distance between each two vertices.
-    Distances {
-        /// How the length of a path is measured.
-        lengths: Lengths,
-    },
-    /// A summary of the distances from each vertex.
-    Reach {
-        /// How the length of a path is measured.
-        lengths: Lengths,
-    },
-    /// A summary of all distances of a graph.
-    Summaries {
-        /// How the length of a path is measured.
-        lengths: Lengths,
-    },
-}
 
 /// Seconds of a run by step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -181,12 +138,12 @@ impl<D: Device> DeviceSwarm<D> {
     pub fn plan<'a>(
         &self,
         subject: impl Into<Subject<'a>>,
-        question: Question,
+        question: PathAnalysis,
     ) -> Result<Plan, RunError> {
         let subject = subject.into();
         let flat = Flat::new(subject)?;
         let graphs = match (subject, question) {
-            (Subject::Graph(graph), Question::Distances { .. }) => {
+            (Subject::Graph(graph), PathAnalysis::Distances { .. }) => {
                 flat.graphs().of_groups(0..self.groups_at_once(graph))
             }
             _ => flat.graphs(),
@@ -210,7 +167,11 @@ impl<D: Device> DeviceSwarm<D> {
         lengths: Lengths,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        self.values(subject.into(), Question::Closeness { measure, normalized, lengths }, observer)
+        self.values(
+            subject.into(),
+            PathAnalysis::Closeness { measure, normalized, lengths },
+            observer,
+        )
     }
 
     /// Returns the betweenness of each vertex in its graph, graph by graph in the order of the
@@ -229,7 +190,7 @@ impl<D: Device> DeviceSwarm<D> {
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
         let subject = subject.into();
         refuse_weightless(subject, lengths)?;
-        self.values(subject, Question::Betweenness { normalized, lengths }, observer)
+        self.values(subject, PathAnalysis::Betweenness { normalized, lengths }, observer)
     }
 
     /// Returns the betweenness of each edge in its graph. The values have the same bits as those of
@@ -246,7 +207,7 @@ impl<D: Device> DeviceSwarm<D> {
     ) -> Result<(EdgeValues, SwarmSeconds), RunError> {
         let subject = subject.into();
         refuse_weightless(subject, lengths)?;
-        let question = Question::EdgeBetweenness { normalized, lengths };
+        let question = PathAnalysis::EdgeBetweenness { normalized, lengths };
         let (arcs, mut seconds) = self.values(subject, question, observer)?;
         let start = Instant::now();
         let values = match subject {
@@ -276,7 +237,7 @@ impl<D: Device> DeviceSwarm<D> {
         lengths: Lengths,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        self.values(subject.into(), Question::Distances { lengths }, observer)
+        self.values(subject.into(), PathAnalysis::Distances { lengths }, observer)
     }
 
     /// Calls `take` with the real distances from some sources of a single graph at a time, in
@@ -300,7 +261,7 @@ impl<D: Device> DeviceSwarm<D> {
             let some = flat.graphs().of_groups(first..end);
             let sources = first * GROUP..end.saturating_mul(GROUP).min(vertices);
             let values =
-                self.ask_values(some, Question::Distances { lengths }, &mut seconds, observer)?;
+                self.ask_values(some, PathAnalysis::Distances { lengths }, &mut seconds, observer)?;
             observer.on_progress(f64::from(end) / f64::from(groups));
             take(sources, &values)?;
             first = end;
@@ -323,7 +284,7 @@ impl<D: Device> DeviceSwarm<D> {
         let mut found: Vec<Reach> =
             memory::zeros(flat.graphs().vertices() as usize).map_err(refused)?;
         let to = Results { reach: &mut found, ..Results::default() };
-        let seconds = self.ask_all(flat.graphs(), Question::Reach { lengths }, to, observer)?;
+        let seconds = self.ask_all(flat.graphs(), PathAnalysis::Reach { lengths }, to, observer)?;
         let reach = found.iter().map(|found| apsp::Reach {
             reached: found.reached.into(),
             far: found.far.into(),
@@ -347,7 +308,8 @@ impl<D: Device> DeviceSwarm<D> {
         let flat = Flat::new(subject)?;
         let mut found: Vec<Summary> = memory::zeros(flat.graphs().len()).map_err(refused)?;
         let to = Results { summaries: &mut found, ..Results::default() };
-        let seconds = self.ask_all(flat.graphs(), Question::Summaries { lengths }, to, observer)?;
+        let seconds =
+            self.ask_all(flat.graphs(), PathAnalysis::Summary { lengths }, to, observer)?;
         let summary = |found: &Summary, vertices, direction, scale| GraphSummary {
             vertices,
             pairs: found.pairs,
@@ -392,7 +354,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn values(
         &mut self,
         subject: Subject<'_>,
-        question: Question,
+        question: PathAnalysis,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
         let (flat, mut seconds) = (Flat::new(subject)?, SwarmSeconds::default());
@@ -403,7 +365,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn ask_values(
         &mut self,
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>, RunError> {
@@ -419,7 +381,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn ask_all(
         &mut self,
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         to: Results<'_>,
         observer: &dyn Observer,
     ) -> Result<SwarmSeconds, RunError> {
@@ -433,7 +395,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn ask(
         &mut self,
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         to: Results<'_>,
         seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
@@ -463,7 +425,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn run(
         &mut self,
         layout: &Layout,
-        (graphs, question): (Graphs<'_>, Question),
+        (graphs, question): (Graphs<'_>, PathAnalysis),
         to: Results<'_>,
         seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
@@ -490,7 +452,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn with_run(
         &mut self,
         layout: &Layout,
-        (graphs, question): (Graphs<'_>, Question),
+        (graphs, question): (Graphs<'_>, PathAnalysis),
         work: impl FnOnce(&Run<'_, D>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let module = self.module(Kind::of(question, graphs))?;
@@ -540,7 +502,7 @@ struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Divides the destinations into those of the first graphs, `left`, and of the others.
-    fn split(self, left: Graphs<'_>, question: Question) -> (Results<'a>, Results<'a>) {
+    fn split(self, left: Graphs<'_>, question: PathAnalysis) -> (Results<'a>, Results<'a>) {
         fn cut<T>(all: &mut [T], at: u64) -> (&mut [T], &mut [T]) {
             all.split_at_mut(all.len().min(at as usize))
         }
@@ -560,7 +522,7 @@ impl<'a> Results<'a> {
 }
 
 /// Refuses graphs for which the sum of a vertex's distances may exceed 64 bits.
-fn check_sums(graphs: Graphs<'_>, question: Question) -> Result<(), RunError> {
+fn check_sums(graphs: Graphs<'_>, question: PathAnalysis) -> Result<(), RunError> {
     if !Kind::of(question, graphs).weighs {
         return Ok(());
     }
