@@ -29,14 +29,15 @@ mod sweep;
 pub use arguments::{Arguments, FileArguments};
 pub use program::attenuation_refused;
 
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::device;
 use crate::failure::{Ending, Failure};
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::{counted, on_device};
 use crate::named_cover::say_columns;
-use crate::output::{check_alone, check_place, is_standard, named_input, write_json};
+use crate::output::{check_alone, check_place, named_input, print, write_json};
 use crate::reading::{Loaded, load_stored};
+use crate::standard_streams::is_standard;
 use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
 };
