@@ -1,8 +1,8 @@
 //! The communities of each graph of a batch, by the CPU: those that it has alone.
 
-use super::arguments::Names;
 use super::job::Job;
 use super::program::Program;
+use super::rows::Names;
 use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::device::note_fallback;
