@@ -40,6 +40,7 @@ mod dijkstra;
 mod distances;
 mod lengths;
 mod pairwise;
+mod path_analysis;
 mod plan;
 mod run;
 mod search;
@@ -59,5 +60,6 @@ pub mod no_length;
 pub mod pagerank;
 
 pub use lengths::Lengths;
+pub use path_analysis::PathAnalysis;
 pub use plan::{Item, Plan};
 pub use run::{InvalidSetting, NoLength, Observer, RunError};

@@ -3,8 +3,9 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{is_standard, named_input};
+use crate::output::named_input;
 use crate::standard_streams;
+use crate::standard_streams::is_standard;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{
     BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,

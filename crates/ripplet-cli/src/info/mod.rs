@@ -3,12 +3,12 @@
 mod batch;
 
 use crate::batch::BatchArguments;
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::convert::MORE;
 use crate::failure::{Ending, Failure};
 use crate::memory::{MemoryArguments, OF_A_GRAPH, within};
 use crate::message::{counted, one_line};
-use crate::output::json;
+use crate::output::{json, print};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored};
 use crate::size::Size;
 use crate::stats::{Parts, Shape};
