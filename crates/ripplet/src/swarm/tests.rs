@@ -1,10 +1,10 @@
 //! Tests of a swarm's stages: order, bounds, errors and cancellation in each of them.
 
 use super::*;
-use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
+use ripplet_analytics::{Lengths, PathAnalysis};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_emulator::EmulatedDevice;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
