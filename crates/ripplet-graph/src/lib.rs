@@ -20,6 +20,7 @@ mod edges;
 mod grouped;
 mod identity;
 mod ids;
+mod plan;
 mod weight;
 
 pub mod batch;
@@ -35,6 +36,7 @@ pub use edges::{EdgeTable, EdgeTableError};
 pub use identity::identity_of_values;
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
+pub use plan::{Item, Plan};
 pub use storage::{
     Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, Neighbors, Shard, compressed,
 };
