@@ -14,6 +14,7 @@
 
 mod atomic;
 mod buffer;
+mod build_options;
 mod builder;
 mod by_size;
 mod edges;
@@ -30,6 +31,7 @@ pub mod storage;
 
 pub use atomic::{as_atomic, as_plain, as_plain_words};
 pub use buffer::Buffer;
+pub use build_options::BuildOptions;
 pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
 pub use by_size::{Ranked, Ranking, ranked_by_size};
 pub use edges::{EdgeTable, EdgeTableError};
