@@ -41,7 +41,6 @@ mod distances;
 mod lengths;
 mod pairwise;
 mod path_analysis;
-mod plan;
 mod run;
 mod search;
 mod searches;
@@ -61,5 +60,5 @@ pub mod pagerank;
 
 pub use lengths::Lengths;
 pub use path_analysis::PathAnalysis;
-pub use plan::{Item, Plan};
+pub use ripplet_graph::{Item, Plan};
 pub use run::{InvalidSetting, NoLength, Observer, RunError};

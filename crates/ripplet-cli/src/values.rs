@@ -101,7 +101,9 @@ impl ValueArguments {
             Weights::Useless(sentence) if self.reading.weighted => {
                 return Err(Failure::refused(sentence, "leave --weighted out"));
             }
-            Weights::Lengths if self.reading.weighted => options.duplicates = Duplicates::Least,
+            Weights::Lengths if self.reading.weighted => {
+                options.build.duplicates = Duplicates::Least
+            }
             _ => (),
         }
         self.check_places()?;

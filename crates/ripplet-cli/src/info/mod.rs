@@ -74,7 +74,7 @@ struct Info {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let (file, reading) = (&arguments.file, &arguments.reading);
     let mut options = reading.options(file, &BuildArguments::default())?;
-    options.self_loops = ripplet::graph::SelfLoops::Keep;
+    options.build.self_loops = ripplet::graph::SelfLoops::Keep;
     if arguments.batch.is_asked(file, &options.read) {
         let what = format!("the batch {}", file.display());
         let show = || {
