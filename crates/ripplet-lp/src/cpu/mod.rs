@@ -5,7 +5,6 @@
 mod active;
 mod asynchronous;
 mod drafts;
-mod lists;
 mod phased;
 mod profile;
 #[cfg(feature = "ranks")]
