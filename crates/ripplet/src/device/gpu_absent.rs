@@ -39,7 +39,7 @@ pub(super) fn list() -> Result<GpuList, String> {
 }
 
 /// GPUs that are open: none in this build.
-pub(super) enum Gpus {}
+pub(super) struct Gpus(Infallible);
 
 impl Gpus {
     /// Refuses to open GPUs.
@@ -48,11 +48,11 @@ impl Gpus {
     }
 
     pub(super) fn with_host_memory(self, _: Option<u64>) -> Gpus {
-        match self {}
+        match self.0 {}
     }
 
     pub(super) fn with_counting(self, _: GpuCounting) -> Gpus {
-        match self {}
+        match self.0 {}
     }
 
     pub(super) fn profile(
@@ -62,19 +62,19 @@ impl Gpus {
         _: &Settings,
         _: u32,
     ) -> Result<Profile, RunError> {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn name(&self) -> String {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn exchanged(&self) -> Option<Exchanged> {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn plans(
@@ -83,11 +83,11 @@ impl Gpus {
         _: &dyn DynProgram,
         _: &Settings,
     ) -> Vec<(String, Plan)> {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn check_memory(&self, _: &Plan) -> Result<(), RunError> {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn check_run(
@@ -97,11 +97,11 @@ impl Gpus {
         _: &Settings,
         _: &Plan,
     ) -> Result<(), RunError> {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn plan_lcc(&self, _: &Graph, _: Lcc) -> Option<Plan> {
-        match *self {}
+        match self.0 {}
     }
 
     pub(super) fn run_lcc(
@@ -110,13 +110,13 @@ impl Gpus {
         _: Lcc,
         _: &mut dyn ripplet_analytics::Observer,
     ) -> Result<(Coefficients, DeviceSeconds), LccError> {
-        match *self {}
+        match self.0 {}
     }
 }
 
 impl Executor for Gpus {
     fn plan_on(&self, _: GraphView<'_>, _: &dyn DynProgram, _: &Settings) -> Plan {
-        match *self {}
+        match self.0 {}
     }
 
     fn run_on(
@@ -126,7 +126,7 @@ impl Executor for Gpus {
         _: &Settings,
         _: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        match *self {}
+        match self.0 {}
     }
 }
 
