@@ -124,7 +124,7 @@ impl LoadOptions {
     /// and uses plain lists for edges.
     ///
     /// Compressed lists of a file are memory-mapped. Memory if lists are compressed or decoded:
-    /// those of both graphs, and for edges what [`load`] takes before.
+    /// the lists of both graphs, and for edges what [`load`] takes before.
     ///
     /// ```
     /// use ripplet::lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa};
