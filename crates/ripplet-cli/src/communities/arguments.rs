@@ -13,9 +13,10 @@ use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use ripplet::Storage;
 use ripplet::io::Format;
-use ripplet::lp::counter::BadCounter;
+use ripplet::lp::counters::BadCounter;
 use ripplet::lp::programs::{Gamma, Guard, MEMORY, Slpa, THRESHOLD};
-use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
+use ripplet::lp::stop::{DEFAULT_ROUNDS, DEFAULT_TOLERANCE};
+use ripplet::lp::{Counter, DEFAULT_PHASES};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -257,7 +258,7 @@ pub struct StopArguments {
     #[arg(
         long,
         value_name = "N",
-        help = format!("Do at most N rounds [default: {}]", Stop::default().max_rounds())
+        help = format!("Do at most N rounds [default: {DEFAULT_ROUNDS}]")
     )]
     pub max_iterations: Option<u32>,
     #[arg(
@@ -266,8 +267,7 @@ pub struct StopArguments {
         value_parser = share,
         allow_negative_numbers = true,
         help = format!(
-            "Stop when at most this share of the vertices changed in a round [default: {}]",
-            Stop::default().tolerance().unwrap_or(0.0)
+            "Stop when at most this share of the vertices changed in a round [default: {DEFAULT_TOLERANCE}]"
         )
     )]
     pub tolerance: Option<f64>,

@@ -14,6 +14,7 @@ use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{
     Gamma, Guard, ROUNDS, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
 };
+use ripplet::lp::stop::DEFAULT_ROUNDS;
 use ripplet::lp::{Outcome, Schedule, Settings, Stop};
 use std::path::{Path, PathBuf};
 
@@ -248,7 +249,9 @@ impl StopArguments {
         if let Some(rounds) = self.iterations {
             return Stop::after(rounds);
         }
-        let stop = Stop::after(self.max_iterations.unwrap_or(default.max_rounds()));
+        let stop = Stop::after(
+            self.max_iterations.unwrap_or(default.max_rounds().unwrap_or(DEFAULT_ROUNDS)),
+        );
         let stop = match self.tolerance.or(default.tolerance()) {
             Some(share) => stop.at_tolerance(share),
             None => stop,

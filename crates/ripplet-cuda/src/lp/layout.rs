@@ -229,7 +229,7 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("PIECE", tuning::PIECE),
         ("HUB", tuning::HUB),
         ("VERTEX_BLOCK", tuning::VERTEX_BLOCK),
-        ("PART", counter::PART as u64),
+        ("PART", counters::PART as u64),
         ("PREFETCH_ALL", Prefetch::All as u64),
         ("PREFETCH_TOGETHER", Prefetch::Together as u64),
         ("PREFETCH_ALONE", Prefetch::Alone as u64),

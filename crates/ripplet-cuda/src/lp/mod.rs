@@ -19,11 +19,9 @@ pub use tuning::{Counting, Tuning};
 use crate::device::{Device, DeviceError};
 use layout::Layout;
 use ripplet_graph::GraphView;
-use ripplet_lp::counter::Parts;
+use ripplet_lp::counters::Parts;
 use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{
-    Counter, DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings, Sketch,
-};
+use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings};
 use rounds::{DeviceRounds, Task, Volumes};
 use std::time::Instant;
 
@@ -165,11 +163,11 @@ impl<D: Device> DeviceExecutor<D> {
 /// Refuses settings that no device supports, or that do not fit the graph and program.
 fn check(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Result<(), RunError> {
     settings.check(graph.vertices(), program)?;
-    match settings.counter {
-        counter @ Counter::Sketch(Sketch { parts: Parts::One, .. }) => {
-            Err(RunError::NoDeviceCounter { counter: counter.to_string() })
+    match settings.counter.sketch() {
+        Some(sketch) if sketch.parts == Parts::One => {
+            Err(RunError::NoDeviceCounter { counter: sketch.to_string() })
         }
-        Counter::Exact | Counter::Sketch(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -26,8 +26,8 @@ use crate::communities;
 use crate::profile::Measured;
 use crate::rounds::{Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, Counter, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo,
-    RunError, Settings, Visibility,
+    Checkpoint, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo, RunError,
+    Settings, Visibility,
 };
 use asynchronous::AsyncRounds;
 use phased::PhasedRounds;
@@ -105,9 +105,9 @@ impl CpuExecutor {
         let draft_len = columns::draft_len(specs);
         let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
         let written = columns::bytes_for(&written, graph.vertices());
-        let votes = match settings.counter {
-            Counter::Exact => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
-            Counter::Sketch(_) => sketch::VoteSketch::bytes(),
+        let votes = match settings.counter.keeps_every_label() {
+            true => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
+            false => sketch::VoteSketch::bytes(),
         };
         let workspace = state::Workspace::bytes_for(votes, draft_len);
         let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
