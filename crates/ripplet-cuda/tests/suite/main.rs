@@ -1,30 +1,26 @@
 //! Tests of the GPU engine: on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
 
 mod cache;
-#[path = "../../../ripplet-lp/tests/suite/checkpoints.rs"]
+#[path = "../../../ripplet-conformance/suites/checkpoints.rs"]
 mod checkpoints;
 mod compressed;
-#[path = "../../../ripplet-lp/tests/suite/conformance.rs"]
+#[path = "../../../ripplet-conformance/suites/conformance.rs"]
 mod conformance;
 mod cuda;
 #[cfg(target_os = "linux")]
 mod fake;
 mod families;
-#[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
-mod graphs;
 mod kernels;
 mod large;
 mod lcc;
-#[path = "../../../ripplet-lp/tests/suite/ldbc.rs"]
+#[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;
-#[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
-mod oracle;
-#[path = "../../../ripplet-lp/tests/suite/probe.rs"]
-mod probe;
 mod profile;
 mod runs;
 mod several;
 mod shim;
 mod streamed;
 mod swarm;
+
+use ripplet_conformance::{graphs, oracle, probe};

@@ -9,21 +9,18 @@ mod drafts;
 mod lists;
 mod phased;
 mod profile;
-#[cfg(feature = "ranks")]
-mod ranks;
+mod rank;
 mod sketch;
 mod state;
 mod synchronous;
 mod totals;
 mod votes;
 
-#[cfg(feature = "ranks")]
-pub use ranks::RanksExecutor;
-
 use crate::check::{CheckError, Checked};
 use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::profile::Measured;
+use crate::ranks::CpuRank;
 use crate::rounds::{Observer, Rounds, run_rounds};
 use crate::{
     Checkpoint, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo, RunError,
@@ -31,8 +28,10 @@ use crate::{
 };
 use asynchronous::AsyncRounds;
 use phased::PhasedRounds;
-use ripplet_graph::{GraphView, OutOfMemory};
+use rank::PhasedRank;
+use ripplet_graph::{GraphView, OutOfMemory, VertexId};
 use state::LpState;
+use std::ops::Range;
 use synchronous::SyncRounds;
 use thiserror::Error;
 
@@ -192,14 +191,13 @@ impl<P: Hints> DynProgram for P {
         check::check(self, graph, settings, sample, observer)
     }
 
-    #[cfg(feature = "ranks")]
-    fn run_on_ranks(
-        &self,
-        pools: &[&rayon::ThreadPool],
-        graph: GraphView<'_>,
+    fn begin_rank<'a>(
+        &'a self,
+        graph: GraphView<'a>,
         settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
-        ranks::run(self, pools, graph, settings, observer)
+        own: Range<VertexId>,
+        fingerprint: u64,
+    ) -> Result<Box<dyn CpuRank + 'a>, OutOfMemory> {
+        Ok(Box::new(PhasedRank::new(graph, self, settings, own, fingerprint)?))
     }
 }
