@@ -8,6 +8,7 @@
 //! | [`betweenness`] | betweenness centrality of each vertex |
 //! | [`edge_betweenness`] | betweenness centrality of each edge |
 //! | [`components`] | connected components |
+//! | [`kcore`] | the coreness of each vertex |
 //! | [`pagerank`] | PageRank of each vertex |
 //!
 //! [`Lengths`] selects what the length of a path is: its number of arcs, or the sum of their
@@ -15,6 +16,9 @@
 //!
 //! Each algorithm is a module. The head of the module describes its result, memory, determinism and
 //! references. All run on rayon's current pool; this crate reads, writes and prints nothing.
+//!
+//! A graph is given as a [`GraphView`](ripplet_graph::GraphView): plain or compressed. Results have
+//! the same bits on either storage, and compressed graphs are not decoded as a whole.
 //!
 //! ```
 //! use ripplet_analytics::lcc::{Definition, Lcc};
@@ -33,30 +37,27 @@
 
 mod brandes;
 mod dijkstra;
+mod distances;
 mod lengths;
-mod lists;
-mod pairs;
 mod pairwise;
 mod plan;
-mod reach;
 mod run;
 mod search;
 mod searches;
+mod sides;
 mod source_batches;
 mod swarm;
-mod tally;
-mod weighted;
 
 pub mod apsp;
 pub mod betweenness;
 pub mod closeness;
 pub mod components;
 pub mod edge_betweenness;
+pub mod kcore;
 pub mod lcc;
 pub mod no_length;
 pub mod pagerank;
 
 pub use lengths::Lengths;
-pub use no_length::NoLength;
 pub use plan::{Item, Plan};
-pub use run::{InvalidSetting, Observer, RunError};
+pub use run::{InvalidSetting, NoLength, Observer, RunError};

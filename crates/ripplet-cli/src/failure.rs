@@ -6,13 +6,17 @@ use crate::message::{excerpt, one_line};
 use crate::output::unwritten;
 use crate::size::Size;
 use miette::Diagnostic;
+#[cfg(feature = "jit")]
 use ripplet::ProgramErrors;
 use ripplet::checkpoints::ResumeError;
-use ripplet::cuda::DeviceError;
+use ripplet::device::{DeviceFailure, LccError, OpenError, OpenWorkersError};
+#[cfg(feature = "draw")]
 use ripplet::draw::DrawError;
+#[cfg(feature = "generate")]
 use ripplet::generate::GenerateError;
 use ripplet::graph::{BuildError, OutOfMemory};
 use ripplet::io::{Format, ReadError, ReadErrorKind, WriteError};
+#[cfg(feature = "jit")]
 use ripplet::jit::JitError;
 use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, quality::QualityError};
 use ripplet::swarm::SwarmError;
@@ -50,6 +54,7 @@ pub enum Failure {
     #[error(transparent)]
     Build(#[from] BuildError),
     /// A graph that cannot be generated.
+    #[cfg(feature = "generate")]
     #[error(transparent)]
     Generate(#[from] GenerateError),
     /// An output whose place, name or format will not do: found before the work.
@@ -63,10 +68,12 @@ pub enum Failure {
     #[error("cannot write to standard output: {0}")]
     Print(std::io::Error),
     /// A program file that is no program.
+    #[cfg(feature = "jit")]
     #[error(transparent)]
     #[diagnostic(help("docs/hooks.md has the language of hooks"))]
     Program(#[from] ProgramErrors),
     /// A program that cannot be compiled with these parameters.
+    #[cfg(feature = "jit")]
     #[error(transparent)]
     #[diagnostic(help("{}", parameter_help(.0)))]
     Compile(#[from] JitError),
@@ -111,6 +118,7 @@ pub enum Failure {
     #[error(transparent)]
     Quality(#[from] QualityError),
     /// Communities that cannot be drawn.
+    #[cfg(feature = "draw")]
     #[error("cannot draw this: {0}")]
     Draw(#[from] DrawError),
     /// Labels that are not the reference's.
@@ -189,6 +197,14 @@ impl Failure {
         Failure::Refused { sentence: sentence.into(), help: help.into() }
     }
 
+    /// Several GPUs for work that runs on one.
+    fn several_gpus() -> Failure {
+        Failure::refused(
+            "--device names several GPUs, and this runs on one",
+            "name one, such as --device cuda:0",
+        )
+    }
+
     /// The same where a GPU is what it is about, and the CPU no way out.
     pub fn of_gpu_alone(self) -> Failure {
         match self {
@@ -212,21 +228,13 @@ impl Failure {
             Failure::Place(error) | Failure::Write(error) => {
                 error.source.kind() == ErrorKind::OutOfMemory
             }
+            #[cfg(feature = "draw")]
             Failure::Draw(error) => matches!(error, DrawError::OutOfMemory(_)),
             Failure::Quality(error) => matches!(error, QualityError::OutOfMemory { .. }),
             Failure::Fraud { of_memory, .. } => *of_memory,
             Failure::Memory { .. } => true,
             _ => false,
         }
-    }
-
-    /// Whether the CPU could do what failed.
-    pub fn is_of_device(&self) -> bool {
-        matches!(
-            self,
-            Failure::Device { .. }
-                | Failure::Run(RunError::NoDeviceSource { .. } | RunError::NoDeviceCounter { .. })
-        )
     }
 
     /// Whether who read the standard output, such as `head`, wants no more.
@@ -250,11 +258,14 @@ impl Failure {
                 ExitStatus::Failed
             }
             Failure::Read(_) | Failure::BadGraph(_) | Failure::Place(_) => ExitStatus::Wrong,
-            Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => {
-                ExitStatus::Wrong
-            }
+            #[cfg(feature = "jit")]
+            Failure::Program(_) | Failure::Compile(_) => ExitStatus::Wrong,
+            Failure::Fraud { wrong: true, .. } => ExitStatus::Wrong,
+            #[cfg(feature = "generate")]
             Failure::Generate(GenerateError::OutOfMemory { .. }) => ExitStatus::Failed,
-            Failure::Build(_) | Failure::Generate(_) => ExitStatus::Wrong,
+            #[cfg(feature = "generate")]
+            Failure::Generate(_) => ExitStatus::Wrong,
+            Failure::Build(_) => ExitStatus::Wrong,
             Failure::Run(
                 RunError::Settings(_)
                 | RunError::NoDeviceSource { .. }
@@ -265,7 +276,9 @@ impl Failure {
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => {
                 ExitStatus::Wrong
             }
-            Failure::Quality(_) | Failure::Draw(_) => ExitStatus::Wrong,
+            #[cfg(feature = "draw")]
+            Failure::Draw(_) => ExitStatus::Wrong,
+            Failure::Quality(_) => ExitStatus::Wrong,
             Failure::Write(_)
             | Failure::TooLarge { .. }
             | Failure::Memory { .. }
@@ -293,9 +306,9 @@ impl Failure {
         }
         // What is shown of a program or a mapping has lines; a newline in any other sentence is a file's.
         let sentence = match self {
-            Failure::Program(_) | Failure::Compile(_) | Failure::Text { .. } => {
-                excerpt(&self.to_string())
-            }
+            #[cfg(feature = "jit")]
+            Failure::Program(_) | Failure::Compile(_) => excerpt(&self.to_string()),
+            Failure::Text { .. } => excerpt(&self.to_string()),
             _ => one_line(&self.to_string()),
         };
         // Where nobody listens to standard error, the exit code has to do.
@@ -333,7 +346,7 @@ fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
         }
         ReadErrorKind::Spreadsheet => "save it as CSV, and read that file".into(),
         ReadErrorKind::OutOfMemory(_) => "allow more memory, or use a larger machine".into(),
-        ReadErrorKind::Content(_) => String::new(),
+        ReadErrorKind::Content(_) | ReadErrorKind::NotBuiltIn(_) => String::new(),
     }
 }
 
@@ -345,6 +358,7 @@ fn is_packed_otherwise(path: &Path) -> bool {
 }
 
 /// How to give a program the parameter that it lacks; nothing for another error.
+#[cfg(feature = "jit")]
 fn parameter_help(error: &JitError) -> String {
     match error {
         JitError::MissingParameter { name, .. } => format!("give it: --param {name}=VALUE"),
@@ -437,9 +451,48 @@ impl From<SwarmError> for Failure {
 const WITHOUT_A_GPU: &str =
     "run it with --device cpu; `ripplet devices` lists the devices of this machine";
 
-impl From<DeviceError> for Failure {
-    fn from(error: DeviceError) -> Failure {
-        Failure::Device { sentence: error.to_string(), help: WITHOUT_A_GPU.into() }
+impl DeviceFailure for Failure {
+    fn is_of_device(&self) -> bool {
+        matches!(
+            self,
+            Failure::Device { .. }
+                | Failure::Run(RunError::NoDeviceSource { .. } | RunError::NoDeviceCounter { .. })
+        )
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Failure {
+        match error {
+            OpenError::Gpu(sentence) => Failure::Device { sentence, help: WITHOUT_A_GPU.into() },
+            OpenError::SeveralGpus => Failure::several_gpus(),
+            OpenError::LimitWithoutGpu(why) => Failure::refused(
+                format!("--device-memory is for a GPU, but no GPU can be used: {why}"),
+                "leave --device-memory out",
+            ),
+        }
+    }
+}
+
+impl From<OpenWorkersError> for Failure {
+    fn from(error: OpenWorkersError) -> Failure {
+        match error {
+            OpenWorkersError::NotOnDevice(why) => {
+                Failure::refused(why.to_string(), "use --device cpu")
+            }
+            OpenWorkersError::Open(error) => error.into(),
+        }
+    }
+}
+
+impl From<LccError> for Failure {
+    fn from(error: LccError) -> Failure {
+        match error {
+            LccError::Cpu(error) => error.into(),
+            LccError::Device(error) => error.into(),
+            error @ LccError::Compressed => Failure::refused(error.to_string(), "use --device cpu"),
+            LccError::SeveralGpus => Failure::several_gpus(),
+        }
     }
 }
 

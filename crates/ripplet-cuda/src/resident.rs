@@ -1,9 +1,8 @@
 //! A graph's lists in a device's memory.
 
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
 use crate::streamed::{Moved, Residence, StreamedPlaces};
 use bytemuck::{Pod, Zeroable};
+use ripplet_gpu::{Address, Arena, Device, DeviceError};
 use ripplet_graph::compressed::{self, CompressedAdjacency, CompressedGraph};
 use ripplet_graph::{Direction, Graph, GraphView, Neighbors, Shard, VertexId};
 use std::ops::Range;
@@ -48,7 +47,7 @@ pub(crate) struct CompressedShard {
     pub incoming: Compressed,
 }
 
-/// Places of all plain lists of one direction, shard after shard.
+/// Byte ranges of all plain lists of one direction, shard after shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListPlaces {
     /// One offset more than vertices for each shard.
@@ -63,7 +62,7 @@ pub(crate) struct ListPlaces {
 /// have in the whole graph.
 const KEPT_FROM: u64 = 64;
 
-/// Places of a graph of plain lists.
+/// Byte ranges of a graph of plain lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GraphPlaces {
     pub out: ListPlaces,
@@ -74,7 +73,7 @@ pub(crate) struct GraphPlaces {
 
 impl ListPlaces {
     fn new(
-        to: &mut Places,
+        to: &mut Arena,
         vertices: u64,
         shards: u64,
         kept: Range<u64>,
@@ -144,14 +143,14 @@ fn arcs_before(graph: &Graph, vertex: VertexId, lists: fn(&Shard) -> Option<Neig
 
 impl GraphPlaces {
     /// Allocates the places of a graph, with or without its weights.
-    pub fn new(to: &mut Places, graph: &Graph, weighted: bool) -> GraphPlaces {
+    pub fn new(to: &mut Arena, graph: &Graph, weighted: bool) -> GraphPlaces {
         GraphPlaces::of_part(to, graph, weighted, 0..graph.vertices())
     }
 
     /// Allocates the places of a part's arcs, and of the offsets of all vertices, so that every
     /// degree is known.
     pub fn of_part(
-        to: &mut Places,
+        to: &mut Arena,
         graph: &Graph,
         weighted: bool,
         part: Range<VertexId>,
@@ -194,7 +193,7 @@ impl GraphPlaces {
     }
 }
 
-/// Places of a shard's compressed lists of one direction.
+/// Byte ranges of a shard's compressed lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct CodedPlaces {
     begins: Range<u64>,
@@ -203,7 +202,7 @@ struct CodedPlaces {
     kept: Range<usize>,
 }
 
-/// Places of a graph of compressed lists.
+/// Byte ranges of a graph of compressed lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompressedPlaces {
     /// By shard and direction; without incoming lists if the graph is undirected.
@@ -213,7 +212,7 @@ pub(crate) struct CompressedPlaces {
 
 impl CodedPlaces {
     /// Allocates the places of the blocks that have lists of these vertices.
-    fn new(to: &mut Places, lists: &CompressedAdjacency, part: &Range<VertexId>) -> CodedPlaces {
+    fn new(to: &mut Arena, lists: &CompressedAdjacency, part: &Range<VertexId>) -> CodedPlaces {
         let vertices = lists.vertices();
         let local = |v: VertexId| (v.clamp(vertices.start, vertices.end) - vertices.start) as usize;
         let begin = |block: usize| lists.begins()[block] as usize;
@@ -262,7 +261,7 @@ impl Compressed {
 }
 
 impl CompressedPlaces {
-    fn new(to: &mut Places, graph: &CompressedGraph, part: &Range<VertexId>) -> CompressedPlaces {
+    fn new(to: &mut Arena, graph: &CompressedGraph, part: &Range<VertexId>) -> CompressedPlaces {
         let mut of_shard = |shard: &compressed::CompressedShard| {
             let mut places = |lists| CodedPlaces::new(to, lists, part);
             [places(shard.out()), shard.incoming().map(places).unwrap_or_default()]
@@ -294,7 +293,7 @@ impl CompressedPlaces {
     }
 }
 
-/// Places of a graph, by kind of storage.
+/// Byte ranges of a graph, by kind of storage.
 #[derive(Clone, Debug)]
 pub(crate) enum StoredPlaces {
     Plain(GraphPlaces),
@@ -313,7 +312,7 @@ impl StoredPlaces {
     /// Allocates the places of some vertices' lists, with weights; of a streamed graph, of the
     /// lists that its residence has on the device.
     pub fn new(
-        to: &mut Places,
+        to: &mut Arena,
         graph: GraphView<'_>,
         part: Range<VertexId>,
         residence: Option<Residence>,

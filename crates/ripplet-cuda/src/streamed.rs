@@ -10,11 +10,10 @@
 //! lists of others. The index of all lists is on the device: 4 bytes a vertex, or 3 for compressed
 //! lists.
 
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
 use crate::resident::{Compressed, CompressedShard, Lists};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
+use ripplet_gpu::{Address, Arena, Device, DeviceError};
 use ripplet_graph::compressed::{self, CompressedAdjacency};
 use ripplet_graph::{Direction, GraphView, Neighbors, VertexId, memory};
 use std::ops::Range;
@@ -380,7 +379,7 @@ pub(crate) fn arrays_of(graph: GraphView<'_>) -> u64 {
     1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted())
 }
 
-/// Places of a shard's lists of one direction.
+/// Byte ranges of a shard's lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct ListPlaces {
     index: Range<u64>,
@@ -390,7 +389,7 @@ struct ListPlaces {
     head_begins: Range<u64>,
 }
 
-/// Places of a streamed graph in a device's memory.
+/// Byte ranges of a streamed graph in a device's memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedPlaces {
     pub residence: Residence,
@@ -554,7 +553,7 @@ pub(crate) struct Moved<L> {
 
 impl StreamedPlaces {
     /// Allocates the places of a graph.
-    pub fn new(to: &mut Places, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
+    pub fn new(to: &mut Arena, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
         let Residence { first, near_end, end, .. } = residence;
         let directions = match graph.direction() {
             Direction::Undirected => 1,

@@ -1,5 +1,6 @@
 //! What can be wrong with a file, said so that its owner can mend it.
 
+use crate::NotBuiltIn;
 use crate::intern::InternError;
 use ripplet_graph::OutOfMemory;
 use ripplet_graph::batch::{BatchError, BatchTableError, InvalidBatch};
@@ -52,6 +53,9 @@ pub enum ReadErrorKind {
     /// A spreadsheet: `.xlsx`, `.xls`, `.ods`.
     #[error("a spreadsheet is not read")]
     Spreadsheet,
+    /// A format that a cargo feature adds to the build.
+    #[error(transparent)]
+    NotBuiltIn(#[from] NotBuiltIn),
 }
 
 /// A file for a message; `standard` is what `-` stands for.
@@ -129,7 +133,8 @@ impl ReadError {
             ReadErrorKind::Io(error) => error.kind() == io::ErrorKind::OutOfMemory,
             ReadErrorKind::Content(_)
             | ReadErrorKind::UnknownFormat
-            | ReadErrorKind::Spreadsheet => false,
+            | ReadErrorKind::Spreadsheet
+            | ReadErrorKind::NotBuiltIn(_) => false,
         }
     }
 

@@ -78,7 +78,7 @@ impl fmt::Display for LabelSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match &self.names {
             Some([id, label]) => {
-                let [id, label] = [id, label].map(crate::columnar::shown);
+                let [id, label] = [id, label].map(crate::shown::shown);
                 write!(f, "id = \"{id}\", community = \"{label}\"")?;
                 "column"
             }
@@ -188,13 +188,13 @@ pub(crate) fn asked(names: &[&str], wanted: &str) -> Result<(usize, bool), Strin
             None => Ok((at, true)),
             Some(_) => Err(format!(
                 "there are two columns `{}`: name the one to read by its number",
-                crate::columnar::shown(wanted)
+                crate::shown::shown(wanted)
             )),
         };
     }
     let number = wanted.parse::<usize>().ok().filter(|number| (1..=names.len()).contains(number));
     number.map(|number| (number - 1, false)).ok_or_else(|| {
-        let wanted = crate::columnar::shown(wanted);
+        let wanted = crate::shown::shown(wanted);
         format!("there is no column `{wanted}`; the columns are: {}", listed(names))
     })
 }
@@ -203,7 +203,7 @@ pub(crate) fn asked(names: &[&str], wanted: &str) -> Result<(usize, bool), Strin
 pub(crate) fn listed(names: &[&str]) -> String {
     /// As many as a message can hold.
     const MOST: usize = 12;
-    let shown: Vec<String> = names.iter().take(MOST).map(crate::columnar::shown).collect();
+    let shown: Vec<String> = names.iter().take(MOST).map(crate::shown::shown).collect();
     let more = if names.len() > MOST { ", …" } else { "" };
     shown.join(", ") + more
 }

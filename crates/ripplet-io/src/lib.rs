@@ -14,12 +14,34 @@
 //! Readers know no algorithm; what they cannot read is a [`ReadError`] that names file, line (or
 //! byte, or row) and what was expected.
 //!
+//! Cargo features, all on by default here and off in the crate `ripplet`:
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `archives` | batches in `.zip` and `.tar`, and `.npz` files |
+//! | `columnar` | Parquet and Arrow IPC: graphs and tables, in and out |
+//! | `graphml` | reading of GraphML and GEXF, which are written without it |
+//! | `zstd` | `.zst` texts, and zstd within Parquet and Arrow IPC |
+//!
+//! A file that needs another feature is refused with [`NotBuiltIn`], which names the feature.
+//!
 //! Where memory is refused (a container's limit, `ulimit -v`), a reader answers with an error, too:
 //! [`ReadError::is_out_of_memory`]. Two things are beyond it. The arrow and parquet crates set
 //! memory aside for the columns that they decode without asking whether it is there; what a file
 //! says of their sizes is checked first where it can be. And small things that do not grow with the
 //! input are asked for in the standard library's way. There a refusal ends the process.
 
+// A build that lacks a format leaves helpers of its reader and writer without a user; the full build finds those that
+// nothing uses.
+#![cfg_attr(
+    not(all(feature = "archives", feature = "columnar", feature = "graphml", feature = "zstd")),
+    allow(dead_code, unused_imports)
+)]
+
+mod built_in;
+#[cfg(not(feature = "columnar"))]
+#[path = "columnar_absent.rs"]
+mod columnar;
 mod deflate;
 mod error;
 mod exchange;
@@ -36,6 +58,7 @@ mod parts;
 mod read;
 mod sections;
 mod seeds;
+mod shown;
 mod small;
 mod summary;
 mod text;
@@ -45,14 +68,17 @@ mod vertex_table;
 pub mod batch;
 pub mod bv;
 pub mod checkpoint;
+#[cfg(feature = "columnar")]
 pub mod columnar;
 pub mod rg;
 pub mod rgz;
 pub mod swarm_file;
+#[cfg(feature = "columnar")]
 pub mod tables;
 pub mod tu;
 pub mod write;
 
+pub use built_in::NotBuiltIn;
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
 pub use label_columns::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary};

@@ -148,7 +148,7 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
                     return Ok(());
                 }
                 (None, UnknownSeeds::Refuse) => {
-                    let id = crate::columnar::shown(row.id);
+                    let id = crate::shown::shown(row.id);
                     // A file whose first row is one without a known name.
                     let header = match row.place {
                         Place::Line(1) => {

@@ -8,13 +8,12 @@
 //!
 //! Determinism: one thread reads the rows in their order.
 
-use crate::columnar::{Table, Values, floats, id_kind};
+use crate::columnar;
 use crate::label_columns::{Choice, asked, listed};
 use crate::map::map;
 use crate::read::{in_memory, open};
 use crate::text::{Fault, Text, records};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
-use arrow_array::Array;
 use bytes::Bytes;
 use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
 use std::fmt;
@@ -225,8 +224,8 @@ pub(crate) enum Value<'a> {
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Id(id) => crate::columnar::shown(id).fmt(f),
-            Value::Number(number) => f.write_str(&crate::columnar::shown_number(*number)),
+            Value::Id(id) => crate::shown::shown(id).fmt(f),
+            Value::Number(number) => f.write_str(&crate::shown::shown_number(*number)),
         }
     }
 }
@@ -303,7 +302,7 @@ pub(crate) fn vertex_rows(
     let format = source.format();
     match format {
         Format::Parquet | Format::Arrow => {
-            of_batches(&Table::open(source.bytes()?, format)?, wanted, header, asked, visit)
+            columnar::vertex_rows(source.bytes()?, format, wanted, header, asked, visit)
         }
         Format::Tsv | Format::Csv => {
             let told = Told { format, ids, header, asked };
@@ -323,11 +322,11 @@ pub(crate) fn vertex_rows(
 }
 
 /// The columns of ids and of the first column wanted, by name or by number.
-type Asked<'a> = Option<&'a [String; 2]>;
+pub(crate) type Asked<'a> = Option<&'a [String; 2]>;
 
 /// How the columns of ids and of labels are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Labelled {
+pub(crate) enum Labelled {
     No,
     /// Both have names that are known.
     Known,
@@ -347,13 +346,13 @@ struct Told<'a> {
 }
 
 /// Where the id's column and those asked for are.
-struct Positions {
-    id: usize,
-    wanted: Vec<Option<usize>>,
+pub(crate) struct Positions {
+    pub(crate) id: usize,
+    pub(crate) wanted: Vec<Option<usize>>,
 }
 
 impl Positions {
-    fn by_name(names: &[&str], wanted: &[&[&str]]) -> Positions {
+    pub(crate) fn by_name(names: &[&str], wanted: &[&[&str]]) -> Positions {
         let find = |known: &[&str]| {
             known
                 .iter()
@@ -367,7 +366,11 @@ impl Positions {
 
     /// Takes the columns of ids and of clusters that are asked for, or those with known names in a table that need not
     /// have them first; tells whether there are such.
-    fn set_labelled(&mut self, names: &[&str], asked_for: Asked<'_>) -> Result<Labelled, String> {
+    pub(crate) fn set_labelled(
+        &mut self,
+        names: &[&str],
+        asked_for: Asked<'_>,
+    ) -> Result<Labelled, String> {
         let (both, found) = match (asked_for, Choice::of(names)) {
             (Some([id, label]), _) => {
                 let [id, label] = [asked(names, id)?, asked(names, label)?];
@@ -382,7 +385,7 @@ impl Positions {
     }
 
     /// Refuses a table that has the name of a column that is read twice.
-    fn check_distinct(&self, names: &[&str]) -> Result<(), String> {
+    pub(crate) fn check_distinct(&self, names: &[&str]) -> Result<(), String> {
         let read = self.wanted.iter().flatten().chain([&self.id]).map(|&at| names.get(at));
         let is_twice = |name: &&&str| {
             let same = names.iter().filter(|other| other.eq_ignore_ascii_case(name));
@@ -392,13 +395,13 @@ impl Positions {
             None => Ok(()),
             Some(twice) => Err(format!(
                 "the header has the column `{}` twice: expected one of that name",
-                crate::columnar::shown(twice)
+                crate::shown::shown(twice)
             )),
         }
     }
 
     /// The columns of a table with these names, if it has names, or with so many columns.
-    fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
+    pub(crate) fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
         FoundColumns { id: self.id, wanted: self.wanted, names, width }
     }
 }
@@ -519,81 +522,4 @@ fn of_text(
     })?;
     let none = || FoundColumns { wanted: vec![None; wanted.len()], ..FoundColumns::default() };
     Ok(first.map_or_else(none, |first| first.positions.found(first.names, first.width)))
-}
-
-fn of_batches(
-    table: &Table,
-    wanted: &[&[&str]],
-    header: Header,
-    asked: Asked<'_>,
-    mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
-) -> Result<FoundColumns, Fault> {
-    let fields = table.schema().fields();
-    let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-    if names.is_empty() {
-        return Err(Fault::whole("the table has no column"));
-    }
-    let mut positions = Positions::by_name(&names, wanted);
-    if header == Header::Optional {
-        positions.set_labelled(&names, asked).map_err(Fault::whole)?;
-    }
-    positions.check_distinct(&names).map_err(Fault::whole)?;
-    let mut read: Vec<usize> =
-        positions.wanted.iter().copied().flatten().chain([positions.id]).collect();
-    read.sort_unstable();
-    read.dedup();
-    let batches = table.map(&read, |batch, first| Ok((batch, first)))?;
-    for (batch, first) in batches {
-        let cells = batch.columns().iter().map(|column| Cells::of(column));
-        let cells = cells.collect::<Result<Vec<_>, _>>()?;
-        let cells_of = |column: usize| &cells[read.partition_point(|&c| c < column)];
-        let id = cells_of(positions.id);
-        let wanted: Vec<Option<&Cells<'_>>> =
-            positions.wanted.iter().map(|at| at.map(cells_of)).collect();
-        for row in 0..batch.num_rows() {
-            let place = first + row as u64;
-            let null = || Fault::row(place, "a null: expected a value");
-            let id = match id.get(row) {
-                Some(Value::Id(id)) => id,
-                _ => return Err(Fault::row(place, "no id: expected an integer or a string")),
-            };
-            let values = wanted
-                .iter()
-                .map(|cells| cells.map(|cells| cells.get(row).ok_or_else(null)).transpose());
-            let values = values.collect::<Result<Vec<_>, _>>()?;
-            visit(VertexRow { place: Place::Row(place), id, values: &values })?;
-        }
-    }
-    let names: Vec<String> = names.into_iter().map(String::from).collect();
-    let width = names.len();
-    Ok(positions.found(Some(names), width))
-}
-
-/// A column of a batch.
-enum Cells<'a> {
-    /// With the nulls as the column has them.
-    Ids(Values<'a>, &'a dyn Array),
-    Numbers(Vec<f64>, &'a dyn Array),
-}
-
-impl<'a> Cells<'a> {
-    fn of(column: &'a dyn Array) -> Result<Cells<'a>, Fault> {
-        if id_kind(column.data_type()).is_some() {
-            return Ok(Cells::Ids(Values::of(column)?, column));
-        }
-        floats(column)?.map(|numbers| Cells::Numbers(numbers, column)).ok_or_else(|| {
-            let kind = crate::columnar::shown(column.data_type());
-            Fault::whole(format!("a column is {kind}: expected numbers or strings"))
-        })
-    }
-
-    fn get(&self, row: usize) -> Option<Value<'_>> {
-        match self {
-            Cells::Ids(values, column) if column.is_valid(row) => values.get(row).map(Value::Id),
-            Cells::Numbers(numbers, column) if column.is_valid(row) => {
-                Some(Value::Number(numbers[row]))
-            }
-            _ => None,
-        }
-    }
 }

@@ -10,7 +10,7 @@
 //! ```
 //! use ripplet::checkpoints::{Checkpoints, Every, FileKeeper};
 //! use ripplet::lp::{Executor, Keeper, Observer, RunIdentity, Settings, cpu::CpuExecutor, programs::Lpa};
-//! # use ripplet::{generate::Web, graph::GraphBuilder};
+//! # use {ripplet::graph::GraphBuilder, ripplet_generate::Web};
 //! # let graph = GraphBuilder::new().build(Web::new(8).generate()?)?;
 //! # let folder = tempfile::tempdir()?;
 //!
@@ -289,9 +289,9 @@ fn read(kept: Kept, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Web;
     use crate::graph::GraphBuilder;
     use crate::lp::{Settings, programs::Lpa};
+    use ripplet_generate::Web;
     use std::borrow::Cow;
 
     fn run(seed: u64) -> RunIdentity {

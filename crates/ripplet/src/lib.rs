@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
-//! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
+//! | [`cuda`] | executors and analyses on GPUs |
+//! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`generate`] | synthetic graphs |
+//! | [`gpu`] | GPUs: detection, memory, and kernels compiled at run time |
 //! | [`graph`] | graphs, and the builder that makes them from edges |
 //! | [`io`] | readers and writers of every file format |
 //! | [`jit`] | programs from files: [`read_program`], and their compilation to machine code |
@@ -37,22 +39,57 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Features
+//! Only `text` is on by default; `full` is all of them. A file that needs another feature is refused with
+//! an error that names it.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `text` | [`io`]: text formats, `.rg`, `.rgz` and `.swarm`, gzip; [`load`], [`checkpoints`], [`device`], [`swarm`] |
+//! | `archives` | batches of graphs in `.zip` and `.tar` |
+//! | `columnar` | Parquet and Arrow IPC |
+//! | `cuda` | [`cuda`], [`gpu`]: NVIDIA GPUs; without it, [`Device`] is the CPU |
+//! | `draw` | [`draw`] |
+//! | `fraud` | [`fraud`] |
+//! | `generate` | [`generate`] |
+//! | `graphml` | reading of GraphML and GEXF, which are written without it |
+//! | `jit` | [`jit`], [`read_program`] |
+//! | `postgres` | transactions by a query to a PostgreSQL server |
+//! | `zstd` | `.zst` files, and zstd within Parquet and Arrow IPC |
+//!
 //! Nothing in this crate prints. All reading, building and writing runs on rayon's current pool.
 
+#[cfg(feature = "text")]
 mod load;
 
+#[cfg(feature = "text")]
 pub mod checkpoints;
+#[cfg(feature = "text")]
+pub mod device;
+#[cfg(feature = "text")]
 pub mod swarm;
 
+#[cfg(feature = "text")]
+pub use device::Device;
+#[cfg(feature = "text")]
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_analytics as analytics;
+#[cfg(feature = "cuda")]
 pub use ripplet_cuda as cuda;
+#[cfg(feature = "draw")]
 pub use ripplet_draw as draw;
+#[cfg(feature = "fraud")]
 pub use ripplet_fraud as fraud;
+#[cfg(feature = "generate")]
 pub use ripplet_generate as generate;
+#[cfg(feature = "cuda")]
+pub use ripplet_gpu as gpu;
 pub use ripplet_graph as graph;
 pub use ripplet_graph::storage::{Storage, StoredGraph};
+#[cfg(feature = "jit")]
 pub use ripplet_hooks::{ProgramErrors, read_program};
+#[cfg(feature = "text")]
 pub use ripplet_io as io;
+#[cfg(feature = "jit")]
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;

@@ -1,8 +1,10 @@
 //! Tests of the analytics through their public interface.
 
 mod components;
+mod compressed;
 mod edges;
 mod graphs;
+mod kcore;
 mod ldbc;
 mod libraries;
 mod machines;

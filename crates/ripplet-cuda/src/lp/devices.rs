@@ -7,9 +7,9 @@ use super::rounds::{DeviceRounds, Task, Volumes};
 use super::source::{Kernels, Resident, source};
 use super::tuning::Tuning;
 use super::{check, failed, refuse_above};
-use crate::device::{Address, DeviceError, Peer, Queue, Transfer};
-use crate::exchange::{AllGatherBarrier, Ended, Transport, TransportKind};
 use bytemuck::Zeroable;
+use ripplet_gpu::transport::{AllGatherBarrier, Ended, Transfers, Transport, TransportKind};
+use ripplet_gpu::{DeviceError, Peer, Queue};
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::{Exchange, Finished, Loads, Parts, Rounds, run_phase, run_rounds};
 use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, Round, RunError, Settings, State};
@@ -58,10 +58,11 @@ impl<D: Peer> DevicesExecutor<D> {
                 reason: format!("1 to {MOST_RANKS} can share one, not {}", devices.len()),
             });
         }
-        let (transport, note) = Transport::find(&devices, kind)?;
+        let (transport, reason) = Transport::find(&devices, kind)?;
         let name = |(number, device): (usize, &D)| format!("{number} {}", device.properties().name);
         let names = devices.iter().enumerate().map(name).collect();
-        let notes = note.into_iter().collect();
+        let note = |why| format!("GPUs exchange labels by copies of the driver: {why}");
+        let notes = reason.into_iter().map(note).collect();
         Ok(DevicesExecutor {
             transport,
             devices,
@@ -434,53 +435,12 @@ impl<D: Peer> RankExchange<'_, D> {
     }
 
     /// Transports messages: the peers' to where this rank reads them, and this rank's to the peers.
-    fn transport_all(&self, device: &D, own: usize, transfers: &Transfers) -> Result<(), RunError> {
-        match self.transport {
-            Transport::PeerAccess => Ok(()),
-            Transport::Nccl(communicator) => {
-                // SAFETY: the transfers are parts of messages and of receive buffers, which
-                // `RankPlaces` made as long as messages can be. Sender and receiver use the size
-                // that the sender brought to the barrier.
-                unsafe {
-                    device.send_and_receive(communicator, own, &transfers.sent, &transfers.received)
-                }
-                .map_err(failed)
-            }
-            Transport::DriverCopies => {
-                let each = transfers.received.iter().zip(&transfers.from);
-                each.into_iter().try_for_each(|(transfer, &from)| {
-                    let other = &self.devices[transfer.rank];
-                    // SAFETY: as above. The other device writes there again only after the next
-                    // barrier, which this rank joins when the copy is done.
-                    unsafe { device.fetch(transfer.address, other, from, transfer.bytes) }
-                        .map_err(failed)
-                })
-            }
-        }
-    }
-}
-
-/// Transfers of a rank in one exchange. A transfer of no bytes is left out, at both ends.
-#[derive(Default)]
-struct Transfers {
-    sent: Vec<Transfer>,
-    received: Vec<Transfer>,
-    /// By received transfer, its address in the sender's memory.
-    from: Vec<Address>,
-}
-
-impl Transfers {
-    fn send(&mut self, rank: usize, address: Address, bytes: u64) {
-        if bytes > 0 {
-            self.sent.push(Transfer { rank, address, bytes });
-        }
-    }
-
-    fn receive(&mut self, rank: usize, address: Address, from: Address, bytes: u64) {
-        if bytes > 0 {
-            self.received.push(Transfer { rank, address, bytes });
-            self.from.push(from);
-        }
+    fn transport_all(&self, own: usize, transfers: &Transfers) -> Result<(), RunError> {
+        // SAFETY: the transfers are parts of messages and of receive buffers, which `RankPlaces` made
+        // as long as messages can be. Sender and receiver use the size that the sender brought to
+        // the barrier. The sender writes there again only after the next barrier, which this rank
+        // joins when its transfers are done.
+        unsafe { self.transport.exchange(self.devices, own, transfers) }.map_err(failed)
     }
 }
 
@@ -509,7 +469,7 @@ impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for RankExchange<'_, D> {
             let to = self.buffers[own].mirrors[other];
             transfers.receive(other, to, send_buffers.mirrors[other], mirror);
         }
-        self.transport_all(device, own, &transfers)?;
+        self.transport_all(own, &transfers)?;
         rank.apply_updates()
     }
 
@@ -543,7 +503,7 @@ impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for RankExchange<'_, D> {
                 bytes,
             );
         }
-        self.transport_all(device, own, &transfers)?;
+        self.transport_all(own, &transfers)?;
         rank.receive_frontier()
     }
 }

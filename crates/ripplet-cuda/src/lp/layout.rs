@@ -5,13 +5,12 @@ use super::rounds::Task;
 use super::source::Resident;
 use super::staged;
 use super::tuning::{self, Tuning};
-use crate::device::Address;
-use crate::places::Places;
 use crate::resident::{Compressed, CompressedShard, Lists, ShardStart, StoredPlaces};
 use crate::streamed::{Copied, LONG_PIECE_BYTES, Residence, StreamedShard, Supply};
-use crate::text;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
+use ripplet_gpu::text;
+use ripplet_gpu::{Address, Arena};
 use ripplet_graph::GraphView;
 use ripplet_graph::compressed::SEGMENT;
 use ripplet_lp::counter;
@@ -99,7 +98,7 @@ pub enum Prefetch {
     Alone = 2,
 }
 
-/// Places of lists that are not all on the device: `Streamed` in `state.cuh`.
+/// Byte ranges of lists that are not all on the device: `Streamed` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Streamed {
@@ -324,7 +323,7 @@ pub fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
     }
 }
 
-/// Places of all arrays, as ranges of bytes in one allocation.
+/// Byte ranges of all arrays, as ranges of bytes in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub graph: StoredPlaces,
@@ -443,7 +442,7 @@ impl Layout {
         let phase = at_once(u64::from(share.vertices().end - share.vertices().start));
         let mut to = Layout { share: share.clone(), ..Layout::default() };
 
-        let mut places = Places::default();
+        let mut places = Arena::default();
         to.graph = StoredPlaces::new(&mut places, graph, share.vertices(), residence);
         let parts = if residence.is_some() { most_parts(graph.arcs()) } else { 0 };
         to.parts = places.take(PART_BYTES, parts.into());

@@ -16,8 +16,8 @@ pub use ranks::MOST_RANKS;
 pub use source::{Kernels, Resident, source};
 pub use tuning::{Counting, Tuning};
 
-use crate::device::{Device, DeviceError};
 use layout::Layout;
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::GraphView;
 use ripplet_lp::counters::Parts;
 use ripplet_lp::engine::run_rounds;

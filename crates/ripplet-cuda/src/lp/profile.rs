@@ -2,10 +2,10 @@
 
 use super::layout::{Classes, LISTED, Layout};
 use super::ranks::Share;
-use super::rounds::{DeviceRounds, Task, Volumes, filling};
+use super::rounds::{DeviceRounds, Task, Volumes, filling, one_block};
 use super::source::{Kernels, Resident, source};
 use super::{DeviceExecutor, failed};
-use crate::device::{Device, DeviceError, Launch};
+use ripplet_gpu::{Device, DeviceError, Launch};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
 use ripplet_lp::profile::{Iteration, Part, Profile};
@@ -107,7 +107,7 @@ impl<D: Device> DeviceExecutor<D> {
         rounds: &DeviceRounds<'_, D>,
     ) -> Result<(f64, f64), DeviceError> {
         let least = |kernel| {
-            let launch = filling(&self.device, module, Launch::of(kernel, 0))?;
+            let launch = filling(&self.device, module, one_block(kernel, 0))?;
             let mut least = f64::INFINITY;
             for _ in 0..5 {
                 least = least.min(self.device.timed(&mut || rounds.launch_over_arcs(&launch))?);

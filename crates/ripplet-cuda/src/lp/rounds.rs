@@ -6,10 +6,10 @@ use super::ranks::{HEADER_BYTES, Ranks, SendBuffers};
 use super::source::Resident;
 use super::streamed::{Streaming, blocks_beside};
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
-use crate::device::{Address, Device, DeviceError, Launch};
 use crate::streamed::Supply;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
+use ripplet_gpu::{Address, Device, DeviceError, Launch};
 use ripplet_graph::memory;
 use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::engine::{Finished, Rank, Rounds, SingleRank, VolumeUnit, run_phase};
@@ -202,7 +202,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let kernels =
             Kernels::new(device, module, &layout, graph, scan_shared, settings).map_err(failed)?;
         let specs = program.columns.clone();
-        let launch = |kernel| filling(device, module, Launch::of(kernel, 0));
+        let launch = |kernel| filling(device, module, one_block(kernel, 0));
         let streaming = Streaming::new(&layout, graph, device.properties().multiprocessors, launch)
             .map_err(failed)?;
         let mut rounds = DeviceRounds {
@@ -861,10 +861,10 @@ impl Kernels {
         scan_shared: u32,
         settings: &Settings,
     ) -> Result<Kernels, DeviceError> {
-        let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
+        let kernel = |name, shared| filling(device, module, one_block(name, shared));
         let scanned =
-            Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_by_block", scan_shared) };
-        let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_by_grid", SHARED) };
+            Launch { threads: SCAN_BLOCK, ..one_block("ripplet_choose_by_block", scan_shared) };
+        let spread = Launch { cooperative: true, ..one_block("ripplet_choose_by_grid", SHARED) };
         // All blocks of a cooperative launch must be resident beside the blocks that fetch lists.
         let all_at_once = |launch: Launch| {
             let filling = filling(device, module, launch)?;
@@ -912,22 +912,20 @@ impl Kernels {
             find_most: kernel("ripplet_find_most", 0)?,
             compact: kernel("ripplet_compact_frontier", COMPACT_SHARED)?,
             scanned: some(scanned, has_large && !sketches)?,
-            choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
-            low: some(Launch::of("ripplet_choose_by_thread", low), has(0..LOW_CLASSES))?,
+            choose: some(one_block("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
+            low: some(one_block("ripplet_choose_by_thread", low), has(0..LOW_CLASSES))?,
             side_by_side,
             spread: has_large.then(|| all_at_once(spread)).transpose()?,
-            commit: some(Launch::of("ripplet_commit", 0), !in_place && !is_ranked)?,
+            commit: some(one_block("ripplet_commit", 0), !in_place && !is_ranked)?,
             activate: kernel("ripplet_activate", ACTIVATE_SHARED)?,
             ranked: is_ranked.then(ranked).transpose()?,
         })
     }
 }
 
-impl Launch {
-    /// Returns a launch of one block of `BLOCK` threads.
-    pub(super) fn of(kernel: &'static str, shared: u32) -> Launch {
-        Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative: false }
-    }
+/// Returns a launch of one block of `BLOCK` threads.
+pub(super) fn one_block(kernel: &'static str, shared: u32) -> Launch {
+    Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative: false }
 }
 
 /// Returns the launch with as many blocks as fill the device.

@@ -17,9 +17,9 @@
 use super::layout::{StageUse, Staged};
 use super::rounds::DeviceRounds;
 use super::streamed::{Fetched, Streaming};
-use crate::device::{Device, DeviceError, Queue};
 use crate::streamed::{self, Load};
 use rayon::prelude::*;
+use ripplet_gpu::{Device, DeviceError, Queue};
 use ripplet_graph::{VertexId, memory};
 use ripplet_lp::Activation;
 

@@ -21,8 +21,8 @@
 use super::failed;
 use super::layout::{Layout, Prefetch, Tallies, USE_BYTES, most_parts};
 use super::rounds::DeviceRounds;
-use crate::device::{Device, DeviceError, Launch, Queue};
 use crate::streamed::{self, Residence, Stretch, Supply, arrays_of};
+use ripplet_gpu::{Device, DeviceError, Launch, Queue};
 use ripplet_graph::{Direction, GraphView, VertexId};
 use ripplet_lp::{Activation, ListsMoved, RunError};
 use std::ops::Range;

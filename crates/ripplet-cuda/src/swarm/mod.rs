@@ -33,7 +33,6 @@ mod source;
 pub use profile::Step;
 pub use source::source;
 
-use crate::device::Device;
 use crate::lp::{DeviceExecutor, failed};
 use graphs::{Flat, Graphs};
 use layout::{GROUP, Kind, Layout, Reach, Summary};
@@ -42,7 +41,8 @@ use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::edge_betweenness::{self, EdgeValues};
 use ripplet_analytics::{Lengths, Observer, no_length};
-use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_gpu::Device;
+use ripplet_graph::batch::{BatchGraph, Subject};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_lp::{Plan, RunError};
 use run::Run;
@@ -95,27 +95,6 @@ pub enum Question {
         /// How the length of a path is measured.
         lengths: Lengths,
     },
-}
-
-/// The graphs of a run.
-#[derive(Clone, Copy)]
-pub enum Subject<'a> {
-    /// Each graph of a batch.
-    Batch(BatchSlice<'a>),
-    /// A single graph, of at most 2³¹ arcs.
-    Graph(&'a Graph),
-}
-
-impl<'a> From<BatchSlice<'a>> for Subject<'a> {
-    fn from(graphs: BatchSlice<'a>) -> Subject<'a> {
-        Subject::Batch(graphs)
-    }
-}
-
-impl<'a> From<&'a Graph> for Subject<'a> {
-    fn from(graph: &'a Graph) -> Subject<'a> {
-        Subject::Graph(graph)
-    }
 }
 
 /// Seconds of a run by step.

@@ -1,14 +1,10 @@
-//! Tests of the GPU engine: on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
+//! Tests of the GPU engine: on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
-mod cache;
 #[path = "../../../ripplet-conformance/suites/checkpoints.rs"]
 mod checkpoints;
 mod compressed;
 #[path = "../../../ripplet-conformance/suites/conformance.rs"]
 mod conformance;
-mod cuda;
-#[cfg(target_os = "linux")]
-mod fake;
 mod families;
 mod kernels;
 mod large;
@@ -19,7 +15,6 @@ mod machines;
 mod profile;
 mod runs;
 mod several;
-mod shim;
 mod streamed;
 mod swarm;
 

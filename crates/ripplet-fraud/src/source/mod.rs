@@ -11,6 +11,10 @@
 
 pub mod decode;
 pub mod files;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(not(feature = "postgres"))]
+#[path = "postgres_absent.rs"]
 pub mod postgres;
 pub mod reader;
 pub mod text;
@@ -19,7 +23,7 @@ pub use decode::{Batch, Fault, FaultKind};
 
 use arrow_array::RecordBatch;
 use ripplet_io::tables::TableFile;
-use ripplet_io::{Compression, Format, ReadError};
+use ripplet_io::{Compression, Format, NotBuiltIn, ReadError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -100,6 +104,9 @@ pub enum SourceError {
         .0.display()
     )]
     Format(PathBuf),
+    /// A server, which a build without the feature `postgres` cannot reach.
+    #[error(transparent)]
+    NotBuiltIn(#[from] NotBuiltIn),
     /// A server's address that is none, or root certificates that cannot be read.
     #[error("the address of the PostgreSQL server: {why}")]
     Server {

@@ -7,6 +7,7 @@ mod evolution;
 mod find;
 mod market;
 mod output;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod report;
 mod runs;

@@ -32,10 +32,12 @@ mod build;
 mod collect;
 mod members;
 mod scatter;
+mod subject;
 mod table;
 
 pub use build::{BatchBuilder, BatchError};
 pub use members::{BatchIds, BatchVertex, Members};
+pub use subject::Subject;
 pub use table::{BatchRows, BatchTable, BatchTableError};
 
 use crate::memory::{self, OutOfMemory};

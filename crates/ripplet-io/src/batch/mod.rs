@@ -44,12 +44,16 @@ mod links;
 mod members;
 mod summary;
 mod table;
+#[cfg(feature = "archives")]
 mod tar;
+#[cfg(feature = "archives")]
 mod zip;
 
 pub use summary::BatchSummary;
 pub use table::parse_table;
 
+#[cfg(not(feature = "archives"))]
+use crate::NotBuiltIn;
 use crate::swarm_file::{LastId, SwarmFile};
 use crate::{Format, Place, ReadError, ReadOptions, tu};
 use ripplet_graph::batch::{BatchBuilder, BatchSlice, GraphBatch};
@@ -244,7 +248,14 @@ impl BatchReader {
             Kind::Swarm => Box::new(Swarm::open(path, options)?),
             Kind::Tu => Box::new(Whole::of_tu(path, options)?),
             Kind::Folder => Box::new(folder::Folder::open(path, options)?),
+            #[cfg(not(feature = "archives"))]
+            Kind::Zip | Kind::Tar => {
+                let kind = NotBuiltIn::ARCHIVES.into();
+                return Err(ReadError { path: path.into(), place: Place::File, kind });
+            }
+            #[cfg(feature = "archives")]
             Kind::Zip => Box::new(zip::Zip::open(path, options)?),
+            #[cfg(feature = "archives")]
             Kind::Tar => Box::new(tar::Tar::open(path, options)?),
             Kind::Table => Box::new(Whole::of_table(path, options)),
         };

@@ -1,7 +1,7 @@
 //! What a `.properties` file says of a BV graph.
 
 use super::bits::Code;
-use crate::columnar::shown;
+use crate::shown::shown;
 use crate::small::is_plain_file;
 use crate::text::Fault;
 use std::fs::File;

@@ -18,16 +18,20 @@
 //! Determinism: the table, and the row of the first error, do not depend on the number of threads.
 
 mod ipc;
+mod labels;
 mod table;
 mod values;
+mod vertices;
 
+pub(crate) use labels::label_rows;
 pub(crate) use table::Table;
-pub(crate) use values::{Values, first_null, floats, id_kind};
+pub(crate) use vertices::vertex_rows;
 
 use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
+use crate::shown::shown;
 use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, columns_option};
 use crate::text::{Fault, GraphRows};
 use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
@@ -38,6 +42,7 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use ripplet_graph::{EdgeTable, OutOfMemory, memory};
 use std::path::Path;
+use values::{Values, first_null, floats, id_kind};
 
 /// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
 ///
@@ -153,7 +158,7 @@ struct Layout {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ids {
+enum Ids {
     Integers,
     Names,
 }
@@ -343,29 +348,13 @@ fn find(schema: &Schema, name: &str) -> Result<usize, String> {
 }
 
 /// The columns there are, for a message.
-pub(crate) fn column_names(schema: &Schema) -> String {
+fn column_names(schema: &Schema) -> String {
     const MOST: usize = 12;
     let mut names: Vec<_> = schema.fields().iter().take(MOST).map(|f| shown(f.name())).collect();
     if schema.fields().len() > MOST {
         names.push("…".into());
     }
     names.join(", ")
-}
-
-/// A number out of a file, for a message: with an exponent if it has many digits without.
-pub(crate) fn shown_number(number: f64) -> String {
-    let magnitude = number.abs();
-    let is_short = magnitude == 0.0 || (1e-5..1e17).contains(&magnitude) || !magnitude.is_finite();
-    if is_short { number.to_string() } else { format!("{number:e}") }
-}
-
-/// A name or type out of a file, for a message: on one line, and not too long.
-pub(crate) fn shown(text: impl std::fmt::Display) -> String {
-    const LONGEST: usize = 60;
-    let text = text.to_string();
-    let cut = text.chars().count() > LONGEST;
-    let start: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if cut { start + "…" } else { start }
 }
 
 impl Ids {

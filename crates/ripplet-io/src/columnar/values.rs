@@ -1,9 +1,10 @@
 //! A column's values, whatever type they are stored as.
 
-use super::{Ids, shown_number};
+use super::Ids;
 use crate::ReadErrorKind;
 use crate::intern::InternError;
 use crate::names::NameSet;
+use crate::shown::shown_number;
 use crate::text::Fault;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;

@@ -18,7 +18,7 @@ use super::network::{Calls, Found, Network};
 use super::stream::{Meter, Stream};
 use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
 use crate::ReadOptions;
-use crate::columnar::shown_number;
+use crate::shown::shown_number;
 use crate::text::{Fault, Text};
 use crate::write::text::push_json;
 use crate::write::text::push_weight;

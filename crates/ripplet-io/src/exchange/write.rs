@@ -6,7 +6,7 @@ use super::gml::Gml;
 use super::graphml::GraphMl;
 use super::node_link::NodeLink;
 use super::pajek::Pajek;
-use super::xml;
+use super::xml_text;
 use crate::labelled::shown;
 use crate::write::arcs::Arcs;
 use crate::write::refused;
@@ -237,7 +237,7 @@ fn unfit(format: Format, name: &str) -> Option<&'static str> {
         return Some("is empty: give the vertex a name, or write .parquet or .arrow");
     }
     match format {
-        Format::GraphMl | Format::Gexf if !name.chars().all(xml::can_hold) => {
+        Format::GraphMl | Format::Gexf if !name.chars().all(xml_text::can_hold) => {
             Some("holds a character that XML cannot hold: write .gml or .json")
         }
         Format::Pajek if name.contains(['"', '\n', '\r']) => {

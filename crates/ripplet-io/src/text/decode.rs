@@ -63,6 +63,11 @@ pub(crate) fn decoder<'a>(
     Ok(match compression {
         Compression::None => Box::new(reader),
         Compression::Gzip => Box::new(GzipMembers::new(BufReader::new(reader))?),
+        #[cfg(not(feature = "zstd"))]
+        Compression::Zstd => {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, crate::NotBuiltIn::ZSTD));
+        }
+        #[cfg(feature = "zstd")]
         Compression::Zstd => {
             // To set it up takes memory, and nothing else that could be refused.
             let decoder = zstd::stream::read::Decoder::new(reader);

@@ -398,7 +398,7 @@ fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2]
         Choice::Unknown if names.len() <= 2 => return Ok([0, 1]),
         Choice::Several([a, b]) => {
             likely = Choice::without(names, b).unwrap_or(likely);
-            let [a, b] = [a, b].map(|at| crate::columnar::shown(names[at]));
+            let [a, b] = [a, b].map(|at| crate::shown::shown(names[at]));
             format!("the columns `{a}` and `{b}` may both be meant")
         }
         Choice::Unknown => {

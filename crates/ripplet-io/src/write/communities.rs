@@ -1,9 +1,9 @@
 //! Communities out: a line or a row for each vertex and community it is in.
 
+use super::column::{Column, ColumnType};
 use super::text::{Fields, Line, push_integer, write_text};
 use super::{Target, columnar, listing_format, refused, whole_file};
 use crate::{Compression, Format, WriteError};
-use arrow_array::ArrayRef;
 use ripplet_graph::{OutOfMemory, VertexId, VertexIds, memory, ranked_by_size};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -191,7 +191,7 @@ impl Table<'_> {
         let blocks = all.div_ceil(ROWS);
         let rows = |block: usize| block * ROWS..all.min((block + 1) * ROWS);
         match self.fields(format) {
-            None => columnar::write_table(out, format, self.schema(), blocks, |block| {
+            None => columnar::write_table(out, format, &self.types(), blocks, |block| {
                 self.columns(rows(block))
             }),
             Some(fields) => {
@@ -232,31 +232,31 @@ impl Table<'_> {
         line.end(text);
     }
 
-    fn schema(&self) -> arrow_schema::SchemaRef {
+    fn types(&self) -> Vec<(&'static str, ColumnType)> {
         let called = match &self.called {
             Called::Ids(ids) => (*ids).into(),
-            Called::Numbers(_) => columnar::Type::Number,
+            Called::Numbers(_) => ColumnType::U32,
             Called::Names { names, .. } => (*names).into(),
         };
         let mut columns = vec![("id", self.ids.into()), ("community", called)];
-        columns.extend(self.communities.strengths.map(|_| ("strength", columnar::Type::Strength)));
-        columnar::schema(&columns)
+        columns.extend(self.communities.strengths.map(|_| ("strength", ColumnType::F32)));
+        columns
     }
 
-    fn columns(&self, rows: Range<usize>) -> io::Result<Vec<ArrayRef>> {
+    fn columns(&self, rows: Range<usize>) -> io::Result<Vec<Column>> {
         let labels = self.communities.communities[rows.clone()].iter().copied();
         let vertices = rows.clone().map(|row| self.communities.vertex(row));
         let mut columns = vec![
-            columnar::ids(self.ids, vertices)?,
+            Column::of_ids(self.ids, vertices)?,
             match &self.called {
-                Called::Ids(ids) => columnar::ids(ids, labels)?,
-                Called::Numbers(numbers) => columnar::numbers(&numbers[rows.clone()]),
+                Called::Ids(ids) => Column::of_ids(ids, labels)?,
+                Called::Numbers(numbers) => Column::U32(numbers[rows.clone()].to_vec()),
                 Called::Names { names, of } => {
-                    columnar::ids(names, labels.map(|label| of[label as usize]))?
+                    Column::of_ids(names, labels.map(|label| of[label as usize]))?
                 }
             },
         ];
-        columns.extend(self.communities.strengths.map(|all| columnar::strengths(&all[rows])));
+        columns.extend(self.communities.strengths.map(|all| Column::F32(all[rows].to_vec())));
         Ok(columns)
     }
 }

@@ -1,9 +1,10 @@
 //! Graphs out, for `ripplet convert`.
 
 use super::arcs::{Arcs, Slot};
+use super::column::{Column, ColumnType};
 use super::text::{Fields, Line, decimal, push_integer, push_weight, write_text};
-use super::{AtomicFile, columnar, refused, whole_file};
-use crate::{Compression, Format, WriteError, exchange, rg, rgz};
+use super::{AtomicFile, absent, columnar, refused, whole_file};
+use crate::{Compression, Format, NotBuiltIn, WriteError, exchange, rg, rgz};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexIds, WeightScale};
 use std::io::{self, Write};
@@ -63,6 +64,7 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
     if !format.is_text() && compression != Compression::None {
         return Err(refused("only text formats go out as .gz or .zst: choose another name"));
     }
+    NotBuiltIn::check_writer(format, compression).map_err(absent)?;
     match format {
         Format::Ldbc if standard_output => return Err(refused("LDBC has two files: name one")),
         Format::Ldbc if matches!(graph.ids(), VertexIds::Names(_)) => {
@@ -252,9 +254,9 @@ fn write_table(out: &mut (dyn Write + Send), graph: &Graph, format: Format) -> i
     let (arcs, ids, scale) = (Arcs::of(graph), graph.ids(), graph.weight_scale());
     let mut columns = vec![("source", ids.into()), ("target", ids.into())];
     if graph.is_weighted() {
-        columns.push(("weight", columnar::Type::Weight));
+        columns.push(("weight", ColumnType::F64));
     }
-    columnar::write_table(out, format, columnar::schema(&columns), arcs.blocks(), |block| {
+    columnar::write_table(out, format, &columns, arcs.blocks(), |block| {
         let (mut sources, mut targets, mut weights) = (vec![], vec![], vec![]);
         arcs.for_each_edge(block, |source, target, weight| {
             sources.push(source);
@@ -262,11 +264,11 @@ fn write_table(out: &mut (dyn Write + Send), graph: &Graph, format: Format) -> i
             weights.extend(weight.map(|weight| decimal(scale, weight)));
         });
         let mut columns = vec![
-            columnar::ids(ids, sources.iter().copied())?,
-            columnar::ids(ids, targets.iter().copied())?,
+            Column::of_ids(ids, sources.iter().copied())?,
+            Column::of_ids(ids, targets.iter().copied())?,
         ];
         if graph.is_weighted() {
-            columns.push(columnar::weights(weights));
+            columns.push(Column::F64(weights));
         }
         Ok(columns)
     })

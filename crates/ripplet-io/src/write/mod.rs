@@ -13,10 +13,17 @@
 mod annotated;
 pub(crate) mod arcs;
 mod atomic_file;
+mod column;
+#[cfg(feature = "columnar")]
+mod columnar;
+#[cfg(not(feature = "columnar"))]
+#[path = "columnar_absent.rs"]
 mod columnar;
 mod communities;
 mod graph;
+#[cfg(feature = "archives")]
 mod npz;
+#[cfg(feature = "columnar")]
 mod records;
 mod table;
 pub(crate) mod text;
@@ -29,7 +36,9 @@ pub use atomic_file::{
 };
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
+#[cfg(feature = "archives")]
 pub use npz::{Element, NpzWriter};
+#[cfg(feature = "columnar")]
 pub use records::RecordWriter;
 pub use table::{ColumnData, ColumnKind, Part, Rows, Subject, TableShape, TableWriter};
 pub use vertex_table::{
@@ -37,7 +46,7 @@ pub use vertex_table::{
     write_vertex_table,
 };
 
-use crate::{Compression, Format, WriteError};
+use crate::{Compression, Format, NotBuiltIn, WriteError};
 use rayon::prelude::*;
 use ripplet_graph::VertexIds;
 use std::io;
@@ -146,6 +155,7 @@ fn table_format(
         is_meant(format) && packs
     };
     let (format, compression) = told.filter(fits).ok_or_else(|| refused(otherwise))?;
+    NotBuiltIn::check_writer(format, compression).map_err(absent)?;
     Fields::of(format).map_or(Ok(()), |fields| fields.spaced(ids).check(ids))?;
     Ok((format, compression))
 }
@@ -153,6 +163,11 @@ fn table_format(
 /// An error of the caller's or the user's making, as a sentence.
 pub(crate) fn refused(sentence: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
+}
+
+/// The refusal of a format that this build lacks.
+fn absent(part: NotBuiltIn) -> io::Error {
+    refused(part.to_string())
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@
 use super::atomic_file::Output;
 use super::columnar::TableFile;
 use super::text::{Fields, Line, push_integer, push_shortest, write_blocks, write_end, write_head};
-use super::{Target, refused};
-use crate::{Compression, Format, WriteError};
+use super::{Target, absent, refused};
+use crate::{Compression, Format, NotBuiltIn, WriteError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -72,7 +72,7 @@ impl RecordWriter {
         }
         let mut out = Output::create(target.path())?;
         let Some(fields) = Fields::of(format) else {
-            let file = TableFile::create(out, format, schema.clone()).map_err(refuse)?;
+            let file = TableFile::with_schema(out, format, schema.clone()).map_err(refuse)?;
             return Ok(Sink::Columnar(Box::new(file)));
         };
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -114,7 +114,7 @@ impl RecordWriter {
 impl Sink {
     fn append(mut self, batch: &RecordBatch) -> io::Result<Sink> {
         match &mut self {
-            Sink::Columnar(file) => file.append(1, |_| Ok(batch.columns().to_vec()))?,
+            Sink::Columnar(file) => file.append_batch(batch)?,
             Sink::Text { out, line, compression, is_empty } => {
                 let blocks = batch.num_rows().div_ceil(ROWS);
                 *is_empty &= blocks == 0;
@@ -211,10 +211,13 @@ fn format_of(target: Target<'_>) -> io::Result<(Format, Compression)> {
         Format::Parquet | Format::Arrow => compression == Compression::None,
         _ => false,
     };
-    target.told().filter(fits).ok_or_else(|| {
+    let told = target.told().filter(fits);
+    let told = told.ok_or_else(|| {
         refused(
             "this table is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
              choose such a name, or give its format as --to",
         )
-    })
+    })?;
+    NotBuiltIn::check_writer(told.0, told.1).map_err(absent)?;
+    Ok(told)
 }

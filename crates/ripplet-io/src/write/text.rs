@@ -78,6 +78,9 @@ fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
             out.write_all(&text)?;
             out.finish()
         }
+        #[cfg(not(feature = "zstd"))]
+        Compression::Zstd => Err(super::refused(crate::NotBuiltIn::ZSTD.to_string())),
+        #[cfg(feature = "zstd")]
         Compression::Zstd => zstd::bulk::compress(&text, ZSTD_LEVEL),
     }
 }

@@ -1,6 +1,6 @@
 //! Analyses of a graph, or of each graph of a batch.
 
-use super::columns::{SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
+use super::columns::{About, SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Answer, Column, SwarmError};
 use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
@@ -9,11 +9,12 @@ use ripplet_analytics::components::{self, components, components_of_batch};
 use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, edge_betweenness_of_batch,
 };
+use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, PageRank};
 use ripplet_analytics::{Item, Lengths, Observer, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, VertexId, memory};
+use ripplet_graph::{GraphView, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 
 /// An analysis of a graph.
@@ -44,6 +45,8 @@ pub enum Analysis {
     },
     /// The weakly connected component of each vertex.
     Components,
+    /// The k-core decomposition: a column `coreness` of each vertex.
+    KCore,
     /// The PageRank of each vertex: a column `value`.
     PageRank(PageRank),
     /// The clustering coefficient of each vertex, a column `value`, and its `triangles` if
@@ -84,7 +87,7 @@ impl Analysis {
             Analysis::Closeness { .. } | Analysis::Betweenness { .. } => Rows::Vertices,
             Analysis::EdgeBetweenness { .. } => Rows::Edges,
             Analysis::Components => Rows::Components,
-            Analysis::PageRank(_) | Analysis::Lcc(_) => Rows::Vertices,
+            Analysis::KCore | Analysis::PageRank(_) | Analysis::Lcc(_) => Rows::Vertices,
             Analysis::Distances { .. } => Rows::Pairs,
             Analysis::Reach { .. } => Rows::Vertices,
             Analysis::Summary { .. } => Rows::Graphs,
@@ -103,6 +106,7 @@ impl Analysis {
             | Analysis::PageRank(_)
             | Analysis::Lcc(_) => &[("value", ColumnKind::F64)],
             Analysis::Components => &[],
+            Analysis::KCore => &[("coreness", ColumnKind::U32)],
             Analysis::Distances { .. } => &[("distance", ColumnKind::F64)],
             Analysis::Reach { .. } => &[
                 ("eccentricity", ColumnKind::F64),
@@ -114,7 +118,8 @@ impl Analysis {
     }
 
     /// Returns the memory that the CPU needs beside a graph on `threads` threads.
-    pub fn plan(self, graph: &Graph, threads: usize) -> Plan {
+    pub fn plan<'g>(self, graph: impl Into<GraphView<'g>>, threads: usize) -> Plan {
+        let graph = graph.into();
         match self {
             Analysis::Closeness { measure, lengths, .. } => {
                 closeness::plan(graph, measure, lengths, threads)
@@ -124,6 +129,7 @@ impl Analysis {
                 with_ends(edge_betweenness::plan(graph, lengths, threads), graph.edges())
             }
             Analysis::Components => components::plan(graph),
+            Analysis::KCore => kcore::plan(graph),
             Analysis::PageRank(ranks) => ranks.plan(graph),
             Analysis::Lcc(lcc) => lcc.plan(graph, threads),
             Analysis::Distances { lengths: Lengths::Hops } => apsp::plan_of_rows(graph, threads),
@@ -150,6 +156,7 @@ impl Analysis {
                 with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
             }
             Analysis::Components => components::plan_of_batch(graphs),
+            Analysis::KCore => kcore::plan_of_batch(graphs, threads),
             Analysis::PageRank(ranks) => ranks.plan_of_batch(graphs, threads),
             Analysis::Lcc(lcc) => lcc.plan_of_batch(graphs, threads),
             Analysis::Distances { lengths } => {
@@ -167,12 +174,13 @@ impl Analysis {
     /// If `take` fails, the observer cancels, or memory is refused; for betweenness by weights, if
     /// an edge has length 0; for PageRank, if a setting is out of range or the tolerance is not
     /// reached.
-    pub fn of_graph(
+    pub fn of_graph<'g>(
         self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
         mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
+        let graph = graph.into();
         let answer = match self {
             Analysis::Distances { lengths } => return hand_out(graph, lengths, observer, take),
             Analysis::Closeness { measure, normalized, lengths } => {
@@ -186,9 +194,10 @@ impl Analysis {
             Analysis::EdgeBetweenness { normalized, lengths } => {
                 let values = edge_betweenness(graph, normalized, lengths, observer)?;
                 let starts = vec![0, values.len() as u64];
-                columns_of_edges(EdgeValues { starts, values }, graph.into())?
+                columns_of_edges(EdgeValues { starts, values }, About::Graph(graph))?
             }
             Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
+            Analysis::KCore => Answer::Vertices(vec![Column::U32(coreness(graph, observer)?)]),
             Analysis::PageRank(ranks) => {
                 let found = ranks.run(graph, observer)?;
                 settled(&[found.end])?;
@@ -200,11 +209,11 @@ impl Analysis {
             }
             Analysis::Reach { lengths } => {
                 let reach = apsp::reach(graph, lengths, observer)?;
-                columns_of_reach(&reach, graph.into(), lengths)?
+                columns_of_reach(&reach, About::Graph(graph), lengths)?
             }
             Analysis::Summary { lengths } => {
                 let summary = apsp::summary(graph, lengths, observer)?.whole;
-                columns_of_summaries(&[summary], graph.into())?
+                columns_of_summaries(&[summary], About::Graph(graph))?
             }
         };
         let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
@@ -232,10 +241,13 @@ impl Analysis {
             }
             Analysis::EdgeBetweenness { normalized, lengths } => {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
-                columns_of_edges(values, graphs.into())?
+                columns_of_edges(values, About::Batch(graphs))?
             }
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
+            }
+            Analysis::KCore => {
+                Answer::Vertices(vec![Column::U32(coreness_of_batch(graphs, observer)?)])
             }
             Analysis::PageRank(ranks) => {
                 let found = ranks.run_batch(graphs, observer)?;
@@ -252,11 +264,11 @@ impl Analysis {
             }
             Analysis::Reach { lengths } => {
                 let reach = apsp::reach_of_batch(graphs, lengths, observer)?;
-                columns_of_reach(&reach, graphs.into(), lengths)?
+                columns_of_reach(&reach, About::Batch(graphs), lengths)?
             }
             Analysis::Summary { lengths } => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
-                columns_of_summaries(&summaries, graphs.into())?
+                columns_of_summaries(&summaries, About::Batch(graphs))?
             }
         })
     }
@@ -284,7 +296,7 @@ fn settled(ends: &[End]) -> Result<(), SwarmError> {
 
 /// Passes the distances of a graph to `take`, some sources at a time.
 fn hand_out(
-    graph: &Graph,
+    graph: GraphView<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
     mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
@@ -309,7 +321,7 @@ fn hand_out(
             hand_over(
                 source,
                 &mut row.iter().map(|&distance| match distance {
-                    apsp::NO_WAY => f64::INFINITY,
+                    apsp::NO_PATH => f64::INFINITY,
                     distance => f64::from(distance),
                 }),
             )

@@ -1,6 +1,15 @@
 //! Tests of several crates together that do not depend on each other.
 
+#[cfg(not(any(
+    feature = "archives",
+    feature = "columnar",
+    feature = "graphml",
+    feature = "zstd"
+)))]
+mod absent;
 mod guide;
+#[cfg(all(feature = "cuda", feature = "fraud"))]
 mod suspicion;
 
+#[cfg(all(feature = "cuda", feature = "fraud"))]
 use ripplet_conformance::{graphs, oracle};

@@ -1,14 +1,11 @@
-//! The columns that say what a row is about: external ids, as arrays.
+//! The columns that say what a row is about: external ids.
 
+use crate::write::column::{Column, ColumnType, end_of};
 use crate::write::refused;
-use arrow_array::{ArrayRef, Int64Array, StringArray, UInt64Array};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::DataType;
 use ripplet_graph::batch::{BatchIds, BatchSlice};
 use ripplet_graph::{ExternalId, Names, OutOfMemory, VertexId, VertexIds, memory};
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The external ids of the vertices of one graph, or of neighbouring graphs, by their numbers from 0.
 #[derive(Clone, Copy, Debug)]
@@ -71,12 +68,12 @@ impl<'a> Ids<'a> {
     }
 }
 
-impl From<KeyKind> for DataType {
-    fn from(kind: KeyKind) -> DataType {
+impl From<KeyKind> for ColumnType {
+    fn from(kind: KeyKind) -> ColumnType {
         match kind {
-            KeyKind::Unsigned => DataType::UInt64,
-            KeyKind::Signed => DataType::Int64,
-            KeyKind::Name => DataType::Utf8,
+            KeyKind::Unsigned => ColumnType::U64,
+            KeyKind::Signed => ColumnType::I64,
+            KeyKind::Name => ColumnType::Text,
         }
     }
 }
@@ -146,9 +143,7 @@ impl KeyColumn {
                     integer => memory::extend(bytes, integer.to_string().as_bytes()),
                 }
                 .map_err(no_memory)?;
-                let end = i32::try_from(bytes.len())
-                    .map_err(|_| refused("the names are too long for Utf8 columns: write .csv"))?;
-                ends.push(end);
+                ends.push(end_of(bytes)?);
             }
             (KeyColumn::Unsigned(_) | KeyColumn::Signed(_), ExternalId::Name(_)) => {
                 return Err(of_another_kind(id));
@@ -157,16 +152,12 @@ impl KeyColumn {
         Ok(())
     }
 
-    pub fn array(self) -> io::Result<ArrayRef> {
-        Ok(match self {
-            KeyColumn::Unsigned(column) => Arc::new(UInt64Array::from(column)),
-            KeyColumn::Signed(column) => Arc::new(Int64Array::from(column)),
-            KeyColumn::Names { ends, bytes } => {
-                let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
-                let names = StringArray::try_new(ends, Buffer::from_vec(bytes), None);
-                Arc::new(names.map_err(io::Error::other)?)
-            }
-        })
+    pub fn column(self) -> Column {
+        match self {
+            KeyColumn::Unsigned(column) => Column::U64(column),
+            KeyColumn::Signed(column) => Column::I64(column),
+            KeyColumn::Names { ends, bytes } => Column::Text { ends, bytes },
+        }
     }
 }
 

@@ -19,12 +19,11 @@ pub use values::{ColumnData, ColumnKind};
 pub(super) use values::Values;
 
 use super::atomic_file::Output;
+use super::column::{Column, ColumnType};
 use super::columnar::TableFile;
 use super::text::{Fields, Line, write_blocks, write_end, write_head};
 use super::{Target, listing_format, refused};
 use crate::{Compression, Format, WriteError};
-use arrow_array::ArrayRef;
-use arrow_schema::{Field, Schema};
 use keys::{Ids, KeyColumn, KeyKind, no_memory};
 use ripplet_graph::batch::BatchIds;
 use ripplet_graph::{ExternalId, Names, VertexIds};
@@ -32,7 +31,6 @@ use rows::{About, Layout, Stretch};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Rows in a block.
 const ROWS: u64 = 1 << 15;
@@ -220,9 +218,8 @@ impl TableWriter {
     ) -> io::Result<Box<TableFile<Output>>> {
         let keys = self.key_names().into_iter().zip(keys).map(|(name, &kind)| (name, kind.into()));
         let values = self.columns.iter().map(|(name, kind)| (name.as_str(), (*kind).into()));
-        let field = |(name, kind)| Field::new(name, kind, false);
-        let schema = Schema::new(keys.chain(values).map(field).collect::<Vec<_>>());
-        TableFile::create(out, format, Arc::new(schema)).map(Box::new)
+        let columns: Vec<(&str, ColumnType)> = keys.chain(values).collect();
+        TableFile::create(out, format, &columns).map(Box::new)
     }
 
     /// Refuses what the table was not begun for.
@@ -466,7 +463,7 @@ impl Blocks<'_> {
         }
     }
 
-    fn columns(&self, block: usize, keys: &[KeyKind]) -> io::Result<Vec<ArrayRef>> {
+    fn columns(&self, block: usize, keys: &[KeyKind]) -> io::Result<Vec<Column>> {
         let rows = self.rows(block);
         let count = (rows.end - rows.start) as usize;
         let columns = keys.iter().map(|&kind| KeyColumn::with_room(kind, count));
@@ -477,8 +474,8 @@ impl Blocks<'_> {
             values.push(stretch.values);
             Ok(())
         })?;
-        let columns = columns.into_iter().map(KeyColumn::array);
-        let of_values = self.values.iter().map(|all| all.array(&values).map_err(no_memory));
+        let columns = columns.into_iter().map(|column| Ok(column.column()));
+        let of_values = self.values.iter().map(|all| all.column(&values).map_err(no_memory));
         columns.chain(of_values).collect()
     }
 

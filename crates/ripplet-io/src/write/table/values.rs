@@ -1,11 +1,9 @@
-//! The values of a table's columns, as text and as arrays.
+//! The values of a table's columns, as text and as columns.
 
+use crate::write::column::{Column, ColumnType};
 use crate::write::text::{Fields, push_integer, push_shortest};
-use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, UInt32Array, UInt64Array};
-use arrow_schema::DataType;
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The values of a column.
 #[derive(Clone, Copy, Debug)]
@@ -66,14 +64,14 @@ impl ColumnData<'_> {
     }
 }
 
-impl From<ColumnKind> for DataType {
-    fn from(kind: ColumnKind) -> DataType {
+impl From<ColumnKind> for ColumnType {
+    fn from(kind: ColumnKind) -> ColumnType {
         match kind {
-            ColumnKind::U32 => DataType::UInt32,
-            ColumnKind::U64 => DataType::UInt64,
-            ColumnKind::F32 => DataType::Float32,
-            ColumnKind::F64 => DataType::Float64,
-            ColumnKind::Bool => DataType::Boolean,
+            ColumnKind::U32 => ColumnType::U32,
+            ColumnKind::U64 => ColumnType::U64,
+            ColumnKind::F32 => ColumnType::F32,
+            ColumnKind::F64 => ColumnType::F64,
+            ColumnKind::Bool => ColumnType::Bool,
         }
     }
 }
@@ -105,13 +103,13 @@ impl<'a> Values<'a> {
     }
 
     /// The values of some stretches of indices, one behind the other.
-    pub fn array(self, stretches: &[Range<usize>]) -> Result<ArrayRef, OutOfMemory> {
+    pub fn column(self, stretches: &[Range<usize>]) -> Result<Column, OutOfMemory> {
         Ok(match self.data {
-            ColumnData::U32(all) => Arc::new(UInt32Array::from(self.picked(all, stretches)?)),
-            ColumnData::U64(all) => Arc::new(UInt64Array::from(self.picked(all, stretches)?)),
-            ColumnData::F32(all) => Arc::new(Float32Array::from(self.picked(all, stretches)?)),
-            ColumnData::F64(all) => Arc::new(Float64Array::from(self.picked(all, stretches)?)),
-            ColumnData::Bool(all) => Arc::new(BooleanArray::from(self.picked(all, stretches)?)),
+            ColumnData::U32(all) => Column::U32(self.picked(all, stretches)?),
+            ColumnData::U64(all) => Column::U64(self.picked(all, stretches)?),
+            ColumnData::F32(all) => Column::F32(self.picked(all, stretches)?),
+            ColumnData::F64(all) => Column::F64(self.picked(all, stretches)?),
+            ColumnData::Bool(all) => Column::Bool(self.picked(all, stretches)?),
         })
     }
 
