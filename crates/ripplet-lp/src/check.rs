@@ -226,7 +226,7 @@ impl BrokenPromise {
         let scored = |of: &Scored| {
             let Scored { frequency, total, score, .. } = of;
             format!(
-                "{} has score {score} with {frequency} votes and total {total}",
+                "{} has score {score} with frequency {frequency} and total {total}",
                 label(of.label)
             )
         };
@@ -235,7 +235,7 @@ impl BrokenPromise {
             Evidence::Scores(a, b) => format!("{}, but {}", scored(a), scored(b)),
             Evidence::Bound(a, bound) => format!("{}, above the bound {bound}", scored(a)),
             Evidence::FallingBound([a, b]) => {
-                format!("the bound of {} votes is {}, that of {} is {}", a.0, a.1, b.0, b.1)
+                format!("the bound of frequency {} is {}, that of {} is {}", a.0, a.1, b.0, b.1)
             }
             Evidence::Votes { neighbor, found, expected } => {
                 let (found, expected) = (vote(found), vote(expected));
