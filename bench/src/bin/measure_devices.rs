@@ -117,7 +117,7 @@ impl Asked {
         Ok(())
     }
 
-    /// The memory limit of each GPU, if it is less than what is free.
+    /// Returns the memory limit of each GPU, if it is less than what is free.
     fn limit(&self, plans: &[Plan]) -> Option<u64> {
         let beside = |plan: &Plan| plan.total_device() - plan.graph_device;
         let limit =

@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A counter's full iterations, and its runs, guarded against runaway labels.
+/// Returns a counter's full iterations, and its runs, guarded against runaway labels.
 fn sketched(
     executor: &DeviceExecutor<CudaDevice>,
     graph: &Graph,

@@ -50,7 +50,7 @@ pub(super) fn derive(seed: u64, purpose: &str) -> u64 {
     purpose.bytes().fold(mix(seed), |hash, byte| mix(hash ^ u64::from(byte)))
 }
 
-/// The finalizer of SplitMix64: a bijection that scatters.
+/// Returns the finalizer of SplitMix64: a bijection that scatters.
 pub(super) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

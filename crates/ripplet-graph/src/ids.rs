@@ -123,7 +123,7 @@ impl Names {
     /// Returns a copy of a range of names.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     ///
     /// # Panics
     /// If the range ends past [`Names::len`], or before it begins.
@@ -206,7 +206,7 @@ impl VertexIds {
     /// Returns a copy of the ids of a range of vertices.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     ///
     /// # Panics
     /// If the range ends past [`VertexIds::len`], or before it begins.

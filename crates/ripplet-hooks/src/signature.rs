@@ -214,7 +214,7 @@ impl Hook {
         Signature { method: true, parameters, result }
     }
 
-    /// Refuses a signature that is not this hook's.
+    /// Rejects a signature that is not this hook's.
     pub(crate) fn check(
         self,
         found: &Signature,

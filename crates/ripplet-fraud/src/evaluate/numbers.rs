@@ -1,4 +1,4 @@
-//! Numbers that draws and resamples depend on: the same for the same seed.
+//! Deterministic random numbers for draws and resamples.
 
 /// SplitMix64: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
 pub(super) struct Numbers(pub(super) u64);

@@ -63,7 +63,7 @@ impl TransactionGraph {
     /// Returns the transactions of a part, on rayon's current pool.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn sales(&self, part: &SalesPart) -> Result<Sales, GenerateError> {
         let day = part.day as usize - 1;
         let drawn = match &part.of {

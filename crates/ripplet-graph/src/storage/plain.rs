@@ -227,7 +227,7 @@ fn ascend(offsets: &[u32]) -> bool {
 impl Neighbors<'_> {
     /// Returns the first error of lists whose offsets ascend from 0 to their end.
     ///
-    /// The lists need not be checked one by one. Where the flat array descends, a list must begin:
+    /// The lists need not be checked one by one. If the flat array descends, a list must begin:
     /// the lists ascend if the array has as many descents as there are lists that begin with one.
     ///
     /// ```text

@@ -370,7 +370,7 @@ fn is_literal(value: &syn::Expr) -> bool {
     }
 }
 
-/// The variants of a type, for a sentence.
+/// Returns the variants of a type, for a sentence.
 fn variants(ty: &str, names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("{ty}::{name}")).collect();
     names.join(", ")

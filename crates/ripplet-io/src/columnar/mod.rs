@@ -7,7 +7,7 @@
 //! The columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names, as in
 //! text; others are not read. Ids may be integers of
 //! any width, or strings (`Utf8`, `LargeUtf8`, `Utf8View`), either also behind a dictionary. Where
-//! both columns are integers, so are the ids, and negative ones are welcome; an integer beside a
+//! both columns are integers, so are the ids, and negative ones are allowed; an integer beside a
 //! string takes `--ids names`. Weights may be numbers of any type.
 //!
 //! A null is an error that names the row, as is a weight that is NaN, infinite or negative.
@@ -47,7 +47,7 @@ use values::{Values, first_null, floats, id_kind};
 /// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
 ///
 /// # Errors
-/// Where the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
+/// If the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
 pub fn read(
     path: &Path,
     format: Format,
@@ -61,7 +61,7 @@ pub fn read(
 /// `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn parse(
     bytes: Vec<u8>,
     format: Format,
@@ -124,7 +124,7 @@ pub(crate) fn of_graphs(
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 
-/// The vertices and the columns of all rows, of which there is one at least.
+/// Returns the vertices and the columns of all rows, of which there is one at least.
 fn pairs(
     table: &Table,
     layout: &Layout,
@@ -168,7 +168,7 @@ impl Layout {
         Layout::beside(schema, options, None)
     }
 
-    /// The layout of the columns beside that of graphs, if there is one.
+    /// Returns the layout of the columns beside that of graphs, if there is one.
     fn beside(
         schema: &Schema,
         options: &ReadOptions,
@@ -233,7 +233,7 @@ impl Layout {
     }
 }
 
-/// The columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
+/// Returns the columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
 /// beside the column of graphs.
 fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usize; 2], String> {
     let default = Columns::default();
@@ -263,7 +263,7 @@ fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usi
     }
 }
 
-/// The column of weights: the one that is asked for, else `weight`, else the only one with a known name.
+/// Returns the column of weights: the one that is asked for, else `weight`, else the only one with a known name.
 fn weight(
     schema: &Schema,
     columns: &Columns,
@@ -289,7 +289,7 @@ fn weight(
     }
 }
 
-/// The columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
+/// Returns the columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
 fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     let name = |at: usize| schema.field(at).name();
     let is_free =
@@ -301,7 +301,7 @@ fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     }
 }
 
-/// The column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
+/// Returns the column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
 fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String> {
     let asked = &options.columns.graph;
     let name = |at: usize| schema.field(at).name();
@@ -397,7 +397,7 @@ enum BlockEnds {
 }
 
 impl Block {
-    /// The rows of a batch, the first of which is row `first` of the table.
+    /// Returns the rows of a batch, the first of which is row `first` of the table.
     fn of(
         batch: &RecordBatch,
         first: u64,

@@ -97,7 +97,7 @@ impl Table {
         }
     }
 
-    /// The rows in their order, some at a time, of the columns `columns` (ascending).
+    /// Returns the rows in their order, some at a time, of the columns `columns` (ascending).
     pub(crate) fn batches(
         &self,
         columns: &[usize],
@@ -168,7 +168,7 @@ impl Table {
     }
 }
 
-/// The rows of a Parquet file's row group, of these columns (ascending).
+/// Returns the rows of a Parquet file's row group, of these columns (ascending).
 fn row_group(
     bytes: &Bytes,
     metadata: &ArrowReaderMetadata,
@@ -184,7 +184,7 @@ fn row_group(
     Ok(batches.map(|batch| batch.map_err(broken_parquet)))
 }
 
-/// Refuses dictionaries that claim more values than they have bytes for: whoever decodes them makes room for as many
+/// Rejects dictionaries that claim more values than they have bytes for: the decoder allocates as many
 /// as are claimed, which may be gigabytes for a file of a few bytes.
 fn check_dictionaries(
     bytes: &Bytes,
@@ -295,7 +295,7 @@ fn no_arrow(error: ArrowError) -> Fault {
     Fault::whole(format!("this is no Arrow IPC file or stream that can be read: {error}"))
 }
 
-/// Memory that these crates were refused, where they answer with an error.
+/// Memory that these crates were refused, if they answer with an error.
 fn refused(error: &ArrowError) -> Fault {
     let error = io::Error::new(io::ErrorKind::OutOfMemory, first_line(error));
     Fault { place: Place::File, kind: ReadErrorKind::Io(error) }

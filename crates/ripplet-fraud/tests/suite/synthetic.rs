@@ -3,12 +3,14 @@
 //! Rings of users, merchants and devices come, grow, take one another in, split and go. The scores are computed here
 //! from the edges, in the plainest way.
 
-use ripplet_fraud::chance::Why;
-use ripplet_fraud::output::{Edge, Flow, Ledger, Payment, WindowFindings};
+use ripplet_fraud::findings::BusiestPart;
+use ripplet_fraud::ledger::{Flow, Ledger, Payment};
+use ripplet_fraud::output::{Edge, WindowFindings};
 use ripplet_fraud::report::{ReportLimits, WindowReport};
-use ripplet_fraud::seeds::{Holding, Listed};
+use ripplet_fraud::seeds::{ActiveEntries, ListEntry};
 use ripplet_fraud::{
-    Amount, Cluster, ClusterId, Entities, Fate, Findings, Member, TimeRange, Timestamp, Window,
+    Amount, Cluster, ClusterEvent, ClusterId, Entities, Findings, Member, TimeRange, Timestamp,
+    Window,
 };
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexId, VertexIds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,11 +25,11 @@ pub struct Found {
     pub window: Window,
     pub entities: Entities,
     pub findings: Findings,
-    pub known_bad: Holding,
-    pub trusted: Holding,
+    pub known_bad: ActiveEntries,
+    pub trusted: ActiveEntries,
     pub flows: BTreeMap<(VertexId, VertexId), Flow>,
     /// The list of known bad.
-    pub listed_bad: Vec<Listed>,
+    pub listed_bad: Vec<ListEntry>,
     /// The names of the pairs of columns that a row links, and which of them link whom.
     pub pairs: Vec<String>,
     pub linked: BTreeMap<(VertexId, VertexId), Vec<u32>>,
@@ -142,8 +144,8 @@ fn owner(ring: usize, window: usize, windows: usize) -> usize {
     if merges && users_in(ring - 1, window, windows) > 0 { ring - 1 } else { ring }
 }
 
-/// `windows` windows of a market with `rings` rings.
-pub fn market(rings: usize, windows: usize) -> Vec<Found> {
+/// Generates `windows` windows with `rings` rings.
+pub fn synthetic_windows(rings: usize, windows: usize) -> Vec<Found> {
     let mut before: BTreeMap<usize, BTreeSet<VertexId>> = BTreeMap::new();
     let mut born: BTreeMap<usize, (usize, i64)> = BTreeMap::new();
     (0..windows)
@@ -182,7 +184,7 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
     let entities = everyone(rings);
     let range_end = FIRST + (LENGTH + at as i64) * DAY;
     let mut flows = BTreeMap::new();
-    let mut deal = |a: VertexId, b: VertexId, mix: usize| {
+    let mut transfer = |a: VertexId, b: VertexId, mix: usize| {
         let (first, count) = (mix % 20, 1 + mix / 64 % 6);
         let last = (first + count - 1) % LENGTH as usize;
         let day = |day: usize| Timestamp(range_end - (LENGTH - day as i64) * DAY);
@@ -217,22 +219,22 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
             for shop in shops..shops + 4 {
                 let mix = mixed([user as usize, shop as usize, 8]);
                 if mix % 5 < 2 || shop - shops == (user - users) % 4 {
-                    deal(user, shop, mix);
+                    transfer(user, shop, mix);
                 }
             }
-            deal(user, devices + user % 3, mixed([user as usize, 9, 0]));
+            transfer(user, devices + user % 3, mixed([user as usize, 9, 0]));
         }
-        // One who deals with somebody known bad elsewhere.
+        // A vertex with transactions with a known bad one elsewhere.
         if ring > 0 && ring % 4 == 1 {
             let elsewhere = room_of(ring - 1) as u32 + 7;
             if users_in(ring - 1, at, windows) > 0 {
-                deal(users + 2, users - elsewhere, mixed([ring, 10, 0]));
+                transfer(users + 2, users - elsewhere, mixed([ring, 10, 0]));
             }
         }
     }
     // Who is known bad is so whether or not the window has them.
-    let known_bad = Holding { vertices: bad.into_iter().collect(), unseen: Vec::new() };
-    let trusted = Holding { vertices: Vec::new(), unseen: Vec::new() };
+    let known_bad = ActiveEntries { vertices: bad.into_iter().collect(), unseen: Vec::new() };
+    let trusted = ActiveEntries { vertices: Vec::new(), unseen: Vec::new() };
     let mut sums: BTreeMap<(VertexId, VertexId), u64> = BTreeMap::new();
     for (&(a, b), flow) in &flows {
         *sums.entry((a.min(b), a.max(b))).or_default() += flow.count;
@@ -336,7 +338,7 @@ impl Found {
             rank: 0,
             score: mean * (1.0 - conductance) * (seeds as f64 + 1.0).ln(),
             chance: 1.0 / ((id.0 % 9 + 1) as f64).powi(2),
-            why: Why {
+            why: BusiestPart {
                 members: members[..members.len().min(4)].to_vec(),
                 transactions: 31,
                 expected: 0.25,
@@ -352,7 +354,7 @@ impl Found {
             growth: None,
             age: 0,
             born: self.window.range.until,
-            fate: Fate::Born,
+            fate: ClusterEvent::Born,
             parents: Vec::new(),
         });
         self.findings.members.extend(rows);
@@ -387,12 +389,12 @@ impl Found {
             cluster.parents = parents.iter().map(|&old| ClusterId(old as u64)).collect();
             cluster.growth = before.get(&key).map(|old| own.len() as f64 / old.len() as f64 - 1.0);
             cluster.fate = match (before.get(&key), parents.len()) {
-                (None, 0) => Fate::Born,
-                (None, _) => Fate::Split,
-                (Some(_), 2..) => Fate::Merged,
-                (Some(old), _) if own.len() > old.len() => Fate::Grew,
-                (Some(old), _) if own.len() < old.len() => Fate::Shrank,
-                (Some(_), _) => Fate::Stayed,
+                (None, 0) => ClusterEvent::Born,
+                (None, _) => ClusterEvent::Split,
+                (Some(_), 2..) => ClusterEvent::Merged,
+                (Some(old), _) if own.len() > old.len() => ClusterEvent::Grew,
+                (Some(old), _) if own.len() < old.len() => ClusterEvent::Shrank,
+                (Some(_), _) => ClusterEvent::Stayed,
             };
         }
         let gone = before.iter().filter(|(key, _)| !now.contains_key(key));

@@ -1,69 +1,72 @@
-//! What was paid in a window, by whom to whom, looked up in its days.
+//! Ledger: payments between entities in a window, looked up in its days.
 
-use crate::days::Run;
+use crate::days::DayAdjacency;
 use crate::{Amount, Timestamp};
 use ripplet_graph::VertexId;
 use std::ops::Range;
 
-/// What one entity paid another in a window.
+/// Sum of the payments from one entity to another in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// How many transactions there are, 1 at least.
+    /// Number of transactions, at least 1.
     pub count: u64,
-    /// Their sum, where amounts are mapped.
+    /// Summed amount, if amounts are mapped.
     pub amount: Option<Amount>,
-    /// When the first of them was.
+    /// Time of the first transaction.
     pub first: Timestamp,
-    /// When the last of them was.
+    /// Time of the last transaction.
     pub last: Timestamp,
 }
 
-/// A single transaction between two entities that are known.
+/// Single transaction between two given entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payment {
-    /// When it was.
+    /// Time of the transaction.
     pub time: Timestamp,
-    /// How much it was, where amounts are mapped.
+    /// Amount, if amounts are mapped.
     pub amount: Option<Amount>,
 }
 
-/// Who paid whom in a window.
+/// Payments in a window.
 pub trait Ledger: Sync {
-    /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
+    /// Returns the number of decimals of amounts; `None` if amounts are not mapped.
     fn decimals(&self) -> Option<u32>;
 
-    /// Returns the sums of what one paid another; nothing if there is none.
+    /// Returns the sum of the payments from one entity to another; `None` if there are none.
     fn flow(&self, from: VertexId, to: VertexId) -> Option<Flow>;
 
-    /// Returns what `from` paid each of `to`, which ascend: as [`Ledger::flow`], in the order of `to`.
+    /// Returns the flow from `from` to each of `to`, which ascend, in the order of `to`.
     fn flows(&self, from: VertexId, to: &[VertexId]) -> Vec<Option<Flow>> {
         to.iter().map(|&to| self.flow(from, to)).collect()
     }
 
-    /// Returns the pairs of columns that link one to another, by their places in
-    /// [`Mapping::pairs`](crate::Mapping::pairs), ascending; nothing if a row links two entities only.
+    /// Returns the pairs of columns that link one entity to another, as indices into
+    /// [`Mapping::pairs`](crate::Mapping::pairs), ascending; empty if a row links only two entities.
     fn pairs(&self, from: VertexId, to: VertexId) -> Vec<u32> {
         let _ = (from, to);
         Vec::new()
     }
 
-    /// Returns the newest transactions from one to another, at most `most`, the newest first.
+    /// Returns at most `most` transactions from one entity to another, newest first.
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment>;
 }
 
-/// The ledger of some days, which ascend.
+/// Ledger over consecutive days.
 ///
-/// A look-up takes a binary search a day, and a step for each transaction that it finds; the look-ups of one payer
+/// A look-up takes a binary search a day, and a step for each transaction found. The look-ups of one payer
 /// together take one binary search a day.
 #[derive(Debug)]
 pub struct DaysLedger<'a> {
-    days: Vec<&'a Run>,
+    days: Vec<&'a DayAdjacency>,
     decimals: Option<u32>,
 }
 
 impl<'a> DaysLedger<'a> {
-    /// That of days, oldest first.
-    pub fn new(days: impl IntoIterator<Item = &'a Run>, decimals: Option<u32>) -> DaysLedger<'a> {
+    /// Creates the ledger of some days, oldest first.
+    pub fn new(
+        days: impl IntoIterator<Item = &'a DayAdjacency>,
+        decimals: Option<u32>,
+    ) -> DaysLedger<'a> {
         DaysLedger { days: days.into_iter().collect(), decimals }
     }
 
@@ -72,12 +75,12 @@ impl<'a> DaysLedger<'a> {
         units.map(|units| Amount { units, decimals })
     }
 
-    /// Adds the payments of a later day at `places` to those of a pair.
-    fn add(&self, flow: &mut Option<Flow>, run: &Run, places: Range<usize>) {
+    /// Adds a later day's payments to those of a pair.
+    fn add(&self, flow: &mut Option<Flow>, run: &DayAdjacency, places: Range<usize>) {
         if places.is_empty() {
             return;
         }
-        // A day's sum has a bound, and so have the days of a window.
+        // Cannot overflow: a day's sum is bounded, and so is the number of days.
         let units = places.clone().map(|place| run.payments.amount(place));
         let units = units.fold(None, |sum, units| Some(sum.unwrap_or(0) + units?));
         let [first, last] = [places.start, places.end - 1].map(|place| run.payments.time(place));
@@ -123,10 +126,10 @@ impl Ledger for DaysLedger<'_> {
     }
 
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment> {
-        let places = |run: &Run| run.payments.between(from, to).rev();
+        let places = |run: &DayAdjacency| run.payments.between(from, to).rev();
         let days = self.days.iter().copied().rev();
         let all = days.flat_map(|run| places(run).map(move |place| (run, place))).take(most);
-        let payment = |(run, place): (&Run, usize)| Payment {
+        let payment = |(run, place): (&DayAdjacency, usize)| Payment {
             time: run.payments.time(place),
             amount: self.amount(run.payments.amount(place)),
         };
