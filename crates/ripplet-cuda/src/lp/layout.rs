@@ -13,7 +13,7 @@ use ripplet_gpu::text;
 use ripplet_gpu::{Address, Arena};
 use ripplet_graph::GraphView;
 use ripplet_graph::compressed::SEGMENT;
-use ripplet_lp::counter;
+use ripplet_lp::counters;
 use ripplet_lp::{ColumnSpec, LabelTotal, Plan, Settings, Sketch, Visibility, engine};
 use std::ops::Range;
 
