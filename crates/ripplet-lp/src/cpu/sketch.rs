@@ -1,4 +1,4 @@
-//! The sketch counters; `crate::counter` defines them.
+//! The sketch counters; `crate::counters` defines them.
 
 use crate::counters::{PART, Parts, Rule, Sketch, Slots};
 use crate::{Label, NO_LABEL, Vote};
