@@ -9,14 +9,14 @@ use crate::reading::{BuildArguments, ReadArguments, communities_format};
 use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ripplet::Storage;
 use ripplet::io::Format;
 use ripplet::lp::counters::BadCounter;
 use ripplet::lp::programs::{Gamma, Guard, MEMORY, Slpa, THRESHOLD};
 use ripplet::lp::stop::{DEFAULT_ROUNDS, DEFAULT_TOLERANCE};
-use ripplet::lp::{Counter, DEFAULT_PHASES};
+use ripplet::lp::{Counter, DEFAULT_PHASES, Schedule};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -109,8 +109,8 @@ pub struct ChoiceArguments {
     #[arg(long, value_enum)]
     pub program: Option<ProgramName>,
     /// Which vertices update when [default: phased; sync for cdlp].
-    #[arg(long, value_enum)]
-    pub schedule: Option<ScheduleName>,
+    #[arg(long, value_parser = schedules())]
+    pub schedule: Option<Schedule>,
     #[arg(
         long,
         value_name = "N",
@@ -288,15 +288,12 @@ pub enum ProgramName {
     Seeded,
 }
 
-/// The schedules by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScheduleName {
-    /// All vertices at once
-    Sync,
-    /// In phases drawn anew each round
-    Phased,
-    /// Each vertex sees the newest labels: fast, and different from run to run
-    Async,
+/// Reads a schedule by its name.
+fn schedules() -> impl TypedValueParser<Value = Schedule> {
+    let value = |of: Schedule| PossibleValue::new(of.name()).help(of.summary());
+    let names = PossibleValuesParser::new(Schedule::NAMED.map(value));
+    // The parser passes no other name on.
+    names.map(|name| Schedule::named(&name).unwrap_or_default())
 }
 
 /// What communities are called.

@@ -1,7 +1,7 @@
 //! The programs: which flags are whose, and what a run of each begins with and ends in.
 
 use super::Arguments;
-use super::arguments::{ProgramName, ScheduleName, StopArguments};
+use super::arguments::{ProgramName, StopArguments};
 use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
@@ -137,12 +137,7 @@ impl Arguments {
     }
 
     fn resolve_schedule(&self, default: Schedule) -> Schedule {
-        let schedule = match self.choices.schedule {
-            None => default,
-            Some(ScheduleName::Phased) => Schedule::phased(),
-            Some(ScheduleName::Sync) => Schedule::sync(),
-            Some(ScheduleName::Async) => Schedule::asynchronous(),
-        };
+        let schedule = self.choices.schedule.unwrap_or(default);
         let schedule = schedule.with_pick_less(self.choices.pick_less).unwrap_or(schedule);
         let phases = self.choices.phases;
         phases.and_then(|phases| schedule.with_phases(phases)).unwrap_or(schedule)
@@ -187,11 +182,8 @@ impl Arguments {
             ))
         };
         let StopArguments { iterations, max_iterations, tolerance } = self.stop;
-        match self.choices.schedule {
-            Some(ScheduleName::Phased | ScheduleName::Async) => {
-                return cdlp_is("synchronous by its definition", "use --schedule sync");
-            }
-            None | Some(ScheduleName::Sync) => {}
+        if self.choices.schedule.is_some_and(|schedule| schedule != Schedule::sync()) {
+            return cdlp_is("synchronous by its definition", "use --schedule sync");
         }
         if self.reading.weighted {
             return cdlp_is("unweighted by its definition", "leave --weighted out");
