@@ -1,7 +1,7 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{CounterChoice, Names, PresetName, ProgramName};
+use super::arguments::{CounterChoice, Names, PresetName};
 use super::checkpoint::CheckpointJob;
 use super::program::Program;
 use crate::device::DeviceArguments;
@@ -18,6 +18,7 @@ use ripplet::io::write::is_graph;
 use ripplet::lp::programs::Guard;
 use ripplet::lp::schedules::Parameter;
 use ripplet::lp::{Counter, Settings};
+use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
 
@@ -183,7 +184,7 @@ impl Arguments {
                     PresetName::NuMg8 => Settings::nu_mg8(),
                     PresetName::NuBm => Settings::nu_bm(),
                 };
-                (Program::Lpa(Guard::OFF), settings)
+                (BuiltIn::Lpa(Guard::OFF).into(), settings)
             }
             None => {
                 let (program, schedule, stop) = self.resolve_program()?;

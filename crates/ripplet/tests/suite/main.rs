@@ -7,6 +7,10 @@
     feature = "zstd"
 )))]
 mod absent;
+#[cfg(feature = "columnar")]
+mod batches;
+#[cfg(feature = "text")]
+mod communities;
 mod guide;
 #[cfg(all(feature = "cuda", feature = "fraud"))]
 mod suspicion;
