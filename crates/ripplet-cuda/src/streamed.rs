@@ -356,6 +356,13 @@ fn largest_block(graph: GraphView<'_>, vertices: Range<VertexId>) -> u64 {
 /// Vertices of a load.
 const LOAD: usize = 2048;
 
+/// Words, and lists, that the host copies to the device together.
+pub(crate) const STAGING_WORDS: usize = 4 << 20;
+pub(crate) const STAGING_LISTS: usize = 1 << 20;
+/// Bytes of the host's buffers: words and weights, then places of lists and requests.
+pub(crate) const STAGING_BUFFER_BYTES: u64 =
+    2 * 4 * STAGING_WORDS as u64 + 2 * 4 * STAGING_LISTS as u64;
+
 /// Returns the words that a part's lists may need beyond their own: for each load, the word behind
 /// its last list.
 fn spare_words(graph: GraphView<'_>) -> u64 {

@@ -77,7 +77,7 @@ struct Chooser {
     u32 id, label, tie_key;
 
     RIPPLET_FN Chooser(const Run& run, u32 id, u32 label) : run(&run), id(id), label(label) {
-        const u32 key = stream_key(run.state.seed, run.state.round, TIE_STREAM);
+        const u32 key = stream_key(run.state.round.seed, run.state.round.index, TIE_STREAM);
         tie_key = mix(id ^ key);
     }
     RIPPLET_FN u32 rank_of(u32 label) const {
@@ -86,7 +86,7 @@ struct Chooser {
     RIPPLET_FN Score score(u32 label, u64 frequency, u64 cast, bool at_most) const {
         const Access access = {&run->state, at_most};
         const Vertex v = {&access, id, this->label};
-        const Candidate candidate = {&access, label, frequency, cast, run->state.grand_total};
+        const Candidate candidate = {&access, label, frequency, cast, run->state.totals.grand};
         return program::label_score(run->parameters, v, candidate);
     }
     RIPPLET_FN Score bound(u64 frequency) const {

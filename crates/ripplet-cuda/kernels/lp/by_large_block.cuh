@@ -79,7 +79,7 @@ template <class Sum>
 RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Place& place,
                               const Large& large, Verdict* verdict) {
     unsigned char* memory = team.memory + ScanTeam::BYTES;
-    const u32 bytes = v.run->state.scan_shared - ScanTeam::BYTES - SKETCH_BYTES;
+    const u32 bytes = v.run->state.large.scan_shared - ScanTeam::BYTES - SKETCH_BYTES;
     const u32 wanted = 2 * min(place.degree(), U32_MAX / 2);
     ScannedSums<Sum> sums = {team,
                              v,
@@ -111,14 +111,14 @@ RIPPLET_FN void scan_large(const Run& run, Phase phase, ThreadCounters* counters
     const ScanTeam team = {shared_memory()};
     if (count == 0) return;
     for (u32 item; (item = take(&work_counters(state, phase).scans, team.memory)) < count;) {
-        Large& large = state.large[item];
+        Large& large = state.large.records[item];
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Place place = place_of(state, v.id);
         const u32 degree = place.degree();
         Decision end = {};
         end.cast = large.cast;
         const bool settled =
-            degree > state.scan_most        ? keeps_unseen(team, v, large, &end.verdict)
+            degree > state.large.scan_most        ? keeps_unseen(team, v, large, &end.verdict)
             : UNIT || large.cast <= U32_MAX ? judge_scanned<u32>(team, v, place, large, &end.verdict)
                                             : judge_scanned<u64>(team, v, place, large, &end.verdict);
         if (CARRIES && settled)

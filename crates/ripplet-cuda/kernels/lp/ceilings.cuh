@@ -11,8 +11,8 @@ RIPPLET_FN void pretend_to_use(const LpState& state, u32 sum) {
 }
 
 template <class Visit> RIPPLET_FN u32 over_all_arcs(const LpState& state, Visit visit) {
-    const uint4* ids = (const uint4*)state.out.ids;
-    const u64 count = state.arcs / 4, threads = (u64)gridDim.x * BLOCK;
+    const uint4* ids = (const uint4*)state.graph.out.ids;
+    const u64 count = state.graph.arcs / 4, threads = (u64)gridDim.x * BLOCK;
     u32 sum = 0;
     u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x;
     for (; at + threads < count; at += 2 * threads) {

@@ -11,8 +11,8 @@ struct UnitSchedule {
     u32 key, phases, stride;
 
     RIPPLET_FN UnitSchedule(const LpState& state, u32 round) {
-        key = stream_key(state.seed, round, PHASE_STREAM);
-        phases = state.phases;
+        key = stream_key(state.round.seed, round, PHASE_STREAM);
+        phases = state.round.phases;
         const u32 drawn = part_of(mix(U32_MAX ^ key), 3);
         // With a stride of 1, vertices that are 8 apart are in different units.
         const bool parts = round >= 20 && round % 4 == 0;
@@ -39,11 +39,11 @@ struct UnitSchedule {
 
 // Whether any of `spread` vertices from `first` on may be active, by the stamps of their vertex blocks.
 RIPPLET_FN bool may_be_active(const LpState& state, Phase phase, u64 first, u32 spread) {
-    const u64 end = min((u64)state.vertices, first + spread);
+    const u64 end = min((u64)state.graph.vertices, first + spread);
     const u32 age = phase.number - phase.since;
     bool any = phase.number - state.tallies->last_pull <= age;
     for (u64 vertex_block = first / VERTEX_BLOCK; vertex_block * VERTEX_BLOCK < end && !any; vertex_block++)
-        any = phase.number - state.last_activated[vertex_block] <= age;
+        any = phase.number - state.frontier.last_activated[vertex_block] <= age;
     return any;
 }
 
@@ -64,13 +64,13 @@ RIPPLET_FN void compact_frontier(const Run& run, Phase phase) {
     Tallies* tallies = state.tallies;
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
-    const UnitSchedule schedule(state, state.round);
+    const UnitSchedule schedule(state, state.round.index);
     // A unit may cross a rank's bound. Marks of other ranks' scheduled vertices are cleared as well, as these
     // vertices update now: by the first part of a phase on demand; otherwise the host clears them
     // (`forget_others`).
     const bool forgets = RANKED && (!STREAMED || (phase.late > 0 && phase.part == 0));
     const u32 own_first = STREAMED ? state.streamed.own_first : phase.first, own_end = STREAMED ? state.streamed.own_end : phase.end;
-    const u64 stretch = 8ull * schedule.phases, nowhere = forgets ? state.vertices : phase.end;
+    const u64 stretch = 8ull * schedule.phases, nowhere = forgets ? state.graph.vertices : phase.end;
     u64 scanned = 0;
     u32 visited = 0;
     const u64 begin = forgets ? 0 : phase.first / stretch, units = (nowhere + stretch - 1) / stretch;
@@ -85,17 +85,17 @@ RIPPLET_FN void compact_frontier(const Run& run, Phase phase) {
             const u64 first_of_unit = __shfl_sync(ALL_LANES, at, step * 4 + lane_id() / 8);
             const u64 v = first_of_unit + (u64)(lane_id() % 8) * schedule.stride;
             ids[step] = (u32)v;
-            found[step] = v >= phase.first && v < phase.end && state.active[v];
+            found[step] = v >= phase.first && v < phase.end && state.frontier.active[v];
             any |= found[step];
             const bool is_own = v >= own_first && v < own_end;
-            if (forgets && !is_own && v < nowhere && state.active[v]) state.active[v] = 0;
+            if (forgets && !is_own && v < nowhere && state.frontier.active[v]) state.frontier.active[v] = 0;
         }
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
         if (!__syncthreads_or(any)) continue;
 
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
-            if (found[step]) state.active[ids[step]] = 0;
+            if (found[step]) state.frontier.active[ids[step]] = 0;
             if (STREAMED && phase.late) request_list(state, phase, ids[step], found[step]);
             // Degrees are loaded without a branch, so that 8 loads overlap; unscheduled lanes load that of
             // `phase.first`.

@@ -15,9 +15,9 @@ RIPPLET_FN void list_large(const LpState& state, Phase phase, u32 v, u32 degree)
     large.vertex = v;
     large.first_piece = first;
     large.pieces = pieces;
-    large.slots = (u32)min(2ull * min(degree, state.vertices) + 8, (u64)U32_MAX);
-    state.large[number] = large;
-    for (u32 index = 0; index < pieces; index++) state.pieces[first + index] = Piece{number, index};
+    large.slots = (u32)min(2ull * min(degree, state.graph.vertices) + 8, (u64)U32_MAX);
+    state.large.records[number] = large;
+    for (u32 index = 0; index < pieces; index++) state.large.pieces[first + index] = Piece{number, index};
 }
 
 // Sums the votes of the pieces, a block per piece.
@@ -27,8 +27,8 @@ RIPPLET_FN void cast_pieces(const Run& run, Phase phase) {
     const Team team = {shared_memory()};
     if (pieces == 0) return;
     for (u32 item; (item = take(&work_counters(state, phase).taken[LARGE], team.memory)) < pieces;) {
-        const Piece piece = state.pieces[item];
-        Large& large = state.large[piece.owner];
+        const Piece piece = state.large.pieces[item];
+        Large& large = state.large.records[piece.owner];
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Place place = place_of(state, v.id);
         Vote votes[HELD];

@@ -3,11 +3,12 @@
 //!
 //! `exchange.cuh` has the same structs, and describes the messages.
 
+use super::properties::Properties as _;
 use crate::device::Address;
 use crate::places::Places;
 use crate::text;
 use bytemuck::{Pod, Zeroable};
-use ripplet_lp::Order;
+use ripplet_lp::Schedule;
 use ripplet_lp::engine::Parts;
 use std::ops::Range;
 
@@ -52,11 +53,8 @@ pub struct Mirrors {
 
 /// Whether most vertices may change in one phase: under `sync`, `async`, and with one phase a
 /// round. Their values are then exchanged through mirrors if they do not fit a message.
-pub fn is_mirrored(order: Order) -> bool {
-    match order {
-        Order::Phased { phases } => phases <= 1,
-        Order::Sync | Order::Async { .. } => true,
-    }
+pub fn is_mirrored(schedule: Schedule) -> bool {
+    schedule.phases() <= 1
 }
 
 /// Vertices per record of an update message if there are mirrors: a message with more changes than
@@ -159,14 +157,14 @@ impl RankPlaces {
         to: &mut Places,
         share: &Share,
         drafted: u64,
-        order: Order,
+        schedule: Schedule,
         at_once: impl Fn(u64) -> u64,
     ) -> RankPlaces {
         if !share.is_ranked() {
             return RankPlaces::default();
         }
         let values = 1 + drafted;
-        let is_mirrored = is_mirrored(order);
+        let is_mirrored = is_mirrored(schedule);
         let count = |rank: usize| {
             let of = share.parts.of(rank);
             u64::from(of.end - of.start)

@@ -1,8 +1,9 @@
 //! Tuning of the kernels, and the bounds of degree classes. The constants that `state.cuh` has as
 //! well are checked when the kernels are compiled.
 
+use super::properties::Properties as _;
 use crate::streamed::Supply;
-use ripplet_lp::Order;
+use ripplet_lp::Schedule;
 
 /// Largest degree of each class except the last.
 pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
@@ -79,12 +80,9 @@ impl Tuning {
         if self.counting == Counting::GlobalTables { 0 } else { self.scan_most }
     }
 
-    /// Returns the pull threshold for rounds of this order.
-    pub(super) fn pull_threshold_of(&self, order: Order) -> u32 {
-        match order {
-            Order::Phased { phases } if phases >= TELLING_PHASES => 0,
-            Order::Phased { .. } | Order::Sync | Order::Async { .. } => self.pull_threshold,
-        }
+    /// Returns the pull threshold for rounds of this schedule.
+    pub(super) fn pull_threshold_of(&self, schedule: Schedule) -> u32 {
+        if schedule.phases() >= TELLING_PHASES { 0 } else { self.pull_threshold }
     }
 
     /// Returns the number of parts of an `async` round, which are processed one after the other.
