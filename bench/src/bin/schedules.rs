@@ -13,7 +13,7 @@ use ripplet_bench::{Case, Result, generated};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::quality::Quality;
-use ripplet_lp::{Executor, Order, Schedule, Settings};
+use ripplet_lp::{Executor, Schedule, Settings};
 
 /// Means over the seeds.
 #[derive(Default)]
@@ -51,10 +51,7 @@ fn schedule(name: &str) -> Option<Schedule> {
         None if name == "sync" => Some(Schedule::sync()),
         None if name == "async" => Some(Schedule::asynchronous()),
         None if name == "phased" => Some(Schedule::phased()),
-        Some(("phased", phases)) => {
-            let order = Order::Phased { phases: phases.parse().ok()? };
-            Some(Schedule { order, ..Schedule::phased() })
-        }
+        Some(("phased", phases)) => Some(Schedule::phased_in(phases.parse().ok()?)),
         _ => None,
     }
 }

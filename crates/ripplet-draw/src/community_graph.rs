@@ -3,8 +3,10 @@
 use crate::members::leaders;
 use crate::{DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
-use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, Ranked, Ranking, VertexId, memory, ranked_by_size};
+use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::{
+    Direction, GraphView, Ranked, Ranking, VertexId, dispatch_storage, memory, ranked_by_size,
+};
 use std::ops::Range;
 
 /// Vertices whose arcs one task reads.
@@ -165,12 +167,9 @@ fn count(
     inner_strength: &mut [u64],
 ) -> Result<Weights, DrawError> {
     let directed = graph.direction() == Direction::Directed;
-    match graph {
-        GraphView::Plain(graph) => count_in(graph.shards(), directed, drawn, count, inner_strength),
-        GraphView::Compressed(graph) => {
-            count_in(graph.shards(), directed, drawn, count, inner_strength)
-        }
-    }
+    dispatch_storage!(graph, graph => {
+        count_in(graph.shards(), directed, drawn, count, inner_strength)
+    })
 }
 
 fn count_in<S: ShardLists>(

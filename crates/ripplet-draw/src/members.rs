@@ -2,8 +2,8 @@
 
 use crate::{CommunityGraph, DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
-use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, VertexId, memory};
+use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::{Direction, GraphView, VertexId, dispatch_storage, memory};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -116,8 +116,5 @@ fn each_out_arc(graph: GraphView<'_>, v: VertexId, visit: impl FnMut(VertexId, u
     fn of<S: ShardLists>(shard: &S, v: VertexId, visit: impl FnMut(VertexId, u64)) {
         shard.out().for_each_arc((v - shard.vertices().start) as usize, visit);
     }
-    match graph {
-        GraphView::Plain(graph) => of(graph.shard_of(v), v, visit),
-        GraphView::Compressed(graph) => of(graph.shard_of(v), v, visit),
-    }
+    dispatch_storage!(graph, graph => of(graph.shard_of(v), v, visit))
 }

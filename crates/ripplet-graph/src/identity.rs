@@ -8,7 +8,8 @@
 //! 64 bits, not cryptographic: two given graphs collide with a probability of 2⁻⁶⁴, but collisions
 //! can be constructed. Cost: one pass over the lists, in parallel; no memory.
 
-use crate::compressed::{NeighborLists, ShardLists};
+use crate::dispatch_storage;
+use crate::storage::{NeighborLists, ShardLists};
 use crate::{Direction, ExternalId, GraphView, VertexId, VertexIds};
 use rayon::prelude::*;
 
@@ -56,10 +57,7 @@ impl GraphView<'_> {
             let of_shard = |shard: &S| of_lists(shard.vertices().start, shard.out());
             shards.iter().map(of_shard).fold(0, u64::wrapping_add)
         }
-        let lists = match self {
-            GraphView::Plain(graph) => of(graph.shards()),
-            GraphView::Compressed(graph) => of(graph.shards()),
-        };
+        let lists = dispatch_storage!(self, graph => of(graph.shards()));
         lists.wrapping_add(of_ids(self.ids())).wrapping_add(self.kind())
     }
 

@@ -4,7 +4,7 @@
 //! EdgeTable ── GraphBuilder ──▶ Graph = shards of adjacency + external ids
 //!                                 └─ Shard = a contiguous vertex range: out (and incoming) Adjacency
 //! Adjacency ── compressed::CompressedAdjacency::of ──▶ the same lists in about a third of the bits
-//! GraphView = a borrowed graph of either kind of lists
+//! GraphView = a borrowed graph of either storage: what algorithms read (see `storage`)
 //! batch::BatchTable ── BatchBuilder ──▶ GraphBatch = many small graphs in flat arrays
 //! ```
 //!
@@ -17,25 +17,24 @@ mod buffer;
 mod builder;
 mod by_size;
 mod edges;
-mod graph;
 mod grouped;
 mod identity;
 mod ids;
-mod view;
 mod weight;
 
 pub mod batch;
-pub mod compressed;
 pub mod memory;
+pub mod storage;
 
 pub use atomic::{as_atomic, as_plain, as_plain_words};
 pub use buffer::Buffer;
 pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
 pub use by_size::{Ranked, Ranking, ranked_by_size};
 pub use edges::{EdgeTable, EdgeTableError};
-pub use graph::{Adjacency, Direction, Graph, GraphBytes, InvalidGraph, Neighbors, Shard};
 pub use identity::identity_of_values;
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
-pub use view::GraphView;
+pub use storage::{
+    Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, Neighbors, Shard, compressed,
+};
 pub use weight::{WeightLedger, WeightLoss, WeightScale};

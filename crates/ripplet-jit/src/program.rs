@@ -191,13 +191,8 @@ impl<S: JitScore> JitProgram<S> {
 }
 
 fn schedule_named(name: Option<&str>) -> Result<Schedule, JitError> {
-    match name {
-        None | Some("phased") => Ok(Schedule::phased()),
-        Some("sync") => Ok(Schedule::sync()),
-        Some("asynchronous") => Ok(Schedule::asynchronous()),
-        Some("cdlp") => Ok(Schedule::cdlp()),
-        Some(name) => Err(JitError::Schedule(name.to_owned())),
-    }
+    let Some(name) = name else { return Ok(Schedule::phased()) };
+    Schedule::declared(name).ok_or_else(|| JitError::Schedule(name.to_owned()))
 }
 
 fn wake_of(said: u32) -> Result<Wake, JitError> {

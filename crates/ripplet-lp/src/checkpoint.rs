@@ -16,8 +16,7 @@
 
 use crate::columns::{self, ColumnSpec};
 use crate::{
-    ColumnValues, DynProgram, Label, NO_LABEL, Order, ProgramInfo, Round, Scalar, Settings,
-    StopReason, Ties,
+    ColumnValues, DynProgram, Label, NO_LABEL, ProgramInfo, Round, Scalar, Settings, StopReason,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Buffer, Direction, GraphView, identity_of_values};
@@ -216,16 +215,10 @@ impl RunIdentity {
 
     fn add_settings(&mut self, settings: &Settings) {
         self.add("schedule", settings.schedule.name());
-        match settings.schedule.order {
-            Order::Phased { phases } => self.add("phases", phases),
-            Order::Async { pick_less: Some(every) } => self.add("pick-less", every),
-            Order::Sync | Order::Async { pick_less: None } => {}
+        if let Some(parameter) = settings.schedule.parameter() {
+            self.add(parameter.name(), parameter.value());
         }
-        let ties = match settings.schedule.ties {
-            Ties::Hashed => "hashed",
-            Ties::Smallest => "smallest",
-        };
-        self.add("ties", ties);
+        self.add("ties", settings.schedule.ties.name());
         self.add("counter", settings.counter);
         self.add("seed", settings.seed);
         if let Some(labels) = &settings.initial {

@@ -20,8 +20,8 @@
 use crate::disjoint_sets::DisjointSets;
 use crate::{Label, RunError};
 use rayon::prelude::*;
-use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{GraphView, OutOfMemory, VertexId, memory};
+use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::{GraphView, OutOfMemory, VertexId, dispatch_storage, memory};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -41,10 +41,7 @@ pub(crate) fn split_disconnected(
     labels: &mut [Label],
     is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<u32, RunError> {
-    match graph {
-        GraphView::Plain(graph) => split(graph.shards(), labels, is_cancelled),
-        GraphView::Compressed(graph) => split(graph.shards(), labels, is_cancelled),
-    }
+    dispatch_storage!(graph, graph => split(graph.shards(), labels, is_cancelled))
 }
 
 fn split(

@@ -4,7 +4,7 @@
 
 pub use crate::columns::{ColumnKind, ColumnSpec};
 pub use crate::program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
-pub use crate::schedule::Schedule;
+pub use crate::schedules::Schedule;
 pub use crate::views::{Candidate, Neighbor, Vertex, VertexMut, Vote};
 pub use ripplet_hooks::math::{self, exp, exp2, ln, log2, powf};
 pub use ripplet_macros::label_program;

@@ -37,7 +37,6 @@ mod program;
 mod program_info;
 mod ranks;
 mod rounds;
-mod schedule;
 mod settings;
 mod stop;
 mod views;
@@ -50,6 +49,7 @@ pub mod hooks;
 pub mod profile;
 pub mod programs;
 pub mod quality;
+pub mod schedules;
 pub mod small;
 
 pub use checkpoint::{
@@ -65,7 +65,7 @@ pub use plan::{Item, Plan};
 pub use program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
 pub use program_info::ProgramInfo;
 pub use rounds::{Observer, RunError};
-pub use schedule::{DEFAULT_PHASES, Order, Schedule, Ties};
+pub use schedules::{DEFAULT_PHASES, Order, Schedule, Ties, Visibility};
 pub use settings::{Settings, SettingsError};
 pub use stop::Stop;
 pub use views::{Candidate, Context, Neighbor, NeighborList, Total, Vertex, VertexMut, Vote};

@@ -2,8 +2,8 @@
 
 use crate::columns::{self, ColumnError, ColumnValues};
 use crate::{
-    Checkpoint, CheckpointError, Counter, Label, NO_LABEL, Order, ProgramInfo, Schedule, Sketch,
-    Stop, Ties,
+    Checkpoint, CheckpointError, Counter, Label, NO_LABEL, ProgramInfo, Schedule, Sketch, Stop,
+    Ties,
 };
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -101,9 +101,9 @@ impl Settings {
     }
 
     fn published(sketch: Sketch) -> Settings {
-        let pick_less = NonZeroU32::new(8);
+        let asynchronous = Schedule::asynchronous_with(NonZeroU32::new(8));
         Settings {
-            schedule: Schedule { order: Order::Async { pick_less }, ties: Ties::Smallest },
+            schedule: Schedule { ties: Ties::Smallest, ..asynchronous },
             counter: Counter::Sketch(sketch),
             stop: Stop::after(20).at_tolerance(0.05),
             keep_disconnected: true,
@@ -116,7 +116,7 @@ impl Settings {
     /// # Errors
     /// If they do not fit a graph of `vertices` vertices, or the program.
     pub fn check(&self, vertices: u32, program: &ProgramInfo) -> Result<(), SettingsError> {
-        if self.schedule.order == (Order::Phased { phases: 0 }) {
+        if self.schedule.phases() == 0 {
             return Err(SettingsError::NoPhase);
         }
         if let Some(share) = self.stop.tolerance().filter(|share| !(0.0..=1.0).contains(share)) {

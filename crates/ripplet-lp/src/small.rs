@@ -15,8 +15,8 @@
 //! least)`. Determinism: integers, and ties are broken by label; nothing depends on threads.
 
 use crate::{Label, NO_LABEL};
-use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{GraphView, OutOfMemory, memory};
+use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::{GraphView, OutOfMemory, dispatch_storage, memory};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -66,20 +66,10 @@ pub fn join_small(
     let sizes = sizes(labels)?;
     let is_small = |label: Label| sizes.get(label as usize).is_some_and(|&size| size < least);
     let mut ties = Vec::new();
-    match graph {
-        GraphView::Plain(graph) => {
-            graph
-                .shards()
-                .iter()
-                .try_for_each(|shard| add_ties(shard, labels, is_small, &mut ties))?;
-        }
-        GraphView::Compressed(graph) => {
-            graph
-                .shards()
-                .iter()
-                .try_for_each(|shard| add_ties(shard, labels, is_small, &mut ties))?;
-        }
-    }
+    dispatch_storage!(graph, graph => {
+        let mut shards = graph.shards().iter();
+        shards.try_for_each(|shard| add_ties(shard, labels, is_small, &mut ties))
+    })?;
     let mut joins = Joins::new(sizes, ties, least)?;
     let joined = joins.run();
     let vertices = graph.vertices();

@@ -40,7 +40,6 @@
 //! Nothing in this crate prints. All reading, building and writing runs on rayon's current pool.
 
 mod load;
-mod storage;
 
 pub mod checkpoints;
 pub mod swarm;
@@ -52,8 +51,8 @@ pub use ripplet_draw as draw;
 pub use ripplet_fraud as fraud;
 pub use ripplet_generate as generate;
 pub use ripplet_graph as graph;
+pub use ripplet_graph::storage::{Storage, StoredGraph};
 pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
-pub use storage::{Storage, StoredGraph};

@@ -19,7 +19,7 @@ use ripplet::graph::Graph;
 use ripplet::io::batch::is_batch;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
-use ripplet::lp::{DynProgram, Order, Schedule, Settings};
+use ripplet::lp::{DynProgram, Schedule, Settings};
 use std::path::PathBuf;
 
 /// Show where the time of label propagation goes, on a GPU or on this machine's cores.
@@ -108,7 +108,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     }
     let name = arguments.program.unwrap_or(ProgramName::Lpa);
     let schedule = match (&file, name) {
-        (Some(file), _) => Schedule { order: Order::Sync, ..file.schedule },
+        (Some(file), _) => Schedule { ties: file.schedule.ties, ..Schedule::sync() },
         (None, ProgramName::Cdlp) => Schedule::cdlp(),
         (None, _) => Schedule::sync(),
     };

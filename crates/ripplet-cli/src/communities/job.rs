@@ -16,9 +16,9 @@ use ripplet::io::Format;
 use ripplet::io::write::Target;
 use ripplet::io::write::is_graph;
 use ripplet::lp::programs::Guard;
-use ripplet::lp::{Counter, Order, Settings};
+use ripplet::lp::schedules::Parameter;
+use ripplet::lp::{Counter, Settings};
 use ripplet::{LoadOptions, Storage};
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// What is done with small communities.
@@ -72,7 +72,7 @@ impl Arguments {
         let (program, settings) = self.resolve_settings()?;
         self.check_output(&program)?;
         let schedule = settings.schedule;
-        if choices.phases.is_some() && !matches!(schedule.order, Order::Phased { .. }) {
+        if choices.phases.is_some_and(|phases| schedule.with_phases(phases).is_none()) {
             return Err(Failure::refused(
                 format!("--phases is for the phased schedule, but this one is {}", schedule.name()),
                 "leave --phases out, or use --schedule phased",
@@ -213,17 +213,16 @@ impl Job<'_> {
         threads: usize,
     ) -> Choices {
         let Settings { schedule, counter, seed, .. } = settings;
+        let (phases, pick_less) = match schedule.parameter() {
+            Some(Parameter::Phases(phases)) => (Some(phases), None),
+            Some(Parameter::PickLess(every)) => (None, Some(every.get())),
+            None => (None, None),
+        };
         Choices {
             program: self.program.name().into(),
             schedule: schedule.name(),
-            phases: match schedule.order {
-                Order::Phased { phases } => Some(phases),
-                Order::Sync | Order::Async { .. } => None,
-            },
-            pick_less: match schedule.order {
-                Order::Async { pick_less } => pick_less.map(NonZeroU32::get),
-                Order::Sync | Order::Phased { .. } => None,
-            },
+            phases,
+            pick_less,
             counter: counter.to_string(),
             storage: storage.name(),
             device,

@@ -42,7 +42,7 @@ use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::small::{drop_small, join_small};
 use ripplet::lp::{
-    Counter, DynProgram, Executor, Keeper, NO_LABEL, Order, Outcome, Plan, Settings, Sketch,
+    Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, Settings, Sketch,
 };
 use rows::Rows;
 use std::borrow::Cow;
@@ -326,7 +326,7 @@ impl Work<'_> {
         if matches!(self.job.program, Program::Cdlp) {
             return less;
         }
-        if !matches!(settings.schedule.order, Order::Async { .. }) {
+        if !settings.schedule.is_in_place() {
             less += ", or --schedule async, which needs the least";
         }
         if settings.counter == Counter::Exact && program.info().follows_frequency {

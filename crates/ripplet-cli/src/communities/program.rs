@@ -14,7 +14,7 @@ use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{
     Gamma, Guard, ROUNDS, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
 };
-use ripplet::lp::{Order, Outcome, Schedule, Settings, Stop};
+use ripplet::lp::{Outcome, Schedule, Settings, Stop};
 use std::path::{Path, PathBuf};
 
 /// LDBC's customary number of iterations.
@@ -136,20 +136,15 @@ impl Arguments {
     }
 
     fn resolve_schedule(&self, default: Schedule) -> Schedule {
-        let mut schedule = match self.choices.schedule {
+        let schedule = match self.choices.schedule {
             None => default,
             Some(ScheduleName::Phased) => Schedule::phased(),
             Some(ScheduleName::Sync) => Schedule::sync(),
             Some(ScheduleName::Async) => Schedule::asynchronous(),
         };
-        if let Order::Async { pick_less } = &mut schedule.order {
-            *pick_less = self.choices.pick_less;
-        }
-        if let (Order::Phased { phases }, Some(asked)) = (&mut schedule.order, self.choices.phases)
-        {
-            *phases = asked;
-        }
-        schedule
+        let schedule = schedule.with_pick_less(self.choices.pick_less).unwrap_or(schedule);
+        let phases = self.choices.phases;
+        phases.and_then(|phases| schedule.with_phases(phases)).unwrap_or(schedule)
     }
 
     /// Refuses parameters of another program: they would be ignored.

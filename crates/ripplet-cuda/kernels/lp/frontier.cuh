@@ -6,7 +6,7 @@
 
 namespace ripplet {
 
-// Which vertices update in which phase of a round: `ripplet_lp::Order::Phased` defines it.
+// Which vertices update in which phase of a round: `ripplet_lp::schedules::PhasedOrder` defines it.
 struct UnitSchedule {
     u32 key, phases, stride;
 

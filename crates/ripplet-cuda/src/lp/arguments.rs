@@ -1,6 +1,5 @@
 //! Kernel arguments: the state of a run, and the phase that a launch belongs to.
 
-use super::properties::Properties as _;
 use super::ranks::Ranks;
 use super::state::{Column, LpState, Phase, Staged};
 use super::tuning::Tuning;

@@ -2,11 +2,11 @@
 
 use super::classes::Classes;
 use super::layout::Layout;
-use super::properties::{Properties as _, Visibility};
 use super::ranks::Share;
 use super::stage::most_parts;
 use super::task::Task;
 use crate::streamed::{Residence, Supply};
+use ripplet_lp::Visibility;
 
 /// Plans a run in `room` bytes of the device's memory: as many lists as fit are on the device, the
 /// others stay in the host's memory. If even that does not fit, returns the smallest layout.

@@ -4,7 +4,6 @@
 
 use super::arguments::{FoundArgument, RankStepArgument, RunArgument, StepArgument};
 use super::layout::Layout;
-use super::properties::Properties as _;
 use super::source::{Resident, low_shared};
 use super::state::{Fill, LISTED};
 use super::task::Task;

@@ -4,7 +4,6 @@ use super::classes::Classes;
 use super::columns::ColumnPlaces;
 use super::frontier::FrontierPlaces;
 use super::members::{Choices, LargePlaces, MemberPlaces};
-use super::properties::Properties as _;
 use super::ranks::{RankPlaces, Share};
 use super::stage::StagePlaces;
 use super::state::{LpState, Tallies};

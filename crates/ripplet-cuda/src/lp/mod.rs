@@ -31,7 +31,6 @@ mod layout;
 mod members;
 mod peers;
 mod profile;
-mod properties;
 mod rank;
 mod rank_rounds;
 mod ranks;

@@ -5,7 +5,6 @@ use super::errors::{check, failed};
 use super::executor::DeviceExecutor;
 use super::launch::Optional;
 use super::layout::Layout;
-use super::properties::Properties as _;
 use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
 use super::ranks::Share;

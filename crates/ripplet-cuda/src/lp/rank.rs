@@ -5,7 +5,6 @@ use super::device_run::DeviceRun;
 use super::errors::failed;
 use super::launch::Launches;
 use super::layout::Layout;
-use super::properties::Properties as _;
 use super::ranks::{HEADER_BYTES, Ranks, SendBuffers};
 use super::residency::Residency;
 use super::run_memory::RunMemory;

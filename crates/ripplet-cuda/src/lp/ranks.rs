@@ -3,7 +3,6 @@
 //!
 //! `exchange.cuh` has the same structs, and describes the messages.
 
-use super::properties::Properties as _;
 use crate::device::Address;
 use crate::places::Places;
 use crate::text;

@@ -1,7 +1,6 @@
 //! Source text of the kernels of a run: the run's configuration, the program's hooks, and the
 //! kernels.
 
-use super::properties::Properties as _;
 use super::{ranks, state, tuning};
 use crate::device::Source;
 use crate::text;

@@ -1,7 +1,6 @@
 //! Tuning of the kernels, and the bounds of degree classes. The constants that `state.cuh` has as
 //! well are checked when the kernels are compiled.
 
-use super::properties::Properties as _;
 use crate::streamed::Supply;
 use ripplet_lp::Schedule;
 

@@ -14,7 +14,7 @@ use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::quality::Quality;
-use ripplet_lp::{Executor, Order, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
+use ripplet_lp::{Executor, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -231,8 +231,7 @@ fn idle_grains() {
     let road = family("road", 11);
     let graph = road.graph(MAX_SHARD_ARCS);
     for phases in [1, 5, 32, 100] {
-        let order = if phases == 1 { Order::Sync } else { Order::Phased { phases } };
-        let schedule = Schedule { order, ..Schedule::phased() };
+        let schedule = if phases == 1 { Schedule::sync() } else { Schedule::phased_in(phases) };
         let stop = Stop::after(20);
         let settings = Settings { schedule, stop, keep_disconnected: true, ..Settings::default() };
         let expected = cpu.run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();

@@ -13,7 +13,7 @@ use ripplet_graph::{
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
-    Checkpoint, Counter, Executor, Keeper, NotKept, Observer, Order, Outcome, Plan, Program, Round,
+    Checkpoint, Counter, Executor, Keeper, NotKept, Observer, Outcome, Plan, Program, Round,
     RunError, Schedule, Settings, State, Stop,
 };
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn settings(schedule: Schedule) -> Settings {
 }
 
 fn phased(phases: u32) -> Schedule {
-    Schedule { order: Order::Phased { phases }, ..Schedule::phased() }
+    Schedule::phased_in(phases)
 }
 
 /// The least memory that a run needs, with this share of the rest.

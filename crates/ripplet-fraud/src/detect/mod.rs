@@ -23,7 +23,7 @@ pub use suspicion::{FAINT, Suspicion, suspicion};
 
 use crate::ties::{TieError, TieRule, Ties};
 use ripplet_graph::{Graph, InvalidGraph, OutOfMemory, VertexId};
-use ripplet_lp::{self as lp, Executor, Observer, Order, Plan, RunError, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Observer, Plan, RunError, Schedule, Settings, Stop};
 use thiserror::Error;
 
 /// How to detect.
@@ -78,7 +78,7 @@ impl Detection {
         say("rounds at most, on from the window before", rounds_on.to_string());
         say("members of a cluster", format!("{min_size} to {max_size}"));
         say("clusters", if self.unseeded { "all" } else { "around the known bad alone" }.into());
-        say("order of updates", order_of(self.schedule));
+        say("order of updates", self.schedule.description());
         say("seed", self.seed.to_string());
     }
 
@@ -95,22 +95,6 @@ impl Detection {
             return Err(DetectError::Sizes { min, max });
         }
         Ok(())
-    }
-}
-
-/// The order of updates in words.
-fn order_of(Schedule { order, ties }: Schedule) -> String {
-    let order = match order {
-        Order::Sync => "all at once".into(),
-        Order::Phased { phases } => format!("in {phases} phases a round"),
-        Order::Async { pick_less: None } => "as they come".into(),
-        Order::Async { pick_less: Some(every) } => {
-            format!("as they come, to smaller labels alone in every {every}th round")
-        }
-    };
-    match ties {
-        lp::Ties::Hashed => order,
-        lp::Ties::Smallest => format!("{order}; of equal labels, the smallest"),
     }
 }
 

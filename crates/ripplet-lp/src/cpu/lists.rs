@@ -2,7 +2,8 @@
 //! parts.
 
 use rayon::prelude::*;
-use ripplet_graph::compressed::{CompressedGraph, CompressedShard, ShardLists};
+use ripplet_graph::compressed::{CompressedGraph, CompressedShard};
+use ripplet_graph::storage::ShardLists;
 use ripplet_graph::{GraphView, Neighbors, VertexId};
 use std::sync::atomic::AtomicU32;
 

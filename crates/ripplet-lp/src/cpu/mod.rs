@@ -24,8 +24,8 @@ use crate::communities;
 use crate::profile::Measured;
 use crate::rounds::{Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, Counter, DynProgram, Executor, LabelTotal, Order, Outcome, Plan, Program,
-    ProgramInfo, RunError, Settings,
+    Checkpoint, Counter, DynProgram, Executor, LabelTotal, Outcome, Plan, Program, ProgramInfo,
+    RunError, Settings, Visibility,
 };
 use asynchronous::AsyncRounds;
 use phased::PhasedRounds;
@@ -128,15 +128,16 @@ impl CpuExecutor {
         if program.label_total != LabelTotal::None {
             plan = plan.with("label totals", 4 * vertices);
         }
-        plan = match settings.schedule.order {
-            Order::Sync if written > 0 => {
+        plan = match settings.schedule.visibility() {
+            Visibility::LastRound if written > 0 => {
                 plan.with("next labels and columns", written.saturating_add(4 * vertices))
             }
-            Order::Sync => plan.with("next labels", 4 * vertices),
-            Order::Phased { phases } => {
+            Visibility::LastRound => plan.with("next labels", 4 * vertices),
+            Visibility::EarlierPhases => {
+                let phases = settings.schedule.phases();
                 plan.with("one phase", phased::bytes_for(vertices, phases, draft_len))
             }
-            Order::Async { .. } => plan,
+            Visibility::Current => plan,
         };
         // Splitting runs after all arrays but the results are freed: it adds memory only if the run
         // needs very little.
@@ -160,13 +161,14 @@ impl<P: Program> DynProgram for P {
         settings: &Settings,
     ) -> Result<Box<dyn Rounds + 'a>, OutOfMemory> {
         let state = LpState::new(graph, self, settings)?;
-        Ok(match settings.schedule.order {
-            Order::Sync => {
+        let schedule = settings.schedule;
+        Ok(match schedule.visibility() {
+            Visibility::LastRound => {
                 let fingerprint = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
                 Box::new(SyncRounds::new(state, fingerprint)?)
             }
-            Order::Phased { phases } => Box::new(PhasedRounds::new(state, phases)?),
-            Order::Async { .. } => Box::new(AsyncRounds::new(state, settings.schedule)),
+            Visibility::EarlierPhases => Box::new(PhasedRounds::new(state, schedule.phases())?),
+            Visibility::Current => Box::new(AsyncRounds::new(state, schedule)),
         })
     }
 

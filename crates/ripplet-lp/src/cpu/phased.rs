@@ -1,24 +1,6 @@
 //! The `phased` schedule: the phases of a round one after the other, drawn anew each round.
 //!
-//! Vertices form blocks of consecutive ids. In every phase, one *unit* of each block is scheduled:
-//! eight vertices that are close to one another but not adjacent in id order. The phases cycle
-//! through the units of a block, from a unit that is drawn per block and round. The stride within a
-//! unit is drawn anew each round, too.
-//!
-//! ```text
-//! units of 4 instead of 8, 4 phases, stride 2: block 0 starts at unit 3, block 1 at unit 1
-//!
-//!           block 0: 0 1 2 3 4 5 6 7 8 9 a b c d e f    block 1: 0 1 2 3 4 5 6 7 8 9 a b c d e f
-//! phase 0                             .   .   .   .                .   .   .   .
-//! phase 1            .   .   .   .                                               .   .   .   .
-//! ```
-//!
-//! The lists of a unit share pages and cache lines, which saves a quarter of a round's time.
-//! Vertices with adjacent ids are in different units: in id order they see one another's changes in
-//! the same round, as in a sequential sweep, which speeds up convergence if ids are local. Vertices
-//! 2, 4 or 6 apart are in one unit for some strides only, so that pairs that swap labels settle.
-//! Vertices 8 apart are in one unit for each of the strides. From round 20 on, every fourth round
-//! therefore has stride 1.
+//! [`PhasedOrder`](crate::schedules::PhasedOrder) defines which vertices a phase has.
 //!
 //! ```text
 //! for each phase:  gather   compact the phase's active vertices into a list; make them inactive
@@ -29,23 +11,14 @@
 
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
-use crate::hash::{Clock, Stream, mix, part_of};
+use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
+use crate::schedules::{UnitSchedule, largest_phase};
 use crate::{Label, NO_LABEL, Program, Round, RunError, State};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
-use std::ops::Range;
 
-/// Vertices of a block that are scheduled together.
-const UNIT: u64 = 8;
-/// The number of strides that are drawn from: 2, 4 and 8.
-const STRIDES: u32 = 3;
-/// The first round whose stride is 1. Few runs take this many rounds, and runs that settle do not
-/// need it.
-const FIRST_PARTING: u32 = 20;
-/// The period, from then on, of rounds with stride 1.
-const PARTING_EVERY: u32 = 4;
 /// Blocks that a task compacts: enough to take longer than starting a thread.
 const BLOCKS_PER_TASK: u32 = 1 << 12;
 /// Vertices of a task.
@@ -73,60 +46,9 @@ pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64) -> u64 {
     largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12))
 }
 
-/// Returns the largest number of vertices of a phase.
-fn largest_phase(vertices: u64, phases: u32) -> u64 {
-    vertices.min(vertices.div_ceil(UNIT * u64::from(phases.max(1))) * UNIT)
-}
-
 /// Returns the number of values of a member in `drafts`.
 fn record_len(draft_len: usize) -> usize {
     if draft_len > 0 { draft_len + 1 } else { 0 }
-}
-
-/// The assignment of vertices to the phases of a round.
-#[derive(Clone, Copy)]
-struct UnitSchedule {
-    key: u32,
-    phases: u64,
-    stride: u64,
-}
-
-impl UnitSchedule {
-    fn new(clock: Clock, phases: u32) -> UnitSchedule {
-        let key = clock.key(Stream::Phase as u32);
-        // A stride that divides the phases leaves no gap at the end of a block. `u32::MAX` is not
-        // the number of a block.
-        let drawn = part_of(mix(u32::MAX ^ key), STRIDES);
-        let round = clock.round();
-        let stride = match round >= FIRST_PARTING && round.is_multiple_of(PARTING_EVERY) {
-            true => 1,
-            false => (2 << drawn).min(1 << phases.trailing_zeros().min(31)),
-        };
-        UnitSchedule { key, phases: u64::from(phases), stride }
-    }
-
-    /// Returns the number of vertices of a block.
-    fn block_size(self) -> u64 {
-        UNIT * self.phases
-    }
-
-    /// Returns the ids of a block; the last block may exceed the number of vertices.
-    #[inline]
-    fn block(self, block: u32) -> Range<u64> {
-        let first = u64::from(block) * self.block_size();
-        first..first + self.block_size()
-    }
-
-    /// Yields the vertices of a block that are scheduled in a phase; some may exceed the last
-    /// vertex.
-    #[inline]
-    fn unit(self, block: u32, phase: u32) -> impl Iterator<Item = u64> {
-        let start = part_of(mix(block ^ self.key), self.phases as u32);
-        let unit = (u64::from(start) + u64::from(phase)) % self.phases;
-        let (group, offset) = (unit / self.stride, unit % self.stride);
-        let first = self.block(block).start + group * UNIT * self.stride + offset;
-        (0..UNIT).map(move |member| first + member * self.stride)
-    }
 }
 
 impl<'a, P: Program> PhasedRounds<'a, P> {
@@ -326,29 +248,5 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         drop((self.members, self.chosen, self.drafts));
         Ok(self.state.finish())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_vertex_is_scheduled_once_a_round() {
-        for (vertices, phases) in [(0, 1), (1, 32), (100, 1), (1000, 7), (1000, 32), (50, 1000)] {
-            for round in 0..9 {
-                let schedule = UnitSchedule::new(Clock::new(9, round), phases);
-                let blocks = 0..u64::div_ceil(vertices, schedule.block_size()) as u32;
-                let in_phase = |phase| blocks.clone().flat_map(move |b| schedule.unit(b, phase));
-                let mut seen = Vec::new();
-                for phase in 0..phases {
-                    let before = seen.len();
-                    seen.extend(in_phase(phase).filter(|&v| v < vertices));
-                    assert!((seen.len() - before) as u64 <= largest_phase(vertices, phases));
-                }
-                seen.sort_unstable();
-                assert_eq!(seen, (0..vertices).collect::<Vec<_>>());
-            }
-        }
     }
 }

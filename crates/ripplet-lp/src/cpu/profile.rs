@@ -4,7 +4,7 @@ use super::CpuExecutor;
 use super::state::{LpState, Workspace};
 use super::synchronous::SyncRounds;
 use crate::profile::{Iteration, Measured, Part, Profile};
-use crate::{DynProgram, Observer, Order, Program, RunError, Settings};
+use crate::{DynProgram, Observer, Program, RunError, Schedule, Settings};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
 use std::hint::black_box;
@@ -48,7 +48,7 @@ impl CpuExecutor {
     ) -> Result<Profile, RunError> {
         let graph = graph.into();
         let mut settings = settings.clone();
-        settings.schedule.order = Order::Sync;
+        settings.schedule.order = Schedule::sync().order;
         let info = program.info();
         settings.check(graph.vertices(), &info)?;
         let planned = self.plan_of(graph, &info, &settings).algorithm_host();

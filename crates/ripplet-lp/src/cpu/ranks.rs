@@ -14,7 +14,7 @@ use crate::engine::{Exchange, Loads, Parts, Rank, run_phase};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, DynProgram, Executor, Item, Label, Order, Outcome, Plan, Program, Round, RunError,
+    Checkpoint, DynProgram, Executor, Item, Label, Outcome, Plan, Program, Round, RunError,
     Settings, State,
 };
 use rayon::ThreadPool;
@@ -61,7 +61,7 @@ impl Executor for RanksExecutor {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        if let Order::Async { .. } = settings.schedule.order {
+        if settings.schedule.is_in_place() {
             return self.ranks[0].run(graph, program, settings, observer);
         }
         settings.check(graph.vertices(), &program.info())?;
@@ -74,7 +74,7 @@ impl Executor for RanksExecutor {
     }
 }
 
-/// Runs a program on several pools; [`Order::Async`] runs as [`Order::Sync`].
+/// Runs a program on several pools; an asynchronous order runs as a synchronous one.
 pub(super) fn run<P: Program>(
     program: &P,
     pools: &[&ThreadPool],
@@ -82,11 +82,8 @@ pub(super) fn run<P: Program>(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
-    let phases = match settings.schedule.order {
-        Order::Phased { phases } => phases,
-        // No vertex sees another's change before all have chosen.
-        Order::Sync | Order::Async { .. } => 1,
-    };
+    // In one phase, no vertex sees another's change before all have chosen.
+    let phases = settings.schedule.phases();
     // The caller inserts the planned bytes.
     let refused = |_| RunError::OutOfMemory { bytes: 0 };
     let parts = Loads::of(graph, WORD).part(&vec![1.0; pools.len()]);
@@ -98,7 +95,7 @@ pub(super) fn run<P: Program>(
         let mut rounds = rounds.map_err(refused)?;
         keep_own(&mut rounds.state, &parts.of(number));
         let resumed = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
-        let is_traced = settings.schedule.order == Order::Sync;
+        let is_traced = settings.schedule.is_traced();
         let fingerprint = is_traced.then_some(if number == 0 { resumed } else { 0 });
         Ok(CpuRank {
             rounds,

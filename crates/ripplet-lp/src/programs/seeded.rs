@@ -30,8 +30,8 @@ pub use program::Seeded;
 use crate::hooks::label_program;
 use crate::{ColumnValues, Label, NO_LABEL, Outcome, Settings, Stop};
 use rayon::prelude::*;
-use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{GraphView, VertexId};
+use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::{GraphView, VertexId, dispatch_storage};
 use thiserror::Error;
 
 /// A vertex with a given label.
@@ -156,10 +156,7 @@ pub fn strengths(outcome: &Outcome) -> Vec<f32> {
 /// Returns the largest power of two up to 2¹⁶ by which a weight still fits 32 bits, and the sum of
 /// all weights 62.
 fn unit(graph: GraphView<'_>) -> u32 {
-    let (largest, all) = match graph {
-        GraphView::Plain(graph) => largest_and_all(graph.shards()),
-        GraphView::Compressed(graph) => largest_and_all(graph.shards()),
-    };
+    let (largest, all) = dispatch_storage!(graph, graph => largest_and_all(graph.shards()));
     let room = largest.leading_zeros().min(all.leading_zeros().saturating_sub(2)).min(16);
     1 << room
 }

@@ -14,7 +14,7 @@
 
 use crate::disjoint_sets::DisjointSets;
 use rayon::prelude::*;
-use ripplet_graph::compressed::{NeighborLists, ShardLists};
+use ripplet_graph::storage::{NeighborLists, ShardLists};
 use ripplet_graph::{OutOfMemory, VertexId, as_atomic, memory};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;

@@ -3,8 +3,8 @@
 use super::QualityError;
 use super::partition::{OUTSIDE, Partition};
 use rayon::prelude::*;
-use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, OutOfMemory, memory};
+use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::{Direction, GraphView, OutOfMemory, dispatch_storage, memory};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -31,10 +31,7 @@ struct Sums {
 impl Flows {
     pub(super) fn of(graph: GraphView<'_>, partition: &Partition) -> Result<Flows, QualityError> {
         let directed = graph.direction() == Direction::Directed;
-        match graph {
-            GraphView::Plain(graph) => Flows::of_shards(graph.shards(), directed, partition),
-            GraphView::Compressed(graph) => Flows::of_shards(graph.shards(), directed, partition),
-        }
+        dispatch_storage!(graph, graph => Flows::of_shards(graph.shards(), directed, partition))
     }
 
     fn of_shards(

@@ -13,8 +13,8 @@ use super::inside::{Arcs, Inside, OUTSIDE, Sharing};
 use super::pool::Pool;
 use super::{Cover, QualityError};
 use rayon::prelude::*;
-use ripplet_graph::compressed::ShardLists;
-use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, memory};
+use ripplet_graph::storage::ShardLists;
+use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, dispatch_storage, memory};
 use std::cmp::Reverse;
 
 /// The number of members' arcs from which on all threads work on one community. This many take
@@ -64,10 +64,7 @@ pub fn per_community<'g>(
     if labels != vertices {
         return Err(QualityError::Length { labels, vertices });
     }
-    match graph {
-        GraphView::Plain(lists) => of_lists(graph, |v| lists.shard_of(v), cover, resolution),
-        GraphView::Compressed(lists) => of_lists(graph, |v| lists.shard_of(v), cover, resolution),
-    }
+    dispatch_storage!(graph, lists => of_lists(graph, |v| lists.shard_of(v), cover, resolution))
 }
 
 fn of_lists<'s, S: ShardLists + 's>(

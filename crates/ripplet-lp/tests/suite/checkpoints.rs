@@ -15,9 +15,8 @@ use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
-    Checkpoint, CheckpointError, Executor, Keeper, NO_LABEL, NotKept, Observer, Order, Outcome,
-    Program, Round, RunError, RunIdentity, Schedule, Settings, SettingsError, State, Stop,
-    StopReason, Ties,
+    Checkpoint, CheckpointError, Executor, Keeper, NO_LABEL, NotKept, Observer, Outcome, Program,
+    Round, RunError, RunIdentity, Schedule, Settings, SettingsError, State, Stop, StopReason, Ties,
 };
 use std::num::NonZeroU32;
 
@@ -191,7 +190,7 @@ fn async_goes_on_as_well() {
     // On one thread, every run is the same.
     let edges = grid(15);
     for pick_less in [None, NonZeroU32::new(3)] {
-        let schedule = Schedule { order: Order::Async { pick_less }, ties: Ties::Hashed };
+        let schedule = Schedule::asynchronous_with(pick_less);
         let settings = Settings { schedule, stop: Stop::after(9), ..Settings::default() };
         let (states, found) = kept(&edges, &Slpa::default(), &settings);
         assert_eq!(states.len(), 8);
@@ -327,10 +326,7 @@ fn runs_that_differ_in_anything_are_told_apart() {
         (Settings { seed: 1, ..Settings::default() }, "seed: 0 there, 1 here"),
         (Settings { schedule: Schedule::sync(), ..Settings::default() }, "schedule: phased there"),
         (
-            Settings {
-                schedule: Schedule { order: Order::Phased { phases: 5 }, ties: Ties::Hashed },
-                ..Settings::default()
-            },
+            Settings { schedule: Schedule::phased_in(5), ..Settings::default() },
             "phases: 32 there, 5 here",
         ),
         (

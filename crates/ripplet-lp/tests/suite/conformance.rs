@@ -10,8 +10,7 @@ use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots, Start};
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
-    Column, ColumnValues, Counter, Executor, Observer, Order, Outcome, Schedule, Settings, Stop,
-    Ties,
+    Column, ColumnValues, Counter, Executor, Observer, Outcome, Schedule, Settings, Stop, Ties,
 };
 
 /// The requested runs of a program: a variant, its phases, whether the smallest label wins ties,
@@ -110,13 +109,13 @@ pub fn rules(
 }
 
 fn settings(rules: Rules, initial: Option<&[u32]>) -> Settings {
-    let order = match rules.phases {
-        1 => Order::Sync,
-        phases => Order::Phased { phases },
+    let schedule = match rules.phases {
+        1 => Schedule::sync(),
+        phases => Schedule::phased_in(phases),
     };
     let ties = if rules.smallest_wins_ties { Ties::Smallest } else { Ties::Hashed };
     Settings {
-        schedule: Schedule { order, ties },
+        schedule: Schedule { ties, ..schedule },
         stop: Stop::after(rules.max_rounds).at_tolerance(rules.tolerance),
         seed: rules.seed,
         counter: counter(rules.counting),

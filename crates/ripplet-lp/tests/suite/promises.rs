@@ -7,9 +7,8 @@ use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::label_program;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa};
 use ripplet_lp::{
-    Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Order, Program,
-    Round, RunError, Scalar, Schedule, Settings, SettingsError, Stop, StopReason, Vertex, Vote,
-    Wake,
+    Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Program, Round,
+    RunError, Scalar, Schedule, Settings, SettingsError, Stop, StopReason, Vertex, Vote, Wake,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -42,7 +41,7 @@ fn phases_settle_pairs_however_far_apart() {
         let graph = pairs(600, apart).graph(MAX_SHARD_ARCS);
         let connected = graph.edges();
         for (phases, seed) in [(8, 1), (16, 2), (32, 3), (32, 4), (64, 5)] {
-            let schedule = Schedule { order: Order::Phased { phases }, ..Schedule::phased() };
+            let schedule = Schedule::phased_in(phases);
             let settings = Settings { schedule, seed, ..Settings::default() };
             let found = executor().run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
             assert_eq!(found.reason, StopReason::Fixpoint, "{apart} {phases} {seed}");
@@ -257,9 +256,7 @@ fn settings_that_do_not_fit_are_refused() {
             Err(RunError::Settings(error)) => error,
             other => panic!("{other:?}"),
         };
-    let order = Order::Phased { phases: 0 };
-    let no_phase =
-        Settings { schedule: Schedule { order, ..Schedule::default() }, ..Settings::default() };
+    let no_phase = Settings { schedule: Schedule::phased_in(0), ..Settings::default() };
     assert_eq!(refused(no_phase), SettingsError::NoPhase);
     for share in [-0.1, 1.5] {
         let stop = Stop::after(1).at_tolerance(share);
@@ -456,8 +453,7 @@ fn the_observer_sees_every_round() {
 
 /// Returns an `async` schedule with pick-less rounds.
 fn pick_less(every: u32) -> Schedule {
-    let order = Order::Async { pick_less: NonZeroU32::new(every) };
-    Schedule { order, ..Schedule::asynchronous() }
+    Schedule::asynchronous_with(NonZeroU32::new(every))
 }
 
 #[test]

@@ -13,7 +13,7 @@ use ripplet::fraud::ties::{TieRule, Ties};
 use ripplet::fraud::window::Changed;
 use ripplet::graph::MAX_SHARD_ARCS;
 use ripplet::lp::cpu::CpuExecutor;
-use ripplet::lp::{ColumnValues, Executor, Order, Schedule, Settings, Stop, Ties as TieBreak};
+use ripplet::lp::{ColumnValues, Executor, Schedule, Settings, Stop, Ties as TieBreak};
 
 /// A run's options: the attenuation, the phases, and whether the smallest label wins ties.
 type Asked = (f32, u32, bool);
@@ -92,9 +92,9 @@ impl Case {
     /// Returns the settings of a run; stored weights are those of the table times `unit`, a power
     /// of 2.
     fn settings(&self, unit: f32) -> Settings {
-        let order = match self.rules.phases {
-            1 => Order::Sync,
-            phases => Order::Phased { phases },
+        let schedule = match self.rules.phases {
+            1 => Schedule::sync(),
+            phases => Schedule::phased_in(phases),
         };
         let ties =
             if self.rules.smallest_wins_ties { TieBreak::Smallest } else { TieBreak::Hashed };
@@ -102,7 +102,7 @@ impl Case {
         let floats = |column| bits(column).map(f32::from_bits);
         let share = floats("share").map(|share| share / unit).collect();
         let mut settings = Settings {
-            schedule: Schedule { order, ties },
+            schedule: Schedule { ties, ..schedule },
             stop: Stop::after(self.rules.max_rounds),
             seed: self.rules.seed,
             initial: Some(self.start.labels.clone()),

@@ -70,14 +70,12 @@ mod classes;
 mod decode;
 mod encode;
 mod graph;
-mod lists;
 #[cfg(test)]
 mod tests;
 
 pub use check::InvalidCompressed;
 pub use decode::{ListNeighbors, ListWeights};
 pub use graph::{CompressedGraph, CompressedShard, InvalidCompressedGraph};
-pub use lists::{NeighborLists, ShardLists};
 
 use crate::{Buffer, VertexId};
 use std::ops::Range;

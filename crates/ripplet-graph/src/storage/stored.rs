@@ -1,7 +1,8 @@
-//! Storage of a graph's lists, which does not affect programs, schedules or counters.
+//! Owned graphs of either storage.
 
-use ripplet_graph::compressed::CompressedGraph;
-use ripplet_graph::{Graph, GraphView, OutOfMemory};
+use super::compressed::CompressedGraph;
+use super::{Graph, GraphView};
+use crate::OutOfMemory;
 use std::fmt;
 
 /// The storage of neighbour lists.
@@ -9,8 +10,7 @@ use std::fmt;
 pub enum Storage {
     /// Plain: 4 bytes per arc, 8 with weights.
     Plain,
-    /// Compressed: fewer bytes, decoded on each access; see
-    /// [`graph::compressed`](crate::graph::compressed).
+    /// Compressed: fewer bytes, decoded on each access; see [`compressed`](crate::compressed).
     Compressed,
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::storage::NeighborLists;
 use crate::{
     Adjacency, Direction, Duplicates, EdgeTable, GraphBuilder, GraphBytes, GraphView, Neighbors,
     SelfLoops, VertexIds,

@@ -1,0 +1,157 @@
+//! The phased order, and the assignment of vertices to the phases of a round.
+//!
+//! Vertices form blocks of consecutive ids. In every phase, one *unit* of each block is scheduled:
+//! eight vertices that are close to one another but not adjacent in id order. The phases cycle
+//! through the units of a block, from a unit that is drawn per block and round. The stride within a
+//! unit is drawn anew each round, too.
+//!
+//! ```text
+//! units of 4 instead of 8, 4 phases, stride 2: block 0 starts at unit 3, block 1 at unit 1
+//!
+//!           block 0: 0 1 2 3 4 5 6 7 8 9 a b c d e f    block 1: 0 1 2 3 4 5 6 7 8 9 a b c d e f
+//! phase 0                             .   .   .   .                .   .   .   .
+//! phase 1            .   .   .   .                                               .   .   .   .
+//! ```
+//!
+//! The lists of a unit share pages and cache lines, which saves a quarter of a round's time.
+//! Vertices with adjacent ids are in different units: in id order they see one another's changes in
+//! the same round, as in a sequential sweep, which speeds up convergence if ids are local. Vertices
+//! 2, 4 or 6 apart are in one unit for some strides only, so that pairs that swap labels settle.
+//! Vertices 8 apart are in one unit for each of the strides. From round 20 on, every fourth round
+//! therefore has stride 1.
+
+use super::{Parameter, UpdateOrder, Visibility};
+use crate::hash::{Clock, Stream, mix, part_of};
+use std::ops::Range;
+
+/// The phases of a round of [`Schedule::phased`](crate::Schedule::phased). Labels depend on it, so
+/// that it is equal on every device.
+///
+/// More phases need fewer scans and more barriers; see the ADR on the default schedule.
+pub const DEFAULT_PHASES: u32 = 32;
+
+/// Vertices of a block that are scheduled together.
+const UNIT: u64 = 8;
+/// The number of strides that are drawn from: 2, 4 and 8.
+const STRIDES: u32 = 3;
+/// The first round whose stride is 1. Few runs take this many rounds, and runs that settle do not
+/// need it.
+const FIRST_PARTING: u32 = 20;
+/// The period, from then on, of rounds with stride 1.
+const PARTING_EVERY: u32 = 4;
+
+/// Phased order: a round updates the vertices in phases, which are drawn for each round.
+///
+/// A vertex reads the labels of the phases before; changes within a phase are not visible.
+/// Deterministic.
+///
+/// Each block of `8 · phases` consecutive vertices has `phases` units of eight. With `s` the
+/// round's stride, unit `t` has the vertices `8 s ⌊t / s⌋ + t mod s + s k`, k from 0 to 7. In each
+/// phase one unit of each block is scheduled, in ascending cyclic order from unit
+/// `hash(block, seed, round) · phases >> 32`.
+///
+/// The stride is `2 << (hash(2³² − 1, seed, round) · 3 >> 32)`, or the largest power of two that
+/// divides `phases` if that is less. In round 20 and every fourth round after it, it is 1, so that
+/// no two vertices share a unit in all rounds if `phases` is a multiple of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhasedOrder {
+    /// Phases per round, at least 1.
+    pub phases: u32,
+}
+
+impl UpdateOrder for PhasedOrder {
+    fn name(&self) -> &'static str {
+        "phased"
+    }
+
+    fn description(&self) -> String {
+        format!("in {} phases a round", self.phases)
+    }
+
+    fn visibility(&self) -> Visibility {
+        Visibility::EarlierPhases
+    }
+
+    fn phases(&self) -> u32 {
+        self.phases
+    }
+
+    fn parameter(&self) -> Option<Parameter> {
+        Some(Parameter::Phases(self.phases))
+    }
+}
+
+/// The assignment of vertices to the phases of a round.
+#[derive(Clone, Copy)]
+pub(crate) struct UnitSchedule {
+    key: u32,
+    phases: u64,
+    stride: u64,
+}
+
+impl UnitSchedule {
+    pub fn new(clock: Clock, phases: u32) -> UnitSchedule {
+        let key = clock.key(Stream::Phase as u32);
+        // A stride that divides the phases leaves no gap at the end of a block. `u32::MAX` is not
+        // the number of a block.
+        let drawn = part_of(mix(u32::MAX ^ key), STRIDES);
+        let round = clock.round();
+        let stride = match round >= FIRST_PARTING && round.is_multiple_of(PARTING_EVERY) {
+            true => 1,
+            false => (2 << drawn).min(1 << phases.trailing_zeros().min(31)),
+        };
+        UnitSchedule { key, phases: u64::from(phases), stride }
+    }
+
+    /// Returns the number of vertices of a block.
+    pub fn block_size(self) -> u64 {
+        UNIT * self.phases
+    }
+
+    /// Returns the ids of a block; the last block may exceed the number of vertices.
+    #[inline]
+    pub fn block(self, block: u32) -> Range<u64> {
+        let first = u64::from(block) * self.block_size();
+        first..first + self.block_size()
+    }
+
+    /// Yields the vertices of a block that are scheduled in a phase; some may exceed the last
+    /// vertex.
+    #[inline]
+    pub fn unit(self, block: u32, phase: u32) -> impl Iterator<Item = u64> {
+        let start = part_of(mix(block ^ self.key), self.phases as u32);
+        let unit = (u64::from(start) + u64::from(phase)) % self.phases;
+        let (group, offset) = (unit / self.stride, unit % self.stride);
+        let first = self.block(block).start + group * UNIT * self.stride + offset;
+        (0..UNIT).map(move |member| first + member * self.stride)
+    }
+}
+
+/// Returns the largest number of vertices of a phase.
+pub(crate) fn largest_phase(vertices: u64, phases: u32) -> u64 {
+    vertices.min(vertices.div_ceil(UNIT * u64::from(phases.max(1))) * UNIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_vertex_is_scheduled_once_a_round() {
+        for (vertices, phases) in [(0, 1), (1, 32), (100, 1), (1000, 7), (1000, 32), (50, 1000)] {
+            for round in 0..9 {
+                let schedule = UnitSchedule::new(Clock::new(9, round), phases);
+                let blocks = 0..u64::div_ceil(vertices, schedule.block_size()) as u32;
+                let in_phase = |phase| blocks.clone().flat_map(move |b| schedule.unit(b, phase));
+                let mut seen = Vec::new();
+                for phase in 0..phases {
+                    let before = seen.len();
+                    seen.extend(in_phase(phase).filter(|&v| v < vertices));
+                    assert!((seen.len() - before) as u64 <= largest_phase(vertices, phases));
+                }
+                seen.sort_unstable();
+                assert_eq!(seen, (0..vertices).collect::<Vec<_>>());
+            }
+        }
+    }
+}
