@@ -5,8 +5,8 @@
 //! that decoding dominates: they sum the labels of each vertex's neighbours.
 
 use crate::device::{Address, Device, DeviceError, Launch, Source};
+use crate::lists::Compressed;
 use crate::places::Places;
-use crate::resident::Compressed;
 use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_graph::Neighbors;

@@ -5,12 +5,11 @@ pub mod cuda;
 pub mod device;
 pub mod exchange;
 pub mod lcc;
+mod lists;
 pub mod lp;
 mod places;
-mod resident;
 #[cfg(feature = "shim")]
 pub mod shim;
-mod streamed;
 pub mod swarm;
 mod text;
 

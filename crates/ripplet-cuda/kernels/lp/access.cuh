@@ -1,4 +1,11 @@
-// Lookups that hooks make beyond their views: degrees, totals, columns, draws. Comes before `views.cuh`.
+// Lookups that hooks make beyond their views: degrees, totals, columns, draws. Comes before `views.cuh`. Mapping:
+// called by the thread that has the vertex; no shared memory.
+//
+//     columns.all[slot].values    | v0 | v0 | v1 | v1 | v2 | v2 | ...     a column of length 2
+//     columns.drafts              | draft of v0  | draft of v1  | ...     `DRAFT_LENGTH` values: those of all
+//                                                                         written columns, one behind the other
+//
+// `column` reads the committed value. `staged` reads the draft, which `stage` writes and `commit.cuh` commits.
 #pragma once
 
 namespace ripplet {

@@ -1,16 +1,27 @@
-// Activation, the end of a phase. Changes are committed; vertices that must update again, because a neighbour
-// changed, become active. The direction is chosen per phase from the arcs of the changed vertices
-// (`activating_arcs`), as in direction-optimising breadth-first search:
+// Activation, the end of a phase (kernel `ripplet_activate`). Changes are committed; vertices that must update
+// again, because a neighbour changed, become active. The direction is chosen per phase from the arcs of the
+// changed vertices (`activating_arcs`):
 //
 //     push   activating_arcs * pull_threshold <= arcs, and always for streamed lists:
 //            changed vertex --list--> inactive neighbours become active
 //     pull   otherwise:
 //            inactive vertex --list--> looks for a changed neighbour, and stops at the first
 //
-// Push maps a changed vertex to 1 to 32 lanes up to degree 1024 (its class's width), to a block up to 4096,
-// and each piece of a larger one to a block. Pull maps a vertex to a lane for its first 16 arcs and to its
-// warp for the others, and each piece of a vertex of more than `HUB` arcs to a block. Shared memory: 32
-// `Changed` a warp, for push.
+// Mapping of a push, by degree of the changed vertex:
+//
+//     up to 1024          1 to 32 lanes (its class's width; a compressed list: a lane, or a warp)
+//     1025 to 4096        a block of 256
+//     above               a block per piece of 4096 arcs
+//
+//     members of a class       |  a  -  b  -  -  c  -  d  |      - did not change
+//     compacted by ballot      |  a  b  c  d  |                  shared memory
+//     teams of `width` lanes   | lanes of a | lanes of b | ...
+//
+// Mapping of a pull, by degree of the inactive vertex: up to 512 (`HUB`), a lane for its first 16 arcs, then its
+// warp for the others; above, a block per piece.
+//
+// Shared memory, for a push: 32 `Changed` a warp. Beamer, Asanović and Patterson, Direction-optimizing
+// breadth-first search (SC 2012): the switch between push and pull.
 #pragma once
 
 namespace ripplet {

@@ -1,9 +1,14 @@
 // The label that wins a vertex's votes, found by a team of threads in the same three steps as on the CPU
 // (`ripplet_lp::cpu`):
 //
-//     1. keeps          the own label's votes beat what all others could have together: no counting
-//     2. lead, wins     the label with most votes beats the bound of every other: one score
-//     3. best_of_all    scores every label
+//     own votes, all votes
+//          |  1. keeps          the own label's votes beat what all others could have together: no counting
+//          v
+//     sums of all labels        (`Sums::lead`)
+//          |  2. wins           the label with most votes beats the bound of every other: one score
+//          v
+//     every label               (`Sums::each`)
+//             3. best_of_all    scores every label
 //
 // A mapping hands in `Sums`, which counts the votes:
 //
@@ -12,6 +17,8 @@
 //         void keep();                             // prepares `each`
 //         template <class F> void each(F) const;   // f(label, sum): each label at one thread, at least
 //     };
+//
+// Mapping: any team of `team.cuh`. Shared memory: that of the team's reductions.
 #pragma once
 
 namespace ripplet {

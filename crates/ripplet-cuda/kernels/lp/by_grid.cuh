@@ -7,8 +7,15 @@
 //     3. a block per piece      finds the carry, if the program has one
 //     4. a warp per vertex      takes the best of the parts, ends the update
 //
-// The tables lie in a region of bounded size. If they do not fit together, vertices are processed in batches.
-// Shared memory: reductions | a table of up to 2 * `PIECE` slots.
+//     region, batch 0     | table of a | table of b           |      tables follow until the region is full
+//     region, batch 1     | table of c                  |            then the next batch begins
+//     parts of a table    | part 0 | part 1 | part 2 |               as many as the vertex has pieces
+//
+// The tables lie in a region of bounded size. If they do not fit together, vertices are processed in batches
+// (`update_in_batches`, which `sketched_large.cuh` uses as well).
+//
+// Shared memory (`SHARED` bytes): `Team::BYTES` for reductions | a table of up to 2 * `PIECE` slots. GLP
+// (SIGMOD 2021), section 4.1, falls back to a table in global memory as well.
 #pragma once
 
 namespace ripplet {

@@ -1,9 +1,14 @@
 // Large vertices, first attempt (kernel `ripplet_choose_by_block`): a block of 1024 threads per vertex of 4097
-// to `scan_most` arcs (GLP, section 4.1). A hash table in shared memory counts exactly the labels that find a
-// slot; a count-min sketch bounds the votes of all others. Mostly the winner in the table beats that bound.
-// If it does not, the vertex is left to `by_grid.cuh`, which counts every label.
+// to `scan_most` arcs. A hash table in shared memory counts exactly the labels that find a slot; a count-min
+// sketch bounds the votes of all others. Mostly the winner in the table beats that bound. If it does not, the
+// vertex is left to `by_grid.cuh`, which counts every label.
 //
-// Shared memory (`scan_shared` bytes): reductions | sketch, 8 KiB | table, labels and sums.
+//     vote --> table, 4 probes --found a slot--> its exact sum --> winner's score
+//                  |                                                     > ?  yes: settled; no: left open
+//                  +--no slot--> two rows of the sketch --> bound of any label outside
+//
+// Shared memory (`scan_shared` bytes): `ScanTeam::BYTES` for reductions | sketch, 8 KiB | table: labels | sums.
+// GLP (SIGMOD 2021), section 4.1: the hash table and the count-min sketch of high-degree vertices.
 #pragma once
 
 namespace ripplet {

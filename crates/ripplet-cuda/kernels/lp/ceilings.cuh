@@ -1,6 +1,10 @@
 // Bandwidth ceilings of a full round, for `ripplet bench lp`: `read_ids` reads every arc, and `gather_labels`
-// the label of every neighbour as well. A thread reads 8 arcs at a time, in two loads of 16 bytes; the grid
-// is strided.
+// the label of every neighbour as well.
+//
+//     arcs       | 0 1 2 3 | 4 5 6 7 | ...      16 bytes a load
+//     thread     |    0    |    1    | ...      two loads in flight, then `2 * threads` loads further on
+//
+// Mapping: a thread per 8 arcs, strided grid; no shared memory.
 #pragma once
 
 namespace ripplet {

@@ -1,6 +1,13 @@
-// The commit: when all vertices of the phase have chosen, their labels and columns are stored, before any
-// neighbour is activated. A thread per listed vertex, then a thread per large vertex; no shared memory. Under
-// `async`, changes are committed at once, and `commit_all` only visits them, to send them to other ranks.
+// The commit (kernel `ripplet_commit`): when all vertices of the phase have chosen, their labels and columns are
+// stored, before any neighbour is activated. Under `async`, changes are committed at once, and `commit_all` only
+// visits them, to send them to other ranks.
+//
+//     members, class by class    | 4 9 7 | 1 - 8 2 | ...       - did not change
+//     chosen                     | 5 5 3 | 0   6 1 | ...
+//     thread                     | 0 1 2 | 3 4 5 6 | ...       labels[4] = 5, labels[9] = 5, ...
+//
+// Mapping: a thread per listed member, then a thread per large vertex, whose record has its outcome; no shared
+// memory.
 #pragma once
 
 namespace ripplet {

@@ -1,6 +1,13 @@
-// Arcs of compressed lists (`compressed/lists.cuh`), decoded into registers wherever they are read. One lane
-// decodes arc after arc (`Cursor`), or warps decode a segment each (`each_arc_by_warps`). `plain.cuh` has the
-// same names for plain lists.
+// Arcs of compressed lists (`compressed/lists.cuh` has their format), decoded into registers wherever they are
+// read. `plain.cuh` has the same names for plain lists.
+//
+//     Cursor               a lane decodes arc after arc, from any arc on and around the end
+//     each_arc_by_warps    segments of 256 neighbours:   | segment 0 | segment 1 | segment 2 | ...
+//                          `warps` = 2:                     warp 0      warp 1      warp 0
+//                          a warp decodes 32 neighbours at a time, one per lane
+//     arc_at               any arc, by decoding those before it in its segment
+//
+// Mapping: that of the caller; no shared memory. docs/adr/0012-compressed-lists.md has the format's reasons.
 #pragma once
 
 namespace ripplet {

@@ -1,7 +1,18 @@
-// Compaction of the frontier, the beginning of a phase: lists the active vertices that are scheduled in it,
-// by degree class. A block takes 256 units of 8 vertices, a thread per unit; then each warp reads the
-// vertices of its 32 units as they lie in memory, 8 steps of 32 lanes. Shared memory: counts and list
-// positions by class (`u32[2 * CLASSES]`).
+// Compaction of the frontier, the beginning of a phase (kernel `ripplet_compact_frontier`): lists the active
+// vertices that are scheduled in it, by degree class.
+//
+//     vertices       | 256 vertices at 32 phases a round: 32 units of 8 | 256 vertices | ...
+//     unit           the 8 vertices of a block that update in this phase, `stride` apart (`UnitSchedule`)
+//     thread         a unit; a block takes 256 units
+//     warp           reads the 32 * 8 vertices of its units as they lie in memory: 8 steps of 32 lanes
+//
+//     step 0         lanes 0-7: unit of lane 0; 8-15: unit of lane 1; 16-23: lane 2; 24-31: lane 3
+//     step 1         the units of lanes 4 to 7; and so on
+//
+//     active? --> degree --> class --> rank in the class: warp (match), block (shared atomic), grid (one atomic
+//     per class and block) --> members[class][rank]
+//
+// Shared memory (`u32[2 * CLASSES]`): members of the block by class | their positions in the lists.
 #pragma once
 
 namespace ripplet {

@@ -1,6 +1,14 @@
-// Records and sums of large vertices, of more than 4096 arcs. A vertex has a `Large` record, and its arcs are
-// taken in pieces of 4096, a block each, by the kernel `ripplet_choose`. The sums of votes often show that
-// the vertex keeps its label. If they do not, `by_large_block.cuh` counts labels.
+// Records and sums of large vertices, of more than 4096 arcs. The sums of votes often show that the vertex keeps
+// its label. If they do not, `by_large_block.cuh` counts labels.
+//
+//     list_large      (`ripplet_compact_frontier`, a thread per vertex)
+//         large       | record of a         | record of b | ...
+//         pieces      | a.0 | a.1 | a.2 | a.3 | b.0 | b.1 | ...       4096 arcs each
+//     cast_pieces     (`ripplet_choose`, a block of 256 per piece)
+//         a.own, a.cast += votes for the own label, and all votes of the piece
+//
+// Shared memory of `cast_pieces` (`SHARED` bytes): `Team::BYTES` for reductions | decoded arcs of a compressed
+// list.
 #pragma once
 
 namespace ripplet {

@@ -1,5 +1,14 @@
-// Arcs of plain lists (compressed sparse rows): random access to any arc. `compressed.cuh` has the same names
-// for compressed lists.
+// Arcs of plain lists (compressed sparse rows): random access to any arc. `compressed.cuh` has the same names for
+// compressed lists.
+//
+//     offsets     | 0 | 2 | 2 | 5 |            one more than vertices; each shard has its own
+//     ids         | a b | c d e | ...          vertex 0 has a, b; vertex 1 none; vertex 2 c, d, e
+//     arc_at(place of 2, index 1) = d
+//
+// A vertex of a directed graph has its outgoing arcs first, then the incoming ones. In a streamed graph, a list
+// begins on the device, in the staging area, or in the host's memory (`StreamedBegin`).
+//
+// Mapping: that of the caller; no shared memory.
 #pragma once
 
 namespace ripplet {

@@ -1,4 +1,10 @@
-// Initialisation, before the first round. A thread per value or vertex; the grid is strided.
+// Initialisation, before the first round.
+//
+//     fill         values[i] = bits + step * i           labels: 0 1 2 3 ...; a column: its default
+//     start        active[v] = 1; totals[label of v] += share of v
+//     find_most    the largest total
+//
+// Mapping: a thread per value or vertex, strided grid; no shared memory.
 #pragma once
 
 namespace ripplet {

@@ -1,6 +1,13 @@
 // The state of a run (`LpState`) and of a phase (`Phase`), as the host lays them out: `src/lp/state.rs` has the
 // same structs. They are kernel arguments, passed by value.
 //
+//     Step                   | Phase | LpState                                                    | parameters |
+//     LpState                | graph | labels | round | frontier | totals | members | large | ... | columns    |
+//     who uses a part        graph: plain.cuh, compressed.cuh    frontier: frontier.cuh, activate.cuh
+//                            totals: update.cuh                  members: frontier.cuh, by_*.cuh, commit.cuh
+//                            large: large.cuh, by_grid.cuh       streamed: fetch.cuh
+//                            mirrors: exchange.cuh               columns: access.cuh, update.cuh
+//
 // The run's configuration comes before this file, as constants of the compilation:
 //
 //     bool DIRECTED, WEIGHTED, SHARDED     the graph

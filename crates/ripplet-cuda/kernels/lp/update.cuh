@@ -1,5 +1,14 @@
-// The end of a vertex's update: the choice is recorded, for `commit.cuh` to commit when all members have
-// chosen. Under `async` it is committed at once. Called by one thread for each vertex.
+// The end of a vertex's update: the choice is recorded, for `commit.cuh` to commit when all members have chosen.
+// Under `async` it is committed at once.
+//
+//     end_update(vertex, verdict):
+//         draft  = the written columns
+//         label  = update_vertex(vertex, winner)          the program's hook; it may write the draft
+//         changed, activates                              from label, draft and the program's activation rule
+//         sync, phased     chosen = label                 labels are unchanged until all have chosen
+//         async            labels[v] = label, totals follow
+//
+// Mapping: one thread for each vertex, the first of its team; no shared memory.
 #pragma once
 
 namespace ripplet {

@@ -2,8 +2,8 @@
 
 use super::Tuning;
 use crate::device::Address;
+use crate::lists::{GraphPlaces, Lists, ShardStart};
 use crate::places::Places;
-use crate::resident::{GraphPlaces, Lists, ShardStart};
 use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::lcc::{Definition, Lcc};

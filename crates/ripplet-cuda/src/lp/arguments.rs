@@ -3,7 +3,7 @@
 use super::ranks::Ranks;
 use super::state::{Column, LpState, Phase, Staged};
 use super::tuning::Tuning;
-use crate::streamed::Copied;
+use crate::lists::Copied;
 use ripplet_graph::VertexId;
 use ripplet_lp::{ProgramInfo, Round, Scalar, Schedule};
 use std::ops::Range;

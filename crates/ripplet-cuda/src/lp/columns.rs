@@ -20,15 +20,9 @@ pub struct ColumnPlaces {
 
 impl ColumnPlaces {
     /// Allocates columns, and a draft of `drafted` values for each vertex.
-    pub fn new(
-        to: &mut Places,
-        specs: &[ColumnSpec],
-        vertices: u32,
-        drafted: u64,
-    ) -> ColumnPlaces {
-        let column = |spec: &ColumnSpec| {
-            (spec.clone(), to.take(4, engine::values_of(spec, vertices)))
-        };
+    pub fn new(to: &mut Places, specs: &[ColumnSpec], vertices: u32, drafted: u64) -> ColumnPlaces {
+        let column =
+            |spec: &ColumnSpec| (spec.clone(), to.take(4, engine::values_of(spec, vertices)));
         let columns = specs.iter().map(column).collect();
         ColumnPlaces { columns, drafts: to.take(4, drafted.saturating_mul(vertices.into())) }
     }

@@ -12,9 +12,7 @@ use super::tuning::Tuning;
 use crate::device::Device;
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{
-    DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings,
-};
+use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings};
 use std::time::Instant;
 
 /// Executor of label propagation on one device.

@@ -5,7 +5,7 @@ use super::layout::Layout;
 use super::ranks::Share;
 use super::stage::most_parts;
 use super::task::Task;
-use crate::streamed::{Residence, Supply};
+use crate::lists::{Residence, Supply};
 use ripplet_lp::Visibility;
 
 /// Plans a run in `room` bytes of the device's memory: as many lists as fit are on the device, the

@@ -92,8 +92,7 @@ impl<'a, D: Device> Launches<'a, D> {
     ) -> Result<Self, DeviceError> {
         let filling = |launch: Launch| filling(device, module, launch);
         let kernel = |name, shared| filling(block_launch(name, shared));
-        let some =
-            |launch: Launch, is_needed: bool| is_needed.then(|| filling(launch)).transpose();
+        let some = |launch: Launch, is_needed: bool| is_needed.then(|| filling(launch)).transpose();
         let multiprocessors = device.properties().multiprocessors;
         let (resident, schedule) = (layout.resident(), task.settings.schedule);
         let is_whole = resident == Resident::Whole;
@@ -109,7 +108,8 @@ impl<'a, D: Device> Launches<'a, D> {
         };
         let by_large_block =
             Launch { threads: SCAN_BLOCK, ..block_launch("ripplet_choose_by_block", scan_shared) };
-        let by_grid = Launch { cooperative: true, ..block_launch("ripplet_choose_by_grid", SHARED) };
+        let by_grid =
+            Launch { cooperative: true, ..block_launch("ripplet_choose_by_grid", SHARED) };
         // Degrees 9 to 16 are counted by `by_thread`, or by `choose` if votes have weights: both
         // are launched for them.
         let members = |classes: Range<usize>| layout.members.most(classes);
@@ -123,8 +123,7 @@ impl<'a, D: Device> Launches<'a, D> {
         let in_place = schedule.is_in_place();
         let sketches = task.settings.counter.sketch().is_some();
         let is_ranked = layout.share.is_ranked();
-        let by_thread =
-            block_launch("ripplet_choose_by_thread", low_shared(task.graph, resident));
+        let by_thread = block_launch("ripplet_choose_by_thread", low_shared(task.graph, resident));
         let exchange = || {
             Ok(ExchangeLaunches {
                 fill_mirrors: kernel("ripplet_fill_mirrors", 0)?,

@@ -5,14 +5,14 @@ use super::columns::ColumnPlaces;
 use super::frontier::FrontierPlaces;
 use super::members::{Choices, LargePlaces, MemberPlaces};
 use super::ranks::{RankPlaces, Share};
+use super::source::Resident;
 use super::stage::StagePlaces;
 use super::state::{LpState, Tallies};
-use super::source::Resident;
 use super::task::Task;
 use super::totals::{TotalPlaces, has_shares};
 use crate::device::Address;
+use crate::lists::{Residence, STAGING_BUFFER_BYTES, Supply};
 use crate::places::Places;
-use crate::streamed::{Residence, STAGING_BUFFER_BYTES, Supply};
 use ripplet_graph::GraphView;
 use ripplet_lp::{Plan, engine};
 use std::ops::Range;
@@ -75,8 +75,7 @@ impl Layout {
         let degrees = places.take(4, if has_degrees { vertices } else { 0 });
         let of_totals = places.bytes;
 
-        let columns =
-            ColumnPlaces::new(&mut places, &program.columns, graph.vertices(), drafted);
+        let columns = ColumnPlaces::new(&mut places, &program.columns, graph.vertices(), drafted);
         let of_columns = places.bytes;
 
         let tallies = places.take(size_of::<Tallies>() as u64, 1);
@@ -92,8 +91,7 @@ impl Layout {
         let large = LargePlaces::new(&mut places, classes, settings, &tuning);
         let of_tables = places.bytes;
 
-        let ranks =
-            RankPlaces::new(&mut places, &share, drafted, settings.schedule, most_at_once);
+        let ranks = RankPlaces::new(&mut places, &share, drafted, settings.schedule, most_at_once);
 
         // A file from which the host reads lists need not be in memory as a whole.
         let mapped = if tuning.supply == Supply::Staged { graph.shared_bytes() } else { 0 };

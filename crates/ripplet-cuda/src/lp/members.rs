@@ -1,9 +1,7 @@
 //! The members of a phase on a device: lists by degree class, and records of large vertices.
 
 use super::classes::Classes;
-use super::state::{
-    BEST_BYTES, LARGE_BYTES, LISTED, LargeVertices, MemberLists, SLOT_BYTES,
-};
+use super::state::{BEST_BYTES, LARGE_BYTES, LISTED, LargeVertices, MemberLists, SLOT_BYTES};
 use super::tuning::Tuning;
 use crate::device::Address;
 use crate::places::Places;

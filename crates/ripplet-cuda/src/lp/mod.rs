@@ -44,7 +44,7 @@ mod task;
 mod totals;
 mod tuning;
 
-pub use crate::streamed::Supply;
+pub use crate::lists::Supply;
 pub use devices::DevicesExecutor;
 pub(crate) use errors::failed;
 pub use executor::DeviceExecutor;

@@ -45,8 +45,7 @@ impl<'a, D: Peer> Group<'a, D> for Peers<'a, D> {
         };
         // A device that waits for a failed one may wait for ever. Its memory is then leaked until
         // the process ends, as freeing it would block.
-        let idle =
-            |rank: &DeviceRank<'_, D>| rank.run.device().wait_unless(&|| true) == Ok(true);
+        let idle = |rank: &DeviceRank<'_, D>| rank.run.device().wait_unless(&|| true) == Ok(true);
         if !ranks.iter().all(idle) {
             std::mem::take(ranks).into_iter().for_each(std::mem::forget);
         }
@@ -110,12 +109,7 @@ impl<D: Peer> RankExchange<'_, D> {
     }
 
     /// Reads from a rank's memory after all launched work.
-    fn read(
-        &self,
-        rank: &DeviceRank<'_, D>,
-        place: u64,
-        bytes: &mut [u8],
-    ) -> Result<(), RunError> {
+    fn read(&self, rank: &DeviceRank<'_, D>, place: u64, bytes: &mut [u8]) -> Result<(), RunError> {
         self.settle(rank.run.device())?;
         rank.run.memory.read(place, bytes).map_err(failed)
     }
@@ -259,11 +253,7 @@ impl<'d, D: Peer> Exchange<DeviceRank<'d, D>> for RankExchange<'_, D> {
 
 impl<D: Peer> RankExchange<'_, D> {
     /// Runs one rank's part of a round. If it fails, the other ranks stop waiting for it.
-    fn do_part(
-        mut self,
-        number: usize,
-        rank: &mut DeviceRank<'_, D>,
-    ) -> Result<Round, RunError> {
+    fn do_part(mut self, number: usize, rank: &mut DeviceRank<'_, D>) -> Result<Round, RunError> {
         let barrier = self.barrier;
         // Also ends the barrier if this thread panics.
         let mut leaving = Leaving { barrier, number, is_well: false };

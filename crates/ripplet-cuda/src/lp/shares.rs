@@ -87,7 +87,8 @@ impl Shares<'_> {
                 return layouts;
             }
             let nothing = Share { copies_messages: false, ..Share::whole(0) };
-            let least = Layout::new(&Classes::default(), None, nothing, self.task).plan.total_device();
+            let least =
+                Layout::new(&Classes::default(), None, nothing, self.task).plan.total_device();
             let (mut open, mut taken) = (0.0, 0.0);
             for ((share, layout), &room) in shares.iter_mut().zip(&layouts).zip(self.rooms) {
                 if fits(layout, room) {

@@ -3,9 +3,8 @@
 
 use super::state::{PART_BYTES, Prefetch, StageUse, Streamed};
 use crate::device::Address;
+use crate::lists::{LONG_PIECE_BYTES, Residence, StoredPlaces, StreamedPlaces, Supply};
 use crate::places::Places;
-use crate::resident::StoredPlaces;
-use crate::streamed::{LONG_PIECE_BYTES, Residence, StreamedPlaces, Supply};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 

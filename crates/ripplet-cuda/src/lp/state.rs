@@ -5,8 +5,9 @@
 
 use super::tuning;
 use crate::device::Address;
-use crate::resident::{Compressed, CompressedShard, Lists, ShardStart};
-use crate::streamed::{Copied, LONG_PIECE_BYTES, StreamedShard};
+use crate::lists::{
+    Compressed, CompressedShard, Copied, LONG_PIECE_BYTES, Lists, ShardStart, StreamedShard,
+};
 use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_graph::compressed::SEGMENT;

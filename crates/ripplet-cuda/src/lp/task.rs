@@ -1,7 +1,7 @@
 //! A run to be done: the graph, the program, the settings and the tuning.
 
 use super::tuning::Tuning;
-use crate::streamed::Supply;
+use crate::lists::Supply;
 use ripplet_graph::GraphView;
 use ripplet_lp::{ProgramInfo, Settings};
 

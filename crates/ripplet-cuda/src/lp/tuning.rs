@@ -1,7 +1,7 @@
 //! Tuning of the kernels, and the bounds of degree classes. The constants that `state.cuh` has as
 //! well are checked when the kernels are compiled.
 
-use crate::streamed::Supply;
+use crate::lists::Supply;
 use ripplet_lp::Schedule;
 
 /// Largest degree of each class except the last.

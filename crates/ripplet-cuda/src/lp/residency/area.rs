@@ -29,9 +29,11 @@ pub fn forget<D: Device>(
     let Some(places) = run.layout.lists.streamed() else { return Ok(()) };
     let (start, length) = (4 * u64::from(vertices.start), 4 * vertices.len() as u64);
     let (device, memory) = (run.device(), &run.memory.memory);
-    places.fetched.iter().filter(|place| !place.is_empty()).try_for_each(|place| {
-        device.fill_in(queue, memory, place.start + start, length, u8::MAX)
-    })
+    places
+        .fetched
+        .iter()
+        .filter(|place| !place.is_empty())
+        .try_for_each(|place| device.fill_in(queue, memory, place.start + start, length, u8::MAX))
 }
 
 /// Makes the region of phase number `current` the one that lists are fetched to.

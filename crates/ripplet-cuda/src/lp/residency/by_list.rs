@@ -10,7 +10,7 @@ use super::super::state::Prefetch;
 use super::area;
 use super::moves::{Moves, Transfer};
 use crate::device::{Device, DeviceError, Queue};
-use crate::streamed::Residence;
+use crate::lists::Residence;
 
 /// State of fetches by list, over the phases of a run.
 pub struct ByList<Mark> {

@@ -9,7 +9,7 @@ use super::super::device_run::DeviceRun;
 use super::area::{self, within};
 use super::moves::{Moves, Transfer};
 use crate::device::{Device, DeviceError, Queue};
-use crate::streamed::{self, Residence, Stretch};
+use crate::lists::{self, Residence, Stretch};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub const SLOTS: usize = 2;
 
 /// State of copies by range, over the phases of a run.
-pub struct ByRange<'a, D: Device> {
+pub struct ByRange<'a, D: Device + 'a> {
     graph: GraphView<'a>,
     residence: Residence,
     /// The own vertices with lists on the device.
@@ -127,7 +127,7 @@ impl<'a, D: Device> ByRange<'a, D> {
         let Some(places) = run.layout.lists.streamed() else { return Ok([0; 2]) };
         let (device, mapped, memory) = (run.device(), &self.mapped, &run.memory.memory);
         let room = self.residence.region_words / SLOTS as u64 / 4 * 4;
-        let (all, left_out) = streamed::stretches(
+        let (all, left_out) = lists::stretches(
             (device, mapped),
             self.graph,
             self.residence.near_end,

@@ -8,7 +8,7 @@
 //!
 //! The engine calls the same functions for each, so nothing else depends on where lists are. The
 //! labels do not depend on it either. Compression is no residency: lists of any residency are plain
-//! or compressed (`crate::resident`, `kernels/lp/{plain,compressed}.cuh`).
+//! or compressed (`crate::lists`, `kernels/lp/{plain,compressed}.cuh`).
 //!
 //! Kernels look for a list in the *staging area* first, a part of the device's memory (`area.rs`).
 
@@ -23,7 +23,7 @@ mod staged;
 use super::device_run::DeviceRun;
 use super::state::Tallies;
 use crate::device::{Device, DeviceError};
-use crate::streamed::Supply;
+use crate::lists::Supply;
 use pinned::Pinned;
 use ripplet_graph::GraphView;
 use ripplet_lp::ListsMoved;

@@ -19,7 +19,7 @@ use super::by_list::ByList;
 use super::by_range::{ByRange, SLOTS};
 use super::moves::Moves;
 use crate::device::{Device, DeviceError, Queue};
-use crate::streamed::{Residence, StreamedPlaces, arrays_of};
+use crate::lists::{Residence, StreamedPlaces, arrays_of};
 use ripplet_graph::{Direction, GraphView};
 use ripplet_lp::{ListsMoved, Wake};
 
@@ -130,8 +130,7 @@ impl<'a, D: Device> Pinned<'a, D> {
 
     /// Activates the neighbours of changed vertices, or defers it until vertices can pull.
     pub fn activate(&mut self, run: &mut DeviceRun<'a, D>) -> Result<(), DeviceError> {
-        let may_defer =
-            run.arguments.state.frontier.pull_threshold > 0 && run.wake != Wake::Always;
+        let may_defer = run.arguments.state.frontier.pull_threshold > 0 && run.wake != Wake::Always;
         let defers = if run.layout.share.is_ranked() {
             // All ranks must decide alike, so they use what all of them know.
             may_defer && run.arguments.phases() == 1 && self.share >= MANY

@@ -13,7 +13,7 @@
 //! needed.
 //!
 //! Memory of the host: 4 bytes for each vertex that updates at once, and 40 MiB
-//! ([`STAGING_BUFFER_BYTES`](crate::streamed::STAGING_BUFFER_BYTES)).
+//! ([`STAGING_BUFFER_BYTES`](crate::lists::STAGING_BUFFER_BYTES)).
 
 use super::super::arguments::{Part, StepArgument};
 use super::super::device_run::DeviceRun;
@@ -21,7 +21,7 @@ use super::super::state::{self, StageUse};
 use super::area::{self, within};
 use super::moves::{Moves, Transfer};
 use crate::device::{Device, DeviceError, Queue};
-use crate::streamed::{self, Load, STAGING_LISTS, STAGING_WORDS, StreamedPlaces};
+use crate::lists::{self, Load, STAGING_LISTS, STAGING_WORDS, StreamedPlaces};
 use rayon::prelude::*;
 use ripplet_graph::{GraphView, VertexId, memory};
 use ripplet_lp::Wake;
@@ -239,5 +239,5 @@ fn resize(array: &mut Vec<u32>, length: usize) -> Result<(), memory::OutOfMemory
 }
 
 fn refused(error: memory::OutOfMemory) -> DeviceError {
-    streamed::refused("staging lists to its memory", error)
+    lists::refused("staging lists to its memory", error)
 }
