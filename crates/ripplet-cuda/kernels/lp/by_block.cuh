@@ -4,7 +4,7 @@
 //
 //     arcs       |  0  1  2 ... 255 | 256 257 ... 511 | ...     read together, 16 rows
 //     thread     |  0  1  2 ... 255 |  0   1  ... 255 | ...     votes stay in registers
-//     table      | label, sum | free | label, sum | ...         2 slots an arc
+//     table      | label, sum | free | label, sum | ...         up to 2 slots an arc
 //
 //     for each vertex that the block takes from the class's list:
 //         read votes; sum those of the own label, and all

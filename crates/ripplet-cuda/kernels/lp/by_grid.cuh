@@ -14,7 +14,7 @@
 // The tables lie in a region of bounded size. If they do not fit together, vertices are processed in batches
 // (`update_in_batches`, which `sketched_large.cuh` uses as well).
 //
-// Shared memory (`SHARED` bytes): `Team::BYTES` for reductions | a table of up to 2 * `PIECE` slots. GLP
+// Shared memory (`SHARED` bytes): `Team::BYTES` for reductions | a table for `PIECE` votes. GLP
 // (SIGMOD 2021), section 4.1, falls back to a table in global memory as well.
 #pragma once
 

@@ -5,7 +5,8 @@ use super::stored::{SLACK, arrays_of, block_of, largest_block, vertex_behind, wo
 use ripplet_graph::{Direction, GraphView, VertexId};
 use std::ops::Range;
 
-/// Words of the staging area for copies by range, if there is room: a few milliseconds of the bus.
+/// Words of the staging area for copies by range, if there is room: 128 MiB, a few milliseconds of
+/// the bus (`bench/runs/2026-11-22-h200/link.jsonl`).
 const BUSY_WORDS: u64 = 32 << 20;
 /// The most words of the staging area: places in it have 32 bits, of which two values are reserved.
 const LARGEST_STAGE: u64 = u32::MAX as u64 - 1024;

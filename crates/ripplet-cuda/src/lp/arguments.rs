@@ -8,13 +8,14 @@ use ripplet_graph::VertexId;
 use ripplet_lp::{ProgramInfo, Round, Scalar, Schedule};
 use std::ops::Range;
 
-/// Number of distinct stamps of changes, from 1 on. After this many phases, the marks are cleared,
-/// and stamps repeat.
+/// Number of distinct stamps of changes, from 1 on: those of a byte except 0. After this many
+/// phases, the marks are cleared, and stamps repeat.
 const STAMPS: u32 = 255;
 
-/// If less than one vertex in `FEW` was visited in a round, most vertex blocks are inactive in the
-/// next.
-const FEW: u64 = 4;
+/// If less than one vertex in `SPARSE` was visited in a round, most vertex blocks are inactive in
+/// the next, and their stamps are read first (`bench/runs/2026-11-21-h200/11-grains`; `10-final`
+/// there is without stamps).
+const SPARSE: u64 = 4;
 
 /// Argument of kernels that belong to no phase: `Run` in `best.cuh`.
 pub(super) struct RunArgument(pub(super) Vec<u8>);
@@ -117,7 +118,7 @@ impl Arguments {
 
     /// Sets how the next round begins, by what all ranks visited in the last one.
     pub fn expect_after(&mut self, round: &Round) {
-        self.is_sparse = round.visited < u64::from(self.state.graph.vertices) / FEW;
+        self.is_sparse = round.visited < u64::from(self.state.graph.vertices) / SPARSE;
     }
 
     /// Returns the index of the current phase in the round.

@@ -18,12 +18,14 @@ const ACTIVATE_SHARED: u32 = BLOCK * 8;
 
 /// The lowest degree classes, which have a kernel of their own.
 const LOW_CLASSES: usize = 3;
-/// Members of a phase that make two concurrent kernels worth their launch.
+/// Members of a phase that make two concurrent kernels worth their launch. Fewer lanes than this
+/// fill at most 16 blocks. `bench/runs/2026-11-23-h200/side-by-side-*.jsonl` has the gain.
 const LEAST_CONCURRENT: u64 = 4096;
 
 /// Returns the number of blocks that fetch lists: a fifth of the multiprocessors keeps the bus
 /// busy, and the others compute. A multiprocessor with such a block cannot run a block of a kernel
-/// that needs all of it.
+/// that needs all of it: the first round of `web` 24 takes 65.7 ms instead of 76.7
+/// (`bench/runs/2026-11-22-h200/streamed-web-24-2.jsonl`).
 fn blocks_beside(multiprocessors: u32) -> u32 {
     (multiprocessors / 5).max(1)
 }

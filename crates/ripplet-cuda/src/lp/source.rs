@@ -112,7 +112,7 @@ pub fn source(
 pub(super) fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
     match (resident, graph) {
         (Resident::Partly, _) => tuning::LOW_SHARED_STREAMED,
-        (Resident::Whole, GraphView::Compressed(_)) => tuning::LOW_SHARED_CODED,
+        (Resident::Whole, GraphView::Compressed(_)) => tuning::LOW_SHARED_COMPRESSED,
         (Resident::Whole, GraphView::Plain(_)) => tuning::LOW_SHARED,
     }
 }

@@ -24,7 +24,8 @@ use ripplet_graph::{Direction, GraphView};
 use ripplet_lp::{ListsMoved, Wake};
 
 /// Lists are copied by range if at least this share of all arcs is expected to be read: fetching
-/// them one by one has about half the bandwidth.
+/// them one by one has about half the bandwidth, 30 GB/s
+/// (`bench/runs/2026-11-22-h200/streamed-web-24.jsonl`, `link.jsonl`).
 const MANY: f64 = 0.5;
 
 /// State of the transfers, over the phases of a run.
