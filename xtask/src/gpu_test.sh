@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs the conformance suite on the first GPU of this machine. Needs a driver, and NVRTC where the
+# Runs the GPU tests on the first GPU of this machine: `gpu` (driver, NVRTC, cache of kernels), then
+# `engines` (label propagation, clustering coefficients, swarms). Needs a driver, and NVRTC where the
 # system finds libraries (LD_LIBRARY_PATH).
 #
 #     sh run.sh [--sanitizer memcheck|racecheck|initcheck|synccheck] [FILTER…]
 #
-# Without a filter: all but the tests of `shim` and `fake`, which ask nothing of a GPU and need a C or
-# C++ compiler. A filter is a part of a test's name; options as
-# `--nocapture` are the test runner's.
+# Without a filter: all but the tests that use no GPU, and need a C or C++ compiler. A filter is a part
+# of a test's name; options as `--nocapture` are the test runner's.
 #
 # racecheck keeps what it sees in main memory, more than 60 GB for some tests: name one test at a time.
 #
@@ -31,8 +31,8 @@ if [ "${1:-}" = --sanitizer ]; then
     }
 fi
 if [ $# -eq 0 ]; then
-    echo "run.sh: without the tests of shim and fake, which ask nothing of a GPU"
-    set -- cache:: conformance:: cuda:: families:: generate:: large:: lcc:: ldbc:: runs:: swarm::
+    echo "run.sh: without the tests that use no GPU"
+    set -- cache:: nvrtc:: conformance:: families:: large:: lcc:: ldbc:: runs:: swarm::
 fi
 if [ -z "${RIPPLET_CACHE:-}" ]; then
     RIPPLET_CACHE=$(mktemp -d)
@@ -40,11 +40,13 @@ if [ -z "${RIPPLET_CACHE:-}" ]; then
 fi
 export RIPPLET_CACHE RIPPLET_REQUIRE_NVRTC=1 RUST_BACKTRACE="${RUST_BACKTRACE:-1}"
 cd "$here"
-if [ -z "$sanitizer" ]; then
-    RIPPLET_GPU=all PROPTEST_CASES="${PROPTEST_CASES:-16}" ./suite "$@"
-else
-    # One test at a time, as the tool keeps a record of each launch, and fewer combinations.
-    RIPPLET_GPU=sampled RIPPLET_GPU_SCALE="${RIPPLET_GPU_SCALE:-8}" \
-        PROPTEST_CASES="${PROPTEST_CASES:-1}" \
-        compute-sanitizer --tool "$sanitizer" --error-exitcode 9 ./suite --test-threads=1 "$@"
-fi
+for suite in gpu engines; do
+    if [ -z "$sanitizer" ]; then
+        RIPPLET_GPU=all PROPTEST_CASES="${PROPTEST_CASES:-16}" "./$suite" "$@"
+    else
+        # One test at a time, as the tool keeps a record of each launch, and fewer combinations.
+        RIPPLET_GPU=sampled RIPPLET_GPU_SCALE="${RIPPLET_GPU_SCALE:-8}" \
+            PROPTEST_CASES="${PROPTEST_CASES:-1}" \
+            compute-sanitizer --tool "$sanitizer" --error-exitcode 9 "./$suite" --test-threads=1 "$@"
+    fi
+done

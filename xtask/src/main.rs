@@ -14,7 +14,7 @@ cargo xtask soak [--cases N]               runs the property tests with N cases 
 cargo xtask deny                           checks for known vulnerabilities, and for licences and
                                            sources that deny.toml does not allow; needs
                                            `cargo install cargo-deny` and a network
-cargo xtask gpu-test                       makes target/gpu-test: the conformance suite as one binary,
+cargo xtask gpu-test                       makes target/gpu-test: the GPU tests as two binaries,
                                            and run.sh, to be carried to a machine with a GPU
 cargo xtask gpu-test --run [ARGUMENT…]     makes it and runs it here; arguments are run.sh's";
 

@@ -7,9 +7,9 @@
 //! (the paper's CGLP) would take the decoding and a round on plain lists.
 
 use ripplet_bench::{Result, family};
+use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::compressed::{DeviceLists, Lists};
-use ripplet_cuda::device::Device;
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::{CompressedAdjacency, CompressedGraph};
 use ripplet_graph::{Graph, GraphBuilder, GraphView};
 use ripplet_lp::programs::{Cdlp, Lpa};

@@ -4,13 +4,13 @@
 //! seconds of each step beside the peak memory, and the result. Label propagation runs `--repeat` times.
 
 use ripplet_bench::{Arguments, Result};
-use ripplet_cuda::device::Device;
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_cuda::DeviceExecutor;
 use ripplet_fraud::Timestamp;
 use ripplet_fraud::detect::{self, Detection, Known, gather, spread};
 use ripplet_fraud::scores::score;
 use ripplet_fraud::ties::Ties;
 use ripplet_generate::Transactions;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::{Graph, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::{Executor, NO_LABEL};

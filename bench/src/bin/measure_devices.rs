@@ -8,9 +8,9 @@
 //! `arcs_a_second` are arcs counted. Fails if the labels differ from those of one GPU, except under `async`.
 
 use ripplet_bench::{Arguments, Result, family};
-use ripplet_cuda::device::Device;
-use ripplet_cuda::exchange::TransportKind;
-use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_gpu::transport::TransportKind;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
 use ripplet_lp::programs::{Cdlp, Lpa};

@@ -6,8 +6,9 @@
 
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lcc::{DeviceLcc, Profile};
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_gpu::CudaDevice;
 use ripplet_graph::{Direction, GraphBuilder};
 use std::error::Error;
 use std::time::Instant;

@@ -5,9 +5,9 @@
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
 
-use ripplet_cuda::device::DeviceError;
+use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lp::Tuning;
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_gpu::{CudaDevice, DeviceError};
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::profile::Profile;

@@ -9,8 +9,9 @@
 //! `--ahead N`, once or more, is the number of phases whose lists are fetched together.
 
 use ripplet_bench::{Arguments, Result, family};
+use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lp::{Supply, Tuning};
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_gpu::CudaDevice;
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
 use ripplet_lp::cpu::CpuExecutor;

@@ -15,10 +15,10 @@ use ripplet::analytics::apsp::{distances_of_batch, reach_of_batch, summary_of_ba
 use ripplet::analytics::betweenness::betweenness_of_batch;
 use ripplet::analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet::analytics::edge_betweenness::edge_betweenness_of_batch;
-use ripplet::cuda::device::Device;
+use ripplet::cuda::DeviceExecutor;
 use ripplet::cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds, Tuning};
-use ripplet::cuda::{CudaDevice, DeviceExecutor};
 use ripplet::generate::Swarm;
+use ripplet::gpu::{CudaDevice, Device};
 use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
 use ripplet::graph::{Direction, Duplicates};
 use ripplet::io::batch::{BatchOptions, BatchPart, BatchReader};

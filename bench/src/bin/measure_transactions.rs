@@ -4,9 +4,9 @@
 //! GPU memory that the run took, and each round.
 
 use ripplet_bench::{Arguments, Result};
-use ripplet_cuda::device::Device;
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_cuda::DeviceExecutor;
 use ripplet_generate::Transactions;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::{CompressedGraph, CompressedShard};
 use ripplet_graph::{Direction, Graph, GraphView, VertexIds, WeightScale};
 use ripplet_lp::programs::Lpa;

@@ -8,6 +8,7 @@
 //! | [`betweenness`] | betweenness centrality of each vertex |
 //! | [`edge_betweenness`] | betweenness centrality of each edge |
 //! | [`components`] | connected components |
+//! | [`kcore`] | the coreness of each vertex |
 //! | [`pagerank`] | PageRank of each vertex |
 //!
 //! [`Lengths`] selects what the length of a path is: its number of arcs, or the sum of their
@@ -52,6 +53,7 @@ pub mod betweenness;
 pub mod closeness;
 pub mod components;
 pub mod edge_betweenness;
+pub mod kcore;
 pub mod lcc;
 pub mod no_length;
 pub mod pagerank;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::free_memory::available_memory;
 use crate::size::Size;
 use clap::Args;
-use ripplet::cuda::{self, Gpu};
+use ripplet::device::{GpuInfo, GpuList, gpus};
 
 /// List the devices that can compute.
 #[derive(Args)]
@@ -14,17 +14,15 @@ pub struct Arguments {}
 /// Lists the devices, a line each; where there is no GPU, the line says why.
 pub fn run(_: &Arguments) -> Result<(), Failure> {
     let mut lines = vec![format!("cpu     {}", cpu())];
-    match cuda::devices() {
+    match gpus() {
         Err(error) => lines.push(format!("cuda    none: {error}")),
-        Ok(gpus) if gpus.is_empty() => {
+        Ok(list) if list.gpus.is_empty() => {
             lines.push("cuda    none: the NVIDIA driver finds no GPU".to_owned());
         }
-        Ok(gpus) => {
+        Ok(GpuList { gpus, driver, nvrtc }) => {
             lines.extend(gpus.iter().map(|found| format!("cuda:{}  {}", found.number, gpu(found))));
-            if let Ok(version) = cuda::driver_version() {
-                lines.push(format!("driver  CUDA {version}"));
-            }
-            lines.push(match cuda::nvrtc::available() {
+            lines.extend(driver.map(|version| format!("driver  CUDA {version}")));
+            lines.push(match nvrtc {
                 Ok(version) => format!("nvrtc   {version}"),
                 Err(error) => format!("nvrtc   none: {error}"),
             });
@@ -42,11 +40,10 @@ fn cpu() -> String {
     format!("{threads} threads{memory}")
 }
 
-fn gpu(gpu: &Gpu) -> String {
-    let properties = &gpu.properties;
-    let (name, (major, minor)) = (&properties.name, properties.architecture);
-    let memory = Size(properties.memory);
-    let free = match &gpu.free_memory {
+fn gpu(gpu: &GpuInfo) -> String {
+    let GpuInfo { name, architecture: (major, minor), memory, free_memory, .. } = gpu;
+    let memory = Size(*memory);
+    let free = match free_memory {
         Ok(bytes) => format!("{} of {memory} of memory free", Size(*bytes)),
         Err(error) => format!("{memory} of memory; cannot be used: {error}"),
     };

@@ -8,7 +8,7 @@ use crate::size::Size;
 use miette::Diagnostic;
 use ripplet::ProgramErrors;
 use ripplet::checkpoints::ResumeError;
-use ripplet::cuda::DeviceError;
+use ripplet::device::{DeviceFailure, LccError, OpenError, OpenWorkersError};
 use ripplet::draw::DrawError;
 use ripplet::generate::GenerateError;
 use ripplet::graph::{BuildError, OutOfMemory};
@@ -189,6 +189,14 @@ impl Failure {
         Failure::Refused { sentence: sentence.into(), help: help.into() }
     }
 
+    /// Several GPUs for work that runs on one.
+    fn several_gpus() -> Failure {
+        Failure::refused(
+            "--device names several GPUs, and this runs on one",
+            "name one, such as --device cuda:0",
+        )
+    }
+
     /// The same where a GPU is what it is about, and the CPU no way out.
     pub fn of_gpu_alone(self) -> Failure {
         match self {
@@ -218,15 +226,6 @@ impl Failure {
             Failure::Memory { .. } => true,
             _ => false,
         }
-    }
-
-    /// Whether the CPU could do what failed.
-    pub fn is_of_device(&self) -> bool {
-        matches!(
-            self,
-            Failure::Device { .. }
-                | Failure::Run(RunError::NoDeviceSource { .. } | RunError::NoDeviceCounter { .. })
-        )
     }
 
     /// Whether who read the standard output, such as `head`, wants no more.
@@ -437,9 +436,47 @@ impl From<SwarmError> for Failure {
 const WITHOUT_A_GPU: &str =
     "run it with --device cpu; `ripplet devices` lists the devices of this machine";
 
-impl From<DeviceError> for Failure {
-    fn from(error: DeviceError) -> Failure {
-        Failure::Device { sentence: error.to_string(), help: WITHOUT_A_GPU.into() }
+impl DeviceFailure for Failure {
+    fn is_of_device(&self) -> bool {
+        matches!(
+            self,
+            Failure::Device { .. }
+                | Failure::Run(RunError::NoDeviceSource { .. } | RunError::NoDeviceCounter { .. })
+        )
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Failure {
+        match error {
+            OpenError::Gpu(sentence) => Failure::Device { sentence, help: WITHOUT_A_GPU.into() },
+            OpenError::SeveralGpus => Failure::several_gpus(),
+            OpenError::LimitWithoutGpu(why) => Failure::refused(
+                format!("--device-memory is for a GPU, but no GPU can be used: {why}"),
+                "leave --device-memory out",
+            ),
+        }
+    }
+}
+
+impl From<OpenWorkersError> for Failure {
+    fn from(error: OpenWorkersError) -> Failure {
+        match error {
+            OpenWorkersError::NotOnDevice(why) => {
+                Failure::refused(why.to_string(), "use --device cpu")
+            }
+            OpenWorkersError::Open(error) => error.into(),
+        }
+    }
+}
+
+impl From<LccError> for Failure {
+    fn from(error: LccError) -> Failure {
+        match error {
+            LccError::Cpu(error) => error.into(),
+            LccError::Device(error) => error.into(),
+            LccError::SeveralGpus => Failure::several_gpus(),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::analysis::Request;
 use crate::batch::BatchArguments;
 use crate::console::Console;
+use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
-use crate::machine::{DeviceArguments, Machine};
 use crate::message::{counted, on_device};
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
@@ -12,6 +12,7 @@ use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
+use ripplet::device::AnyExecutor;
 use ripplet::graph::{Graph, VertexIds};
 use ripplet::io::write::{ColumnData, VertexColumn};
 use ripplet::lp::{DeviceSeconds, Plan};
@@ -119,9 +120,9 @@ impl Arguments {
         let opened = device.open_one()?;
         let open = start.elapsed().as_secs_f64();
         let loaded = values.load(options, console)?;
-        let machine = opened.start(&values.threads, console)?;
-        let run = device.on(&machine, &values.threads, console, |machine| {
-            self.compute(&loaded.graph, machine, threads, console)
+        let executor = device::start(opened, &values.threads, console)?;
+        let run = device.on(&executor, &values.threads, console, |executor| {
+            self.compute(&loaded.graph, executor, threads, console)
         })?;
         let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
         let peak = peak_memory();
@@ -150,26 +151,26 @@ impl Arguments {
         (if self.triangles { lcc.with_triangles() } else { lcc }, name)
     }
 
-    /// Finds the coefficients on a machine; `None` where only the plan is asked for, which is printed.
+    /// Finds the coefficients on a device; `None` where only the plan is asked for, which is printed.
     fn compute(
         &self,
         graph: &Graph,
-        machine: &Machine,
+        executor: &AnyExecutor,
         threads: usize,
         console: &Console,
     ) -> Result<Option<Run>, Failure> {
         let (lcc, definition) = self.resolve();
-        let choices = Choices { definition, device: machine.name(), threads };
-        let plan = machine.plan_lcc(graph, lcc, threads);
-        if self.values.asks_estimate() && self.device.is_auto() {
+        let choices = Choices { definition, device: executor.name(), threads };
+        let plan = executor.plan_lcc(graph, lcc, threads);
+        if self.values.asks_estimate() && self.device.device().is_auto() {
             // What does not fit a GPU would be run elsewhere, with another plan.
-            machine.check_memory(&plan)?;
+            executor.check_memory(&plan)?;
         }
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
             return Ok(None);
         }
         let start = Instant::now();
-        let (outcome, device) = machine.run_lcc(graph, lcc, &mut console.watch())?;
+        let (outcome, device) = executor.run_lcc(graph, lcc, &mut console.watch())?;
         let DeviceSeconds { kernels, transfer } = device;
         let compute = start.elapsed().as_secs_f64() - kernels - transfer;
         let seconds = Stages { kernels, transfer, compute: compute.max(0.0), ..Stages::default() };

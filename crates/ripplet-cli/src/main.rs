@@ -11,6 +11,7 @@ mod completions;
 mod components;
 mod console;
 mod convert;
+mod device;
 mod devices;
 mod draw;
 mod estimate;
@@ -22,8 +23,8 @@ mod generate;
 mod graphalytics;
 mod info;
 mod interrupt;
+mod kcore;
 mod lcc;
-mod machine;
 mod manual;
 mod memory;
 mod message;
@@ -71,6 +72,7 @@ enum Command {
     Apsp(apsp::Arguments),
     Pagerank(pagerank::Arguments),
     Components(components::Arguments),
+    Kcore(kcore::Arguments),
     Quality(quality::Arguments),
     Draw(draw::Arguments),
     Fraud(fraud::Arguments),
@@ -142,6 +144,7 @@ fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
         Command::Apsp(arguments) => return apsp::run(&arguments, console),
         Command::Pagerank(arguments) => return pagerank::run(&arguments, console),
         Command::Components(arguments) => return components::run(&arguments, console),
+        Command::Kcore(arguments) => return kcore::run(&arguments, console),
         Command::Fraud(arguments) => return fraud::run(&arguments, console),
         Command::Quality(arguments) => quality::run(&arguments, console)?,
         Command::Draw(arguments) => draw::run(&arguments, console)?,

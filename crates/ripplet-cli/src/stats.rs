@@ -3,6 +3,7 @@
 use crate::free_memory::kibibytes;
 use crate::size::Size;
 use ripplet::Storage;
+use ripplet::device::Exchanged;
 use ripplet::graph::{Direction, GraphBytes, GraphView};
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
@@ -128,6 +129,12 @@ pub struct ExchangeFigures {
     pub transport: &'static str,
     /// Bytes that all of them received, together.
     pub bytes: u64,
+}
+
+impl From<Exchanged> for ExchangeFigures {
+    fn from(Exchanged { transport, bytes }: Exchanged) -> ExchangeFigures {
+        ExchangeFigures { transport, bytes }
+    }
 }
 
 /// What one of several GPUs needs.

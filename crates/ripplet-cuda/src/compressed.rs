@@ -4,11 +4,10 @@
 //! a warp, into registers. The kernels of this module do the least possible with the result, so
 //! that decoding dominates: they sum the labels of each vertex's neighbours.
 
-use crate::device::{Address, Device, DeviceError, Launch, Source};
 use crate::lists::Compressed;
-use crate::places::Places;
-use crate::text;
 use bytemuck::{Pod, Zeroable};
+use ripplet_gpu::text;
+use ripplet_gpu::{Address, Arena, Device, DeviceError, Launch, Source};
 use ripplet_graph::Neighbors;
 use ripplet_graph::compressed::{CompressedAdjacency, SEGMENT};
 use ripplet_hooks::cpp;
@@ -58,7 +57,7 @@ pub fn source() -> Source {
     let sizes = text::sizes_are([("Sums", size_of::<Sums>())]);
     let text = text::joined([
         ("scalar.cuh", cpp::SCALAR),
-        ("platform.cuh", include_str!("../kernels/platform.cuh")),
+        ("platform.cuh", ripplet_gpu::PLATFORM),
         ("lists.cuh", include_str!("../kernels/compressed/lists.cuh")),
         ("sums.cuh", include_str!("../kernels/compressed/sums.cuh")),
         ("sizes", &sizes),
@@ -102,7 +101,7 @@ impl<'a, D: Device> DeviceLists<'a, D> {
             bytemuck::cast_slice(labels),
             bytemuck::cast_slice(&pieces),
         ];
-        let mut places = Places::default();
+        let mut places = Arena::default();
         let at = parts.map(|bytes| places.take(1, bytes.len() as u64));
         let sums = places.take(8, vertices.len() as u64);
         let decoded = places.take(4, plain.neighbors().len() as u64);

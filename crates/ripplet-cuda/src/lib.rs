@@ -1,18 +1,19 @@
-//! The GPU engine: kernels, the devices that run them, and executors on top.
+//! GPU engines: label propagation, clustering coefficients, and swarms of graphs.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`lp`] | label propagation on one device, or on several that share a run |
+//! | [`lcc`] | local clustering coefficients |
+//! | [`swarm`] | questions about many small graphs at once |
+//! | [`compressed`] | reading compressed neighbour lists |
+//!
+//! Each engine is generic over a [`Device`](ripplet_gpu::Device), and brings the source text of its
+//! kernels.
 
 pub mod compressed;
-pub mod cuda;
-pub mod device;
-pub mod exchange;
 pub mod lcc;
 mod lists;
 pub mod lp;
-mod places;
-#[cfg(feature = "shim")]
-pub mod shim;
 pub mod swarm;
-mod text;
 
-pub use cuda::{CudaDevice, Gpu, Version, devices, driver_version, nvrtc};
-pub use device::DeviceError;
 pub use lp::{DeviceExecutor, DevicesExecutor};

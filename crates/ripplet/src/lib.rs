@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
-//! | [`cuda`] | GPUs: detection, the `Device` interface, and the executor on one GPU |
+//! | [`cuda`] | executors and analyses on GPUs |
+//! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`generate`] | synthetic graphs |
+//! | [`gpu`] | GPUs: detection, memory, and kernels compiled at run time |
 //! | [`graph`] | graphs, and the builder that makes them from edges |
 //! | [`io`] | readers and writers of every file format |
 //! | [`jit`] | programs from files: [`read_program`], and their compilation to machine code |
@@ -42,14 +44,17 @@
 mod load;
 
 pub mod checkpoints;
+pub mod device;
 pub mod swarm;
 
+pub use device::Device;
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_analytics as analytics;
 pub use ripplet_cuda as cuda;
 pub use ripplet_draw as draw;
 pub use ripplet_fraud as fraud;
 pub use ripplet_generate as generate;
+pub use ripplet_gpu as gpu;
 pub use ripplet_graph as graph;
 pub use ripplet_graph::storage::{Storage, StoredGraph};
 pub use ripplet_hooks::{ProgramErrors, read_program};

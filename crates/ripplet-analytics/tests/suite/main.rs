@@ -3,6 +3,7 @@
 mod components;
 mod edges;
 mod graphs;
+mod kcore;
 mod ldbc;
 mod libraries;
 mod machines;

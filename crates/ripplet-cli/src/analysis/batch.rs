@@ -1,13 +1,13 @@
 //! An analysis of each graph of a batch: read, computed and written at once.
 
-use super::gpu::{Gpu, told};
-use super::{Figures, Found, Request};
+use super::{Figures, Found, Request, noted};
 use crate::batch::{Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::message::{counted, on_device};
 use ripplet::LoadOptions;
 use ripplet::analytics::apsp::pairs_of_batch;
+use ripplet::device::GpuWorker;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::io::write::{Rows, Subject, TableShape};
 use ripplet::lp::Plan;
@@ -20,11 +20,11 @@ const LANES: usize = 2;
 /// Who answers.
 enum Workers {
     Cpu(CpuWorker),
-    Gpus(Vec<Gpu>),
+    Gpus(Vec<GpuWorker>),
 }
 
 impl Workers {
-    fn new(gpus: Vec<Gpu>, analysis: Analysis) -> Workers {
+    fn new(gpus: Vec<GpuWorker>, analysis: Analysis) -> Workers {
         if gpus.is_empty() { Workers::Cpu(CpuWorker::new(analysis)) } else { Workers::Gpus(gpus) }
     }
 
@@ -58,7 +58,7 @@ impl<C: Serialize> Request<'_, C> {
         threads: usize,
         console: &Console,
     ) -> Result<Ending, Failure> {
-        let gpus = self.gpus(LANES)?;
+        let gpus = self.device.open_workers(self.analysis, LANES)?;
         let workers = gpus.as_ref().map_or(1, |gpus| gpus.len().max(1));
         let source = Source {
             input: self.values.input(),
@@ -69,7 +69,7 @@ impl<C: Serialize> Request<'_, C> {
             weight: self.weight(),
         };
         source.open(console, |mut batch| {
-            let workers = Workers::new(told(gpus, console), self.analysis);
+            let workers = Workers::new(noted(gpus, console), self.analysis);
             let choices = self.choices(workers.name(), threads);
             if self.values.asks_estimate() {
                 let needs = |part: BatchSlice<'_>| self.needs(part, &workers, threads);
@@ -142,7 +142,7 @@ impl<C: Serialize> Request<'_, C> {
                 PartNeeds { host, ..needs }
             }
             Workers::Gpus(gpus) => {
-                let plans = gpus.iter().map(|gpu| gpu.plan(part));
+                let plans = gpus.iter().map(|gpu| gpu.plan_part(part));
                 let plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
                 PartNeeds { device: plans.iter().map(Plan::total_device).sum(), ..needs }
             }

@@ -1,17 +1,16 @@
 //! An analysis of one graph.
 
-use super::gpu::{Gpu, told};
-use super::{Choices, Figures, Request};
+use super::{Choices, Figures, Request, noted};
 use crate::console::Console;
+use crate::device::note_fallback;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::machine::plan_of_cpu;
 use crate::message::on_device;
 use crate::output::written;
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
 use ripplet::LoadOptions;
-use ripplet::cuda::swarm::SwarmSeconds;
+use ripplet::device::{GpuWorker, WorkerSeconds, plan_on_cpu};
 use ripplet::graph::Graph;
 use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
 use ripplet::lp::Plan;
@@ -35,7 +34,7 @@ impl<C: Serialize> Request<'_, C> {
         console: &Console,
     ) -> Result<(), Failure> {
         let start = Instant::now();
-        let gpus = self.gpus(1)?;
+        let gpus = self.device.open_workers(self.analysis, 1)?;
         if gpus.as_ref().is_ok_and(|gpus| gpus.len() > 1) {
             return Err(Failure::refused(
                 "several GPUs share the graphs of a batch, but the input is one graph",
@@ -44,21 +43,17 @@ impl<C: Serialize> Request<'_, C> {
         }
         let open = start.elapsed().as_secs_f64();
         let loaded = self.values.load(options, console)?;
-        if let Some(gpu) = told(gpus, console).pop() {
+        if let Some(gpu) = noted(gpus, console).pop() {
             let is_written = Cell::new(false);
             let done = self.of_graph_on(gpu, &loaded, open, threads, &is_written, console);
-            match done {
-                // What went to the standard output cannot be taken back.
-                Err(failure)
-                    if self.device.is_auto() && failure.is_of_device() && !is_written.get() =>
-                {
-                    console.remark(&format!("running on the CPU: {failure}"));
-                }
-                done => return done,
-            }
+            let Err(failure) = done else { return done };
+            // What went to the standard output cannot be taken back.
+            let fallback = self.device.device().fallback(&failure).filter(|_| !is_written.get());
+            let Some(fallback) = fallback else { return Err(failure) };
+            note_fallback(&fallback, console);
         }
         let graph = &loaded.graph;
-        let plan = plan_of_cpu(graph, self.analysis.plan(graph, threads));
+        let plan = plan_on_cpu(graph, self.analysis.plan(graph, threads));
         let choices = self.choices("cpu".into(), threads);
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
             return Ok(());
@@ -76,7 +71,7 @@ impl<C: Serialize> Request<'_, C> {
     /// Asks it on a GPU; notes whether rows were written, whatever comes then.
     fn of_graph_on(
         &self,
-        mut gpu: Gpu,
+        mut gpu: GpuWorker,
         loaded: &Loaded,
         open: f64,
         threads: usize,
@@ -84,10 +79,10 @@ impl<C: Serialize> Request<'_, C> {
         console: &Console,
     ) -> Result<(), Failure> {
         let graph = &loaded.graph;
-        let plan = gpu.plan(graph)?;
-        if self.values.asks_estimate() && self.device.is_auto() {
+        let plan = gpu.plan_graph(graph)?;
+        if self.values.asks_estimate() && self.device.device().is_auto() {
             // What does not fit a GPU would be run elsewhere, with another plan.
-            gpu.executor().check_memory(&plan)?;
+            gpu.check_memory(&plan)?;
         }
         let choices = self.choices(gpu.name(), threads);
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
@@ -95,9 +90,9 @@ impl<C: Serialize> Request<'_, C> {
         }
         let answer = |take: Take<'_>| gpu.answer_graph(graph, &console.watch(), take);
         let (figures, write) = self.write(is_written, console, answer)?;
-        gpu.executor().device().notes().iter().for_each(|note| console.remark(note));
+        gpu.notes().iter().for_each(|note| console.remark(note));
         let (read, build) = (loaded.read, loaded.build);
-        let SwarmSeconds { kernels, upload, compute, download } = gpu.seconds();
+        let WorkerSeconds { kernels, upload, compute, download } = gpu.seconds();
         let transfer = upload + download;
         let seconds = Stages { open, read, build, kernels, transfer, compute, write };
         self.tell(loaded, &choices, &plan, figures, seconds, console)

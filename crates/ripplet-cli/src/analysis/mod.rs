@@ -2,16 +2,16 @@
 //! `harmonic`, `betweenness`, `apsp`, `pagerank`, `components`, and of a batch `lcc`.
 
 mod batch;
-mod gpu;
 mod graph;
 
 use crate::batch::BatchArguments;
 use crate::console::Console;
+use crate::device::{DeviceArguments, note_fallback};
 use crate::failure::{Ending, Failure};
-use crate::machine::DeviceArguments;
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
 use ripplet::analytics::Lengths;
+use ripplet::device::{GpuWorker, Workers};
 use ripplet::graph::VertexId;
 use ripplet::io::write::{ColumnData, Part, Subject};
 use ripplet::swarm::Analysis;
@@ -68,6 +68,14 @@ struct Choices<'a, C> {
     device: String,
     /// Threads of the CPU, which reads and writes whoever computes.
     threads: usize,
+}
+
+/// Returns the workers on GPUs; prints why there are none if a GPU was allowed.
+fn noted(workers: Workers, console: &Console) -> Vec<GpuWorker> {
+    workers.unwrap_or_else(|fallback| {
+        note_fallback(&fallback, console);
+        Vec::new()
+    })
 }
 
 /// What the length of a way is, by name.
@@ -129,13 +137,24 @@ impl Figures {
             _ => 0,
         };
         let numbers = |column: &ColumnData<'_>| matches!(column, ColumnData::F64(_));
-        let Some(ColumnData::F64(values)) = columns.iter().copied().find(numbers) else { return };
-        for &value in values.iter().filter(|value| value.is_finite()) {
+        match (columns.iter().find(|column| numbers(column)), columns) {
+            (Some(ColumnData::F64(values)), _) => {
+                values.iter().for_each(|&value| self.count(value))
+            }
+            (_, [ColumnData::U32(values)]) => {
+                values.iter().for_each(|&value| self.count(value.into()));
+            }
+            _ => return,
+        }
+        self.count = self.count.saturating_sub(own);
+    }
+
+    fn count(&mut self, value: f64) {
+        if value.is_finite() {
             self.largest = self.largest.max(value);
             self.sum += value;
             self.count += 1;
         }
-        self.count = self.count.saturating_sub(own);
     }
 
     fn found(self) -> Found {

@@ -4,20 +4,19 @@
 use super::report::{Report, Variant};
 use crate::communities::{FileArguments, ProgramName};
 use crate::console::{Console, print};
+use crate::device::one_device;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::machine::{OneDevice, name_of_gpu, one_device};
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{BuildArguments, ReadArguments, load};
 use crate::seed::seed;
 use crate::stats::Shape;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
-use ripplet::cuda::lp::{Counting, Tuning};
-use ripplet::cuda::{CudaDevice, DeviceExecutor};
+use ripplet::Device;
+use ripplet::device::{AnyExecutor, GpuCounting};
 use ripplet::graph::Graph;
 use ripplet::io::batch::is_batch;
-use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet::lp::{DynProgram, Schedule, Settings};
 use std::path::PathBuf;
@@ -45,7 +44,7 @@ pub struct Arguments {
     iterations: u32,
     /// The device that computes: auto, cpu, cuda or cuda:N, as `ripplet devices` lists them.
     #[arg(long, value_parser = one_device, default_value = "auto")]
-    device: OneDevice,
+    device: Device,
     /// On a GPU, run everything with tables in global memory and with tables in shared memory, too, and compare.
     #[arg(long)]
     ablation: bool,
@@ -97,7 +96,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if let Some(path) = report_to {
         check_place(path, &[input])?;
     }
-    let meter = Meter::open(arguments, console)?;
+    let executor = open(arguments, console)?;
     let loaded = load(input, &options, console)?;
     let graph = &loaded.graph;
     if graph.arcs() == 0 {
@@ -117,8 +116,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         settings = file.fill(settings, graph.ids(), console)?;
     }
     interrupt::check()?;
-    let device_name = meter.name();
-    let bench = Bench { task: Task { arguments, graph, settings, console }, meter };
+    let device_name = name_of(&executor);
+    let bench = Bench { task: Task { arguments, graph, settings, console }, executor };
     let measured = match (&file, name) {
         (Some(file), _) => bench.measure(&*file.program()),
         (None, ProgramName::Cdlp) => bench.measure(&*Box::<dyn DynProgram>::from(Cdlp)),
@@ -140,49 +139,40 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     print(&report.lines())
 }
 
-/// Who computes, and is measured.
-enum Meter {
-    Cpu(CpuExecutor),
-    Gpu(usize, Box<DeviceExecutor<CudaDevice>>),
+/// Opens the device that is asked for, and starts the threads.
+fn open(arguments: &Arguments, console: &Console) -> Result<AnyExecutor, Failure> {
+    let threads = arguments.threads.start()?;
+    let cpu = || Ok(AnyExecutor::cpu(Some(threads))?);
+    let gpu = |device: &Device| Ok(device.open(None)?.start(Some(threads))?.0);
+    let device = &arguments.device;
+    if device.is_cpu() && arguments.ablation {
+        return Err(Failure::refused(
+            "--ablation compares ways of counting on a GPU, but the device is cpu",
+            "leave --ablation out, or use --device cuda",
+        ));
+    }
+    if device.is_cpu() {
+        return cpu();
+    }
+    if !device.is_auto() {
+        return gpu(device).map_err(Failure::of_gpu_alone);
+    }
+    match gpu(&Device::cuda(0)) {
+        Err(failure) if arguments.ablation => Err(Failure::of_gpu_alone(failure)),
+        Err(failure) => {
+            console.remark(&format!("measuring the CPU: {failure}"));
+            cpu()
+        }
+        opened => opened,
+    }
 }
 
-impl Meter {
-    /// Opens the device that is asked for.
-    fn open(arguments: &Arguments, console: &Console) -> Result<Meter, Failure> {
-        let threads = arguments.threads.start()?;
-        let cpu = || Ok(Meter::Cpu(CpuExecutor::new(Some(threads))?));
-        let gpu = |number| {
-            CudaDevice::new(number)
-                .map(|device| Meter::Gpu(number, Box::new(DeviceExecutor::new(device))))
-        };
-        let of_gpu_alone = |error| Failure::from(error).of_gpu_alone();
-        match arguments.device {
-            OneDevice::Cpu if arguments.ablation => Err(Failure::refused(
-                "--ablation compares ways of counting on a GPU, but the device is cpu",
-                "leave --ablation out, or use --device cuda",
-            )),
-            OneDevice::Cpu => cpu(),
-            OneDevice::Cuda(number) => gpu(number).map_err(of_gpu_alone),
-            OneDevice::Auto => match gpu(0) {
-                Ok(meter) => Ok(meter),
-                Err(error) if arguments.ablation => Err(of_gpu_alone(error)),
-                Err(error) => {
-                    console.remark(&format!("measuring the CPU: {error}"));
-                    cpu()
-                }
-            },
-        }
-    }
-
-    /// What the device is called in the report.
-    fn name(&self) -> String {
-        match self {
-            Meter::Cpu(executor) => match executor.threads() {
-                1 => "cpu (1 thread)".into(),
-                threads => format!("cpu ({threads} threads)"),
-            },
-            Meter::Gpu(number, executor) => name_of_gpu(*number, executor.device()),
-        }
+/// Returns what the device is called in the report.
+fn name_of(executor: &AnyExecutor) -> String {
+    match executor.threads() {
+        None => executor.name(),
+        Some(1) => "cpu (1 thread)".into(),
+        Some(threads) => format!("cpu ({threads} threads)"),
     }
 }
 
@@ -197,7 +187,7 @@ struct Task<'a> {
 /// What measures a program.
 struct Bench<'a> {
     task: Task<'a>,
-    meter: Meter,
+    executor: AnyExecutor,
 }
 
 /// What was measured of a program: the way that votes are counted first, then other ways.
@@ -208,10 +198,10 @@ struct Measured {
 
 impl Bench<'_> {
     fn measure(self, program: &dyn DynProgram) -> Result<Measured, Failure> {
-        let Bench { task, meter } = self;
-        let variants = match meter {
-            Meter::Cpu(executor) => vec![task.on_cpu(&executor, program)?],
-            Meter::Gpu(_, executor) => task.on_gpu(*executor, program)?,
+        let Bench { task, executor } = self;
+        let variants = match executor.is_cpu() {
+            true => vec![task.on_cpu(&executor, program)?],
+            false => task.on_gpu(executor, program)?,
         };
         interrupt::check()?;
         Ok(Measured { program: program.info().name, variants })
@@ -219,7 +209,7 @@ impl Bench<'_> {
 }
 
 impl Task<'_> {
-    fn on_cpu(&self, executor: &CpuExecutor, program: &dyn DynProgram) -> Result<Variant, Failure> {
+    fn on_cpu(&self, executor: &AnyExecutor, program: &dyn DynProgram) -> Result<Variant, Failure> {
         self.console.stage("measuring");
         let iterations = self.arguments.iterations;
         let watch = &mut self.console.watch();
@@ -229,18 +219,18 @@ impl Task<'_> {
 
     fn on_gpu(
         &self,
-        mut executor: DeviceExecutor<CudaDevice>,
+        mut executor: AnyExecutor,
         program: &dyn DynProgram,
     ) -> Result<Vec<Variant>, Failure> {
         let Task { arguments, graph, settings, console } = self;
-        let others = [Counting::SharedTables, Counting::GlobalTables];
+        let others = [GpuCounting::SharedTables, GpuCounting::GlobalTables];
         let others = others.iter().filter(|_| arguments.ablation);
         let (mut variants, mut failed) = (Vec::new(), Ok(()));
-        for &counting in [Counting::Packed].iter().chain(others) {
-            let name = name_of(counting);
+        for &counting in [GpuCounting::PackedWarps].iter().chain(others) {
+            let name = counting.name();
             console.stage(format!("compiling and measuring: {name}"));
-            executor = executor.with_tuning(Tuning { counting, ..Tuning::default() });
-            match executor.profile(graph, program, settings, arguments.iterations) {
+            executor = executor.with_gpu_counting(counting);
+            match executor.profile(graph, program, settings, arguments.iterations, &mut ()) {
                 Ok(profile) => variants.push(Variant { name, profile }),
                 Err(error) => failed = Err(error),
             }
@@ -248,17 +238,8 @@ impl Task<'_> {
                 break;
             }
         }
-        executor.device().notes().iter().for_each(|note| console.remark(note));
+        executor.notes().iter().for_each(|note| console.remark(note));
         failed.map_err(|error| Failure::from(error).of_gpu_alone())?;
         Ok(variants)
-    }
-}
-
-/// What a way of counting is called.
-fn name_of(counting: Counting) -> &'static str {
-    match counting {
-        Counting::GlobalTables => "global tables",
-        Counting::SharedTables => "shared tables",
-        Counting::Packed => "packed warps",
     }
 }

@@ -2,8 +2,8 @@
 
 use super::checkpoint::CheckpointArguments;
 use crate::batch::BatchArguments;
+use crate::device::DeviceArguments;
 use crate::estimate::EstimateArguments;
-use crate::machine::DeviceArguments;
 use crate::named_cover::{LabelColumns, label_columns};
 use crate::reading::{BuildArguments, ReadArguments, communities_format};
 use crate::seed::seed;

@@ -5,12 +5,13 @@ use super::job::Job;
 use super::program::Program;
 use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
 use crate::console::Console;
+use crate::device::note_fallback;
 use crate::failure::{Ending, Failure};
-use crate::machine::WhyCpu;
 use crate::message::counted;
 use crate::output::{begin_table, is_standard};
 use ripplet::Storage;
 use ripplet::analytics::RunError;
+use ripplet::device::Fallback;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::graph::{OutOfMemory, VertexId, memory};
 use ripplet::io::WriteError;
@@ -94,7 +95,7 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
     if let Some((_, sentence, flag)) = flags.iter().find(|(is_given, ..)| *is_given) {
         return Err(refused(sentence, flag));
     }
-    if job.device.is_auto() || job.device.is_cpu() {
+    if job.device.device().is_auto() || job.device.device().is_cpu() {
         return Ok(());
     }
     Err(Failure::refused(NO_GPU, "use --device cpu"))
@@ -143,8 +144,8 @@ impl Work<'_> {
             weight: |_| 0,
         };
         source.open(console, |mut batch| {
-            if job.device.is_auto() {
-                WhyCpu::no_work_for_gpu(NO_GPU).tell(console);
+            if job.device.device().is_auto() {
+                note_fallback(&Fallback::no_kernel(NO_GPU), console);
             }
             if let Some(form) = job.estimate {
                 let estimate = batch.estimate(choices, |part| needs(&worker, part))?;

@@ -20,8 +20,8 @@ mod sweep;
 pub use arguments::{Arguments, FileArguments, ProgramName};
 
 use crate::console::{Console, print};
+use crate::device;
 use crate::failure::{Ending, Failure};
-use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::{counted, on_device};
 use crate::named_cover::say_columns;
@@ -35,6 +35,7 @@ use arguments::Names;
 use checkpoint::{Keeping, Store};
 use job::{Job, Small};
 use program::{Program, rows_of_seeded};
+use ripplet::device::AnyExecutor;
 use ripplet::graph::{GraphView, VertexId, VertexIds};
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::lp::engine::bytes_of_state;
@@ -93,7 +94,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     interrupt::check()?;
     let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);
-    let machine = opened.start(job.threads, console)?.with_host_memory(host_memory);
+    let executor = device::start(opened, job.threads, console)?.with_host_memory(host_memory);
     let settings = std::mem::take(&mut job.settings);
     let input = loaded.input();
     let Loaded { read, build, .. } = loaded;
@@ -103,7 +104,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     let settings = RefCell::new(settings);
     let mut work =
-        Work { job: &job, input, settings, store, console, graph, threads, before, machine };
+        Work { job: &job, input, settings, store, console, graph, threads, before, executor };
     match &job.program {
         Program::Lpa(guard) => work.run(Lpa::new(*guard).into()),
         Program::Cdlp => work.run(Cdlp.into()),
@@ -185,7 +186,7 @@ struct Work<'a> {
     threads: usize,
     /// Seconds that it took until there was a graph.
     before: Stages,
-    machine: Machine,
+    executor: AnyExecutor,
 }
 
 /// A run that is done, and what was chosen for it.
@@ -210,53 +211,59 @@ impl Work<'_> {
         program: &dyn DynProgram,
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
-        let run = self.on_machine(|machine| self.compute(machine, program))?;
+        let run = self.on_device(|executor| self.compute(executor, program))?;
         let Some(run) = run else { return Ok(()) };
         self.finish(run, None, Box::new(rows))?;
         self.store.iter().for_each(|store| store.remove(self.console));
         Ok(())
     }
 
-    /// Does `work` on the machine that was chosen; where that is a GPU which fails, and was not
-    /// insisted on, says so and does it on the CPU.
-    fn on_machine<T>(&self, work: impl Fn(&Machine) -> Result<T, Failure>) -> Result<T, Failure> {
-        let Work { job, console, machine, .. } = self;
-        job.device.on(machine, job.threads, console, work)
+    /// Runs `work` on the device; see [`DeviceArguments::on`](device::DeviceArguments::on).
+    fn on_device<T>(
+        &self,
+        work: impl Fn(&AnyExecutor) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Work { job, console, executor, .. } = self;
+        job.device.on(executor, job.threads, console, work)
     }
 
-    /// Runs a program on a machine; `None` where only the plan is asked for.
-    fn compute(&self, machine: &Machine, program: &dyn DynProgram) -> Result<Option<Run>, Failure> {
+    /// Runs a program on a device; `None` where only the plan is asked for.
+    fn compute(
+        &self,
+        executor: &AnyExecutor,
+        program: &dyn DynProgram,
+    ) -> Result<Option<Run>, Failure> {
         let graph = self.graph;
         let mut own = self.settings.borrow_mut();
         let store = self.store.as_ref();
         let keeping = store.map(|store| store.begin(graph, program, &mut own, self.console));
         let mut keeping = keeping.transpose()?;
-        let settings = self.settings_on(machine, program, &own);
-        let plan = self.plan(machine, program, &settings);
-        let plans = || machine.plans(graph, program, &settings);
-        if self.is_estimate(machine, program, &settings, &plan, plans)? {
+        let settings = self.settings_on(executor, program, &own);
+        let plan = self.plan(executor, program, &settings);
+        let plans = || executor.plans(graph, program, &settings);
+        if self.is_estimate(executor, program, &settings, &plan, plans)? {
             return Ok(None);
         }
         let start = Instant::now();
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
         let watch = self.console.watch().until(settings.stop, graph.vertices());
         let watch = &mut watch.keeping(keeper);
-        let outcome = machine.run(graph, program, &settings, watch)?;
+        let outcome = executor.run(graph, program, &settings, watch)?;
         let all = start.elapsed().as_secs_f64();
         let mut seconds = Stages::default();
         seconds.add_run(all - keeping.as_ref().map_or(0.0, Keeping::seconds), &outcome);
         let checkpoints = keeping.map(|keeping| keeping.figures());
-        let choices = self.choices(machine, &settings);
-        let exchange = machine.exchange();
+        let choices = self.choices(executor, &settings);
+        let exchange = executor.exchanged().map(ExchangeFigures::from);
         Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange }))
     }
 
     /// What a run will need, with the copy of its state that a checkpoint takes of a GPU's.
-    fn plan(&self, machine: &Machine, program: &dyn DynProgram, settings: &Settings) -> Plan {
+    fn plan(&self, executor: &AnyExecutor, program: &dyn DynProgram, settings: &Settings) -> Plan {
         let graph = self.graph;
-        let plan = machine.plan(graph, program, settings);
+        let plan = executor.plan(graph, program, settings);
         match self.job.checkpoint {
-            Some(_) if !machine.is_cpu() => {
+            Some(_) if !executor.is_cpu() => {
                 let bytes = bytes_of_state(graph.vertices(), &program.info().columns);
                 plan.with("a checkpoint", bytes)
             }
@@ -264,11 +271,11 @@ impl Work<'_> {
         }
     }
 
-    /// The settings, with the counter that is to be found for a machine's memory: the exact one is the
+    /// The settings, with the counter that is to be found for the device's memory: the exact one is the
     /// fastest and misses nothing, and only its tables, which grow with degrees, speak for a sketch.
     fn settings_on<'s>(
         &self,
-        machine: &Machine,
+        executor: &AnyExecutor,
         program: &dyn DynProgram,
         settings: &'s Settings,
     ) -> Cow<'s, Settings> {
@@ -276,9 +283,9 @@ impl Work<'_> {
         if !self.job.finds_counter || !program.info().follows_frequency {
             return exact;
         }
-        let plan = machine.plan(self.graph, program, &exact);
+        let plan = executor.plan(self.graph, program, &exact);
         let refused = memory::check_plan(&plan, self.job.host_memory, "").and_then(|()| {
-            let checked = machine.check_run(self.graph, program, &exact, &plan);
+            let checked = executor.check_run(self.graph, program, &exact, &plan);
             checked.map_err(Failure::from)
         });
         let Err(why) = refused else { return exact };
@@ -290,23 +297,23 @@ impl Work<'_> {
     /// Prints the plan where only that is asked for; otherwise refuses a run that will not fit.
     fn is_estimate(
         &self,
-        machine: &Machine,
+        executor: &AnyExecutor,
         program: &dyn DynProgram,
         settings: &Settings,
         plan: &Plan,
         plans: impl FnOnce() -> Vec<(String, Plan)>,
     ) -> Result<bool, Failure> {
         let Some(form) = self.job.estimate else {
-            let less = || self.needing_less(machine, program, settings);
+            let less = || self.needing_less(executor, program, settings);
             memory::check_plan(plan, self.job.host_memory, "")
                 .or_else(|_| memory::check_plan(plan, self.job.host_memory, &less()))?;
             return Ok(false);
         };
-        if self.job.device.is_auto() {
+        if self.job.device.device().is_auto() {
             // What does not fit a GPU would be run elsewhere, with another plan.
-            machine.check_memory(plan)?;
+            executor.check_memory(plan)?;
         }
-        let choices = self.choices(machine, settings);
+        let choices = self.choices(executor, settings);
         let estimate = Estimate::new(Shape::of(self.graph), &choices, plan).of_each(plans());
         form.print_as(&estimate, || estimate.lines(&choices.device))?;
         Ok(true)
@@ -315,11 +322,11 @@ impl Work<'_> {
     /// What needs less memory on the CPU than a run with these settings, to go on with in the help of a refusal.
     fn needing_less(
         &self,
-        machine: &Machine,
+        executor: &AnyExecutor,
         program: &dyn DynProgram,
         settings: &Settings,
     ) -> String {
-        if !machine.is_cpu() {
+        if !executor.is_cpu() {
             return String::new();
         }
         let mut less = ", or use fewer --threads".to_owned();
@@ -332,7 +339,7 @@ impl Work<'_> {
         if settings.counter == Counter::Exact && program.info().follows_frequency {
             let counter = Counter::Sketch(Sketch::of_eight());
             let sketched = Settings { counter, ..settings.clone() };
-            let plan = machine.plan(self.graph, program, &sketched);
+            let plan = executor.plan(self.graph, program, &sketched);
             if memory::check_plan(&plan, self.job.host_memory, "").is_ok() {
                 less += ", or count by --counter mg:8, which fits";
             }
@@ -457,8 +464,8 @@ impl Work<'_> {
         }
     }
 
-    fn choices(&self, machine: &Machine, settings: &Settings) -> Choices {
-        self.job.choices(settings, self.graph.into(), machine.name(), self.threads)
+    fn choices(&self, executor: &AnyExecutor, settings: &Settings) -> Choices {
+        self.job.choices(settings, self.graph.into(), executor.name(), self.threads)
     }
 
     /// Writes the communities; returns the seconds that it took.

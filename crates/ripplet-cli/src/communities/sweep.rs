@@ -4,9 +4,9 @@ use super::program::SweepJob;
 use super::rows::Rows;
 use super::{Run, Work, judge};
 use crate::failure::Failure;
-use crate::machine::Machine;
 use crate::output::written;
-use crate::stats::{Layer, Stages};
+use crate::stats::{ExchangeFigures, Layer, Stages};
+use ripplet::device::AnyExecutor;
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
 use ripplet::lp::quality::Summary;
@@ -32,7 +32,7 @@ impl Work<'_> {
     /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
     /// order of the vertices where one is asked for.
     pub(super) fn sweep(&self, job: &SweepJob) -> Result<(), Failure> {
-        let swept = self.on_machine(|machine| self.sweep_on(machine, job))?;
+        let swept = self.on_device(|executor| self.sweep_on(executor, job))?;
         let Some(Swept { run, sweep, order }) = swept else { return Ok(()) };
         if let (Some(order), Some(path)) = (order, &job.order) {
             let values = ColumnData::U32(order.places());
@@ -42,17 +42,17 @@ impl Work<'_> {
         self.finish(run, Some(sweep), Box::new(|outcome| Ok(Rows::of_labels(outcome))))
     }
 
-    fn sweep_on(&self, machine: &Machine, job: &SweepJob) -> Result<Option<Swept>, Failure> {
+    fn sweep_on(&self, executor: &AnyExecutor, job: &SweepJob) -> Result<Option<Swept>, Failure> {
         let (graph, settings) = (self.graph, &*self.settings.borrow());
         let gammas = Gamma::halved(job.halvings);
         let program = Box::<dyn DynProgram>::from(Llp::new(Gamma::ZERO));
-        let mut plan = machine.plan(graph, &*program, settings);
+        let mut plan = executor.plan(graph, &*program, settings);
         plan = plan.with("the best labels so far", 4 * u64::from(graph.vertices()));
         if job.order.is_some() {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
-        let plans = || machine.plans(graph, &*program, settings);
-        if self.is_estimate(machine, &*program, settings, &plan, plans)? {
+        let plans = || executor.plans(graph, &*program, settings);
+        if self.is_estimate(executor, &*program, settings, &plan, plans)? {
             return Ok(None);
         }
         let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });
@@ -63,7 +63,7 @@ impl Work<'_> {
         let (mut layers, mut best): (Vec<Layer>, Option<(Summary, Outcome)>) = (Vec::new(), None);
         let (mut judged, mut seconds, mut start) = (Ok(()), Stages::default(), Instant::now());
         let watch = &mut self.console.watch().until(settings.stop, graph.vertices());
-        sweep(machine, graph, &gammas, settings, watch, |gamma, outcome| {
+        sweep(executor, graph, &gammas, settings, watch, |gamma, outcome| {
             if let Some(order) = &mut order {
                 order.refine(&outcome.labels);
             }
@@ -81,7 +81,7 @@ impl Work<'_> {
             start = Instant::now();
         })?;
         judged?;
-        let choices = self.choices(machine, settings);
+        let choices = self.choices(executor, settings);
         Ok(best.map(|(best, outcome)| Swept {
             run: Run {
                 choices,
@@ -89,7 +89,7 @@ impl Work<'_> {
                 outcome,
                 seconds,
                 checkpoints: None,
-                exchange: machine.exchange(),
+                exchange: executor.exchanged().map(ExchangeFigures::from),
             },
             sweep: Sweep { layers, best },
             order,

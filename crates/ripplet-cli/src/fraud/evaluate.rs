@@ -3,13 +3,14 @@
 use super::feed::{DetectionArguments, FeedArguments};
 use super::{table_target, tell_rows};
 use crate::console::{Console, print};
+use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::machine::{DeviceArguments, Machine};
 use crate::output::{check_place, is_standard, written};
 use crate::reading::output_format;
 use crate::threads::ThreadArguments;
 use clap::Args;
+use ripplet::device::AnyExecutor;
 use ripplet::fraud::KnownBad;
 use ripplet::fraud::Trusted;
 use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
@@ -74,7 +75,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     }
     let opened = arguments.device.open_one()?;
     arguments.threads.start()?;
-    let machine = opened.start(&arguments.threads, console)?;
+    let executor = device::start(opened, &arguments.threads, console)?;
     let detection = arguments.detection.detection();
     let mut tops = Evaluation::default().tops;
     if !tops.contains(&arguments.top) {
@@ -91,8 +92,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         ..Evaluation::default()
     };
     let (report, counts) =
-        arguments.device.on(&machine, &arguments.threads, console, |machine| {
-            evaluated(arguments, &options, evaluation.clone(), machine, console)
+        arguments.device.on(&executor, &arguments.threads, console, |executor| {
+            evaluated(arguments, &options, evaluation.clone(), executor, console)
         })?;
     let ending = tell_rows(&counts, console);
     console.remark(&counted(&report));
@@ -146,7 +147,7 @@ fn evaluated(
     arguments: &Arguments,
     options: &FeedOptions,
     evaluation: Evaluation,
-    machine: &Machine,
+    executor: &AnyExecutor,
     console: &Console,
 ) -> Result<(Report, Counts), Failure> {
     let mut feed = Feed::begin(options)?;
@@ -161,7 +162,7 @@ fn evaluated(
         feed.slide()?;
         if let Some(window) = feed.window() {
             console.stage(format!("ranking the window of {}", window.range));
-            evaluator.window(machine, window, feed.entities(), &trusted, &mut console.watch())?;
+            evaluator.window(executor, window, feed.entities(), &trusted, &mut console.watch())?;
         }
     }
     let report = evaluator.finish().map_err(|error| match error {

@@ -3,9 +3,9 @@
 use super::feed::{DetectionArguments, FeedArguments, span};
 use super::{Kept, LEAST, tell_rows};
 use crate::console::Console;
+use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::machine::DeviceArguments;
 use crate::memory::{Limit, check_least, within};
 use crate::message::counted;
 use crate::size::Size;
@@ -102,7 +102,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let feed = arguments.feed.options(arguments.follow.then_some(poll))?;
     let opened = arguments.device.open_one()?;
     arguments.threads.start()?;
-    let machine = opened.start(&arguments.threads, console)?;
+    let executor = device::start(opened, &arguments.threads, console)?;
     let memory = arguments.host_memory;
     let limit = Limit::of(memory)?;
     let options = RunOptions {
@@ -122,13 +122,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
     };
     let resume = Cell::new(arguments.resume);
-    let manifest = arguments.device.on(&machine, &arguments.threads, console, |machine| {
+    let manifest = arguments.device.on(&executor, &arguments.threads, console, |executor| {
         // The CPU goes on behind the windows that a GPU had finished when it failed, if it had any.
         let again = arguments.output.join("manifest.json").exists();
         let resume = resume.replace(again);
         let mut watch = Watch { console, windows: 0 };
         within(memory, "the run", WAY_OUT, || {
-            run::run(machine, &options, &arguments.output, resume, &mut watch)
+            run::run(executor, &options, &arguments.output, resume, &mut watch)
                 .map_err(|error| failure(error, limit, &arguments.output))
         })
     })?;

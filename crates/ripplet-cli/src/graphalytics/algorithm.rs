@@ -3,10 +3,10 @@
 use super::properties::Properties;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::machine::Machine;
 use crate::output::written;
 use clap::ValueEnum;
 use ripplet::analytics::lcc::{Definition, Lcc};
+use ripplet::device::AnyExecutor;
 use ripplet::graph::{Graph, VertexId, VertexIds};
 use ripplet::io::write::{ColumnData, Communities, Naming, VertexColumn};
 use ripplet::io::{self, ReadOptions, WriteError, write};
@@ -102,7 +102,7 @@ impl Task {
     pub fn compute(
         &self,
         graph: &Graph,
-        machine: &Machine,
+        executor: &AnyExecutor,
         console: &Console,
     ) -> Result<(Values, f64), Failure> {
         let start = Instant::now();
@@ -115,12 +115,12 @@ impl Task {
                     ..Settings::default()
                 };
                 let program = Box::<dyn DynProgram>::from(Cdlp);
-                let outcome = machine.run(graph, &*program, &settings, &mut console.watch())?;
+                let outcome = executor.run(graph, &*program, &settings, &mut console.watch())?;
                 (Values::Labels(outcome.labels), outcome.device_seconds)
             }
             Algorithm::Lcc => {
                 let lcc = Lcc::new(Definition::Ldbc);
-                let (outcome, seconds) = machine.run_lcc(graph, lcc, &mut console.watch())?;
+                let (outcome, seconds) = executor.run_lcc(graph, lcc, &mut console.watch())?;
                 (Values::Coefficients(outcome.coefficients), seconds)
             }
         };

@@ -10,9 +10,9 @@ mod report;
 mod workload;
 
 use crate::console::{Console, print};
+use crate::device::{self, DeviceArguments};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::machine::{DeviceArguments, Machine};
 use crate::output::{check_alone, check_place, is_standard, write_json, write_text};
 use crate::reading::Loaded;
 use crate::stats::{MachineFacts, Shape};
@@ -22,6 +22,7 @@ use askama::Template;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use report::{Measured, Report, Run};
+use ripplet::device::AnyExecutor;
 use ripplet::graph::VertexIds;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
@@ -69,10 +70,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let tasks = arguments.tasks(&workload)?;
     arguments.check_places(&workload, &tasks)?;
     let threads = arguments.threads.start()?;
-    let machine = arguments.device.open()?.start(&arguments.threads, console)?;
+    let executor = device::start(arguments.device.open()?, &arguments.threads, console)?;
     let loaded = workload.load(console)?;
     arguments.check_output(&tasks, loaded.graph.ids())?;
-    let bench = Bench { arguments, console, loaded: &loaded, machine };
+    let bench = Bench { arguments, console, loaded: &loaded, executor };
     let shape = Shape::of(&loaded.graph);
     // A reference that does not fit the graph is refused before anything is computed or written.
     let ids = loaded.graph.ids();
@@ -163,7 +164,7 @@ struct Bench<'a> {
     arguments: &'a Arguments,
     console: &'a Console,
     loaded: &'a Loaded,
-    machine: Machine,
+    executor: AnyExecutor,
 }
 
 impl Bench<'_> {
@@ -213,10 +214,10 @@ impl Bench<'_> {
     /// The values, the seconds that they took, and who computed; the CPU where a GPU fails that was not
     /// insisted on.
     fn compute(&self, task: &Task) -> Result<(Values, f64, String), Failure> {
-        let Bench { arguments, console, loaded, machine } = self;
-        arguments.device.on(machine, &arguments.threads, console, |machine| {
-            let (values, seconds) = task.compute(&loaded.graph, machine, console)?;
-            Ok((values, seconds, machine.name()))
+        let Bench { arguments, console, loaded, executor } = self;
+        arguments.device.on(executor, &arguments.threads, console, |executor| {
+            let (values, seconds) = task.compute(&loaded.graph, executor, console)?;
+            Ok((values, seconds, executor.name()))
         })
     }
 

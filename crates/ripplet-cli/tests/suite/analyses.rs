@@ -108,6 +108,8 @@ fn each_graph_has_the_coefficients_and_components_that_it_has_alone() {
     for command in [
         "components",
         "components --directed",
+        "kcore",
+        "kcore --directed",
         "lcc",
         "lcc --triangles",
         "lcc --directed --definition fagiolo",
@@ -120,6 +122,38 @@ fn each_graph_has_the_coefficients_and_components_that_it_has_alone() {
         let expected = coefficients(case);
         assert_eq!(found.len(), expected.len());
         found.iter().zip(expected).for_each(|(row, expected)| near(row[1], expected));
+    }
+}
+
+#[test]
+fn coreness_is_igraph_s() {
+    #[derive(Deserialize)]
+    struct Case {
+        directed: bool,
+        edges: Vec<(usize, usize)>,
+        coreness: Vec<u32>,
+    }
+    let text = std::fs::read(data("ripplet-analytics/tests/data/kcore.json")).unwrap();
+    // The first graphs are networks: without loops, and each edge once.
+    let cases: Vec<Case> = serde_json::from_slice(&text).unwrap();
+    for case in &cases[..6] {
+        let edges: String = case.edges.iter().map(|(s, t)| format!("{s} {t}\n")).collect();
+        let sandbox = Sandbox::with([("graph.txt", edges.as_str())]);
+        let directed = if case.directed { "--directed" } else { "" };
+        sandbox.ok(&format!("kcore graph.txt -o out.csv --stats stats.json {directed}"));
+        let table = sandbox.read("out.csv");
+        let mut lines = table.lines();
+        assert_eq!(lines.next(), Some("id,coreness"));
+        let mut found = vec![None; case.coreness.len()];
+        for line in lines {
+            let (id, coreness) = line.split_once(',').unwrap();
+            found[id.parse::<usize>().unwrap()] = Some(coreness.parse::<u32>().unwrap());
+        }
+        assert!(
+            found.iter().zip(&case.coreness).all(|(found, expected)| *found == Some(*expected))
+        );
+        let largest = f64::from(*case.coreness.iter().max().unwrap());
+        assert_eq!(sandbox.json("stats.json")["largest"], largest);
     }
 }
 
@@ -211,7 +245,7 @@ fn betweenness_of_the_edges_of_a_path() {
 fn the_bytes_do_not_depend_on_threads() {
     let sandbox = Sandbox::new();
     sandbox.ok("generate rmat --scale 9 -o graph.rg");
-    for command in ["components", "pagerank", "betweenness --edges"] {
+    for command in ["components", "kcore", "pagerank", "betweenness --edges"] {
         sandbox.ok(&format!("{command} graph.rg -o one.parquet --threads 1"));
         sandbox.ok(&format!("{command} graph.rg -o two.parquet --threads 7"));
         let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
@@ -230,6 +264,8 @@ fn what_does_not_go_together_is_refused() {
             "components graph.txt -o o.txt --device cuda",
             ["no kernel for components", "--device cpu"],
         ),
+        ("kcore graph.txt -o o.txt --weighted", ["counts edges", "leave"]),
+        ("kcore graph.txt -o o.txt --device cuda", ["no kernel for coreness", "--device cpu"]),
         ("pagerank graph.txt -o o.txt --damping 1.5", ["--damping", "from 0 to 1"]),
         ("pagerank graph.txt -o o.txt --damping NaN", ["--damping", "from 0 to 1"]),
         ("pagerank graph.txt -o o.txt --tolerance 0", ["--tolerance", "above 0"]),

@@ -4,11 +4,12 @@ use crate::sandbox::{Said, Sandbox};
 use std::process::Command;
 
 /// A driver without a GPU, written in C.
-pub const FAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-cuda/tests/fake_driver.c");
+pub const FAKE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-emulator/src/fakes/driver.c");
 
 /// An NVRTC that compiles nothing, written in C.
 pub const FAKE_NVRTC: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-cuda/tests/fake_nvrtc.c");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-emulator/src/fakes/nvrtc.c");
 
 /// The names under which a driver's library may be looked for.
 const NAMES: [&str; 2] = ["libcuda.so", "libcuda.so.1"];

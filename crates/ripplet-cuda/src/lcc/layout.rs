@@ -1,12 +1,11 @@
 //! Memory layout of a run on a device.
 
 use super::Tuning;
-use crate::device::Address;
 use crate::lists::{GraphPlaces, Lists, ShardStart};
-use crate::places::Places;
-use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_gpu::text;
+use ripplet_gpu::{Address, Arena};
 use ripplet_graph::{Direction, Graph};
 use ripplet_lp::Plan;
 use std::ops::Range;
@@ -215,7 +214,7 @@ pub fn hub_degree(bins: &[[u32; 32]; 32], most: u64) -> (u32, u32) {
     (degree, count)
 }
 
-/// Places of all arrays, as ranges of bytes in one allocation.
+/// Byte ranges of all arrays, as ranges of bytes in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub graph: GraphPlaces,
@@ -243,7 +242,7 @@ impl Layout {
     pub fn new(graph: &Graph, lcc: &Lcc, kind: Kind, tuning: Tuning) -> Layout {
         let (vertices, edges) = (u64::from(graph.vertices()), most_edges(graph));
         let mut to = Layout { has_triangles: lcc.has_triangles(), ..Layout::default() };
-        let mut places = Places::default();
+        let mut places = Arena::default();
         to.graph = GraphPlaces::new(&mut places, graph, false);
         let graph_bytes = places.bytes;
 

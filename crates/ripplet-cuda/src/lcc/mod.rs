@@ -32,11 +32,11 @@ mod source;
 pub use profile::Profile;
 pub use source::source;
 
-use crate::device::Device;
 use crate::lp::{DeviceExecutor, Kernels, failed};
 use layout::{Kind, Layout};
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Lcc, Outcome};
+use ripplet_gpu::Device;
 use ripplet_graph::Graph;
 use ripplet_lp::{DeviceSeconds, Plan, RunError};
 use run::Run;

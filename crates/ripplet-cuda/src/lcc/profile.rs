@@ -3,9 +3,9 @@
 use super::layout::{Kind, Layout};
 use super::run::{Run, Step};
 use super::{DeviceLcc, Tuning, source};
-use crate::device::Device;
 use crate::lp::{Kernels, failed};
 use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_gpu::Device;
 use ripplet_graph::{Direction, Graph};
 use ripplet_lp::RunError;
 

@@ -5,10 +5,10 @@ use super::layout::{
     BINNED, BLOCK, FEW_SLOTS, Kind, LARGE_BLOCK, Layout, MIDDLE_BLOCK, MIDDLE_SLOTS, PART_SLOTS,
     Rule, State, Tallies, Work, hub_degree,
 };
-use crate::device::{Address, Device, DeviceError, Launch};
 use crate::lp::failed;
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::Observer;
+use ripplet_gpu::{Address, Device, DeviceError, Launch};
 use ripplet_graph::{Graph, memory};
 use ripplet_lp::RunError;
 use std::ops::Range;

@@ -2,17 +2,17 @@
 
 use super::Tuning;
 use super::layout::{self, Kind};
-use crate::device::Source;
 use crate::lp::Kernels;
-use crate::text;
 use ripplet_analytics::lcc::Lcc;
+use ripplet_gpu::Source;
+use ripplet_gpu::text;
 use ripplet_graph::Graph;
 use ripplet_hooks::cpp;
 
 /// Files before the configuration.
 const BEFORE: [(&str, &str); 3] = [
     ("scalar.cuh", cpp::SCALAR),
-    ("platform.cuh", include_str!("../../kernels/platform.cuh")),
+    ("platform.cuh", ripplet_gpu::PLATFORM),
     ("graph.cuh", include_str!("../../kernels/graph.cuh")),
 ];
 

@@ -2,13 +2,13 @@
 
 use super::kernel::{Compressed, CompressedShard};
 use super::plain::KEPT_FROM;
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
+use ripplet_gpu::Arena;
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::VertexId;
 use ripplet_graph::compressed::{self, CompressedAdjacency, CompressedGraph};
 use std::ops::Range;
 
-/// Places of a shard's compressed lists of one direction.
+/// Byte ranges of a shard's compressed lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct ShardPlaces {
     begins: Range<u64>,
@@ -17,7 +17,7 @@ struct ShardPlaces {
     kept: Range<usize>,
 }
 
-/// Places of a graph of compressed lists.
+/// Byte ranges of a graph of compressed lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompressedPlaces {
     /// By shard and direction; without incoming lists if the graph is undirected.
@@ -27,7 +27,7 @@ pub(crate) struct CompressedPlaces {
 
 impl ShardPlaces {
     /// Allocates the places of the blocks that have lists of these vertices.
-    fn new(to: &mut Places, lists: &CompressedAdjacency, part: &Range<VertexId>) -> ShardPlaces {
+    fn new(to: &mut Arena, lists: &CompressedAdjacency, part: &Range<VertexId>) -> ShardPlaces {
         let vertices = lists.vertices();
         let local = |v: VertexId| (v.clamp(vertices.start, vertices.end) - vertices.start) as usize;
         let begin = |block: usize| lists.begins()[block] as usize;
@@ -61,7 +61,7 @@ impl ShardPlaces {
 impl CompressedPlaces {
     /// Allocates the places of some vertices' lists.
     pub fn new(
-        to: &mut Places,
+        to: &mut Arena,
         graph: &CompressedGraph,
         part: &Range<VertexId>,
     ) -> CompressedPlaces {

@@ -1,8 +1,8 @@
 //! Structs of lists that the host and the kernels share: `kernels/graph.cuh`,
 //! `kernels/compressed/lists.cuh` and `kernels/streamed.cuh` have the same.
 
-use crate::device::Address;
 use bytemuck::{Pod, Zeroable};
+use ripplet_gpu::Address;
 use ripplet_graph::compressed::CompressedAdjacency;
 
 /// Plain lists of one direction: `Lists` in `graph.cuh`.

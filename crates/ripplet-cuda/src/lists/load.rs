@@ -1,8 +1,8 @@
 //! Loads: lists that one thread of the host copies to the staging area.
 
 use super::stored::{Stored, StoredShard};
-use crate::device::DeviceError;
 use rayon::prelude::*;
+use ripplet_gpu::DeviceError;
 use ripplet_graph::{GraphView, VertexId, memory};
 use std::ops::Range;
 

@@ -1,16 +1,16 @@
-//! Places of a graph's lists, by storage and residence.
+//! Byte ranges of a graph's lists, by storage and residence.
 
 use super::compressed::CompressedPlaces;
 use super::kernel::{CompressedShard, Lists};
 use super::plain::GraphPlaces;
 use super::residence::Residence;
 use super::streamed::{Moved, StreamedPlaces};
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
+use ripplet_gpu::Arena;
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 
-/// Places of a graph, by kind of storage.
+/// Byte ranges of a graph, by kind of storage.
 #[derive(Clone, Debug)]
 pub(crate) enum StoredPlaces {
     Plain(GraphPlaces),
@@ -29,7 +29,7 @@ impl StoredPlaces {
     /// Allocates the places of some vertices' lists, with weights; of a streamed graph, of the
     /// lists that its residence has on the device.
     pub fn new(
-        to: &mut Places,
+        to: &mut Arena,
         graph: GraphView<'_>,
         part: Range<VertexId>,
         residence: Option<Residence>,

@@ -1,8 +1,8 @@
 //! Plain lists in a device's memory, shard after shard.
 
 use super::kernel::{Lists, ShardStart};
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
+use ripplet_gpu::Arena;
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::{Direction, Graph, Neighbors, Shard, VertexId};
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// have in the whole graph.
 pub(super) const KEPT_FROM: u64 = 64;
 
-/// Places of all plain lists of one direction, shard after shard.
+/// Byte ranges of all plain lists of one direction, shard after shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListPlaces {
     /// One offset more than vertices for each shard.
@@ -21,7 +21,7 @@ pub(crate) struct ListPlaces {
     kept: Range<u64>,
 }
 
-/// Places of a graph of plain lists.
+/// Byte ranges of a graph of plain lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GraphPlaces {
     pub out: ListPlaces,
@@ -32,7 +32,7 @@ pub(crate) struct GraphPlaces {
 
 impl ListPlaces {
     fn new(
-        to: &mut Places,
+        to: &mut Arena,
         vertices: u64,
         shards: u64,
         kept: Range<u64>,
@@ -102,14 +102,14 @@ fn arcs_before(graph: &Graph, vertex: VertexId, lists: fn(&Shard) -> Option<Neig
 
 impl GraphPlaces {
     /// Allocates the places of a graph, with or without its weights.
-    pub fn new(to: &mut Places, graph: &Graph, weighted: bool) -> GraphPlaces {
+    pub fn new(to: &mut Arena, graph: &Graph, weighted: bool) -> GraphPlaces {
         GraphPlaces::of_part(to, graph, weighted, 0..graph.vertices())
     }
 
     /// Allocates the places of a part's arcs, and of the offsets of all vertices, so that every
     /// degree is known.
     pub fn of_part(
-        to: &mut Places,
+        to: &mut Arena,
         graph: &Graph,
         weighted: bool,
         part: Range<VertexId>,

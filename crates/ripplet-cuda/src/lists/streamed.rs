@@ -18,8 +18,8 @@ use super::kernel::{
 use super::load::refused;
 use super::residence::{Residence, Supply};
 use super::stored::{SLACK, Stored, StoredShard, arrays_of, blocks_of};
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
+use ripplet_gpu::Arena;
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::compressed::{self, CompressedAdjacency};
 use ripplet_graph::{Direction, GraphView, memory};
 use std::ops::Range;
@@ -28,7 +28,7 @@ use std::ops::Range;
 /// `LONG_LIST` of `lp/fetch.cuh`.
 const LONG_LIST: u64 = 4096;
 
-/// Places of a shard's lists of one direction.
+/// Byte ranges of a shard's lists of one direction.
 #[derive(Clone, Debug, Default)]
 struct ListPlaces {
     index: Range<u64>,
@@ -38,7 +38,7 @@ struct ListPlaces {
     head_begins: Range<u64>,
 }
 
-/// Places of a streamed graph in a device's memory.
+/// Byte ranges of a streamed graph in a device's memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedPlaces {
     pub residence: Residence,
@@ -68,7 +68,7 @@ pub(crate) struct Moved<L> {
 
 impl StreamedPlaces {
     /// Allocates the places of a graph.
-    pub fn new(to: &mut Places, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
+    pub fn new(to: &mut Arena, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
         let Residence { first, near_end, end, .. } = residence;
         let directions = match graph.direction() {
             Direction::Undirected => 1,

@@ -3,7 +3,7 @@
 
 use super::kernel::Copied;
 use super::stored::{Stored, StoredShard};
-use crate::device::Device;
+use ripplet_gpu::Device;
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 

@@ -2,8 +2,8 @@
 
 use super::run_memory::RunMemory;
 use super::state::{Column, Fill};
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
+use ripplet_gpu::Arena;
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::memory::OutOfMemory;
 use ripplet_lp::{ColumnKind, ColumnSpec, ColumnValues, RunError, Settings, engine};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Draft index of a column that is not written.
 const NO_DRAFT: u32 = u32::MAX;
 
-/// Places of the columns, in the program's order, and of the drafts.
+/// Byte ranges of the columns, in the program's order, and of the drafts.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnPlaces {
     columns: Vec<(ColumnSpec, Range<u64>)>,
@@ -20,7 +20,7 @@ pub struct ColumnPlaces {
 
 impl ColumnPlaces {
     /// Allocates columns, and a draft of `drafted` values for each vertex.
-    pub fn new(to: &mut Places, specs: &[ColumnSpec], vertices: u32, drafted: u64) -> ColumnPlaces {
+    pub fn new(to: &mut Arena, specs: &[ColumnSpec], vertices: u32, drafted: u64) -> ColumnPlaces {
         let column =
             |spec: &ColumnSpec| (spec.clone(), to.take(4, engine::values_of(spec, vertices)));
         let columns = specs.iter().map(column).collect();

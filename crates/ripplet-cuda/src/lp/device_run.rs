@@ -5,7 +5,7 @@ use super::launch::Launches;
 use super::layout::Layout;
 use super::run_memory::RunMemory;
 use super::state::Tallies;
-use crate::device::{Device, DeviceError};
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::VertexId;
 use ripplet_lp::Wake;
 use std::ops::Range;

@@ -12,8 +12,8 @@ use super::source::{Kernels, Resident, source};
 use super::task::Task;
 use super::totals::Volumes;
 use super::tuning::Tuning;
-use crate::device::{DeviceError, Peer};
-use crate::exchange::{Transport, TransportKind};
+use ripplet_gpu::transport::{Transport, TransportKind};
+use ripplet_gpu::{DeviceError, Peer};
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::run_rounds;
 use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
@@ -57,10 +57,11 @@ impl<D: Peer> DevicesExecutor<D> {
                 reason: format!("1 to {MOST_RANKS} can share one, not {}", devices.len()),
             });
         }
-        let (transport, note) = Transport::find(&devices, kind)?;
+        let (transport, reason) = Transport::find(&devices, kind)?;
         let name = |(number, device): (usize, &D)| format!("{number} {}", device.properties().name);
         let names = devices.iter().enumerate().map(name).collect();
-        let notes = note.into_iter().collect();
+        let note = |why| format!("GPUs exchange labels by copies of the driver: {why}");
+        let notes = reason.into_iter().map(note).collect();
         Ok(DevicesExecutor {
             transport,
             devices,

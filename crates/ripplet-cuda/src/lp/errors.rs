@@ -1,6 +1,6 @@
 //! Errors of runs on devices.
 
-use crate::device::DeviceError;
+use ripplet_gpu::DeviceError;
 use ripplet_graph::GraphView;
 use ripplet_lp::counter::Parts;
 use ripplet_lp::{Counter, Plan, ProgramInfo, RunError, Settings, Sketch};

@@ -9,7 +9,7 @@ use super::source::{Kernels, source};
 use super::task::Task;
 use super::totals::Volumes;
 use super::tuning::Tuning;
-use crate::device::Device;
+use ripplet_gpu::Device;
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::run_rounds;
 use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings};

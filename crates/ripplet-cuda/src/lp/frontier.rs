@@ -3,9 +3,9 @@
 use super::run_memory::RunMemory;
 use super::state::{Frontier, Piece, SENT};
 use super::tuning::{HUB, PIECE, VERTEX_BLOCK};
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
 use rayon::prelude::*;
+use ripplet_gpu::Arena;
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::Checkpoint;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Active marks that are copied at a time: bytes on the device, bits on the host.
 const ACTIVE_AT_A_TIME: usize = 1 << 20;
 
-/// Places of the frontier's arrays.
+/// Byte ranges of the frontier's arrays.
 #[derive(Clone, Debug, Default)]
 pub struct FrontierPlaces {
     active: Range<u64>,
@@ -24,7 +24,7 @@ pub struct FrontierPlaces {
 
 impl FrontierPlaces {
     /// Allocates an active mark for each vertex, and `stamps` stamps of changes.
-    pub fn new(to: &mut Places, vertices: u64, stamps: u64) -> FrontierPlaces {
+    pub fn new(to: &mut Arena, vertices: u64, stamps: u64) -> FrontierPlaces {
         FrontierPlaces {
             active: to.take(1, vertices),
             changed: to.take(1, stamps),
@@ -34,7 +34,7 @@ impl FrontierPlaces {
     }
 
     /// Allocates the pieces of vertices of more than `HUB` arcs.
-    pub fn take_hubs(&mut self, to: &mut Places, pieces: u64) {
+    pub fn take_hubs(&mut self, to: &mut Arena, pieces: u64) {
         self.hubs = to.take(size_of::<Piece>() as u64, pieces);
     }
 

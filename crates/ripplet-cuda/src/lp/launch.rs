@@ -8,7 +8,7 @@ use super::source::{Resident, low_shared};
 use super::state::{Fill, LISTED};
 use super::task::Task;
 use super::tuning::{BLOCK, SCAN_BLOCK, SHARED};
-use crate::device::{Device, DeviceError, Launch, Queue};
+use ripplet_gpu::{Device, DeviceError, Launch, Queue};
 use std::ops::Range;
 
 /// Bytes of shared memory of a block that compacts the frontier: two counts for each of 11 classes.

@@ -10,14 +10,14 @@ use super::stage::StagePlaces;
 use super::state::{LpState, Tallies};
 use super::task::Task;
 use super::totals::{TotalPlaces, has_shares};
-use crate::device::Address;
 use crate::lists::{Residence, STAGING_BUFFER_BYTES, Supply};
-use crate::places::Places;
+use ripplet_gpu::Address;
+use ripplet_gpu::Arena;
 use ripplet_graph::GraphView;
 use ripplet_lp::{Plan, engine};
 use std::ops::Range;
 
-/// Places of all arrays, as ranges of bytes in one allocation.
+/// Byte ranges of all arrays, in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub lists: StagePlaces,
@@ -58,7 +58,7 @@ impl Layout {
         let may_pull = tuning.pull_threshold_of(settings.schedule) > 0;
         let is_whole = residence.is_none();
 
-        let mut places = Places::default();
+        let mut places = Arena::default();
         let lists = StagePlaces::new(&mut places, graph, own, residence, at_once);
         let graph_bytes = places.bytes;
 

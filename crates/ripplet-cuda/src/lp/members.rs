@@ -3,12 +3,12 @@
 use super::classes::Classes;
 use super::state::{BEST_BYTES, LARGE_BYTES, LISTED, LargeVertices, MemberLists, SLOT_BYTES};
 use super::tuning::Tuning;
-use crate::device::Address;
-use crate::places::Places;
+use ripplet_gpu::Address;
+use ripplet_gpu::Arena;
 use ripplet_lp::{Settings, Sketch};
 use std::ops::Range;
 
-/// Places of the member lists and of the labels that members choose.
+/// Byte ranges of the member lists and of the labels that members choose.
 #[derive(Clone, Debug, Default)]
 pub struct MemberPlaces {
     /// By class, room for as many members as a phase may have. Two classes share an array, from its
@@ -30,7 +30,7 @@ pub enum Choices {
 
 impl MemberPlaces {
     /// Allocates lists for vertices of these classes, if at most `at_once` update in one phase.
-    pub fn new(to: &mut Places, classes: &Classes, at_once: u64, choices: Choices) -> MemberPlaces {
+    pub fn new(to: &mut Arena, classes: &Classes, at_once: u64, choices: Choices) -> MemberPlaces {
         let mut places = MemberPlaces::default();
         let [listed @ .., _] = classes.vertices;
         for pair in (0..LISTED).step_by(2) {
@@ -74,7 +74,7 @@ impl MemberPlaces {
     }
 }
 
-/// Places of the large vertices' records, pieces and tables.
+/// Byte ranges of the large vertices' records, pieces and tables.
 #[derive(Clone, Debug, Default)]
 pub struct LargePlaces {
     records: Range<u64>,
@@ -89,7 +89,7 @@ pub struct LargePlaces {
 impl LargePlaces {
     /// Allocates room for all large vertices.
     pub fn new(
-        to: &mut Places,
+        to: &mut Arena,
         classes: &Classes,
         settings: &Settings,
         tuning: &Tuning,

@@ -5,9 +5,9 @@ use super::errors::{failed, named};
 use super::rank::DeviceRank;
 use super::rank_rounds::{Group, perform_phases};
 use super::ranks::{COUNTS_BYTES, MOST_RANKS, SendBuffers, UpdateHeader, bytes_of_words};
-use crate::device::{Address, Peer, Queue, Transfer};
-use crate::exchange::{AllGatherBarrier, Ended, Transport};
 use bytemuck::Zeroable;
+use ripplet_gpu::transport::{AllGatherBarrier, Ended, Transfers, Transport};
+use ripplet_gpu::{Peer, Queue};
 use ripplet_lp::engine::Exchange;
 use ripplet_lp::{Round, RunError};
 use std::sync::Arc;
@@ -137,53 +137,12 @@ impl<D: Peer> RankExchange<'_, D> {
     }
 
     /// Transports messages: the peers' to where this rank reads them, and this rank's to the peers.
-    fn transport_all(&self, device: &D, own: usize, transfers: &Transfers) -> Result<(), RunError> {
-        match self.transport {
-            Transport::PeerAccess => Ok(()),
-            Transport::Nccl(communicator) => {
-                // SAFETY: the transfers are parts of messages and of receive buffers, which
-                // `RankPlaces` made as long as messages can be. Sender and receiver use the size
-                // that the sender brought to the barrier.
-                unsafe {
-                    device.send_and_receive(communicator, own, &transfers.sent, &transfers.received)
-                }
-                .map_err(failed)
-            }
-            Transport::DriverCopies => {
-                let each = transfers.received.iter().zip(&transfers.from);
-                each.into_iter().try_for_each(|(transfer, &from)| {
-                    let other = &self.devices[transfer.rank];
-                    // SAFETY: as above. The other device writes there again only after the next
-                    // barrier, which this rank joins when the copy is done.
-                    unsafe { device.fetch(transfer.address, other, from, transfer.bytes) }
-                        .map_err(failed)
-                })
-            }
-        }
-    }
-}
-
-/// Transfers of a rank in one exchange. A transfer of no bytes is left out, at both ends.
-#[derive(Default)]
-struct Transfers {
-    sent: Vec<Transfer>,
-    received: Vec<Transfer>,
-    /// By received transfer, its address in the sender's memory.
-    from: Vec<Address>,
-}
-
-impl Transfers {
-    fn send(&mut self, rank: usize, address: Address, bytes: u64) {
-        if bytes > 0 {
-            self.sent.push(Transfer { rank, address, bytes });
-        }
-    }
-
-    fn receive(&mut self, rank: usize, address: Address, from: Address, bytes: u64) {
-        if bytes > 0 {
-            self.received.push(Transfer { rank, address, bytes });
-            self.from.push(from);
-        }
+    fn transport_all(&self, own: usize, transfers: &Transfers) -> Result<(), RunError> {
+        // SAFETY: the transfers are parts of messages and of receive buffers, which `RankPlaces` made
+        // as long as messages can be. Sender and receiver use the size that the sender brought to
+        // the barrier. The sender writes there again only after the next barrier, which this rank
+        // joins when its transfers are done.
+        unsafe { self.transport.exchange(self.devices, own, transfers) }.map_err(failed)
     }
 }
 
@@ -212,7 +171,7 @@ impl<'d, D: Peer> Exchange<DeviceRank<'d, D>> for RankExchange<'_, D> {
             let to = self.buffers[own].mirrors[other];
             transfers.receive(other, to, send_buffers.mirrors[other], mirror);
         }
-        self.transport_all(device, own, &transfers)?;
+        self.transport_all(own, &transfers)?;
         rank.apply_updates()
     }
 
@@ -246,7 +205,7 @@ impl<'d, D: Peer> Exchange<DeviceRank<'d, D>> for RankExchange<'_, D> {
                 bytes,
             );
         }
-        self.transport_all(device, own, &transfers)?;
+        self.transport_all(own, &transfers)?;
         rank.receive_frontier()
     }
 }

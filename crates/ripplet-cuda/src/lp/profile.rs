@@ -12,7 +12,7 @@ use super::source::{Kernels, Resident, source};
 use super::state::{LISTED, LpState, Tallies};
 use super::task::Task;
 use super::totals::Volumes;
-use crate::device::{Device, DeviceError};
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
 use ripplet_lp::profile::{Iteration, Part, Profile};

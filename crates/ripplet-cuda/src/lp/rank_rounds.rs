@@ -4,7 +4,7 @@
 //! rank, which has nothing to exchange.
 
 use super::rank::DeviceRank;
-use crate::device::Device;
+use ripplet_gpu::Device;
 use ripplet_lp::engine::{Exchange, Finished, Rounds, SingleRank, run_phase};
 use ripplet_lp::{Observer, Round, RunError, State};
 

@@ -3,10 +3,9 @@
 //!
 //! `exchange.cuh` has the same structs, and describes the messages.
 
-use crate::device::Address;
-use crate::places::Places;
-use crate::text;
 use bytemuck::{Pod, Zeroable};
+use ripplet_gpu::text;
+use ripplet_gpu::{Address, Arena};
 use ripplet_lp::Schedule;
 use ripplet_lp::engine::Parts;
 use std::ops::Range;
@@ -105,7 +104,7 @@ impl Share {
     }
 }
 
-/// Places of a device's message buffers, as offsets into its memory; empty on a single device.
+/// Byte ranges of a device's message buffers, as offsets into its memory; empty on a single device.
 #[derive(Clone, Debug, Default)]
 pub struct RankPlaces {
     /// Records that fit the update message.
@@ -154,7 +153,7 @@ impl RankPlaces {
     /// Of `n` vertices, at most `at_once(n)` update in one phase. Each has a label and `drafted`
     /// values of written columns.
     pub fn new(
-        to: &mut Places,
+        to: &mut Arena,
         share: &Share,
         drafted: u64,
         schedule: Schedule,

@@ -1,8 +1,8 @@
 //! The memory of a run on one device: one allocation, addressed by the ranges of the layout.
 
 use super::errors::failed;
-use crate::device::{Address, Device, DeviceError};
 use bytemuck::{Pod, Zeroable};
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::memory;
 use ripplet_lp::RunError;
 use std::ops::Range;

@@ -2,8 +2,8 @@
 //! kernels.
 
 use super::{ranks, state, tuning};
-use crate::device::Source;
-use crate::text;
+use ripplet_gpu::Source;
+use ripplet_gpu::text;
 use ripplet_graph::{Direction, GraphView};
 use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
@@ -13,7 +13,7 @@ use ripplet_lp::{LabelTotal, ProgramInfo, RunError, Settings, Sketch, Ties, Wake
 /// them.
 const BEFORE: [(&str, &str); 7] = [
     ("scalar.cuh", cpp::SCALAR),
-    ("platform.cuh", include_str!("../../kernels/platform.cuh")),
+    ("platform.cuh", ripplet_gpu::PLATFORM),
     ("graph.cuh", include_str!("../../kernels/graph.cuh")),
     ("lists.cuh", include_str!("../../kernels/compressed/lists.cuh")),
     ("streamed.cuh", include_str!("../../kernels/streamed.cuh")),

@@ -2,9 +2,9 @@
 //! elsewhere.
 
 use super::state::{PART_BYTES, Prefetch, StageUse, Streamed};
-use crate::device::Address;
 use crate::lists::{LONG_PIECE_BYTES, Residence, StoredPlaces, StreamedPlaces, Supply};
-use crate::places::Places;
+use ripplet_gpu::Address;
+use ripplet_gpu::Arena;
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
 }
 
-/// Places of a graph's lists, and of the staging area's bookkeeping.
+/// Byte ranges of a graph's lists, and of the staging area's bookkeeping.
 #[derive(Clone, Debug, Default)]
 pub struct StagePlaces {
     pub graph: StoredPlaces,
@@ -36,7 +36,7 @@ impl StagePlaces {
     /// Allocates the places of the lists of a device's own vertices, at most `at_once` of which
     /// update in one phase; `residence` is `None` if all lists are on the device.
     pub fn new(
-        to: &mut Places,
+        to: &mut Arena,
         graph: GraphView<'_>,
         own: Range<VertexId>,
         residence: Option<Residence>,

@@ -4,12 +4,12 @@
 //! makes a compilation fail if the sizes differ.
 
 use super::tuning;
-use crate::device::Address;
 use crate::lists::{
     Compressed, CompressedShard, Copied, LONG_PIECE_BYTES, Lists, ShardStart, StreamedShard,
 };
-use crate::text;
 use bytemuck::{Pod, Zeroable};
+use ripplet_gpu::Address;
+use ripplet_gpu::text;
 use ripplet_graph::compressed::SEGMENT;
 use ripplet_lp::counter;
 
@@ -100,7 +100,7 @@ pub enum Prefetch {
     Alone = 2,
 }
 
-/// Places of lists that are not all on the device: `Streamed`.
+/// Byte ranges of lists that are not all on the device: `Streamed`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Streamed {

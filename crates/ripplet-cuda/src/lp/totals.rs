@@ -3,9 +3,9 @@
 use super::run_memory::RunMemory;
 use super::state::LabelTotals;
 use super::task::Task;
-use crate::device::{Address, Device, DeviceError};
-use crate::places::Places;
 use rayon::prelude::*;
+use ripplet_gpu::Arena;
+use ripplet_gpu::{Address, Device, DeviceError};
 use ripplet_graph::{VertexId, memory};
 use ripplet_lp::engine::VolumeUnit;
 use ripplet_lp::{LabelTotal, RunError};
@@ -49,7 +49,7 @@ pub(super) fn has_shares(task: Task<'_>) -> bool {
     task.graph.is_weighted() && task.program.label_total == LabelTotal::Volume
 }
 
-/// Places of the label totals; empty if the program uses none.
+/// Byte ranges of the label totals; empty if the program uses none.
 #[derive(Clone, Debug, Default)]
 pub struct TotalPlaces {
     by_label: Range<u64>,
@@ -58,7 +58,7 @@ pub struct TotalPlaces {
 
 impl TotalPlaces {
     /// Allocates the totals, and the shares if there are any.
-    pub fn new(to: &mut Places, task: Task<'_>) -> TotalPlaces {
+    pub fn new(to: &mut Arena, task: Task<'_>) -> TotalPlaces {
         let vertices = u64::from(task.graph.vertices());
         let has_totals = task.program.label_total != LabelTotal::None;
         TotalPlaces {

@@ -3,12 +3,11 @@
 use super::graphs::Graphs;
 use super::schedule::{Machine, Schedule, WORD_BYTES, bytes_of_order};
 use super::{Question, Tuning};
-use crate::device::Address;
-use crate::places::Places;
-use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
+use ripplet_gpu::text;
+use ripplet_gpu::{Address, Arena};
 use ripplet_graph::batch::FlatLists;
 use ripplet_graph::{OutOfMemory, memory};
 use ripplet_lp::Plan;
@@ -321,7 +320,7 @@ pub fn checks() -> String {
     text::sizes_are(sizes) + &text::constants_are(constants)
 }
 
-/// Places of the lists of all graphs in one direction.
+/// Byte ranges of the lists of all graphs in one direction.
 #[derive(Clone, Debug, Default)]
 struct ListPlaces {
     starts: Range<u64>,
@@ -332,7 +331,7 @@ struct ListPlaces {
 }
 
 impl ListPlaces {
-    fn new(to: &mut Places, lists: FlatLists<'_>, weighs: bool) -> ListPlaces {
+    fn new(to: &mut Arena, lists: FlatLists<'_>, weighs: bool) -> ListPlaces {
         ListPlaces {
             starts: to.take(8, lists.arc_starts.len() as u64),
             offsets: to.take(4, lists.offsets.len() as u64),
@@ -358,7 +357,7 @@ fn weights(lists: FlatLists<'_>, weighs: bool) -> &[u32] {
     lists.weights.filter(|_| weighs).unwrap_or_default()
 }
 
-/// Places of all arrays, as ranges of bytes in one allocation.
+/// Byte ranges of all arrays, as ranges of bytes in one allocation.
 #[derive(Debug, Default)]
 pub struct Layout {
     vertex_starts: Range<u64>,
@@ -396,7 +395,7 @@ impl Layout {
         let kind = Kind::of(question, graphs);
         let schedule = Schedule::new(graphs, kind, machine, tuning)?;
         let mut to = Layout::default();
-        let mut places = Places::default();
+        let mut places = Arena::default();
         let (behind, ahead) = kind.sides(graphs);
         to.vertex_starts = places.take(8, graphs.vertex_starts.len() as u64);
         let mut places_of = |lists| ListPlaces::new(&mut places, lists, kind.weighs);

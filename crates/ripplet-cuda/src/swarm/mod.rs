@@ -33,7 +33,6 @@ mod source;
 pub use profile::Step;
 pub use source::source;
 
-use crate::device::Device;
 use crate::lp::{DeviceExecutor, failed};
 use graphs::{Flat, Graphs};
 use layout::{GROUP, Kind, Layout, Reach, Summary};
@@ -42,6 +41,7 @@ use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::edge_betweenness::{self, EdgeValues};
 use ripplet_analytics::{Lengths, Observer, no_length};
+use ripplet_gpu::Device;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_lp::{Plan, RunError};

@@ -5,8 +5,8 @@ use super::layout::Layout;
 use super::run::{BLOCK, Run};
 use super::schedule::{Share, Tier, Wave};
 use super::{DeviceSwarm, Question, Subject, refused};
-use crate::device::{Device, DeviceError};
 use crate::lp::failed;
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_lp::RunError;
 
 /// Launches of teams of one size in a run.

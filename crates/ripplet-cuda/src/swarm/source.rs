@@ -2,13 +2,13 @@
 
 use super::Question;
 use super::layout::{self, Kind};
-use crate::device::Source;
-use crate::text;
+use ripplet_gpu::Source;
+use ripplet_gpu::text;
 use ripplet_hooks::cpp;
 
 /// Files before the configuration.
 const BEFORE: [(&str, &str); 2] =
-    [("scalar.cuh", cpp::SCALAR), ("platform.cuh", include_str!("../../kernels/platform.cuh"))];
+    [("scalar.cuh", cpp::SCALAR), ("platform.cuh", ripplet_gpu::PLATFORM)];
 
 /// Files after the configuration.
 const BEHIND: [(&str, &str); 10] = [

@@ -2,10 +2,9 @@
 
 use crate::machines::on_gpu;
 use proptest::prelude::*;
-use ripplet_cuda::CudaDevice;
 use ripplet_cuda::compressed::{DeviceLists, Lists};
-use ripplet_cuda::device::Device;
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_emulator::EmulatedDevice;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::CompressedAdjacency;
 use ripplet_graph::{Direction, Duplicates, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexIds};
 
@@ -28,7 +27,7 @@ fn check(graph: &Graph, order: u64) {
         let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
         check_on(&device, graph);
     } else {
-        check_on(&ShimDevice::with_order(order), graph);
+        check_on(&EmulatedDevice::with_order(order), graph);
     }
 }
 

@@ -3,7 +3,7 @@
 //! good.
 //!
 //! On a GPU the families have 2^16 vertices (`RIPPLET_GPU_SCALE` sets another power), and each
-//! graph is used directed and undirected, weighted and unweighted. On the shim they have 2^6, with
+//! graph is used directed and undirected, weighted and unweighted. On the emulator they have 2^6, with
 //! fewer combinations.
 
 use crate::graphs::Edges;
@@ -36,7 +36,7 @@ const METIS: [(&str, &str); 3] = [
     ("pgp", include_str!("../../../../examples/graphs/pgp.graph")),
 ];
 
-/// Number of edge lists that run on the shim, which is slow.
+/// Number of edge lists that run on the emulator, which is slow.
 const SMALL: usize = 2;
 
 /// A graph and its name.
@@ -95,10 +95,10 @@ fn family(name: &str, scale: u32) -> Edges {
     Edges::new(table.ids().len() as u32, pairs)
 }
 
-/// The scale of generated graphs, which have 2 to this power vertices; on the shim `of_shim`.
-pub fn scale(of_shim: u32) -> u32 {
+/// The scale of generated graphs, which have 2 to this power vertices; on the emulator `of_emulator`.
+pub fn scale(of_emulator: u32) -> u32 {
     let asked = std::env::var("RIPPLET_GPU_SCALE").ok().and_then(|scale| scale.parse().ok());
-    if on_gpu() { asked.unwrap_or(16) } else { of_shim }
+    if on_gpu() { asked.unwrap_or(16) } else { of_emulator }
 }
 
 fn families() -> Vec<(&'static str, Edges)> {

@@ -1,19 +1,21 @@
 //! Every kernel, with every program's hooks, compiled for every architecture by NVRTC, which needs
 //! no GPU.
 
-use crate::cuda::{ARCHITECTURES, has_nvrtc};
 use crate::graphs::{Edges, Storage, ring};
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
-use ripplet_cuda::cuda::{Version, nvrtc};
-use ripplet_cuda::device::Source;
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, Resident, source};
 use ripplet_cuda::swarm::{self, Question};
+use ripplet_emulator::has_nvrtc;
+use ripplet_gpu::{Source, Version, nvrtc};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, ProgramInfo, Schedule, Settings};
+
+/// Turing to Hopper.
+const ARCHITECTURES: [(u32, u32); 3] = [(7, 5), (8, 0), (9, 0)];
 
 fn text<P: Program>(edges: &Edges, program: &P, schedule: Schedule, counter: &str) -> Source {
     text_for((Storage::Plain, Kernels::Measured), edges, program, schedule, counter)

@@ -115,7 +115,7 @@ pub fn all_classes() -> Edges {
     Edges::new(ALL_CLASSES, hubs(ALL_CLASSES).pairs.into_iter().chain(between))
 }
 
-/// Vertices of `all_classes`: just enough for a hub of over 1,024 neighbours, as the shim is slow
+/// Vertices of `all_classes`: just enough for a hub of over 1,024 neighbours, as the emulator is slow
 /// with a block per vertex.
 const ALL_CLASSES: u32 = 1200;
 

@@ -1,10 +1,11 @@
-//! Devices under test: the kernels on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
+//! Devices under test: the kernels on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
 use crate::graphs::{Edges, Storage};
 use crate::oracle::{self, Rules, Total, Variant, Wake};
 use ripplet_cuda::lp::{Counting, Supply, Tuning};
-use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_emulator::EmulatedDevice;
+use ripplet_gpu::CudaDevice;
 use ripplet_graph::GraphView;
 use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
 use std::sync::{Mutex, PoisonError};
@@ -20,18 +21,18 @@ pub struct Machine {
 
 /// An executor on one kind of device.
 pub enum On {
-    Shim(DeviceExecutor<ShimDevice>),
+    Emulator(DeviceExecutor<EmulatedDevice>),
     Gpu(&'static DeviceExecutor<CudaDevice>),
-    Shims(DevicesExecutor<ShimDevice>),
+    Emulators(DevicesExecutor<EmulatedDevice>),
     Gpus(DevicesExecutor<CudaDevice>),
 }
 
 impl Executor for On {
     fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         match self {
-            On::Shim(executor) => executor.plan(graph, program, settings),
+            On::Emulator(executor) => executor.plan(graph, program, settings),
             On::Gpu(executor) => executor.plan(graph, program, settings),
-            On::Shims(executor) => executor.plan(graph, program, settings),
+            On::Emulators(executor) => executor.plan(graph, program, settings),
             On::Gpus(executor) => executor.plan(graph, program, settings),
         }
     }
@@ -44,9 +45,9 @@ impl Executor for On {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         match self {
-            On::Shim(executor) => executor.run(graph, program, settings, observer),
+            On::Emulator(executor) => executor.run(graph, program, settings, observer),
             On::Gpu(executor) => executor.run(graph, program, settings, observer),
-            On::Shims(executor) => executor.run(graph, program, settings, observer),
+            On::Emulators(executor) => executor.run(graph, program, settings, observer),
             On::Gpus(executor) => executor.run(graph, program, settings, observer),
         }
     }
@@ -84,22 +85,23 @@ pub fn gpus() -> DevicesExecutor<CudaDevice> {
     DevicesExecutor::new(vec![first(), second]).expect("two devices")
 }
 
-/// Several devices that share each run: three shims, each with another order of threads.
+/// Several devices that share each run: three emulators, each with another order of threads.
 fn several(streamed_from: Option<u32>, storage: Storage) -> Machine {
     let tuning = Tuning { streamed_from, ..Tuning::default() };
     let executor = match on_gpu() {
         true => On::Gpus(gpus().with_tuning(tuning)),
         false => {
-            let shim = |order| ShimDevice::with_order(order).with_resident_blocks(2);
-            let devices = DevicesExecutor::new((0..3).map(shim).collect()).expect("three shims");
-            On::Shims(devices.with_tuning(tuning))
+            let emulator = |order| EmulatedDevice::with_order(order).with_resident_blocks(2);
+            let devices =
+                DevicesExecutor::new((0..3).map(emulator).collect()).expect("three emulators");
+            On::Emulators(devices.with_tuning(tuning))
         }
     };
     let name = format!("on several devices, {tuning:?}, {storage:?} lists");
     Machine { name, executor, storage, is_sampled: true }
 }
 
-/// An executor with this tuning; on the shim, `order` sets the order of threads.
+/// An executor with this tuning; on the emulator, `order` sets the order of threads.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
         let (name, executor) = (format!("on a GPU, {tuning:?}"), On::Gpu(gpu(tuning)));
@@ -107,13 +109,13 @@ pub fn machine(order: u64, tuning: Tuning) -> Machine {
     }
     // The fewest blocks that wait for one another, and the fewest with one that is neither first
     // nor last.
-    let device = ShimDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
-    let executor = On::Shim(DeviceExecutor::new(device).with_tuning(tuning));
-    let name = format!("on the shim in order {order}, {tuning:?}");
+    let device = EmulatedDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
+    let executor = On::Emulator(DeviceExecutor::new(device).with_tuning(tuning));
+    let name = format!("on the emulator in order {order}, {tuning:?}");
     Machine { name, executor, storage: Storage::Plain, is_sampled: false }
 }
 
-/// Two orders on the shim. On a GPU, the default, and all vertices counted as large.
+/// Two orders on the emulator. On a GPU, the default, and all vertices counted as large.
 pub fn machines() -> Vec<Machine> {
     let orders = if on_gpu() && !is_thorough() { 0..1 } else { 0..2 };
     let mut all: Vec<_> = orders.map(|order| machine(order, Tuning::default())).collect();
@@ -136,24 +138,24 @@ pub fn machines() -> Vec<Machine> {
     all
 }
 
-/// Of many similar runs, one in `STRIDE` is done on the shim, which is slow.
+/// Of many similar runs, one in `STRIDE` is done on the emulator, which is slow.
 pub const STRIDE: usize = 5;
 
 /// The most rounds of a run. Few start conditions differ after these, and `families` runs to the
 /// end.
 pub const ROUNDS: u32 = 7;
 
-/// Random graphs for each program, by default; few, as the shim is slow.
+/// Random graphs for each program, by default; few, as the emulator is slow.
 pub const CASES: u32 = 2;
 
 impl Machine {
     /// Whether the machine runs these rules on this graph.
     ///
-    /// Compressed or streamed lists are read in few places: on the shim, some programs and counters
+    /// Compressed or streamed lists are read in few places: on the emulator, some programs and counters
     /// reach all of them. Several devices exchange labels, totals and columns, which do not depend
     /// on the counter.
     pub fn takes(&self, edges: &Edges, rules: Rules) -> bool {
-        let is_shared = matches!(self.executor, On::Shims(_) | On::Gpus(_));
+        let is_shared = matches!(self.executor, On::Emulators(_) | On::Gpus(_));
         if !self.is_sampled || is_thorough() {
             return true;
         }
@@ -186,7 +188,7 @@ impl Machine {
 
 /// Whether these rules are run on this graph here.
 ///
-/// The shim compiles each kind of graph, program and schedule separately, and a phase takes it as
+/// The emulator compiles each kind of graph, program and schedule separately, and a phase takes it as
 /// long as a round of few vertices. So it runs some of their combinations, and a GPU runs all.
 pub fn takes(edges: &Edges, rules: Rules) -> bool {
     if let oracle::Counting::Sketch { in_parts: false, .. } = rules.counting {

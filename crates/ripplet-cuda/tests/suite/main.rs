@@ -1,14 +1,10 @@
-//! Tests of the GPU engine: on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
+//! Tests of the GPU engine: on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
-mod cache;
 #[path = "../../../ripplet-lp/tests/suite/checkpoints.rs"]
 mod checkpoints;
 mod compressed;
 #[path = "../../../ripplet-lp/tests/suite/conformance.rs"]
 mod conformance;
-mod cuda;
-#[cfg(target_os = "linux")]
-mod fake;
 mod families;
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
@@ -25,6 +21,5 @@ mod probe;
 mod profile;
 mod runs;
 mod several;
-mod shim;
 mod streamed;
 mod swarm;

@@ -4,7 +4,7 @@ use crate::graphs::Edges;
 use crate::large::all_classes;
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lp::{Counting, Tuning};
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_emulator::EmulatedDevice;
 use ripplet_graph::{Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::profile::Profile;
@@ -22,7 +22,7 @@ fn check(edges: &Edges) {
     let expected: Vec<u64> = expected.rounds.iter().map(|round| round.changed).collect();
     for counting in [Counting::GlobalTables, Counting::SharedTables, Counting::Packed] {
         let tuning = Tuning { counting, ..Tuning::default() };
-        let executor = DeviceExecutor::new(ShimDevice::new()).with_tuning(tuning);
+        let executor = DeviceExecutor::new(EmulatedDevice::new()).with_tuning(tuning);
         let found = executor.profile(&graph, &Cdlp, &settings, ITERATIONS).unwrap();
         let changed: Vec<u64> = found.iterations.iter().map(|found| found.changed).collect();
         assert_eq!(changed, expected, "{counting:?}");

@@ -3,10 +3,10 @@
 use crate::graphs::cliques;
 use crate::machines::machine;
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::device::Device;
 use ripplet_cuda::lp::Tuning;
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_emulator::EmulatedDevice;
 use ripplet_generate::{Rmat, Road, Social, Web};
+use ripplet_gpu::Device;
 use ripplet_graph::{EdgeTable, GraphBuilder, MAX_SHARD_ARCS};
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::{DeviceSeconds, Executor, Observer, RunError, Settings};
@@ -37,7 +37,7 @@ fn a_run_tells_what_the_device_does_and_how_long() {
 fn a_run_that_does_not_fit_is_refused_with_the_plan() {
     let graph = cliques(3, 4).graph(MAX_SHARD_ARCS);
     let (program, settings) = (Lpa::default(), Settings::default());
-    let refused = |executor: DeviceExecutor<ShimDevice>, room, limited| {
+    let refused = |executor: DeviceExecutor<EmulatedDevice>, room, limited| {
         let plan = executor.plan(&graph, &program, &settings);
         let error = RunError::DeviceMemory {
             device: executor.device().properties().name.clone(),
@@ -49,7 +49,7 @@ fn a_run_that_does_not_fit_is_refused_with_the_plan() {
         assert_eq!(executor.check_memory(&plan), Err(error.clone()));
         assert_eq!(executor.run(&graph, &program, &settings, &mut ()), Err(error));
     };
-    let small = || ShimDevice::new().with_memory(1000);
+    let small = || EmulatedDevice::new().with_memory(1000);
     refused(DeviceExecutor::new(small()), 1000, false);
     refused(DeviceExecutor::new(small()).with_memory(Some(5000)), 1000, false);
     refused(DeviceExecutor::new(small()).with_memory(Some(10)), 10, true);
@@ -58,7 +58,7 @@ fn a_run_that_does_not_fit_is_refused_with_the_plan() {
 /// Bytes a vertex beside the graph and the tables of large vertices, on a graph of 2^18 vertices.
 fn own_bytes(table: EdgeTable) -> f64 {
     let graph = GraphBuilder::new().build(table).expect("a graph");
-    let executor = DeviceExecutor::new(ShimDevice::new());
+    let executor = DeviceExecutor::new(EmulatedDevice::new());
     let plan = executor.plan(&graph, &Lpa::default(), &Settings::default());
     let own = plan.device_items.iter().filter(|item| !item.purpose.contains("large"));
     let own: u64 = own.map(|item| item.bytes).sum();

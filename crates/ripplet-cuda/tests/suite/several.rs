@@ -3,12 +3,12 @@
 
 use crate::graphs::{Edges, Storage, cliques};
 use crate::large::all_classes;
-use ripplet_cuda::device::{Device, DeviceError};
-use ripplet_cuda::exchange::TransportKind;
 use ripplet_cuda::lp::{Supply, Tuning};
-use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_emulator::EmulatedDevice;
 use ripplet_generate::Web;
+use ripplet_gpu::transport::TransportKind;
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::label_program;
@@ -62,14 +62,14 @@ use flood::Flood;
 const WAYS: [TransportKind; 3] =
     [TransportKind::PeerAccess, TransportKind::Nccl, TransportKind::DriverCopies];
 
-fn shim(number: u64, way: TransportKind) -> ShimDevice {
-    let device = ShimDevice::with_order(number).with_resident_blocks(2);
+fn emulator(number: u64, way: TransportKind) -> EmulatedDevice {
+    let device = EmulatedDevice::with_order(number).with_resident_blocks(2);
     if way == TransportKind::PeerAccess { device } else { device.apart(way == TransportKind::Nccl) }
 }
 
-/// `count` shim devices with this transport.
-fn devices(count: u64, way: TransportKind) -> DevicesExecutor<ShimDevice> {
-    let devices = (0..count).map(|number| shim(number, way)).collect();
+/// `count` emulated devices with this transport.
+fn devices(count: u64, way: TransportKind) -> DevicesExecutor<EmulatedDevice> {
+    let devices = (0..count).map(|number| emulator(number, way)).collect();
     let executor = DevicesExecutor::new(devices).unwrap();
     assert_eq!(executor.transport(), way);
     executor
@@ -103,7 +103,7 @@ fn in_phases(phases: u32) -> Settings {
 }
 
 fn check<P: Program>(
-    executor: &DevicesExecutor<ShimDevice>,
+    executor: &DevicesExecutor<EmulatedDevice>,
     edges: &Edges,
     storage: Storage,
     program: &P,
@@ -275,8 +275,9 @@ fn a_lost_device_ends_the_run() {
     let graph = web(8).graph(MAX_SHARD_ARCS);
     for way in WAYS {
         for launches in [0, 3, 40, 41, 42, 43, 44, 45] {
-            let lost = shim(1, way).lost_after(launches);
-            let executor = DevicesExecutor::new(vec![shim(0, way), lost, shim(2, way)]).unwrap();
+            let lost = emulator(1, way).lost_after(launches);
+            let executor =
+                DevicesExecutor::new(vec![emulator(0, way), lost, emulator(2, way)]).unwrap();
             let names = ["a", "b", "c"].map(str::to_owned).to_vec();
             let executor = executor.with_names(names);
             let error = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut ());
@@ -297,11 +298,11 @@ fn devices_of_unequal_memory() {
     let graph = web(12).graph(MAX_SHARD_ARCS);
     let (lpa, settings) = (Lpa::default(), settings(Schedule::sync()));
     let equal = needs(&devices(2, TransportKind::PeerAccess).plans(&graph, &lpa, &settings));
-    let alone = DeviceExecutor::new(ShimDevice::new()).plan(&graph, &lpa, &settings);
+    let alone = DeviceExecutor::new(EmulatedDevice::new()).plan(&graph, &lpa, &settings);
     let small = equal[1] - (alone.total_device() - equal[1]) / 4;
     let with = |bytes| {
-        let second = shim(1, TransportKind::PeerAccess).with_memory(bytes);
-        DevicesExecutor::new(vec![shim(0, TransportKind::PeerAccess), second]).unwrap()
+        let second = emulator(1, TransportKind::PeerAccess).with_memory(bytes);
+        DevicesExecutor::new(vec![emulator(0, TransportKind::PeerAccess), second]).unwrap()
     };
     let executor = with(small);
     let plans = executor.plans(&graph, &lpa, &settings);
@@ -316,7 +317,7 @@ fn devices_of_unequal_memory() {
     let Err(RunError::DeviceMemory { device, room: 1000, limited: false, .. }) = error else {
         panic!("{error:?}")
     };
-    assert_eq!(device, "1 shim");
+    assert_eq!(device, "1 emulator");
     let error = with(1 << 30).with_memory(Some(2000)).run(&graph, &lpa, &settings, &mut ());
     assert!(matches!(error, Err(RunError::DeviceMemory { room: 2000, limited: true, .. })));
 }
@@ -386,20 +387,21 @@ fn a_graph_that_fits_no_devices() {
 
 #[test]
 fn what_is_not_there_is_a_note() {
-    let apart = || vec![shim(0, TransportKind::DriverCopies), shim(1, TransportKind::DriverCopies)];
+    let apart =
+        || vec![emulator(0, TransportKind::DriverCopies), emulator(1, TransportKind::DriverCopies)];
     let executor = DevicesExecutor::by(apart(), Some(TransportKind::Nccl)).unwrap();
     assert_eq!((executor.transport(), executor.notes().len()), (TransportKind::DriverCopies, 1));
     let executor = DevicesExecutor::by(
-        vec![shim(0, TransportKind::PeerAccess)],
+        vec![emulator(0, TransportKind::PeerAccess)],
         Some(TransportKind::DriverCopies),
     )
     .unwrap();
     assert_eq!((executor.transport(), executor.notes().len()), (TransportKind::DriverCopies, 0));
     for count in [0, 17] {
         let none = DevicesExecutor::new(
-            (0..count).map(|number| shim(number, TransportKind::PeerAccess)).collect(),
+            (0..count).map(|number| emulator(number, TransportKind::PeerAccess)).collect(),
         );
         assert!(matches!(none.map(|_| ()), Err(DeviceError::Failed { .. })));
     }
-    assert_eq!(executor.devices()[0].properties().name, "shim");
+    assert_eq!(executor.devices()[0].properties().name, "emulator");
 }

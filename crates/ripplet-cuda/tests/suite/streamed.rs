@@ -3,10 +3,10 @@
 
 use crate::graphs::{Edges, Storage};
 use crate::machines::on_gpu;
-use ripplet_cuda::device::Device;
 use ripplet_cuda::lp::{Supply, Tuning};
-use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_emulator::EmulatedDevice;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::{
     Adjacency, Buffer, Direction, Graph, GraphView, MAX_SHARD_ARCS, Shard, WeightScale,
 };
@@ -64,8 +64,8 @@ fn budget<P: Program, D: Device>(
     least + ((whole - least) as f64 * share) as u64
 }
 
-fn shim(limit: Option<u64>) -> DeviceExecutor<ShimDevice> {
-    DeviceExecutor::new(ShimDevice::with_order(1).with_resident_blocks(2)).with_memory(limit)
+fn emulator(limit: Option<u64>) -> DeviceExecutor<EmulatedDevice> {
+    DeviceExecutor::new(EmulatedDevice::with_order(1).with_resident_blocks(2)).with_memory(limit)
 }
 
 fn gpu(limit: Option<u64>) -> DeviceExecutor<CudaDevice> {
@@ -79,7 +79,7 @@ fn supplied(supply: Supply) -> Tuning {
     Tuning { supply, ..Tuning::default() }
 }
 
-/// Runs on the GPU if there is one, otherwise on the shim, with a share of the memory beyond the
+/// Runs on the GPU if there is one, otherwise on the emulator, with a share of the memory beyond the
 /// least.
 fn run<P: Program>(
     room: Room,
@@ -105,7 +105,7 @@ fn run<P: Program>(
     }
     match on_gpu() {
         true => on(gpu, room, graph, program, settings, observer),
-        false => on(shim, room, graph, program, settings, observer),
+        false => on(emulator, room, graph, program, settings, observer),
     }
 }
 
@@ -275,10 +275,11 @@ fn a_file_that_the_host_has_no_room_for() {
     let graph = Graph::from_shards(ids, Direction::Undirected, scale, shards.collect()).unwrap();
     assert_eq!((here.shared_bytes(), graph.shared_bytes() > 100_000), (0, true));
     let (program, settings) = (Lpa::default(), settings(phased(3)));
-    let [whole, least] = [None, Some(0)].map(|limit| shim(limit).plan(&graph, &program, &settings));
+    let [whole, least] =
+        [None, Some(0)].map(|limit| emulator(limit).plan(&graph, &program, &settings));
     let limit = (least.total_device() + whole.total_device()) / 2;
     let with = |host, graph: &Graph| {
-        let executor = shim(Some(limit)).with_host_memory(host);
+        let executor = emulator(Some(limit)).with_host_memory(host);
         (executor.plan(graph, &program, &settings), executor)
     };
     let (roomy, _) = with(Some(least.total_host()), &graph);
@@ -350,7 +351,7 @@ fn a_state_is_whole() {
     assert_eq!(here.active, there.active);
     assert_eq!(here.labels, there.labels);
     // Also if devices share the run.
-    let devices = (0..2).map(|order| ShimDevice::with_order(order).with_resident_blocks(2));
+    let devices = (0..2).map(|order| EmulatedDevice::with_order(order).with_resident_blocks(2));
     let tuning = Tuning { streamed_from: Some(300), ..Tuning::default() };
     let devices = DevicesExecutor::new(devices.collect()).unwrap().with_tuning(tuning);
     let mut shared = After(2, None);
@@ -390,11 +391,11 @@ fn two_runs_at_once() {
 fn too_little_for_what_must_be_there() {
     let graph = web(1200).stored(MAX_SHARD_ARCS, Storage::Plain);
     let (program, settings) = (Lpa::default(), settings(phased(3)));
-    let least = shim(Some(0)).plan(graph.view(), &program, &settings).total_device();
-    let refused = shim(Some(least - 1)).run(graph.view(), &program, &settings, &mut ());
+    let least = emulator(Some(0)).plan(graph.view(), &program, &settings).total_device();
+    let refused = emulator(Some(least - 1)).run(graph.view(), &program, &settings, &mut ());
     let Err(RunError::DeviceMemory { needed, room, limited: true, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!((needed, room), (least, least - 1));
-    shim(Some(needed)).run(graph.view(), &program, &settings, &mut ()).unwrap();
+    emulator(Some(needed)).run(graph.view(), &program, &settings, &mut ()).unwrap();
 }

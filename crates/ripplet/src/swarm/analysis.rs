@@ -9,6 +9,7 @@ use ripplet_analytics::components::{self, components, components_of_batch};
 use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, edge_betweenness_of_batch,
 };
+use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, PageRank};
 use ripplet_analytics::{Item, Lengths, Observer, Plan};
@@ -44,6 +45,8 @@ pub enum Analysis {
     },
     /// The weakly connected component of each vertex.
     Components,
+    /// The k-core decomposition: a column `coreness` of each vertex.
+    KCore,
     /// The PageRank of each vertex: a column `value`.
     PageRank(PageRank),
     /// The clustering coefficient of each vertex, a column `value`, and its `triangles` if
@@ -84,7 +87,7 @@ impl Analysis {
             Analysis::Closeness { .. } | Analysis::Betweenness { .. } => Rows::Vertices,
             Analysis::EdgeBetweenness { .. } => Rows::Edges,
             Analysis::Components => Rows::Components,
-            Analysis::PageRank(_) | Analysis::Lcc(_) => Rows::Vertices,
+            Analysis::KCore | Analysis::PageRank(_) | Analysis::Lcc(_) => Rows::Vertices,
             Analysis::Distances { .. } => Rows::Pairs,
             Analysis::Reach { .. } => Rows::Vertices,
             Analysis::Summary { .. } => Rows::Graphs,
@@ -103,6 +106,7 @@ impl Analysis {
             | Analysis::PageRank(_)
             | Analysis::Lcc(_) => &[("value", ColumnKind::F64)],
             Analysis::Components => &[],
+            Analysis::KCore => &[("coreness", ColumnKind::U32)],
             Analysis::Distances { .. } => &[("distance", ColumnKind::F64)],
             Analysis::Reach { .. } => &[
                 ("eccentricity", ColumnKind::F64),
@@ -124,6 +128,7 @@ impl Analysis {
                 with_ends(edge_betweenness::plan(graph, lengths, threads), graph.edges())
             }
             Analysis::Components => components::plan(graph),
+            Analysis::KCore => kcore::plan(graph),
             Analysis::PageRank(ranks) => ranks.plan(graph),
             Analysis::Lcc(lcc) => lcc.plan(graph, threads),
             Analysis::Distances { lengths: Lengths::Hops } => apsp::plan_of_rows(graph, threads),
@@ -150,6 +155,7 @@ impl Analysis {
                 with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
             }
             Analysis::Components => components::plan_of_batch(graphs),
+            Analysis::KCore => kcore::plan_of_batch(graphs, threads),
             Analysis::PageRank(ranks) => ranks.plan_of_batch(graphs, threads),
             Analysis::Lcc(lcc) => lcc.plan_of_batch(graphs, threads),
             Analysis::Distances { lengths } => {
@@ -189,6 +195,7 @@ impl Analysis {
                 columns_of_edges(EdgeValues { starts, values }, graph.into())?
             }
             Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
+            Analysis::KCore => Answer::Vertices(vec![Column::U32(coreness(graph, observer)?)]),
             Analysis::PageRank(ranks) => {
                 let found = ranks.run(graph, observer)?;
                 settled(&[found.end])?;
@@ -236,6 +243,9 @@ impl Analysis {
             }
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
+            }
+            Analysis::KCore => {
+                Answer::Vertices(vec![Column::U32(coreness_of_batch(graphs, observer)?)])
             }
             Analysis::PageRank(ranks) => {
                 let found = ranks.run_batch(graphs, observer)?;

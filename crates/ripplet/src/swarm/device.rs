@@ -4,8 +4,8 @@ use super::columns::{columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Analysis, Answer, Column, SwarmError, SwarmObserver, Worker};
 use ripplet_analytics::Observer;
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::device::Device;
 use ripplet_cuda::swarm::{DeviceSwarm, Question, Subject, SwarmSeconds};
+use ripplet_gpu::Device;
 use ripplet_graph::Graph;
 use ripplet_graph::batch::BatchSlice;
 use ripplet_io::write::{self, ColumnData, Part};
@@ -48,6 +48,7 @@ impl Analysis {
             Analysis::Reach { lengths } => Question::Reach { lengths },
             Analysis::Summary { lengths } => Question::Summaries { lengths },
             Analysis::Components => return Err(NotOnDevice("components")),
+            Analysis::KCore => return Err(NotOnDevice("coreness")),
             Analysis::PageRank(_) => return Err(NotOnDevice("PageRank's values")),
             Analysis::Lcc(_) => return Err(NotOnDevice("clustering coefficients of a batch")),
         })

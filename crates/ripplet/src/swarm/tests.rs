@@ -6,7 +6,7 @@ use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_emulator::EmulatedDevice;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
 use ripplet_io::Place;
@@ -274,6 +274,7 @@ fn check_parts(batch: &GraphBatch, lengths: Lengths) {
         Analysis::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths },
         Analysis::EdgeBetweenness { normalized: true, lengths },
         Analysis::Components,
+        Analysis::KCore,
         Analysis::PageRank(PageRank::default()),
         Analysis::Lcc(Lcc::new(Definition::Ldbc).with_triangles()),
         Analysis::Distances { lengths },
@@ -407,9 +408,9 @@ fn a_device_answers_what_the_cpu_does() {
     for direction in [Direction::Undirected, Direction::Directed] {
         let batch = rings(direction);
         for analysis in analyses.into_iter().flatten() {
-            let executor = DeviceExecutor::new(ShimDevice::new());
+            let executor = DeviceExecutor::new(EmulatedDevice::new());
             let mut device =
-                DeviceWorker::new("shim".into(), executor, analysis.question().unwrap());
+                DeviceWorker::new("emulator".into(), executor, analysis.question().unwrap());
             let of_cpu = CpuWorker::new(analysis).answer(batch.all(), &()).unwrap();
             let found = device.answer_about(batch.all().into(), &()).unwrap();
             assert_eq!(found, of_cpu, "{analysis:?}");

@@ -6,14 +6,15 @@ use crate::graphs::{Edges, Storage, any_edges, bipartite, cliques, shapes};
 use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Variant};
 use proptest::prelude::*;
 use ripplet::cuda::lp::Tuning;
-use ripplet::cuda::shim::ShimDevice;
-use ripplet::cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
+use ripplet::cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet::fraud::detect::{Begin, Detection, Known, Spread, Suspicion, spread};
 use ripplet::fraud::ties::{TieRule, Ties};
 use ripplet::fraud::window::Changed;
+use ripplet::gpu::CudaDevice;
 use ripplet::graph::MAX_SHARD_ARCS;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{ColumnValues, Executor, Schedule, Settings, Stop, Ties as TieBreak};
+use ripplet_emulator::EmulatedDevice;
 
 /// A run's options: the attenuation, the phases, and whether the smallest label wins ties.
 type Asked = (f32, u32, bool);
@@ -28,8 +29,8 @@ const ALL: [Asked; 6] = [
     (0.03, 1, false),
 ];
 
-fn shim(order: u64) -> ShimDevice {
-    ShimDevice::with_order(order).with_resident_blocks(2)
+fn emulator(order: u64) -> EmulatedDevice {
+    EmulatedDevice::with_order(order).with_resident_blocks(2)
 }
 
 /// Settings of a GPU whose memory is too small for the neighbour lists of vertices of degree 40 and
@@ -46,8 +47,8 @@ fn gpu(number: usize) -> CudaDevice {
     CudaDevice::new(number).unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"))
 }
 
-fn several() -> DevicesExecutor<ShimDevice> {
-    DevicesExecutor::new((0..3).map(shim).collect()).unwrap()
+fn several() -> DevicesExecutor<EmulatedDevice> {
+    DevicesExecutor::new((0..3).map(emulator).collect()).unwrap()
 }
 
 /// A graph, the initial state of a run, and the oracle's result.
@@ -176,23 +177,23 @@ proptest! {
     }
 }
 
-/// The shim compiles the program for each kind of graph and schedule, so only a few are run.
+/// The emulator compiles the program for each kind of graph and schedule, so only a few are run.
 #[test]
 fn the_kernels_equal_the_oracle() {
     let asked = |phases| (0.5, phases, phases == 1);
     for (edges, phases) in [(weighted_groups(), 1), (weighted_groups(), 5), (bipartite(30, 90), 5)]
     {
         let case = Case::new(edges, asked(phases));
-        let executor = DeviceExecutor::new(shim(phases.into()));
-        case.on(&executor, Storage::Plain, "on the shim");
+        let executor = DeviceExecutor::new(emulator(phases.into()));
+        case.on(&executor, Storage::Plain, "on the emulator");
     }
     let case = Case::new(weighted_groups(), asked(5));
-    case.on(&DeviceExecutor::new(shim(2)), Storage::Compressed, "on the shim");
+    case.on(&DeviceExecutor::new(emulator(2)), Storage::Compressed, "on the emulator");
     for storage in [Storage::Plain, Storage::Compressed] {
-        let executor = DeviceExecutor::new(shim(3)).with_tuning(streamed());
-        case.on(&executor, storage, "on the shim, streamed");
+        let executor = DeviceExecutor::new(emulator(3)).with_tuning(streamed());
+        case.on(&executor, storage, "on the emulator, streamed");
     }
-    case.on(&several(), Storage::Plain, "on three shims");
+    case.on(&several(), Storage::Plain, "on three emulators");
 }
 
 /// Runs all cases on the first GPU if `RIPPLET_GPU` is set.
@@ -267,7 +268,7 @@ fn windows_are_the_same_on_a_device() {
         if on_gpu() {
             same(spread_in_windows(&DeviceExecutor::new(gpu(0)), schedule));
         } else {
-            same(spread_in_windows(&DeviceExecutor::new(shim(1)), schedule));
+            same(spread_in_windows(&DeviceExecutor::new(emulator(1)), schedule));
         }
     }
 }

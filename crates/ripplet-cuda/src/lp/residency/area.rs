@@ -4,7 +4,7 @@
 //! vertex's place in the area.
 
 use super::super::device_run::DeviceRun;
-use crate::device::{Device, DeviceError, Queue};
+use ripplet_gpu::{Device, DeviceError, Queue};
 use ripplet_graph::VertexId;
 use std::ops::Range;
 

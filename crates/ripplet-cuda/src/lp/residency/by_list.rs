@@ -9,8 +9,8 @@ use super::super::device_run::DeviceRun;
 use super::super::state::Prefetch;
 use super::area;
 use super::moves::{Moves, Transfer};
-use crate::device::{Device, DeviceError, Queue};
 use crate::lists::Residence;
+use ripplet_gpu::{Device, DeviceError, Queue};
 
 /// State of fetches by list, over the phases of a run.
 pub struct ByList<Mark> {

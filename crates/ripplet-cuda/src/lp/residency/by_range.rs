@@ -8,8 +8,8 @@ use super::super::arguments::Part;
 use super::super::device_run::DeviceRun;
 use super::area::{self, within};
 use super::moves::{Moves, Transfer};
-use crate::device::{Device, DeviceError, Queue};
 use crate::lists::{self, Residence, Stretch};
+use ripplet_gpu::{Device, DeviceError, Queue};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 

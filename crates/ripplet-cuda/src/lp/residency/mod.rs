@@ -22,9 +22,9 @@ mod staged;
 
 use super::device_run::DeviceRun;
 use super::state::Tallies;
-use crate::device::{Device, DeviceError};
 use crate::lists::Supply;
 use pinned::Pinned;
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::GraphView;
 use ripplet_lp::ListsMoved;
 use staged::Staged;

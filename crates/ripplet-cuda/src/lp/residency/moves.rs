@@ -1,7 +1,7 @@
 //! Record of the transfers of lists: bytes and seconds of each round.
 
 use super::super::state::Tallies;
-use crate::device::{Device, DeviceError};
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_lp::ListsMoved;
 
 /// Marks around a transfer of lists, and the mark at which the transfer was waited for.

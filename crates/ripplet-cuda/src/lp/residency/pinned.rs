@@ -18,8 +18,8 @@ use super::area;
 use super::by_list::ByList;
 use super::by_range::{ByRange, SLOTS};
 use super::moves::Moves;
-use crate::device::{Device, DeviceError, Queue};
 use crate::lists::{Residence, StreamedPlaces, arrays_of};
+use ripplet_gpu::{Device, DeviceError, Queue};
 use ripplet_graph::{Direction, GraphView};
 use ripplet_lp::{ListsMoved, Wake};
 

@@ -1,7 +1,7 @@
 //! Phases of a graph whose lists are all on the device: no transfers.
 
 use super::super::device_run::DeviceRun;
-use crate::device::{Device, DeviceError};
+use ripplet_gpu::{Device, DeviceError};
 
 /// Launches the choices of a phase and their commit.
 pub fn choose<D: Device>(run: &DeviceRun<'_, D>) -> Result<(), DeviceError> {

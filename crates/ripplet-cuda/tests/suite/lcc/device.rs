@@ -8,7 +8,7 @@ use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lcc::DeviceLcc;
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_emulator::EmulatedDevice;
 use ripplet_generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder};
 use ripplet_lp::RunError;
@@ -95,7 +95,7 @@ impl Observer for Watch {
 #[test]
 fn a_run_says_what_it_does_and_can_be_ended() {
     let graph = GraphBuilder::new().build(Rmat::new(8).generate().unwrap()).unwrap();
-    let executor = DeviceExecutor::new(ShimDevice::new());
+    let executor = DeviceExecutor::new(EmulatedDevice::new());
     let (on_device, lcc) = (DeviceLcc::new(&executor), Lcc::new(Definition::Ldbc));
     let mut watch = Watch::new(usize::MAX);
     let (_, seconds) = on_device.run(&graph, lcc, &mut watch).unwrap();
@@ -121,7 +121,7 @@ fn a_run_says_what_it_does_and_can_be_ended() {
 #[test]
 fn a_run_that_does_not_fit_is_refused_with_the_plan() {
     let graph = Edges::undirected(9, (0..9).map(|v| (v, (v + 1) % 9))).graph();
-    let executor = DeviceExecutor::new(ShimDevice::new().with_memory(1000));
+    let executor = DeviceExecutor::new(EmulatedDevice::new().with_memory(1000));
     let (on_device, lcc) = (DeviceLcc::new(&executor), Lcc::new(Definition::Ldbc));
     let plan = on_device.plan(&graph, lcc);
     let refused = on_device.run(&graph, lcc, &mut ());
@@ -139,7 +139,7 @@ fn it_takes_the_lists_and_sixteen_bytes_a_vertex() {
         ("rmat", Rmat::new(18).generate().unwrap()),
     ] {
         let graph = GraphBuilder::new().build(table).unwrap();
-        let executor = DeviceExecutor::new(ShimDevice::new());
+        let executor = DeviceExecutor::new(EmulatedDevice::new());
         let plan = DeviceLcc::new(&executor).plan(&graph, Lcc::new(Definition::Ldbc));
         let lists = 4.0 * graph.edges() as f64;
         let own = (plan.algorithm_device() as f64 - lists) / f64::from(graph.vertices());
@@ -150,7 +150,7 @@ fn it_takes_the_lists_and_sixteen_bytes_a_vertex() {
 #[test]
 fn steps_are_measured_and_a_thread_an_edge_counts_the_same() {
     let graph = GraphBuilder::new().build(Rmat::new(8).generate().unwrap()).unwrap();
-    let executor = DeviceExecutor::new(ShimDevice::new());
+    let executor = DeviceExecutor::new(EmulatedDevice::new());
     let found = DeviceLcc::new(&executor).profile(&graph).unwrap();
     let expected = Lcc::new(Definition::Ldbc).run(&graph, &mut ()).unwrap();
     assert_eq!((found.edges, found.triangles), (graph.edges(), expected.triangle_count));

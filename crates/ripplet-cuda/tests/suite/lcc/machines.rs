@@ -1,13 +1,13 @@
-//! Devices under test: the kernels on the shim and, if `RIPPLET_GPU` is set, on the first GPU.
+//! Devices under test: the kernels on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
 use crate::machines::{gpu, on_gpu};
 use ripplet_analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lcc::{DeviceLcc, Tuning};
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_emulator::EmulatedDevice;
 use ripplet_graph::Graph;
 
-/// Runs with triangles; on the shim, `order` sets the order of threads. Of three orders, one has
+/// Runs with triangles; on the emulator, `order` sets the order of threads. Of three orders, one has
 /// wide numbers of edges, and one has launches of few blocks and no hubs.
 pub fn run(graph: &Graph, definition: Definition, order: usize) -> Outcome {
     run_lcc(graph, Lcc::new(definition).with_triangles(), order)
@@ -23,7 +23,7 @@ pub fn run_lcc(graph: &Graph, lcc: Lcc, order: usize) -> Outcome {
     let found = if on_gpu() {
         DeviceLcc::new(gpu(Default::default())).with_tuning(tuning).run(graph, lcc, &mut ())
     } else {
-        let executor = DeviceExecutor::new(ShimDevice::with_order(order as u64));
+        let executor = DeviceExecutor::new(EmulatedDevice::with_order(order as u64));
         DeviceLcc::new(&executor).with_tuning(tuning).run(graph, lcc, &mut ())
     };
     found.unwrap().0

@@ -1,4 +1,4 @@
-//! Devices under test: the kernels on the shim and, if `RIPPLET_GPU` is set, on the first GPU; and
+//! Devices under test: the kernels on the emulator and, if `RIPPLET_GPU` is set, on the first GPU; and
 //! comparisons.
 
 use crate::lcc::graphs::Edges;
@@ -10,10 +10,10 @@ use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet_analytics::edge_betweenness::edge_betweenness_of_batch;
 use ripplet_analytics::{Lengths, Observer};
-use ripplet_cuda::device::Device;
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::swarm::{DeviceSwarm, Question, Tuning};
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_emulator::EmulatedDevice;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
 use ripplet_graph::{Direction, Duplicates, SelfLoops};
 use ripplet_lp::RunError;
@@ -189,7 +189,7 @@ pub fn on_device<D: Device>(
     })
 }
 
-/// Compares a device with the CPU, whose suite compares it with everything else. On the shim,
+/// Compares a device with the CPU, whose suite compares it with everything else. On the emulator,
 /// `order` sets the order of threads.
 pub fn check(whole: &GraphBatch, questions: &[Question], tuning: Tuning, order: u64) {
     if on_gpu() {
@@ -197,7 +197,7 @@ pub fn check(whole: &GraphBatch, questions: &[Question], tuning: Tuning, order: 
         let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
         check_on(DeviceExecutor::new(device), whole, questions, tuning, order);
     } else {
-        let device = ShimDevice::with_order(order);
+        let device = EmulatedDevice::with_order(order);
         check_on(DeviceExecutor::new(device), whole, questions, tuning, order);
     }
 }

@@ -5,10 +5,10 @@ use crate::lcc::graphs::Edges;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::Observer;
 use ripplet_analytics::closeness::Closeness;
-use ripplet_cuda::device::Device;
-use ripplet_cuda::shim::ShimDevice;
+use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::swarm::{DeviceSwarm, Question, Tuning};
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_emulator::EmulatedDevice;
+use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::Graph;
 use ripplet_graph::batch::GraphBatch;
 use ripplet_lp::RunError;
@@ -34,19 +34,19 @@ fn rings(directed: bool) -> GraphBatch {
 }
 
 fn ask(
-    swarm: &mut DeviceSwarm<ShimDevice>,
+    swarm: &mut DeviceSwarm<EmulatedDevice>,
     batch: &GraphBatch,
     question: Question,
 ) -> Result<Found, RunError> {
     on_device(swarm, batch.all(), question, &())
 }
 
-fn on_shim() -> DeviceSwarm<ShimDevice> {
-    DeviceSwarm::new(DeviceExecutor::new(ShimDevice::new()))
+fn on_emulator() -> DeviceSwarm<EmulatedDevice> {
+    DeviceSwarm::new(DeviceExecutor::new(EmulatedDevice::new()))
 }
 
-fn on_shim_with(limit: u64, tuning: Tuning) -> DeviceSwarm<ShimDevice> {
-    let executor = DeviceExecutor::new(ShimDevice::new()).with_memory(Some(limit));
+fn on_emulator_with(limit: u64, tuning: Tuning) -> DeviceSwarm<EmulatedDevice> {
+    let executor = DeviceExecutor::new(EmulatedDevice::new()).with_memory(Some(limit));
     DeviceSwarm::new(executor).with_tuning(tuning)
 }
 
@@ -61,15 +61,15 @@ fn a_run_needs_what_is_planned_and_no_more() {
     ] {
         let graphs = rings(directed);
         for question in QUESTIONS {
-            let planned = on_shim().with_tuning(tuning).plan(graphs.all(), question);
+            let planned = on_emulator().with_tuning(tuning).plan(graphs.all(), question);
             let needed = planned.unwrap().total_device();
-            let mut swarm = on_shim_with(needed, tuning);
+            let mut swarm = on_emulator_with(needed, tuning);
             let expected = ask(&mut swarm, &graphs, question).unwrap();
             let device = swarm.executor().device();
             let taken = device.properties().memory - device.free_memory().unwrap();
             assert_eq!(taken, needed, "{question:?}");
             // With half of it, one part after the other.
-            let found = ask(&mut on_shim_with(needed / 2, tuning), &graphs, question);
+            let found = ask(&mut on_emulator_with(needed / 2, tuning), &graphs, question);
             assert_eq!(found, Ok(expected), "{question:?}");
         }
     }
@@ -79,7 +79,7 @@ fn a_run_needs_what_is_planned_and_no_more() {
 fn a_graph_that_does_not_fit_is_refused_with_its_plan() {
     let graphs = rings(false);
     for question in QUESTIONS {
-        let executor = DeviceExecutor::new(ShimDevice::new().with_memory(1500));
+        let executor = DeviceExecutor::new(EmulatedDevice::new().with_memory(1500));
         let mut swarm = DeviceSwarm::new(executor);
         let refused = ask(&mut swarm, &graphs, question);
         let Err(RunError::DeviceMemory { needed, room: 1500, limited: false, .. }) = refused else {
@@ -109,7 +109,7 @@ impl Observer for Watch {
 fn a_run_can_be_ended_and_another_begun() {
     let graphs = rings(true);
     let tuning = Tuning { first_items: 2, split_over: 1, ..Tuning::default() };
-    let mut swarm = on_shim().with_tuning(tuning);
+    let mut swarm = on_emulator().with_tuning(tuning);
     for question in QUESTIONS {
         let watch = |patience| Watch { patience, asked: AtomicUsize::new(0) };
         let patient = watch(usize::MAX);
@@ -126,7 +126,7 @@ fn a_run_can_be_ended_and_another_begun() {
 
 #[test]
 fn a_batch_of_nothing() {
-    let mut swarm = on_shim();
+    let mut swarm = on_emulator();
     for question in QUESTIONS {
         let none = batch(&[], true, false);
         assert_eq!(ask(&mut swarm, &none, question), Ok(on_cpu(none.all(), question)));
@@ -143,7 +143,7 @@ fn it_can_be_handed_to_a_thread() {
 #[test]
 fn some_graphs_of_a_batch() {
     let whole = rings(true);
-    let mut swarm = on_shim();
+    let mut swarm = on_emulator();
     let all = swarm.betweenness(whole.all(), false, HOPS, &()).unwrap().0;
     let some = swarm.betweenness(whole.slice(13..29), false, HOPS, &()).unwrap().0;
     let skipped = whole.slice(0..13).vertices() as usize;
@@ -159,7 +159,7 @@ fn alone(directed: bool) -> (Graph, GraphBatch) {
 
 #[test]
 fn a_graph_alone() {
-    let mut swarm = on_shim();
+    let mut swarm = on_emulator();
     for (graph, batch) in [alone(false), alone(true)] {
         let all = batch.all();
         let found = swarm.betweenness(&graph, true, HOPS, &()).unwrap().0;
@@ -184,7 +184,7 @@ fn a_graph_alone() {
 /// Rows of some sources at a time are all rows; an error of `take` ends the run.
 #[test]
 fn rows_of_a_graph_alone() {
-    let mut swarm = on_shim().with_tuning(Tuning { rows: 1, ..Tuning::default() });
+    let mut swarm = on_emulator().with_tuning(Tuning { rows: 1, ..Tuning::default() });
     let (graph, batch) = alone(true);
     let expected = swarm.distances(batch.all(), HOPS, &()).unwrap().0;
     let mut found = Vec::new();
@@ -208,7 +208,7 @@ fn rows_of_a_graph_alone() {
 fn edges_without_length_are_refused_where_ways_are_counted() {
     let graphs = [Edges::undirected(40, (1..40).map(|v| (0, v)))];
     let graphs = weighted_batch(&graphs, false, false, Weighing::FewAndNone);
-    let (mut swarm, lengths) = (on_shim(), Lengths::Weights);
+    let (mut swarm, lengths) = (on_emulator(), Lengths::Weights);
     let refused = [
         swarm.betweenness(graphs.all(), false, lengths, &()).unwrap_err(),
         swarm.edge_betweenness(graphs.all(), false, lengths, &()).unwrap_err(),
@@ -222,7 +222,7 @@ fn edges_without_length_are_refused_where_ways_are_counted() {
 #[test]
 fn distances_that_may_add_up_to_more_than_64_bits_are_refused() {
     let path = |n: u32| [Edges::undirected(n, (1..n).map(|v| (v - 1, v)))];
-    let (mut swarm, lengths) = (on_shim(), Lengths::Weights);
+    let (mut swarm, lengths) = (on_emulator(), Lengths::Weights);
     let graphs = weighted_batch(&path(70_000), false, false, Weighing::Huge);
     let refused = swarm.reach(graphs.all(), lengths, &()).unwrap_err().to_string();
     assert!(refused.contains("64 bits") && refused.contains("--device cpu"), "{refused}");

@@ -1,0 +1,752 @@
+// Runs a launch's threads as fibers, one at a time, on the thread that launches.
+//
+// A fiber runs until it reaches a collective (or returns, which counts as one), then picks the next runnable
+// fiber and switches to it. The last fiber that arrives computes every fiber's result.
+//
+//     lane:   0    1    2         31                    0    1
+//             run─>run─>run─>…─>run, all 32 are here,   run─>run─>…
+//             └ each stops at __ballot_sync(…) ┘ each is given the 32 bits
+//
+// Participants are a warp's lanes, a block's threads, or a cooperative grid's blocks. They must be at the
+// same call, reached through the same calls. Anything else ends the launch with a fault.
+//
+// A library holds this state once, in statics, so it runs one launch at a time.
+
+#include "emulator.hpp"
+#undef assert
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(RIPPLET_UCONTEXT)
+#define RIPPLET_SWITCH 1
+#else
+#define RIPPLET_SWITCH 0
+#endif
+
+extern "C" {
+
+// The same values as in `fault.rs`.
+enum Kind : unsigned {
+    DIVERGED_WARP = 1,
+    DIVERGED_BLOCK,
+    DIVERGED_GRID,
+    PARTIAL_MASK,
+    NOT_COOPERATIVE,
+    SHARED_OVERRUN,
+    TRAP,
+    UNDEFINED,
+    BAD_ADDRESS,
+    STACK_OVERFLOW,
+    ASLEEP,
+    NO_MEMORY,
+    STUCK,
+};
+
+// A thread, and the call that it is at.
+struct Place {
+    const char *call, *file;
+    unsigned line, block, thread;
+};
+
+struct Fault {
+    Kind kind;
+    Place here, there;
+    const char* what;
+    unsigned long long address;
+};
+
+struct Launch {
+    void (*kernel)(const void*);
+    const void* argument;
+    unsigned blocks, threads, shared, cooperative;
+    unsigned long long order;
+    // Stacks for this launch, and their number.
+    char* stacks;
+    unsigned long long stack_count;
+};
+}  // extern "C"
+
+namespace ripplet_emulator {
+
+Index ripplet_thread_index, ripplet_block_index, ripplet_block_size, ripplet_grid_size;
+unsigned ripplet_atomics_left;
+
+namespace {
+
+typedef unsigned long long u64;
+
+const char* const NAMES[] = {
+    "the kernel's end",   "__syncwarp",          "__shfl_sync",
+    "__shfl_up_sync",     "__shfl_down_sync",    "__shfl_xor_sync",
+    "__ballot_sync",      "__any_sync",          "__all_sync",
+    "__match_any_sync",   "__reduce_min_sync",   "__reduce_max_sync",
+    "__reduce_min_sync",  "__reduce_max_sync",   "__reduce_add_sync",
+    "__reduce_and_sync",  "__reduce_or_sync",    "__reduce_xor_sync",
+    "__syncthreads",      "__syncthreads_or",    "__syncthreads_and",
+    "__syncthreads_count", "grid_barrier",
+};
+
+constexpr unsigned LANES = 32;
+constexpr unsigned ALL_OF_THEM = 0xffffffffu;
+
+// Contents of memory that was never written, and of guards, which must not be written.
+constexpr unsigned char UNDEFINED_BYTE = 0xa5, GUARD_BYTE = 0xc3;
+// Bytes of the guards before and behind a block's shared memory.
+constexpr size_t SHARED_GUARD = 1024;
+// Bytes of a fiber's stack, without its guard page.
+constexpr size_t STACK = 64 << 10;
+// Blocks of a shuffled launch that are resident at once, so that they interleave.
+constexpr unsigned SHUFFLED_BLOCKS = 4;
+// Naps without any collective until the launch is declared asleep; and the naps that `PATIENCE` atomics count
+// for, as a thread may wait with atomics.
+constexpr u64 LONGEST_SLEEP = 20000000, SLEEP_OF_ATOMICS = 1000;
+// Atomics after which another thread runs, in ascending order; and the most of them in a shuffled order.
+constexpr unsigned PATIENCE = 1 << 16, SHUFFLED_PATIENCE = 48;
+
+#if RIPPLET_SWITCH
+typedef void* Context;
+#else
+typedef ucontext_t Context;
+#endif
+
+struct Fiber {
+    Context context;
+    u64 value, result;
+    unsigned parameter;
+    unsigned thread, block;
+    unsigned slot;  // index of its block, among the resident ones
+};
+
+// A collective that waits for its participants.
+struct Arrivals {
+    unsigned count;
+    Call call;
+    u64 way;  // hash of the calling functions
+    Place first;
+};
+
+struct Warp {
+    unsigned runnable;  // runnable lanes, a bit each
+    Arrivals arrivals;
+};
+
+struct Block {
+    Arrivals arrivals;
+    unsigned votes;
+};
+
+const Launch* launch;
+Fault* fault;
+bool failed;
+
+Fiber* fibers;
+Warp* warps;
+Block* blocks;
+Fiber* current;
+unsigned alive, warps_of_block, warps_alive;
+Arrivals grid;
+
+Context main_context;
+char* stacks;
+size_t page;
+unsigned capacity;
+unsigned char* shared;
+size_t shared_capacity, shared_stride;
+
+u64 random_state;
+u64 naps;
+
+u64 random_bits() {
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 2685821657736338717ull >> 32;
+}
+
+unsigned random_below(unsigned bound) { return (unsigned)(random_bits() * bound >> 32); }
+
+void be_patient() {
+    ripplet_atomics_left = launch->order == 0 ? PATIENCE : 1 + random_below(SHUFFLED_PATIENCE);
+}
+
+// --- Switching ---
+
+void fiber_main() {
+    launch->kernel(launch->argument);
+    ripplet_meet(RETURN, ALL_OF_THEM, 0, 0, "", 0);
+    __builtin_unreachable();
+}
+
+#if RIPPLET_SWITCH
+
+// Saves the registers that a call preserves, and the stack pointer in *from; continues where `to` was saved.
+extern "C" RIPPLET_HIDDEN void ripplet_switch(void** from, void* to);
+
+#if defined(__x86_64__)
+asm(R"(
+.text
+.p2align 4
+.globl ripplet_switch
+.hidden ripplet_switch
+.type ripplet_switch, @function
+ripplet_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size ripplet_switch, .-ripplet_switch
+)");
+constexpr unsigned SAVED = 8, ENTRY = 6;  // words; the return address comes after six registers
+#else
+asm(R"(
+.text
+.p2align 4
+.globl ripplet_switch
+.hidden ripplet_switch
+.type ripplet_switch, %function
+ripplet_switch:
+    sub sp, sp, #160
+    stp x19, x20, [sp]
+    stp x21, x22, [sp, #16]
+    stp x23, x24, [sp, #32]
+    stp x25, x26, [sp, #48]
+    stp x27, x28, [sp, #64]
+    stp x29, x30, [sp, #80]
+    stp d8, d9, [sp, #96]
+    stp d10, d11, [sp, #112]
+    stp d12, d13, [sp, #128]
+    stp d14, d15, [sp, #144]
+    mov x9, sp
+    str x9, [x0]
+    mov sp, x1
+    ldp x19, x20, [sp]
+    ldp x21, x22, [sp, #16]
+    ldp x23, x24, [sp, #32]
+    ldp x25, x26, [sp, #48]
+    ldp x27, x28, [sp, #64]
+    ldp x29, x30, [sp, #80]
+    ldp d8, d9, [sp, #96]
+    ldp d10, d11, [sp, #112]
+    ldp d12, d13, [sp, #128]
+    ldp d14, d15, [sp, #144]
+    add sp, sp, #160
+    ret
+.size ripplet_switch, .-ripplet_switch
+)");
+constexpr unsigned SAVED = 20, ENTRY = 11;
+#endif
+
+// Creates a context that begins in `fiber_main`, on a stack that ends at `top`. Its frame pointer is 0, where
+// `way_here` stops.
+void begin_at(Context* context, char*, char* top) {
+    void** words = (void**)top - SAVED;
+    memset(words, 0, SAVED * sizeof(void*));
+    words[ENTRY] = (void*)fiber_main;
+    *context = words;
+}
+
+void switch_contexts(Context* from, Context* to) { ripplet_switch(from, *to); }
+
+// A hash of the return addresses of the calling functions. It does not depend on inlining.
+__attribute__((always_inline)) inline u64 way_here() {
+    u64 way = 0;
+    for (void** frame = (void**)__builtin_frame_address(0); frame != nullptr;
+         frame = (void**)frame[0])
+        way = (way ^ (u64)(uintptr_t)frame[1]) * 0x9e3779b97f4a7c15ull;
+    return way;
+}
+
+#else
+
+void begin_at(Context* context, char* base, char* top) {
+    getcontext(context);
+    context->uc_stack.ss_sp = base;
+    context->uc_stack.ss_size = (size_t)(top - base);
+    context->uc_link = nullptr;
+    makecontext(context, fiber_main, 0);
+}
+
+void switch_contexts(Context* from, Context* to) { swapcontext(from, to); }
+
+inline u64 way_here() { return 0; }
+
+#endif
+
+void run(Fiber* from, Fiber* to) {
+    current = to;
+    if (to == nullptr) {
+        switch_contexts(&from->context, &main_context);
+        return;
+    }
+    ripplet_thread_index.x = to->thread;
+    ripplet_block_index.x = to->block;
+    switch_contexts(from == nullptr ? &main_context : &from->context, &to->context);
+}
+
+// --- Failing ---
+
+Place place_of(const Fiber& fiber, const char* call, const char* file, int line) {
+    return Place{call, file, (unsigned)line, fiber.block, fiber.thread};
+}
+
+// Ends the launch: no fiber runs again.
+[[noreturn]] void fail(const Fault& found) {
+    *fault = found;
+    failed = true;
+    run(current, nullptr);
+    __builtin_unreachable();
+}
+
+[[noreturn]] void fail(Kind kind, const char* what, const char* file = "", int line = 0,
+                       u64 address = 0) {
+    const Place here = place_of(*current, "", file, line);
+    fail(Fault{kind, here, here, what, address});
+}
+
+// --- Scheduling ---
+
+// The next runnable fiber: upwards from a lane of a warp and around, or at random. Null if none is runnable.
+Fiber* pick(unsigned warp, unsigned lanes_above) {
+    unsigned lanes;
+    if (launch->order == 0) {
+        lanes = warps[warp].runnable & lanes_above;
+        if (lanes != 0) return fibers + warp * LANES + (unsigned)__builtin_ctz(lanes);
+    } else {
+        const u64 lot = random_bits();
+        if ((lot & 3) == 0) warp = random_below(warps_alive);
+        lanes = warps[warp].runnable;
+        if (lanes != 0) {
+            const unsigned by = lot >> 8 & 31;
+            const unsigned rotated = lanes >> by | lanes << ((32 - by) & 31);
+            return fibers + warp * LANES + (((unsigned)__builtin_ctz(rotated) + by) & 31);
+        }
+    }
+    for (unsigned i = 0; i < warps_alive; ++i) {
+        if (++warp == warps_alive) warp = 0;
+        lanes = warps[warp].runnable;
+        if (lanes != 0) return fibers + warp * LANES + (unsigned)__builtin_ctz(lanes);
+    }
+    return nullptr;
+}
+
+// --- Collectives ---
+
+void add_to(Arrivals& arrivals, Kind diverged, Call call, u64 way, const Place& here) {
+    if (arrivals.count++ == 0) {
+        arrivals.call = call;
+        arrivals.way = way;
+        arrivals.first = here;
+    } else if (arrivals.call != call || arrivals.way != way || arrivals.first.line != here.line) {
+        fail(Fault{diverged, here, arrivals.first, "", 0});
+    }
+}
+
+// The lane from which a shuffle's result comes, as PTX defines `shfl.sync`.
+unsigned shuffled_from(Call call, unsigned lane, unsigned parameter) {
+    const unsigned operand = parameter & 31, width = parameter >> 8;
+    const unsigned group = lane & ~(width - 1), last = group + width - 1;
+    switch (call) {
+        case SHFL: return group + (operand & (width - 1));
+        case SHFL_UP: return lane >= group + operand ? lane - operand : lane;
+        case SHFL_DOWN: return lane + operand <= last ? lane + operand : lane;
+        default: return (lane ^ operand) <= last ? lane ^ operand : lane;
+    }
+}
+
+// Computes the results of a warp's collective, when all lanes have arrived.
+void finish_warp(Call call, Fiber* lanes) {
+    u64 all = 0;
+    switch (call) {
+        case SHFL:
+        case SHFL_UP:
+        case SHFL_DOWN:
+        case SHFL_XOR:
+            for (unsigned i = 0; i < LANES; ++i)
+                lanes[i].result = lanes[shuffled_from(call, i, lanes[i].parameter)].value;
+            return;
+        case MATCH_ANY:
+            for (unsigned i = 0; i < LANES; ++i) {
+                u64 same = 0;
+                for (unsigned j = 0; j < LANES; ++j)
+                    same |= (u64)(lanes[i].value == lanes[j].value) << j;
+                lanes[i].result = same;
+            }
+            return;
+        case BALLOT:
+        case ANY:
+        case ALL:
+            for (unsigned i = 0; i < LANES; ++i) all |= lanes[i].value << i;
+            if (call == ANY) all = all != 0;
+            if (call == ALL) all = all == ALL_OF_THEM;
+            break;
+        default:
+            all = lanes[0].value;
+            for (unsigned i = 1; i < LANES; ++i) {
+                const u64 x = lanes[i].value;
+                switch (call) {
+                    case REDUCE_MIN_U32: all = x < all ? x : all; break;
+                    case REDUCE_MAX_U32: all = x > all ? x : all; break;
+                    case REDUCE_MIN_I32: all = (int)x < (int)all ? x : all; break;
+                    case REDUCE_MAX_I32: all = (int)x > (int)all ? x : all; break;
+                    case REDUCE_ADD: all += x; break;
+                    case REDUCE_AND: all &= x; break;
+                    case REDUCE_OR: all |= x; break;
+                    case REDUCE_XOR: all ^= x; break;
+                    default: break;
+                }
+            }
+    }
+    for (unsigned i = 0; i < LANES; ++i) lanes[i].result = all;
+}
+
+void let_block_run(unsigned slot) {
+    blocks[slot] = Block{};
+    for (unsigned i = 0; i < warps_of_block; ++i)
+        warps[slot * warps_of_block + i].runnable = ALL_OF_THEM;
+}
+
+// Computes the results of a block's collective, when all threads have arrived.
+void finish_block(unsigned slot, Call call, const Place& here) {
+    const unsigned threads = launch->threads, votes = blocks[slot].votes;
+    u64 result = 0;
+    switch (call) {
+        case RETURN:
+        case GRID_BARRIER:
+            // Blocks may reach a grid barrier at different calls: all of them wait for one another.
+            if (!launch->cooperative) return;
+            add_to(grid, DIVERGED_GRID, call, 0, Place{here.call, "", 0, here.block, here.thread});
+            if (call == GRID_BARRIER && grid.count == alive) {
+                grid = Arrivals{};
+                for (unsigned i = 0; i < alive; ++i) let_block_run(i);
+            }
+            return;
+        case SYNCTHREADS_OR: result = votes != 0; break;
+        case SYNCTHREADS_AND: result = votes == threads; break;
+        case SYNCTHREADS_COUNT: result = votes; break;
+        default: break;
+    }
+    let_block_run(slot);
+    for (unsigned i = 0; i < threads; ++i) fibers[slot * threads + i].result = result;
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((noinline)) u64 ripplet_meet(Call call, unsigned mask, u64 value, unsigned parameter,
+                                           const char* file, int line) {
+    Fiber& self = *current;
+    const unsigned index = (unsigned)(&self - fibers), warp_index = index / LANES;
+    const unsigned lane = index % LANES;
+    Warp& warp = warps[warp_index];
+    const Place here = place_of(self, NAMES[call], file, line);
+    if (mask != ALL_OF_THEM) fail(Fault{PARTIAL_MASK, here, here, "", mask});
+    if (call == GRID_BARRIER && !launch->cooperative)
+        fail(Fault{NOT_COOPERATIVE, here, here, "", 0});
+
+    self.value = value;
+    self.parameter = parameter;
+    naps = 0;
+    const u64 way = call == RETURN ? 0 : way_here();
+    warp.runnable &= ~(1u << lane);
+    add_to(warp.arrivals, DIVERGED_WARP, call, way, here);
+    unsigned lanes_above = (ALL_OF_THEM << lane) << 1;
+    if (warp.arrivals.count == LANES) {
+        const Place first = warp.arrivals.first;
+        warp.arrivals.count = 0;
+        Fiber* lanes = fibers + warp_index * LANES;
+        if (call >= SYNCWARP && call < SYNCTHREADS) {
+            finish_warp(call, lanes);
+            warp.runnable = ALL_OF_THEM;
+            lanes_above = ALL_OF_THEM;
+        } else {
+            Block& block = blocks[self.slot];
+            for (unsigned i = 0; i < LANES; ++i) block.votes += lanes[i].value != 0;
+            add_to(block.arrivals, DIVERGED_BLOCK, call, way, first);
+            if (block.arrivals.count == warps_of_block) finish_block(self.slot, call, first);
+        }
+    }
+    Fiber* next = pick(warp_index, lanes_above);
+    if (next != &self) run(&self, next);
+    return self.result;
+}
+
+void ripplet_pass(bool nap) {
+    be_patient();
+    naps += nap || launch->order != 0 ? 1 : SLEEP_OF_ATOMICS;
+    if (naps > LONGEST_SLEEP) fail(ASLEEP, "");
+    Fiber& self = *current;
+    const unsigned index = (unsigned)(&self - fibers);
+    Fiber* next = pick(index / LANES, (ALL_OF_THEM << (index % LANES)) << 1);
+    if (next != &self) run(&self, next);
+}
+
+unsigned char* ripplet_shared_memory() {
+    return shared + current->slot * shared_stride + SHARED_GUARD;
+}
+
+void ripplet_trap(const char* what, const char* file, int line) { fail(TRAP, what, file, line); }
+
+// Called by the compiler's checks (-fsanitize, without its library): the first argument of each is the place.
+struct SourceLocation {
+    const char* file;
+    unsigned line, column;
+};
+#define RIPPLET_CHECK(name, operands, what)                         \
+    RIPPLET_HIDDEN void __ubsan_handle_##name##_abort operands {    \
+        fail(UNDEFINED, what, location->file, (int)location->line); \
+    }                                                               \
+    RIPPLET_HIDDEN void __ubsan_handle_##name operands {            \
+        fail(UNDEFINED, what, location->file, (int)location->line); \
+    }
+RIPPLET_CHECK(type_mismatch_v1, (SourceLocation * location, void*),
+              "an address is null or not aligned as its type asks")
+RIPPLET_CHECK(shift_out_of_bounds, (SourceLocation * location, void*, void*),
+              "a shift by more bits than there are")
+RIPPLET_CHECK(out_of_bounds, (SourceLocation * location, void*), "an index past an array's end")
+RIPPLET_CHECK(divrem_overflow, (SourceLocation * location, void*, void*), "a division by zero")
+}
+
+namespace {
+
+// --- Signals: an access to unmapped memory ends the launch, not the process ---
+
+bool running;
+pthread_t runner;
+int signal_number;
+u64 signal_address;
+struct sigaction before_us[NSIG];
+constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+char* stack_base(unsigned index) { return stacks + index * (page + STACK) + page; }
+
+// Where the fiber that raised the signal continues, on its own stack, emptied.
+[[noreturn]] void after_signal() {
+    const u64 base = (u64)(uintptr_t)stack_base((unsigned)(current - fibers));
+    if (signal_number == SIGFPE) fail(UNDEFINED, "a division by zero");
+    if (signal_number == SIGILL) fail(UNDEFINED, "an instruction that traps");
+    if (signal_address >= base - page && signal_address < base) fail(STACK_OVERFLOW, "");
+    fail(BAD_ADDRESS, "", "", 0, signal_address);
+}
+
+void on_signal(int number, siginfo_t* info, void* context) {
+    if (running && pthread_equal(runner, pthread_self()) && current != nullptr) {
+        signal_number = number;
+        signal_address = (u64)(uintptr_t)info->si_addr;
+        const uintptr_t top = (uintptr_t)stack_base((unsigned)(current - fibers)) + STACK;
+        mcontext_t& registers = ((ucontext_t*)context)->uc_mcontext;
+#if defined(__linux__) && defined(__x86_64__)
+        registers.gregs[REG_RSP] = (greg_t)(top - 8);
+        registers.gregs[REG_RIP] = (greg_t)(uintptr_t)after_signal;
+        return;
+#elif defined(__linux__) && defined(__aarch64__)
+        registers.sp = top;
+        registers.pc = (uintptr_t)after_signal;
+        return;
+#else
+        (void)registers;
+        (void)top;
+#endif
+    }
+    const struct sigaction& before = before_us[number];
+    if (before.sa_flags & SA_SIGINFO) {
+        before.sa_sigaction(number, info, context);
+    } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+        before.sa_handler(number);
+    } else {
+        signal(number, SIG_DFL);  // and the instruction raises it again
+    }
+}
+
+void catch_signals() {
+    static bool caught;
+    if (caught) return;
+    caught = true;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (int number : SIGNALS) sigaction(number, &action, &before_us[number]);
+}
+
+// --- A launch ---
+
+// Makes room for `count` fibers, which is kept for the next launch. Stacks are owned by the caller: a process
+// may have only some ten thousands of guarded ones.
+bool make_room(unsigned count) {
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    stacks = launch->stacks;
+    if (stacks == nullptr || count > launch->stack_count) return false;
+    if (count > capacity) {
+        free(fibers);
+        free(warps);
+        free(blocks);
+        capacity = 0;
+        fibers = (Fiber*)calloc(count, sizeof(Fiber));
+        warps = (Warp*)calloc(count / LANES, sizeof(Warp));
+        blocks = (Block*)calloc(count / LANES, sizeof(Block));
+        if (!fibers || !warps || !blocks) return false;
+        capacity = count;
+    }
+    // Aligned to 16 bytes and no more, as CUDA guarantees.
+    shared_stride = (launch->shared + 2 * SHARED_GUARD + 31) / 32 * 32;
+    if (alive * shared_stride + 32 > shared_capacity) {
+        static unsigned char* area;
+        free(area);
+        shared_capacity = 0;
+        area = (unsigned char*)malloc(alive * shared_stride + 64);
+        if (area == nullptr) return false;
+        shared = area + (32 - (uintptr_t)area % 32) + 16;
+        shared_capacity = alive * shared_stride + 32;
+    }
+    return true;
+}
+
+// The index of the first byte without the guard's value, or -1.
+long overrun(const unsigned char* bytes, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (bytes[i] != GUARD_BYTE) return (long)i;
+    return -1;
+}
+
+// Runs `count` blocks, from number `first` on in the launch's order.
+void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
+    const unsigned threads = launch->threads;
+    alive = count;
+    warps_alive = count * warps_of_block;
+    grid = Arrivals{};
+    for (unsigned slot = 0; slot < count; ++slot) {
+        unsigned char* area = shared + slot * shared_stride;
+        memset(area, GUARD_BYTE, SHARED_GUARD);
+        memset(area + SHARED_GUARD, UNDEFINED_BYTE, launch->shared);
+        memset(area + SHARED_GUARD + launch->shared, GUARD_BYTE, SHARED_GUARD);
+        for (unsigned i = 0; i < threads; ++i) {
+            const unsigned index = slot * threads + i;
+            Fiber& fiber = fibers[index];
+            fiber.thread = i;
+            fiber.block = (unsigned)((begin + (first + slot) * step) % launch->blocks);
+            fiber.slot = slot;
+            // Stacks begin at different offsets in a page; otherwise they would share a few cache lines.
+            begin_at(&fiber.context, stack_base(index),
+                     stack_base(index) + STACK - index % 8 * 512);
+        }
+        for (unsigned i = 0; i < warps_of_block; ++i)
+            warps[slot * warps_of_block + i] = Warp{};
+        let_block_run(slot);
+    }
+    run(nullptr, pick(0, ALL_OF_THEM));
+    if (failed) return;
+    for (unsigned i = 0; i < warps_alive && !failed; ++i) {
+        const Warp& warp = warps[i];
+        const Arrivals& block = blocks[i / warps_of_block].arrivals;
+        if (warp.arrivals.count == 0 && block.count == warps_of_block && block.call == RETURN)
+            continue;
+        const Place place = warp.arrivals.count != 0 ? warp.arrivals.first : block.first;
+        *fault = Fault{STUCK, place, place, "", 0};
+        failed = true;
+    }
+    for (unsigned slot = 0; slot < count && !failed; ++slot) {
+        const unsigned char* area = shared + slot * shared_stride;
+        const unsigned char* after = area + SHARED_GUARD + launch->shared;
+        const long above = overrun(after, SHARED_GUARD), below = overrun(area, SHARED_GUARD);
+        if (above < 0 && below < 0) continue;
+        const Place place = {"", "", 0, fibers[slot * threads].block, 0};
+        const u64 offset =
+            above >= 0 ? launch->shared + (u64)above : (u64)below - (u64)SHARED_GUARD;
+        *fault = Fault{SHARED_OVERRUN, place, place, "", offset};
+        failed = true;
+    }
+}
+
+u64 greatest_divisor(u64 a, u64 b) {
+    while (b != 0) {
+        const u64 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+}  // namespace
+}  // namespace ripplet_emulator
+
+// Allocates `count` stacks, each behind a guard page. Null if the system refuses.
+extern "C" __attribute__((visibility("default"))) char* ripplet_emulator_stacks(
+    unsigned long long count) {
+    const size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+    void* mapped = mmap(nullptr, count * (guard + ripplet_emulator::STACK), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    for (unsigned long long i = 0; i < count; ++i) {
+        if (mprotect((char*)mapped + i * (guard + ripplet_emulator::STACK), guard, PROT_NONE) == 0) continue;
+        munmap(mapped, count * (guard + ripplet_emulator::STACK));
+        return nullptr;
+    }
+    return (char*)mapped;
+}
+
+// Runs a launch. Returns 0, or 1 and fills `found`.
+extern "C" __attribute__((visibility("default"))) int ripplet_emulator_launch(const Launch* wanted,
+                                                                          Fault* found) {
+    using namespace ripplet_emulator;
+    launch = wanted;
+    fault = found;
+    failed = false;
+    naps = 0;
+    ripplet_block_size.x = launch->threads;
+    ripplet_grid_size.x = launch->blocks;
+    random_state = launch->order;
+    be_patient();
+    warps_of_block = launch->threads / LANES;
+    unsigned at_once = launch->order == 0 ? 1 : SHUFFLED_BLOCKS;
+    if (launch->cooperative || at_once > launch->blocks) at_once = launch->blocks;
+    alive = at_once;
+    if (!make_room(at_once * launch->threads)) {
+        *found = Fault{NO_MEMORY, Place{}, Place{}, "", 0};
+        return 1;
+    }
+
+    // Blocks in ascending order, or from a random block on by a step that reaches each once.
+    u64 begin = 0, step = 1;
+    if (launch->order != 0) {
+        begin = random_below(launch->blocks);
+        do step = 1 + random_below(launch->blocks);
+        while (greatest_divisor(step, launch->blocks) != 1);
+    }
+
+    catch_signals();
+    static char signal_stack[64 << 10];
+    stack_t ours, before;
+    memset(&ours, 0, sizeof ours);
+    ours.ss_sp = signal_stack;
+    ours.ss_size = sizeof signal_stack;
+    const bool on_signal_stack = sigaltstack(&ours, &before) == 0;
+    runner = pthread_self();
+    running = true;
+    for (unsigned first = 0; first < launch->blocks && !failed; first += at_once) {
+        const unsigned left = launch->blocks - first;
+        run_blocks(first, left < at_once ? left : at_once, step, begin);
+    }
+    running = false;
+    if (on_signal_stack) sigaltstack(&before, nullptr);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,148 @@
+//! All-gather barrier for the host's threads of ranks that share a run.
+
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A reusable all-gather barrier: each thread brings a value, and leaves with the values of all.
+pub struct AllGatherBarrier<T> {
+    count: usize,
+    table: Mutex<Table<T>>,
+    is_over: Condvar,
+    /// Number of completed barriers, or [`ENDED`].
+    turn: AtomicU64,
+}
+
+struct Table<T> {
+    received: Vec<Option<T>>,
+    /// Values of the last completed barrier.
+    last: Arc<[T]>,
+    /// The thread that ended the barrier first.
+    ended_by: Option<usize>,
+}
+
+/// The barrier has ended: a thread has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended;
+
+const ENDED: u64 = u64::MAX;
+
+/// Checks before a waiting thread sleeps. Threads that launch kernels arrive some microseconds
+/// apart, which is less than a wake-up takes.
+const LOOKS: u32 = 1 << 12;
+
+impl<T> AllGatherBarrier<T> {
+    /// Returns a barrier for `count` threads.
+    #[must_use]
+    pub fn new(count: usize) -> AllGatherBarrier<T> {
+        let received = (0..count).map(|_| None).collect();
+        let table = Mutex::new(Table { received, last: Arc::from([]), ended_by: None });
+        AllGatherBarrier { count, table, is_over: Condvar::new(), turn: AtomicU64::new(0) }
+    }
+
+    /// Waits for all threads; returns their values by number. `number` is this thread's, below the
+    /// count.
+    ///
+    /// # Errors
+    /// If a thread ended the barrier, even if all had arrived before this one left.
+    pub fn all_gather(&self, number: usize, value: T) -> Result<Arc<[T]>, Ended> {
+        let mut table = self.table();
+        if table.ended_by.is_some() {
+            return Err(Ended);
+        }
+        let turn = self.turn.load(Ordering::Relaxed);
+        table.received[number] = Some(value);
+        if table.received.iter().flatten().count() == self.count {
+            table.last = table.received.iter_mut().filter_map(Option::take).collect();
+            self.turn.store(turn + 1, Ordering::Release);
+            self.is_over.notify_all();
+            return Ok(Arc::clone(&table.last));
+        }
+        drop(table);
+        for _ in 0..LOOKS {
+            if self.turn.load(Ordering::Acquire) != turn {
+                break;
+            }
+            hint::spin_loop();
+        }
+        let mut table = self.table();
+        while self.turn.load(Ordering::Relaxed) == turn {
+            table = self.is_over.wait(table).unwrap_or_else(PoisonError::into_inner);
+        }
+        // The next barrier cannot complete before this thread has left, so `last` is still this
+        // one's.
+        if self.turn.load(Ordering::Relaxed) == ENDED {
+            Err(Ended)
+        } else {
+            Ok(Arc::clone(&table.last))
+        }
+    }
+
+    /// Ends the barrier: waiting and later threads return an error.
+    pub fn end(&self, number: usize) {
+        let mut table = self.table();
+        table.ended_by.get_or_insert(number);
+        self.turn.store(ENDED, Ordering::Release);
+        self.is_over.notify_all();
+    }
+
+    /// Returns the thread that ended the barrier first.
+    pub fn ended_by(&self) -> Option<usize> {
+        self.table().ended_by
+    }
+
+    /// Whether the barrier has ended.
+    pub fn has_ended(&self) -> bool {
+        self.turn.load(Ordering::Acquire) == ENDED
+    }
+
+    /// Locks the table. A panic never leaves it half-written, so poisoning is ignored.
+    fn table(&self) -> MutexGuard<'_, Table<T>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_leaves_with_what_all_brought() {
+        let barrier = AllGatherBarrier::new(3);
+        std::thread::scope(|scope| {
+            for number in 0..3 {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    for turn in 0..1000 {
+                        let all = barrier.all_gather(number, (turn, number)).unwrap();
+                        assert_eq!(*all, [(turn, 0), (turn, 1), (turn, 2)]);
+                    }
+                });
+            }
+        });
+        assert_eq!(barrier.ended_by(), None);
+    }
+
+    #[test]
+    fn nobody_waits_for_one_who_left() {
+        let barrier = AllGatherBarrier::new(3);
+        std::thread::scope(|scope| {
+            for number in 0..3 {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let mut turn = 0;
+                    while barrier.all_gather(number, ()).is_ok() {
+                        turn += 1;
+                        if number == 1 && turn == 10 {
+                            return barrier.end(number);
+                        }
+                    }
+                    // A thread that has not left the last barrier yet may get the error for it.
+                    assert!(turn == 9 || turn == 10, "{turn}");
+                });
+            }
+        });
+        assert_eq!((barrier.ended_by(), barrier.has_ended()), (Some(1), true));
+        assert_eq!(barrier.all_gather(0, ()), Err(Ended));
+    }
+}

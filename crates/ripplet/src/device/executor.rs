@@ -1,0 +1,151 @@
+//! The executor on the chosen device.
+
+use super::gpu::Gpus;
+use ripplet_graph::GraphView;
+use ripplet_lp::cpu::{CpuExecutor, ThreadError};
+use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
+
+/// Executor on a device that is chosen at run time.
+pub struct AnyExecutor(pub(super) On);
+
+/// The device of an executor.
+pub(super) enum On {
+    /// The cores of the host.
+    Cpu(CpuExecutor),
+    /// One GPU or several.
+    Gpus(Gpus),
+}
+
+/// The traffic among several GPUs in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchanged {
+    /// The name of the transport: `peer`, `nccl`, `copy`.
+    pub transport: &'static str,
+    /// Bytes that the GPUs sent.
+    pub bytes: u64,
+}
+
+impl AnyExecutor {
+    /// Returns an executor on the CPU with `threads` threads, or one per core.
+    ///
+    /// # Errors
+    /// If the system refuses the threads.
+    pub fn cpu(threads: Option<usize>) -> Result<AnyExecutor, ThreadError> {
+        Ok(AnyExecutor(On::Cpu(CpuExecutor::new(threads)?)))
+    }
+
+    /// Returns an executor on GPUs.
+    pub(super) fn of_gpus(gpus: Gpus) -> AnyExecutor {
+        AnyExecutor(On::Gpus(gpus))
+    }
+
+    /// Limits the bytes of host memory that a run on a GPU may use; the CPU ignores it.
+    #[must_use]
+    pub fn with_host_memory(self, limit: Option<u64>) -> AnyExecutor {
+        match self.0 {
+            On::Cpu(_) => self,
+            On::Gpus(gpus) => AnyExecutor(On::Gpus(gpus.with_host_memory(limit))),
+        }
+    }
+
+    /// Returns the name for reports: `cpu`, or the numbers and models of the GPUs.
+    pub fn name(&self) -> String {
+        match &self.0 {
+            On::Cpu(_) => "cpu".into(),
+            On::Gpus(gpus) => gpus.name(),
+        }
+    }
+
+    /// Returns whether the device is the CPU.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self.0, On::Cpu(_))
+    }
+
+    /// Returns the number of threads of the CPU; `None` for GPUs.
+    pub fn threads(&self) -> Option<usize> {
+        match &self.0 {
+            On::Cpu(executor) => Some(executor.threads()),
+            On::Gpus(_) => None,
+        }
+    }
+
+    /// Returns what a user should know although nothing failed, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        match &self.0 {
+            On::Cpu(_) => Vec::new(),
+            On::Gpus(gpus) => gpus.notes(),
+        }
+    }
+
+    /// Returns the traffic of the last run; `None` unless several GPUs share runs.
+    pub fn exchanged(&self) -> Option<Exchanged> {
+        match &self.0 {
+            On::Cpu(_) => None,
+            On::Gpus(gpus) => gpus.exchanged(),
+        }
+    }
+
+    /// Returns the plan of each of several GPUs, with its name; empty for the CPU or one GPU.
+    pub fn plans<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> Vec<(String, Plan)> {
+        match &self.0 {
+            On::Cpu(_) => Vec::new(),
+            On::Gpus(gpus) => gpus.plans(graph.into(), program, settings),
+        }
+    }
+
+    /// Refuses a plan that does not fit the memory of the GPU. Several GPUs check their plans when
+    /// a run begins: see [`AnyExecutor::check_run`].
+    ///
+    /// # Errors
+    /// If the plan does not fit, or the GPU does not tell its free memory.
+    pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+        match &self.0 {
+            On::Cpu(_) => Ok(()),
+            On::Gpus(gpus) => gpus.check_memory(plan),
+        }
+    }
+
+    /// Refuses a run, of this plan, that does not fit the memory of each of its GPUs.
+    ///
+    /// # Errors
+    /// See [`AnyExecutor::check_memory`].
+    pub fn check_run<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+        plan: &Plan,
+    ) -> Result<(), RunError> {
+        match &self.0 {
+            On::Cpu(_) => Ok(()),
+            On::Gpus(gpus) => gpus.check_run(graph.into(), program, settings, plan),
+        }
+    }
+}
+
+impl Executor for AnyExecutor {
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
+        match &self.0 {
+            On::Cpu(executor) => executor.plan_on(graph, program, settings),
+            On::Gpus(gpus) => gpus.plan_on(graph, program, settings),
+        }
+    }
+
+    fn run_on(
+        &self,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        match &self.0 {
+            On::Cpu(executor) => executor.run_on(graph, program, settings, observer),
+            On::Gpus(gpus) => gpus.run_on(graph, program, settings, observer),
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! GPUs by CUDA, and the executors on them.
+
+use super::choice::listed;
+use super::executor::Exchanged;
+use super::lcc::LccError;
+use super::list::{GpuInfo, GpuList};
+use super::open::Unopened;
+use super::profile::GpuCounting;
+use super::workers::WorkerSeconds;
+use crate::swarm::{Answer, DeviceWorker, SwarmError, SwarmObserver, Worker};
+use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
+use ripplet_cuda::lcc::DeviceLcc;
+use ripplet_cuda::lp::{Counting, Tuning};
+use ripplet_cuda::swarm::{Question, SwarmSeconds};
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu};
+use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::{Graph, GraphView};
+use ripplet_io::write::{ColumnData, Part};
+use ripplet_lp::profile::Profile;
+use ripplet_lp::{
+    DeviceSeconds, DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings,
+};
+
+/// GPUs that are open.
+pub(super) enum Gpus {
+    /// One GPU.
+    One {
+        /// Its number, as in `cuda:0`.
+        number: usize,
+        /// The executor on it.
+        executor: Box<DeviceExecutor<CudaDevice>>,
+    },
+    /// Several GPUs that share each run.
+    Several {
+        /// Their numbers.
+        numbers: Vec<usize>,
+        /// The executor on all of them.
+        executor: Box<DevicesExecutor<CudaDevice>>,
+    },
+}
+
+impl From<DeviceError> for Unopened {
+    fn from(error: DeviceError) -> Unopened {
+        let is_usual = matches!(error, DeviceError::NoLibrary);
+        Unopened { error: error.to_string(), is_usual }
+    }
+}
+
+/// Opens a GPU that may use at most `memory` bytes in a run.
+pub(super) fn open_one(
+    number: usize,
+    memory: Option<u64>,
+) -> Result<DeviceExecutor<CudaDevice>, DeviceError> {
+    Ok(DeviceExecutor::new(CudaDevice::new(number)?).with_memory(memory))
+}
+
+/// Returns the name of a GPU for reports: its number and model.
+pub(super) fn name_of(number: usize, device: &CudaDevice) -> String {
+    format!("cuda:{number} {}", device.properties().name)
+}
+
+/// Returns the GPUs of the host.
+pub(super) fn list() -> Result<GpuList, String> {
+    let gpus = ripplet_gpu::devices().map_err(|error| error.to_string())?;
+    let info = |gpu: Gpu| GpuInfo {
+        number: gpu.number,
+        name: gpu.properties.name,
+        architecture: gpu.properties.architecture,
+        memory: gpu.properties.memory,
+        free_memory: gpu.free_memory.map_err(|error| error.to_string()),
+    };
+    Ok(GpuList {
+        gpus: gpus.into_iter().map(info).collect(),
+        driver: ripplet_gpu::driver_version().ok().map(|version| version.to_string()),
+        nvrtc: match ripplet_gpu::nvrtc::available() {
+            Ok(version) => Ok(version.to_string()),
+            Err(error) => Err(error.to_string()),
+        },
+    })
+}
+
+impl Gpus {
+    /// Opens the GPUs of these numbers, at least one.
+    pub(super) fn open(numbers: &[usize], memory: Option<u64>) -> Result<Gpus, Unopened> {
+        if let &[number] = numbers {
+            let executor = Box::new(open_one(number, memory)?);
+            return Ok(Gpus::One { number, executor });
+        }
+        let devices = numbers.iter().map(|&number| CudaDevice::new(number));
+        let devices: Vec<CudaDevice> = devices.collect::<Result<_, _>>()?;
+        let names = numbers.iter().zip(&devices);
+        let names = names.map(|(number, device)| name_of(*number, device)).collect();
+        let executor = DevicesExecutor::new(devices)?.with_names(names).with_memory(memory);
+        Ok(Gpus::Several { numbers: numbers.to_vec(), executor: Box::new(executor) })
+    }
+
+    pub(super) fn with_host_memory(self, limit: Option<u64>) -> Gpus {
+        match self {
+            Gpus::One { number, executor } => {
+                Gpus::One { number, executor: Box::new(executor.with_host_memory(limit)) }
+            }
+            Gpus::Several { numbers, executor } => {
+                Gpus::Several { numbers, executor: Box::new(executor.with_host_memory(limit)) }
+            }
+        }
+    }
+
+    pub(super) fn with_counting(self, counting: GpuCounting) -> Gpus {
+        let counting = match counting {
+            GpuCounting::GlobalTables => Counting::GlobalTables,
+            GpuCounting::SharedTables => Counting::SharedTables,
+            GpuCounting::PackedWarps => Counting::Packed,
+        };
+        let tuning = Tuning { counting, ..Tuning::default() };
+        match self {
+            Gpus::One { number, executor } => {
+                Gpus::One { number, executor: Box::new(executor.with_tuning(tuning)) }
+            }
+            Gpus::Several { numbers, executor } => {
+                Gpus::Several { numbers, executor: Box::new(executor.with_tuning(tuning)) }
+            }
+        }
+    }
+
+    pub(super) fn profile(
+        &self,
+        graph: &Graph,
+        program: &dyn DynProgram,
+        settings: &Settings,
+        iterations: u32,
+    ) -> Result<Profile, RunError> {
+        match self {
+            Gpus::One { executor, .. } => executor.profile(graph, program, settings, iterations),
+            Gpus::Several { .. } => Err(RunError::Device("a profile is of one GPU".into())),
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        match self {
+            Gpus::One { number, executor } => name_of(*number, executor.device()),
+            Gpus::Several { numbers, executor } => {
+                let names = executor.devices().iter().map(|device| &*device.properties().name);
+                format!("cuda:{} {}", listed(numbers), names.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        match self {
+            Gpus::One { executor, .. } => executor.device().notes(),
+            Gpus::Several { executor, .. } => {
+                let mut notes = executor.notes().to_vec();
+                for note in executor.devices().iter().flat_map(CudaDevice::notes) {
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
+                notes
+            }
+        }
+    }
+
+    pub(super) fn exchanged(&self) -> Option<Exchanged> {
+        match self {
+            Gpus::One { .. } => None,
+            Gpus::Several { executor, .. } => Some(Exchanged {
+                transport: executor.transport().name(),
+                bytes: executor.exchanged(),
+            }),
+        }
+    }
+
+    pub(super) fn plans(
+        &self,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> Vec<(String, Plan)> {
+        match self {
+            Gpus::One { .. } => Vec::new(),
+            Gpus::Several { executor, .. } => {
+                let plans = executor.plans(graph, program, settings);
+                executor.names().iter().cloned().zip(plans).collect()
+            }
+        }
+    }
+
+    pub(super) fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+        match self {
+            Gpus::One { executor, .. } => executor.check_memory(plan),
+            Gpus::Several { .. } => Ok(()),
+        }
+    }
+
+    pub(super) fn check_run(
+        &self,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+        plan: &Plan,
+    ) -> Result<(), RunError> {
+        match self {
+            Gpus::One { executor, .. } => executor.check_memory(plan),
+            Gpus::Several { executor, .. } => {
+                executor.check_memory(&executor.plans(graph, program, settings))
+            }
+        }
+    }
+
+    /// Returns the plan of clustering coefficients; `None` for several GPUs, which do not share
+    /// them.
+    pub(super) fn plan_lcc(&self, graph: &Graph, lcc: Lcc) -> Option<Plan> {
+        match self {
+            Gpus::One { executor, .. } => Some(DeviceLcc::new(executor).plan(graph, lcc)),
+            Gpus::Several { .. } => None,
+        }
+    }
+
+    pub(super) fn run_lcc(
+        &self,
+        graph: &Graph,
+        lcc: Lcc,
+        observer: &mut dyn ripplet_analytics::Observer,
+    ) -> Result<(Coefficients, DeviceSeconds), LccError> {
+        match self {
+            Gpus::One { executor, .. } => Ok(DeviceLcc::new(executor).run(graph, lcc, observer)?),
+            Gpus::Several { .. } => Err(LccError::SeveralGpus),
+        }
+    }
+}
+
+impl Executor for Gpus {
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
+        match self {
+            Gpus::One { executor, .. } => executor.plan(graph, program, settings),
+            Gpus::Several { executor, .. } => executor.plan(graph, program, settings),
+        }
+    }
+
+    fn run_on(
+        &self,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        match self {
+            Gpus::One { executor, .. } => executor.run(graph, program, settings, observer),
+            Gpus::Several { executor, .. } => executor.run(graph, program, settings, observer),
+        }
+    }
+}
+
+/// Worker on a GPU; see [`Device::open_workers`](super::Device::open_workers).
+pub struct GpuWorker(DeviceWorker<CudaDevice>);
+
+impl GpuWorker {
+    pub(super) fn open(
+        number: usize,
+        memory: Option<u64>,
+        question: Question,
+    ) -> Result<GpuWorker, Unopened> {
+        let executor = open_one(number, memory)?;
+        let name = name_of(number, executor.device());
+        Ok(GpuWorker(DeviceWorker::new(name, executor, question)))
+    }
+
+    /// Returns the memory that the analysis of a single graph needs.
+    ///
+    /// # Errors
+    /// If the graph has more than 2³¹ arcs, or the host refuses memory.
+    pub fn plan_graph(&self, graph: &Graph) -> Result<Plan, RunError> {
+        self.0.plan(graph)
+    }
+
+    /// Returns the memory that the analysis of these graphs at once needs.
+    ///
+    /// # Errors
+    /// If the host refuses memory.
+    pub fn plan_part(&self, graphs: BatchSlice<'_>) -> Result<Plan, RunError> {
+        self.0.plan(graphs)
+    }
+
+    /// Refuses a plan that does not fit the memory of the GPU.
+    ///
+    /// # Errors
+    /// If it does not fit, or the GPU does not tell its free memory.
+    pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+        self.0.executor().check_memory(plan)
+    }
+
+    /// Returns what a user should know although nothing failed, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        self.0.executor().device().notes()
+    }
+
+    /// Returns the worker's seconds so far.
+    pub fn seconds(&self) -> WorkerSeconds {
+        let SwarmSeconds { kernels, upload, compute, download } = self.0.seconds();
+        WorkerSeconds { kernels, upload, compute, download }
+    }
+
+    /// Analyses a single graph, and passes the rows and their columns to `take`: in several parts
+    /// if they are pairs.
+    ///
+    /// # Errors
+    /// If `take` fails, the observer cancels, memory is refused, or the GPU fails.
+    pub fn answer_graph(
+        &mut self,
+        graph: &Graph,
+        observer: &dyn ripplet_analytics::Observer,
+        take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+    ) -> Result<(), SwarmError> {
+        self.0.answer_graph(graph, observer, take)
+    }
+}
+
+impl Worker for GpuWorker {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn answer(
+        &mut self,
+        part: BatchSlice<'_>,
+        observer: &dyn SwarmObserver,
+    ) -> Result<Answer, SwarmError> {
+        self.0.answer(part, observer)
+    }
+
+    fn steps(&self) -> Vec<(&'static str, f64)> {
+        self.0.steps()
+    }
+}

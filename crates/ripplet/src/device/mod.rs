@@ -1,0 +1,63 @@
+//! Devices: the choice of what computes, its rules of fallback, and executors on the chosen device.
+//!
+//! [`Device`] is the choice: `auto`, `cpu`, `cuda:0`, or several GPUs. Opening it happens in two
+//! steps, because a GPU should be checked before a large graph is read, and the CPU's threads
+//! should not exist while the graph is read:
+//!
+//! ```text
+//! Device ──open──▶ Opened ──(the graph is read)──start──▶ AnyExecutor
+//!                    └ fallback: the reason why `auto` is the CPU
+//! ```
+//!
+//! [`AnyExecutor`] runs label propagation and clustering coefficients. [`Device::open_workers`]
+//! returns workers for the other analyses ([`swarm`](crate::swarm)).
+//!
+//! | rule | `auto` | `cpu` | `cuda:…` |
+//! |---|---|---|---|
+//! | the GPU cannot be opened | CPU, with the reason | | error |
+//! | the GPU has no kernel for the work | CPU, with the reason | | error |
+//! | the run fails on the GPU, or does not fit its memory | [`Device::fallback`] returns the reason | | error |
+//! | a limit of device memory, and no GPU | error | error | error |
+//!
+//! ```
+//! use ripplet::Device;
+//! use ripplet::lp::{Executor, Settings, programs::Lpa};
+//!
+//! let (device, reason) = Device::cpu().open(None)?.start(None)?;
+//! assert!(reason.is_none());
+//! # let ids = ripplet::graph::VertexIds::Consecutive { first: 0, count: 2 };
+//! # let edges = ripplet::graph::EdgeTable::new(ids, vec![0], vec![1])?;
+//! # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+//! let found = device.run(&graph, &Lpa::default(), &Settings::default(), &mut ())?;
+//! assert_eq!(found.labels, [0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod choice;
+mod executor;
+mod fallback;
+mod gpu;
+mod lcc;
+mod list;
+mod open;
+mod profile;
+mod workers;
+
+pub use choice::{BadDevice, Device};
+pub use executor::{AnyExecutor, Exchanged};
+pub use fallback::{DeviceFailure, Fallback};
+pub use lcc::LccError;
+pub use list::{GpuInfo, GpuList, gpus};
+pub use open::{OpenError, Opened};
+pub use profile::GpuCounting;
+pub use workers::{GpuWorker, OpenWorkersError, WorkerSeconds, Workers};
+
+use ripplet_graph::Graph;
+use ripplet_lp::{Item, Plan};
+
+/// Returns the plan of an analysis on the CPU, with the memory of its graph.
+pub fn plan_on_cpu(graph: &Graph, plan: ripplet_analytics::Plan) -> Plan {
+    let items = plan.items.into_iter();
+    let items = items.map(|item| Item { purpose: item.purpose, bytes: item.bytes });
+    Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }
+}

@@ -1,0 +1,144 @@
+//! Opening of a device, before the graph is read.
+
+use super::gpu::Gpus;
+use super::{AnyExecutor, Device, Fallback};
+use ripplet_lp::cpu::ThreadError;
+use thiserror::Error;
+
+/// The reason of a fallback in the usual case: no more words than it takes.
+const NO_DRIVER: &str = "there is no NVIDIA driver";
+
+/// Error of opening a device.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum OpenError {
+    /// A GPU does not exist or does not work.
+    #[error("{0}")]
+    Gpu(String),
+    /// The work runs on one GPU, but the choice lists several.
+    #[error("the device is several GPUs, and this runs on one")]
+    SeveralGpus,
+    /// The device memory is limited, but no GPU can be used.
+    #[error("a limit of device memory is for a GPU, but no GPU can be used: {0}")]
+    LimitWithoutGpu(String),
+}
+
+/// A device that was checked before the graph is read.
+pub enum Opened {
+    /// The CPU; its threads start later, as their stacks take memory that reading may need.
+    Cpu {
+        /// The reason, if the choice allowed a GPU.
+        fallback: Option<Fallback>,
+    },
+    /// The GPUs, ready to run.
+    Gpu(AnyExecutor),
+}
+
+impl Device {
+    /// Opens the device; each GPU may use at most `memory` bytes of its memory in a run.
+    ///
+    /// # Errors
+    /// If a GPU cannot be opened and the choice is not `auto`, or if no GPU is opened although
+    /// `memory` is given.
+    pub fn open(&self, memory: Option<u64>) -> Result<Opened, OpenError> {
+        let numbers = self.numbers();
+        if numbers.is_empty() {
+            return match memory {
+                None => Ok(Opened::Cpu { fallback: None }),
+                Some(_) => Err(OpenError::LimitWithoutGpu("the device is the CPU".into())),
+            };
+        }
+        match Gpus::open(numbers, memory) {
+            Ok(gpus) => Ok(Opened::Gpu(AnyExecutor::of_gpus(gpus))),
+            Err(error) => {
+                self.fall_back(error, memory).map(|why| Opened::Cpu { fallback: Some(why) })
+            }
+        }
+    }
+
+    /// Opens the device for work that runs on one GPU: as [`Device::open`], except that several
+    /// GPUs are refused.
+    ///
+    /// # Errors
+    /// If the choice lists several GPUs, and as [`Device::open`].
+    pub fn open_one(&self, memory: Option<u64>) -> Result<Opened, OpenError> {
+        match self.numbers() {
+            [] | [_] => self.open(memory),
+            _ => Err(OpenError::SeveralGpus),
+        }
+    }
+
+    /// Returns the fallback after an error of opening, if the choice allows the CPU.
+    pub(super) fn fall_back(
+        &self,
+        error: Unopened,
+        memory: Option<u64>,
+    ) -> Result<Fallback, OpenError> {
+        let Unopened { error, is_usual } = error;
+        if !self.is_auto() {
+            return Err(OpenError::Gpu(error));
+        }
+        let reason = if is_usual { NO_DRIVER.into() } else { error };
+        match memory {
+            None => Ok(Fallback { reason, is_usual }),
+            Some(_) => Err(OpenError::LimitWithoutGpu(reason)),
+        }
+    }
+}
+
+/// The reason why a GPU cannot be opened.
+pub(super) struct Unopened {
+    /// A sentence for a user who chose the GPU.
+    pub error: String,
+    /// Whether it is the usual case: the host has no NVIDIA driver.
+    pub is_usual: bool,
+}
+
+impl Opened {
+    /// Returns the reason why it is the CPU, if the choice allowed a GPU.
+    pub fn fallback(&self) -> Option<&Fallback> {
+        match self {
+            Opened::Cpu { fallback } => fallback.as_ref(),
+            Opened::Gpu(_) => None,
+        }
+    }
+
+    /// Returns the executor, and the reason of a fallback. The CPU gets `threads` threads, or one
+    /// per core.
+    ///
+    /// # Errors
+    /// If the system refuses the threads.
+    pub fn start(
+        self,
+        threads: Option<usize>,
+    ) -> Result<(AnyExecutor, Option<Fallback>), ThreadError> {
+        match self {
+            Opened::Gpu(executor) => Ok((executor, None)),
+            Opened::Cpu { fallback } => Ok((AnyExecutor::cpu(threads)?, fallback)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_takes_no_limit_of_device_memory() {
+        assert!(Device::cpu().open(None).unwrap().fallback().is_none());
+        assert!(matches!(Device::cpu().open(Some(1)), Err(OpenError::LimitWithoutGpu(_))));
+        let several = Device::gpus([0, 1]).unwrap();
+        assert!(matches!(several.open_one(None), Err(OpenError::SeveralGpus)));
+    }
+
+    #[test]
+    fn only_auto_falls_back() {
+        let unopened = || Unopened { error: "no driver: no library".into(), is_usual: true };
+        let fallback = Device::auto().fall_back(unopened(), None).unwrap();
+        assert!(fallback.is_usual);
+        assert_eq!(fallback.reason, NO_DRIVER);
+        let refused = Device::cuda(0).fall_back(unopened(), None);
+        assert_eq!(refused, Err(OpenError::Gpu("no driver: no library".into())));
+        let refused = Device::auto().fall_back(unopened(), Some(1));
+        assert_eq!(refused, Err(OpenError::LimitWithoutGpu(NO_DRIVER.into())));
+    }
+}

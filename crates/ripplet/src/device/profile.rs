@@ -1,0 +1,61 @@
+//! Time profiles of full iterations on the chosen device.
+
+use super::AnyExecutor;
+use super::executor::On;
+use ripplet_graph::Graph;
+use ripplet_lp::profile::Profile;
+use ripplet_lp::{DynProgram, Observer, RunError, Settings};
+
+/// How a GPU counts votes in low- and middle-degree vertices; labels do not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GpuCounting {
+    /// In tables in global memory.
+    GlobalTables,
+    /// In a table in the shared memory of a block.
+    SharedTables,
+    /// By warps that vertices share, without a table. This is the default.
+    #[default]
+    PackedWarps,
+}
+
+impl GpuCounting {
+    /// Returns the name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            GpuCounting::GlobalTables => "global tables",
+            GpuCounting::SharedTables => "shared tables",
+            GpuCounting::PackedWarps => "packed warps",
+        }
+    }
+}
+
+impl AnyExecutor {
+    /// Sets how a GPU counts votes; the CPU ignores it.
+    #[must_use]
+    pub fn with_gpu_counting(self, counting: GpuCounting) -> AnyExecutor {
+        match self.0 {
+            On::Cpu(_) => self,
+            On::Gpus(gpus) => AnyExecutor(On::Gpus(gpus.with_counting(counting))),
+        }
+    }
+
+    /// Measures `iterations` full iterations of a program on a graph, each as a whole and by degree
+    /// class. On a GPU the observer is not called.
+    ///
+    /// # Errors
+    /// If the settings do not fit the graph, memory is refused, the observer cancels, the GPU
+    /// fails, or there are several GPUs.
+    pub fn profile(
+        &self,
+        graph: &Graph,
+        program: &dyn DynProgram,
+        settings: &Settings,
+        iterations: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<Profile, RunError> {
+        match &self.0 {
+            On::Cpu(executor) => executor.profile(graph, program, settings, iterations, observer),
+            On::Gpus(gpus) => gpus.profile(graph, program, settings, iterations),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Workers on the GPUs of a choice, for analyses of one graph or of each graph of a batch.
+
+pub use super::gpu::GpuWorker;
+
+use super::{Device, Fallback, OpenError};
+use crate::swarm::{Analysis, NotOnDevice};
+use thiserror::Error;
+
+/// Error of opening workers.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum OpenWorkersError {
+    /// No GPU has a kernel for the analysis, and the choice is a GPU.
+    #[error(transparent)]
+    NotOnDevice(#[from] NotOnDevice),
+    /// A GPU cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+/// The workers of a choice: none for the CPU, with the reason if the choice allowed a GPU.
+pub type Workers = Result<Vec<GpuWorker>, Fallback>;
+
+/// Seconds of a worker on a GPU by step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WorkerSeconds {
+    /// Compiling the kernels, or loading them from the cache.
+    pub kernels: f64,
+    /// Scheduling the work, and copying it and the graphs to the GPU.
+    pub upload: f64,
+    /// Computing.
+    pub compute: f64,
+    /// Copying values back.
+    pub download: f64,
+}
+
+impl Device {
+    /// Opens workers on the GPUs of the choice, `times` per GPU, which share the GPU's memory limit
+    /// of `memory` bytes. Two workers keep a GPU busy: one copies while the other computes.
+    ///
+    /// Returns no worker for the CPU, and the reason if the choice allowed a GPU.
+    ///
+    /// # Errors
+    /// If a GPU is chosen and no GPU has a kernel for the analysis, and as [`Device::open`].
+    pub fn open_workers(
+        &self,
+        analysis: Analysis,
+        times: usize,
+        memory: Option<u64>,
+    ) -> Result<Workers, OpenWorkersError> {
+        let question = match analysis.question() {
+            Ok(question) => question,
+            Err(_) if self.is_cpu() => return Ok(Ok(Vec::new())),
+            Err(why) if self.is_auto() => return Ok(Err(Fallback::no_kernel(why.to_string()))),
+            Err(why) => return Err(why.into()),
+        };
+        let share = memory.map(|memory| memory / times.max(1) as u64);
+        let mut workers = Vec::new();
+        for &number in self.numbers() {
+            for _ in 0..times {
+                match GpuWorker::open(number, share, question) {
+                    Ok(worker) => workers.push(worker),
+                    Err(error) => return Ok(Err(self.fall_back(error, memory)?)),
+                }
+            }
+        }
+        Ok(Ok(workers))
+    }
+}
