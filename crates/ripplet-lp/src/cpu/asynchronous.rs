@@ -18,7 +18,6 @@
 //! the same label, while `v` is about to leave that label based on `u`'s old vote. In that case `v`
 //! activates itself.
 
-use super::lists::Adjacency;
 use super::state::{Choice, LpState, Scratch, Workspace};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
@@ -28,6 +27,7 @@ use crate::{
     Vote,
 };
 use ripplet_graph::VertexId;
+use ripplet_graph::storage::ListParts;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;

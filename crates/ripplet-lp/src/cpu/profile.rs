@@ -1,12 +1,12 @@
 //! Time profile of a full iteration on the CPU: its parts, and lower bounds from reading alone.
 
 use super::CpuExecutor;
-use super::lists::Adjacency;
 use super::state::{LpState, Workspace};
 use super::synchronous::SyncRounds;
 use crate::profile::{Iteration, Measured, Part, Profile};
 use crate::{DynProgram, Hints, Observer, RunError, Schedule, Settings};
 use rayon::prelude::*;
+use ripplet_graph::storage::ListParts;
 use ripplet_graph::{GraphView, VertexId};
 use std::hint::black_box;
 use std::sync::atomic::Ordering::Relaxed;
@@ -212,7 +212,7 @@ impl<P: Hints> LpState<'_, P> {
             });
         };
         match ahead {
-            true => self.lists.ahead(vertices, Some(labels), |_, v| visit(v)),
+            true => self.lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v)),
             false => vertices.iter().for_each(|&v| visit(v)),
         }
         read

@@ -1,14 +1,14 @@
 //! The choice of a vertex: what the exact counter and sketches share.
 
 use super::{LpState, Scratch};
-use crate::cpu::lists::{Adjacency, Coded, Lists};
 use crate::cpu::votes::Count;
 use crate::hash::{Clock, mix};
 use crate::views::{Context, Total};
 use crate::{
     Candidate, Hints, Label, NO_LABEL, NeighborList, Round, Score, Ties, Vertex, VertexMut, Vote,
 };
-use ripplet_graph::VertexId;
+use ripplet_graph::storage::ListParts;
+use ripplet_graph::{VertexId, dispatch_parts};
 
 /// The result of updating a vertex.
 #[derive(Clone, Copy)]
@@ -65,10 +65,9 @@ impl<P: Hints> LpState<'_, P> {
         if let Some(sketch) = self.sketch {
             return self.choose_by_sketch(v, sketch, clock, scratch);
         }
-        match &self.lists {
-            Lists::Plain(lists) => self.choose_exactly(v, lists.of(v).adjacency(), clock, scratch),
-            Lists::Compressed(graph) => self.choose_coded(v, Coded::of(graph, v), clock, scratch),
-        }
+        dispatch_parts!(&self.lists, v, parts => {
+            parts.apart(|parts| self.choose_exactly(v, parts, clock, scratch))
+        })
     }
 
     /// Applies the winning label to the vertex.

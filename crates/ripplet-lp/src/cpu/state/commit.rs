@@ -1,9 +1,9 @@
 //! The commit of a choice, and the activation of neighbours.
 
 use super::LpState;
-use crate::cpu::lists::{Adjacency, Coded, Lists};
 use crate::{Activation, Hints, Label};
-use ripplet_graph::VertexId;
+use ripplet_graph::storage::ListParts;
+use ripplet_graph::{VertexId, dispatch_parts};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl<P: Hints> LpState<'_, P> {
@@ -43,10 +43,7 @@ impl<P: Hints> LpState<'_, P> {
                 self.active.insert_unless(neighbors, |_| false)
             }
         };
-        match &self.lists {
-            Lists::Plain(lists) => lists.of(v).adjacency().each(visit),
-            Lists::Compressed(graph) => Coded::of(graph, v).each(visit),
-        }
+        dispatch_parts!(&self.lists, v, parts => parts.each(visit));
     }
 
     /// Separate, so that its loop has its variables in registers.

@@ -2,19 +2,19 @@
 
 use super::choose::{Best, Choice, Next, Winner};
 use super::{LpState, Scratch};
-use crate::cpu::lists::{Adjacency, Coded};
 use crate::cpu::votes::{Count, Votes, count_one};
 use crate::hash::{Clock, mix};
 use crate::views::Context;
 use crate::{Hints, Label, NeighborList, Score, Ties, Vertex};
 use ripplet_graph::VertexId;
+use ripplet_graph::storage::ListParts;
 
 impl<P: Hints> LpState<'_, P> {
     #[inline(always)]
     pub(super) fn choose_exactly(
         &self,
         v: VertexId,
-        adjacency: impl Adjacency,
+        adjacency: impl ListParts,
         clock: Clock,
         scratch: &mut Scratch,
     ) -> Choice {
@@ -41,18 +41,6 @@ impl<P: Hints> LpState<'_, P> {
             arcs: degree,
             nan: P::Score::HAS_NAN && next.nan,
         }
-    }
-
-    /// Separate, so that it does not affect the register allocation of the loops over plain lists.
-    #[inline(never)]
-    pub(super) fn choose_coded(
-        &self,
-        v: VertexId,
-        adjacency: Coded<'_>,
-        clock: Clock,
-        scratch: &mut Scratch,
-    ) -> Choice {
-        self.choose_exactly(v, adjacency, clock, scratch)
     }
 
     /// Applies the winning label to the vertex; the votes are in the scratch.

@@ -18,7 +18,6 @@ pub(super) use choose::Choice;
 pub(super) use workspace::{Scratch, Workspace};
 
 use super::active::ActiveSet;
-use super::lists::{Adjacency, Lists};
 use super::totals::Totals;
 use crate::columns::Columns;
 use crate::counters::Sketch;
@@ -28,6 +27,7 @@ use crate::views::Context;
 use crate::{Activation, Hints, Label, Settings, State, Ties, Vertex};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::storage::{ListParts, VertexLists};
 use ripplet_graph::{GraphView, VertexId, as_plain};
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -38,7 +38,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) struct LpState<'a, P> {
     pub graph: GraphView<'a>,
     pub program: &'a P,
-    pub lists: Lists<'a>,
+    pub lists: VertexLists<'a>,
     pub labels: Vec<AtomicU32>,
     pub active: ActiveSet,
     pub columns: Columns,
@@ -67,7 +67,7 @@ impl<'a, P: Hints> LpState<'a, P> {
             Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
             None => labels.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new)),
         }
-        let lists = Lists::new(graph);
+        let lists = VertexLists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
         let columns = Columns::new(&specs, settings, graph.vertices())?;
@@ -129,14 +129,14 @@ impl<'a, P: Hints> LpState<'a, P> {
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::choose`] reads.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.ahead(vertices, Some(&self.labels), visit);
+        self.lists.for_each_prefetched(vertices, Some(&self.labels), visit);
     }
 
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::activate_neighbors`]
     /// reads: lists, but rarely labels.
     #[inline]
     pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.ahead(vertices, None, visit);
+        self.lists.for_each_prefetched(vertices, None::<&[u32]>, visit);
     }
 
     /// Ends a round: activates all vertices if the program is [`Activation::Always`].

@@ -3,13 +3,13 @@
 use super::choose::{Best, Choice, Next};
 use super::{LpState, Scratch};
 use crate::counters::{Sketch, Start};
-use crate::cpu::lists::{Adjacency, Either};
 use crate::cpu::sketch::{CHUNK, Candidates, VoteSketch};
 use crate::cpu::votes::{Count, count_one};
 use crate::hash::{Clock, Stream};
 use crate::views::Context;
 use crate::{Hints, Label, NeighborList, Vertex, Vote};
 use ripplet_graph::VertexId;
+use ripplet_graph::storage::{EitherParts, ListParts};
 use std::ops::Range;
 
 impl<P: Hints> LpState<'_, P> {
@@ -101,7 +101,7 @@ impl<P: Hints> LpState<'_, P> {
         &self,
         sketch: Sketch,
         vertex: Vertex<'_>,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         whole: Option<usize>,
         chunk: &mut [Vote],
         held: &mut Candidates,
@@ -122,7 +122,7 @@ impl<P: Hints> LpState<'_, P> {
     fn for_each_chunk(
         &self,
         vertex: Vertex<'_>,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         arcs: Range<u64>,
         chunk: &mut [Vote],
         mut visit: impl FnMut(&mut [Vote]),
@@ -161,7 +161,7 @@ impl<P: Hints> LpState<'_, P> {
         &self,
         v: Vertex<'_>,
         label: Label,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         chunk: &mut [Vote],
     ) -> f32 {
         let mut most: Option<f32> = None;
