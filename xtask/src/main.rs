@@ -1,16 +1,23 @@
-//! Chores that `cargo test` does not cover: `cargo xtask fuzz`, `cargo xtask soak`,
-//! `cargo xtask deny`, `cargo xtask gpu-test`.
+//! Chores that `cargo test` does not cover: `cargo xtask features`, `cargo xtask soak`,
+//! `cargo xtask fuzz`, `cargo xtask deny`, `cargo xtask gpu-test`.
 
+mod features;
 mod gpu_test;
+mod soak;
 
 use std::env;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
+cargo xtask features [--quick]             checks that the library and the command build with each pair
+                                           of their features; with --quick, with the fewest
+cargo xtask soak [--cases N] [--seconds N] [PART…]
+                                           the weekly run, all or some of its parts: deny, features,
+                                           fuzz (N seconds a target, default 60), miri, and properties
+                                           (property tests with N cases each, default 5000)
 cargo xtask fuzz [--seconds N] [TARGET…]   fuzzes each reader for N seconds (default 180);
                                            needs `cargo install cargo-fuzz` and a nightly toolchain
-cargo xtask soak [--cases N]               runs the property tests with N cases each (default 5000)
 cargo xtask deny                           checks for known vulnerabilities, and for licences and
                                            sources that deny.toml does not allow; needs
                                            `cargo install cargo-deny` and a network
@@ -21,9 +28,10 @@ cargo xtask gpu-test --run [ARGUMENT…]     makes it and runs it here; argument
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
+        Some((verb, rest)) if verb == "features" => features::features(rest),
+        Some((verb, rest)) if verb == "soak" => soak::soak(rest),
         Some((verb, rest)) if verb == "fuzz" => fuzz(rest),
-        Some((verb, rest)) if verb == "soak" => soak(rest),
-        Some((verb, [])) if verb == "deny" => run(Command::new("cargo").args(["deny", "check"])),
+        Some((verb, [])) if verb == "deny" => soak::deny(),
         Some((verb, rest)) if verb == "gpu-test" => gpu_test::gpu_test(rest),
         _ => Err(USAGE.to_owned()),
     };
@@ -56,17 +64,6 @@ fn all_targets() -> Result<Vec<String>, String> {
     let mut targets: Vec<String> = entries.filter_map(Result::ok).filter_map(stem).collect();
     targets.sort();
     Ok(targets)
-}
-
-/// Runs every property test much longer than `cargo test` does.
-fn soak(arguments: &[String]) -> Result<(), String> {
-    let (cases, rest) = number_option(arguments, "--cases", 5000)?;
-    if let Some(unknown) = rest.first() {
-        return Err(format!("soak knows no {unknown}\n{USAGE}"));
-    }
-    run(Command::new("cargo")
-        .args(["test", "--release", "--workspace"])
-        .env("PROPTEST_CASES", cases.to_string()))
 }
 
 /// Returns the value of a numeric option, and the other arguments.

@@ -27,7 +27,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// All measures except the distances of all pairs, whose number is quadratic: these run only if named.
+/// Returns all measures except the distances of all pairs, whose number is quadratic: these run only if named.
 fn questions(lengths: Lengths) -> [(&'static str, Question); 7] {
     let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
     [
@@ -100,7 +100,7 @@ impl Options {
         questions(lengths).into_iter().filter(|(name, _)| asked(name)).collect()
     }
 
-    /// The graphs, part by part.
+    /// Returns the graphs, part by part.
     fn parts(&self) -> Result<Vec<Part>, Box<dyn Error>> {
         if let Some(input) = &self.input {
             let mut reader = BatchReader::open(input, &BatchOptions::default())?;

@@ -9,17 +9,20 @@
 //! Normalized values are divided by the number of pairs of other vertices: (n − 1)(n − 2), or half
 //! of that on an undirected graph.
 //!
+//! # Directed graphs
+//! Paths follow the arcs' directions, and (s, t) and (t, s) are different pairs.
+//!
 //! # Algorithm
 //! Brandes' algorithm. From each source, a forward pass counts the shortest paths to each vertex,
 //! and a backward pass from the farthest vertices accumulates dependencies:
 //!
 //! ```text
-//! ways(v)    σ(v): 1 at the source; else the sum of ways(u) over the predecessors u of v
-//! share(v)   δ(v) / σ(v): the sum of passed(w) over the successors w of v
-//! passed(v)  (1 + δ(v)) / σ(v) = 1 / ways(v) + share(v)
+//! σ(v)             1 at the source; else the sum of σ(u) over the predecessors u of v
+//! δ(v) / σ(v)      the sum of (1 + δ(w)) / σ(w) over the successors w of v
 //! ```
 //!
-//! The dependency of the source on v is δ(v) = ways(v) · share(v). By hops, the levels are those of
+//! σ(v) is the number of shortest paths from the source to v, and δ(v) the dependency of the source
+//! on v. A successor's (1 + δ) / σ is computed as 1 / σ + δ / σ. By hops, the levels are those of
 //! breadth-first searches from many sources at once. By weights, each source has a search of its
 //! own, and vertices are ordered by distance.
 //!
@@ -33,6 +36,9 @@
 //! | by weights | 220, and at most 64 KiB | 0 |
 //!
 //! For a batch, a thread needs this for the largest graphs, and 8 bytes per vertex more: [`plan`].
+//!
+//! On a compressed graph, each thread also holds one decoded list: 4 bytes per arc of the longest,
+//! 8 by weights. Only small graphs are decoded as a whole: 4 bytes per vertex and arc.
 //!
 //! # Determinism
 //! Results are bitwise equal for any number of threads and any shards. Stored lengths are integers,
@@ -50,13 +56,14 @@ use crate::swarm::PerVertex;
 use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Direction, Graph, memory};
+use ripplet_graph::{Direction, GraphView, memory};
 
 /// Returns the memory that [`betweenness`] needs on `threads` threads beside the graph.
-pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
+pub fn plan<'g>(graph: impl Into<GraphView<'g>>, lengths: Lengths, threads: usize) -> Plan {
+    let graph = graph.into();
     Plan::default().with("values", 8 * u64::from(graph.vertices())).with(
         "searches, one a thread",
-        brandes::bytes_of_desks::<Vertices>(graph, lengths, threads),
+        brandes::bytes_of_workspaces::<Vertices>(graph, lengths, threads),
     )
 }
 
@@ -64,8 +71,17 @@ pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
 ///
 /// # Errors
 /// If an edge other than a self-loop has length 0, the observer cancels, or memory is refused.
-pub fn betweenness(
-    graph: &Graph,
+pub fn betweenness<'g>(
+    graph: impl Into<GraphView<'g>>,
+    normalized: bool,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, RunError> {
+    betweenness_in(graph.into(), normalized, lengths, observer)
+}
+
+fn betweenness_in(
+    graph: GraphView<'_>,
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
@@ -78,7 +94,7 @@ pub fn betweenness(
 
 /// Returns the memory that [`betweenness_of_batch`] needs beside these graphs on `threads` threads.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
-    let workspaces = brandes::bytes_of_desks_of_batch::<Vertices>(graphs, lengths, threads);
+    let workspaces = brandes::bytes_of_workspaces_of_batch::<Vertices>(graphs, lengths, threads);
     Plan::default().with("values", 8 * graphs.vertices()).with("searches, one a thread", workspaces)
 }
 
@@ -99,6 +115,7 @@ pub fn betweenness_of_batch(
     let finish = |sums: &[f64], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
         let scale = scale(graphs.batch().direction(), graph.vertices(), normalized);
         values.0.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum * scale);
+        Ok(())
     };
     let place = PerVertex(&mut values[..]);
     brandes::fill_batch::<Vertices, _>(graphs, lengths, observer, place, finish)?;

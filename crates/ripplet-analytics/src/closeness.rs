@@ -8,6 +8,9 @@
 //! length 0, a vertex at distance 0 adds nothing to harmonic closeness; the other measures are 0 if
 //! all vertices that reach s are at distance 0.
 //!
+//! # Directed graphs
+//! Only paths **to** s count. The closeness by paths from s is that of the graph with reversed arcs.
+//!
 //! # Algorithm
 //! Lengths by hops: breadth-first searches along the arcs, from 64 sources at once; each vertex
 //! counts the sources that arrive at each distance. Lengths by weights: Dijkstra's algorithm
@@ -22,6 +25,8 @@
 //! | hops | 24 (16) | 48 (40) |
 //! | weights | 40 (16) | 20, and at most 66 KiB |
 //!
+//! Compressed lists are decoded as they are read, without further memory.
+//!
 //! # Determinism
 //! Results are bitwise equal for any number of threads and any shards. Counts and distances are
 //! integers. By hops, the sum of 1 / distance runs over a group of 64 sources from the nearest to
@@ -34,14 +39,12 @@
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
 //! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965.
 
-use crate::lists::Along;
-use crate::reach::Reach;
-use crate::tally::{self, Distances, Nearness};
-use crate::weighted;
+use crate::distances::{self, ByHops, ByWeights, Distances, Nearness, Reach};
+use crate::sides::Along;
 use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, WeightScale, memory};
+use ripplet_graph::{GraphView, WeightScale, memory};
 
 /// The closeness measure.
 ///
@@ -61,14 +64,20 @@ pub enum Closeness {
 }
 
 /// Returns the memory that [`closeness`] needs on `threads` threads beside the graph.
-pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize) -> Plan {
+pub fn plan<'g>(
+    graph: impl Into<GraphView<'g>>,
+    measure: Closeness,
+    lengths: Lengths,
+    threads: usize,
+) -> Plan {
+    let graph = graph.into();
     let plan = match measure {
         Closeness::Harmonic if lengths.weigh_in(graph) => {
-            weighted::plan::<Nearness>(graph, threads)
+            distances::plan::<ByWeights<Nearness>>(graph, threads)
         }
-        _ if lengths.weigh_in(graph) => weighted::plan::<Reach>(graph, threads),
-        Closeness::Harmonic => tally::plan::<Nearness>(graph, threads),
-        _ => tally::plan::<Distances>(graph, threads),
+        _ if lengths.weigh_in(graph) => distances::plan::<ByWeights<Reach>>(graph, threads),
+        Closeness::Harmonic => distances::plan::<ByHops<Nearness>>(graph, threads),
+        _ => distances::plan::<ByHops<Distances>>(graph, threads),
     };
     plan.with("values", 8 * u64::from(graph.vertices()))
 }
@@ -77,8 +86,18 @@ pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize)
 ///
 /// # Errors
 /// If the observer cancels or memory is refused.
-pub fn closeness(
-    graph: &Graph,
+pub fn closeness<'g>(
+    graph: impl Into<GraphView<'g>>,
+    measure: Closeness,
+    normalized: bool,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, RunError> {
+    closeness_in(graph.into(), measure, normalized, lengths, observer)
+}
+
+fn closeness_in(
+    graph: GraphView<'_>,
     measure: Closeness,
     normalized: bool,
     lengths: Lengths,
@@ -90,15 +109,21 @@ pub fn closeness(
     let (along, against) = (Along::Arcs, Along::Against);
     match (weigh, measure) {
         (true, Closeness::Harmonic) => {
-            scaled(&weighted::of_graph(graph, against, observer)?, |found| scale.near(found))
+            let found = distances::of_graph::<ByWeights<Nearness>>(graph, against, observer)?;
+            scaled(&found, |found| scale.near(found))
         }
         (true, _) => {
-            scaled(&weighted::of_graph(graph, against, observer)?, |found| scale.reach(found))
+            let found = distances::of_graph::<ByWeights<Reach>>(graph, against, observer)?;
+            scaled(&found, |found| scale.reach(found))
         }
         (false, Closeness::Harmonic) => {
-            scaled(&tally::of_graph(graph, along, observer)?, |found| scale.near(found))
+            let found = distances::of_graph::<ByHops<Nearness>>(graph, along, observer)?;
+            scaled(&found, |found| scale.near(found))
         }
-        (false, _) => scaled(&tally::of_graph(graph, along, observer)?, |found| scale.far(found)),
+        (false, _) => {
+            let found = distances::of_graph::<ByHops<Distances>>(graph, along, observer)?;
+            scaled(&found, |found| scale.far(found))
+        }
     }
 }
 
@@ -118,11 +143,13 @@ pub fn plan_of_batch(
 ) -> Plan {
     let plan = match measure {
         Closeness::Harmonic if lengths.weigh_in_batch(graphs) => {
-            weighted::plan_of_batch::<Nearness>(graphs, threads)
+            distances::plan_of_batch::<ByWeights<Nearness>>(graphs, threads)
         }
-        _ if lengths.weigh_in_batch(graphs) => weighted::plan_of_batch::<Reach>(graphs, threads),
-        Closeness::Harmonic => tally::plan_of_batch::<Nearness>(graphs, threads),
-        _ => tally::plan_of_batch::<Distances>(graphs, threads),
+        _ if lengths.weigh_in_batch(graphs) => {
+            distances::plan_of_batch::<ByWeights<Reach>>(graphs, threads)
+        }
+        Closeness::Harmonic => distances::plan_of_batch::<ByHops<Nearness>>(graphs, threads),
+        _ => distances::plan_of_batch::<ByHops<Distances>>(graphs, threads),
     };
     plan.with("values", 8 * graphs.vertices())
 }
@@ -149,16 +176,20 @@ pub fn closeness_of_batch(
     let (along, against) = (Along::Arcs, Along::Against);
     match (weigh, measure) {
         (true, Closeness::Harmonic) => {
-            weighted::of_batch(graphs, against, observer, |found, graph| scale(graph).near(found))
+            let near = |found: &Nearness, graph: BatchGraph<'_>| scale(graph).near(found);
+            distances::of_batch::<ByWeights<Nearness>>(graphs, against, observer, near)
         }
         (true, _) => {
-            weighted::of_batch(graphs, against, observer, |found, graph| scale(graph).reach(found))
+            let reach = |found: &Reach, graph: BatchGraph<'_>| scale(graph).reach(found);
+            distances::of_batch::<ByWeights<Reach>>(graphs, against, observer, reach)
         }
         (false, Closeness::Harmonic) => {
-            tally::of_batch(graphs, along, observer, |found, graph| scale(graph).near(found))
+            let near = |found: &Nearness, graph: BatchGraph<'_>| scale(graph).near(found);
+            distances::of_batch::<ByHops<Nearness>>(graphs, along, observer, near)
         }
         (false, _) => {
-            tally::of_batch(graphs, along, observer, |found, graph| scale(graph).far(found))
+            let far = |found: &Distances, graph: BatchGraph<'_>| scale(graph).far(found);
+            distances::of_batch::<ByHops<Distances>>(graphs, along, observer, far)
         }
     }
 }

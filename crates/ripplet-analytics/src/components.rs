@@ -3,6 +3,10 @@
 //! # What it returns
 //! For each vertex the smallest vertex of its component, and the number of components.
 //!
+//! # Directed graphs
+//! Two vertices are connected if there is a path between them that may use arcs against their
+//! direction.
+//!
 //! # Algorithm
 //! Disjoint-set union by id: trees whose roots are their smallest vertices. For each arc, the
 //! larger of its ends' roots becomes a child of the smaller one. All threads work at once, by
@@ -18,13 +22,13 @@
 //! # References
 //! Jayanti, Tarjan, *A randomized concurrent algorithm for disjoint set union*, PODC 2016.
 
-use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
 use crate::swarm::{PerGraph, PerVertex, Swarm};
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, VertexId, as_atomic, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{GraphView, VertexId, as_atomic, dispatch_lists, memory};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -52,19 +56,30 @@ pub struct BatchComponents {
 }
 
 /// Returns the memory that [`components`] needs beside the graph.
-pub fn plan(graph: &Graph) -> Plan {
-    Plan::default().with("components", 4 * u64::from(graph.vertices()))
+pub fn plan<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
+    Plan::default().with("components", 4 * u64::from(graph.into().vertices()))
 }
 
 /// Returns the components of a graph, computed on rayon's current pool.
 ///
 /// # Errors
 /// If the observer cancels or memory is refused.
-pub fn components(graph: &Graph, observer: &mut dyn Observer) -> Result<Components, RunError> {
+pub fn components<'g>(
+    graph: impl Into<GraphView<'g>>,
+    observer: &mut dyn Observer,
+) -> Result<Components, RunError> {
+    components_in(graph.into(), observer)
+}
+
+fn components_in(
+    graph: GraphView<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Components, RunError> {
     observer.on_stage("connecting vertices");
     let mut smallest = memory::with_room(graph.vertices() as usize)?;
     smallest.extend(0..graph.vertices());
-    over(graph, Along::Arcs, Connect { trees: Trees(as_atomic(&mut smallest)), observer })?;
+    let trees = Trees(as_atomic(&mut smallest));
+    dispatch_lists!(graph, (out, _incoming) => trees.connect_all(out, observer))?;
     let roots = smallest.par_iter().enumerate().filter(|(v, root)| *v == **root as usize);
     let count = roots.count() as u32;
     Ok(Components { smallest, count })
@@ -93,7 +108,7 @@ pub fn components_of_batch(
         let (PerVertex(smallest), PerGraph(counts)) = places;
         (0..).zip(&mut *smallest).for_each(|(vertex, root)| *root = vertex);
         let trees = Trees(as_atomic(smallest));
-        trees.connect(of_member(graph, Along::Arcs).ahead, 0..graph.vertices());
+        trees.connect(graph.out(), 0..graph.vertices());
         (0..graph.vertices()).for_each(|vertex| trees.shorten(vertex));
         let roots = (0..).zip(&*smallest).filter(|(vertex, root)| vertex == *root);
         counts[0] = roots.count() as u32;
@@ -104,41 +119,37 @@ pub fn components_of_batch(
     Ok(BatchComponents { smallest, counts })
 }
 
-struct Connect<'a> {
-    trees: Trees<'a>,
-    observer: &'a dyn Observer,
-}
+/// A disjoint-set forest: the parent of each vertex is a smaller vertex of its component, or the
+/// vertex itself if it is a root.
+struct Trees<'a>(&'a [AtomicU32]);
 
-impl Over for Connect<'_> {
-    type Result = Result<(), RunError>;
-
-    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
-        let vertices = lists.vertices();
+impl Trees<'_> {
+    /// Unites all vertices with their neighbours, on all threads; roots become parents.
+    fn connect_all<L: NeighborLists>(
+        &self,
+        out: L,
+        observer: &dyn Observer,
+    ) -> Result<(), RunError> {
+        let vertices = out.vertices() as u32;
         let tasks = || (0..vertices.div_ceil(VERTICES_PER_TASK)).into_par_iter();
         let of_task = |task: u32| {
             let first = task * VERTICES_PER_TASK;
             first..vertices.min(first.saturating_add(VERTICES_PER_TASK))
         };
         tasks().try_for_each(|task| {
-            go_on(self.observer)?;
-            self.trees.connect(lists.ahead, of_task(task));
+            go_on(observer)?;
+            self.connect(out, of_task(task));
             Ok::<_, RunError>(())
         })?;
-        tasks().for_each(|task| of_task(task).for_each(|vertex| self.trees.shorten(vertex)));
+        tasks().for_each(|task| of_task(task).for_each(|vertex| self.shorten(vertex)));
         Ok(())
     }
-}
 
-/// A disjoint-set forest: the parent of each vertex is a smaller vertex of its component, or the
-/// vertex itself if it is a root.
-struct Trees<'a>(&'a [AtomicU32]);
-
-impl Trees<'_> {
     /// Unites some vertices with all their neighbours.
-    fn connect<L: Lists>(&self, lists: L, vertices: Range<VertexId>) {
+    fn connect<L: NeighborLists>(&self, lists: L, vertices: Range<VertexId>) {
         for vertex in vertices {
             // Repeated arcs and loops find both ends in one tree already.
-            lists.of(vertex).iter().for_each(|&neighbor| self.unite(vertex, neighbor));
+            lists.each_of(vertex as usize).for_each(|neighbor| self.unite(vertex, neighbor));
         }
     }
 

@@ -15,7 +15,7 @@
 //! distances are compared only within such a bucket (Ahuja, Mehlhorn, Orlin, Tarjan, *Faster
 //! algorithms for the shortest path problem*, Journal of the ACM 37, 1990).
 
-use crate::lists::Lists;
+use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// The distance of a vertex without a known path.
@@ -66,7 +66,7 @@ impl Dijkstra {
     }
 
     /// Searches from a vertex.
-    pub fn run<L: Lists>(&mut self, lists: L, source: VertexId) {
+    pub fn run<L: NeighborLists>(&mut self, lists: L, source: VertexId) {
         for vertex in self.found.drain(..) {
             self.distance[vertex as usize] = UNREACHED;
         }
@@ -77,13 +77,13 @@ impl Dijkstra {
         while let Some(vertex) = heap.take(distance) {
             found.push(vertex);
             let here = distance[vertex as usize];
-            for (&neighbor, &length) in lists.of(vertex).iter().zip(lists.weights_of(vertex)) {
-                let (through, known) = (here + u64::from(length), distance[neighbor as usize]);
+            lists.for_each_arc(vertex as usize, |neighbor, length| {
+                let (through, known) = (here + length, distance[neighbor as usize]);
                 if through < known {
                     distance[neighbor as usize] = through;
                     heap.move_up(neighbor, known, through);
                 }
-            }
+            });
         }
     }
 
@@ -109,7 +109,7 @@ impl Dijkstra {
     }
 
     /// Searches from a vertex as if each arc had length 1: breadth-first, without the heap.
-    pub fn run_hops<L: Lists>(&mut self, lists: L, source: VertexId) {
+    pub fn run_hops<L: NeighborLists>(&mut self, lists: L, source: VertexId) {
         let Dijkstra { distance, found, .. } = self;
         for vertex in found.drain(..) {
             distance[vertex as usize] = UNREACHED;
@@ -119,7 +119,7 @@ impl Dijkstra {
         let mut at = 0;
         while let Some(&vertex) = found.get(at) {
             at += 1;
-            for &neighbor in lists.of(vertex) {
+            for neighbor in lists.each_of(vertex as usize) {
                 if distance[neighbor as usize] == UNREACHED {
                     distance[neighbor as usize] = distance[vertex as usize] + 1;
                     found.push(neighbor);

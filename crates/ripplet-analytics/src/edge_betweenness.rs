@@ -12,9 +12,12 @@
 //! on an undirected graph without neighbours of a smaller id. Repeated edges count as one edge, and
 //! each of them has its value (by weights, of the lightest one). The value of a self-loop is 0.
 //!
+//! # Directed graphs
+//! Paths follow the arcs' directions, and each arc has its own value.
+//!
 //! # Algorithm
-//! Brandes' algorithm: the dependency of a source on an arc from u to v is ways(u) · passed(v),
-//! with the quantities that [`betweenness`] defines.
+//! Brandes' algorithm: the dependency of a source on an arc from u to v is σ(u) · (1 + δ(v)) /
+//! σ(v), with the quantities that [`betweenness`] defines.
 //!
 //! [`betweenness`]: crate::betweenness
 //!
@@ -23,12 +26,12 @@
 //!
 //! | graph | bytes per vertex | bytes per arc |
 //! |---|---|---|
-//! | small (at most 4096 vertices and 32,768 arcs) | 2225 | 544 |
-//! | larger | 276 | 9 |
-//! | by weights | 212, and at most 64 KiB | 9 |
+//! | small (at most 4096 vertices and 32,768 arcs) | 2233 | 544 |
+//! | larger | 284 | 9 |
+//! | by weights | 220, and at most 64 KiB | 9 |
 //!
-//! For a batch, 8 bytes per edge, and per thread this for the largest graphs and 8 bytes per arc
-//! more: [`plan`].
+//! For a batch, 8 bytes per edge, and per thread this for the largest graphs and 8 bytes per arc and
+//! vertex more: [`plan`]. Compressed graphs need what [`betweenness`] states in addition.
 //!
 //! # Determinism
 //! Results are bitwise equal for any number of threads and any shards. For each arc, the
@@ -42,21 +45,23 @@
 //! Networks 30, 2008.
 
 use crate::brandes::{self, Arcs};
-use crate::lists::{Along, Lists, Over, Sides, of_member, over};
-use crate::swarm::{PerItem, Place, share};
+use crate::sides::{Along, Sides, dispatch_sides, of_member};
+use crate::swarm::{self, PerItem, Place, share};
 use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, memory};
 
 /// Yields the ends of each edge, in the order of the values.
-pub fn ends(graph: &Graph) -> impl Iterator<Item = (VertexId, VertexId)> {
+pub fn ends<'g>(
+    graph: impl Into<GraphView<'g>>,
+) -> impl Iterator<Item = (VertexId, VertexId)> + 'g {
+    let graph = graph.into();
     let undirected = graph.direction() == Direction::Undirected;
-    graph.shards().iter().flat_map(move |shard| {
-        shard.vertices().enumerate().flat_map(move |(local, vertex)| {
-            let list = shard.out().of(local);
-            list[first_of(list, vertex, undirected)..].iter().map(move |&to| (vertex, to))
-        })
+    (0..graph.vertices()).flat_map(move |vertex| {
+        let edges = graph.neighbors(vertex).filter(move |&to| represents(vertex, to, undirected));
+        edges.map(move |to| (vertex, to))
     })
 }
 
@@ -64,22 +69,25 @@ pub fn ends(graph: &Graph) -> impl Iterator<Item = (VertexId, VertexId)> {
 pub fn ends_of_member(graph: BatchGraph<'_>) -> impl Iterator<Item = (VertexId, VertexId)> {
     let (out, undirected) = (graph.out(), graph.incoming().is_none());
     (0..graph.vertices()).flat_map(move |vertex| {
-        let list = out.of(vertex as usize);
-        list[first_of(list, vertex, undirected)..].iter().map(move |&to| (vertex, to))
+        let neighbors = out.of(vertex as usize).iter().copied();
+        let edges = neighbors.filter(move |&to| represents(vertex, to, undirected));
+        edges.map(move |to| (vertex, to))
     })
 }
 
-/// Returns the place of the first arc in a vertex's list that represents an edge.
-fn first_of(list: &[VertexId], vertex: VertexId, undirected: bool) -> usize {
-    if undirected { list.partition_point(|&to| to < vertex) } else { 0 }
+/// Returns whether an arc represents its edge: of an undirected edge, one of both arcs does.
+#[inline]
+fn represents(from: VertexId, to: VertexId, undirected: bool) -> bool {
+    !undirected || from <= to
 }
 
 /// Returns the memory that [`edge_betweenness`] needs on `threads` threads beside the graph.
-pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
-    Plan::default()
-        .with("values", 8 * graph.edges())
-        .with("sums", 8 * graph.arcs())
-        .with("searches, one a thread", brandes::bytes_of_desks::<Arcs>(graph, lengths, threads))
+pub fn plan<'g>(graph: impl Into<GraphView<'g>>, lengths: Lengths, threads: usize) -> Plan {
+    let graph = graph.into();
+    Plan::default().with("values", 8 * graph.edges()).with("sums", 8 * graph.arcs()).with(
+        "searches, one a thread",
+        brandes::bytes_of_workspaces::<Arcs>(graph, lengths, threads),
+    )
 }
 
 /// Returns the betweenness of each edge, computed on rayon's current pool.
@@ -88,8 +96,17 @@ pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
 ///
 /// # Errors
 /// If an edge other than a self-loop has length 0, the observer cancels, or memory is refused.
-pub fn edge_betweenness(
-    graph: &Graph,
+pub fn edge_betweenness<'g>(
+    graph: impl Into<GraphView<'g>>,
+    normalized: bool,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, RunError> {
+    edge_betweenness_in(graph.into(), normalized, lengths, observer)
+}
+
+fn edge_betweenness_in(
+    graph: GraphView<'_>,
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
@@ -113,7 +130,9 @@ pub struct EdgeValues {
 /// Cost: one pass over the lists, to count the edges.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let edges: u64 = graphs.graphs().map(|graph| graph.edges()).sum();
-    let workspaces = brandes::bytes_of_desks_of_batch::<Arcs>(graphs, lengths, threads);
+    let places = (threads as u64).saturating_mul(8 * u64::from(swarm::largest(graphs)));
+    let workspaces =
+        brandes::bytes_of_workspaces_of_batch::<Arcs>(graphs, lengths, threads) + places;
     Plan::default()
         .with("values", 8 * edges + 8 * (graphs.len() as u64 + 1))
         .with("searches, one a thread", workspaces)
@@ -137,7 +156,10 @@ pub fn edge_betweenness_of_batch(
     let mut values = memory::zeros(starts[graphs.len()] as usize)?;
     let finish = |sums: &[f64], graph: BatchGraph<'_>, to: PerItem<'_, f64>| {
         let rule = Rule::new(graphs.batch().direction(), graph.vertices(), normalized);
-        rule.finish(of_member(graph, Along::Arcs), sums, Listed::In, to.items);
+        let mut places = memory::zeros(graph.vertices() as usize)?;
+        let lists = of_member(graph, Along::Arcs);
+        rule.finish(lists, sums, Listed::In, &mut places, to.items);
+        Ok(())
     };
     let place = PerItem { starts: &starts, items: &mut values };
     brandes::fill_batch::<Arcs, _>(graphs, lengths, observer, place, finish)?;
@@ -168,25 +190,29 @@ fn starts_of(graphs: BatchSlice<'_>) -> Result<Vec<u64>, OutOfMemory> {
 ///
 /// # Panics
 /// If `sums` does not have one number per arc.
-pub fn values_of_arcs(
-    graph: &Graph,
+pub fn values_of_arcs<'g>(
+    graph: impl Into<GraphView<'g>>,
     sums: &[f64],
     normalized: bool,
 ) -> Result<Vec<f64>, OutOfMemory> {
+    let graph = graph.into();
     assert_eq!(sums.len() as u64, graph.arcs(), "a sum for each arc");
     finished(graph, sums, Listed::Out, normalized)
 }
 
 /// Returns the values of a graph's edges.
 fn finished(
-    graph: &Graph,
+    graph: GraphView<'_>,
     sums: &[f64],
     listed: Listed,
     normalized: bool,
 ) -> Result<Vec<f64>, OutOfMemory> {
     let mut values = memory::zeros(graph.edges() as usize)?;
+    let mut places = memory::zeros(graph.vertices() as usize)?;
     let rule = Rule::new(graph.direction(), graph.vertices(), normalized);
-    over(graph, Along::Arcs, Finish { rule, sums, listed, values: &mut values });
+    dispatch_sides!(graph, Along::Arcs, lists => {
+        rule.finish(lists, sums, listed, &mut places, &mut values);
+    });
     Ok(values)
 }
 
@@ -214,11 +240,13 @@ pub fn values_of_arcs_of_batch(
         graphs,
         places,
         &|graphs: BatchSlice<'_>, mut places: (PerItem<'_, f64>, PerArc<'_>)| {
+            let mut places_of_arcs = memory::zeros(swarm::largest(graphs) as usize)?;
             for at in 0..graphs.len() {
                 let ((values, sums), others) = places.cut(graphs.slice(at..at + 1));
                 let graph = graphs.graph(at);
                 let rule = Rule::new(graphs.batch().direction(), graph.vertices(), normalized);
-                rule.finish(of_member(graph, Along::Arcs), sums.0, Listed::Out, values.items);
+                let lists = of_member(graph, Along::Arcs);
+                rule.finish(lists, sums.0, Listed::Out, &mut places_of_arcs, values.items);
                 places = others;
             }
             Ok::<_, OutOfMemory>(())
@@ -258,28 +286,47 @@ impl Rule {
         Rule { undirected, scale }
     }
 
-    fn finish<L: Lists>(self, lists: Sides<L>, sums: &[f64], listed: Listed, values: &mut [f64]) {
+    /// Stores the values of a graph's edges. `places` is scratch with a number per vertex.
+    fn finish<L: NeighborLists>(
+        self,
+        lists: Sides<L>,
+        sums: &[f64],
+        listed: Listed,
+        places: &mut [u64],
+        values: &mut [f64],
+    ) {
         let Sides { ahead: out, behind: incoming } = lists;
+        let Rule { undirected, scale } = self;
         let mut values = values.iter_mut();
-        for vertex in 0..out.vertices() {
-            let list = out.of(vertex);
-            let mut at = first_of(list, vertex, self.undirected);
-            for alike in list[at..].chunk_by(|a, b| a == b) {
-                let (to, here) = (alike[0], out.begin(vertex) + at);
-                let there = || {
-                    let place = incoming.of(to).partition_point(|&from| from < vertex);
-                    incoming.begin(to) + place
-                };
-                let sum = match (self.undirected, listed) {
+        // The place of the next arc to each vertex among the incoming arcs of all vertices. Vertices
+        // ascend, and so do the sources in a list: arcs to a vertex come in the order of its list.
+        let mut end = 0;
+        for (vertex, place) in places[..incoming.vertices()].iter_mut().enumerate() {
+            *place = end;
+            end += u64::from(incoming.degree_of(vertex));
+        }
+        let mut begin = 0;
+        for vertex in 0..out.vertices() as VertexId {
+            let mut arcs = out.each_of(vertex as usize).enumerate().peekable();
+            while let Some((at, to)) = arcs.next() {
+                let mut repeats = 1;
+                while arcs.next_if(|&(_, next)| next == to).is_some() {
+                    repeats += 1;
+                }
+                let (here, there) = (begin + at, &mut places[to as usize]);
+                let sum_there = || sums[*there as usize];
+                let sum = match (undirected, listed) {
                     // The edge's value is the sum of its two arcs, in either order of the sums.
-                    (true, _) if to != vertex => sums[here] + sums[there()],
-                    (false, Listed::In) => sums[there()],
+                    (true, _) if to != vertex => sums[here] + sum_there(),
+                    (false, Listed::In) => sum_there(),
                     _ => sums[here],
                 };
-                let value = sum * self.scale;
-                values.by_ref().zip(alike).for_each(|(to, _)| *to = value);
-                at += alike.len();
+                *there += repeats as u64;
+                if represents(vertex, to, undirected) {
+                    values.by_ref().take(repeats).for_each(|value| *value = sum * scale);
+                }
             }
+            begin += out.degree_of(vertex as usize) as usize;
         }
     }
 }
@@ -291,20 +338,4 @@ enum Listed {
     Out,
     /// The lists of incoming arcs.
     In,
-}
-
-/// Converts sums to values.
-struct Finish<'a> {
-    rule: Rule,
-    sums: &'a [f64],
-    listed: Listed,
-    values: &'a mut [f64],
-}
-
-impl Over for Finish<'_> {
-    type Result = ();
-
-    fn lists<L: Lists>(self, lists: Sides<L>) {
-        self.rule.finish(lists, self.sums, self.listed, self.values);
-    }
 }

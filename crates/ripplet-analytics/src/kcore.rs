@@ -37,13 +37,14 @@
 //! *An O(m) algorithm for cores decomposition of networks*, 2003. Kabir, Madduri, *Parallel k-core
 //! decomposition on multicore platforms*, IPDPS workshops 2017: rounds with buffers per thread.
 
-use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
+use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::swarm::{self, PerVertex, Swarm};
 use crate::{InvalidSetting, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, as_atomic, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, as_atomic, memory};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -61,8 +62,8 @@ const WORTH_SHARING: usize = 1 << 10;
 const BUFFER: usize = 128;
 
 /// Returns the memory that [`coreness`] needs beside the graph.
-pub fn plan(graph: &Graph) -> Plan {
-    let vertices = u64::from(graph.vertices());
+pub fn plan<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
+    let vertices = u64::from(graph.into().vertices());
     Plan::default().with("coreness", 4 * vertices).with("vertices in order", 8 * vertices)
 }
 
@@ -84,17 +85,21 @@ pub fn plan(graph: &Graph) -> Plan {
 /// assert_eq!(coreness(&graph, &mut ())?, [2, 2, 2, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn coreness(graph: &Graph, observer: &mut dyn Observer) -> Result<Vec<u32>, RunError> {
+pub fn coreness<'g>(
+    graph: impl Into<GraphView<'g>>,
+    observer: &mut dyn Observer,
+) -> Result<Vec<u32>, RunError> {
+    coreness_in(graph.into(), observer)
+}
+
+fn coreness_in(graph: GraphView<'_>, observer: &mut dyn Observer) -> Result<Vec<u32>, RunError> {
     observer.on_stage("removing vertices by degree");
     let mut degrees = memory::zeros(graph.vertices() as usize)?;
     let mut workspace = Workspace::new(graph.vertices())?;
     let directed = graph.direction() == Direction::Directed;
     let workspace = &mut workspace;
-    over(
-        graph,
-        Along::Arcs,
-        Cores { degrees: &mut degrees, workspace, directed, shared: true, observer },
-    )?;
+    let cores = Cores { degrees: &mut degrees, workspace, directed, shared: true, observer };
+    dispatch_sides!(graph, Along::Arcs, lists => cores.decompose(lists))?;
     Ok(degrees)
 }
 
@@ -124,7 +129,7 @@ pub fn coreness_of_batch(
     let work = |workspace: &mut Workspace, graph: BatchGraph<'_>, place: PerVertex<'_, u32>| {
         let (PerVertex(degrees), directed) = (place, graph.incoming().is_some());
         let lists = of_member(graph, Along::Arcs);
-        Cores { degrees, workspace, directed, shared: false, observer }.lists(lists)
+        Cores { degrees, workspace, directed, shared: false, observer }.decompose(lists)
     };
     let place = PerVertex(&mut degrees[..]);
     Swarm { make: || Workspace::new(largest), work, observer }.fill(graphs, place)?;
@@ -158,10 +163,9 @@ struct Cores<'a> {
     observer: &'a dyn Observer,
 }
 
-impl Over for Cores<'_> {
-    type Result = Result<(), RunError>;
-
-    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+impl Cores<'_> {
+    /// Removes all vertices, round by round.
+    fn decompose<L: NeighborLists>(self, lists: Sides<L>) -> Result<(), RunError> {
         let Cores { degrees, workspace, directed, shared, observer } = self;
         let vertices = degrees.len();
         let (remaining, order) =
@@ -230,13 +234,13 @@ struct Arcs<L> {
     directed: bool,
 }
 
-impl<L: Lists> Arcs<L> {
+impl<L: NeighborLists> Arcs<L> {
     /// Calls a function for the other end of each arc that touches a vertex.
     #[inline]
     fn each(&self, vertex: VertexId, mut visit: impl FnMut(VertexId)) {
-        self.lists.ahead.of(vertex).iter().for_each(|&neighbor| visit(neighbor));
+        self.lists.ahead.each_of(vertex as usize).for_each(&mut visit);
         if self.directed {
-            self.lists.behind.of(vertex).iter().for_each(|&neighbor| visit(neighbor));
+            self.lists.behind.each_of(vertex as usize).for_each(visit);
         }
     }
 
@@ -265,7 +269,7 @@ struct Round<'a, L> {
     order: Order<'a>,
 }
 
-impl<L: Lists> Round<'_, L> {
+impl<L: NeighborLists> Round<'_, L> {
     /// Appends the vertices of degree k.
     fn begin(&self, vertices: &[VertexId], task: usize) {
         vertices.par_chunks(task.min(vertices.len()).max(1)).for_each(|vertices| {

@@ -1,7 +1,7 @@
 //! The length of a path.
 
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, WeightScale};
+use ripplet_graph::{GraphView, WeightScale};
 
 /// The definition of a path's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Lengths {
 
 impl Lengths {
     /// Returns whether lengths are sums of weights, rather than numbers of arcs.
-    pub(crate) fn weigh_in(self, graph: &Graph) -> bool {
+    pub(crate) fn weigh_in(self, graph: GraphView<'_>) -> bool {
         self == Lengths::Weights && graph.is_weighted()
     }
 
@@ -29,7 +29,7 @@ impl Lengths {
     }
 
     /// Returns the scale that converts stored lengths to real ones.
-    pub(crate) fn scale_in(self, graph: &Graph) -> WeightScale {
+    pub(crate) fn scale_in(self, graph: GraphView<'_>) -> WeightScale {
         if self.weigh_in(graph) { graph.weight_scale() } else { WeightScale::ONE }
     }
 

@@ -17,6 +17,9 @@
 //! Each algorithm is a module. The head of the module describes its result, memory, determinism and
 //! references. All run on rayon's current pool; this crate reads, writes and prints nothing.
 //!
+//! A graph is given as a [`GraphView`](ripplet_graph::GraphView): plain or compressed. Results have
+//! the same bits on either storage, and compressed graphs are not decoded as a whole.
+//!
 //! ```
 //! use ripplet_analytics::lcc::{Definition, Lcc};
 //! use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
@@ -34,19 +37,16 @@
 
 mod brandes;
 mod dijkstra;
+mod distances;
 mod lengths;
-mod lists;
-mod pairs;
 mod pairwise;
 mod plan;
-mod reach;
 mod run;
 mod search;
 mod searches;
+mod sides;
 mod source_batches;
 mod swarm;
-mod tally;
-mod weighted;
 
 pub mod apsp;
 pub mod betweenness;
@@ -59,6 +59,5 @@ pub mod no_length;
 pub mod pagerank;
 
 pub use lengths::Lengths;
-pub use no_length::NoLength;
 pub use plan::{Item, Plan};
-pub use run::{InvalidSetting, Observer, RunError};
+pub use run::{InvalidSetting, NoLength, Observer, RunError};

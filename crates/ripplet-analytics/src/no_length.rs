@@ -3,39 +3,11 @@
 //! Algorithms that count paths by weights call [`refuse_weightless`] before they begin. It is
 //! public for implementations elsewhere.
 
-use crate::RunError;
-use crate::lists::{Along, Lists, Over, Sides, of_member, over};
+use crate::run::{NoLength, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::BatchSlice;
-use ripplet_graph::{Graph, VertexId};
-use std::fmt;
-
-/// An edge of weight 0 where weights are lengths: a path may repeat it without end, so that the
-/// number of shortest paths is not defined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoLength {
-    /// The graph's external id, if it is a graph of a batch.
-    pub graph: Option<String>,
-    /// The external ids of the edge's ends.
-    pub ends: [String; 2],
-}
-
-impl fmt::Display for NoLength {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NoLength { graph, ends: [from, to] } = self;
-        write!(f, "the edge from {from} to {to}")?;
-        if let Some(graph) = graph {
-            write!(f, " of graph {graph}")?;
-        }
-        write!(
-            f,
-            " has weight 0: a shortest path could use it any number of times, so the number of shortest paths is \
-             not defined; remove the edge or make its weight positive"
-        )
-    }
-}
-
-impl std::error::Error for NoLength {}
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{GraphView, VertexId, dispatch_lists};
 
 /// Returns an error if an edge of a weighted graph has length 0; it names the same edge every time.
 ///
@@ -43,8 +15,13 @@ impl std::error::Error for NoLength {}
 ///
 /// # Errors
 /// [`RunError::NoLength`] if an edge other than a self-loop has weight 0.
-pub fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
-    let Some(ends) = over(graph, Along::Arcs, Look) else { return Ok(()) };
+pub fn refuse_weightless<'g>(graph: impl Into<GraphView<'g>>) -> Result<(), RunError> {
+    refuse_weightless_in_graph(graph.into())
+}
+
+fn refuse_weightless_in_graph(graph: GraphView<'_>) -> Result<(), RunError> {
+    let found = dispatch_lists!(graph, (out, _incoming) => first_weightless(out));
+    let Some(ends) = found else { return Ok(()) };
     let ends = ends.map(|vertex| graph.ids().get(vertex).to_string());
     Err(NoLength { graph: None, ends }.into())
 }
@@ -59,7 +36,7 @@ pub fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
 pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     let look = |at: usize| {
         let graph = graphs.graph(at);
-        let ends = Look.lists(of_member(graph, Along::Arcs))?;
+        let ends = first_weightless(graph.out())?;
         let ends = ends.map(|vertex| graph.vertex_id(vertex).to_string());
         Some(NoLength { graph: Some(graph.id().to_string()), ends })
     };
@@ -67,18 +44,14 @@ pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     found.map_or(Ok(()), |found| Err(found.into()))
 }
 
-/// Finds the first arc of weight 0, ignoring self-loops, which are on no shortest path.
-struct Look;
-
-impl Over for Look {
-    type Result = Option<[VertexId; 2]>;
-
-    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
-        let of = |vertex: VertexId| {
-            let mut arcs = lists.ahead.of(vertex).iter().zip(lists.ahead.weights_of(vertex));
-            let found = arcs.find(|(neighbor, weight)| **weight == 0 && **neighbor != vertex);
-            found.map(|(&neighbor, _)| [vertex, neighbor])
-        };
-        (0..lists.vertices()).find_map(of)
-    }
+/// Returns the ends of the first arc of weight 0, ignoring self-loops, which are on no shortest
+/// path.
+fn first_weightless(out: impl NeighborLists) -> Option<[VertexId; 2]> {
+    let of = |vertex: VertexId| {
+        let weights = out.each_weight_of(vertex as usize)?;
+        let mut arcs = out.each_of(vertex as usize).zip(weights);
+        let found = arcs.find(|&(neighbor, weight)| weight == 0 && neighbor != vertex);
+        found.map(|(neighbor, _)| [vertex, neighbor])
+    };
+    (0..out.vertices() as VertexId).find_map(of)
 }

@@ -11,10 +11,13 @@
 //!
 //! where out(u) is the out-degree of u, and *lost* is the sum of the ranks of vertices without
 //! outgoing arcs. The initial ranks are 1 / n. This is LDBC Graphalytics' definition, with a fixed
-//! number of rounds, and networkx's, which stops once the ranks change by less than a tolerance. On
-//! an undirected graph an edge is an arc in each direction. Repeated arcs and self-loops that the
-//! graph keeps count as arcs. Weighted, an arc gets a share proportional to its weight among the
-//! arcs that leave u.
+//! number of rounds, and networkx's, which stops once the ranks change by less than a tolerance. Repeated
+//! arcs and self-loops that the graph keeps count as arcs. Weighted, an arc gets a share proportional
+//! to its weight among the arcs that leave u.
+//!
+//! # Directed graphs
+//! The surfer follows arcs in their direction. On an undirected graph an edge is an arc in each
+//! direction.
 //!
 //! # Memory
 //! Beside the graph 24 bytes per vertex: [`PageRank::plan`]. For a batch 8 bytes per vertex, and 16
@@ -29,13 +32,14 @@
 //! Brin, Page, *The anatomy of a large-scale hypertextual web search engine*, Computer Networks 30,
 //! 1998. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
-use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
+use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::swarm::{self, PerGraph, PerVertex, Swarm};
 use crate::{InvalidSetting, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{GraphView, OutOfMemory, memory};
 
 /// Vertices of a partial sum: a constant, as the bits of the result depend on it.
 const BLOCK: usize = 1 << 12;
@@ -106,16 +110,29 @@ impl Default for PageRank {
 
 impl PageRank {
     /// Returns the memory that [`PageRank::run`] needs beside the graph.
-    pub fn plan(&self, graph: &Graph) -> Plan {
-        let vertices = u64::from(graph.vertices());
-        Plan::default().with("ranks", 8 * vertices).with("shares", bytes_of_desk(graph.vertices()))
+    pub fn plan<'g>(&self, graph: impl Into<GraphView<'g>>) -> Plan {
+        let vertices = graph.into().vertices();
+        let shares = bytes_of_workspace(vertices);
+        Plan::default().with("ranks", 8 * u64::from(vertices)).with("shares", shares)
     }
 
     /// Computes the ranks on rayon's current pool.
     ///
     /// # Errors
     /// If a setting is out of range, the observer cancels, or memory is refused.
-    pub fn run(&self, graph: &Graph, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+    pub fn run<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        self.run_in(graph.into(), observer)
+    }
+
+    fn run_in(
+        &self,
+        graph: GraphView<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
         self.check()?;
         observer.on_stage("ranking vertices");
         let mut ranks = memory::zeros(graph.vertices() as usize)?;
@@ -124,14 +141,14 @@ impl PageRank {
         let (ranks_of_run, workspace) = (&mut ranks[..], &mut workspace);
         let run =
             Run { settings: self, weigh, ranks: ranks_of_run, workspace, at_once: 1, observer };
-        let end = over(graph, Along::Arcs, run)?;
+        let end = dispatch_sides!(graph, Along::Arcs, lists => run.rounds(lists))?;
         Ok(Outcome { ranks, end })
     }
 
     /// Returns the memory that [`PageRank::run_batch`] needs beside these graphs on `threads`
     /// threads.
     pub fn plan_of_batch(&self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
-        let workspace = bytes_of_desk(swarm::largest(graphs));
+        let workspace = bytes_of_workspace(swarm::largest(graphs));
         Plan::default()
             .with("ranks", 8 * graphs.vertices() + size_of::<End>() as u64 * graphs.len() as u64)
             .with("shares, one graph a thread", (threads as u64).saturating_mul(workspace))
@@ -161,7 +178,7 @@ impl PageRank {
             let (PerVertex(ranks), PerGraph(ends)) = places;
             let at_once = usize::MAX;
             let run = Run { settings: self, weigh, ranks, workspace, at_once, observer };
-            ends[0] = run.lists(of_member(graph, Along::Arcs))?;
+            ends[0] = run.rounds(of_member(graph, Along::Arcs))?;
             Ok(())
         };
         let places = (PerVertex(&mut ranks[..]), PerGraph(&mut ends[..]));
@@ -194,7 +211,7 @@ struct Workspace {
     sums: Vec<f64>,
 }
 
-fn bytes_of_desk(vertices: u32) -> u64 {
+fn bytes_of_workspace(vertices: u32) -> u64 {
     16 * u64::from(vertices) + 8 * (vertices as usize).div_ceil(BLOCK) as u64
 }
 
@@ -220,10 +237,9 @@ struct Run<'a> {
     observer: &'a dyn Observer,
 }
 
-impl Over for Run<'_> {
-    type Result = Result<End, RunError>;
-
-    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Self::Result {
+impl Run<'_> {
+    /// Computes rounds until the stopping criterion holds.
+    fn rounds<L: NeighborLists>(mut self, lists: Sides<L>) -> Result<End, RunError> {
         let vertices = self.ranks.len();
         let (rounds, tolerance) = match self.settings.stop {
             Stop::Rounds(rounds) => (rounds, None),
@@ -247,20 +263,16 @@ impl Over for Run<'_> {
         }
         Ok(end)
     }
-}
 
-impl Run<'_> {
-    fn begin<L: Lists>(&mut self, out: L) {
+    fn begin<L: NeighborLists>(&mut self, out: L) {
         let vertices = self.ranks.len();
         self.ranks.fill(1.0 / vertices as f64);
         let weigh = self.weigh;
         let counts = self.workspace.out[..vertices].par_iter_mut().enumerate();
         counts.with_min_len(BLOCK.saturating_mul(self.at_once)).for_each(|(vertex, to)| {
-            let vertex = vertex as VertexId;
             *to = match weigh {
-                true => out.weights_of(vertex).iter().map(|&weight| u64::from(weight)).sum::<u64>()
-                    as f64,
-                false => out.of(vertex).len() as f64,
+                true => out.strength_of(vertex) as f64,
+                false => f64::from(out.degree_of(vertex)),
             };
         });
     }
@@ -282,7 +294,7 @@ impl Run<'_> {
     }
 
     /// Computes the next ranks; returns the sum of their absolute changes.
-    fn collect<L: Lists>(&mut self, incoming: L, lost: f64) -> f64 {
+    fn collect<L: NeighborLists>(&mut self, incoming: L, lost: f64) -> f64 {
         let (vertices, damping) = (self.ranks.len(), self.settings.damping);
         let base = (1.0 - damping) / vertices as f64 + damping * (lost / vertices as f64);
         let (Workspace { shares, sums, .. }, weigh) = (&mut *self.workspace, self.weigh);
@@ -291,13 +303,13 @@ impl Run<'_> {
         blocks.with_min_len(self.at_once).for_each(|(block, (ranks, sum))| {
             *sum = 0.0;
             for (vertex, rank) in (block * BLOCK..).zip(ranks) {
-                let vertex = vertex as VertexId;
-                let arriving: f64 = match weigh {
-                    true => {
-                        let arcs = incoming.of(vertex).iter().zip(incoming.weights_of(vertex));
-                        arcs.map(|(&from, &weight)| shares[from as usize] * f64::from(weight)).sum()
+                let sources = incoming.each_of(vertex);
+                let arriving: f64 = match incoming.each_weight_of(vertex).filter(|_| weigh) {
+                    Some(weights) => {
+                        let arcs = sources.zip(weights);
+                        arcs.map(|(from, weight)| shares[from as usize] * f64::from(weight)).sum()
                     }
-                    false => incoming.of(vertex).iter().map(|&from| shares[from as usize]).sum(),
+                    None => sources.map(|from| shares[from as usize]).sum(),
                 };
                 let next = base + damping * arriving;
                 *sum += (next - *rank).abs();

@@ -1,7 +1,7 @@
 //! Observers and errors, common to all runs.
 
-use crate::NoLength;
 use ripplet_graph::OutOfMemory;
+use std::fmt;
 use thiserror::Error;
 
 /// An observer of a run, which may cancel it; `()` ignores all events and never cancels.
@@ -55,6 +55,33 @@ impl From<NoLength> for RunError {
         RunError::NoLength(Box::new(error))
     }
 }
+
+/// An edge of weight 0 where weights are lengths: a path may repeat it without end, so that the
+/// number of shortest paths is not defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoLength {
+    /// The graph's external id, if it is a graph of a batch.
+    pub graph: Option<String>,
+    /// The external ids of the edge's ends.
+    pub ends: [String; 2],
+}
+
+impl fmt::Display for NoLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NoLength { graph, ends: [from, to] } = self;
+        write!(f, "the edge from {from} to {to}")?;
+        if let Some(graph) = graph {
+            write!(f, " of graph {graph}")?;
+        }
+        write!(
+            f,
+            " has weight 0: a shortest path could use it any number of times, so the number of shortest paths is \
+             not defined; remove the edge or make its weight positive"
+        )
+    }
+}
+
+impl std::error::Error for NoLength {}
 
 /// Returns an error if the observer cancels.
 pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), RunError> {

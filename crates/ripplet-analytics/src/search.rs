@@ -16,7 +16,8 @@
 //! cost no more than short ones. If many are, a step pulls over all lists without branches (Beamer
 //! et al., *Direction-Optimizing Breadth-First Search*, SC 2012).
 
-use crate::lists::{Lists, Sides};
+use crate::sides::Sides;
+use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::{BitAnd, BitOr, Not, Range};
 
@@ -77,7 +78,7 @@ pub(crate) struct Search<M> {
     seen: Vec<M>,
     here: Vec<M>,
     there: Vec<M>,
-    front: Vec<VertexId>,
+    frontier: Vec<VertexId>,
     reached: Vec<VertexId>,
 }
 
@@ -107,14 +108,14 @@ impl<M: Mask> Search<M> {
             seen: memory::filled(M::NONE, vertices)?,
             here: memory::filled(M::NONE, vertices)?,
             there: memory::filled(M::NONE, vertices)?,
-            front: memory::with_room(vertices)?,
+            frontier: memory::with_room(vertices)?,
             reached: memory::with_room(vertices)?,
         })
     }
 
     /// Searches from vertices of consecutive ids; the first has the lowest bit.
     #[inline(always)]
-    pub fn run<L: Lists, V: Visit<M>>(
+    pub fn run<L: NeighborLists, V: Visit<M>>(
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
@@ -124,28 +125,28 @@ impl<M: Mask> Search<M> {
         for masks in [&mut self.seen, &mut self.here, &mut self.there] {
             masks[..vertices].fill(M::NONE);
         }
-        self.front.clear();
+        self.frontier.clear();
         let mut all = M::NONE;
         for (lane, source) in (0..).zip(sources) {
             let mask = M::of(lane);
             (self.seen[source as usize], self.here[source as usize]) = (mask, mask);
             all = all | mask;
-            self.front.push(source);
+            self.frontier.push(source);
             visit.arrive(0, source, mask, &[]);
         }
-        let (mut step, mut active) = (0, self.front.len());
-        // Whether `front` lists the active vertices.
+        let (mut step, mut active) = (0, self.frontier.len());
+        // Whether `frontier` lists the active vertices.
         let mut listed = true;
         while active > 0 {
             step += 1;
             let many = active > vertices / MANY;
             if many {
-                active = self.ask_all(lists, all, step, visit);
+                active = self.pull(lists, all, step, visit);
             } else {
                 if !listed {
-                    self.list(vertices);
+                    self.compact(vertices);
                 }
-                active = self.go_ahead(lists, step, visit);
+                active = self.push(lists, step, visit);
             }
             listed = !many;
         }
@@ -153,7 +154,7 @@ impl<M: Mask> Search<M> {
 
     /// Performs a step by pulling: every vertex reads its predecessors.
     #[inline(always)]
-    fn ask_all<L: Lists>(
+    fn pull<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
         all: M,
@@ -169,8 +170,8 @@ impl<M: Mask> Search<M> {
             if *seen == all {
                 continue;
             }
-            let behind = lists.behind.of(vertex).iter();
-            let sources = behind.fold(M::NONE, |sources, &from| sources | here[from as usize]);
+            let behind = lists.behind.each_of(vertex as usize);
+            let sources = behind.fold(M::NONE, |sources, from| sources | here[from as usize]);
             let new = sources & !*seen;
             if new != M::NONE {
                 (*there, *seen) = (new, *seen | new);
@@ -182,28 +183,28 @@ impl<M: Mask> Search<M> {
         active
     }
 
-    /// Compacts the active vertices into the front, and clears the masks of the next step.
+    /// Compacts the active vertices into the frontier, and clears the masks of the next step.
     #[inline(always)]
-    fn list(&mut self, vertices: usize) {
-        let Search { here, there, front, .. } = self;
+    fn compact(&mut self, vertices: usize) {
+        let Search { here, there, frontier, .. } = self;
         let here = (0..).zip(&here[..vertices]);
-        front.clear();
-        front.extend(here.filter(|(_, sources)| **sources != M::NONE).map(|(vertex, _)| vertex));
+        frontier.clear();
+        frontier.extend(here.filter(|(_, sources)| **sources != M::NONE).map(|(vertex, _)| vertex));
         there[..vertices].fill(M::NONE);
     }
 
     /// Performs a step by pushing from the active vertices.
     #[inline(always)]
-    fn go_ahead<L: Lists, V: Visit<M>>(
+    fn push<L: NeighborLists, V: Visit<M>>(
         &mut self,
         lists: Sides<L>,
         step: u32,
         visit: &mut V,
     ) -> usize {
-        let Search { seen, here, there, front, reached } = self;
-        for &vertex in &*front {
+        let Search { seen, here, there, frontier, reached } = self;
+        for &vertex in &*frontier {
             let sources = here[vertex as usize];
-            for &neighbor in lists.ahead.of(vertex) {
+            for neighbor in lists.ahead.each_of(vertex as usize) {
                 let to = neighbor as usize;
                 let new = sources & !seen[to];
                 if new != M::NONE {
@@ -222,9 +223,9 @@ impl<M: Mask> Search<M> {
             seen[at] = seen[at] | there[at];
             visit.arrive(step, vertex, there[at], here);
         }
-        front.drain(..).for_each(|vertex| here[vertex as usize] = M::NONE);
+        frontier.drain(..).for_each(|vertex| here[vertex as usize] = M::NONE);
         std::mem::swap(here, there);
-        std::mem::swap(front, reached);
-        front.len()
+        std::mem::swap(frontier, reached);
+        frontier.len()
     }
 }

@@ -12,8 +12,9 @@
 //! there each source has a Dijkstra search.
 
 use crate::dijkstra::{Dijkstra, bytes_of_dijkstra};
-use crate::lists::{Lists, Sides};
+use crate::sides::Sides;
 use crate::source_batches::GROUP;
+use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
@@ -52,7 +53,7 @@ impl Searches {
     }
 
     /// Begins a group of sources; [`Searches::run`] then returns the result for each.
-    pub fn begin<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    pub fn begin<L: NeighborLists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         if lists.vertices() > MOST {
             return;
         }
@@ -70,8 +71,8 @@ impl Searches {
                 let vertex = if up { vertex } else { lists.vertices() - 1 - vertex };
                 if waiting >> vertex & 1 == 1 {
                     waiting &= !(1 << vertex);
-                    if self.ask(lists.behind, vertex) {
-                        let ahead = lists.ahead.of(vertex).iter();
+                    if self.pull(lists.behind, vertex) {
+                        let ahead = lists.ahead.each_of(vertex as usize);
                         waiting = ahead.fold(waiting, |waiting, to| waiting | 1 << to);
                     }
                 }
@@ -82,22 +83,21 @@ impl Searches {
 
     /// Pulls shorter paths to a vertex from its predecessors; returns whether any number changed.
     #[inline]
-    fn ask<L: Lists>(&mut self, behind: L, vertex: VertexId) -> bool {
+    fn pull<L: NeighborLists>(&mut self, behind: L, vertex: VertexId) -> bool {
         let Searches { row_blocks, rows, .. } = self;
-        let (list, weights) = (behind.of(vertex), behind.weights_of(vertex));
         // Accumulates differing bits, to avoid a branch per number.
         let mut changed = 0;
         for block in 0..*row_blocks {
             let at = vertex as usize * *row_blocks + block;
             let mut least = rows[at];
-            for (&from, &length) in list.iter().zip(weights) {
+            behind.for_each_arc(vertex as usize, |from, length| {
                 let (known, length) =
-                    (&rows[from as usize * *row_blocks + block], f64::from(length));
+                    (&rows[from as usize * *row_blocks + block], f64::from(length as u32));
                 for (least, known) in least.iter_mut().zip(known) {
                     let through = known + length;
                     *least = if through < *least { through } else { *least };
                 }
-            }
+            });
             for (known, least) in rows[at].iter_mut().zip(least) {
                 changed |= known.to_bits() ^ least.to_bits();
                 *known = least;
@@ -107,7 +107,7 @@ impl Searches {
     }
 
     /// Searches from a source of the group.
-    pub fn run<L: Lists>(&mut self, lists: Sides<L>, source: VertexId) {
+    pub fn run<L: NeighborLists>(&mut self, lists: Sides<L>, source: VertexId) {
         if lists.vertices() > MOST {
             return self.search.run(lists.ahead, source);
         }
@@ -117,7 +117,7 @@ impl Searches {
     }
 
     /// Searches from a source of the group, and sorts the reached vertices by distance.
-    pub fn run_in_order<L: Lists>(&mut self, lists: Sides<L>, source: VertexId) {
+    pub fn run_in_order<L: NeighborLists>(&mut self, lists: Sides<L>, source: VertexId) {
         self.run(lists, source);
         if lists.vertices() <= MOST {
             self.search.sort();

@@ -6,13 +6,17 @@ use crate::message::{excerpt, one_line};
 use crate::output::unwritten;
 use crate::size::Size;
 use miette::Diagnostic;
+#[cfg(feature = "jit")]
 use ripplet::ProgramErrors;
 use ripplet::checkpoints::ResumeError;
 use ripplet::device::{DeviceFailure, LccError, OpenError, OpenWorkersError};
+#[cfg(feature = "draw")]
 use ripplet::draw::DrawError;
+#[cfg(feature = "generate")]
 use ripplet::generate::GenerateError;
 use ripplet::graph::{BuildError, OutOfMemory};
 use ripplet::io::{Format, ReadError, ReadErrorKind, WriteError};
+#[cfg(feature = "jit")]
 use ripplet::jit::JitError;
 use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, quality::QualityError};
 use ripplet::swarm::SwarmError;
@@ -50,6 +54,7 @@ pub enum Failure {
     #[error(transparent)]
     Build(#[from] BuildError),
     /// A graph that cannot be generated.
+    #[cfg(feature = "generate")]
     #[error(transparent)]
     Generate(#[from] GenerateError),
     /// An output whose place, name or format will not do: found before the work.
@@ -63,10 +68,12 @@ pub enum Failure {
     #[error("cannot write to standard output: {0}")]
     Print(std::io::Error),
     /// A program file that is no program.
+    #[cfg(feature = "jit")]
     #[error(transparent)]
     #[diagnostic(help("docs/hooks.md has the language of hooks"))]
     Program(#[from] ProgramErrors),
     /// A program that cannot be compiled with these parameters.
+    #[cfg(feature = "jit")]
     #[error(transparent)]
     #[diagnostic(help("{}", parameter_help(.0)))]
     Compile(#[from] JitError),
@@ -111,6 +118,7 @@ pub enum Failure {
     #[error(transparent)]
     Quality(#[from] QualityError),
     /// Communities that cannot be drawn.
+    #[cfg(feature = "draw")]
     #[error("cannot draw this: {0}")]
     Draw(#[from] DrawError),
     /// Labels that are not the reference's.
@@ -220,6 +228,7 @@ impl Failure {
             Failure::Place(error) | Failure::Write(error) => {
                 error.source.kind() == ErrorKind::OutOfMemory
             }
+            #[cfg(feature = "draw")]
             Failure::Draw(error) => matches!(error, DrawError::OutOfMemory(_)),
             Failure::Quality(error) => matches!(error, QualityError::OutOfMemory { .. }),
             Failure::Fraud { of_memory, .. } => *of_memory,
@@ -249,11 +258,14 @@ impl Failure {
                 ExitStatus::Failed
             }
             Failure::Read(_) | Failure::BadGraph(_) | Failure::Place(_) => ExitStatus::Wrong,
-            Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => {
-                ExitStatus::Wrong
-            }
+            #[cfg(feature = "jit")]
+            Failure::Program(_) | Failure::Compile(_) => ExitStatus::Wrong,
+            Failure::Fraud { wrong: true, .. } => ExitStatus::Wrong,
+            #[cfg(feature = "generate")]
             Failure::Generate(GenerateError::OutOfMemory { .. }) => ExitStatus::Failed,
-            Failure::Build(_) | Failure::Generate(_) => ExitStatus::Wrong,
+            #[cfg(feature = "generate")]
+            Failure::Generate(_) => ExitStatus::Wrong,
+            Failure::Build(_) => ExitStatus::Wrong,
             Failure::Run(
                 RunError::Settings(_)
                 | RunError::NoDeviceSource { .. }
@@ -264,7 +276,9 @@ impl Failure {
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => {
                 ExitStatus::Wrong
             }
-            Failure::Quality(_) | Failure::Draw(_) => ExitStatus::Wrong,
+            #[cfg(feature = "draw")]
+            Failure::Draw(_) => ExitStatus::Wrong,
+            Failure::Quality(_) => ExitStatus::Wrong,
             Failure::Write(_)
             | Failure::TooLarge { .. }
             | Failure::Memory { .. }
@@ -292,9 +306,9 @@ impl Failure {
         }
         // What is shown of a program or a mapping has lines; a newline in any other sentence is a file's.
         let sentence = match self {
-            Failure::Program(_) | Failure::Compile(_) | Failure::Text { .. } => {
-                excerpt(&self.to_string())
-            }
+            #[cfg(feature = "jit")]
+            Failure::Program(_) | Failure::Compile(_) => excerpt(&self.to_string()),
+            Failure::Text { .. } => excerpt(&self.to_string()),
             _ => one_line(&self.to_string()),
         };
         // Where nobody listens to standard error, the exit code has to do.
@@ -332,7 +346,7 @@ fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
         }
         ReadErrorKind::Spreadsheet => "save it as CSV, and read that file".into(),
         ReadErrorKind::OutOfMemory(_) => "allow more memory, or use a larger machine".into(),
-        ReadErrorKind::Content(_) => String::new(),
+        ReadErrorKind::Content(_) | ReadErrorKind::NotBuiltIn(_) => String::new(),
     }
 }
 
@@ -344,6 +358,7 @@ fn is_packed_otherwise(path: &Path) -> bool {
 }
 
 /// How to give a program the parameter that it lacks; nothing for another error.
+#[cfg(feature = "jit")]
 fn parameter_help(error: &JitError) -> String {
     match error {
         JitError::MissingParameter { name, .. } => format!("give it: --param {name}=VALUE"),
@@ -475,6 +490,7 @@ impl From<LccError> for Failure {
         match error {
             LccError::Cpu(error) => error.into(),
             LccError::Device(error) => error.into(),
+            error @ LccError::Compressed => Failure::refused(error.to_string(), "use --device cpu"),
             LccError::SeveralGpus => Failure::several_gpus(),
         }
     }

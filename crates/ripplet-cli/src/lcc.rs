@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet::device::AnyExecutor;
-use ripplet::graph::{Graph, VertexIds};
+use ripplet::graph::{GraphView, VertexIds};
 use ripplet::io::write::{ColumnData, VertexColumn};
 use ripplet::lp::{DeviceSeconds, Plan};
 use ripplet::swarm::Analysis;
@@ -119,16 +119,16 @@ impl Arguments {
         let start = Instant::now();
         let opened = device.open_one()?;
         let open = start.elapsed().as_secs_f64();
-        let loaded = values.load(options, console)?;
+        let loaded = values.load(options, !opened.is_cpu(), console)?;
         let executor = device::start(opened, &values.threads, console)?;
         let run = device.on(&executor, &values.threads, console, |executor| {
-            self.compute(&loaded.graph, executor, threads, console)
+            self.compute(loaded.graph.view(), executor, threads, console)
         })?;
         let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
         let peak = peak_memory();
         let Loaded { read, build, .. } = &loaded;
         let (read, build) = (*read, *build);
-        let write = self.write(loaded.graph.ids(), &outcome, console)?;
+        let write = self.write(loaded.graph.view().ids(), &outcome, console)?;
         let mean = outcome.mean();
         let (compute, triangles) = (seconds.compute, outcome.triangle_count);
         let device = on_device(&choices.device);
@@ -154,7 +154,7 @@ impl Arguments {
     /// Finds the coefficients on a device; `None` where only the plan is asked for, which is printed.
     fn compute(
         &self,
-        graph: &Graph,
+        graph: GraphView<'_>,
         executor: &AnyExecutor,
         threads: usize,
         console: &Console,

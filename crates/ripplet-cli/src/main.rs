@@ -1,6 +1,20 @@
 //! The command `ripplet`: arguments become a plan before any data is touched, and each ends in a
 //! whole file or in one sentence.
 
+// A build that lacks a part leaves helpers of its commands without a user; the full build finds those that nothing uses.
+#![cfg_attr(
+    not(all(
+        feature = "cuda",
+        feature = "draw",
+        feature = "fraud",
+        feature = "generate",
+        feature = "jit"
+    )),
+    allow(dead_code, unused_imports)
+)]
+
+#[cfg(not(all(feature = "draw", feature = "fraud", feature = "generate", feature = "jit")))]
+mod absent;
 mod analysis;
 mod apsp;
 mod batch;
@@ -13,12 +27,15 @@ mod console;
 mod convert;
 mod device;
 mod devices;
+#[cfg(feature = "draw")]
 mod draw;
 mod estimate;
 mod exit_status;
 mod failure;
+#[cfg(feature = "fraud")]
 mod fraud;
 mod free_memory;
+#[cfg(feature = "generate")]
 mod generate;
 mod graphalytics;
 mod info;
@@ -74,9 +91,21 @@ enum Command {
     Components(components::Arguments),
     Kcore(kcore::Arguments),
     Quality(quality::Arguments),
+    #[cfg(feature = "draw")]
     Draw(draw::Arguments),
+    #[cfg(not(feature = "draw"))]
+    #[command(hide = true)]
+    Draw(absent::Arguments),
+    #[cfg(feature = "fraud")]
     Fraud(fraud::Arguments),
+    #[cfg(not(feature = "fraud"))]
+    #[command(hide = true)]
+    Fraud(absent::Arguments),
+    #[cfg(feature = "generate")]
     Generate(generate::Arguments),
+    #[cfg(not(feature = "generate"))]
+    #[command(hide = true)]
+    Generate(absent::Arguments),
     Convert(convert::Arguments),
     Info(info::Arguments),
     Graphalytics(graphalytics::Arguments),
@@ -145,10 +174,19 @@ fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
         Command::Pagerank(arguments) => return pagerank::run(&arguments, console),
         Command::Components(arguments) => return components::run(&arguments, console),
         Command::Kcore(arguments) => return kcore::run(&arguments, console),
+        #[cfg(feature = "fraud")]
         Command::Fraud(arguments) => return fraud::run(&arguments, console),
+        #[cfg(not(feature = "fraud"))]
+        Command::Fraud(_) => return Err(absent::refused("`ripplet fraud`", "fraud")),
         Command::Quality(arguments) => quality::run(&arguments, console)?,
+        #[cfg(feature = "draw")]
         Command::Draw(arguments) => draw::run(&arguments, console)?,
+        #[cfg(not(feature = "draw"))]
+        Command::Draw(_) => return Err(absent::refused("`ripplet draw`", "draw")),
+        #[cfg(feature = "generate")]
         Command::Generate(arguments) => generate::run(&arguments, console)?,
+        #[cfg(not(feature = "generate"))]
+        Command::Generate(_) => return Err(absent::refused("`ripplet generate`", "generate")),
         Command::Convert(arguments) => return convert::run(&arguments, console),
         Command::Info(arguments) => return info::run(&arguments, console),
         Command::Graphalytics(arguments) => graphalytics::run(&arguments, console)?,

@@ -5,19 +5,19 @@ use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
 use crate::output::{begin_table, check_alone, check_place, is_standard, write_json, written};
-use crate::reading::{BuildArguments, Loaded, ReadArguments, load, table_format};
+use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored, table_format};
 use crate::size::Size;
 use crate::stats::{Bytes, Shape, Stages};
 use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
 use clap::Args;
-use ripplet::LoadOptions;
 use ripplet::analytics::Lengths;
-use ripplet::graph::{Duplicates, Graph, VertexIds};
+use ripplet::graph::{Duplicates, GraphView, VertexIds};
 use ripplet::io::Format;
 use ripplet::io::write::{self, TableShape, TableWriter, Target, VertexColumn};
 use ripplet::lp::Plan;
 use ripplet::swarm::SwarmError;
+use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -142,13 +142,21 @@ impl ValueArguments {
     }
 
     /// Reads the graph, whose ids the output can hold.
-    pub fn load(&self, options: &LoadOptions, console: &Console) -> Result<Loaded, Failure> {
+    ///
+    /// The CPU reads lists as the file has them; a GPU needs plain ones.
+    pub fn load(
+        &self,
+        options: &LoadOptions,
+        on_gpu: bool,
+        console: &Console,
+    ) -> Result<Loaded<StoredGraph>, Failure> {
+        let storage = on_gpu.then_some(Storage::Plain);
         let reading = format!("reading {}", self.input.display());
         let loaded = memory::within(self.host_memory, &reading, memory::OF_A_GRAPH, || {
-            load(&self.input, options, console)
+            load_stored(&self.input, options, storage, console)
         })?;
         if let Some(output) = self.written() {
-            write::check_values(output, loaded.graph.ids()).map_err(Failure::Place)?;
+            write::check_values(output, loaded.graph.view().ids()).map_err(Failure::Place)?;
         }
         Ok(loaded)
     }
@@ -156,7 +164,7 @@ impl ValueArguments {
     /// Prints the plan and says so, where only that is asked for; otherwise refuses what will not fit.
     pub fn is_estimate(
         &self,
-        graph: &Graph,
+        graph: GraphView<'_>,
         choices: impl Serialize,
         device: &str,
         plan: &Plan,
@@ -178,7 +186,7 @@ impl ValueArguments {
     /// Writes figures of a run, where they are asked for: `found` is what is told of the values.
     pub fn write_stats(
         &self,
-        loaded: &Loaded,
+        loaded: &Loaded<StoredGraph>,
         choices: impl Serialize,
         found: impl Serialize,
         seconds: Stages,

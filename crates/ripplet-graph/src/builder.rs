@@ -61,7 +61,7 @@ impl Duplicates {
         self != Duplicates::Keep
     }
 
-    /// Returns the stored weight of one edge merged from two, where `first <= other`; or the sum as
+    /// Returns the stored weight of one edge merged from two, if `first <= other`; or the sum as
     /// an error if it does not fit 32 bits.
     #[inline]
     pub(crate) fn weight_of_two(self, first: u32, other: u32) -> Result<u32, u64> {
@@ -158,7 +158,7 @@ impl GraphBuilder {
     /// The result does not depend on the order of the rows or on the number of threads.
     ///
     /// # Errors
-    /// If one vertex has more arcs than a shard can hold, if memory is refused, or if a weight
+    /// If one vertex has more arcs than a shard can hold, if memory allocation fails, or if a weight
     /// would change by more than [`WeightLoss::LIMIT`] and the ledger does not allow it.
     pub fn build(&self, edges: EdgeTable) -> Result<Graph, BuildError> {
         let mut edges = edges;

@@ -1,12 +1,14 @@
 //! Brandes' algorithm for large graphs: eight sources at once, level by level.
 
-use super::once;
-use super::sums::{Rows, Sums};
-use crate::lists::{Lists, Sides};
+use super::distinct::distinct;
+use super::rows::EightRows;
+use super::sums::Sums;
 use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
+use crate::sides::Sides;
 use crate::{Observer, RunError};
+use ripplet_graph::storage::{Decoded, NeighborLists};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
@@ -14,20 +16,14 @@ use std::ops::Range;
 pub(super) type Sources = u8;
 
 /// Workspace of a thread, with room for a number of vertices and arcs.
-///
-/// A row holds one number per source of the search.
 pub(super) struct Levelled<S> {
     search: Search<Sources>,
     levels: Levels,
     /// The sources that have a vertex in the level next to the current one; none between searches.
     beside: Vec<Sources>,
-    /// Rows: the number of shortest paths σ from each source. It is a float, as in the literature
-    /// and in other libraries: it does not overflow.
-    path_counts: Vec<f64>,
-    /// Rows: 1 / σ.
-    inverse: Vec<f64>,
-    /// Rows: δ / σ, accumulated from the successors.
-    share: Vec<f64>,
+    rows: EightRows,
+    /// A decoded list, which the backward pass reads from its end.
+    decoded: Decoded,
     pub sums: S,
 }
 
@@ -59,33 +55,39 @@ impl Levels {
 }
 
 impl<S: Sums<Sources>> Levelled<S> {
-    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
-    pub fn bytes(vertices: u32, arcs: u64) -> u64 {
-        let of_lane = size_of::<(VertexId, Sources)>() + 3 * size_of::<f64>();
-        let of_vertex = Sources::LANES as usize * of_lane + 8 + size_of::<Sources>();
-        let of_vertices = of_vertex as u64 * u64::from(vertices);
-        bytes_of_search::<Sources>(vertices) + of_vertices + S::bytes(vertices, arcs)
+    /// Returns the bytes of a workspace for `vertices` vertices, `arcs` arcs, and decoded lists of
+    /// `longest_decoded` arcs.
+    pub fn bytes(vertices: u32, arcs: u64, longest_decoded: usize) -> u64 {
+        let found = Sources::LANES as usize * size_of::<(VertexId, Sources)>();
+        let of_vertex = found + 8 + size_of::<Sources>();
+        bytes_of_search::<Sources>(vertices)
+            + of_vertex as u64 * u64::from(vertices)
+            + EightRows::bytes(vertices)
+            + Decoded::bytes(longest_decoded, false)
+            + S::bytes(vertices, arcs)
     }
 
-    pub fn new(vertices: u32, arcs: u64) -> Result<Levelled<S>, OutOfMemory> {
+    pub fn new(
+        vertices: u32,
+        arcs: u64,
+        longest_decoded: usize,
+    ) -> Result<Levelled<S>, OutOfMemory> {
         let count = vertices as usize;
-        let numbers = count.saturating_mul(Sources::LANES as usize);
         Ok(Levelled {
             search: Search::new(vertices)?,
             levels: Levels {
-                found: memory::with_room(numbers)?,
+                found: memory::with_room(count.saturating_mul(Sources::LANES as usize))?,
                 begins: memory::with_room(count)?,
             },
             beside: memory::filled(Sources::NONE, count)?,
-            path_counts: memory::zeros(numbers)?,
-            inverse: memory::zeros(numbers)?,
-            share: memory::zeros(numbers)?,
+            rows: EightRows::new(vertices)?,
+            decoded: Decoded::new(longest_decoded, false)?,
             sums: S::new(vertices, arcs)?,
         })
     }
 
     /// Sums up the dependencies of a group of sources.
-    pub fn add_group<L: Lists>(
+    pub fn add_group<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
@@ -101,36 +103,34 @@ impl<S: Sums<Sources>> Levelled<S> {
     }
 
     /// Adds the dependencies of up to eight sources.
-    fn add<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
-        let row = sources.len().next_multiple_of(EIGHT);
-        let numbers = row * lists.vertices() as usize;
+    fn add<L: NeighborLists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         self.levels.found.clear();
         self.levels.begins.clear();
         self.search.run(lists, sources, &mut self.levels);
-        self.count_paths(lists.behind, row, numbers);
-        self.share_out(lists.ahead, row, numbers);
-        let [path_counts, inverse, share] =
-            [&self.path_counts, &self.inverse, &self.share].map(|rows| &rows[..numbers]);
-        self.sums.add_up(lists.behind, Rows { row, path_counts, inverse, share });
+        self.count_paths(lists.behind);
+        self.share_out(lists.ahead);
+        self.sums.add_up(lists.behind, self.rows.first(lists.vertices()));
     }
 
     /// Counts the shortest paths to all vertices, level by level.
-    fn count_paths<L: Lists>(&mut self, behind: L, row: usize, numbers: usize) {
-        let Levelled { levels, beside, path_counts, inverse, sums, .. } = self;
+    fn count_paths<L: NeighborLists>(&mut self, behind: L) {
+        let Levelled { levels, beside, rows, sums, .. } = self;
+        let EightRows { path_counts, inverse, .. } = rows;
+        let numbers = EIGHT * behind.vertices();
         path_counts[..numbers].fill(0.0);
         for &(source, lane) in levels.level(0) {
-            path_counts[source as usize * row + lane.first() as usize] = 1.0;
+            path_counts[source as usize * EIGHT + lane.first() as usize] = 1.0;
         }
         for level in 1..levels.begins.len() {
             enter(beside, levels.level(level - 1));
             for &(vertex, sources) in levels.level(level) {
-                let to = vertex as usize * row;
-                for (at, from) in once(behind.of(vertex).iter().enumerate()) {
+                let to = vertex as usize * EIGHT;
+                for (at, from) in distinct(behind.each_of(vertex as usize).enumerate()) {
                     let mut both = sources & beside[from as usize];
-                    sums.mark(|| behind.begin(vertex) + at, both);
+                    sums.mark(vertex, at, both);
                     while both != Sources::NONE {
                         let lane = both.first() as usize;
-                        path_counts[to + lane] += path_counts[from as usize * row + lane];
+                        path_counts[to + lane] += path_counts[from as usize * EIGHT + lane];
                         both = both.rest();
                     }
                 }
@@ -142,19 +142,21 @@ impl<S: Sums<Sources>> Levelled<S> {
     }
 
     /// Accumulates dependencies from the farthest level to the first.
-    fn share_out<L: Lists>(&mut self, ahead: L, row: usize, numbers: usize) {
-        let Levelled { levels, beside, inverse, share, .. } = self;
-        share[..numbers].fill(0.0);
+    fn share_out<L: NeighborLists>(&mut self, ahead: L) {
+        let Levelled { levels, beside, rows, decoded, .. } = self;
+        let EightRows { inverse, share, .. } = rows;
+        share[..EIGHT * ahead.vertices()].fill(0.0);
         // Level 0 is left out: no path passes through its own source.
         for level in (1..levels.begins.len()).rev() {
             enter(beside, levels.level(level + 1));
             for &(vertex, sources) in levels.level(level) {
-                let to = vertex as usize * row;
-                for (_, from) in once(ahead.of(vertex).iter().enumerate().rev()) {
+                let to = vertex as usize * EIGHT;
+                let successors = ahead.slice_of(vertex as usize, decoded).iter().copied();
+                for (_, from) in distinct(successors.enumerate().rev()) {
                     let mut both = sources & beside[from as usize];
                     while both != Sources::NONE {
                         let lane = both.first() as usize;
-                        let at = from as usize * row + lane;
+                        let at = from as usize * EIGHT + lane;
                         share[to + lane] += inverse[at] + share[at];
                         both = both.rest();
                     }
@@ -165,10 +167,12 @@ impl<S: Sums<Sources>> Levelled<S> {
     }
 }
 
+/// Stores the sources of a level's vertices.
 fn enter(beside: &mut [Sources], level: &[(VertexId, Sources)]) {
     level.iter().for_each(|&(vertex, sources)| beside[vertex as usize] = sources);
 }
 
+/// Clears what [`enter`] stored.
 fn leave(beside: &mut [Sources], level: &[(VertexId, Sources)]) {
     level.iter().for_each(|&(vertex, _)| beside[vertex as usize] = Sources::NONE);
 }

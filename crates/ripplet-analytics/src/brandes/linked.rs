@@ -3,21 +3,21 @@
 //!
 //! ```text
 //! search       from 64 sources; for each source with a shortest path to v through u, append a link (u, v)
-//! ways         for each link, in order:      ways(to) += ways(from)
-//! share        for each link, in reverse:    share(from) += 1 / ways(to) + share(to)
+//! σ            for each link, in order:      σ(to) += σ(from)
+//! share δ/σ    for each link, in reverse:    share(from) += 1 / σ(to) + share(to)
 //! ```
 //!
 //! Links are ordered by level, then by target, so that each pass reads finished values. The passes
 //! have no branches: this is why they are faster than testing every arc for every source.
 
-use super::once;
-use super::small::Numbers;
-use super::sums::{Rows, Sums};
+use super::distinct::distinct;
+use super::rows::{AlignedRows, Rows};
+use super::sums::Sums;
 use super::sweep::Sources;
-use crate::lists::{Lists, Sides};
 use crate::pairwise::EIGHT;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use crate::sides::Sides;
+use ripplet_graph::{Neighbors, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// Workspace of a thread, with room for a number of vertices and arcs.
@@ -85,16 +85,16 @@ impl Links {
 }
 
 /// The visitor that appends links.
-struct Find<'a, L, S> {
+struct Find<'a, S> {
     links: &'a mut Links,
     sums: &'a mut S,
-    behind: L,
+    behind: Neighbors<'a>,
     row: u32,
     /// The begin of the second level's links; the links before it come from sources.
     second: usize,
 }
 
-impl<L: Lists, S: Sums<Sources>> Visit<Sources> for Find<'_, L, S> {
+impl<S: Sums<Sources>> Visit<Sources> for Find<'_, S> {
     const IN_ORDER: bool = true;
 
     #[inline(always)]
@@ -103,10 +103,10 @@ impl<L: Lists, S: Sums<Sources>> Visit<Sources> for Find<'_, L, S> {
             return;
         }
         let to = vertex * self.row;
-        for (at, from) in once(self.behind.of(vertex).iter().enumerate()) {
+        for (at, from) in distinct(self.behind.of(vertex as usize).iter().copied().enumerate()) {
             let (link, both) = (Link::new(from * self.row, to), sources & here[from as usize]);
             self.links.add(link, both);
-            self.sums.mark(|| self.behind.begin(vertex) + at, both);
+            self.sums.mark(vertex, at, both);
         }
         if step == 1 {
             self.second = self.links.len;
@@ -132,11 +132,11 @@ impl Linked {
 
     /// Adds the dependencies of a group of sources.
     #[inline(always)]
-    pub fn add_group<L: Lists>(
+    pub fn add_group(
         &mut self,
-        lists: Sides<L>,
+        lists: Sides<Neighbors<'_>>,
         sources: Range<VertexId>,
-        rows: [&mut Numbers; 3],
+        rows: [&mut AlignedRows; 3],
         sums: &mut impl Sums<Sources>,
     ) {
         let Linked { search, links } = self;

@@ -1,6 +1,6 @@
 //! Brandes' algorithm from all vertices, summed per vertex or per arc.
 //!
-//! `path_counts`, `share` and `passed` are defined in [`betweenness`](crate::betweenness).
+//! σ and δ are defined in [`betweenness`](crate::betweenness).
 //!
 //! By hops, breadth-first searches from many sources at once find the levels. The intersection of
 //! two neighbours' source masks then gives the sources for which an arc is on a shortest path, so
@@ -16,8 +16,10 @@
 //! All engines compute the same numbers and add them in the same order: path counts from the first
 //! neighbour of a list to the last, dependencies from the last to the first.
 
+mod distinct;
 mod levelled;
 mod linked;
+mod rows;
 mod small;
 mod sums;
 mod sweep;
@@ -26,28 +28,32 @@ mod weighted;
 
 pub(crate) use sums::{Arcs, Target, Vertices};
 
-use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::no_length::{refuse_weightless, refuse_weightless_in};
 use crate::run::go_on;
+use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{Place, Swarm};
 use crate::{Lengths, Observer, RunError};
 use levelled::Levelled;
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{GraphView, Neighbors, OutOfMemory, VertexId, memory};
 use small::Small;
-use std::marker::PhantomData;
 use std::ops::Range;
 use sums::Sums;
 use weighted::Weighted;
 
 /// Returns the bytes of the workspaces of `threads` threads in [`of_graph`], without its sums.
-pub(crate) fn bytes_of_desks<T: Target>(graph: &Graph, lengths: Lengths, threads: usize) -> u64 {
-    let (vertices, arcs) = (graph.vertices(), graph.arcs());
-    let engine = Engine::of(lengths.weigh_in(graph), vertices, arcs);
-    let workspace = Sizes::default().with(engine, vertices, arcs).bytes::<T>();
-    (threads as u64).saturating_mul(workspace)
+pub(crate) fn bytes_of_workspaces<T: Target>(
+    graph: GraphView<'_>,
+    lengths: Lengths,
+    threads: usize,
+) -> u64 {
+    let engine = Engine::of(lengths.weigh_in(graph), graph.vertices(), graph.arcs());
+    let workspace = Sizes::of_graph(engine, graph).bytes::<T>();
+    let flat = if engine == Engine::Small { graph.bytes_of_flat() } else { 0 };
+    (threads as u64).saturating_mul(workspace) + flat
 }
 
 /// Returns the sums over ordered pairs of a graph's vertices, computed on rayon's current pool.
@@ -55,50 +61,67 @@ pub(crate) fn bytes_of_desks<T: Target>(graph: &Graph, lengths: Lengths, threads
 /// # Errors
 /// If an edge other than a self-loop has length 0, the observer cancels, or memory is refused.
 pub(crate) fn of_graph<T: Target>(
-    graph: &Graph,
+    graph: GraphView<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
-    struct Run<'a, T> {
-        weigh: bool,
-        observer: &'a dyn Observer,
-        target: PhantomData<T>,
-    }
-    impl<T: Target> Over for Run<'_, T> {
-        type Result = Result<Vec<f64>, RunError>;
-
-        fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
-            let Run { weigh, observer, .. } = self;
-            let (vertices, arcs) = (lists.vertices(), lists.ahead.arcs());
-            let engine = Engine::of(weigh, vertices, arcs);
-            let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
-            let make = |_| Workspace::<T>::new(Sizes::default().with(engine, vertices, arcs));
-            let work = |workspace: &mut Workspace<T>, sources| {
-                workspace.add_group(engine, lists, sources, observer)
-            };
-            let take = |_, workspaces: &[Workspace<T>]| {
-                totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
-                    workspaces.iter().for_each(|workspace| *total += workspace.sums(engine)[at]);
-                });
-                Ok::<_, RunError>(())
-            };
-            SourceBatches { make, work, take, observer }.run(vertices)?;
-            Ok(totals)
-        }
-    }
     observer.on_stage(STAGE);
     let weigh = lengths.weigh_in(graph);
     if weigh {
         refuse_weightless(graph)?;
     }
-    over(graph, Along::Arcs, Run::<T> { weigh, observer, target: PhantomData })
+    let engine = Engine::of(weigh, graph.vertices(), graph.arcs());
+    let sizes = Sizes::of_graph(engine, graph);
+    let run = Run { engine, sizes, vertices: graph.vertices(), arcs: graph.arcs(), observer };
+    if engine == Engine::Small {
+        let flat = graph.flat()?;
+        let (out, incoming) = flat.lists();
+        let lists = Sides::of(Along::Arcs, out, incoming);
+        return run.totals(|workspace: &mut Workspace<T>, sources| {
+            workspace.add_flat_group(engine, lists, sources, observer)
+        });
+    }
+    dispatch_sides!(graph, Along::Arcs, lists => {
+        run.totals(|workspace: &mut Workspace<T>, sources| {
+            workspace.add_group(engine, lists, sources, observer)
+        })
+    })
+}
+
+/// A run over the sources of one graph.
+struct Run<'a> {
+    engine: Engine,
+    sizes: Sizes,
+    vertices: u32,
+    arcs: u64,
+    observer: &'a dyn Observer,
+}
+
+impl Run<'_> {
+    /// Returns the totals of the sums that `add` computes for each group of sources.
+    fn totals<T: Target>(
+        self,
+        add: impl Fn(&mut Workspace<T>, Range<VertexId>) -> Result<(), RunError> + Sync,
+    ) -> Result<Vec<f64>, RunError> {
+        let Run { engine, sizes, vertices, arcs, observer } = self;
+        let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
+        let make = |_| Workspace::<T>::new(sizes);
+        let take = |_, workspaces: &[Workspace<T>]| {
+            totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
+                workspaces.iter().for_each(|workspace| *total += workspace.sums(engine)[at]);
+            });
+            Ok::<_, RunError>(())
+        };
+        SourceBatches { make, work: add, take, observer }.run(vertices)?;
+        Ok(totals)
+    }
 }
 
 /// The name of the stage for an observer.
-const STAGE: &str = "finding shortest path_counts";
+const STAGE: &str = "finding shortest paths";
 
 /// Returns the bytes of the workspaces of `threads` threads in [`fill_batch`].
-pub(crate) fn bytes_of_desks_of_batch<T: Target>(
+pub(crate) fn bytes_of_workspaces_of_batch<T: Target>(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
     threads: usize,
@@ -117,7 +140,7 @@ pub(crate) fn fill_batch<T: Target, P: Place>(
     lengths: Lengths,
     observer: &mut dyn Observer,
     place: P,
-    finish: impl Fn(&[f64], BatchGraph<'_>, P) + Sync,
+    finish: impl Fn(&[f64], BatchGraph<'_>, P) -> Result<(), OutOfMemory> + Sync,
 ) -> Result<(), RunError> {
     observer.on_stage(STAGE);
     let observer: &dyn Observer = observer;
@@ -136,11 +159,10 @@ pub(crate) fn fill_batch<T: Target, P: Place>(
         totals.fill(0.0);
         for group in 0..vertices.div_ceil(GROUP) {
             let lists = of_member(graph, Along::Arcs);
-            workspace.add_group(engine, lists, sources(group, vertices), observer)?;
+            workspace.add_flat_group(engine, lists, sources(group, vertices), observer)?;
             totals.iter_mut().zip(workspace.sums(engine)).for_each(|(total, sum)| *total += sum);
         }
-        finish(totals, graph, place);
-        Ok(())
+        Ok(finish(totals, graph, place)?)
     };
     Swarm { make, work, observer }.fill(graphs, place)
 }
@@ -156,7 +178,7 @@ fn room_for<T: Target>(graphs: BatchSlice<'_>, weigh: bool) -> (Sizes, u64) {
 }
 
 /// The implementation that finds the shortest paths of a graph.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Engine {
     Small,
     Levelled,
@@ -180,9 +202,17 @@ struct Sizes {
     small: (u32, u64),
     levelled: (u32, u64),
     weighted: (u32, u64),
+    /// The length of the longest list that an engine other than [`Small`] decodes.
+    longest_decoded: usize,
 }
 
 impl Sizes {
+    fn of_graph(engine: Engine, graph: GraphView<'_>) -> Sizes {
+        let longest_decoded = if engine == Engine::Small { 0 } else { graph.longest_decoded() };
+        let sizes = Sizes { longest_decoded, ..Sizes::default() };
+        sizes.with(engine, graph.vertices(), graph.arcs())
+    }
+
     fn with(mut self, engine: Engine, vertices: u32, arcs: u64) -> Sizes {
         let size = match engine {
             Engine::Small => &mut self.small,
@@ -195,10 +225,18 @@ impl Sizes {
 
     /// Returns the bytes of a workspace.
     fn bytes<T: Target>(self) -> u64 {
-        let Sizes { small, levelled, weighted } = self;
-        Small::<T::Sums<_>>::bytes(small.0, small.1)
-            + Levelled::<T::Sums<_>>::bytes(levelled.0, levelled.1)
-            + Weighted::<T::Sums<_>>::bytes(weighted.0, weighted.1)
+        let [levelled, weighted] = self.decoded();
+        Small::<T::Sums<_>>::bytes(self.small.0, self.small.1)
+            + Levelled::<T::Sums<_>>::bytes(self.levelled.0, self.levelled.1, levelled)
+            + Weighted::<T::Sums<_>>::bytes(self.weighted.0, self.weighted.1, weighted)
+    }
+
+    /// Returns the longest decoded lists of the engines for large graphs: 0 without graphs.
+    fn decoded(self) -> [usize; 2] {
+        [self.levelled, self.weighted].map(|(vertices, _)| match vertices {
+            0 => 0,
+            _ => self.longest_decoded,
+        })
     }
 }
 
@@ -210,16 +248,33 @@ struct Workspace<T: Target> {
 }
 
 impl<T: Target> Workspace<T> {
-    fn new(Sizes { small, levelled, weighted }: Sizes) -> Result<Workspace<T>, OutOfMemory> {
+    fn new(sizes: Sizes) -> Result<Workspace<T>, OutOfMemory> {
+        let [levelled, weighted] = sizes.decoded();
         Ok(Workspace {
-            small: Small::new(small.0, small.1)?,
-            levelled: Levelled::new(levelled.0, levelled.1)?,
-            weighted: Weighted::new(weighted.0, weighted.1)?,
+            small: Small::new(sizes.small.0, sizes.small.1)?,
+            levelled: Levelled::new(sizes.levelled.0, sizes.levelled.1, levelled)?,
+            weighted: Weighted::new(sizes.weighted.0, sizes.weighted.1, weighted)?,
         })
     }
 
-    /// Sums up the dependencies of a group of sources.
-    fn add_group<L: Lists>(
+    /// Sums up the dependencies of a group of sources of a graph of flat lists, by any engine.
+    fn add_flat_group(
+        &mut self,
+        engine: Engine,
+        lists: Sides<Neighbors<'_>>,
+        sources: Range<VertexId>,
+        observer: &dyn Observer,
+    ) -> Result<(), RunError> {
+        if engine == Engine::Small {
+            go_on(observer)?;
+            self.small.add_group(lists, sources);
+            return Ok(());
+        }
+        self.add_group(engine, lists, sources, observer)
+    }
+
+    /// Sums up the dependencies of a group of sources, by an engine other than [`Small`].
+    fn add_group<L: NeighborLists>(
         &mut self,
         engine: Engine,
         lists: Sides<L>,
@@ -227,12 +282,7 @@ impl<T: Target> Workspace<T> {
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
         match engine {
-            Engine::Small => {
-                go_on(observer)?;
-                self.small.add_group(lists, sources);
-                Ok(())
-            }
-            Engine::Levelled => self.levelled.add_group(lists, sources, observer),
+            Engine::Small | Engine::Levelled => self.levelled.add_group(lists, sources, observer),
             Engine::Weighted => self.weighted.add_group(lists, sources, observer),
         }
     }
@@ -247,57 +297,41 @@ impl<T: Target> Workspace<T> {
     }
 }
 
-/// Yields each distinct vertex of a sorted list once, with the place at which the iterator first
-/// meets it.
-#[inline(always)]
-fn once<'a>(
-    list: impl Iterator<Item = (usize, &'a VertexId)>,
-) -> impl Iterator<Item = (usize, VertexId)> {
-    // Not a vertex: the initial value differs from all of them.
-    let mut last = VertexId::MAX;
-    list.filter_map(move |(at, &vertex)| {
-        let new = vertex != last;
-        last = vertex;
-        new.then_some((at, vertex))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use ripplet_graph::{Direction, Duplicates, EdgeTable, GraphBuilder, SelfLoops, VertexIds};
+    use ripplet_graph::{
+        Direction, Duplicates, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexIds,
+    };
 
-    /// The sums of each group of sources, by the three hop engines.
-    struct Each<T>(PhantomData<T>);
-
-    impl<T: Target> Over for Each<T> {
-        type Result = Vec<[Vec<u64>; 3]>;
-
-        fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
-            let (vertices, arcs) = (lists.vertices(), lists.ahead.arcs());
-            let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect();
-            let mut small = Small::<T::Sums<_>>::new(vertices, arcs).unwrap();
-            let mut levelled = Levelled::<T::Sums<_>>::new(vertices, arcs).unwrap();
-            let groups = (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices));
-            let sums = |sources: Range<u32>| {
-                let Small { linked, swept, path_counts, inverse, share, sums } = &mut small;
-                sums.clear(lists.behind);
-                linked.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
-                let of_links = bits(sums.sums());
-                sums.clear(lists.behind);
-                swept.sweep.search(lists.ahead, sources.start);
-                swept.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
-                let of_sweeps = bits(sums.sums());
-                levelled.add_group(lists, sources, &()).unwrap();
-                [of_links, of_sweeps, bits(levelled.sums.sums())]
-            };
-            groups.map(sums).collect()
-        }
+    /// Returns the sums of each group of sources, by the three hop engines.
+    fn sums_of_engines<T: Target>(lists: Sides<Neighbors<'_>>) -> Vec<[Vec<u64>; 3]> {
+        let (vertices, arcs) = (lists.vertices(), NeighborLists::arcs(lists.ahead));
+        let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect();
+        let mut small = Small::<T::Sums<_>>::new(vertices, arcs).unwrap();
+        let mut levelled = Levelled::<T::Sums<_>>::new(vertices, arcs, 0).unwrap();
+        let groups = (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices));
+        let sums = |sources: Range<u32>| {
+            let Small { linked, swept, path_counts, inverse, share, sums } = &mut small;
+            sums.clear(lists.behind);
+            linked.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
+            let of_links = bits(sums.sums());
+            sums.clear(lists.behind);
+            swept.sweep.search(lists.ahead, sources.start);
+            swept.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
+            let of_sweeps = bits(sums.sums());
+            levelled.add_group(lists, sources, &()).unwrap();
+            [of_links, of_sweeps, bits(levelled.sums.sums())]
+        };
+        groups.map(sums).collect()
     }
 
     fn check<T: Target>(graph: &Graph) {
-        for [linked, swept, levelled] in over(graph, Along::Arcs, Each::<T>(PhantomData)) {
+        let flat = GraphView::from(graph).flat().unwrap();
+        let (out, incoming) = flat.lists();
+        let lists = Sides::of(Along::Arcs, out, incoming);
+        for [linked, swept, levelled] in sums_of_engines::<T>(lists) {
             assert_eq!(linked, levelled);
             assert_eq!(swept, levelled);
         }

@@ -6,12 +6,12 @@
 //! them: a list of the additions is cheaper (`linked.rs`).
 
 use super::linked::Linked;
+use super::rows::AlignedRows;
 use super::sums::Sums;
 pub(super) use super::sweep::Sources;
 use super::swept::Swept;
-use crate::lists::{Lists, Sides};
-use crate::search::Mask;
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use crate::sides::Sides;
+use ripplet_graph::{Neighbors, OutOfMemory, VertexId};
 use std::ops::Range;
 
 /// The largest graph for which 64 sources at once are worth their memory.
@@ -32,35 +32,12 @@ pub(super) struct Small<S> {
     pub linked: Linked,
     pub swept: Swept,
     /// The number of shortest paths σ from each source.
-    pub path_counts: Numbers,
+    pub path_counts: AlignedRows,
     /// 1 / σ.
-    pub inverse: Numbers,
+    pub inverse: AlignedRows,
     /// δ / σ, accumulated from the successors.
-    pub share: Numbers,
+    pub share: AlignedRows,
     pub sums: S,
-}
-
-/// Rows of one number per vertex and source, aligned to a cache line.
-pub(super) struct Numbers(Vec<f64>);
-
-/// The numbers of a cache line.
-const LINE: usize = 8;
-
-impl Numbers {
-    pub fn bytes(vertices: u32) -> u64 {
-        8 * (u64::from(vertices) * u64::from(Sources::LANES) + LINE as u64)
-    }
-
-    pub fn new(vertices: u32) -> Result<Numbers, OutOfMemory> {
-        Ok(Numbers(memory::zeros(vertices as usize * Sources::LANES as usize + LINE)?))
-    }
-
-    /// Returns the first `count` numbers, from a cache line's begin.
-    #[inline(always)]
-    pub fn first(&mut self, count: usize) -> &mut [f64] {
-        let begin = self.0.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
-        &mut self.0[begin..][..count]
-    }
 }
 
 impl<S: Sums<Sources>> Small<S> {
@@ -68,7 +45,7 @@ impl<S: Sums<Sources>> Small<S> {
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         Linked::bytes(vertices, arcs)
             + Swept::bytes(vertices, arcs)
-            + 3 * Numbers::bytes(vertices)
+            + 3 * AlignedRows::bytes(vertices)
             + S::bytes(vertices, arcs)
     }
 
@@ -76,15 +53,15 @@ impl<S: Sums<Sources>> Small<S> {
         Ok(Small {
             linked: Linked::new(vertices, arcs)?,
             swept: Swept::new(vertices, arcs)?,
-            path_counts: Numbers::new(vertices)?,
-            inverse: Numbers::new(vertices)?,
-            share: Numbers::new(vertices)?,
+            path_counts: AlignedRows::new(vertices)?,
+            inverse: AlignedRows::new(vertices)?,
+            share: AlignedRows::new(vertices)?,
             sums: S::new(vertices, arcs)?,
         })
     }
 
     /// Sums up the dependencies of a group of sources.
-    pub fn add_group<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    pub fn add_group(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi2")
@@ -108,19 +85,19 @@ impl<S: Sums<Sources>> Small<S> {
     /// Implements [`Small::add_group`] with AVX-512: masked additions of eight numbers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
-    fn add_group_by_masks<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    fn add_group_by_masks(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
         self.add_group_plain(lists, sources);
     }
 
     /// Implements [`Small::add_group`] with AVX2: additions of four numbers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn add_group_wide<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    fn add_group_wide(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
         self.add_group_plain(lists, sources);
     }
 
     #[inline(always)]
-    fn add_group_plain<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    fn add_group_plain(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
         let Small { linked, swept, path_counts, inverse, share, sums } = self;
         let rows = [path_counts, inverse, share];
         sums.clear(lists.behind);

@@ -1,14 +1,15 @@
 //! Sums of dependencies: per vertex, or per arc.
 //!
 //! ```text
-//! vertex v         ways(v) · share(v)
-//! arc u → v        ways(u) · dependencies(v) if the arc is on a shortest path from the source; else 0
+//! vertex v     δ(v) = σ(v) · δ(v) / σ(v)
+//! arc u → v    σ(u) · (1 + δ(v)) / σ(v) if the arc is on a shortest path from the source; else 0
 //! ```
 
-use crate::lists::Lists;
+use super::rows::Rows;
 use crate::pairwise::{EIGHT, sum_of};
 use crate::search::Mask;
-use ripplet_graph::{OutOfMemory, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// The elements that dependencies are summed for: vertices or arcs.
 pub(crate) trait Target {
@@ -50,31 +51,17 @@ pub(crate) trait Sums<M: Mask>: Sized + Send + Sync {
     fn new(vertices: u32, arcs: u64) -> Result<Self, OutOfMemory>;
 
     /// Sets the sums of a graph to 0, before a group of sources.
-    fn clear<L: Lists>(&mut self, behind: L);
+    fn clear<L: NeighborLists>(&mut self, behind: L);
 
-    /// Marks an arc as being on shortest paths from some of the current sources. `arc` computes its
-    /// place among all arcs, if it is needed.
-    fn mark(&mut self, arc: impl FnOnce() -> usize, sources: M);
+    /// Marks an arc as being on shortest paths from some of the current sources: the arc at a place
+    /// of a vertex's list of predecessors.
+    fn mark(&mut self, vertex: VertexId, place: usize, sources: M);
 
     /// Adds the dependencies of the current sources.
-    fn add_up<L: Lists>(&mut self, behind: L, rows: Rows<'_>);
+    fn add_up<L: NeighborLists>(&mut self, behind: L, rows: Rows<'_>);
 
     /// Returns the sums of the group; longer than the graph needs if there was room for more.
     fn sums(&self) -> &[f64];
-}
-
-/// Rows of one number per source for each vertex. Their length is a multiple of eight; unused lanes
-/// are 0.
-#[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
-    /// The length of a row.
-    pub row: usize,
-    /// The number of shortest paths σ from each source; 0 without a path.
-    pub path_counts: &'a [f64],
-    /// 1 / σ.
-    pub inverse: &'a [f64],
-    /// δ / σ, accumulated from the successors; 0 at the source.
-    pub share: &'a [f64],
 }
 
 /// Sums per vertex.
@@ -91,15 +78,15 @@ impl<M: Mask> Sums<M> for Through {
         Ok(Through { sums: memory::zeros(vertices as usize)? })
     }
 
-    fn clear<L: Lists>(&mut self, behind: L) {
-        self.sums[..behind.vertices() as usize].fill(0.0);
+    fn clear<L: NeighborLists>(&mut self, behind: L) {
+        self.sums[..behind.vertices()].fill(0.0);
     }
 
     #[inline(always)]
-    fn mark(&mut self, _: impl FnOnce() -> usize, _: M) {}
+    fn mark(&mut self, _: VertexId, _: usize, _: M) {}
 
     #[inline(always)]
-    fn add_up<L: Lists>(&mut self, _: L, Rows { row, path_counts, share, .. }: Rows<'_>) {
+    fn add_up<L: NeighborLists>(&mut self, _: L, Rows { row, path_counts, share, .. }: Rows<'_>) {
         let rows = path_counts.chunks_exact(row).zip(share.chunks_exact(row));
         for (sum, (path_counts, share)) in self.sums.iter_mut().zip(rows) {
             for (path_counts, share) in
@@ -120,40 +107,55 @@ pub(crate) struct Along<M> {
     /// The sources for which each arc is on shortest paths; none between two searches.
     on: Vec<M>,
     sums: Vec<f64>,
+    /// The begin of each vertex's list of predecessors.
+    begins: Vec<u64>,
 }
 
 /// The longest row.
 const LONGEST: usize = u64::LANES as usize;
 
 impl<M: Mask> Sums<M> for Along<M> {
-    fn bytes(_: u32, arcs: u64) -> u64 {
-        (size_of::<M>() as u64 + 8) * arcs
+    fn bytes(vertices: u32, arcs: u64) -> u64 {
+        (size_of::<M>() as u64 + 8) * arcs + 8 * u64::from(vertices)
     }
 
-    fn new(_: u32, arcs: u64) -> Result<Along<M>, OutOfMemory> {
+    fn new(vertices: u32, arcs: u64) -> Result<Along<M>, OutOfMemory> {
         let arcs = arcs as usize;
-        Ok(Along { on: memory::filled(M::NONE, arcs)?, sums: memory::zeros(arcs)? })
+        Ok(Along {
+            on: memory::filled(M::NONE, arcs)?,
+            sums: memory::zeros(arcs)?,
+            begins: memory::zeros(vertices as usize)?,
+        })
     }
 
-    fn clear<L: Lists>(&mut self, behind: L) {
+    fn clear<L: NeighborLists>(&mut self, behind: L) {
         self.sums[..behind.arcs() as usize].fill(0.0);
+        let mut end = 0;
+        for (vertex, begin) in self.begins[..behind.vertices()].iter_mut().enumerate() {
+            *begin = end;
+            end += u64::from(behind.degree_of(vertex));
+        }
     }
 
     #[inline(always)]
-    fn mark(&mut self, arc: impl FnOnce() -> usize, sources: M) {
-        let on = &mut self.on[arc()];
+    fn mark(&mut self, vertex: VertexId, place: usize, sources: M) {
+        let on = &mut self.on[self.begins[vertex as usize] as usize + place];
         *on = *on | sources;
     }
 
     #[inline(always)]
-    fn add_up<L: Lists>(&mut self, behind: L, Rows { row, path_counts, inverse, share }: Rows<'_>) {
+    fn add_up<L: NeighborLists>(
+        &mut self,
+        behind: L,
+        Rows { row, path_counts, inverse, share }: Rows<'_>,
+    ) {
         let mut dependencies = [0.0; LONGEST];
         let mut arcs = self.on.iter_mut().zip(&mut self.sums);
         let rows = inverse.chunks_exact(row).zip(share.chunks_exact(row));
         for (vertex, (inverse, share)) in (0..behind.vertices()).zip(rows) {
             let numbers = dependencies.iter_mut().zip(inverse).zip(share);
             numbers.for_each(|((dependencies, inverse), share)| *dependencies = inverse + share);
-            for (&from, (on, sum)) in behind.of(vertex).iter().zip(&mut arcs) {
+            for (from, (on, sum)) in behind.each_of(vertex).zip(&mut arcs) {
                 let sources = std::mem::replace(on, M::NONE);
                 if sources != M::NONE {
                     let path_counts = &path_counts[from as usize * row..][..row];

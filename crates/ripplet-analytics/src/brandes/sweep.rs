@@ -5,11 +5,12 @@
 //! from it. Sweeps back and forth over the order therefore settle most vertices in the first two
 //! passes. Any order is correct.
 
-use super::once;
+use super::distinct::distinct;
 use super::sums::Sums;
-use crate::lists::{Lists, Sides};
 use crate::search::Mask;
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use crate::sides::Sides;
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{Neighbors, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// A set of sources that are searched from at once: a bit each.
@@ -65,9 +66,9 @@ impl Sweep {
     /// Begins the order with a search from `source` along arcs; returns the distance of the last
     /// vertex, in arcs.
     #[inline(always)]
-    pub fn search<L: Lists>(&mut self, ahead: L, source: VertexId) -> usize {
+    pub fn search(&mut self, ahead: Neighbors<'_>, source: VertexId) -> usize {
         let Sweep { order, news: found, .. } = self;
-        let found = &mut found[..ahead.vertices() as usize];
+        let found = &mut found[..NeighborLists::vertices(ahead)];
         found.fill(false);
         order.clear();
         find(order, found, &[source]);
@@ -77,7 +78,7 @@ impl Sweep {
             let level = next..order.len();
             next = level.end;
             for at in level {
-                find(order, found, ahead.of(order[at]));
+                find(order, found, ahead.of(order[at] as usize));
             }
             depth += usize::from(next < order.len());
         }
@@ -86,9 +87,9 @@ impl Sweep {
 
     /// Prepares sweeps for a group of sources, after a search from one of them.
     #[inline(always)]
-    pub fn begin<L: Lists>(
+    pub fn begin(
         &mut self,
-        lists: Sides<L>,
+        lists: Sides<Neighbors<'_>>,
         sources: Range<VertexId>,
         sums: &mut impl Sums<Sources>,
     ) {
@@ -99,18 +100,17 @@ impl Sweep {
 
     /// Completes the order with the vertices that the search along arcs did not reach.
     #[inline(always)]
-    fn arrange<L: Lists>(&mut self, lists: Sides<L>) {
+    fn arrange(&mut self, lists: Sides<Neighbors<'_>>) {
         let Sweep { order, news: found, .. } = self;
         let found = &mut found[..lists.vertices() as usize];
-        let first = order.first().copied().unwrap_or_default();
         // On an undirected graph the search has already followed all arcs.
-        let undirected = std::ptr::eq(lists.ahead.of(first), lists.behind.of(first));
+        let undirected = std::ptr::eq(lists.ahead.neighbors(), lists.behind.neighbors());
         let mut next = if undirected { order.len() } else { 0 };
         for root in 0..lists.vertices() {
             while let Some(&vertex) = order.get(next) {
-                find(order, found, lists.ahead.of(vertex));
+                find(order, found, lists.ahead.of(vertex as usize));
                 if !undirected {
-                    find(order, found, lists.behind.of(vertex));
+                    find(order, found, lists.behind.of(vertex as usize));
                 }
                 next += 1;
             }
@@ -120,7 +120,7 @@ impl Sweep {
 
     /// Computes the distances: a vertex whose distances changed updates its successors.
     #[inline(always)]
-    fn measure<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    fn measure(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
         let vertices = lists.vertices() as usize;
         let (order, news) = (&self.order[..vertices], &mut self.news[..vertices]);
         let distances = &mut self.distances[..vertices];
@@ -138,7 +138,7 @@ impl Sweep {
                 if std::mem::take(&mut news[vertex as usize]) {
                     any = true;
                     let there = distances[vertex as usize].0.map(|distance| distance + 1);
-                    for &to in lists.ahead.of(vertex) {
+                    for &to in lists.ahead.of(vertex as usize) {
                         news[to as usize] |= distances[to as usize].approach(&there);
                     }
                 }
@@ -152,20 +152,22 @@ impl Sweep {
 
     /// Finds the arcs on shortest paths.
     #[inline(always)]
-    fn compare<L: Lists>(&mut self, lists: Sides<L>, sums: &mut impl Sums<Sources>) {
+    fn compare(&mut self, lists: Sides<Neighbors<'_>>, sums: &mut impl Sums<Sources>) {
         let Sweep { distances, behind, ahead, .. } = self;
-        behind[..lists.behind.arcs() as usize].fill(Sources::NONE);
-        ahead[..lists.ahead.arcs() as usize].fill(Sources::NONE);
+        behind[..lists.behind.neighbors().len()].fill(Sources::NONE);
+        ahead[..lists.ahead.neighbors().len()].fill(Sources::NONE);
         for vertex in 0..lists.vertices() {
             let here = distances[vertex as usize];
-            let begin = lists.behind.begin(vertex);
-            for (at, from) in once(lists.behind.of(vertex).iter().enumerate()) {
+            let begin = lists.behind.offsets()[vertex as usize] as usize;
+            let predecessors = lists.behind.of(vertex as usize).iter().copied();
+            for (at, from) in distinct(predecessors.enumerate()) {
                 let sources = distances[from as usize].lead_to(&here);
                 behind[begin + at] = sources;
-                sums.mark(|| begin + at, sources);
+                sums.mark(vertex, at, sources);
             }
-            let begin = lists.ahead.begin(vertex);
-            for (at, to) in once(lists.ahead.of(vertex).iter().enumerate()) {
+            let begin = lists.ahead.offsets()[vertex as usize] as usize;
+            let successors = lists.ahead.of(vertex as usize).iter().copied();
+            for (at, to) in distinct(successors.enumerate()) {
                 ahead[begin + at] = here.lead_to(&distances[to as usize]);
             }
         }

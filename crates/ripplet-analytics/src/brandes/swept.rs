@@ -6,20 +6,20 @@
 //! a sweep    for each vertex that is not done for all sources:
 //!              ready = the sources for which all its predecessors are done
 //!              sum  += the predecessors' values, for all ready sources at once; done |= ready
-//! ways       sweeps away from the sources, over predecessor lists
-//! share      sweeps towards the sources, over successor lists
+//! σ          sweeps away from the sources, over predecessor lists
+//! δ/σ        sweeps towards the sources, over successor lists
 //! ```
 //!
 //! A vertex is rarely at equal distance from two sources, so that a level-by-level engine would add
 //! few numbers at a time. But sources on the same side of a vertex reach it through the same
 //! neighbours, whatever their distance: after one sweep in each direction most vertices are done.
 
-use super::small::Numbers;
-use super::sums::{Rows, Sums};
+use super::rows::{AlignedRows, Rows};
+use super::sums::Sums;
 use super::sweep::{Sources, Sweep};
-use crate::lists::{Lists, Sides};
 use crate::search::Mask;
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use crate::sides::Sides;
+use ripplet_graph::{Neighbors, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// Numbers that are added at once: as many as fit into the processor's registers.
@@ -36,7 +36,7 @@ pub(super) struct Swept {
     pending: Vec<VertexId>,
     done: Vec<Sources>,
     /// The `dependencies` values of each vertex, (1 + δ) / σ.
-    dependencies: Numbers,
+    dependencies: AlignedRows,
 }
 
 /// Sums that propagate along arcs, from predecessors in the direction of the pass.
@@ -110,7 +110,7 @@ impl Swept {
         let of_vertex = size_of::<VertexId>() + size_of::<Sources>();
         Sweep::bytes(vertices, arcs)
             + of_vertex as u64 * u64::from(vertices)
-            + Numbers::bytes(vertices)
+            + AlignedRows::bytes(vertices)
     }
 
     pub fn new(vertices: u32, arcs: u64) -> Result<Swept, OutOfMemory> {
@@ -119,17 +119,17 @@ impl Swept {
             sweep: Sweep::new(vertices, arcs)?,
             pending: memory::with_room(count)?,
             done: memory::filled(Sources::NONE, count)?,
-            dependencies: Numbers::new(vertices)?,
+            dependencies: AlignedRows::new(vertices)?,
         })
     }
 
     /// Adds the dependencies of a group of sources, after a search from one of them.
     #[inline(always)]
-    pub fn add_group<L: Lists>(
+    pub fn add_group(
         &mut self,
-        lists: Sides<L>,
+        lists: Sides<Neighbors<'_>>,
         sources: Range<VertexId>,
-        [path_counts, inverse, share]: [&mut Numbers; 3],
+        [path_counts, inverse, share]: [&mut AlignedRows; 3],
         sums: &mut impl Sums<Sources>,
     ) {
         let Swept { sweep, pending, done, dependencies } = self;
@@ -170,7 +170,7 @@ impl Run<'_> {
     /// Sweeps until all vertices are done. `lists` holds the predecessors; the sources are done
     /// from the start.
     #[inline(always)]
-    fn settle<L: Lists, F: Flow>(&mut self, lists: L, on: &[Sources], mut flow: F) {
+    fn settle<F: Flow>(&mut self, lists: Neighbors<'_>, on: &[Sources], mut flow: F) {
         let Run { order, spans, pending, done, .. } = self;
         let all = Sources::MAX >> (Sources::LANES - self.sources.len() as u32);
         let done = &mut done[..order.len()];
@@ -185,7 +185,8 @@ impl Run<'_> {
             let mut kept = 0;
             for at in 0..pending.len() {
                 let vertex = pending[at];
-                let (list, begin) = (lists.of(vertex), lists.begin(vertex));
+                let list = lists.of(vertex as usize);
+                let begin = lists.offsets()[vertex as usize] as usize;
                 let arcs = Arcs { list, on: &on[begin..][..list.len()] };
                 let before = done[vertex as usize];
                 let ready = arcs.ready(done) & !before;

@@ -3,20 +3,22 @@
 //!
 //! ```text
 //! search     the distance of each vertex, in ascending order
-//! ways       per vertex, the nearest first: the sum of the predecessors' ways
-//! share      per vertex, the farthest first: the sum of the successors' passed
+//! σ          per vertex, the nearest first: the sum of the predecessors' σ
+//! δ/σ        per vertex, the farthest first: the sum of the successors' (1 + δ) / σ
 //! ```
 //!
 //! A vertex pulls from its neighbours and pushes nothing to them, so that numbers add up in the
 //! order of the list: the same order as in the hop engines.
 
-use super::sums::{Rows, Sums};
-use crate::lists::{Lists, Sides};
+use super::rows::EightRows;
+use super::sums::Sums;
 use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::searches::{Searches, bytes_of_searches};
+use crate::sides::Sides;
 use crate::{Observer, RunError};
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_graph::storage::{Decoded, NeighborLists};
+use ripplet_graph::{OutOfMemory, VertexId};
 use std::ops::Range;
 
 /// A set of sources whose rows are side by side: a bit each.
@@ -26,35 +28,37 @@ pub(super) type Sources = u8;
 /// weight 0.
 pub(super) struct Weighted<S> {
     search: Searches,
-    /// Rows: the number of shortest paths σ from each source.
-    path_counts: Vec<f64>,
-    /// Rows: 1 / σ.
-    inverse: Vec<f64>,
-    /// Rows: δ / σ, accumulated from the successors.
-    share: Vec<f64>,
+    rows: EightRows,
+    /// A decoded list with its weights.
+    decoded: Decoded,
     pub sums: S,
 }
 
 impl<S: Sums<Sources>> Weighted<S> {
-    /// Returns the bytes of a workspace for `vertices` vertices and `arcs` arcs.
-    pub fn bytes(vertices: u32, arcs: u64) -> u64 {
-        let rows = 3 * 8 * EIGHT as u64 * u64::from(vertices);
-        bytes_of_searches(vertices) + rows + S::bytes(vertices, arcs)
+    /// Returns the bytes of a workspace for `vertices` vertices, `arcs` arcs, and decoded lists of
+    /// `longest_decoded` arcs.
+    pub fn bytes(vertices: u32, arcs: u64, longest_decoded: usize) -> u64 {
+        bytes_of_searches(vertices)
+            + EightRows::bytes(vertices)
+            + Decoded::bytes(longest_decoded, true)
+            + S::bytes(vertices, arcs)
     }
 
-    pub fn new(vertices: u32, arcs: u64) -> Result<Weighted<S>, OutOfMemory> {
-        let numbers = (vertices as usize).saturating_mul(EIGHT);
+    pub fn new(
+        vertices: u32,
+        arcs: u64,
+        longest_decoded: usize,
+    ) -> Result<Weighted<S>, OutOfMemory> {
         Ok(Weighted {
             search: Searches::new(vertices)?,
-            path_counts: memory::zeros(numbers)?,
-            inverse: memory::zeros(numbers)?,
-            share: memory::zeros(numbers)?,
+            rows: EightRows::new(vertices)?,
+            decoded: Decoded::new(longest_decoded, true)?,
             sums: S::new(vertices, arcs)?,
         })
     }
 
     /// Sums up the dependencies of a group of sources.
-    pub fn add_group<L: Lists>(
+    pub fn add_group<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
@@ -64,8 +68,8 @@ impl<S: Sums<Sources>> Weighted<S> {
         self.search.begin(lists, sources.clone());
         let numbers = EIGHT * lists.vertices() as usize;
         for first in sources.clone().step_by(EIGHT) {
-            self.path_counts[..numbers].fill(0.0);
-            self.share[..numbers].fill(0.0);
+            self.rows.path_counts[..numbers].fill(0.0);
+            self.rows.share[..numbers].fill(0.0);
             let eight = first..sources.end.min(first.saturating_add(EIGHT as u32));
             for (lane, source) in (0..).zip(eight) {
                 go_on(observer)?;
@@ -73,28 +77,27 @@ impl<S: Sums<Sources>> Weighted<S> {
                 self.count_paths(lists.behind, source, lane);
                 self.share_out(lists.ahead, lane);
             }
-            let [path_counts, inverse, share] =
-                [&self.path_counts, &self.inverse, &self.share].map(|rows| &rows[..numbers]);
-            self.sums.add_up(lists.behind, Rows { row: EIGHT, path_counts, inverse, share });
+            self.sums.add_up(lists.behind, self.rows.first(lists.vertices()));
         }
         Ok(())
     }
 
     /// Counts the shortest paths to all vertices, from the nearest to the farthest.
-    fn count_paths<L: Lists>(&mut self, behind: L, source: VertexId, lane: u32) {
-        let Weighted { search, path_counts, inverse, sums, .. } = self;
+    fn count_paths<L: NeighborLists>(&mut self, behind: L, source: VertexId, lane: u32) {
+        let Weighted { search, rows, decoded, sums } = self;
+        let EightRows { path_counts, inverse, .. } = rows;
         let (found, distance) = (search.found().found(), search.found().distances());
         let place = |vertex: VertexId| vertex as usize * EIGHT + lane as usize;
         path_counts[place(source)] = 1.0;
         for &vertex in &found[1..] {
             let here = distance[vertex as usize];
             let mut sum = 0.0;
-            for_each_arc(behind, vertex, |at, from, length| {
+            for_each_arc(behind.slices_of(vertex as usize, decoded), vertex, |at, from, length| {
                 // A vertex without a path has the largest distance, which never matches.
                 let leads =
                     (length <= here) & (here.wrapping_sub(length) == distance[from as usize]);
                 sum += if_so(leads, path_counts[place(from)]);
-                sums.mark(|| behind.begin(vertex) + at, Sources::from(leads) << lane);
+                sums.mark(vertex, at, Sources::from(leads) << lane);
             });
             path_counts[place(vertex)] = sum;
             inverse[place(vertex)] = 1.0 / sum;
@@ -102,15 +105,16 @@ impl<S: Sums<Sources>> Weighted<S> {
     }
 
     /// Accumulates dependencies from the farthest vertex to the nearest.
-    fn share_out<L: Lists>(&mut self, ahead: L, lane: u32) {
-        let Weighted { search, inverse, share, .. } = self;
+    fn share_out<L: NeighborLists>(&mut self, ahead: L, lane: u32) {
+        let Weighted { search, rows, decoded, .. } = self;
+        let EightRows { inverse, share, .. } = rows;
         let (found, distance) = (search.found().found(), search.found().distances());
         let place = |vertex: VertexId| vertex as usize * EIGHT + lane as usize;
         // `found[0]` is left out: no path passes through its own source.
         for &vertex in found[1..].iter().rev() {
             let here = distance[vertex as usize];
             let mut sum = 0.0;
-            for_each_arc_back(ahead, vertex, |to, length| {
+            for_each_arc_back(ahead.slices_of(vertex as usize, decoded), vertex, |to, length| {
                 // All successors of a reached vertex are reached.
                 let leads = here + length == distance[to as usize];
                 sum += if_so(leads, inverse[place(to)] + share[place(to)]);
@@ -131,8 +135,11 @@ fn if_so(leads: bool, number: f64) -> f64 {
 /// the first with the least length. It skips self-loops, which are on no shortest path and may have
 /// length 0.
 #[inline(always)]
-fn for_each_arc<L: Lists>(lists: L, vertex: VertexId, mut visit: impl FnMut(usize, VertexId, u64)) {
-    let (list, weights) = (lists.of(vertex), lists.weights_of(vertex));
+fn for_each_arc(
+    (list, weights): (&[VertexId], &[u32]),
+    vertex: VertexId,
+    mut visit: impl FnMut(usize, VertexId, u64),
+) {
     let mut at = 0;
     while let (Some(&neighbor), Some(&weight)) = (list.get(at), weights.get(at)) {
         let (first, mut least) = (at, weight);
@@ -149,8 +156,11 @@ fn for_each_arc<L: Lists>(lists: L, vertex: VertexId, mut visit: impl FnMut(usiz
 
 /// Visits the arcs of a list from the last to the first, without their places; skips self-loops.
 #[inline(always)]
-fn for_each_arc_back<L: Lists>(lists: L, vertex: VertexId, mut visit: impl FnMut(VertexId, u64)) {
-    let (list, weights) = (lists.of(vertex), lists.weights_of(vertex));
+fn for_each_arc_back(
+    (list, weights): (&[VertexId], &[u32]),
+    vertex: VertexId,
+    mut visit: impl FnMut(VertexId, u64),
+) {
     let mut arcs = list.iter().zip(weights).rev().peekable();
     while let Some((&neighbor, &weight)) = arcs.next() {
         let mut least = weight;

@@ -6,8 +6,8 @@
 //! leaves. Each pair of adjacent neighbours of a vertex is then found twice, once from either
 //! neighbour.
 
-use super::neighbors::{Degrees, for_each_neighbor_in};
-use super::{Definition, Lcc};
+use super::definition::{Definition, Lcc};
+use super::neighbors::{Degrees, for_each_distinct, merge};
 use crate::run::go_on;
 use crate::swarm::{self, PerGraph, PerVertex, Swarm};
 use crate::{Observer, Plan, RunError};
@@ -139,11 +139,20 @@ impl Workspace {
         self.starts.clear();
         self.starts.push(0);
         for vertex in 0..graph.vertices() {
-            let entering = incoming.map(|lists| lists.of(vertex as usize));
-            for_each_neighbor_in(out.of(vertex as usize), entering, vertex, |u, leaves, enters| {
-                let both = entering.is_some() && leaves && enters;
-                self.neighbors.push(Neighbor { vertex: u, leaves, arcs: 1 + u8::from(both) });
-            });
+            let leaving = out.of(vertex as usize).iter().copied();
+            let neighbors = &mut self.neighbors;
+            match incoming {
+                None => for_each_distinct(leaving, vertex, |u| {
+                    neighbors.push(Neighbor { vertex: u, leaves: true, arcs: 1 });
+                }),
+                Some(incoming) => {
+                    let entering = incoming.of(vertex as usize).iter().copied();
+                    merge(leaving, entering, vertex, |u, leaves, enters| {
+                        let arcs = 1 + u8::from(leaves && enters);
+                        neighbors.push(Neighbor { vertex: u, leaves, arcs });
+                    });
+                }
+            }
             self.starts.push(self.neighbors.len() as u64);
         }
     }

@@ -47,24 +47,24 @@ const WORK_PER_LOOK: u64 = 1 << 19;
 
 /// A method of intersecting two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Intersection {
     Walk,
     Search,
 }
 
-impl Way {
+impl Intersection {
     /// Returns the cheaper method to find which of `short` ranks are among `long`.
     #[inline]
-    fn to_meet(short: usize, long: usize) -> Way {
+    fn to_meet(short: usize, long: usize) -> Intersection {
         match short * (long | 1).ilog2() as usize * SEARCH_STEP < long {
-            true => Way::Search,
-            false => Way::Walk,
+            true => Intersection::Search,
+            false => Intersection::Walk,
         }
     }
 }
 
 /// Returns the bytes of a thread's workspace for a graph of `edges` edges.
-pub(super) fn bytes_of_desk<R: Rule>(edges: u64, triangles: bool) -> u64 {
+pub(super) fn bytes_of_workspace<R: Rule>(edges: u64, triangles: bool) -> u64 {
     let (cell, hub) = (size_of::<Cell<R>>() as u64, if triangles { 16 } else { 8 });
     let scratch = if R::DIRECTED { 16 } else { 0 };
     // A growing array has capacity for twice its length, and the old array lives while it is moved.
@@ -196,10 +196,10 @@ impl<'a> Enumeration<'a> {
             let b = self.oriented.list(u);
             let vu = if R::DIRECTED { a.multiplicity(place) } else { 1 };
             let (before, row) = (&a.ranks[..place], self.hubs.row(u));
-            let (v_sum, u_sum) = match (row, Way::to_meet(place, b.ranks.len())) {
+            let (v_sum, u_sum) = match (row, Intersection::to_meet(place, b.ranks.len())) {
                 (Some(row), _) if place < b.ranks.len() => workspace.ask(before, &row, vu),
-                (_, Way::Walk) => workspace.walk(&b, vu),
-                (_, Way::Search) => workspace.search(before, &b, vu),
+                (_, Intersection::Walk) => workspace.walk(&b, vu),
+                (_, Intersection::Search) => workspace.search(before, &b, vu),
             };
             let v_sum = unpack(v_sum);
             own.numerator += v_sum.numerator;
@@ -434,7 +434,7 @@ mod tests {
     fn tasks_are_all_ranks_in_parts_of_about_equal_work() {
         let edges = Rmat::new(12).generate().unwrap();
         let graph = GraphBuilder::new().build(edges).unwrap();
-        let oriented = Oriented::of(&graph, &()).unwrap();
+        let oriented = Oriented::of((&graph).into(), &()).unwrap();
         for threads in [1, 2, 16] {
             let tasks = Tasks::cut(&oriented, threads, &()).unwrap();
             let most = (0..oriented.ranks()).map(|rank| cost_of(&oriented, rank)).max().unwrap();
@@ -460,16 +460,16 @@ mod tests {
         let edges = Rmat { edge_factor: 24, ..Rmat::new(11) }.generate().unwrap();
         for direction in [Direction::Undirected, Direction::Directed] {
             let graph = GraphBuilder::new().direction(direction).build(edges.clone()).unwrap();
-            let oriented = Oriented::of(&graph, &()).unwrap();
-            let mut path_counts = [0; 3];
+            let oriented = Oriented::of((&graph).into(), &()).unwrap();
+            let mut counts = [0; 3];
             for rank in 0..oriented.ranks() {
                 for (place, &u) in oriented.list(rank).ranks.iter().enumerate().skip(1) {
                     let long = oriented.degree(u);
-                    path_counts[Way::to_meet(place, long) as usize] += 1;
-                    path_counts[2] += usize::from(place < long);
+                    counts[Intersection::to_meet(place, long) as usize] += 1;
+                    counts[2] += usize::from(place < long);
                 }
             }
-            assert!(path_counts.iter().all(|&pairs| pairs > 100), "{path_counts:?}");
+            assert!(counts.iter().all(|&pairs| pairs > 100), "{counts:?}");
 
             let vertices = graph.vertices() as usize;
             let with_rows = |rows| {
@@ -513,9 +513,9 @@ mod tests {
 
     #[test]
     fn a_short_list_is_looked_up_in_a_long_one() {
-        assert_eq!(Way::to_meet(1, 4), Way::Walk);
-        assert_eq!(Way::to_meet(100, 100), Way::Walk);
-        assert_eq!(Way::to_meet(2, 10_000), Way::Search);
-        assert_eq!(Way::to_meet(0, 0), Way::Walk);
+        assert_eq!(Intersection::to_meet(1, 4), Intersection::Walk);
+        assert_eq!(Intersection::to_meet(100, 100), Intersection::Walk);
+        assert_eq!(Intersection::to_meet(2, 10_000), Intersection::Search);
+        assert_eq!(Intersection::to_meet(0, 0), Intersection::Walk);
     }
 }

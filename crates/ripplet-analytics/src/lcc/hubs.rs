@@ -100,7 +100,7 @@ mod tests {
         let edges = Rmat { edge_factor: 8, ..Rmat::new(13) }.generate().unwrap();
         for direction in [Direction::Undirected, Direction::Directed] {
             let graph = GraphBuilder::new().direction(direction).build(edges.clone()).unwrap();
-            let oriented = Oriented::of(&graph, &()).unwrap();
+            let oriented = Oriented::of((&graph).into(), &()).unwrap();
             let hubs = Hubs::of(&oriented, direction, MOST).unwrap();
             assert!(hubs.row(MOST).is_none() && graph.vertices() > MOST);
             let words = hubs.edges.len() + hubs.reciprocal.len();

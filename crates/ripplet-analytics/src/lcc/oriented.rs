@@ -10,11 +10,12 @@
 //! A list holds neighbours whose degree is no lower than its owner's. If it were longer than √(2 ·
 //! edges), these neighbours alone would have more arcs than the graph.
 
-use super::neighbors::{Degrees, for_each_neighbor};
+use super::neighbors::SimpleGraph;
 use crate::run::go_on;
 use crate::{Observer, RunError};
 use rayon::prelude::*;
-use ripplet_graph::{Direction, Graph, VertexId, as_atomic, memory};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{Direction, GraphView, VertexId, as_atomic, dispatch_lists, memory};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -62,7 +63,17 @@ pub(super) fn longest_list(edges: u64) -> u64 {
 
 impl Oriented {
     /// Orients a graph. Cost: three passes over the graph's lists, and sorting.
-    pub fn of(graph: &Graph, observer: &dyn Observer) -> Result<Oriented, RunError> {
+    pub fn of(graph: GraphView<'_>, observer: &dyn Observer) -> Result<Oriented, RunError> {
+        let directed = graph.direction() == Direction::Directed;
+        dispatch_lists!(graph, (out, incoming) => {
+            Oriented::of_lists(SimpleGraph::of(out, incoming, directed), observer)
+        })
+    }
+
+    fn of_lists<L: NeighborLists>(
+        graph: SimpleGraph<L>,
+        observer: &dyn Observer,
+    ) -> Result<Oriented, RunError> {
         let order = order(graph, observer)?;
         let mut rank_of = memory::zeros(order.len())?;
         let places = as_atomic(&mut rank_of);
@@ -73,7 +84,7 @@ impl Oriented {
         let (blocks, begins) = source.begins()?;
         let arcs = blocks.last().map_or(0, |&arcs| arcs as usize);
         let mut targets = memory::zeros(arcs)?;
-        let directed = graph.direction() == Direction::Directed;
+        let directed = graph.is_directed();
         let mut reciprocal = memory::zeros(if directed { arcs.div_ceil(WORD) } else { 0 })?;
         let words = directed.then(|| as_atomic(&mut reciprocal));
         let filling = Filling { source, blocks: &blocks, begins: &begins, words };
@@ -136,12 +147,15 @@ impl List<'_> {
 }
 
 /// Returns the vertices by descending degree; of equal ones, the smallest id first.
-fn order(graph: &Graph, observer: &dyn Observer) -> Result<Vec<VertexId>, RunError> {
-    let mut keys = memory::zeros::<u64>(graph.vertices() as usize)?;
+fn order<L: NeighborLists>(
+    graph: SimpleGraph<L>,
+    observer: &dyn Observer,
+) -> Result<Vec<VertexId>, RunError> {
+    let mut keys = memory::zeros::<u64>(graph.vertices())?;
     keys.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, keys)| {
         go_on(observer)?;
         for (vertex, key) in (block * BLOCK..).zip(keys) {
-            let degree = Degrees::of(graph, vertex as VertexId).neighbors;
+            let degree = graph.degrees(vertex as VertexId).neighbors;
             *key = u64::from(!degree) << 32 | vertex as u64;
         }
         Ok::<_, RunError>(())
@@ -154,18 +168,18 @@ fn order(graph: &Graph, observer: &dyn Observer) -> Result<Vec<VertexId>, RunErr
 
 /// A graph and its ranks.
 #[derive(Clone, Copy)]
-struct Source<'a> {
-    graph: &'a Graph,
+struct Source<'a, L> {
+    graph: SimpleGraph<L>,
     order: &'a [VertexId],
     rank_of: &'a [u32],
     observer: &'a dyn Observer,
 }
 
-impl Source<'_> {
+impl<L: NeighborLists> Source<'_, L> {
     /// Calls `visit` for each neighbour of lower rank, in no particular order.
     #[inline]
     fn for_each_lower(&self, rank: usize, mut visit: impl FnMut(u32, bool)) {
-        for_each_neighbor(self.graph, self.order[rank], |u, both| {
+        self.graph.for_each_neighbor(self.order[rank], |u, both| {
             let lower = self.rank_of[u as usize];
             if (lower as usize) < rank {
                 visit(lower, both);
@@ -198,14 +212,14 @@ impl Source<'_> {
 }
 
 /// The lists under construction.
-struct Filling<'a> {
-    source: Source<'a>,
+struct Filling<'a, L> {
+    source: Source<'a, L>,
     blocks: &'a [u64],
     begins: &'a [u32],
     words: Option<&'a [AtomicU32]>,
 }
 
-impl Filling<'_> {
+impl<L: NeighborLists> Filling<'_, L> {
     /// Fills the lists of some blocks; `targets` is their part of the array.
     fn fill(&self, blocks: Range<usize>, targets: &mut [u32]) -> Result<(), RunError> {
         if blocks.len() > 1 {
@@ -276,7 +290,7 @@ impl Filling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+    use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
 
     fn graph(vertices: u32, pairs: &[(u32, u32)], direction: Direction) -> Graph {
         let ids = VertexIds::Consecutive { first: 0, count: vertices };
@@ -288,7 +302,7 @@ mod tests {
     #[test]
     fn the_example_above() {
         let graph = graph(4, &[(0, 1), (1, 2), (2, 0), (2, 3)], Direction::Undirected);
-        let oriented = Oriented::of(&graph, &()).unwrap();
+        let oriented = Oriented::of((&graph).into(), &()).unwrap();
         assert_eq!(oriented.order, [2, 0, 1, 3]);
         let lists: Vec<_> = (0..4).map(|rank| oriented.list(rank).ranks).collect();
         assert_eq!(lists, [&[][..], &[0], &[0, 1], &[0]]);
@@ -301,7 +315,7 @@ mod tests {
         let both = |a: u32, b: u32| (a + b).is_multiple_of(3);
         let back = pairs.iter().filter(|&&(a, b)| both(a, b)).map(|&(a, b)| (b, a));
         let all: Vec<_> = pairs.iter().copied().chain(back).collect();
-        let oriented = Oriented::of(&graph(40, &all, Direction::Directed), &()).unwrap();
+        let oriented = Oriented::of((&graph(40, &all, Direction::Directed)).into(), &()).unwrap();
         let mut arcs = 0;
         for rank in 0..40 {
             let list = oriented.list(rank);
@@ -324,7 +338,7 @@ mod tests {
             (1..=1000u32).flat_map(|v| (v..v - v % 30 + 30).map(move |u| (v, u.min(1000))));
         let pairs: Vec<_> = hub.chain(cliques).collect();
         let graph = graph(1001, &pairs, Direction::Undirected);
-        let oriented = Oriented::of(&graph, &()).unwrap();
+        let oriented = Oriented::of((&graph).into(), &()).unwrap();
         let edges: usize = (0..1001).map(|rank| oriented.degree(rank)).sum();
         assert_eq!(edges as u64, graph.edges());
         let longest = (0..1001).map(|rank| oriented.degree(rank)).max().unwrap();

@@ -1,6 +1,7 @@
 //! Tests of the analytics through their public interface.
 
 mod components;
+mod compressed;
 mod edges;
 mod graphs;
 mod kcore;

@@ -9,6 +9,7 @@ use ripplet_analytics::pagerank::PageRank;
 use ripplet_analytics::{Lengths, RunError, apsp, betweenness, edge_betweenness};
 use ripplet_generate::{Rmat, Road};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, Members};
+use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::Command;
@@ -17,8 +18,9 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// Environment variable that names the case for the measuring process.
 const CASE: &str = "RIPPLET_ANALYTICS_MEMORY_CASE";
-const CASES: [&str; 6] =
-    ["rmat", "directed rmat", "road", "directed road", "weighted", "directed weighted"];
+const CASES: [&str; 7] =
+    ["rmat", "directed rmat", "road", "directed road", "weighted", "directed weighted", COMPRESSED];
+const COMPRESSED: &str = "compressed";
 
 struct Counting;
 
@@ -67,6 +69,9 @@ fn graph(case: &str) -> Graph {
 
 fn measure(case: &str) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
+    if case == COMPRESSED {
+        return measure_compressed();
+    }
     match case.strip_suffix("weighted") {
         Some(directed) => pool.install(|| measure_lengths(case, !directed.is_empty())),
         None => pool.install(|| measure_lcc(case)),
@@ -159,6 +164,52 @@ fn measure_batch(case: &str, graphs: BatchSlice<'_>, lengths: Lengths) {
     let planned = betweenness::plan_of_batch(graphs, lengths, THREADS).bytes();
     hold(&format!("{case} betweenness"), planned, || {
         betweenness::betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
+    });
+}
+
+/// Measures analyses of compressed graphs on one thread: beside the graph they need less memory than
+/// its decoded lists.
+fn measure_compressed() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let graph = |scale, edge_factor| {
+        let edges = Rmat { edge_factor, ..Rmat::new(scale) }.generate().unwrap();
+        let graph = GraphBuilder::new().build(edges).unwrap();
+        let plain = graph.bytes();
+        (CompressedGraph::of(graph).unwrap(), plain)
+    };
+    let below = |case: &str, plain: u64, planned: u64, run: &(dyn Fn() + Sync)| {
+        let before = LIVE.load(SeqCst);
+        PEAK.store(before, SeqCst);
+        pool.install(run);
+        let used = PEAK.load(SeqCst) - before;
+        println!("{case}: {used} bytes used, {planned} planned; plain lists: {plain}");
+        assert!(used <= planned + SLACK, "{case}: {used} bytes used, {planned} planned");
+        assert!(used < plain, "{case}: {used} bytes used beside plain lists of {plain}");
+    };
+    let (large, plain) = graph(15, 48);
+    let lcc = Lcc::new(Definition::Ldbc);
+    below("compressed lcc", plain, lcc.plan(&large, 1).bytes(), &|| {
+        lcc.run(&large, &mut ()).unwrap();
+    });
+    let ranks = PageRank::default();
+    below("compressed ranks", plain, ranks.plan(&large).bytes(), &|| {
+        ranks.run(&large, &mut ()).unwrap();
+    });
+    // More arcs than the engine for small graphs takes.
+    let (dense, plain) = graph(11, 96);
+    let (harmonic, hops) = (Closeness::Harmonic, Lengths::Hops);
+    let planned = closeness::plan(&dense, harmonic, hops, 1).bytes();
+    below("compressed closeness", plain, planned, &|| {
+        closeness::closeness(&dense, harmonic, false, hops, &mut ()).unwrap();
+    });
+    let planned = betweenness::plan(&dense, hops, 1).bytes();
+    below("compressed betweenness", plain, planned, &|| {
+        betweenness::betweenness(&dense, false, hops, &mut ()).unwrap();
+    });
+    // Without scratch for decoded lists, as on a plain graph.
+    let planned = apsp::plan_of_summary(&dense, hops, 1).bytes();
+    below("compressed summary", plain, planned, &|| {
+        apsp::summary(&dense, hops, &mut ()).unwrap();
     });
 }
 

@@ -4,7 +4,7 @@ use super::graphs::Edges;
 use super::others;
 use super::random::any_edges;
 use proptest::prelude::*;
-use ripplet_analytics::apsp::{self, NO_WAY};
+use ripplet_analytics::apsp::{self, NO_PATH};
 use ripplet_analytics::betweenness::{self, betweenness};
 use ripplet_analytics::closeness::{self, Closeness, closeness};
 use ripplet_analytics::{Lengths, RunError};
@@ -120,7 +120,7 @@ proptest! {
         let expected: Vec<Vec<u32>> = oracle
             .distances
             .iter()
-            .map(|row| row.iter().map(|d| d.map_or(NO_WAY, |d| d as u32)).collect())
+            .map(|row| row.iter().map(|d| d.map_or(NO_PATH, |d| d as u32)).collect())
             .collect();
         prop_assert_eq!(rows(&graph), expected);
 

@@ -130,7 +130,8 @@ fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
             };
             apsp::weighted_rows(graph, &mut (), take).unwrap();
         } else {
-            let wide = |&d: &u32| if d == apsp::NO_WAY { apsp::NO_WEIGHTED_PATH } else { d.into() };
+            let wide =
+                |&d: &u32| if d == apsp::NO_PATH { apsp::NO_WEIGHTED_PATH } else { d.into() };
             let take = |source, row: &[u32]| {
                 take_row(source, &row.iter().map(wide).collect::<Vec<_>>());
                 Ok::<_, RunError>(())

@@ -9,12 +9,12 @@ use crate::message::on_device;
 use crate::output::written;
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
-use ripplet::LoadOptions;
 use ripplet::device::{GpuWorker, WorkerSeconds, plan_on_cpu};
-use ripplet::graph::Graph;
+use ripplet::graph::{Graph, GraphView};
 use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
 use ripplet::lp::Plan;
 use ripplet::swarm::{SwarmError, Worker};
+use ripplet::{LoadOptions, StoredGraph};
 use serde::Serialize;
 use std::cell::Cell;
 use std::time::Instant;
@@ -42,17 +42,18 @@ impl<C: Serialize> Request<'_, C> {
             ));
         }
         let open = start.elapsed().as_secs_f64();
-        let loaded = self.values.load(options, console)?;
-        if let Some(gpu) = noted(gpus, console).pop() {
-            let is_written = Cell::new(false);
-            let done = self.of_graph_on(gpu, &loaded, open, threads, &is_written, console);
+        let on_gpu = gpus.as_ref().is_ok_and(|gpus| !gpus.is_empty());
+        let loaded = self.values.load(options, on_gpu, console)?;
+        let graph = loaded.graph.view();
+        if let (Some(gpu), Some(plain)) = (noted(gpus, console).pop(), graph.as_plain()) {
+            let (is_written, graph) = (Cell::new(false), (&loaded, plain));
+            let done = self.of_graph_on(gpu, graph, open, threads, &is_written, console);
             let Err(failure) = done else { return done };
             // What went to the standard output cannot be taken back.
             let fallback = self.device.device().fallback(&failure).filter(|_| !is_written.get());
             let Some(fallback) = fallback else { return Err(failure) };
             note_fallback(&fallback, console);
         }
-        let graph = &loaded.graph;
         let plan = plan_on_cpu(graph, self.analysis.plan(graph, threads));
         let choices = self.choices("cpu".into(), threads);
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
@@ -72,20 +73,19 @@ impl<C: Serialize> Request<'_, C> {
     fn of_graph_on(
         &self,
         mut gpu: GpuWorker,
-        loaded: &Loaded,
+        (loaded, graph): (&Loaded<StoredGraph>, &Graph),
         open: f64,
         threads: usize,
         is_written: &Cell<bool>,
         console: &Console,
     ) -> Result<(), Failure> {
-        let graph = &loaded.graph;
         let plan = gpu.plan_graph(graph)?;
         if self.values.asks_estimate() && self.device.device().is_auto() {
             // What does not fit a GPU would be run elsewhere, with another plan.
             gpu.check_memory(&plan)?;
         }
         let choices = self.choices(gpu.name(), threads);
-        if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
+        if self.values.is_estimate(graph.into(), &choices, &choices.device, &plan)? {
             return Ok(());
         }
         let answer = |take: Take<'_>| gpu.answer_graph(graph, &console.watch(), take);
@@ -101,7 +101,7 @@ impl<C: Serialize> Request<'_, C> {
     /// Tells what was found, and where the time went.
     fn tell(
         &self,
-        loaded: &Loaded,
+        loaded: &Loaded<StoredGraph>,
         choices: &Choices<'_, C>,
         plan: &Plan,
         figures: Figures,
@@ -146,7 +146,7 @@ impl<C: Serialize> Request<'_, C> {
     }
 
     /// Says how many rows are to come, where they are many.
-    fn announce(&self, graph: &Graph, console: &Console) {
+    fn announce(&self, graph: GraphView<'_>, console: &Console) {
         let vertices = u64::from(graph.vertices());
         let rows = vertices * vertices.saturating_sub(1);
         if self.analysis.rows() == Rows::Pairs && rows >= MANY_ROWS {

@@ -101,13 +101,9 @@ impl Rows<'_> {
             Some((names, of)) => Naming::Given { names, of },
             None => Naming::VertexId,
         };
-        written(match graph {
-            GraphView::Plain(graph) => {
-                write_communities_or_graph(target, graph, &communities, naming)
-            }
-            GraphView::Compressed(_) => {
-                write_communities(target, graph.ids(), &communities, naming)
-            }
+        written(match graph.as_plain() {
+            Some(graph) => write_communities_or_graph(target, graph, &communities, naming),
+            None => write_communities(target, graph.ids(), &communities, naming),
         })
     }
 }

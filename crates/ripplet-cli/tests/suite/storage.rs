@@ -113,6 +113,39 @@ fn estimate_and_stats_name_the_storage_and_count_its_bytes() {
 }
 
 #[test]
+fn analyses_have_the_same_bytes_without_decoding_the_graph() {
+    let sandbox = sandbox();
+    for (directed, weighted) in [("", ""), ("", "--weighted"), ("--directed", "--weighted")] {
+        sandbox.ok(&format!("convert a.txt a.rg {directed} --weighted"));
+        sandbox.ok(&format!("convert a.txt a.rgz {directed} --weighted"));
+        for analysis in [
+            "lcc --triangles",
+            "components",
+            "kcore",
+            &format!("pagerank {weighted}"),
+            &format!("closeness {weighted}"),
+            &format!("harmonic {weighted}"),
+            &format!("betweenness {weighted}"),
+            &format!("betweenness --edges {weighted}"),
+            &format!("apsp {weighted}"),
+            &format!("apsp --rows vertices {weighted}"),
+            &format!("apsp --rows graphs {weighted}"),
+        ] {
+            let mut found = Vec::new();
+            for input in ["a.rg", "a.rgz"] {
+                let name = analysis.replacen(' ', &format!(" {input} "), 1);
+                let name = if name == analysis { format!("{analysis} {input}") } else { name };
+                sandbox.ok(&format!("{name} --device cpu --threads 2 -o out.csv --stats s.json"));
+                found.push(sandbox.read("out.csv"));
+                let storage = if input == "a.rgz" { "compressed" } else { "plain" };
+                assert_eq!(parsed(&sandbox.read("s.json"))["storage"], storage, "{name}");
+            }
+            assert!(found[0] == found[1], "{analysis} {directed}");
+        }
+    }
+}
+
+#[test]
 fn what_does_not_fit_plain_may_fit_compressed() {
     let sandbox = sandbox();
     sandbox.ok("convert a.txt a.rgz --weighted");

@@ -7,7 +7,7 @@ use super::run_memory::RunMemory;
 use super::state::Tallies;
 use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::VertexId;
-use ripplet_lp::Wake;
+use ripplet_lp::Activation;
 use std::ops::Range;
 
 /// One device's part of a run: memory, launches and arguments.
@@ -17,7 +17,7 @@ pub(super) struct DeviceRun<'a, D: Device> {
     pub launches: Launches<'a, D>,
     pub arguments: Arguments,
     /// Which vertices a change activates.
-    pub wake: Wake,
+    pub activation: Activation,
     /// The counters at the end of the last round.
     pub seen: Tallies,
 }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::{GraphView, VertexId, memory};
 use ripplet_lp::engine::{Finished, Rank};
-use ripplet_lp::{Checkpoint, Clock, ListsMoved, Round, RunError, Settings, State, Wake};
+use ripplet_lp::{Activation, Checkpoint, Clock, ListsMoved, Round, RunError, Settings, State};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -72,7 +72,7 @@ impl<'a, D: Device> DeviceRank<'a, D> {
             memory,
             layout,
             launches,
-            wake: program.wake,
+            activation: program.activation,
             seen: Tallies::default(),
         };
         let start = Instant::now();
@@ -214,7 +214,7 @@ impl<'a, D: Device> DeviceRank<'a, D> {
 
     /// Ends a round after its phases.
     pub fn end_round(&self) -> Result<(), RunError> {
-        if self.run.wake == Wake::Always {
+        if self.run.activation == Activation::Always {
             self.activate_all().map_err(failed)?;
         }
         Ok(())

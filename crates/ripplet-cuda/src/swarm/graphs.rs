@@ -1,7 +1,6 @@
 //! The graphs of a run, as flat arrays that are copied to a device unchanged.
 
-use super::Subject;
-use ripplet_graph::batch::{BatchSlice, FlatLists};
+use ripplet_graph::batch::{BatchSlice, FlatLists, Subject};
 use ripplet_graph::{Graph, Neighbors, Shard, WeightScale};
 use ripplet_lp::RunError;
 use std::ops::Range;

@@ -1,12 +1,14 @@
 //! Times of teams by size.
 
+use super::device::{DeviceSwarm, refused};
 use super::graphs::Flat;
 use super::layout::Layout;
+use super::question::Question;
 use super::run::{BLOCK, Run};
 use super::schedule::{Share, Tier, Wave};
-use super::{DeviceSwarm, Question, Subject, refused};
 use crate::lp::failed;
 use ripplet_gpu::{Device, DeviceError};
+use ripplet_graph::batch::Subject;
 use ripplet_lp::RunError;
 
 /// Launches of teams of one size in a run.

@@ -114,7 +114,7 @@ impl BatchBuilder {
     ///
     /// # Errors
     /// If one graph has more than 2³¹ arcs in one direction, including self-loops and duplicates;
-    /// if memory is refused; or if a weight would change by more than [`WeightLoss::LIMIT`] and the
+    /// if memory allocation fails; or if a weight would change by more than [`WeightLoss::LIMIT`] and the
     /// ledger does not allow it.
     pub fn build(&self, table: BatchTable) -> Result<GraphBatch, BatchError> {
         let BatchTable { members, rows, both_directions } = table;

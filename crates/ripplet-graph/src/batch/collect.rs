@@ -20,7 +20,7 @@ impl BatchBuilder {
     /// # Errors
     /// If the ids do not ascend or their number differs from that of the tables, if some tables
     /// have weights and others do not, if one graph has more than 2³¹ arcs in one direction, or if
-    /// memory is refused.
+    /// memory allocation fails.
     pub fn collect(
         &self,
         graph_ids: VertexIds,

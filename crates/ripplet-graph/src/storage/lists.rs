@@ -406,6 +406,14 @@ mod tests {
             assert_eq!(listed.len(), view.neighbors(v).len());
             dispatch_lists!(view, (out, _incoming) => assert!(out.each_of(v as usize).eq(listed)));
         }
+        let flat = view.flat().unwrap();
+        let (out, incoming) = flat.lists();
+        let of_flat = |lists: Neighbors<'_>, v| lists.each_of(v).collect::<Vec<_>>();
+        dispatch_lists!(view, (o, i) => {
+            (0..o.vertices()).for_each(|v| {
+                assert!(o.each_of(v).eq(of_flat(out, v)) && i.each_of(v).eq(of_flat(incoming, v)));
+            });
+        });
         dispatch_lists!(view, (out, incoming) => {
             assert_eq!(out.vertices(), view.vertices() as usize);
             assert_eq!([out.arcs(), incoming.arcs()], [view.arcs(); 2]);

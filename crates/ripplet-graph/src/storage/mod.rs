@@ -55,4 +55,4 @@ pub mod compressed;
 pub use lists::{Decoded, GraphLists, NeighborLists, ShardLists};
 pub use plain::{Adjacency, Direction, Graph, GraphBytes, InvalidGraph, Neighbors, Shard};
 pub use stored::{Storage, StoredGraph};
-pub use view::{GraphView, ViewNeighbors};
+pub use view::{FlatGraph, GraphView, ViewNeighbors};

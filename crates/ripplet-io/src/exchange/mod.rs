@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A format is one file with its reader and its writer. They share [`network`] (nodes and edges as a reader finds
-//! them), [`xml`], [`xml_graph`] (what GraphML and GEXF share) and [`stream`] (pieces of a text of bounded size).
+//! them), `xml`, `xml_graph` (what the readers of GraphML and GEXF share), [`xml_text`] and [`stream`] (pieces of a text of bounded size).
 //!
-//! What is read: vertices with their ids, edges, and weights. Other attributes are passed over. Every vertex is
+//! What is read: vertices with their ids, edges, and weights. Other attributes are skipped. Every vertex is
 //! there, with edges or without.
 //!
 //! Direction: a file that says that its edges have none has each in both directions, also in a directed graph. A file
@@ -27,13 +27,16 @@ mod node_link;
 mod pajek;
 mod stream;
 mod write;
+#[cfg(feature = "graphml")]
 mod xml;
+#[cfg(feature = "graphml")]
 mod xml_graph;
+mod xml_text;
 
 pub(crate) use write::{Attribute, AttributeKind, Value, check, write};
 
 use crate::text::{Fault, Text};
-use crate::{Format, ReadOptions, ReadSummary};
+use crate::{Format, NotBuiltIn, ReadOptions, ReadSummary};
 use ripplet_graph::EdgeTable;
 
 /// Reads a graph in an exchange format.
@@ -42,8 +45,11 @@ pub(crate) fn read(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadSummary), Fault> {
+    NotBuiltIn::check_reader(format).map_err(Fault::whole)?;
     let found = match format {
+        #[cfg(feature = "graphml")]
         Format::GraphMl => graphml::read(text, options)?,
+        #[cfg(feature = "graphml")]
         Format::Gexf => gexf::read(text, options)?,
         Format::Gml => gml::read(text, options)?,
         Format::Pajek => pajek::read(text, options)?,

@@ -4,7 +4,6 @@
 //! characters are known: a file that needs its document type's own entities is refused, so that none can grow.
 
 use super::stream::{LONGEST_PIECE, Meter, Stream};
-use super::write::Value;
 use crate::text::{Fault, Text};
 use quick_xml::XmlVersion;
 use quick_xml::errors::Error;
@@ -60,7 +59,7 @@ impl<const N: usize> Values<N> {
         Values { names, texts: [const { String::new() }; N], given: [false; N] }
     }
 
-    /// The value of the attribute with this place among the names.
+    /// Returns the value of the attribute with this place among the names.
     pub(super) fn get(&self, at: usize) -> Option<&str> {
         self.given[at].then_some(&*self.texts[at])
     }
@@ -82,17 +81,17 @@ impl<'t, 'a> Xml<'t, 'a> {
         }
     }
 
-    /// The line of the item that was read last.
+    /// Returns the line of the item that was read last.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// The name of the element that begins.
+    /// Returns the name of the element that begins.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// A fault of the item that was read last.
+    /// Returns a fault of the item that was read last.
     pub(super) fn fault(&self, sentence: impl Into<String>) -> Fault {
         Fault::line(self.line, sentence.into())
     }
@@ -222,7 +221,7 @@ impl<'t, 'a> Xml<'t, 'a> {
         Ok(())
     }
 
-    /// Passes over the rest of the element that has just begun.
+    /// Skips the rest of the element that has just begun.
     pub(super) fn skip(&mut self) -> Result<(), Fault> {
         self.each_child(|xml| xml.skip())
     }
@@ -298,7 +297,7 @@ fn unknown_reference(name: &str) -> String {
     )
 }
 
-/// The encoding that a declaration names, where it is not UTF-8 or a part of that.
+/// Returns the encoding that a declaration names, if it is not UTF-8 or a part of that.
 fn other_encoding(declaration: &BytesDecl<'_>) -> Option<String> {
     let name = declaration.encoding()?.ok()?;
     let known = ["utf-8", "utf8", "us-ascii", "ascii"];
@@ -308,9 +307,9 @@ fn other_encoding(declaration: &BytesDecl<'_>) -> Option<String> {
 
 /// What is written for XML in a message: short, and without what a terminal obeys.
 fn shown(what: &(impl Display + ?Sized)) -> String {
-    /// Letters of a message of others that are enough.
+    /// Largest number of characters of a parser's message.
     const LONGEST: usize = 160;
-    /// Takes some letters, and refuses more.
+    /// Accepts a bounded number of characters.
     struct Cut(String);
     impl fmt::Write for Cut {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -331,35 +330,4 @@ fn shown(what: &(impl Display + ?Sized)) -> String {
         cut.0.push('…');
     }
     cut.0
-}
-
-/// Whether XML 1.0 can hold a character at all, written as itself or by its number.
-pub(super) fn can_hold(character: char) -> bool {
-    match character {
-        '\t' | '\n' | '\r' => true,
-        '\u{fffe}' | '\u{ffff}' => false,
-        character => character >= ' ',
-    }
-}
-
-/// Appends a value as the text of an element or an attribute.
-pub(super) fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
-    value.push(text, push_escaped);
-}
-
-/// Appends a text as the value of an attribute, or between tags.
-fn push_escaped(text: &mut Vec<u8>, value: &str) {
-    for byte in value.bytes() {
-        match byte {
-            b'&' => text.extend_from_slice(b"&amp;"),
-            b'<' => text.extend_from_slice(b"&lt;"),
-            b'>' => text.extend_from_slice(b"&gt;"),
-            b'"' => text.extend_from_slice(b"&quot;"),
-            // A reader makes blanks of these where they stand as they are.
-            b'\t' => text.extend_from_slice(b"&#9;"),
-            b'\n' => text.extend_from_slice(b"&#10;"),
-            b'\r' => text.extend_from_slice(b"&#13;"),
-            byte => text.push(byte),
-        }
-    }
 }

@@ -1,76 +1,71 @@
-//! Parquet and Arrow out: batches made in parallel, written in order.
+//! Writes Parquet and Arrow: batches are built in parallel and written in order.
 
-use super::{in_order, refused};
+use super::column::{Column, ColumnType};
+use super::in_order;
 use crate::Format;
 use arrow_array::{
-    ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    UInt32Array, UInt64Array,
 };
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use ripplet_graph::{ExternalId, VertexId, VertexIds};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What a column holds.
-pub(super) enum Type {
-    /// External ids that are not negative.
-    Unsigned,
-    /// External ids, some of which are negative.
-    Signed,
-    /// External ids that are names.
-    Name,
-    /// Numbers of communities.
-    Number,
-    /// Weights.
-    Weight,
-    /// How strongly a vertex belongs to its community.
-    Strength,
-}
-
-impl From<&VertexIds> for Type {
-    fn from(ids: &VertexIds) -> Type {
-        match ids {
-            VertexIds::Consecutive { .. } | VertexIds::Unsigned(_) => Type::Unsigned,
-            VertexIds::Signed(_) => Type::Signed,
-            VertexIds::Names(_) => Type::Name,
-        }
-    }
-}
-
-/// Columns without nulls.
-pub(super) fn schema(columns: &[(&str, Type)]) -> SchemaRef {
-    let field = |(name, kind): &(&str, Type)| {
+/// Returns the schema of some columns.
+fn schema(columns: &[(&str, ColumnType)]) -> SchemaRef {
+    let field = |&(name, kind): &(&str, ColumnType)| {
         let kind = match kind {
-            Type::Unsigned => DataType::UInt64,
-            Type::Signed => DataType::Int64,
-            Type::Name => DataType::Utf8,
-            Type::Number => DataType::UInt32,
-            Type::Weight => DataType::Float64,
-            Type::Strength => DataType::Float32,
+            ColumnType::U64 => DataType::UInt64,
+            ColumnType::I64 => DataType::Int64,
+            ColumnType::Text => DataType::Utf8,
+            ColumnType::U32 => DataType::UInt32,
+            ColumnType::F32 => DataType::Float32,
+            ColumnType::F64 => DataType::Float64,
+            ColumnType::Bool => DataType::Boolean,
         };
-        Field::new(*name, kind, false)
+        Field::new(name, kind, false)
     };
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-/// Writes the batches `0..blocks`, whose columns `columns` makes.
+impl Column {
+    /// Moves the values into an array.
+    fn array(self) -> io::Result<ArrayRef> {
+        Ok(match self {
+            Column::U64(values) => Arc::new(UInt64Array::from(values)),
+            Column::I64(values) => Arc::new(Int64Array::from(values)),
+            Column::Text { ends, bytes } => {
+                let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
+                let texts = StringArray::try_new(ends, Buffer::from_vec(bytes), None);
+                Arc::new(texts.map_err(io::Error::other)?)
+            }
+            Column::U32(values) => Arc::new(UInt32Array::from(values)),
+            Column::F32(values) => Arc::new(Float32Array::from(values)),
+            Column::F64(values) => Arc::new(Float64Array::from(values)),
+            Column::Bool(values) => Arc::new(BooleanArray::from(values)),
+        })
+    }
+}
+
+/// Writes a table of the blocks `0..blocks`, whose columns `make` makes in parallel.
 pub(super) fn write_table(
     out: &mut (dyn Write + Send),
     format: Format,
-    schema: SchemaRef,
+    columns: &[(&str, ColumnType)],
     blocks: usize,
-    columns: impl Fn(usize) -> io::Result<Vec<ArrayRef>> + Sync,
+    make: impl Fn(usize) -> io::Result<Vec<Column>> + Sync,
 ) -> io::Result<()> {
-    let mut file = TableFile::create(out, format, schema)?;
-    file.append(blocks, columns)?;
+    let mut file = TableFile::create(out, format, columns)?;
+    file.append(blocks, make)?;
     file.finish().map(drop)
 }
 
-/// A table that is written batch by batch.
+/// Table that is written batch by batch.
 pub(super) struct TableFile<W: Write + Send> {
     schema: SchemaRef,
     encoder: Encoder<W>,
@@ -82,12 +77,25 @@ enum Encoder<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableFile<W> {
-    /// Begins a table, which is Arrow IPC or otherwise Parquet.
-    pub(super) fn create(out: W, format: Format, schema: SchemaRef) -> io::Result<TableFile<W>> {
+    /// Begins a table of some columns, which is Arrow IPC or otherwise Parquet.
+    pub(super) fn create(
+        out: W,
+        format: Format,
+        columns: &[(&str, ColumnType)],
+    ) -> io::Result<TableFile<W>> {
+        TableFile::with_schema(out, format, schema(columns))
+    }
+
+    /// Begins a table with a schema, which is Arrow IPC or otherwise Parquet.
+    pub(super) fn with_schema(
+        out: W,
+        format: Format,
+        schema: SchemaRef,
+    ) -> io::Result<TableFile<W>> {
         let encoder = match format {
             Format::Arrow => Encoder::Arrow(FileWriter::try_new(out, &schema).map_err(from_arrow)?),
             _ => {
-                // Snappy is what every reader of Parquet knows.
+                // Every reader of Parquet supports Snappy.
                 let properties =
                     WriterProperties::builder().set_compression(Compression::SNAPPY).build();
                 let file = ArrowWriter::try_new(Lent(Some(out)), schema.clone(), Some(properties));
@@ -97,30 +105,44 @@ impl<W: Write + Send> TableFile<W> {
         Ok(TableFile { schema, encoder })
     }
 
-    /// Writes the batches `0..blocks`, whose columns `columns` makes in parallel.
+    /// Writes the batches `0..blocks`; `columns` builds the columns of each in parallel.
     pub(super) fn append(
         &mut self,
         blocks: usize,
-        columns: impl Fn(usize) -> io::Result<Vec<ArrayRef>> + Sync,
+        make: impl Fn(usize) -> io::Result<Vec<Column>> + Sync,
     ) -> io::Result<()> {
         let TableFile { schema, encoder } = self;
-        let make =
-            |block| RecordBatch::try_new(schema.clone(), columns(block)?).map_err(io::Error::other);
-        in_order(blocks, make, |batch| match encoder {
-            Encoder::Arrow(file) => file.write(&batch).map_err(from_arrow),
-            Encoder::Parquet(file) => file.write(&batch).map_err(from_parquet),
-        })
+        let batch = |block| {
+            let columns = make(block)?.into_iter().map(Column::array);
+            let columns = columns.collect::<io::Result<Vec<_>>>()?;
+            RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)
+        };
+        in_order(blocks, batch, |batch| encoder.write(&batch))
     }
 
-    /// Writes what stands at the end.
+    /// Appends a batch.
+    pub(super) fn append_batch(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.encoder.write(batch)
+    }
+
+    /// Writes the end of the file.
     pub(super) fn finish(self) -> io::Result<W> {
         match self.encoder {
             Encoder::Arrow(file) => file.into_inner().map_err(from_arrow),
             Encoder::Parquet(mut file) => {
-                // `into_inner` would make text of the operating system's error.
+                // `into_inner` would turn the operating system's error into text.
                 file.finish().map_err(from_parquet)?;
                 file.inner_mut().0.take().ok_or_else(gone)
             }
+        }
+    }
+}
+
+impl<W: Write + Send> Encoder<W> {
+    fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        match self {
+            Encoder::Arrow(file) => file.write(batch).map_err(from_arrow),
+            Encoder::Parquet(file) => file.write(batch).map_err(from_parquet),
         }
     }
 }
@@ -140,51 +162,6 @@ impl<W: Write> Write for Lent<W> {
 
 fn gone() -> io::Error {
     io::Error::other("the table is finished")
-}
-
-/// The external ids of some vertices.
-pub(super) fn ids(
-    ids: &VertexIds,
-    vertices: impl Iterator<Item = VertexId> + Clone,
-) -> io::Result<ArrayRef> {
-    Ok(match ids {
-        VertexIds::Consecutive { first, .. } => {
-            Arc::new(UInt64Array::from_iter_values(vertices.map(|v| first + u64::from(v))))
-        }
-        VertexIds::Unsigned(ids) => {
-            Arc::new(UInt64Array::from_iter_values(vertices.map(|v| ids[v as usize])))
-        }
-        VertexIds::Signed(ids) => {
-            Arc::new(Int64Array::from_iter_values(vertices.map(|v| ids[v as usize])))
-        }
-        VertexIds::Names(_) => {
-            let names = vertices.map(|v| match ids.get(v) {
-                ExternalId::Name(name) => name,
-                _ => "",
-            });
-            // The array's offsets are i32, and it panics where they do not suffice.
-            let bytes: usize = names.clone().map(str::len).sum();
-            if i32::try_from(bytes).is_err() {
-                return Err(refused("the names are too long for Utf8 columns: write .csv"));
-            }
-            Arc::new(StringArray::from_iter_values(names))
-        }
-    })
-}
-
-/// Numbers of communities.
-pub(super) fn numbers(numbers: &[u32]) -> ArrayRef {
-    Arc::new(UInt32Array::from(numbers.to_vec()))
-}
-
-/// Strengths.
-pub(super) fn strengths(strengths: &[f32]) -> ArrayRef {
-    Arc::new(Float32Array::from(strengths.to_vec()))
-}
-
-/// Weights.
-pub(super) fn weights(weights: Vec<f64>) -> ArrayRef {
-    Arc::new(Float64Array::from(weights))
 }
 
 /// The operating system's error where there is one, so that its kind is not lost.

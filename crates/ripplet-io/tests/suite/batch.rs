@@ -41,7 +41,7 @@ fn seen(graph: BatchGraph<'_>) -> Seen {
     (vertices, arcs)
 }
 
-/// The same of a text, read and built by itself.
+/// Returns the same of a text, read and built by itself.
 fn alone(text: &str, format: Format, options: &BatchOptions) -> Seen {
     let read = ReadOptions { format: None, ..options.read.clone() };
     let table = parse_edges(text.as_bytes(), format, &read).unwrap();
@@ -169,7 +169,7 @@ fn entries(files: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
     files.iter().map(|(name, text)| (name.to_string(), text.as_bytes().to_vec())).collect()
 }
 
-/// The same graphs in every form that has several files, and what becomes of a name there.
+/// Returns the same graphs in every form that has several files, and what becomes of a name there.
 fn sources(folder: &Path) -> Vec<(PathBuf, &'static str)> {
     let plain = folder.join("plain");
     fs::create_dir(&plain).unwrap();

@@ -11,8 +11,8 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
 use crate::views::{Context, Total};
 use crate::{
-    Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, State,
-    Ties, Vertex, VertexMut, Vote, Wake,
+    Activation, Candidate, Hints, Label, NO_LABEL, NeighborList, Round, RunError, Score, Settings,
+    State, Ties, Vertex, VertexMut, Vote,
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -25,13 +25,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// `LpState`: the state of a run on the CPU.
 pub(super) struct LpState<'a, P> {
-    graph: GraphView<'a>,
-    program: &'a P,
-    lists: Lists<'a>,
+    pub graph: GraphView<'a>,
+    pub program: &'a P,
+    pub lists: Lists<'a>,
     pub labels: Vec<AtomicU32>,
     pub active: ActiveSet,
     pub columns: Columns,
-    totals: Totals,
+    pub totals: Totals,
     ties: Ties,
     sketch: Option<Sketch>,
     /// The key that ranks labels in ties, in the current round.
@@ -119,7 +119,7 @@ impl Workspace {
     }
 }
 
-impl<'a, P: Program> LpState<'a, P> {
+impl<'a, P: Hints> LpState<'a, P> {
     /// Creates the state before the first round: all vertices active with their initial labels, or
     /// the state of the checkpoint.
     pub fn new(
@@ -702,13 +702,17 @@ impl<'a, P: Program> LpState<'a, P> {
     /// `relabelled`, else only of its columns. `label` is the label of `v`.
     #[inline]
     pub fn activate_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
-        let wake = self.wake();
-        if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
+        let activation = self.activation();
+        if activation == Activation::Always
+            || (activation == Activation::Disagreement && !relabelled)
+        {
             return;
         }
-        let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match wake {
-            Wake::Disagreement => self.activate_disagreeing(neighbors, label),
-            Wake::Change | Wake::Always => self.active.insert_unless(neighbors, |_| false),
+        let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match activation {
+            Activation::Disagreement => self.activate_disagreeing(neighbors, label),
+            Activation::Change | Activation::Always => {
+                self.active.insert_unless(neighbors, |_| false)
+            }
         };
         match &self.lists {
             Lists::Plain(lists) => lists.of(v).adjacency().each(visit),
@@ -726,8 +730,8 @@ impl<'a, P: Program> LpState<'a, P> {
 
     /// Returns when the program wants vertices to be updated again.
     #[inline]
-    pub fn wake(&self) -> Wake {
-        self.program.wake()
+    pub fn activation(&self) -> Activation {
+        self.program.activation()
     }
 
     /// Returns the number of arcs that touch `v`.
@@ -770,9 +774,9 @@ impl<'a, P: Program> LpState<'a, P> {
         self.workspaces.len()
     }
 
-    /// Ends a round: activates all vertices if the program is [`Wake::Always`].
+    /// Ends a round: activates all vertices if the program is [`Activation::Always`].
     pub fn end_round(&self) {
-        if self.wake() == Wake::Always {
+        if self.activation() == Activation::Always {
             self.active.insert_all(self.labels.len() as u32);
         }
     }

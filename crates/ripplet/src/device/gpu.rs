@@ -7,7 +7,9 @@ use super::list::{GpuInfo, GpuList};
 use super::open::Unopened;
 use super::profile::GpuCounting;
 use super::workers::WorkerSeconds;
-use crate::swarm::{Answer, DeviceWorker, SwarmError, SwarmObserver, Worker};
+use crate::swarm::{
+    Analysis, Answer, DeviceWorker, NotOnDevice, SwarmError, SwarmObserver, Worker,
+};
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
 use ripplet_cuda::lcc::DeviceLcc;
 use ripplet_cuda::lp::{Counting, Tuning};
@@ -21,6 +23,14 @@ use ripplet_lp::profile::Profile;
 use ripplet_lp::{
     DeviceSeconds, DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings,
 };
+
+/// The reason of a fallback in the usual case: no more words than it takes.
+pub(super) const USUAL_REASON: &str = "there is no NVIDIA driver";
+
+/// Returns an analysis as a question to a GPU.
+pub(super) fn question(analysis: Analysis) -> Result<Question, NotOnDevice> {
+    analysis.question()
+}
 
 /// GPUs that are open.
 pub(super) enum Gpus {

@@ -3,7 +3,7 @@
 use super::executor::On;
 use super::{AnyExecutor, plan_on_cpu};
 use ripplet_analytics::lcc::{Lcc, Outcome};
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use ripplet_lp::{DeviceSeconds, Plan};
 use thiserror::Error;
 
@@ -16,6 +16,9 @@ pub enum LccError {
     /// The computation on a GPU failed.
     #[error(transparent)]
     Device(#[from] ripplet_lp::RunError),
+    /// A GPU reads plain lists only.
+    #[error("a GPU computes clustering coefficients of plain lists: decode the graph first")]
+    Compressed,
     /// Several GPUs do not share this analysis.
     #[error("clustering coefficients run on one GPU")]
     SeveralGpus,
@@ -24,10 +27,11 @@ pub enum LccError {
 impl AnyExecutor {
     /// Returns the memory that clustering coefficients of a graph need; on the CPU with `threads`
     /// threads.
-    pub fn plan_lcc(&self, graph: &Graph, lcc: Lcc, threads: usize) -> Plan {
+    pub fn plan_lcc<'g>(&self, graph: impl Into<GraphView<'g>>, lcc: Lcc, threads: usize) -> Plan {
+        let graph = graph.into();
         let on_gpu = match &self.0 {
             On::Cpu(_) => None,
-            On::Gpus(gpus) => gpus.plan_lcc(graph, lcc),
+            On::Gpus(gpus) => graph.as_plain().and_then(|graph| gpus.plan_lcc(graph, lcc)),
         };
         on_gpu.unwrap_or_else(|| plan_on_cpu(graph, lcc.plan(graph, threads)))
     }
@@ -36,16 +40,21 @@ impl AnyExecutor {
     /// the algorithm. The CPU uses rayon's current pool.
     ///
     /// # Errors
-    /// If memory is refused, the observer cancels, the GPU fails, or there are several GPUs.
-    pub fn run_lcc(
+    /// If memory is refused, the observer cancels, the GPU fails, there are several GPUs, or the
+    /// lists are compressed and the device is a GPU.
+    pub fn run_lcc<'g>(
         &self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
         lcc: Lcc,
         observer: &mut dyn ripplet_analytics::Observer,
     ) -> Result<(Outcome, DeviceSeconds), LccError> {
+        let graph = graph.into();
         match &self.0 {
             On::Cpu(_) => Ok((lcc.run(graph, observer)?, DeviceSeconds::default())),
-            On::Gpus(gpus) => gpus.run_lcc(graph, lcc, observer),
+            On::Gpus(gpus) => {
+                let graph = graph.as_plain().ok_or(LccError::Compressed)?;
+                gpus.run_lcc(graph, lcc, observer)
+            }
         }
     }
 }

@@ -18,6 +18,7 @@
 //! | the GPU has no kernel for the work | CPU, with the reason | | error |
 //! | the run fails on the GPU, or does not fit its memory | [`Device::fallback`] returns the reason | | error |
 //! | a limit of device memory, and no GPU | error | error | error |
+//! | the feature `cuda` is off | CPU, with the reason | | error that names the feature |
 //!
 //! ```
 //! use ripplet::Device;
@@ -36,6 +37,10 @@
 mod choice;
 mod executor;
 mod fallback;
+#[cfg(feature = "cuda")]
+mod gpu;
+#[cfg(not(feature = "cuda"))]
+#[path = "gpu_absent.rs"]
 mod gpu;
 mod lcc;
 mod list;
@@ -52,11 +57,12 @@ pub use open::{OpenError, Opened};
 pub use profile::GpuCounting;
 pub use workers::{GpuWorker, OpenWorkersError, WorkerSeconds, Workers};
 
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use ripplet_lp::{Item, Plan};
 
 /// Returns the plan of an analysis on the CPU, with the memory of its graph.
-pub fn plan_on_cpu(graph: &Graph, plan: ripplet_analytics::Plan) -> Plan {
+pub fn plan_on_cpu<'g>(graph: impl Into<GraphView<'g>>, plan: ripplet_analytics::Plan) -> Plan {
+    let graph = graph.into();
     let items = plan.items.into_iter();
     let items = items.map(|item| Item { purpose: item.purpose, bytes: item.bytes });
     Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }

@@ -1,12 +1,9 @@
 //! Opening of a device, before the graph is read.
 
-use super::gpu::Gpus;
+use super::gpu::{Gpus, USUAL_REASON};
 use super::{AnyExecutor, Device, Fallback};
 use ripplet_lp::cpu::ThreadError;
 use thiserror::Error;
-
-/// The reason of a fallback in the usual case: no more words than it takes.
-const NO_DRIVER: &str = "there is no NVIDIA driver";
 
 /// Error of opening a device.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -77,7 +74,7 @@ impl Device {
         if !self.is_auto() {
             return Err(OpenError::Gpu(error));
         }
-        let reason = if is_usual { NO_DRIVER.into() } else { error };
+        let reason = if is_usual { USUAL_REASON.into() } else { error };
         match memory {
             None => Ok(Fallback { reason, is_usual }),
             Some(_) => Err(OpenError::LimitWithoutGpu(reason)),
@@ -89,7 +86,7 @@ impl Device {
 pub(super) struct Unopened {
     /// A sentence for a user who chose the GPU.
     pub error: String,
-    /// Whether it is the usual case: the host has no NVIDIA driver.
+    /// Whether it is the usual case: the host has no NVIDIA driver, or the build no support of it.
     pub is_usual: bool,
 }
 
@@ -100,6 +97,11 @@ impl Opened {
             Opened::Cpu { fallback } => fallback.as_ref(),
             Opened::Gpu(_) => None,
         }
+    }
+
+    /// Returns whether it is the CPU.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self, Opened::Cpu { .. })
     }
 
     /// Returns the executor, and the reason of a fallback. The CPU gets `threads` threads, or one
@@ -135,10 +137,10 @@ mod tests {
         let unopened = || Unopened { error: "no driver: no library".into(), is_usual: true };
         let fallback = Device::auto().fall_back(unopened(), None).unwrap();
         assert!(fallback.is_usual);
-        assert_eq!(fallback.reason, NO_DRIVER);
+        assert_eq!(fallback.reason, USUAL_REASON);
         let refused = Device::cuda(0).fall_back(unopened(), None);
         assert_eq!(refused, Err(OpenError::Gpu("no driver: no library".into())));
         let refused = Device::auto().fall_back(unopened(), Some(1));
-        assert_eq!(refused, Err(OpenError::LimitWithoutGpu(NO_DRIVER.into())));
+        assert_eq!(refused, Err(OpenError::LimitWithoutGpu(USUAL_REASON.into())));
     }
 }

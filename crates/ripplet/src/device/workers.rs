@@ -2,7 +2,7 @@
 
 pub use super::gpu::GpuWorker;
 
-use super::{Device, Fallback, OpenError};
+use super::{Device, Fallback, OpenError, gpu};
 use crate::swarm::{Analysis, NotOnDevice};
 use thiserror::Error;
 
@@ -47,7 +47,7 @@ impl Device {
         times: usize,
         memory: Option<u64>,
     ) -> Result<Workers, OpenWorkersError> {
-        let question = match analysis.question() {
+        let question = match gpu::question(analysis) {
             Ok(question) => question,
             Err(_) if self.is_cpu() => return Ok(Ok(Vec::new())),
             Err(why) if self.is_auto() => return Ok(Err(Fallback::no_kernel(why.to_string()))),

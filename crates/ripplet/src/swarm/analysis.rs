@@ -1,6 +1,6 @@
 //! Analyses of a graph, or of each graph of a batch.
 
-use super::columns::{SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
+use super::columns::{About, SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Answer, Column, SwarmError};
 use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
@@ -14,7 +14,7 @@ use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, PageRank};
 use ripplet_analytics::{Item, Lengths, Observer, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, VertexId, memory};
+use ripplet_graph::{GraphView, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 
 /// An analysis of a graph.
@@ -118,7 +118,8 @@ impl Analysis {
     }
 
     /// Returns the memory that the CPU needs beside a graph on `threads` threads.
-    pub fn plan(self, graph: &Graph, threads: usize) -> Plan {
+    pub fn plan<'g>(self, graph: impl Into<GraphView<'g>>, threads: usize) -> Plan {
+        let graph = graph.into();
         match self {
             Analysis::Closeness { measure, lengths, .. } => {
                 closeness::plan(graph, measure, lengths, threads)
@@ -173,12 +174,13 @@ impl Analysis {
     /// If `take` fails, the observer cancels, or memory is refused; for betweenness by weights, if
     /// an edge has length 0; for PageRank, if a setting is out of range or the tolerance is not
     /// reached.
-    pub fn of_graph(
+    pub fn of_graph<'g>(
         self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
         mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
+        let graph = graph.into();
         let answer = match self {
             Analysis::Distances { lengths } => return hand_out(graph, lengths, observer, take),
             Analysis::Closeness { measure, normalized, lengths } => {
@@ -192,7 +194,7 @@ impl Analysis {
             Analysis::EdgeBetweenness { normalized, lengths } => {
                 let values = edge_betweenness(graph, normalized, lengths, observer)?;
                 let starts = vec![0, values.len() as u64];
-                columns_of_edges(EdgeValues { starts, values }, graph.into())?
+                columns_of_edges(EdgeValues { starts, values }, About::Graph(graph))?
             }
             Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
             Analysis::KCore => Answer::Vertices(vec![Column::U32(coreness(graph, observer)?)]),
@@ -207,11 +209,11 @@ impl Analysis {
             }
             Analysis::Reach { lengths } => {
                 let reach = apsp::reach(graph, lengths, observer)?;
-                columns_of_reach(&reach, graph.into(), lengths)?
+                columns_of_reach(&reach, About::Graph(graph), lengths)?
             }
             Analysis::Summary { lengths } => {
                 let summary = apsp::summary(graph, lengths, observer)?.whole;
-                columns_of_summaries(&[summary], graph.into())?
+                columns_of_summaries(&[summary], About::Graph(graph))?
             }
         };
         let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
@@ -239,7 +241,7 @@ impl Analysis {
             }
             Analysis::EdgeBetweenness { normalized, lengths } => {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
-                columns_of_edges(values, graphs.into())?
+                columns_of_edges(values, About::Batch(graphs))?
             }
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
@@ -262,11 +264,11 @@ impl Analysis {
             }
             Analysis::Reach { lengths } => {
                 let reach = apsp::reach_of_batch(graphs, lengths, observer)?;
-                columns_of_reach(&reach, graphs.into(), lengths)?
+                columns_of_reach(&reach, About::Batch(graphs), lengths)?
             }
             Analysis::Summary { lengths } => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
-                columns_of_summaries(&summaries, graphs.into())?
+                columns_of_summaries(&summaries, About::Batch(graphs))?
             }
         })
     }
@@ -294,7 +296,7 @@ fn settled(ends: &[End]) -> Result<(), SwarmError> {
 
 /// Passes the distances of a graph to `take`, some sources at a time.
 fn hand_out(
-    graph: &Graph,
+    graph: GraphView<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
     mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
@@ -319,7 +321,7 @@ fn hand_out(
             hand_over(
                 source,
                 &mut row.iter().map(|&distance| match distance {
-                    apsp::NO_WAY => f64::INFINITY,
+                    apsp::NO_PATH => f64::INFINITY,
                     distance => f64::from(distance),
                 }),
             )

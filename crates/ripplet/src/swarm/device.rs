@@ -1,16 +1,15 @@
 //! Workers on a GPU.
 
 use super::columns::{columns_of_edges, columns_of_reach, columns_of_summaries};
-use super::{Analysis, Answer, Column, SwarmError, SwarmObserver, Worker};
+use super::{Analysis, Answer, Column, NotOnDevice, SwarmError, SwarmObserver, Worker};
 use ripplet_analytics::Observer;
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, Subject, SwarmSeconds};
+use ripplet_cuda::swarm::{DeviceSwarm, Question, SwarmSeconds};
 use ripplet_gpu::Device;
 use ripplet_graph::Graph;
-use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::batch::{BatchSlice, Subject};
 use ripplet_io::write::{self, ColumnData, Part};
 use ripplet_lp::{Plan, RunError};
-use thiserror::Error;
 
 /// Answers on a device.
 ///
@@ -22,11 +21,6 @@ pub struct DeviceWorker<D: Device> {
     swarm: DeviceSwarm<D>,
     seconds: SwarmSeconds,
 }
-
-/// An analysis that has no kernel yet.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("there is no kernel for {0} so far: they are for the CPU")]
-pub struct NotOnDevice(&'static str);
 
 impl Analysis {
     /// Returns the analysis as a question to a device.
@@ -120,7 +114,7 @@ impl<D: Device> DeviceWorker<D> {
             }
             (Question::EdgeBetweenness { normalized, lengths }, of) => {
                 let found = swarm.edge_betweenness(of, normalized, lengths, observer)?;
-                (columns_of_edges(found.0, of)?, found.1)
+                (columns_of_edges(found.0, of.into())?, found.1)
             }
             (Question::Distances { lengths }, of) => {
                 let (distances, seconds) = swarm.distances(of, lengths, observer)?;
@@ -128,11 +122,11 @@ impl<D: Device> DeviceWorker<D> {
             }
             (Question::Reach { lengths }, of) => {
                 let (reach, seconds) = swarm.reach(of, lengths, observer)?;
-                (columns_of_reach(&reach, of, lengths)?, seconds)
+                (columns_of_reach(&reach, of.into(), lengths)?, seconds)
             }
             (Question::Summaries { lengths }, of) => {
                 let (summaries, seconds) = swarm.summaries(of, lengths, observer)?;
-                (columns_of_summaries(&summaries, of)?, seconds)
+                (columns_of_summaries(&summaries, of.into())?, seconds)
             }
         };
         self.add(seconds);

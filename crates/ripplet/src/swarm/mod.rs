@@ -40,22 +40,24 @@ mod analysis;
 mod answer;
 mod columns;
 mod communities;
+#[cfg(feature = "cuda")]
 mod device;
 mod line;
 mod parts;
 mod report;
-#[cfg(test)]
+#[cfg(all(test, feature = "cuda"))]
 mod tests;
 mod worker;
 
 pub use analysis::Analysis;
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
-pub use device::{DeviceWorker, NotOnDevice};
+#[cfg(feature = "cuda")]
+pub use device::DeviceWorker;
 pub use line::run;
 pub use parts::{Cut, Parts, WholeBatch};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};
-pub use worker::{CpuWorker, Worker};
+pub use worker::{CpuWorker, NotOnDevice, Worker};
 
 pub use ripplet_io::batch::BatchPart;
 use ripplet_io::{ReadError, WriteError};

@@ -21,7 +21,7 @@ use super::moves::Moves;
 use crate::lists::{Residence, StreamedPlaces, arrays_of};
 use ripplet_gpu::{Device, DeviceError, Queue};
 use ripplet_graph::{Direction, GraphView};
-use ripplet_lp::{ListsMoved, Wake};
+use ripplet_lp::{Activation, ListsMoved};
 
 /// Lists are copied by range if at least this share of all arcs is expected to be read: fetching
 /// them one by one has about half the bandwidth, 30 GB/s
@@ -131,7 +131,8 @@ impl<'a, D: Device> Pinned<'a, D> {
 
     /// Activates the neighbours of changed vertices, or defers it until vertices can pull.
     pub fn activate(&mut self, run: &mut DeviceRun<'a, D>) -> Result<(), DeviceError> {
-        let may_defer = run.arguments.state.frontier.pull_threshold > 0 && run.wake != Wake::Always;
+        let may_defer =
+            run.arguments.state.frontier.pull_threshold > 0 && run.activation != Activation::Always;
         let defers = if run.layout.share.is_ranked() {
             // All ranks must decide alike, so they use what all of them know.
             may_defer && run.arguments.phases() == 1 && self.share >= MANY

@@ -24,7 +24,7 @@ use crate::lists::{self, Load, STAGING_LISTS, STAGING_WORDS, StreamedPlaces};
 use rayon::prelude::*;
 use ripplet_gpu::{Device, DeviceError, Queue};
 use ripplet_graph::{GraphView, VertexId, memory};
-use ripplet_lp::Wake;
+use ripplet_lp::Activation;
 use std::ops::Range;
 
 /// State of the transfers, over the phases of a run.
@@ -71,7 +71,7 @@ impl<'a, D: Device> Staged<'a, D> {
             let step = late_step(run, number, part);
             if number > 0 {
                 // The first launch also resets the counters of the phase.
-                if run.wake == Wake::Always {
+                if run.activation == Activation::Always {
                     break;
                 }
                 run.launches.request_lists_of_changed(&step)?;

@@ -1,27 +1,24 @@
-//! The columns that say what a row is about: external ids, as arrays.
+//! Key columns of a table: external ids, as arrays.
 
+use crate::write::column::{Column, ColumnType, end_of};
 use crate::write::refused;
-use arrow_array::{ArrayRef, Int64Array, StringArray, UInt64Array};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::DataType;
 use ripplet_graph::batch::{BatchIds, BatchSlice};
 use ripplet_graph::{ExternalId, Names, OutOfMemory, VertexId, VertexIds, memory};
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
-/// The external ids of the vertices of one graph, or of neighbouring graphs, by their numbers from 0.
+/// External ids of the vertices of one graph, or of consecutive graphs, by index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ids<'a> {
-    /// This, and one more each.
+    /// Consecutive integers from this one on.
     From(u64),
     Unsigned(&'a [u64]),
     Signed(&'a [i64]),
-    /// From so many names on.
+    /// Number of names from which this is used.
     Names(&'a Names, usize),
 }
 
-/// What the ids of a column are.
+/// Kind of the ids in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Unsigned,
@@ -30,7 +27,7 @@ pub(super) enum KeyKind {
 }
 
 impl<'a> Ids<'a> {
-    /// All of a graph's vertices.
+    /// Returns all of a graph's vertices.
     pub fn of_graph(ids: &'a VertexIds) -> Ids<'a> {
         match ids {
             VertexIds::Consecutive { first, .. } => Ids::From(*first),
@@ -40,7 +37,7 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The vertices of one graph of a slice.
+    /// Returns the vertices of one graph of a slice.
     pub fn of_member(graphs: BatchSlice<'a>, graph: usize) -> Ids<'a> {
         let starts = graphs.vertex_starts();
         let places = starts[graph] as usize..starts[graph + 1] as usize;
@@ -71,18 +68,18 @@ impl<'a> Ids<'a> {
     }
 }
 
-impl From<KeyKind> for DataType {
-    fn from(kind: KeyKind) -> DataType {
+impl From<KeyKind> for ColumnType {
+    fn from(kind: KeyKind) -> ColumnType {
         match kind {
-            KeyKind::Unsigned => DataType::UInt64,
-            KeyKind::Signed => DataType::Int64,
-            KeyKind::Name => DataType::Utf8,
+            KeyKind::Unsigned => ColumnType::U64,
+            KeyKind::Signed => ColumnType::I64,
+            KeyKind::Name => ColumnType::Text,
         }
     }
 }
 
-/// A column of ids that is being filled. Integers become names in a column of names; what else is of
-/// another kind than the column is refused.
+/// Column of ids that is being filled. Integers become names in a column of names; any other mix of kinds is
+/// rejected.
 pub(super) enum KeyColumn {
     Unsigned(Vec<u64>),
     Signed(Vec<i64>),
@@ -102,7 +99,7 @@ impl KeyColumn {
         })
     }
 
-    /// The ids of neighbouring vertices, a row each.
+    /// Appends the ids of consecutive vertices, one row each.
     pub fn extend(&mut self, ids: Ids<'_>, vertices: Range<VertexId>) -> io::Result<()> {
         let range = vertices.start as usize..vertices.end as usize;
         match (&mut *self, ids) {
@@ -118,7 +115,7 @@ impl KeyColumn {
         Ok(())
     }
 
-    /// One id for several rows.
+    /// Appends one id for several rows.
     pub fn repeat(&mut self, id: ExternalId<'_>, rows: usize) -> io::Result<()> {
         match (&mut *self, id) {
             (KeyColumn::Unsigned(column), ExternalId::Unsigned(id)) => {
@@ -129,7 +126,7 @@ impl KeyColumn {
         Ok(())
     }
 
-    /// One id.
+    /// Appends one id.
     pub fn push(&mut self, id: ExternalId<'_>) -> io::Result<()> {
         match (&mut *self, id) {
             (KeyColumn::Unsigned(column), ExternalId::Unsigned(id)) => column.push(id),
@@ -146,9 +143,7 @@ impl KeyColumn {
                     integer => memory::extend(bytes, integer.to_string().as_bytes()),
                 }
                 .map_err(no_memory)?;
-                let end = i32::try_from(bytes.len())
-                    .map_err(|_| refused("the names are too long for Utf8 columns: write .csv"))?;
-                ends.push(end);
+                ends.push(end_of(bytes)?);
             }
             (KeyColumn::Unsigned(_) | KeyColumn::Signed(_), ExternalId::Name(_)) => {
                 return Err(of_another_kind(id));
@@ -157,16 +152,12 @@ impl KeyColumn {
         Ok(())
     }
 
-    pub fn array(self) -> io::Result<ArrayRef> {
-        Ok(match self {
-            KeyColumn::Unsigned(column) => Arc::new(UInt64Array::from(column)),
-            KeyColumn::Signed(column) => Arc::new(Int64Array::from(column)),
-            KeyColumn::Names { ends, bytes } => {
-                let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
-                let names = StringArray::try_new(ends, Buffer::from_vec(bytes), None);
-                Arc::new(names.map_err(io::Error::other)?)
-            }
-        })
+    pub fn column(self) -> Column {
+        match self {
+            KeyColumn::Unsigned(column) => Column::U64(column),
+            KeyColumn::Signed(column) => Column::I64(column),
+            KeyColumn::Names { ends, bytes } => Column::Text { ends, bytes },
+        }
     }
 }
 
@@ -177,7 +168,7 @@ fn of_another_kind(id: ExternalId<'_>) -> io::Error {
     ))
 }
 
-/// Memory that was refused, as a writer's error.
+/// Converts a failed memory allocation to a writer's error.
 pub(super) fn no_memory(error: OutOfMemory) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, error)
 }

@@ -1,0 +1,31 @@
+//! Workspaces that measure distances, group of sources by group of sources.
+
+use crate::RunError;
+use crate::sides::Sides;
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{OutOfMemory, VertexId};
+use std::ops::Range;
+
+/// Workspace of a thread that measures the distances from the sources of a group.
+pub(crate) trait Measure: Sized + Send + Sync {
+    /// The value of a vertex.
+    type Value: Copy + Default + Send + Sync;
+
+    /// Returns the bytes of a workspace for graphs of `vertices` vertices.
+    fn bytes(vertices: u32) -> u64;
+
+    /// Creates a workspace with room for `vertices` vertices.
+    fn new(vertices: u32) -> Result<Self, OutOfMemory>;
+
+    /// Measures the distances from the sources of a group.
+    fn measure<L: NeighborLists>(
+        &mut self,
+        lists: Sides<L>,
+        sources: Range<VertexId>,
+        is_cancelled: &dyn Fn() -> Result<(), RunError>,
+    ) -> Result<(), RunError>;
+
+    /// Adds what the last group, with these sources, contributes to the values of the vertices from
+    /// `begin` on.
+    fn add_to(&self, totals: &mut [Self::Value], begin: usize, sources: Range<VertexId>);
+}

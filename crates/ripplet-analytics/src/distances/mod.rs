@@ -1,0 +1,118 @@
+//! Distances between all vertices of a graph, summed up to a value per vertex.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `measure.rs` | what a workspace of a thread does |
+//! | `values.rs` | the values: counts, sums, and the largest distance |
+//! | `hops.rs` | lengths in arcs: breadth-first searches from 64 sources at once |
+//! | `weights.rs` | lengths by weights: a search from each source |
+//!
+//! This module runs workspaces over the sources of a graph, on all threads, and over the graphs of a
+//! batch, one thread per graph. Values add up group of sources by group of sources, in the order of
+//! their ids.
+
+mod hops;
+mod measure;
+mod values;
+mod weights;
+
+pub(crate) use hops::ByHops;
+use measure::Measure;
+pub use values::Reach;
+pub(crate) use values::{Distances, Extent, Nearness};
+pub(crate) use weights::ByWeights;
+
+use crate::run::go_on;
+use crate::sides::{Along, dispatch_sides, of_member};
+use crate::source_batches::{GROUP, SourceBatches, sources};
+use crate::swarm::{self, PerVertex, Place, Swarm};
+use crate::{Observer, Plan, RunError};
+use rayon::prelude::*;
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{GraphView, VertexId, memory};
+use std::ops::Range;
+
+/// Values of a task that adds up values.
+const VALUES_PER_TASK: usize = 1 << 12;
+
+/// Returns the memory of [`of_graph`] on `threads` threads.
+pub(crate) fn plan<M: Measure>(graph: GraphView<'_>, threads: usize) -> Plan {
+    let vertices = graph.vertices();
+    Plan::default()
+        .with("sums", size_of::<M::Value>() as u64 * u64::from(vertices))
+        .with("searches, one a thread", (threads as u64).saturating_mul(M::bytes(vertices)))
+}
+
+/// Returns the value of each vertex of a graph, computed on rayon's current pool.
+pub(crate) fn of_graph<M: Measure>(
+    graph: GraphView<'_>,
+    along: Along,
+    observer: &dyn Observer,
+) -> Result<Vec<M::Value>, RunError> {
+    let vertices = graph.vertices();
+    let mut totals = memory::filled(M::Value::default(), vertices as usize)?;
+    let take = |first: VertexId, workspaces: &[M]| {
+        let chunks = totals.par_chunks_mut(VALUES_PER_TASK).enumerate();
+        chunks.for_each(|(chunk, totals)| {
+            for (group, workspace) in (first / GROUP..).zip(workspaces) {
+                workspace.add_to(totals, chunk * VALUES_PER_TASK, sources(group, vertices));
+            }
+        });
+        Ok::<_, RunError>(())
+    };
+    dispatch_sides!(graph, along, lists => {
+        let work = |workspace: &mut M, sources: Range<VertexId>| {
+            workspace.measure(lists, sources, &|| go_on(observer))
+        };
+        SourceBatches { make: M::new, work, take, observer }.run(vertices)?;
+    });
+    Ok(totals)
+}
+
+/// Returns the memory of [`fill_batch`] on `threads` threads, without the output.
+pub(crate) fn plan_of_batch<M: Measure>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
+    let vertices = swarm::largest(graphs);
+    let workspace = M::bytes(vertices) + size_of::<M::Value>() as u64 * u64::from(vertices);
+    Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(workspace))
+}
+
+/// Returns `convert` of each vertex's value within its graph, graph by graph.
+pub(crate) fn of_batch<M: Measure>(
+    graphs: BatchSlice<'_>,
+    along: Along,
+    observer: &dyn Observer,
+    convert: impl Fn(&M::Value, BatchGraph<'_>) -> f64 + Sync,
+) -> Result<Vec<f64>, RunError> {
+    let mut values = memory::zeros(graphs.vertices() as usize)?;
+    let finish = |found: &[M::Value], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
+        values.0.iter_mut().zip(found).for_each(|(to, found)| *to = convert(found, graph));
+    };
+    fill_batch::<M, _>(graphs, along, observer, PerVertex(&mut values), finish)?;
+    Ok(values)
+}
+
+/// Calls `finish` for each graph with the values of its vertices and its part of the output.
+pub(crate) fn fill_batch<M: Measure, P: Place>(
+    graphs: BatchSlice<'_>,
+    along: Along,
+    observer: &dyn Observer,
+    place: P,
+    finish: impl Fn(&[M::Value], BatchGraph<'_>, P) + Sync,
+) -> Result<(), RunError> {
+    let largest = swarm::largest(graphs);
+    let make = || Ok((M::new(largest)?, memory::filled(M::Value::default(), largest as usize)?));
+    let work = |(workspace, totals): &mut (M, Vec<M::Value>), graph: BatchGraph<'_>, place: P| {
+        let vertices = graph.vertices();
+        let totals = &mut totals[..vertices as usize];
+        totals.fill(M::Value::default());
+        for sources in (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices)) {
+            go_on(observer)?;
+            let lists = of_member(graph, along);
+            workspace.measure(lists, sources.clone(), &|| go_on(observer))?;
+            workspace.add_to(totals, 0, sources);
+        }
+        finish(totals, graph, place);
+        Ok(())
+    };
+    Swarm { make, work, observer }.fill(graphs, place)
+}

@@ -1,0 +1,20 @@
+//! The refusal of PostgreSQL by a build without the feature `postgres`.
+
+use super::{Batches, SourceError};
+use ripplet_io::NotBuiltIn;
+
+/// Name of a query in messages.
+pub const ORIGIN: &str = "the query";
+
+/// Refuses a query.
+///
+/// # Errors
+/// Always: the feature `postgres` is off.
+pub fn open(_server: &str, _query: &str, _columns: &[&str]) -> Result<Batches, SourceError> {
+    Err(NotBuiltIn::new("reading from PostgreSQL", "postgres").into())
+}
+
+/// Returns a server's address, which this build does not use, without the password.
+pub fn with_password(server: &str, _password: &str) -> String {
+    server.to_owned()
+}

@@ -1,0 +1,73 @@
+//! Parts of this crate that cargo features add, and the refusal of those that a build lacks.
+
+use crate::{Compression, Format};
+use thiserror::Error;
+
+/// The refusal of what this build lacks, because a cargo feature is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{what} is not part of this build: build ripplet with the cargo feature `{feature}`")]
+pub struct NotBuiltIn {
+    /// The part that is missing, as a subject of a sentence.
+    what: &'static str,
+    /// The cargo feature that adds it.
+    feature: &'static str,
+}
+
+impl NotBuiltIn {
+    /// Returns the refusal of a part, which is the subject of a sentence, by the cargo feature that adds it.
+    pub const fn new(what: &'static str, feature: &'static str) -> NotBuiltIn {
+        NotBuiltIn { what, feature }
+    }
+
+    /// Archives of graphs.
+    #[cfg(not(feature = "archives"))]
+    pub(crate) const ARCHIVES: NotBuiltIn =
+        NotBuiltIn { what: "reading of .zip and .tar archives", feature: "archives" };
+
+    /// Compression of texts by zstd.
+    pub(crate) const ZSTD: NotBuiltIn = NotBuiltIn { what: "zstd compression", feature: "zstd" };
+
+    /// Returns the cargo feature that adds the missing part.
+    pub fn feature(&self) -> &'static str {
+        self.feature
+    }
+
+    /// Returns the refusal of a format that a cargo feature adds.
+    fn of(format: Format) -> Option<NotBuiltIn> {
+        Some(match format {
+            Format::Parquet => NotBuiltIn { what: "the format Parquet", feature: "columnar" },
+            Format::Arrow => NotBuiltIn { what: "the format Arrow IPC", feature: "columnar" },
+            Format::GraphMl => NotBuiltIn { what: "reading of GraphML", feature: "graphml" },
+            Format::Gexf => NotBuiltIn { what: "reading of GEXF", feature: "graphml" },
+            _ => return None,
+        })
+    }
+
+    /// Returns an error if this build does not read a format.
+    ///
+    /// # Errors
+    /// If a cargo feature adds its reader and is off.
+    pub(crate) fn check_reader(format: Format) -> Result<(), NotBuiltIn> {
+        let is_built_in = match format {
+            Format::Parquet | Format::Arrow => cfg!(feature = "columnar"),
+            Format::GraphMl | Format::Gexf => cfg!(feature = "graphml"),
+            _ => true,
+        };
+        NotBuiltIn::of(format).filter(|_| !is_built_in).map_or(Ok(()), Err)
+    }
+
+    /// Returns an error if this build does not write a format with a compression.
+    ///
+    /// # Errors
+    /// If a cargo feature adds its writer and is off.
+    pub(crate) fn check_writer(format: Format, compression: Compression) -> Result<(), NotBuiltIn> {
+        if compression == Compression::Zstd && !cfg!(feature = "zstd") {
+            return Err(NotBuiltIn::ZSTD);
+        }
+        let is_built_in = match format {
+            Format::Parquet | Format::Arrow => cfg!(feature = "columnar"),
+            _ => true,
+        };
+        NotBuiltIn::of(format).filter(|_| !is_built_in).map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,67 @@
+//! The refusal of Parquet and Arrow IPC by a build without the feature `columnar`.
+
+use crate::label_columns::LabelSummary;
+use crate::labelled::LabelTable;
+use crate::summary::ReadColumns;
+use crate::text::{Fault, GraphRows};
+use crate::vertex_table::{Asked, FoundColumns, Header, VertexRow};
+use crate::{Format, NotBuiltIn, Place, ReadError, ReadErrorKind, ReadOptions};
+use bytes::Bytes;
+use ripplet_graph::{EdgeTable, ExternalId};
+use std::path::Path;
+
+/// Refuses a file with edges.
+pub(crate) fn read(
+    path: &Path,
+    format: Format,
+    _: &ReadOptions,
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
+    Err(refused(format).of(path))
+}
+
+/// Refuses edges in memory.
+pub(crate) fn parse_named(
+    _: Bytes,
+    format: Format,
+    _: &ReadOptions,
+    path: &Path,
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
+    Err(refused(format).of(path))
+}
+
+/// Refuses a table with a column of graphs.
+pub(crate) fn of_graphs(_: Bytes, format: Format, _: &ReadOptions) -> Result<GraphRows, Fault> {
+    Err(refused(format))
+}
+
+/// Refuses a table of labels.
+pub(crate) fn label_rows<T: Send>(
+    _: Bytes,
+    format: Format,
+    _: &LabelTable<'_>,
+    _: impl Fn() -> T + Sync,
+    _: impl Fn(&mut T, ExternalId<'_>, Option<ExternalId<'_>>, u32) -> Result<(), ReadErrorKind> + Sync,
+    _: impl FnMut(T, &dyn Fn(u32) -> Place) -> Result<(), Fault>,
+) -> Result<LabelSummary, Fault> {
+    Err(refused(format))
+}
+
+/// Refuses a table about vertices.
+pub(crate) fn vertex_rows(
+    _: Bytes,
+    format: Format,
+    _: &[&[&str]],
+    _: Header,
+    _: Asked<'_>,
+    _: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
+) -> Result<FoundColumns, Fault> {
+    Err(refused(format))
+}
+
+/// Returns the refusal of a format of tables.
+fn refused(format: Format) -> Fault {
+    match NotBuiltIn::check_reader(format) {
+        Err(absent) => Fault::whole(absent),
+        Ok(()) => Fault::whole("a format without tables"),
+    }
+}

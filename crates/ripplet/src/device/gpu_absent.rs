@@ -1,0 +1,197 @@
+//! The refusal of GPUs by a build without the feature `cuda`.
+
+use super::executor::Exchanged;
+use super::lcc::LccError;
+use super::list::GpuList;
+use super::open::Unopened;
+use super::profile::GpuCounting;
+use super::workers::WorkerSeconds;
+use crate::swarm::{Analysis, Answer, NotOnDevice, SwarmError, SwarmObserver, Worker};
+use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
+use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::{Graph, GraphView};
+use ripplet_io::NotBuiltIn;
+use ripplet_io::write::{ColumnData, Part};
+use ripplet_lp::profile::Profile;
+use ripplet_lp::{
+    DeviceSeconds, DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings,
+};
+use std::convert::Infallible;
+
+/// The reason of a fallback in the usual case.
+pub(super) const USUAL_REASON: &str = "this build has no cargo feature `cuda`";
+
+/// The refusal of all GPUs.
+const ABSENT: NotBuiltIn = NotBuiltIn::new("computation on NVIDIA GPUs", "cuda");
+
+/// An analysis as a question to a GPU.
+#[derive(Clone, Copy)]
+pub(super) struct Question;
+
+/// Accepts any analysis: opening a GPU fails later.
+pub(super) fn question(_: Analysis) -> Result<Question, NotOnDevice> {
+    Ok(Question)
+}
+
+/// Returns why there is no GPU.
+pub(super) fn list() -> Result<GpuList, String> {
+    Err(ABSENT.to_string())
+}
+
+/// GPUs that are open: none in this build.
+pub(super) struct Gpus(Infallible);
+
+impl Gpus {
+    /// Refuses to open GPUs.
+    pub(super) fn open(_: &[usize], _: Option<u64>) -> Result<Gpus, Unopened> {
+        Err(Unopened { error: ABSENT.to_string(), is_usual: true })
+    }
+
+    pub(super) fn with_host_memory(self, _: Option<u64>) -> Gpus {
+        match self.0 {}
+    }
+
+    pub(super) fn with_counting(self, _: GpuCounting) -> Gpus {
+        match self.0 {}
+    }
+
+    pub(super) fn profile(
+        &self,
+        _: &Graph,
+        _: &dyn DynProgram,
+        _: &Settings,
+        _: u32,
+    ) -> Result<Profile, RunError> {
+        match self.0 {}
+    }
+
+    pub(super) fn name(&self) -> String {
+        match self.0 {}
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        match self.0 {}
+    }
+
+    pub(super) fn exchanged(&self) -> Option<Exchanged> {
+        match self.0 {}
+    }
+
+    pub(super) fn plans(
+        &self,
+        _: GraphView<'_>,
+        _: &dyn DynProgram,
+        _: &Settings,
+    ) -> Vec<(String, Plan)> {
+        match self.0 {}
+    }
+
+    pub(super) fn check_memory(&self, _: &Plan) -> Result<(), RunError> {
+        match self.0 {}
+    }
+
+    pub(super) fn check_run(
+        &self,
+        _: GraphView<'_>,
+        _: &dyn DynProgram,
+        _: &Settings,
+        _: &Plan,
+    ) -> Result<(), RunError> {
+        match self.0 {}
+    }
+
+    pub(super) fn plan_lcc(&self, _: &Graph, _: Lcc) -> Option<Plan> {
+        match self.0 {}
+    }
+
+    pub(super) fn run_lcc(
+        &self,
+        _: &Graph,
+        _: Lcc,
+        _: &mut dyn ripplet_analytics::Observer,
+    ) -> Result<(Coefficients, DeviceSeconds), LccError> {
+        match self.0 {}
+    }
+}
+
+impl Executor for Gpus {
+    fn plan_on(&self, _: GraphView<'_>, _: &dyn DynProgram, _: &Settings) -> Plan {
+        match self.0 {}
+    }
+
+    fn run_on(
+        &self,
+        _: GraphView<'_>,
+        _: &dyn DynProgram,
+        _: &Settings,
+        _: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        match self.0 {}
+    }
+}
+
+/// Worker on a GPU, of which this build has none.
+pub struct GpuWorker(Infallible);
+
+impl GpuWorker {
+    pub(super) fn open(_: usize, _: Option<u64>, _: Question) -> Result<GpuWorker, Unopened> {
+        Err(Unopened { error: ABSENT.to_string(), is_usual: true })
+    }
+
+    /// Returns the memory that the analysis of a single graph needs.
+    ///
+    /// # Errors
+    /// None: there is no such worker.
+    pub fn plan_graph(&self, _: &Graph) -> Result<Plan, RunError> {
+        match self.0 {}
+    }
+
+    /// Returns the memory that the analysis of these graphs at once needs.
+    ///
+    /// # Errors
+    /// None: there is no such worker.
+    pub fn plan_part(&self, _: BatchSlice<'_>) -> Result<Plan, RunError> {
+        match self.0 {}
+    }
+
+    /// Refuses a plan that does not fit the memory of the GPU.
+    ///
+    /// # Errors
+    /// None: there is no such worker.
+    pub fn check_memory(&self, _: &Plan) -> Result<(), RunError> {
+        match self.0 {}
+    }
+
+    /// Returns what a user should know although nothing failed, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        match self.0 {}
+    }
+
+    /// Returns the worker's seconds so far.
+    pub fn seconds(&self) -> WorkerSeconds {
+        match self.0 {}
+    }
+
+    /// Analyses a single graph, and passes the rows and their columns to `take`.
+    ///
+    /// # Errors
+    /// None: there is no such worker.
+    pub fn answer_graph(
+        &mut self,
+        _: &Graph,
+        _: &dyn ripplet_analytics::Observer,
+        _: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+    ) -> Result<(), SwarmError> {
+        match self.0 {}
+    }
+}
+
+impl Worker for GpuWorker {
+    fn name(&self) -> String {
+        match self.0 {}
+    }
+
+    fn answer(&mut self, _: BatchSlice<'_>, _: &dyn SwarmObserver) -> Result<Answer, SwarmError> {
+        match self.0 {}
+    }
+}
