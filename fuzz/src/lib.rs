@@ -56,7 +56,7 @@ pub fn check_batch(batch: &GraphBatch) {
 pub struct Aligned(Vec<u64>, usize);
 
 impl Aligned {
-    /// A copy.
+    /// Returns a copy.
     pub fn of(bytes: &[u8]) -> Aligned {
         let word = |some: &[u8]| {
             let mut word = [0; 8];
@@ -75,7 +75,7 @@ impl AsRef<[u8]> for Aligned {
     }
 }
 
-/// A file of parts of which the index says nothing but where they are, with every checksum made right: those
+/// Returns a file of parts of which the index has nothing but the positions, with every checksum made right: those
 /// of its parts, of its index, of its footer. Nothing of what is too short, or has more than one block under
 /// a checksum.
 pub fn resealed(input: &[u8]) -> Option<Vec<u8>> {

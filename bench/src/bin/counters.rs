@@ -1,4 +1,4 @@
-//! Compares counters (exact and sketches) on each graph: time, memory and quality. `docs/sketches.md` rests on it.
+//! Compares counters (exact and sketches) on each graph: time, memory and quality. `bench/sketches.md` has the results.
 //!
 //! ```text
 //! cargo run --release -p ripplet-bench --bin counters -- [--scale S] [--turns N] [--schedule NAME] [FILE[=TRUTH]…]

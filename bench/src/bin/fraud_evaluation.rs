@@ -7,10 +7,10 @@
 
 use ripplet_bench::{Arguments, Result};
 use ripplet_fraud::evaluate::{Evaluation, Evaluator, write_draws};
-use ripplet_fraud::seeds::Listed;
+use ripplet_fraud::seeds::ListEntry;
 use ripplet_fraud::source::{Batch, open_file};
-use ripplet_fraud::stream::{Ended, LONGEST_PAUSE, Stream, Taking};
-use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::stream::{FinishedDay, LONGEST_PAUSE, Stream, StreamOptions};
+use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_fraud::{KnownBad, Mapping, Trusted};
 use ripplet_lp::cpu::CpuExecutor;
@@ -36,7 +36,7 @@ fn main() -> Result<()> {
     let executor = CpuExecutor::new(arguments.asked("--threads")?)?;
 
     let start = Instant::now();
-    let taking = Taking {
+    let stream_options = StreamOptions {
         unit: shape.unit(),
         late: None,
         skip_bad_rows: false,
@@ -44,14 +44,14 @@ fn main() -> Result<()> {
         longest_gap: LONGEST_PAUSE,
         is_followed: false,
     };
-    let weighing = Arc::new(Weighing::new(&mapping.weight, mapping.amount.is_some())?);
-    let mut stream = Stream::new(&mapping, weighing.clone(), taking)?;
+    let weighing = Arc::new(WeightFunction::new(&mapping.weight, mapping.amount.is_some())?);
+    let mut stream = Stream::new(&mapping, weighing.clone(), stream_options)?;
     let amount = mapping.amount.as_ref().map_or(1.0, |of| 0.1_f64.powi(of.decimals as i32));
     let mut sliding = Sliding::new(shape, weighing, amount);
     let mut evaluator = None;
-    let mut ended_with = |stream: &Stream, ended: Vec<Ended>, last: bool| -> Result<()> {
+    let mut ended_with = |stream: &Stream, ended: Vec<FinishedDay>, last: bool| -> Result<()> {
         let count = ended.len();
-        for (at, Ended { unit, run, vertices, .. }) in ended.into_iter().enumerate() {
+        for (at, FinishedDay { unit, run, vertices, .. }) in ended.into_iter().enumerate() {
             let whole = sliding.push(unit, run);
             if whole || (last && at + 1 == count) {
                 let (window, _) = sliding.slide(vertices)?;
@@ -98,7 +98,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The accounts that the file of labels confirms.
+/// Returns the accounts that the file of labels confirms.
 fn confirmed(
     labels: &str,
     stream: &Stream,
@@ -124,7 +124,7 @@ fn confirmed(
         let values: Vec<&str> = line.split(',').collect();
         let take = wanted.is_none_or(|(place, value)| values.get(place) == Some(&value));
         if let (true, Some(id)) = (take, values.get(id)) {
-            bad.entries.push(Listed { kind, id: (*id).into(), from: None, until: None });
+            bad.entries.push(ListEntry { kind, id: (*id).into(), from: None, until: None });
         }
     }
     Ok(bad)

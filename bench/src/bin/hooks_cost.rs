@@ -5,7 +5,7 @@
 //!     [--only engine|hand|lean]
 //! ```
 //!
-//! The loop by hand is the engine's `async` schedule for `Lpa::default()` on one thread, where it
+//! The loop by hand is the engine's `async` schedule for `Lpa::default()` on one thread, if it
 //! is deterministic: the same steps on the same arrays, but no program, views, or columns. `hand`
 //! takes every graph that the engine takes, in shards, directed or weighted, and votes for no
 //! label. `lean` is the same text compiled for less: one shard, undirected, unweighted, all vertices
@@ -109,7 +109,7 @@ impl Runs {
     }
 }
 
-/// The median with the smallest and the largest.
+/// Returns the median with the smallest and the largest.
 fn spread(mut ratios: Vec<f64>) -> String {
     ratios.sort_by(f64::total_cmp);
     match &*ratios {
@@ -195,7 +195,7 @@ mod by_hand {
 
     const NOTHING: Count = Count { cast: 0, top: 0 };
 
-    /// The label of each vertex in the end.
+    /// Returns the label of each vertex in the end.
     pub fn propagate<const GENERAL: bool>(graph: &Graph) -> Vec<u32> {
         let state = begin::<GENERAL>(graph);
         let mut votes = room_for(graph.max_degree() as usize);
@@ -289,7 +289,7 @@ mod by_hand {
         changed
     }
 
-    /// The label that `v` has from now on.
+    /// Returns the label that `v` has from now on.
     fn choose<const GENERAL: bool>(
         state: &State<'_, GENERAL>,
         v: u32,
@@ -338,7 +338,7 @@ mod by_hand {
         });
     }
 
-    /// The votes for one label as if it were the top; most vertices keep theirs by that.
+    /// Returns the votes for one label as if it were the top; most vertices keep theirs by that.
     #[inline]
     fn count_one<const GENERAL: bool>(votes: &mut Votes, label: u32) -> Count {
         let mut silent = false;
@@ -359,7 +359,7 @@ mod by_hand {
         })
     }
 
-    /// The votes for each label.
+    /// Returns the votes for each label.
     #[inline]
     fn count(votes: &mut Votes) -> Count {
         votes.number += 1;
@@ -377,7 +377,7 @@ mod by_hand {
         count
     }
 
-    /// The slot of a label, or a free one.
+    /// Returns the slot of a label, or a free one.
     #[inline]
     fn find(slots: &mut [(u64, u64)], number: u32, label: u32) -> &mut (u64, u64) {
         let mask = slots.len() - 1;
@@ -392,7 +392,7 @@ mod by_hand {
         }
     }
 
-    /// The best label where the leader may not be taken.
+    /// Returns the best label where the leader may not be taken.
     #[cold]
     fn best_of_all<const GENERAL: bool>(
         state: &State<'_, GENERAL>,
@@ -417,7 +417,7 @@ mod by_hand {
         best
     }
 
-    /// The guard, at resolution 1.
+    /// Returns the guard, at resolution 1.
     #[inline]
     fn exceeds_chance<const GENERAL: bool>(
         state: &State<'_, GENERAL>,
@@ -488,7 +488,7 @@ mod by_hand {
         }
     }
 
-    /// The summed weights of the arcs of `v`.
+    /// Returns the summed weights of the arcs of `v`.
     #[inline]
     fn strength<const GENERAL: bool>(state: &State<'_, GENERAL>, v: u32) -> u32 {
         let (part, local) = place(state, v);

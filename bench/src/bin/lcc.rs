@@ -78,7 +78,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The rows of an undirected graph, each edge once.
+/// Returns the rows of an undirected graph, each edge once.
 fn edges_of(graph: &Graph) -> Result<EdgeTable> {
     let (mut sources, mut targets) = (Vec::new(), Vec::new());
     for shard in graph.shards() {
@@ -135,7 +135,7 @@ fn report(name: &str, edges: EdgeTable, directed: bool, turns: usize) -> Result<
     Ok(())
 }
 
-/// The median, in milliseconds.
+/// Returns the median, in milliseconds.
 fn median(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
     1e3 * seconds[seconds.len() / 2]

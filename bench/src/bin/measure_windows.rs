@@ -6,11 +6,12 @@
 //! propagation from the start with those from the labels of the window before, with 10 % of the rings' buyers known.
 
 use ripplet_bench::{Arguments, Result};
-use ripplet_fraud::days::{Deal, Run};
-use ripplet_fraud::detect::{Begin, Detection, Known, Spread, spread};
+use ripplet_fraud::days::DayAdjacency;
+use ripplet_fraud::detect::{Detection, Known, Spread, WarmStart, spread};
 use ripplet_fraud::mapping::WeightRule;
+use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::ties::Ties;
-use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_fraud::{Span, Timestamp};
 use ripplet_generate::{TransactionGraph, Transactions};
@@ -45,15 +46,16 @@ fn main() -> Result<()> {
         seen: 0,
     };
     let shape = Shape::new(Span::of_days(length.into()).ok_or("days")?, Span::DAY)?;
-    let weighing = || Weighing::new(&WeightRule { of: Some(rule.into()), resolution: None }, true);
+    let weighing =
+        || WeightFunction::new(&WeightRule { of: Some(rule.into()), resolution: None }, true);
     let mut sliding = Sliding::new(shape, weighing()?, unit_value);
-    let mut kept: VecDeque<Vec<Deal>> = VecDeque::new();
+    let mut kept: VecDeque<Vec<Transfer>> = VecDeque::new();
     for day in 1..=length + slides {
-        let deals = days.of(day)?;
-        kept.push_back(deals.clone());
+        let transfers = days.of(day)?;
+        kept.push_back(transfers.clone());
         let start = Instant::now();
-        let rows = deals.len();
-        let run = Run::of(deals, rows as u64, true)?;
+        let rows = transfers.len();
+        let run = DayAdjacency::of(transfers, rows as u64, true)?;
         let run_seconds = start.elapsed().as_secs_f64();
         if !sliding.push(i64::from(day), run) {
             continue;
@@ -72,7 +74,7 @@ fn main() -> Result<()> {
         });
         if day == length || day + 1 >= length + slides {
             let slide = run_seconds + merge_seconds;
-            let runs: Vec<Run> = sliding.days().map(|(_, run)| run.clone()).collect();
+            let runs: Vec<DayAdjacency> = sliding.days().map(|(_, run)| run.clone()).collect();
             let mut anew = Sliding::new(shape, weighing()?, unit_value).from_scratch();
             for (index, run) in runs.into_iter().enumerate() {
                 anew.push(index as i64, run);
@@ -86,9 +88,11 @@ fn main() -> Result<()> {
             line["rebuild_from_runs_is_same"] = json!(same);
             if rule == "count" {
                 let ids = VertexIds::Consecutive { first: 0, count: days.seen };
-                let ends =
-                    |end: fn(&Deal) -> VertexId| kept.iter().flatten().map(end).collect::<Vec<_>>();
-                let (sources, targets) = (ends(|deal| deal.source), ends(|deal| deal.target));
+                let ends = |end: fn(&Transfer) -> VertexId| {
+                    kept.iter().flatten().map(end).collect::<Vec<_>>()
+                };
+                let (sources, targets) =
+                    (ends(|transfer| transfer.source), ends(|transfer| transfer.target));
                 let ones = vec![1.0; sources.len()];
                 let start = Instant::now();
                 let edges = EdgeTable::new(ids, sources, targets)?.with_weights(ones)?;
@@ -108,7 +112,7 @@ fn main() -> Result<()> {
             bad.dedup();
             let known = Known { bad: &bad, trusted: &[] };
             let ties = Ties::of(&graph, detection.ties, &[])?;
-            let mut of = |name: &str, before: Option<Begin<'_>>| -> Result<Spread> {
+            let mut of = |name: &str, before: Option<WarmStart<'_>>| -> Result<Spread> {
                 let start = Instant::now();
                 let spread = spread(&executor, &ties, known, &detection, before, &mut ())?;
                 let seconds = start.elapsed().as_secs_f64();
@@ -123,7 +127,7 @@ fn main() -> Result<()> {
             };
             let cold = of("anew", None)?;
             let next = match &labels {
-                Some(before) => of("warm", Some(Begin { before, changed: &changed }))?,
+                Some(before) => of("warm", Some(WarmStart { before, changed: &changed }))?,
                 None => cold.clone(),
             };
             let same = next.labels.iter().zip(&cold.labels).filter(|(one, other)| one == other);
@@ -143,8 +147,8 @@ struct Days<'a> {
 }
 
 impl Days<'_> {
-    fn of(&mut self, day: u32) -> Result<Vec<Deal>> {
-        let mut deals = Vec::new();
+    fn of(&mut self, day: u32) -> Result<Vec<Transfer>> {
+        let mut transfers = Vec::new();
         for part in self.transactions.sales_parts().filter(|part| part.day == day) {
             let sales = self.transactions.sales(&part)?;
             for ((&buyer, &item), &amount) in
@@ -154,10 +158,10 @@ impl Days<'_> {
                 let target = self.number(item);
                 let time = Timestamp(i64::from(day) * Span::DAY.micros());
                 let amount = (amount * 100.0).round() as u64;
-                deals.push(Deal { source, target, time, amount });
+                transfers.push(Transfer { source, target, time, amount });
             }
         }
-        Ok(deals)
+        Ok(transfers)
     }
 
     fn number(&mut self, vertex: VertexId) -> VertexId {

@@ -82,7 +82,7 @@ fn weight(from: u32, to: u32) -> f64 {
     1.0 + f64::from((3 * from + 5 * to) % 7)
 }
 
-/// The graphs with weights.
+/// Returns the graphs with weights.
 fn weighted(batch: &GraphBatch) -> Result<GraphBatch> {
     let members = Members::of_sizes(batch.all().graphs().map(|graph| graph.vertices()))?;
     let (mut rows, mut weights) = (BatchRows::default(), Vec::new());

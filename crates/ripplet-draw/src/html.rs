@@ -17,7 +17,7 @@ const SCRIPT: [&str; 4] = [
     include_str!("page/start.js"),
 ];
 
-/// Writes the picture as a self-contained HTML page, whole or not at all; `-` is standard output.
+/// Writes the picture as a self-contained HTML page atomically; `-` is standard output.
 ///
 /// The page works without a network, with mouse, touch and keys, light and dark.
 ///

@@ -60,7 +60,7 @@ pub enum DrawError {
         /// The requested number.
         asked: usize,
     },
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }

@@ -90,7 +90,7 @@ pub fn draw<'a>(
     Ok(Picture { graph, title, communities, circles, links, members, called, places })
 }
 
-/// The drawn links, heaviest first.
+/// Returns the drawn links, heaviest first.
 fn heaviest(communities: &CommunityGraph) -> Vec<Link> {
     let mut links = communities.links.clone();
     links.sort_by_key(|link| (std::cmp::Reverse(link.weight), link.a, link.b));

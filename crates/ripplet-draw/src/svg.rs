@@ -33,7 +33,7 @@ svg{color-scheme:light dark;background:#f5f4f1;font:12px 'Segoe UI',Roboto,'Helv
 .circle{fill:oklch(.42 .08 var(--hue));stroke:oklch(.65 .1 var(--hue))}\
 .link{stroke:#7c888f}.name{fill:#f1f4f5}.size{fill:#c3cbd0}}";
 
-/// Writes the picture as SVG, whole or not at all; `-` is standard output.
+/// Writes the picture as SVG atomically; `-` is standard output.
 ///
 /// A circle's area is in proportion to its community's size, a line's width to the square root of
 /// the weight of the edges. Names are written if they fit in the circle; each circle has

@@ -1,13 +1,13 @@
-//! Sums of money as they are: whole numbers of a decimal unit.
+//! Exact sums of money: integers in a decimal unit.
 
 use std::fmt;
 
 /// An exact amount: `units` of 10 to the minus `decimals`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Smallest units.
+    /// Number of smallest units.
     pub units: u64,
-    /// Digits behind the decimal point.
+    /// Number of decimals.
     pub decimals: u32,
 }
 

@@ -1,48 +1,48 @@
-//! What label propagation must beat: older ways to rank accounts.
+//! Baselines for label propagation: classic scores by which accounts are ranked.
 //!
 //! | name | score of v |
 //! |---|---|
-//! | `degree` | how many others v dealt with |
-//! | `strength` | the summed weight of what v dealt |
-//! | `neighbours` | the weight of what v dealt with the known bad |
-//! | `components` | the share of known bad in v's component of the graph of the known bad and their neighbours; 0 outside; of equal ones, more known bad neighbours first |
-//! | `pagerank` | v's rank where whoever jumps, jumps to one of the known bad: damping 0.85, every arc alike |
-//! | `pagerank, weighted` | the same, arcs by weight |
+//! | `degree` | number of partners of v |
+//! | `strength` | summed weight of v's edges |
+//! | `neighbours` | summed weight of v's edges to known bad vertices |
+//! | `components` | share of known bad in v's component of the graph of the known bad and their neighbours; 0 outside; ties broken by the number of known bad neighbours |
+//! | `pagerank` | personalized PageRank with restarts at the known bad: damping 0.85, unweighted |
+//! | `pagerank, weighted` | personalized PageRank, arcs by weight |
 //!
-//! None of them knows another, or label propagation; each is a pass over all arcs, PageRank one a round.
+//! Each baseline is one pass over all arcs; PageRank is one a round.
 //!
-//! Memory: 8 bytes a vertex for the result; PageRank has 24 more. Determinism: the same bits on any number of threads,
-//! as sums go by a vertex' own list, and over all vertices by blocks of their ids.
+//! Memory: 8 bytes a vertex for the result; PageRank needs 24 more. Determinism: the same bits on any number
+//! of threads, as sums follow a vertex's list, and sums over all vertices go by blocks of ids.
 //!
-//! Reference: Haveliwala, *Topic-sensitive PageRank*, WWW 2002 (jumps to a set).
+//! Reference: Haveliwala, *Topic-sensitive PageRank*, WWW 2002 (restarts at a set).
 
 use crate::ties::arcs;
 use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 
-/// Vertices whose numbers are summed up by themselves: a constant, as the bits depend on it.
+/// Vertices in one block of a sum; the bits of results depend on this constant.
 const BLOCK: usize = 1 << 12;
 
-/// A way to rank accounts.
+/// Baseline score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Baseline {
-    /// How many others.
+    /// Number of partners.
     Degree,
-    /// How much.
+    /// Summed weight.
     Strength,
-    /// How much with the known bad.
+    /// Summed weight to known bad vertices.
     Neighbours,
-    /// The share of known bad among those who hang together around them.
+    /// Share of known bad in the component around them.
     Components,
     /// Personalized PageRank.
     PageRank {
-        /// Whether arcs count by their weight.
+        /// Whether arcs count by weight.
         weighted: bool,
     },
 }
 
 impl Baseline {
-    /// All of them.
+    /// All baselines.
     pub const ALL: [Baseline; 6] = [
         Baseline::Degree,
         Baseline::Strength,
@@ -52,7 +52,7 @@ impl Baseline {
         Baseline::PageRank { weighted: true },
     ];
 
-    /// The name, as tables have it.
+    /// Returns the name that tables use.
     pub fn name(self) -> &'static str {
         match self {
             Baseline::Degree => "degree",
@@ -64,10 +64,10 @@ impl Baseline {
         }
     }
 
-    /// The score of each vertex; `bad` are the known bad, ascending.
+    /// Returns the score of each vertex; `bad` are the known bad vertices, ascending.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory allocation fails.
     pub fn score(self, graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, OutOfMemory> {
         match self {
             Baseline::Degree => each(graph, |v| arcs(graph, v).count() as f64),
@@ -95,7 +95,7 @@ fn each(graph: &Graph, score: impl Fn(VertexId) -> f64 + Sync) -> Result<Vec<f64
     Ok(scores)
 }
 
-/// The components of the known bad and their neighbours.
+/// Scores by the components of the known bad and their neighbours.
 fn components(graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, OutOfMemory> {
     let vertices = graph.vertices() as usize;
     let mut inside = memory::zeros::<u8>(vertices)?;
@@ -129,21 +129,21 @@ fn components(graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, OutOfMemory> 
         let known = members.iter().filter(|v| bad.binary_search(v).is_ok()).count();
         let share = known as f64 / members.len() as f64;
         for &v in &members {
-            // Far less than two shares differ by.
+            // Far below the smallest difference of two shares.
             scores[v as usize] = share + f64::from(near[v as usize]) * 1e-12;
         }
     }
     Ok(scores)
 }
 
-/// Personalized PageRank.
+/// Options of personalized PageRank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRank {
-    /// The share of those who follow an arc, from 0 to below 1.
+    /// Probability to follow an arc instead of restarting, from 0 to below 1.
     pub damping: f64,
-    /// Rounds: what is left of the beginning is damping to their power.
+    /// Number of rounds; the error is at most damping to this power.
     pub rounds: u32,
-    /// Whether arcs count by their weight.
+    /// Whether arcs count by weight.
     pub weighted: bool,
 }
 
@@ -154,10 +154,11 @@ impl Default for PageRank {
     }
 }
 
-/// The ranks; whoever stands at a vertex without arcs jumps. Without anybody known, all are 0.
+/// Returns the personalized PageRank of each vertex; the walk restarts at a vertex without arcs. If no vertex
+/// is known bad, all ranks are 0.
 ///
 /// # Errors
-/// Where memory is refused.
+/// If memory allocation fails.
 pub fn page_rank(
     graph: &Graph,
     bad: &[VertexId],

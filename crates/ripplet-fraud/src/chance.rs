@@ -1,12 +1,14 @@
-//! How often chance alone makes a group as busy: a score of clusters that can be read without knowing the market.
+//! P-value of a cluster: how often a random transaction graph has a group as busy, without knowledge of the
+//! data set.
 //!
 //! # What it returns
-//! [`Chance::of`] returns an upper bound of the probability that a window without rings has *any* group of entities as
-//! busy with one another as the busiest part of a cluster. It is a p-value that is corrected for all groups there could
-//! be: of 100 windows in which everybody deals at random, at most 5 have a cluster of 0.05 or less.
+//! [`Chance::of`] returns an upper bound of the probability that a window without rings has *any* group of
+//! entities as busy as the busiest part of a cluster. It is a p-value, corrected for all groups: of 100
+//! windows with random transactions, at most 5 have a cluster of 0.05 or less.
 //!
-//! Chance is the configuration model, for each pair of kinds of its own: everybody deals as often as they do, with
-//! partners drawn at random. The transactions between u, of kind a, and v, of kind b, are Poisson with mean
+//! The null model is the configuration model, for each pair of kinds: each entity keeps its number of
+//! transactions, and partners are drawn at random. The transactions between u, of kind a, and v, of kind b,
+//! are Poisson with mean
 //!
 //! ```text
 //! λ(u, v) = W_b(u) · W_a(v) / T_ab        W_b(u)  transactions of u with entities of kind b
@@ -20,27 +22,31 @@
 //! p(S) = s · (s − 1) · C(n, s) · P(Poisson(Λ) ≥ X)       n: entities with a transaction in the window
 //! ```
 //!
-//! and the cluster's chance is the least p(S) of the parts that are looked at, or 1. There are C(n, s) groups of s, so
-//! the expected number of those with P ≤ t is at most C(n, s) · t, whatever was looked at; and Σ 1 / (s (s − 1)) over all
-//! s ≥ 2 is 1 (Boole's inequality, twice). So the bound holds for all clusters of a window together.
+//! and the cluster's chance is the least p(S) of the parts that are examined, or 1. There are C(n, s) groups
+//! of s members, so the expected number of groups with P ≤ t is at most C(n, s) · t, whichever are examined.
+//! Σ 1 / (s (s − 1)) over all s ≥ 2 is 1 (Boole's inequality, twice). So the bound holds for all clusters of
+//! a window together.
 //!
 //! # Rows of more than two entities
-//! With [`Mapping::also`](crate::Mapping::also), a row is an edge for each pair of columns, and these do not come
-//! independently. So each of k pairs of columns is looked at alone, where a row counts once: T, W, X and Λ are those of its
-//! edges. The chance is k times the least p of all (Boole's inequality, a third time), and [`Why`] is of the pair of
-//! columns that has it.
+//! With [`Mapping::also`](crate::Mapping::also), a row is an edge for each pair of columns, and these edges
+//! are not independent. So each of k pairs of columns is tested alone, and a row counts once: T, W, X and Λ
+//! count its edges. The chance is k times the least p (Boole's inequality, a third time), and [`BusiestPart`]
+//! is that of the pair of columns with the least p.
 //!
 //! # Algorithm, cost, memory
-//! Looked at are: each pair of members that deal, and what is left while the member with the fewest transactions within is
-//! taken away, one after the other (Charikar's peeling). A cluster takes e log s steps for e edges and s members, and one
-//! for each partner of a member and day. Memory: that of a cluster.
+//! Two families of parts are examined: each pair of members with transactions, and what is left while the
+//! member with the fewest transactions within is removed, one after the other (Charikar's peeling). A cluster
+//! of e edges and s members takes e log s steps, and one more for each partner of a member and day. Memory:
+//! that of a cluster.
 //!
 //! # Determinism
-//! Counts are integers, and equals are taken away by their numbers: the same bits on any number of threads.
+//! Counts are integers, and of equal members the one with the lower number is removed first: the same bits on
+//! any number of threads.
 //!
 //! # Limits
-//! Transactions count, not their amounts or weights. Chance has no habits: a pair that deals every month is no chance,
-//! and no fraud either. A low chance says *this is not random*, and the raw score how near the known bad are.
+//! Transactions count, not their amounts or weights. The null model has no regular payments: a pair with a
+//! transaction each month has a low chance, and is no fraud. A low chance rejects randomness; the raw score
+//! measures the distance to the known bad.
 //!
 //! # References
 //! Kulldorff, *A spatial scan statistic*, Communications in Statistics 26, 1997 (the busiest group of all, and its
@@ -48,37 +54,24 @@
 //! Combinatorics 6, 2002 (what is expected). Charikar, *Greedy approximation algorithms for finding dense components*,
 //! APPROX 2000 (peeling).
 
-use crate::days::{Linked, Run};
-use crate::output::Ledger;
+use crate::days::{ColumnPairEdges, DayAdjacency};
+use crate::findings::BusiestPart;
+use crate::ledger::Ledger;
 use crate::surprise::Counted;
 use crate::{Entities, Findings, KindId, Member};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A cluster without a known bad member whose chance is higher is noise, where nothing else is said.
+/// Default threshold: a cluster without a known bad member is noise if its chance is higher.
 pub const NOISE: f64 = 0.05;
 
-/// Why a cluster is no chance: its busiest part.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Why {
-    /// The members of the part, ascending; none where no two members dealt.
-    pub members: Vec<VertexId>,
-    /// Transactions among them; if rows link more than two, those that the pair of columns with the least chance links.
-    pub transactions: u64,
-    /// Transactions that are expected among them in the whole window.
-    pub expected: f64,
-    /// The pair of columns that links them, if a row links more than two entities; its place in
-    /// [`Mapping::pairs`](crate::Mapping::pairs).
-    pub pair: Option<usize>,
-}
-
-/// What chance has in a window.
+/// Null model of a window, from which chances of clusters are computed.
 pub struct Chance<'a> {
-    days: Vec<&'a Run>,
+    days: Vec<&'a DayAdjacency>,
     entities: &'a Entities,
     ledger: &'a dyn Ledger,
-    /// Transactions between two kinds, the smaller number first.
+    /// Transactions between two kinds; the smaller kind number comes first.
     totals: BTreeMap<(KindId, KindId), u64>,
     /// Transactions that each pair of columns links, if there are several.
     columns: Vec<u64>,
@@ -86,7 +79,7 @@ pub struct Chance<'a> {
     active: u64,
 }
 
-/// The transactions that are looked at: of a pair of columns, or all.
+/// Transactions that a test counts: those of one pair of columns, or all.
 #[derive(Clone, Copy)]
 struct Scope<'c, 'a> {
     chance: &'c Chance<'a>,
@@ -94,14 +87,14 @@ struct Scope<'c, 'a> {
 }
 
 impl<'a> Chance<'a> {
-    /// That of a window: its graph, its days, and who its vertices are.
+    /// Builds the null model of a window from its graph, its days, and the entities of its vertices.
     pub fn new(
         graph: &Graph,
-        days: impl IntoIterator<Item = &'a Run>,
+        days: impl IntoIterator<Item = &'a DayAdjacency>,
         entities: &'a Entities,
         ledger: &'a dyn Ledger,
     ) -> Chance<'a> {
-        let days: Vec<&Run> = days.into_iter().collect();
+        let days: Vec<&DayAdjacency> = days.into_iter().collect();
         let mut totals = BTreeMap::new();
         for (&(a, b), count) in days.iter().flat_map(|run| &run.links) {
             *totals.entry((a.min(b), a.max(b))).or_default() += count;
@@ -109,13 +102,15 @@ impl<'a> Chance<'a> {
         let vertices = (0..graph.vertices()).into_par_iter();
         let active = vertices.filter(|&vertex| graph.degree(vertex) > 0).count() as u64;
         let pairs = days.iter().map(|run| run.columns.len()).max().unwrap_or(0);
-        let count = |run: &Run, pair: usize| run.columns.get(pair).map_or(0, Linked::count);
+        let count = |run: &DayAdjacency, pair: usize| {
+            run.columns.get(pair).map_or(0, ColumnPairEdges::count)
+        };
         let total = |pair| days.iter().map(|run| count(run, pair)).sum();
         let columns = (0..pairs).map(total).collect();
         Chance { days, entities, ledger, totals, columns, active }
     }
 
-    /// Sets the chance of each cluster, and why.
+    /// Sets the chance of each cluster, and its busiest part.
     pub fn judge(&self, findings: &mut Findings) {
         let Findings { clusters, members, .. } = findings;
         let mut rest: &[Member] = members;
@@ -132,17 +127,17 @@ impl<'a> Chance<'a> {
         });
     }
 
-    /// Returns the chance of a group of vertices, which ascend, and its busiest part.
-    pub fn of(&self, members: &[VertexId]) -> (f64, Why) {
+    /// Returns the chance of a group of vertices and its busiest part; `members` ascend.
+    pub fn of(&self, members: &[VertexId]) -> (f64, BusiestPart) {
         let scopes = match self.columns.len() {
             0 => vec![None],
             pairs => (0..pairs).map(Some).collect(),
         };
         let pairs = scopes.len() as f64;
-        let mut best = (f64::NEG_INFINITY, Why::default());
+        let mut best = (f64::NEG_INFINITY, BusiestPart::default());
         for column in scopes {
             let (nats, why) = self.busiest(Scope { chance: self, column }, members);
-            // Of equals, the first: who pays whom.
+            // Of equal pairs the first, so that the result is deterministic.
             if nats > best.0 {
                 best = (nats, why);
             }
@@ -150,17 +145,17 @@ impl<'a> Chance<'a> {
         ((pairs.ln() - best.0).exp().min(1.0), best.1)
     }
 
-    /// −ln p of the part of a group that has the least p, and that part.
-    fn busiest(&self, scope: Scope<'_, 'a>, members: &[VertexId]) -> (f64, Why) {
+    /// Returns the largest −ln p over the parts of a group, and that part.
+    fn busiest(&self, scope: Scope<'_, 'a>, members: &[VertexId]) -> (f64, BusiestPart) {
         let mut group = Group::new(scope, members);
-        let mut best = (f64::NEG_INFINITY, Why::default());
+        let mut best = (f64::NEG_INFINITY, BusiestPart::default());
         for &(a, b, count) in &group.edges {
-            let expected = scope.expected_of([&group.parties[a], &group.parties[b]]);
+            let expected = scope.expected_of([&group.degrees[a], &group.degrees[b]]);
             let nats = self.nats(2, count, expected);
             if nats > best.0 {
                 let members = vec![members[a], members[b]];
                 let pair = scope.column;
-                best = (nats, Why { members, transactions: count, expected, pair });
+                best = (nats, BusiestPart { members, transactions: count, expected, pair });
             }
         }
         let mut cut = None;
@@ -169,7 +164,7 @@ impl<'a> Chance<'a> {
             if nats > best.0 {
                 best = (
                     nats,
-                    Why {
+                    BusiestPart {
                         members: Vec::new(),
                         transactions: group.transactions,
                         expected: group.expected(),
@@ -188,7 +183,7 @@ impl<'a> Chance<'a> {
         best
     }
 
-    /// −ln p of a part: see the module.
+    /// Returns −ln p of a part: see the module.
     fn nats(&self, size: u64, transactions: u64, expected: f64) -> f64 {
         let surprise = Counted::new(transactions as f64).nats(expected);
         surprise - ln_choose(self.active, size) - ((size * (size - 1)) as f64).ln()
@@ -196,7 +191,7 @@ impl<'a> Chance<'a> {
 }
 
 impl Scope<'_, '_> {
-    /// Transactions between two kinds.
+    /// Returns the transactions between two kinds.
     fn total(self, a: KindId, b: KindId) -> u64 {
         match self.column {
             // All are of the same two kinds.
@@ -205,7 +200,7 @@ impl Scope<'_, '_> {
         }
     }
 
-    /// Transactions of two entities with one another.
+    /// Returns the transactions between two entities.
     fn between(self, one: VertexId, other: VertexId) -> u64 {
         let Some(pair) = self.column else {
             let ledger = self.chance.ledger;
@@ -216,8 +211,8 @@ impl Scope<'_, '_> {
         days.filter_map(|run| Some(run.columns.get(pair)?.between(one, other))).sum()
     }
 
-    /// The transactions of a vertex by the kinds of its partners.
-    fn party(self, vertex: VertexId) -> Party {
+    /// Returns the transactions of a vertex by the kinds of its partners.
+    fn degree(self, vertex: VertexId) -> KindDegrees {
         let entities = self.chance.entities;
         let mut with: BTreeMap<KindId, u64> = BTreeMap::new();
         for run in &self.chance.days {
@@ -234,13 +229,13 @@ impl Scope<'_, '_> {
                 }
             }
         }
-        Party { kind: entities.kind_of(vertex), with }
+        KindDegrees { kind: entities.kind_of(vertex), with }
     }
 
-    /// Transactions that are expected among two.
-    fn expected_of(self, parties: [&Party; 2]) -> f64 {
+    /// Returns the expected transactions between two members.
+    fn expected_of(self, degrees: [&KindDegrees; 2]) -> f64 {
         let mut sums = Sums::default();
-        parties.into_iter().for_each(|party| sums.add(party));
+        degrees.into_iter().for_each(|degree| sums.add(degree));
         sums.expected(self)
     }
 }
@@ -250,33 +245,33 @@ fn ln_choose(n: u64, k: u64) -> f64 {
     (0..k.min(n)).map(|i| ((n - i) as f64 / (i + 1) as f64).ln()).sum()
 }
 
-/// What is expected of a member.
+/// Transactions of a member by the kinds of its partners.
 #[derive(Clone, Debug)]
-struct Party {
+struct KindDegrees {
     kind: KindId,
-    /// Its transactions by the kind of partner.
+    /// Transactions by the kind of partner.
     with: BTreeMap<KindId, u64>,
 }
 
-/// What is expected among a group: sums of its members' transactions, by kinds.
+/// Sums over a group from which its expectation follows, by kinds.
 #[derive(Debug, Default)]
 struct Sums {
-    /// Of members of a kind, with partners of a kind: the sum, and the sum of squares.
+    /// By kind of member and kind of partner: the sum, and the sum of squares.
     with: BTreeMap<(KindId, KindId), (u128, u128)>,
 }
 
 impl Sums {
-    fn add(&mut self, party: &Party) {
-        for (&kind, &count) in &party.with {
-            let (sum, squares) = self.with.entry((party.kind, kind)).or_default();
+    fn add(&mut self, degree: &KindDegrees) {
+        for (&kind, &count) in &degree.with {
+            let (sum, squares) = self.with.entry((degree.kind, kind)).or_default();
             *sum += u128::from(count);
             *squares += u128::from(count).pow(2);
         }
     }
 
-    fn remove(&mut self, party: &Party) {
-        for (&kind, &count) in &party.with {
-            if let Some((sum, squares)) = self.with.get_mut(&(party.kind, kind)) {
+    fn remove(&mut self, degree: &KindDegrees) {
+        for (&kind, &count) in &degree.with {
+            if let Some((sum, squares)) = self.with.get_mut(&(degree.kind, kind)) {
                 *sum -= u128::from(count);
                 *squares -= u128::from(count).pow(2);
             }
@@ -299,32 +294,33 @@ impl Sums {
     }
 }
 
-/// A group that is peeled.
+/// State of peeling a group.
 struct Group<'c, 'a> {
     scope: Scope<'c, 'a>,
-    parties: Vec<Party>,
+    degrees: Vec<KindDegrees>,
     sums: Sums,
-    /// Pairs that dealt, by place, and how often.
+    /// Pairs of members with transactions, by index, and their number.
     edges: Vec<(usize, usize, u64)>,
     /// The partners of each member.
     partners: Vec<Vec<(usize, u64)>>,
-    /// Who is left: transactions within, and the place.
+    /// Members that are left: transactions within, and the index.
     left: BTreeSet<(u64, usize)>,
     within: Vec<u64>,
-    /// Transactions among those who are left.
+    /// Transactions among the members that are left.
     transactions: u64,
     gone: Vec<usize>,
 }
 
 impl<'c, 'a> Group<'c, 'a> {
     fn new(scope: Scope<'c, 'a>, members: &[VertexId]) -> Group<'c, 'a> {
-        let parties: Vec<Party> = members.iter().map(|&vertex| scope.party(vertex)).collect();
+        let degrees: Vec<KindDegrees> =
+            members.iter().map(|&vertex| scope.degree(vertex)).collect();
         let mut sums = Sums::default();
-        parties.iter().for_each(|party| sums.add(party));
+        degrees.iter().for_each(|degree| sums.add(degree));
         let mut edges = Vec::new();
         let mut partners = vec![Vec::new(); members.len()];
         for (a, &vertex) in members.iter().enumerate() {
-            // Partners of any day, each once.
+            // Partners on any day, each once.
             let mut near = BTreeSet::new();
             for run in &scope.chance.days {
                 for &other in &run.neighbors[run.arcs_of(vertex)] {
@@ -348,7 +344,7 @@ impl<'c, 'a> Group<'c, 'a> {
         let transactions = edges.iter().map(|(_, _, count)| count).sum();
         Group {
             scope,
-            parties,
+            degrees,
             sums,
             edges,
             partners,
@@ -363,11 +359,11 @@ impl<'c, 'a> Group<'c, 'a> {
         self.sums.expected(self.scope)
     }
 
-    /// Takes the member away that has the fewest transactions within.
+    /// Removes the member with the fewest transactions within.
     fn peel(&mut self) {
         let Some((within, place)) = self.left.pop_first() else { return };
         self.transactions -= within;
-        self.sums.remove(&self.parties[place]);
+        self.sums.remove(&self.degrees[place]);
         self.gone.push(place);
         for &(partner, count) in &self.partners[place] {
             let had = self.within[partner];
@@ -379,7 +375,7 @@ impl<'c, 'a> Group<'c, 'a> {
     }
 }
 
-/// A chance in words: `1 in 1,000`.
+/// Formats a chance, such as `1 in 1,000`.
 pub fn one_in(chance: f64) -> String {
     const MOST: f64 = 1e9;
     match 1.0 / chance {
@@ -394,7 +390,7 @@ pub fn one_in(chance: f64) -> String {
     }
 }
 
-/// A number that is expected, with two digits.
+/// Formats an expectation with two digits.
 pub(crate) fn expected_text(expected: f64) -> String {
     match expected {
         e if e < 0.001 => "less than 0.001".into(),
@@ -406,7 +402,7 @@ pub(crate) fn expected_text(expected: f64) -> String {
     }
 }
 
-/// A whole number with commas.
+/// Formats a whole number with commas.
 pub(crate) fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let first = digits.len() % 3;

@@ -1,37 +1,37 @@
-//! Rows of a stream, counted: those taken, and those left out with the first of them named.
+//! Counters of a stream's rows: those taken, and those left out with the first of them named.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Rows with faults that are named; the others are counted.
+/// Number of faulty rows that are named; the others are only counted.
 const NAMED: usize = 10;
 
 const ROWS_WERE: [&str; 2] = ["row was", "rows were"];
 
-/// What was counted.
+/// Counters of a stream's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Rows read.
     pub rows: u64,
-    /// Of these, those taken.
+    /// Rows taken.
     pub taken: u64,
-    /// Of kinds that the mapping does not take.
+    /// Rows of kinds that the mapping does not take.
     pub other_kinds: u64,
-    /// That came too late and were left out.
+    /// Rows left out because they came too late.
     pub late: u64,
-    /// That came within the bound, for a day that was not the last.
+    /// Rows within the bound for late rows, of a day that was not the last.
     pub out_of_order: u64,
-    /// With faults, by what these are, which were left out.
+    /// Faulty rows left out, by fault.
     pub faults: BTreeMap<String, u64>,
-    /// The first rows that were left out: where each is, and why.
+    /// The first rows left out: position and fault.
     #[serde(default)]
     pub left_out: Vec<String>,
-    /// Taken, but between a vertex and itself, so that they are no edge.
+    /// Rows taken whose two ends are one entity: they make no edge.
     pub to_themselves: u64,
-    /// Whose amounts have more decimals than are kept, and were rounded.
+    /// Rows whose amounts have too many decimals and were rounded.
     #[serde(default)]
     pub rounded: u64,
-    /// Ids that had blanks around them in a text, which are no part of them.
+    /// Ids with surrounding blanks in a text, which were trimmed.
     #[serde(default)]
     pub trimmed: u64,
 }
@@ -42,14 +42,14 @@ impl Counts {
         self.faults.values().sum::<u64>() + self.late
     }
 
-    /// Names a row that was left out, if it is one of the first.
+    /// Names a row that was left out, if it is among the first.
     pub(crate) fn name(&mut self, what: impl FnOnce() -> String) {
         if self.left_out.len() < NAMED {
             self.left_out.push(what());
         }
     }
 
-    /// Returns how many rows were left out and why, with the first of them.
+    /// Returns notes on the rows that were left out, with the first of them.
     pub fn skipped_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (fault, &rows) in &self.faults {
@@ -65,7 +65,7 @@ impl Counts {
         notes
     }
 
-    /// Returns what a reader of the results should know of the rows.
+    /// Returns notes on the rows for a reader of the results.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.skipped_notes();
         say(

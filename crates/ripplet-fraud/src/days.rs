@@ -1,92 +1,82 @@
-//! Transactions of a day, as a sorted run: who dealt with whom, how often, for how much.
+//! Transactions of one day, aggregated to a sorted adjacency: partners, counts and amounts.
 //!
-//! A day here is the unit by which windows slide, whatever its length. Its run lists each pair twice, from either
-//! side, sorted by vertex and then by neighbour, so that runs merge to adjacency as they are. Sums are integers, so
-//! a run does not depend on the order of its rows, and a run that is taken away again leaves nothing behind.
+//! A day here is the unit by which windows slide, whatever its length. Its adjacency lists each pair twice,
+//! from either side, sorted by vertex and then by neighbour, so that days merge as sorted runs. Sums are
+//! integers. So a day does not depend on the order of its rows, and subtracting a day restores the exact sums
+//! before it.
 //!
 //! ```text
 //! rows of a day   (a, b, 3.50) (b, a, 1.00) (a, c, 2.00)
-//! its run         a: b ×2 4.50, c ×1 2.00     b: a ×2 4.50     c: a ×1 2.00
+//! adjacency       a: b ×2 4.50, c ×1 2.00     b: a ×2 4.50     c: a ×1 2.00
 //! ```
 //!
-//! Beside the sums, each transaction is kept ([`Payments`]).
+//! Beside the sums, each single transaction is kept ([`Payments`]).
 //!
-//! Memory: 8 bytes an arc and 8 a vertex that has any, 8 an arc more with amounts, and 16 or, with amounts, 24 a
-//! transaction, and 8 more if a row links more than two entities; while it is made, 24 bytes a row and 16 an arc more.
+//! Memory: 8 bytes an arc and 8 a vertex with arcs; 8 more an arc with amounts. A transaction takes 16 bytes,
+//! 24 with amounts, and 8 more if a row links more than two entities. While a day is built: 24 bytes a row
+//! and 16 an arc more.
 
-use crate::payments::{Payments, sort_key};
-use crate::{KindId, Timestamp};
+use crate::KindId;
+use crate::payments::{Payments, Transfer, sort_key};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A transaction between two vertices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deal {
-    /// Who pays.
-    pub source: VertexId,
-    /// Who is paid.
-    pub target: VertexId,
-    /// When it was.
-    pub time: Timestamp,
-    /// How much, in smallest units; 0 where amounts are not mapped.
-    pub amount: u64,
-}
-
-/// The transactions of a day.
+/// Aggregated transactions of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct DayAdjacency {
     /// Vertices with neighbours, ascending.
     pub vertices: Vec<VertexId>,
-    /// Where each one's neighbours end.
+    /// End of each vertex's list in `neighbors`.
     pub ends: Vec<u32>,
     /// The neighbours, ascending for each vertex.
     pub neighbors: Vec<VertexId>,
-    /// How often they dealt.
+    /// Number of transactions with each neighbour.
     pub counts: Vec<u32>,
-    /// For how much, in smallest units; empty where amounts are not mapped.
+    /// Summed amount with each neighbour, in smallest units; empty if amounts are not mapped.
     pub amounts: Vec<u64>,
-    /// Transactions: rows, whatever they link.
+    /// Number of rows, however many entities each links.
     pub transactions: u64,
-    /// Each of them, by who pays whom.
+    /// The single transactions, by payer and payee.
     pub payments: Payments,
-    /// How many link entities of two kinds; those of an entity with itself are none.
+    /// Number of transactions between two kinds; those of an entity with itself do not count.
     pub links: BTreeMap<(KindId, KindId), u64>,
-    /// What each pair of columns links, if a row has several ([`Mapping::also`](crate::Mapping::also)); empty otherwise.
-    pub columns: Vec<Linked>,
+    /// Edges of each pair of columns, if a row has several ([`Mapping::also`](crate::Mapping::also)); empty
+    /// otherwise.
+    pub columns: Vec<ColumnPairEdges>,
 }
 
-/// The transactions of a day that a pair of columns links. A row is in it once at most, so that rows can be counted where
-/// each is several edges.
+/// Edges of a day that come from one pair of columns. A row has at most one of them, so that rows can be
+/// counted although each row makes several edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Linked {
+pub struct ColumnPairEdges {
     /// The kinds of the two columns.
     pub kinds: (KindId, KindId),
-    /// Both ends of each, ascending.
+    /// Both ends of each edge, ascending.
     ends: Vec<(VertexId, VertexId)>,
 }
 
-impl Linked {
-    /// Those between entities; those of an entity with itself are passed over.
-    pub fn of(kinds: (KindId, KindId), mut ends: Vec<(VertexId, VertexId)>) -> Linked {
+impl ColumnPairEdges {
+    /// Sorts the edges of a pair of columns; self-loops are dropped.
+    pub fn of(kinds: (KindId, KindId), mut ends: Vec<(VertexId, VertexId)>) -> ColumnPairEdges {
         ends.retain(|(one, other)| one != other);
         ends.par_sort_unstable();
-        Linked { kinds, ends }
+        ColumnPairEdges { kinds, ends }
     }
 
-    /// How many there are.
+    /// Number of edges.
     pub fn count(&self) -> u64 {
         self.ends.len() as u64
     }
 
-    /// Whether a row links one in the first column to another in the second.
+    /// Whether an edge leads from an entity in the first column to another in the second.
     pub fn links(&self, one: VertexId, other: VertexId) -> bool {
         self.ends.binary_search(&(one, other)).is_ok()
     }
 
-    /// How many there are between two, whichever column each is in.
+    /// Returns the number of edges between two entities, in either direction.
     pub fn between(&self, one: VertexId, other: VertexId) -> u64 {
         let count = |ends: (VertexId, VertexId)| {
             let begin = self.ends.partition_point(|&these| these < ends);
@@ -96,45 +86,46 @@ impl Linked {
     }
 }
 
-/// Some days' sums together, or what to add to and to take from a window.
+/// Sum of several days, or the difference to apply to a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
     /// Vertices with neighbours, ascending.
     pub vertices: Vec<VertexId>,
-    /// Where each one's neighbours end.
+    /// End of each vertex's list in `neighbors`.
     pub ends: Vec<usize>,
     /// The neighbours, ascending for each vertex.
     pub neighbors: Vec<VertexId>,
-    /// How much more often, or less often, they dealt.
+    /// Change of the number of transactions with each neighbour.
     pub counts: Vec<i64>,
-    /// For how much more; empty where amounts are not mapped.
+    /// Change of the summed amount; empty if amounts are not mapped.
     pub amounts: Vec<i64>,
-    /// Transactions more.
+    /// Change of the number of transactions.
     pub transactions: i64,
 }
 
-/// A day that cannot be made a run.
+/// Error of building a day.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
-pub enum RunError {
-    /// It is too large.
+pub enum DayError {
+    /// The day has too many pairs.
     #[error("a day has {0} pairs, and a run holds 2³¹: let windows slide by less than a day")]
     TooLarge(u64),
-    /// A sum does not fit.
+    /// A sum of amounts does not fit.
     #[error(
         "the amounts between vertices {0} and {1} in a day sum up to more than 2⁵⁰ of the smallest unit: keep fewer \
          decimals"
     )]
     Amount(VertexId, VertexId),
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
 const MOST_ARCS: u64 = 1 << 31;
-/// The largest sum of amounts of a pair in a day, in smallest units: so that the sums of a window's days ([`MOST_DAYS`](crate::window::MOST_DAYS)) fit 63 bits.
+/// Largest sum of amounts of a pair in a day, in smallest units, so that the sums over a window's days
+/// ([`MOST_DAYS`](crate::window::MOST_DAYS)) fit 63 bits.
 pub const MOST_AMOUNT: u64 = 1 << 50;
 
-/// An arc of a day, one row's; sorted by its key.
+/// Arc of one row, sorted by its key.
 #[derive(Clone, Copy)]
 struct Arc {
     /// Vertex and neighbour.
@@ -142,31 +133,42 @@ struct Arc {
     amount: u64,
 }
 
-impl Run {
-    /// The run of a day's deals, which are used up; deals of a vertex with itself are passed over.
+impl DayAdjacency {
+    /// Aggregates a day's transfers; self-loops are dropped.
     ///
     /// # Errors
-    /// Where there are too many, or memory is refused.
-    pub fn of(mut deals: Vec<Deal>, transactions: u64, has_amounts: bool) -> Result<Run, RunError> {
-        let arcs = 2 * deals.len() as u64;
+    /// If there are too many pairs, a sum does not fit, or memory allocation fails.
+    pub fn of(
+        mut transfers: Vec<Transfer>,
+        transactions: u64,
+        has_amounts: bool,
+    ) -> Result<DayAdjacency, DayError> {
+        let arcs = 2 * transfers.len() as u64;
         if arcs > MOST_ARCS {
-            return Err(RunError::TooLarge(deals.len() as u64));
+            return Err(DayError::TooLarge(transfers.len() as u64));
         }
-        deals.par_sort_unstable_by_key(sort_key);
-        let payments = Payments::of_sorted(&deals, has_amounts)?;
+        transfers.par_sort_unstable_by_key(sort_key);
+        let payments = Payments::of_sorted(&transfers, has_amounts)?;
         let mut sorted: Vec<Arc> = memory::with_room(arcs as usize)?;
-        let between = deals.iter().filter(|deal| deal.source != deal.target);
-        for &Deal { source, target, amount, .. } in between {
+        let between = transfers.iter().filter(|transfer| transfer.source != transfer.target);
+        for &Transfer { source, target, amount, .. } in between {
             let key = |a: VertexId, b: VertexId| u64::from(a) << 32 | u64::from(b);
             sorted.push(Arc { key: key(source, target), amount });
             sorted.push(Arc { key: key(target, source), amount });
         }
-        drop(deals);
+        drop(transfers);
         sorted.par_sort_unstable_by_key(|arc| arc.key);
-        Ok(Run { payments, ..Run::of_sorted(&sorted, transactions, has_amounts)? })
+        Ok(DayAdjacency {
+            payments,
+            ..DayAdjacency::of_sorted(&sorted, transactions, has_amounts)?
+        })
     }
 
-    fn of_sorted(sorted: &[Arc], transactions: u64, has_amounts: bool) -> Result<Run, RunError> {
+    fn of_sorted(
+        sorted: &[Arc],
+        transactions: u64,
+        has_amounts: bool,
+    ) -> Result<DayAdjacency, DayError> {
         let pairs = sorted.chunk_by(|a, b| a.key == b.key);
         let (mut arcs, mut vertices) = (0, 0);
         let mut last = None;
@@ -175,7 +177,7 @@ impl Run {
             let vertex = (pair[0].key >> 32) as VertexId;
             vertices += usize::from(last.replace(vertex) != Some(vertex));
         }
-        let mut run = Run {
+        let mut run = DayAdjacency {
             vertices: memory::with_room(vertices)?,
             ends: memory::with_room(vertices)?,
             neighbors: memory::with_room(arcs)?,
@@ -196,7 +198,7 @@ impl Run {
             run.counts.push(pair.len() as u32);
             if has_amounts {
                 let sum = pair.iter().try_fold(0u64, |sum, arc| sum.checked_add(arc.amount));
-                let large = RunError::Amount(vertex, pair[0].key as VertexId);
+                let large = DayError::Amount(vertex, pair[0].key as VertexId);
                 let sum = sum.filter(|&sum| sum <= MOST_AMOUNT).ok_or(large)?;
                 run.amounts.push(sum);
             }
@@ -207,18 +209,18 @@ impl Run {
         Ok(run)
     }
 
-    /// The arcs of the vertex at this place of `vertices`.
+    /// Returns the arcs of the vertex at an index of `vertices`.
     pub fn arcs_at(&self, place: usize) -> Range<usize> {
         let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin as usize..self.ends[place] as usize
     }
 
-    /// The arcs of a vertex.
+    /// Returns the arcs of a vertex.
     pub fn arcs_of(&self, vertex: VertexId) -> Range<usize> {
         self.vertices.binary_search(&vertex).map_or(0..0, |place| self.arcs_at(place))
     }
 
-    /// Bytes that it occupies.
+    /// Size in bytes.
     pub fn bytes(&self) -> u64 {
         let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
         let linked: usize = self.columns.iter().map(|linked| linked.ends.capacity()).sum();
@@ -227,8 +229,8 @@ impl Run {
     }
 }
 
-/// Ranges of vertices that have about as many arcs in the largest run, all vertices in one of them.
-fn ranges(signed: &[(&Run, i64)]) -> Vec<Range<u64>> {
+/// Cuts all vertices into ranges with about as many arcs each in the largest day.
+fn ranges(signed: &[(&DayAdjacency, i64)]) -> Vec<Range<u64>> {
     const PARTS_A_THREAD: usize = 8;
     const LEAST_ARCS: usize = 1 << 14;
     let largest = signed.iter().map(|(run, _)| *run).max_by_key(|run| run.neighbors.len());
@@ -251,29 +253,36 @@ fn ranges(signed: &[(&Run, i64)]) -> Vec<Range<u64>> {
 }
 
 impl Delta {
-    /// The sums of all `added` less those of all `removed`, which each were added once. Pairs that cancel out are
-    /// left out, and so are vertices without any other. Amounts are left out where they are not asked for.
+    /// Returns the sums of all `added` days minus those of all `removed` days, which were each added before.
+    /// Pairs whose counts cancel are left out, and so are vertices without any other pair. Amounts are left
+    /// out unless `with_amounts`.
     ///
     /// # Errors
-    /// Where memory is refused.
-    pub fn of(added: &[&Run], removed: &[&Run], with_amounts: bool) -> Result<Delta, OutOfMemory> {
+    /// If memory allocation fails.
+    pub fn of(
+        added: &[&DayAdjacency],
+        removed: &[&DayAdjacency],
+        with_amounts: bool,
+    ) -> Result<Delta, OutOfMemory> {
         let added = added.iter().map(|run| (*run, 1));
-        let signed: Vec<(&Run, i64)> = added.chain(removed.iter().map(|run| (*run, -1))).collect();
+        let signed: Vec<(&DayAdjacency, i64)> =
+            added.chain(removed.iter().map(|run| (*run, -1))).collect();
         let part = |range: Range<u64>| Delta::of_range(&signed, range, with_amounts);
         let parts = ranges(&signed).into_par_iter().map(part).collect::<Result<Vec<_>, _>>()?;
         let transactions = signed.iter().map(|(run, sign)| sign * run.transactions as i64).sum();
         Ok(Delta { transactions, ..Delta::joined(parts)? })
     }
 
-    /// The sums of the lists of some vertices.
+    /// Returns the sums for a range of vertices.
     fn of_range(
-        signed: &[(&Run, i64)],
+        signed: &[(&DayAdjacency, i64)],
         range: Range<u64>,
         with_amounts: bool,
     ) -> Result<Delta, OutOfMemory> {
-        let part = |&(run, sign): &(&Run, i64)| Delta::of_run(run, sign, &range, with_amounts);
+        let part =
+            |&(run, sign): &(&DayAdjacency, i64)| Delta::of_run(run, sign, &range, with_amounts);
         let mut deltas = signed.iter().map(part).collect::<Result<Vec<_>, _>>()?;
-        // Pairs of about the same size, so that each arc is merged as often as the number of runs has bits.
+        // Merges pairs of about equal size, so that each arc is merged log₂(days) times.
         while deltas.len() > 1 {
             let mut merged = Vec::with_capacity(deltas.len().div_ceil(2));
             let mut some = deltas.into_iter();
@@ -289,7 +298,7 @@ impl Delta {
     }
 
     fn of_run(
-        run: &Run,
+        run: &DayAdjacency,
         sign: i64,
         range: &Range<u64>,
         with_amounts: bool,
@@ -315,7 +324,7 @@ impl Delta {
         })
     }
 
-    /// The lists of all, one behind the other; each is freed once it is copied.
+    /// Concatenates the lists of all parts; each part is freed once it is copied.
     fn joined(parts: Vec<Delta>) -> Result<Delta, OutOfMemory> {
         let sum = |length: fn(&Delta) -> usize| parts.iter().map(length).sum::<usize>();
         let mut joined = Delta {
@@ -337,13 +346,13 @@ impl Delta {
         Ok(joined)
     }
 
-    /// The arcs of the vertex at this place of `vertices`.
+    /// Returns the arcs of the vertex at an index of `vertices`.
     pub fn arcs_at(&self, place: usize) -> Range<usize> {
         let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin..self.ends[place]
     }
 
-    /// Bytes that it occupies.
+    /// Size in bytes.
     pub fn bytes(&self) -> u64 {
         let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
         (12 * vertices + 12 * arcs + 8 * self.amounts.capacity()) as u64

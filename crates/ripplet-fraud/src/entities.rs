@@ -1,33 +1,33 @@
-//! The string ids of users, merchants, devices, …, and their vertices.
+//! Interner of entity ids: maps kind and id to a vertex.
 //!
-//! A vertex is a kind and an id: the user `7` is another vertex than the merchant `7`. Vertices are numbered as they
-//! are first seen, and keep their numbers in all windows of a run, so that nothing is renumbered when a window
-//! slides. Numbers follow from the order of the rows alone, not from threads or hashes.
+//! A vertex is a kind and an id: the user `7` and the merchant `7` are two vertices. Vertices are numbered in
+//! the order in which they are first seen, and keep their numbers in all windows of a run, so that no window
+//! renumbers. Numbers follow from the order of the rows alone, not from threads or hashes.
 //!
-//! Memory: about 27 bytes a vertex beside its id's own bytes.
+//! Memory: about 27 bytes a vertex beside the bytes of its id.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use ripplet_graph::{MAX_VERTICES, OutOfMemory, VertexId, memory};
 use std::hash::BuildHasher;
 use thiserror::Error;
 
-/// The number of a kind of entities.
+/// Number of a kind of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(pub u8);
 
-/// All entities that were seen, by kind and id.
+/// All entities seen so far, by kind and id.
 #[derive(Clone, Debug, Default)]
 pub struct Entities {
     kinds: Vec<String>,
     kind_of: Vec<KindId>,
-    /// Where each id ends in `bytes`.
+    /// End of each id in `bytes`.
     ends: Vec<u64>,
     bytes: Vec<u8>,
     index: HashTable<Slot>,
     hasher: DefaultHashBuilder,
 }
 
-/// A vertex, and the part of its hash by which it is found again when the table grows.
+/// Vertex, and the part of its hash that the table needs when it grows.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     hash: u32,
@@ -35,7 +35,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// The table looks at high and at low bits.
+    /// Mixes the hash, as the table uses high and low bits.
     fn spread(self) -> u64 {
         spread(self.hash)
     }
@@ -45,30 +45,30 @@ fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// An entity that cannot be taken in.
+/// Error of adding an entity.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum EntityError {
-    /// There are as many as there can be.
+    /// The limit of entities is reached.
     #[error("there are more than {MAX_VERTICES} entities: 32 bits number no more")]
     TooMany,
-    /// There are as many kinds as there can be.
+    /// The limit of kinds is reached.
     #[error("there are more than 255 kinds of entities: the mapping names them all")]
     TooManyKinds,
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
 impl Entities {
-    /// No entities, and no kinds.
+    /// Creates an empty interner.
     pub fn new() -> Entities {
         Entities::default()
     }
 
-    /// The number of a kind, which is there from now on.
+    /// Returns the number of a kind, and adds the kind if it is new.
     ///
     /// # Errors
-    /// Where there are 255 others.
+    /// If there are 255 other kinds.
     pub fn kind(&mut self, name: &str) -> Result<KindId, EntityError> {
         if let Some(known) = self.find_kind(name) {
             return Ok(known);
@@ -79,56 +79,56 @@ impl Entities {
         Ok(KindId(id))
     }
 
-    /// The number of a kind, if it is there.
+    /// Returns the number of a kind, if it exists.
     pub fn find_kind(&self, name: &str) -> Option<KindId> {
         self.kinds.iter().position(|kind| kind == name).map(|place| KindId(place as u8))
     }
 
-    /// The kinds' names, by their numbers.
+    /// Returns the names of the kinds, by number.
     pub fn kinds(&self) -> &[String] {
         &self.kinds
     }
 
-    /// How many entities there are.
+    /// Returns the number of entities.
     pub fn len(&self) -> u32 {
         self.kind_of.len() as u32
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.kind_of.is_empty()
     }
 
-    /// A vertex' kind.
+    /// Returns the kind of a vertex.
     ///
     /// # Panics
-    /// Where there is no such vertex.
+    /// If there is no such vertex.
     pub fn kind_of(&self, vertex: VertexId) -> KindId {
         self.kind_of[vertex as usize]
     }
 
-    /// The name of a kind.
+    /// Returns the name of a kind.
     ///
     /// # Panics
-    /// Where there is no such kind.
+    /// If there is no such kind.
     pub fn kind_name(&self, kind: KindId) -> &str {
         &self.kinds[usize::from(kind.0)]
     }
 
-    /// The name of a vertex' kind.
+    /// Returns the name of a vertex's kind.
     ///
     /// # Panics
-    /// Where there is no such vertex.
+    /// If there is no such vertex.
     pub fn kind_name_of(&self, vertex: VertexId) -> &str {
         self.kind_name(self.kind_of(vertex))
     }
 
-    /// A vertex' id.
+    /// Returns the id of a vertex.
     ///
     /// # Panics
-    /// Where there is no such vertex.
+    /// If there is no such vertex.
     pub fn id_of(&self, vertex: VertexId) -> &str {
-        // All were texts when they came.
+        // All ids were valid UTF-8 when they were added.
         std::str::from_utf8(self.bytes_of(vertex)).unwrap_or_default()
     }
 
@@ -138,12 +138,12 @@ impl Entities {
         &self.bytes[begin as usize..self.ends[vertex] as usize]
     }
 
-    /// What stands for this kind and id in the look-up; the same as long as these entities live.
+    /// Returns the hash of a kind and id; it stays valid for the lifetime of these entities.
     pub(crate) fn hash(&self, kind: KindId, id: &str) -> u32 {
         self.hasher.hash_one((kind.0, id)) as u32
     }
 
-    /// The vertex of a kind and id, if it was seen.
+    /// Returns the vertex of a kind and id, if it exists.
     pub fn find(&self, kind: KindId, id: &str) -> Option<VertexId> {
         self.find_hashed(kind, id, self.hash(kind, id))
     }
@@ -157,10 +157,10 @@ impl Entities {
         self.index.find(spread(hash), same).map(|slot| slot.vertex)
     }
 
-    /// The vertex of a kind and id, which is there from now on.
+    /// Returns the vertex of a kind and id, and adds it if it is new.
     ///
     /// # Errors
-    /// Where there are as many as can be, or memory is refused.
+    /// If the limit of entities is reached, or memory allocation fails.
     pub fn intern(&mut self, kind: KindId, id: &str) -> Result<VertexId, EntityError> {
         let hash = self.hash(kind, id);
         match self.find_hashed(kind, id, hash) {
@@ -169,7 +169,7 @@ impl Entities {
         }
     }
 
-    /// Adds an entity that is not there.
+    /// Adds an entity that does not exist yet.
     pub(crate) fn add(
         &mut self,
         kind: KindId,
@@ -191,7 +191,7 @@ impl Entities {
         Ok(slot.vertex)
     }
 
-    /// Bytes that they occupy.
+    /// Size in bytes.
     pub fn bytes(&self) -> u64 {
         let table = self.index.allocation_size() as u64;
         let arrays = self.kind_of.capacity() + 8 * self.ends.capacity() + self.bytes.capacity();

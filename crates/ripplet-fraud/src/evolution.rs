@@ -1,70 +1,72 @@
-//! What becomes of clusters from one window to the next.
+//! Evolution of clusters: matches the clusters of a window to those of the previous one.
 //!
 //! # The rule
-//! A cluster C of now and a cluster P of the window before *overlap* where they share at least half of the members of
-//! the smaller one: |C ∩ P| ≥ ½ · min(|C|, |P|). All pairs that overlap are taken by the number of shared members,
-//! largest first, then by |C ∩ P| / |C ∪ P|, then by P's id and C's rank; a pair whose C has no id yet and whose P has
-//! not handed its own on gives P's id to C. So ids go on one to one, and to where most members went.
+//! A current cluster C and a previous cluster P *overlap* if they share at least half of the members of the
+//! smaller one: |C ∩ P| ≥ ½ · min(|C|, |P|). Overlapping pairs are processed by the number of shared members,
+//! largest first, then by |C ∩ P| / |C ∪ P|, then by P's id and C's rank. A pair gives P's id to C if C has
+//! no id yet and P's id is still free. So ids continue one to one, along the largest overlaps.
 //!
-//! | fate of C | |
+//! | event of C | condition |
 //! |---|---|
-//! | `born` | it overlaps with nothing before; it has a new id |
-//! | `split` | it overlaps with clusters before, whose ids others have; it has a new id |
-//! | `merged` | it has the id of one before, and overlaps with others whose ids nobody has any more |
-//! | `grew`, `shrank`, `stayed` | it has the id of one before, and more, fewer, or as many members |
+//! | `born` | C overlaps with no previous cluster; it has a new id |
+//! | `split` | C overlaps with previous clusters whose ids others have; it has a new id |
+//! | `merged` | C has the id of one previous cluster, and overlaps with others whose ids ended |
+//! | `grew`, `shrank`, `stayed` | C has a previous id, and more, fewer, or as many members |
 //!
-//! A cluster before whose id nobody has any more *ended*: it died, or it is a part of the one that it shares most
-//! members with, of those that it overlaps with ([`Findings::ended`]).
+//! A previous cluster whose id no current cluster has *ended*. It died, or it is a part of the overlapping
+//! cluster that it shares most members with ([`Findings::ended`]).
 //!
-//! `parents` of C are all that it overlaps with; `growth` is the share by which it grew, `age` the windows since its id
-//! was born, and `born` the end of that window. Ids are counted from 1 and never used twice.
+//! `parents` of C are all previous clusters that overlap with it. `growth` is its relative growth, `age` the
+//! windows since its id was born, and `born` the end of that window. Ids are counted from 1 and never reused.
 //!
 //! # Memory, cost, determinism
-//! The members of the clusters of two windows. Sorting; no hashing, so the order is always the same.
+//! Memory: the members of the clusters of two windows. Cost: sorting. No hashing, so the order is
+//! deterministic.
 //!
 //! # Reference
-//! Greene, Doyle, Cunningham, *Tracking the evolution of communities in dynamic social networks*, ASONAM 2010, with
-//! the share of the smaller one in place of the Jaccard index, so that small clusters are seen to merge into large ones.
+//! Greene, Doyle, Cunningham, *Tracking the evolution of communities in dynamic social networks*, ASONAM 2010.
+//! The overlap is relative to the smaller cluster instead of the Jaccard index, so that small clusters
+//! are seen to merge into large ones.
 
-use crate::{ClusterId, Fate, Findings, Timestamp};
+use crate::{ClusterEvent, ClusterId, Findings, Timestamp};
 use ripplet_graph::VertexId;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The rule, as a report has it.
+/// The overlap rule, in the words of the report.
 pub const OVERLAP_RULE: &str = "Two clusters overlap where they share at least half of the members of the smaller one. An \
      id goes on to the overlapping cluster that shares most members, one to one.";
 
-/// The clusters of the last window, and the ids that were used.
+/// Clusters of the last window, and the ids that were used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracker {
     used: u64,
     last: Vec<Tracked>,
 }
 
-/// A cluster of the last window.
+/// Cluster of the last window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tracked {
     id: ClusterId,
     born: Timestamp,
     age: u32,
-    /// Ascending.
+    /// Members, ascending.
     members: Vec<VertexId>,
 }
 
-/// A text that is no tracker.
+/// Text that is no tracker.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("line {line} of the clusters kept from the last window: expected {expected}")]
 pub struct BadTracker {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What was expected there.
+    /// Expected contents of the line.
     pub expected: &'static str,
 }
 
-/// A cluster of now and one before that overlap.
+/// Current and previous cluster that overlap.
 struct Overlap {
     shared: usize,
     of: usize,
@@ -73,13 +75,13 @@ struct Overlap {
 }
 
 impl Tracker {
-    /// No windows so far.
+    /// Creates a tracker without windows.
     pub fn new() -> Tracker {
         Tracker::default()
     }
 
-    /// Gives the clusters of the next window, which ends at `until`, their ids, fates, ages and growth; their members
-    /// their clusters' ids; and tells which ended.
+    /// Assigns ids, events, ages and growth to the clusters of the next window, which ends at `until`, and
+    /// the ids to their members. Records which clusters ended.
     pub fn follow(&mut self, findings: &mut Findings, until: Timestamp) {
         let members = members_of(findings);
         let overlaps = overlaps(&self.last, &members);
@@ -100,17 +102,18 @@ impl Tracker {
             let (fate, tracked) = match ancestor[now] {
                 None => {
                     self.used += 1;
-                    let fate = if parents.is_empty() { Fate::Born } else { Fate::Split };
+                    let fate =
+                        if parents.is_empty() { ClusterEvent::Born } else { ClusterEvent::Split };
                     (fate, Tracked { id: ClusterId(self.used), born: until, age: 0, members })
                 }
                 Some(before) => {
                     let before = &self.last[before];
                     let took = parents.iter().any(|&parent| heir[parent].is_none());
                     let fate = match members.len().cmp(&before.members.len()) {
-                        _ if took => Fate::Merged,
-                        std::cmp::Ordering::Less => Fate::Shrank,
-                        std::cmp::Ordering::Equal => Fate::Stayed,
-                        std::cmp::Ordering::Greater => Fate::Grew,
+                        _ if took => ClusterEvent::Merged,
+                        std::cmp::Ordering::Less => ClusterEvent::Shrank,
+                        std::cmp::Ordering::Equal => ClusterEvent::Stayed,
+                        std::cmp::Ordering::Greater => ClusterEvent::Grew,
                     };
                     let had = before.members.len() as f64;
                     cluster.growth = Some((members.len() as f64 - had) / had);
@@ -131,7 +134,7 @@ impl Tracker {
         let gone = self.last.iter().enumerate().filter(|(before, _)| heir[*before].is_none());
         findings.ended = gone
             .map(|(before, tracked)| {
-                // Those of most shared members come first.
+                // Overlaps with most shared members come first.
                 let into = overlaps.iter().find(|overlap| overlap.before == before);
                 (tracked.id, into.map(|overlap| next[overlap.now].id))
             })
@@ -141,7 +144,7 @@ impl Tracker {
     }
 }
 
-/// The members of each cluster, ascending.
+/// Returns the members of each cluster, ascending.
 fn members_of(findings: &Findings) -> Vec<Vec<VertexId>> {
     let places = findings.clusters.iter().enumerate().map(|(at, cluster)| (cluster.id, at));
     let places: BTreeMap<ClusterId, usize> = places.collect();
@@ -155,7 +158,7 @@ fn members_of(findings: &Findings) -> Vec<Vec<VertexId>> {
     members
 }
 
-/// All pairs that overlap, in the order of the rule.
+/// Returns all overlapping pairs, in the order of the rule.
 fn overlaps(before: &[Tracked], now: &[Vec<VertexId>]) -> Vec<Overlap> {
     let mut places: Vec<(VertexId, usize)> = Vec::new();
     for (at, tracked) in before.iter().enumerate() {
@@ -190,7 +193,7 @@ fn overlaps(before: &[Tracked], now: &[Vec<VertexId>]) -> Vec<Overlap> {
     pairs
 }
 
-/// The text that [`Tracker::from_str`] reads: for a run that goes on later.
+/// Formats the state that [`Tracker::from_str`] parses, for a resumed run.
 ///
 /// A line `clusters USED`, then a line for each cluster: id, born (microseconds), age, members.
 impl fmt::Display for Tracker {

@@ -1,13 +1,13 @@
-//! Errors in a weight's expression, shown below the line that they are in.
+//! Errors in a weight expression, each shown below its line.
 
 use ripplet_hooks::{ProgramError, ProgramErrors};
 use std::fmt;
 use thiserror::Error;
 
-/// Characters of a line that are shown at most.
+/// Largest number of characters of a line that are shown.
 const SHOWN: usize = 100;
 
-/// Everything found wrong with an expression; never empty.
+/// Errors in an expression; never empty.
 ///
 /// Each error has its line and column in the expression, both from 1, and a caret below its place:
 ///
@@ -24,10 +24,9 @@ pub struct ExpressionErrors {
 }
 
 impl ExpressionErrors {
-    /// Returns the errors of a program with their places in the expression that it has from its line
-    /// `first` on.
+    /// Converts the errors of a program to places in the expression that starts at its line `first`.
     ///
-    /// What is found before the expression is placed at its begin, what is found behind it at its end.
+    /// Errors before the expression are placed at its start, errors after it at its end.
     pub(crate) fn new(found: ProgramErrors, text: &str, first: usize) -> ExpressionErrors {
         let place = |mut error: ProgramError| {
             let lines = text.lines().count().max(1);
@@ -46,12 +45,12 @@ impl ExpressionErrors {
         ExpressionErrors { name: found.path, text: text.into(), errors }
     }
 
-    /// The line of an error, and carets below its place.
+    /// Returns the line of an error, and carets below its place.
     fn excerpt(&self, error: &ProgramError) -> String {
         let line = self.text.lines().nth(error.line - 1).unwrap_or_default();
         let before = error.column - 1;
         let skipped = if before < SHOWN { 0 } else { before - SHOWN / 2 };
-        // One column a character: what moves the cursor is shown as a blank.
+        // One column a character: a control character is shown as a blank.
         let printed = |c: char| if c.is_control() { ' ' } else { c };
         let shown: String = line.chars().skip(skipped).take(SHOWN).map(printed).collect();
         let width = error.width.min((skipped + SHOWN).saturating_sub(before)).max(1);
@@ -59,7 +58,7 @@ impl ExpressionErrors {
     }
 }
 
-/// The help of an error whose own help speaks of programs, which have functions and constants.
+/// Replaces the help of an error that refers to functions and constants, which only programs have.
 fn help_of(message: &str) -> Option<&'static str> {
     if message.starts_with("there is no function") || message.ends_with("is not known here") {
         return Some(

@@ -1,14 +1,15 @@
-//! From sources to windows: reading, days, and the window that slides.
+//! Pipeline from sources to windows: reader, stream of days, and sliding window.
 //!
-//! [`Feed::advance`] reads until a window's last day has ended; [`Feed::slide`] makes that window, or [`Feed::pass`] does
-//! not. The last window ends with the last day, however short its slide is, unless [`FeedOptions::full_slides`]. Where a
-//! stream ends before the first window is as long as it should be, one window is made of what there is.
+//! [`Feed::advance`] reads until a window's last day has ended. [`Feed::slide`] builds that window, or
+//! [`Feed::pass`] skips it. The last window ends with the last day, however short its slide is, unless
+//! [`FeedOptions::full_slides`]. If the stream ends before the first window is complete, one window is built
+//! of what there is.
 
-use crate::days::Run;
+use crate::days::DayAdjacency;
 use crate::entities::EntityError;
 use crate::source::reader::{self, Input, Message, ReaderError, Reading, Sources};
-use crate::stream::{Ended, Stream, StreamError, Taking};
-use crate::weights::{Weighing, WeightError};
+use crate::stream::{FinishedDay, Stream, StreamError, StreamOptions};
+use crate::weights::{WeightError, WeightFunction};
 use crate::window::{Changed, Shape, Sliding, WindowError};
 use crate::{Entities, Mapping, Span, TimeRange, Timestamp, Window};
 use ripplet_graph::{Graph, VertexId};
@@ -18,69 +19,69 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use thiserror::Error;
 
-/// How often somebody who waits for rows looks whether that is still wanted.
+/// Interval at which a waiting reader checks for cancellation.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What a feed is made of.
+/// Options of a feed.
 #[derive(Clone, Debug)]
 pub struct FeedOptions {
-    /// Where transactions come from.
+    /// Sources of transactions.
     pub sources: Sources,
-    /// How files are read.
+    /// Options of reading files.
     pub reading: Reading,
-    /// What their columns are.
+    /// Mapping of columns.
     pub mapping: Mapping,
-    /// How long windows are.
+    /// Length and slide of windows.
     pub shape: Shape,
-    /// How late rows may come.
+    /// Largest delay of late rows.
     pub late: Option<Span>,
-    /// Whether rows with faults are left out.
+    /// Whether faulty rows are left out.
     pub skip_bad_rows: bool,
-    /// Whether rows that come too late are.
+    /// Whether late rows are left out.
     pub skip_late_rows: bool,
-    /// By how much a row's time may differ from those of the rows around it.
+    /// Largest difference between a row's time and those of the rows around it.
     pub longest_gap: Span,
-    /// Whether the last window may only end a whole slide after the one before it: transactions behind that are in
-    /// no window.
+    /// Whether the last window must end a whole slide after the previous one; transactions after it are in no
+    /// window.
     pub full_slides: bool,
-    /// Whether each window is built of its days, and not merged.
+    /// Whether each window is built of all its days instead of merged.
     pub from_scratch: bool,
 }
 
-/// A feed that failed.
+/// Error of a feed.
 #[derive(Debug, Error)]
 pub enum FeedError {
-    /// Sources that cannot be read.
+    /// Sources cannot be read.
     #[error(transparent)]
     Reader(#[from] ReaderError),
-    /// Rows that cannot be taken.
+    /// Rows cannot be added.
     #[error(transparent)]
     Stream(#[from] StreamError),
-    /// A weight that is none.
+    /// The weight rule is invalid.
     #[error(transparent)]
     Weight(#[from] WeightError),
-    /// Entities that cannot be taken in.
+    /// Entities cannot be added.
     #[error(transparent)]
     Entity(#[from] EntityError),
-    /// A window that cannot be made.
+    /// A window cannot be built.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// The weight of an edge that cannot be stored.
+    /// The weight of an edge cannot be stored.
     #[error("the weight `{rule}` of the edge between {ends} {why}")]
     EdgeWeight {
-        /// The rule that gives it.
+        /// The weight rule.
         rule: String,
-        /// Who deals.
+        /// The two ends of the edge.
         ends: String,
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// Somebody wants it to end.
+    /// The observer cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// Transactions on their way to windows.
+/// Pipeline from sources to windows.
 #[derive(Debug)]
 pub struct Feed {
     messages: Receiver<Result<Message, ReaderError>>,
@@ -88,41 +89,41 @@ pub struct Feed {
     sliding: Sliding,
     inputs: Vec<Input>,
     /// Days that ended and are in no window yet.
-    ended: VecDeque<Ended>,
-    /// How many entities there were when the last day of `sliding` ended.
+    ended: VecDeque<FinishedDay>,
+    /// Number of entities when the last day of `sliding` ended.
     vertices: u32,
     over: bool,
-    /// Why reading ended, to be told once the days before that are in their windows.
+    /// Error of reading, returned once the days before it are in their windows.
     failed: Option<ReaderError>,
     full_slides: bool,
     /// Whether the last day ended because the stream did.
     is_cut: bool,
     decimals: Option<u32>,
-    /// The rule of weights, as it was written.
+    /// Text of the weight rule.
     rule: String,
 }
 
-/// What [`Feed::advance`] comes to.
+/// Result of [`Feed::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
-    /// A window ends with the last day: make it, or pass over it.
+    /// A window ends with the last day: build it with [`Feed::slide`], or skip it with [`Feed::pass`].
     Window,
-    /// The sources are at their end.
+    /// The sources are exhausted.
     Over,
 }
 
 impl Feed {
-    /// Begins to read.
+    /// Starts reading.
     ///
     /// # Errors
-    /// Where sources are not there, or a rule is none.
+    /// If sources are missing, or a rule is invalid.
     pub fn begin(options: &FeedOptions) -> Result<Feed, FeedError> {
         let FeedOptions { mapping, shape, late, .. } = options;
         let unit_value =
             mapping.amount.as_ref().map_or(1.0, |amount| 10f64.powi(-(amount.decimals as i32)));
-        let weighing = Weighing::new(&mapping.weight, mapping.amount.is_some())?;
+        let weighing = WeightFunction::new(&mapping.weight, mapping.amount.is_some())?;
         let weighing = Arc::new(weighing);
-        let taking = Taking {
+        let stream_options = StreamOptions {
             unit: shape.unit(),
             late: *late,
             skip_bad_rows: options.skip_bad_rows,
@@ -133,7 +134,7 @@ impl Feed {
         let sliding = Sliding::new(*shape, weighing.clone(), unit_value);
         let rule = weighing.text().to_owned();
         Ok(Feed {
-            stream: Stream::new(mapping, weighing, taking)?,
+            stream: Stream::new(mapping, weighing, stream_options)?,
             sliding: if options.from_scratch { sliding.from_scratch() } else { sliding },
             messages: reader::begin(&options.sources, mapping, options.reading)?,
             inputs: Vec::new(),
@@ -151,14 +152,14 @@ impl Feed {
     /// Reads until a window ends.
     ///
     /// # Errors
-    /// Where reading fails, or `is_cancelled`.
+    /// If reading fails, or `is_cancelled`.
     pub fn advance(
         &mut self,
         mut on_input: impl FnMut(&[Input]) -> Result<(), FeedError>,
         is_cancelled: impl Fn() -> bool,
     ) -> Result<Advance, FeedError> {
         loop {
-            while let Some(Ended { unit, run, vertices, is_open }) = self.ended.pop_front() {
+            while let Some(FinishedDay { unit, run, vertices, is_open }) = self.ended.pop_front() {
                 self.vertices = vertices;
                 self.is_cut = is_open;
                 if self.sliding.push(unit, run) {
@@ -177,7 +178,7 @@ impl Feed {
                 return Err(FeedError::Cancelled);
             }
             match self.messages.recv_timeout(PATIENCE) {
-                // A server may think for long before its first row.
+                // A server may take long before its first row.
                 Ok(Ok(Message::Nothing)) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(Ok(Message::Input(input))) => {
                     self.inputs.push(input);
@@ -190,7 +191,7 @@ impl Feed {
                     self.ended.extend(self.stream.push(&batch, &origin)?);
                 }
                 Ok(Err(error)) => {
-                    self.ended.extend(self.stream.judge_rest()?);
+                    self.ended.extend(self.stream.classify_rest()?);
                     self.failed = Some(error);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -201,10 +202,11 @@ impl Feed {
         }
     }
 
-    /// Makes the window that ends with the last day; and tells whose lists are other than in that before.
+    /// Builds the window that ends with the last day, and returns the vertices whose lists changed since the
+    /// previous window.
     ///
     /// # Errors
-    /// Where a weight cannot be stored, or memory is refused.
+    /// If a weight cannot be stored, or memory allocation fails.
     pub fn slide(&mut self) -> Result<Changed, FeedError> {
         match self.sliding.slide(self.vertices) {
             Ok((_, changed)) => Ok(changed),
@@ -219,62 +221,62 @@ impl Feed {
         }
     }
 
-    /// Passes over the window that ends with the last day.
+    /// Skips the window that ends with the last day.
     pub fn pass(&mut self) {
         self.sliding.pass();
     }
 
-    /// The last window that was made.
+    /// Returns the last window that was built.
     pub fn window(&self) -> Option<&Window> {
         self.sliding.window()
     }
 
-    /// The graph of the last window with the number of transactions in place of weights; none where these are the
-    /// weights.
+    /// Returns the graph of the last window with the number of transactions as weights; `None` if its weights
+    /// already are these.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory allocation fails.
     pub fn counted(&self) -> Result<Option<Graph>, FeedError> {
         Ok(self.sliding.counted()?)
     }
 
-    /// The range of the window that ends with the last day.
+    /// Returns the range of the window that ends with the last day.
     pub fn range(&self) -> TimeRange {
         self.sliding.range()
     }
 
-    /// Whether the window's last day ended because the stream did: with more transactions, that day may have more, or the
-    /// window may end later.
+    /// Whether the window's last day ended because the stream did. With more transactions, that day may get
+    /// more, or the window may end later.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Who was seen so far; a window has the first of them as its vertices.
+    /// Returns the entities seen so far; the first of them are the vertices of a window.
     pub fn entities(&self) -> &Entities {
         self.stream.entities()
     }
 
-    /// The rows so far.
+    /// Returns the stream of rows.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// The inputs so far, the last of them at work.
+    /// Returns the inputs so far; the last one is being read.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// The days of the last window.
-    pub fn days(&self) -> impl Iterator<Item = (Timestamp, &Run)> {
+    /// Iterates over the days of the last window.
+    pub fn days(&self) -> impl Iterator<Item = (Timestamp, &DayAdjacency)> {
         self.sliding.days()
     }
 
-    /// Digits behind the decimal point of amounts, where they are mapped.
+    /// Returns the number of decimals of amounts, if amounts are mapped.
     pub fn decimals(&self) -> Option<u32> {
         self.decimals
     }
 
-    /// Transactions behind the end of the last window.
+    /// Returns the number of transactions after the end of the last window.
     pub fn behind(&self) -> u64 {
         self.sliding.behind()
     }

@@ -1,11 +1,11 @@
-//! A search for entities in a run folder: in which windows and clusters each was, and when it was known to be bad.
+//! Search for entities in a run folder: windows and clusters of each entity, and when it was known to be bad.
 //!
-//! All entities are found, members of a cluster or not: the tables of each window are read once, some rows at a time.
-//! Memory: those that are found, with their windows.
+//! The search covers all entities, whether or not they are members of a cluster. It reads the tables of each
+//! window once, in batches. Memory: the entities found, with their windows.
 
 use crate::Timestamp;
 use crate::folder::{ACTIVE, ENTITIES, FolderError, RunFolder, WindowRecord};
-use crate::output::Whereabouts;
+use crate::output::KnownBadStatus;
 use crate::output::tables::{Kind, Table, names, numbers, reals, times};
 use crate::source::{self, SourceError};
 use crate::time::BadTime;
@@ -19,53 +19,53 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// What is searched for.
+/// Query of a search.
 #[derive(Clone, Debug)]
 pub struct Query {
     /// An id, or a part of one.
     pub text: String,
-    /// Whether ids match that contain the text, in upper or lower case.
+    /// Whether an id matches if it contains the text, ignoring case.
     pub part: bool,
-    /// The kind of entities; all kinds without one.
+    /// Kind of entities; all kinds if `None`.
     pub kind: Option<String>,
-    /// The most entities that are found; others are counted.
+    /// Limit on the entities that are returned; the others are counted.
     pub most: usize,
 }
 
-/// What a search finds.
+/// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct FoundEntities {
-    /// The entities, in the order in which the run saw them first.
+    /// Entities, in the order in which the run first saw them.
     pub entities: Vec<FoundEntity>,
-    /// Entities that match beyond the most that were asked for.
+    /// Number of matching entities beyond the limit.
     pub others: u64,
-    /// The kinds of all entities of the run, in the order in which the run saw them first.
+    /// Kinds of all entities of the run, in the order in which the run first saw them.
     pub kinds: Vec<String>,
 }
 
-/// An entity, and where it was.
+/// Entity with its windows.
 #[derive(Clone, Debug)]
 pub struct FoundEntity {
-    /// Its kind.
+    /// Kind of the entity.
     pub kind: String,
-    /// Its id.
+    /// Id of the entity.
     pub id: String,
-    /// Each window in which it has transactions with others or is known to be bad, ascending.
-    pub sightings: Vec<Sighting>,
+    /// Windows in which it has transactions with others or is known to be bad, ascending.
+    pub occurrences: Vec<Occurrence>,
 }
 
-/// Where an entity was in a window.
+/// State of an entity in a window.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sighting {
-    /// The number of the window, from 0.
+pub struct Occurrence {
+    /// Number of the window, from 0.
     pub window: u32,
-    /// The name of the window's folder.
+    /// Name of the window's folder.
     pub folder: String,
-    /// The window's first instant.
+    /// First instant of the window.
     pub from: Timestamp,
-    /// The first instant behind it.
+    /// First instant after the window.
     pub until: Timestamp,
-    /// Its cluster, if it is in one.
+    /// Its cluster, if it is a member of one.
     pub membership: Option<Membership>,
     /// Whether it has transactions in the window.
     pub active: bool,
@@ -75,18 +75,18 @@ pub struct Sighting {
     pub known_bad: bool,
 }
 
-/// An entity's place in a cluster.
+/// Rank and score of an entity in a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Membership {
-    /// The cluster.
+    /// Id of the cluster.
     pub cluster: String,
-    /// The cluster's rank in the window.
+    /// Rank of the cluster in the window.
     pub rank: Option<u32>,
-    /// How suspicious the entity is.
+    /// Suspicion score of the entity.
     pub score: f64,
 }
 
-/// A search that ended early.
+/// Error of a search.
 #[derive(Debug, Error)]
 pub enum FindError {
     /// The folder cannot be read.
@@ -95,13 +95,13 @@ pub enum FindError {
     /// A table cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// A window without tables of entities.
+    /// A window has no tables of entities.
     #[error(
         "{} is not there: an older version of ripplet, which kept no table of all entities, wrote this run",
         .0.display()
     )]
     OlderRun(PathBuf),
-    /// A table with another column than a run writes.
+    /// A table lacks the type of column that a run writes.
     #[error("{}: this is no table of a run: the column `{column}` is of another type", path.display())]
     Damaged {
         /// The table.
@@ -109,12 +109,12 @@ pub enum FindError {
         /// The column.
         column: &'static str,
     },
-    /// Somebody wanted it to end.
+    /// The search was cancelled.
     #[error("interrupted")]
     Cancelled,
 }
 
-/// Searches all windows of a run for entities. `cancelled` is called again and again, and ends the search when it says so.
+/// Searches all windows of a run for entities. `cancelled` is polled; the search ends if it returns true.
 ///
 /// # Errors
 /// If a table cannot be read, or the search is cancelled.
@@ -140,11 +140,11 @@ pub fn find(
 
 struct Search<'a> {
     query: &'a Query,
-    /// The text in lower case, if ids are to contain it.
+    /// The text in lower case, if ids need only contain it.
     part: Option<String>,
     cancelled: &'a dyn Fn() -> bool,
     place_of: HashMap<(String, String), usize>,
-    /// The numbers of those found that have transactions, ascending, and their places.
+    /// Vertices of the found entities with transactions, ascending, with their indices.
     vertices: Vec<(VertexId, usize)>,
     found: FoundEntities,
 }
@@ -160,7 +160,7 @@ impl Search<'_> {
             path: folder.join("window.json"),
             why: why.to_string(),
         };
-        let now = Sighting {
+        let now = Occurrence {
             window: record.index,
             folder: record.folder.clone(),
             from: record.from.parse().map_err(damaged)?,
@@ -185,7 +185,7 @@ impl Search<'_> {
         text && self.query.kind.as_ref().is_none_or(|wanted| wanted == kind)
     }
 
-    /// Returns the place of an entity, which is taken in if there is room for it.
+    /// Returns the index of an entity, adding it if the limit allows.
     fn take(&mut self, kind: &str, id: &str) -> Option<usize> {
         let key = (kind.to_owned(), id.to_owned());
         let place = self.found.entities.len();
@@ -194,21 +194,21 @@ impl Search<'_> {
             None if place == self.query.most => None,
             None => {
                 let (kind, id) = key.clone();
-                self.found.entities.push(FoundEntity { kind, id, sightings: Vec::new() });
+                self.found.entities.push(FoundEntity { kind, id, occurrences: Vec::new() });
                 self.place_of.insert(key, place);
                 Some(place)
             }
         }
     }
 
-    /// Takes in a kind of the run; there are fewer than 255.
+    /// Adds a kind of the run; there are fewer than 255.
     fn see_kind(&mut self, kind: &str) {
         if !self.found.kinds.iter().any(|known| known == kind) {
             self.found.kinds.push(kind.into());
         }
     }
 
-    /// Reads who is in the window for the first time.
+    /// Reads the entities that are seen for the first time in the window.
     fn entities(&mut self, folder: &Path) -> Result<(), FindError> {
         let path = folder.join(ENTITIES);
         if !path.exists() {
@@ -232,8 +232,8 @@ impl Search<'_> {
         })
     }
 
-    /// Reads whether those found have transactions in the window.
-    fn active(&mut self, folder: &Path, now: &Sighting) -> Result<(), FindError> {
+    /// Reads which found entities have transactions in the window.
+    fn active(&mut self, folder: &Path, now: &Occurrence) -> Result<(), FindError> {
         let path = folder.join(ACTIVE);
         let (mut first, mut done) = (0u64, 0);
         each_batch(&path, &["active"], self.cancelled, |batch| {
@@ -247,14 +247,14 @@ impl Search<'_> {
             };
             let these = left[..here].iter().filter(|&&(vertex, _)| is_active(vertex));
             let places: Vec<usize> = these.map(|&(_, place)| place).collect();
-            places.into_iter().for_each(|place| self.sighting(place, now).active = true);
+            places.into_iter().for_each(|place| self.occurrence(place, now).active = true);
             (first, done) = (end, done + here);
             Ok(())
         })
     }
 
-    /// Reads which of those who match are known to be bad, also if no transaction names them.
-    fn known_bad(&mut self, folder: &Path, now: &Sighting, last: bool) -> Result<(), FindError> {
+    /// Reads which matching entities are known to be bad, even if no transaction names them.
+    fn known_bad(&mut self, folder: &Path, now: &Occurrence, last: bool) -> Result<(), FindError> {
         let path = folder.join("known_bad.parquet");
         each_batch(&path, &["kind", "id", "place"], self.cancelled, |batch| {
             let (kinds, ids, places) = (batch.texts(0)?, batch.texts(1)?, batch.texts(2)?);
@@ -263,13 +263,13 @@ impl Search<'_> {
                 if !self.matches(kinds.value(row), ids.value(row)) {
                     continue;
                 }
-                let seen = places.value(row) != Whereabouts::NeverSeen.name();
+                let seen = places.value(row) != KnownBadStatus::NeverSeen.name();
                 match self.take(kinds.value(row), ids.value(row)) {
                     Some(place) => {
-                        let sighting = self.sighting(place, now);
-                        (sighting.known_bad, sighting.seen) = (true, seen);
+                        let occurrence = self.occurrence(place, now);
+                        (occurrence.known_bad, occurrence.seen) = (true, seen);
                     }
-                    // Those that were seen are counted where they were seen first.
+                    // Entities that were seen are counted in the window that saw them first.
                     None => self.found.others += u64::from(last && !seen),
                 }
             }
@@ -277,8 +277,8 @@ impl Search<'_> {
         })
     }
 
-    /// Reads the clusters of those found.
-    fn members(&mut self, folder: &Path, now: &Sighting) -> Result<(), FindError> {
+    /// Reads the clusters of the found entities.
+    fn members(&mut self, folder: &Path, now: &Occurrence) -> Result<(), FindError> {
         let path = folder.join("members.parquet");
         let columns = ["kind", "id", "cluster", "score"];
         each_batch(&path, &columns, self.cancelled, |batch| {
@@ -291,7 +291,7 @@ impl Search<'_> {
                 let key = (kinds.value(row).to_owned(), ids.value(row).to_owned());
                 if let Some(&place) = self.place_of.get(&key) {
                     let (cluster, score) = (clusters.value(row).to_owned(), scores.value(row));
-                    self.sighting(place, now).membership =
+                    self.occurrence(place, now).membership =
                         Some(Membership { cluster, rank: None, score });
                 }
             }
@@ -300,11 +300,12 @@ impl Search<'_> {
     }
 
     /// Reads the ranks of these clusters.
-    fn ranks(&mut self, folder: &Path, now: &Sighting) -> Result<(), FindError> {
-        let last = self.found.entities.iter_mut().filter_map(|entity| entity.sightings.last_mut());
-        let here = last.filter(|sighting| sighting.window == now.window);
+    fn ranks(&mut self, folder: &Path, now: &Occurrence) -> Result<(), FindError> {
+        let last =
+            self.found.entities.iter_mut().filter_map(|entity| entity.occurrences.last_mut());
+        let here = last.filter(|occurrence| occurrence.window == now.window);
         let mut of_cluster: HashMap<String, Vec<&mut Membership>> = HashMap::new();
-        for membership in here.filter_map(|sighting| sighting.membership.as_mut()) {
+        for membership in here.filter_map(|occurrence| occurrence.membership.as_mut()) {
             of_cluster.entry(membership.cluster.clone()).or_default().push(membership);
         }
         if of_cluster.is_empty() {
@@ -322,25 +323,25 @@ impl Search<'_> {
         })
     }
 
-    /// What is known of an entity in this window.
-    fn sighting(&mut self, place: usize, now: &Sighting) -> &mut Sighting {
-        let sightings = &mut self.found.entities[place].sightings;
-        if sightings.last().is_none_or(|last| last.window != now.window) {
-            sightings.push(now.clone());
+    /// Returns the record of an entity in this window.
+    fn occurrence(&mut self, place: usize, now: &Occurrence) -> &mut Occurrence {
+        let occurrences = &mut self.found.entities[place].occurrences;
+        if occurrences.last().is_none_or(|last| last.window != now.window) {
+            occurrences.push(now.clone());
         }
-        let last = sightings.len() - 1;
-        &mut sightings[last]
+        let last = occurrences.len() - 1;
+        &mut occurrences[last]
     }
 }
 
-/// Some rows of a table of a run.
+/// Batch of rows of a table of a run.
 struct Batch<'a> {
     path: &'a Path,
     names: &'a [&'static str],
     columns: RecordBatch,
 }
 
-/// Calls `take` for some rows of a table after others.
+/// Calls `take` for each batch of a table.
 fn each_batch(
     path: &Path,
     names: &[&'static str],
@@ -382,14 +383,14 @@ impl Batch<'_> {
     }
 }
 
-impl Sighting {
-    /// Where it is, in the words of the table `known_bad`.
+impl Occurrence {
+    /// Returns its state in the words of the table `known_bad`.
     pub fn place(&self) -> &'static str {
         match &self.membership {
             Some(_) => "in a cluster",
-            None if self.active => Whereabouts::NoCluster.name(),
-            None if self.seen => Whereabouts::NoTransactions.name(),
-            None => Whereabouts::NeverSeen.name(),
+            None if self.active => KnownBadStatus::NoCluster.name(),
+            None if self.seen => KnownBadStatus::NoTransactions.name(),
+            None => KnownBadStatus::NeverSeen.name(),
         }
     }
 }
@@ -407,31 +408,31 @@ const COLUMNS: [(&str, Kind, bool); 10] = [
     ("known_bad", Kind::Flag, false),
 ];
 
-/// Writes a table of what was found: a row for each entity and window.
+/// Writes the found entities as a table: a row for each entity and window.
 ///
 /// # Errors
-/// If neither the name nor the format that was said is a table's, or the operating system refuses.
+/// If neither the name nor the given format is that of a table, or the operating system refuses.
 pub fn write_found<'a>(
     target: impl Into<Target<'a>>,
     found: &FoundEntities,
 ) -> Result<(), WriteError> {
     let mut table = Table::create(target, &COLUMNS)?;
-    let rows = |entity: &'_ FoundEntity| entity.sightings.len();
+    let rows = |entity: &'_ FoundEntity| entity.occurrences.len();
     for entity in found.entities.iter().filter(|entity| rows(entity) > 0) {
-        let all = || entity.sightings.iter();
-        let member = || all().map(|sighting| sighting.membership.as_ref());
+        let all = || entity.occurrences.iter();
+        let member = || all().map(|occurrence| occurrence.membership.as_ref());
         let clusters = member().map(|member| member.map(|member| &member.cluster));
         table.append(vec![
-            numbers(all().map(|sighting| sighting.window)),
-            times(all().map(|sighting| Some(sighting.from))),
-            times(all().map(|sighting| Some(sighting.until))),
+            numbers(all().map(|occurrence| occurrence.window)),
+            times(all().map(|occurrence| Some(occurrence.from))),
+            times(all().map(|occurrence| Some(occurrence.until))),
             names(all().map(|_| &entity.kind)),
             names(all().map(|_| &entity.id)),
-            names(all().map(|sighting| sighting.place())),
+            names(all().map(|occurrence| occurrence.place())),
             Arc::new(clusters.collect::<StringArray>()),
             Arc::new(member().map(|member| member?.rank).collect::<UInt32Array>()),
             reals(member().map(|member| member.map(|member| member.score))),
-            Arc::new(all().map(|sighting| Some(sighting.known_bad)).collect::<BooleanArray>()),
+            Arc::new(all().map(|occurrence| Some(occurrence.known_bad)).collect::<BooleanArray>()),
         ])?;
     }
     table.finish()

@@ -1,25 +1,28 @@
-//! What detection finds in a window: clusters, and who is in them.
+//! Result of detection in a window: clusters and their members.
 
 use crate::Timestamp;
-use crate::chance::Why;
 use ripplet_graph::VertexId;
 use std::fmt;
 
-/// What detection finds in a window.
+/// Seed distance of members of a cluster without a known bad member.
+pub const NO_SEED: u32 = u32::MAX;
+
+/// Clusters detected in a window, and their members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// The clusters, by rank.
     pub clusters: Vec<Cluster>,
-    /// Who is in them: by the cluster's rank, then by score, highest first, then by vertex.
+    /// Members: by the cluster's rank, then by score, highest first, then by vertex.
     pub members: Vec<Member>,
-    /// Clusters of the window before that are no more, ascending, each with that of now that took most of its members
-    /// over, if any.
+    /// Clusters of the previous window that ended, ascending, each with the current cluster that took over
+    /// most of its members, if any.
     pub ended: Vec<(ClusterId, Option<ClusterId>)>,
-    /// Groups without a known bad member that have more members than a cluster may have; they are not among the clusters.
+    /// Number of groups without a known bad member that exceed the size limit; they are not among the
+    /// clusters.
     pub too_large: u64,
 }
 
-/// What a cluster is called, the same from one window to the next.
+/// Id of a cluster, which stays across windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClusterId(pub u64);
 
@@ -29,95 +32,111 @@ impl fmt::Display for ClusterId {
     }
 }
 
-/// A suspicious cluster; the formulas are in [`scores`](crate::scores).
+/// Busiest part of a cluster: the evidence that it is not random.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BusiestPart {
+    /// Members of the part, ascending; empty if no two members have transactions.
+    pub members: Vec<VertexId>,
+    /// Transactions among the members; if rows link more than two entities, those of the pair of columns with
+    /// the least chance.
+    pub transactions: u64,
+    /// Expected number of transactions among the members in the whole window.
+    pub expected: f64,
+    /// The pair of columns that links them, if a row links more than two entities: an index into
+    /// [`Mapping::pairs`](crate::Mapping::pairs).
+    pub pair: Option<usize>,
+}
+
+/// Suspicious cluster; [`scores`](crate::scores) has the formulas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// What it is called in all windows.
+    /// Id in all windows.
     pub id: ClusterId,
-    /// Its place in the ranking, from 1.
+    /// Position in the ranking, from 1.
     pub rank: u32,
-    /// How suspicious it is: higher is more so.
+    /// Suspicion score: higher is more suspicious.
     pub score: f64,
-    /// How often chance alone makes a group as busy: see [`chance`](crate::chance).
+    /// P-value of the cluster: see [`chance`](crate::chance).
     pub chance: f64,
-    /// Its busiest part, which that is of.
-    pub why: Why,
-    /// How many members it has.
+    /// The busiest part, which `chance` is the p-value of.
+    pub why: BusiestPart,
+    /// Number of members.
     pub size: u32,
-    /// How many of them are known to be bad.
+    /// Number of known bad members.
     pub seeds: u32,
     /// Edges between members.
     pub edges: u64,
-    /// The weight of these, in stored units ([`Graph::weight_scale`](ripplet_graph::Graph::weight_scale)).
+    /// Weight of the edges between members, in stored units
+    /// ([`Graph::weight_scale`](ripplet_graph::Graph::weight_scale)).
     pub weight_within: u64,
-    /// The weight of edges from members to others.
+    /// Weight of the edges from members to others, in stored units.
     pub weight_out: u64,
-    /// Edges between members, as a share of those that there could be.
+    /// Edges between members divided by the number of pairs of members.
     pub density: f64,
-    /// The weight of edges from members to others, as a share of that of all their arcs.
+    /// Weight of the edges from members to others, divided by the weight of all arcs of members.
     pub conductance: f64,
-    /// By what its size grew since the last window, as a share of what it was; none for one that is new.
+    /// Relative growth of its size since the previous window; `None` for a new cluster.
     pub growth: Option<f64>,
-    /// How many windows it is old: 0 where it is new.
+    /// Age in windows: 0 for a new cluster.
     pub age: u32,
-    /// The end of the window that it was found in first.
+    /// End of the window in which it was first found.
     pub born: Timestamp,
-    /// What became of it since the last window.
-    pub fate: Fate,
-    /// Clusters of the last window that it has members of, by the overlap rule, ascending.
+    /// Change since the previous window.
+    pub fate: ClusterEvent,
+    /// Clusters of the previous window that it has members of, by the overlap rule, ascending.
     pub parents: Vec<ClusterId>,
 }
 
-/// What became of a cluster since the last window.
+/// Change of a cluster since the previous window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fate {
-    /// It is new.
+pub enum ClusterEvent {
+    /// The cluster is new.
     #[default]
     Born,
-    /// It goes on with more members.
+    /// The cluster continues with more members.
     Grew,
-    /// It goes on with fewer members.
+    /// The cluster continues with fewer members.
     Shrank,
-    /// It goes on with as many members.
+    /// The cluster continues with as many members.
     Stayed,
-    /// It goes on, and took others in.
+    /// The cluster continues and absorbed others.
     Merged,
-    /// It is a part of another, which it left.
+    /// The cluster split off from another.
     Split,
 }
 
-impl Fate {
-    /// The name, as tables have it.
+impl ClusterEvent {
+    /// Returns the name that tables use.
     pub const fn name(self) -> &'static str {
         match self {
-            Fate::Born => "born",
-            Fate::Grew => "grew",
-            Fate::Shrank => "shrank",
-            Fate::Stayed => "stayed",
-            Fate::Merged => "merged",
-            Fate::Split => "split",
+            ClusterEvent::Born => "born",
+            ClusterEvent::Grew => "grew",
+            ClusterEvent::Shrank => "shrank",
+            ClusterEvent::Stayed => "stayed",
+            ClusterEvent::Merged => "merged",
+            ClusterEvent::Split => "split",
         }
     }
 }
 
-/// A member of a cluster.
+/// Member of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// Who.
+    /// The vertex.
     pub vertex: VertexId,
-    /// In which cluster.
+    /// The cluster.
     pub cluster: ClusterId,
-    /// How suspicious: higher is more so.
+    /// Suspicion score: higher is more suspicious.
     pub score: f64,
-    /// Arcs to the nearest known bad member of the cluster, along members: 0 for these themselves,
-    /// [`NO_SEED`](crate::scores::NO_SEED) where there is none.
+    /// Hops to the nearest known bad member of the cluster, through members: 0 for a known bad member,
+    /// [`NO_SEED`] if the cluster has none.
     pub seed_distance: u32,
-    /// The weight of arcs to known bad vertices, as a share of that of all arcs of the vertex.
+    /// Weight of the arcs to known bad vertices, divided by that of all arcs of the vertex.
     pub share_to_known_bad: f64,
-    /// Whether it is known to be bad.
+    /// Whether the vertex is known to be bad.
     pub known_bad: bool,
-    /// How many others it dealt with in the window.
+    /// Number of partners in the window.
     pub degree: u64,
-    /// The summed weight of its arcs, in stored units.
+    /// Summed weight of its arcs, in stored units.
     pub strength: u64,
 }

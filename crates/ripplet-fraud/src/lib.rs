@@ -1,34 +1,36 @@
-//! Windows of transactions, known bad users, and the suspicious clusters around them.
+//! Fraud detection: suspicious clusters around known bad users, in sliding windows of transactions.
 //!
 //! ```text
-//! files, PostgreSQL ──source──▶ rows ──mapping, entities──▶ days: a sorted run of pairs each
-//!                                                            │ a slide adds some, removes some
-//! known bad ──seeds──▶ labels given ──▶ label propagation ◀── window: a weighted graph
+//! files, PostgreSQL ──source──▶ rows ──mapping, entities──▶ days: one sorted adjacency each
+//!                                                            │ a slide adds days and removes days
+//! known bad ──seeds──▶ fixed labels ──▶ label propagation ◀── window: a weighted graph
 //!                                            │
 //!              clusters, members, scores ──detect, scores──▶ findings ──evolution──▶ stable ids
 //!                                                               └──▶ tables, report, evaluation
 //! ```
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
-//! | [`time`] | instants, ranges and spans |
+//! | [`time`] | instants, ranges and durations |
 //! | [`mapping`] | which columns of a table are a transaction's source, target, time, amount, … |
-//! | [`entities`] | the string ids of users, merchants, devices, … and their vertices, the same in all windows |
-//! | [`amount`], [`payments`] | exact sums of money; each transaction, by who pays whom |
+//! | [`entities`] | interner of the string ids of users, merchants, devices, …; vertices stay across windows |
+//! | [`amount`], [`payments`] | exact sums of money; single transactions by payer and payee |
 //! | [`window`] | the graph of a range of time |
-//! | [`seeds`] | who is known to be bad, and when; who is trusted |
-//! | [`findings`] | what detection finds: clusters and members |
-//! | [`ties`], [`surprise`] | which of a window's ties are more than chance |
-//! | [`detect`] | labels that spread from the known bad along them, and clusters |
-//! | [`chance`] | how often chance alone makes a group as busy |
-//! | [`scores`] | how suspicious clusters and members are |
-//! | [`evolution`] | what becomes of clusters from window to window |
-//! | [`evaluate`], [`baselines`] | known accounts held out and looked for, beside older ways |
+//! | [`seeds`] | lists of known bad and trusted entities |
+//! | [`ledger`] | payments between entities in a window |
+//! | [`findings`] | result of detection: clusters and members |
+//! | [`ties`], [`surprise`] | which of a window's ties are significant |
+//! | [`detect`] | labels that spread from the known bad along significant ties, and clusters |
+//! | [`chance`] | p-value of a cluster |
+//! | [`scores`] | scores of clusters and members |
+//! | [`evolution`] | matches clusters from window to window |
+//! | [`evaluate`], [`baselines`] | recall of held-out accounts, compared with baselines |
+//! | [`run`], [`folder`] | the whole pipeline, and the folder that it writes |
 //! | [`output`] | tables of a window, and arrays for graph neural networks |
 //! | [`report`] | `report.html` |
-//! | [`find`] | an entity in all windows of a run folder |
+//! | [`find`] | search for an entity in all windows of a run folder |
 //!
-//! Nothing here prints, and all that computes runs on rayon's current pool.
+//! The library prints nothing; computations run on rayon's current pool.
 
 pub mod amount;
 pub mod baselines;
@@ -44,8 +46,8 @@ pub mod feed;
 pub mod find;
 pub mod findings;
 pub mod folder;
+pub mod ledger;
 pub mod mapping;
-mod neighbours;
 pub mod output;
 pub mod payments;
 pub mod report;
@@ -58,12 +60,13 @@ mod sums;
 pub mod surprise;
 pub mod ties;
 pub mod time;
+mod time_outliers;
 pub mod weights;
 pub mod window;
 
 pub use amount::Amount;
 pub use entities::{Entities, KindId};
-pub use findings::{Cluster, ClusterId, Fate, Findings, Member};
+pub use findings::{Cluster, ClusterEvent, ClusterId, Findings, Member};
 pub use mapping::Mapping;
 pub use seeds::{KnownBad, Trusted};
 pub use time::{Span, TimeRange, Timestamp};

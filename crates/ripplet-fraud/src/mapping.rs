@@ -1,4 +1,4 @@
-//! Which columns of a table are what of a transaction: a small TOML file.
+//! Mapping from the columns of a table to the fields of a transaction: a small TOML file.
 //!
 //! ```toml
 //! time = "at"                  # or { column = "step", unit = "1d", origin = "2024-01-01" }
@@ -13,11 +13,11 @@
 //! column = "shop"
 //! kind = "merchant"
 //!
-//! [[also]]                     # what else a transaction links, to its source where nothing else is said
+//! [[also]]                     # further entities of a transaction, linked to its source by default
 //! column = "device_id"
 //! kind = "device"
 //! to = ["source"]
-//! optional = true              # rows without one are welcome
+//! optional = true              # a row may lack it
 //!
 //! [weight]
 //! of = "count * powf(0.5, age / 90.0)"
@@ -33,102 +33,102 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Which columns are what of a transaction.
+/// Mapping from columns to the fields of a transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapping {
-    /// When it was.
+    /// Time of a transaction.
     pub time: TimeColumn,
-    /// How much it was.
+    /// Amount of a transaction.
     pub amount: Option<AmountColumn>,
-    /// What kind of transaction it was, and which are taken.
+    /// Kind of transaction, and the kinds that are read.
     pub kind: Option<KindColumn>,
-    /// From whom.
+    /// The paying entity.
     pub source: EntityColumn,
-    /// To whom.
+    /// The paid entity.
     pub target: EntityColumn,
-    /// What else it links.
+    /// Further entities of a transaction.
     pub also: Vec<LinkedColumn>,
-    /// What an edge weighs.
+    /// Rule of edge weights.
     pub weight: WeightRule,
 }
 
-/// The column of times.
+/// Column of times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeColumn {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    /// What its numbers count, where it has numbers. There is no usual one: what counts seconds in one table counts
-    /// milliseconds in another, and `20240531` is a day.
+    /// Unit of numeric times. There is no default: numbers may count seconds or milliseconds, and `20240531`
+    /// is a day.
     pub unit: Option<Span>,
-    /// From when they are counted: 1970, where nothing is said.
+    /// Origin of numeric times; 1970 by default.
     pub origin: Timestamp,
 }
 
-/// The column of amounts.
+/// Column of amounts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AmountColumn {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    /// Digits that are kept behind the decimal point: amounts are whole numbers of such units.
+    /// Number of decimals that are kept: amounts are integers in this unit.
     pub decimals: u32,
 }
 
-/// The column of the transactions' kinds.
+/// Column of transaction kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KindColumn {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    /// The kinds that are taken; others are passed over, and counted.
+    /// Kinds that are read; others are skipped and counted.
     pub only: Vec<String>,
 }
 
-/// A column of entities.
+/// Column of entities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityColumn {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    /// What the entities are.
+    /// Kind of the entities.
     pub kind: String,
 }
 
-/// A column of entities that a transaction links beside source and target.
+/// Column of a further entity of a transaction, beside source and target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedColumn {
     /// The column.
     pub entity: EntityColumn,
-    /// To which ends it is linked.
+    /// Ends to which it is linked.
     pub to: Vec<End>,
-    /// Whether a row may lack it.
+    /// Whether a row may lack the entity.
     pub optional: bool,
 }
 
-/// An end of a transaction.
+/// End of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
-    /// From whom it is.
+    /// The payer.
     Source,
-    /// To whom.
+    /// The payee.
     Target,
 }
 
-/// What an edge weighs.
+/// Rule of edge weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightRule {
-    /// `count`, `amount`, or an expression in `count`, `amount` and `age`; `count` where nothing is said.
+    /// `count`, `amount`, or an expression in `count`, `amount` and `age`; `count` by default.
     pub of: Option<String>,
-    /// Units of a weight of 1 that are told apart, of an expression: a power of 2.
+    /// Units in a weight of 1, for an expression: a power of 2.
     pub resolution: Option<u32>,
 }
 
-/// A mapping that cannot be used.
+/// Error of reading a mapping.
 #[derive(Debug, Error)]
 pub enum MappingError {
     /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The text is no mapping.
+    /// The text is no valid mapping.
     #[error("{}: {sentence}", path.display())]
     Content {
         /// The file.
@@ -138,9 +138,9 @@ pub enum MappingError {
     },
 }
 
-/// Digits behind an amount's decimal point, where nothing is said: cents.
+/// Default number of decimals: cents.
 const DECIMALS: u32 = 2;
-/// More do not fit an integer with anything before the point.
+/// Largest number of decimals: with more, no integer part fits 64 bits.
 const MOST_DECIMALS: u32 = 9;
 
 #[derive(Deserialize)]
@@ -157,13 +157,13 @@ struct File {
     weight: WeightTable,
 }
 
-/// A column's name alone, or a table with more about it.
+/// A column's name, or a table with further settings.
 enum OneOrMore<T> {
     Name(String),
     Table(T),
 }
 
-/// By hand, as a derived one would not say what is wrong in a table.
+/// Written by hand, as the derived implementation does not report errors inside a table.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OneOrMore<T>, D::Error> {
         struct NameOrTable<T>(PhantomData<T>);
@@ -228,20 +228,20 @@ struct WeightTable {
 }
 
 impl Mapping {
-    /// Reads a mapping.
+    /// Reads a mapping file.
     ///
     /// # Errors
-    /// Where the file cannot be read, or is no mapping.
+    /// If the file cannot be read, or is no valid mapping.
     pub fn read(path: &Path) -> Result<Mapping, MappingError> {
         let text = read_small_text(path, LARGEST_TEXT, "a mapping")?;
         Mapping::parse(&text)
             .map_err(|sentence| MappingError::Content { path: path.into(), sentence })
     }
 
-    /// A mapping of a text.
+    /// Parses a mapping.
     ///
     /// # Errors
-    /// A sentence that says what is wrong with it, and where.
+    /// A message that names the error and its position.
     pub fn parse(text: &str) -> Result<Mapping, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
         let mapping = Mapping {
@@ -265,13 +265,13 @@ impl Mapping {
         if mapping.source == mapping.target {
             let EntityColumn { column, kind } = &mapping.source;
             return Err(format!(
-                "source and target are both the {kind} of the column `{column}`: nobody would deal with another"
+                "source and target are both the {kind} of the column `{column}`: no entity could transact with another"
             ));
         }
         Ok(mapping)
     }
 
-    /// The kinds of entities, in the order in which they are named, each once.
+    /// Returns the kinds of entities, in the order of their first mention.
     pub fn kinds(&self) -> Vec<&str> {
         let also = self.also.iter().map(|linked| &linked.entity);
         let mut kinds: Vec<&str> = Vec::new();
@@ -297,7 +297,7 @@ impl Mapping {
         std::iter::once(format!("{source} → {target}")).chain(also).collect()
     }
 
-    /// The columns that are read, each once: those of entities, then time, amount and kind.
+    /// Returns the columns to read, without duplicates: those of entities, then time, amount and kind.
     pub fn columns(&self) -> Vec<&str> {
         let also = self.also.iter().map(|linked| &*linked.entity.column);
         let amount = self.amount.iter().map(|amount| &*amount.column);

@@ -1,24 +1,36 @@
-//! The single transactions of a day, by who pays whom.
+//! Single transactions of a day, sorted by payer and payee.
 //!
-//! A [`Run`](crate::days::Run) has sums of pairs, whichever of the two paid; here each transaction is kept with its
-//! direction, its exact amount and its time, sorted by payer, payee and time, so that those of an edge are two binary
-//! searches away.
+//! A [`DayAdjacency`](crate::days::DayAdjacency) has the sums of pairs, regardless of direction. This table
+//! keeps each transaction with its direction, exact amount and time. It is sorted by payer, payee and time,
+//! so that two binary searches find the transactions of an edge.
 //!
 //! Memory: 16 bytes a transaction, 24 with amounts.
 
 use crate::Timestamp;
-use crate::days::Deal;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
 
+/// Directed transaction between two vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The payer.
+    pub source: VertexId,
+    /// The payee.
+    pub target: VertexId,
+    /// Time of the transaction.
+    pub time: Timestamp,
+    /// Amount in smallest units; 0 if amounts are not mapped.
+    pub amount: u64,
+}
+
 /// The transactions of a day, sorted by payer, payee, time and amount.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payments {
-    /// Payer and payee.
+    /// Payer and payee, packed.
     keys: Vec<u64>,
     times: Vec<Timestamp>,
-    /// Smallest units; empty where amounts are not mapped.
+    /// Amounts in smallest units; empty if amounts are not mapped.
     amounts: Vec<u64>,
 }
 
@@ -27,40 +39,44 @@ fn key(from: VertexId, to: VertexId) -> u64 {
 }
 
 impl Payments {
-    /// Returns those of deals that are sorted by [`sort_key`]; deals of a vertex with itself are passed over.
+    /// Builds the table from transfers that are sorted by [`sort_key`]; self-loops are dropped.
     ///
     /// # Errors
-    /// Where memory is refused.
-    pub(crate) fn of_sorted(deals: &[Deal], has_amounts: bool) -> Result<Payments, OutOfMemory> {
-        let between = || deals.iter().filter(|deal| deal.source != deal.target);
+    /// If memory allocation fails.
+    pub(crate) fn of_sorted(
+        transfers: &[Transfer],
+        has_amounts: bool,
+    ) -> Result<Payments, OutOfMemory> {
+        let between = || transfers.iter().filter(|transfer| transfer.source != transfer.target);
         let count = between().count();
         let mut payments = Payments {
             keys: memory::with_room(count)?,
             times: memory::with_room(count)?,
             amounts: memory::with_room(if has_amounts { count } else { 0 })?,
         };
-        for deal in between() {
-            payments.keys.push(key(deal.source, deal.target));
-            payments.times.push(deal.time);
+        for transfer in between() {
+            payments.keys.push(key(transfer.source, transfer.target));
+            payments.times.push(transfer.time);
             if has_amounts {
-                payments.amounts.push(deal.amount);
+                payments.amounts.push(transfer.amount);
             }
         }
         Ok(payments)
     }
 
-    /// Returns the places of what one vertex paid another, by time.
+    /// Returns the indices of the payments from one vertex to another, by time.
     ///
-    /// A binary search, and a short one for the end.
+    /// Takes a binary search, and a galloping one for the end.
     pub fn between(&self, from: VertexId, to: VertexId) -> Range<usize> {
         let key = key(from, to);
         let begin = self.keys.partition_point(|&other| other < key);
         begin..first_from(&self.keys, begin, |&other| other > key)
     }
 
-    /// Calls `each` with the place in `to`, which ascends, of every vertex that `from` paid, and where its payments are.
+    /// Calls `each` with the index in `to`, which ascends, of every vertex that `from` paid, and the range of
+    /// its payments.
     ///
-    /// One binary search, and for each of `to` a search from where the one before ended.
+    /// Takes one binary search, and for each of `to` a galloping search from the end of the previous one.
     pub fn of_each(
         &self,
         from: VertexId,
@@ -80,25 +96,26 @@ impl Payments {
         }
     }
 
-    /// When the transaction at a place was.
+    /// Returns the time of the payment at an index.
     pub fn time(&self, place: usize) -> Timestamp {
         self.times[place]
     }
 
-    /// How much it was, in smallest units, where amounts are mapped.
+    /// Returns the amount of the payment at an index in smallest units, if amounts are mapped.
     pub fn amount(&self, place: usize) -> Option<u64> {
         self.amounts.get(place).copied()
     }
 
-    /// Bytes that they occupy.
+    /// Size in bytes.
     pub fn bytes(&self) -> u64 {
         8 * (self.keys.capacity() + self.times.capacity() + self.amounts.capacity()) as u64
     }
 }
 
-/// Returns the first place from `begin` on where `holds` does, which goes on holding behind it; the length if it never does.
+/// Returns the first index from `begin` on at which the monotone predicate `holds` is true; the length if it
+/// never is.
 ///
-/// Takes steps for the logarithm of the distance.
+/// Takes a logarithmic number of steps in the distance (galloping search).
 fn first_from<T>(sorted: &[T], begin: usize, holds: impl Fn(&T) -> bool) -> usize {
     let rest = &sorted[begin..];
     let mut bound = 1;
@@ -109,7 +126,7 @@ fn first_from<T>(sorted: &[T], begin: usize, holds: impl Fn(&T) -> bool) -> usiz
     begin + low + rest[low..high].partition_point(|item| !holds(item))
 }
 
-/// What deals are sorted by.
-pub(crate) fn sort_key(deal: &Deal) -> (u64, Timestamp, u64) {
-    (key(deal.source, deal.target), deal.time, deal.amount)
+/// Returns the key by which transfers are sorted.
+pub(crate) fn sort_key(transfer: &Transfer) -> (u64, Timestamp, u64) {
+    (key(transfer.source, transfer.target), transfer.time, transfer.amount)
 }

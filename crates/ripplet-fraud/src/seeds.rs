@@ -1,11 +1,13 @@
-//! Who is known to be bad, and from when until when that is known; and who is trusted.
+//! Lists of known bad and trusted entities, with the time from which each entry is known.
 //!
-//! Both are tables (`.csv`, `.tsv`, `.parquet`, `.arrow`) with a column `id`, and, where they are there, `kind` (else
-//! all are of the kind of the transactions' sources), `from` and `until` (else always). An entry is known from the
-//! instant `from` on, so a window knows of those with `from` before its end, and not after `until`.
+//! Both are tables (`.csv`, `.tsv`, `.parquet`, `.arrow`) with a column `id` and three optional columns:
+//! `kind` (by default that of the transactions' sources), `from` and `until` (by default unlimited). An entry
+//! is active from the instant `from` on. So a window uses the entries with `from` before its end and `until`
+//! not before it.
 //!
-//! Without a column `id`, ids are in the column with the best of the [`KNOWN_ID_NAMES`] but `name`, or in the only column, if its
-//! first row is plainly a name; which column was read is said. Ids are those of the transactions, to the letter.
+//! Without a column `id`, ids are in the column with the best of the [`KNOWN_ID_NAMES`] except `name`, or in
+//! the only column if its first row is clearly a header. A note names the column that was read. Ids match
+//! those of the transactions exactly.
 
 use crate::entities::{EntityError, KindId};
 use crate::source::decode::{is_empty, texts};
@@ -18,62 +20,62 @@ use ripplet_io::{KNOWN_ID_NAMES, Place, ReadError, check_plain};
 use std::path::Path;
 use thiserror::Error;
 
-/// The black list: who is known to be bad, and when.
+/// Deny list: the known bad entities, and when each is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownBad {
-    /// Its entries, in their order.
-    pub entries: Vec<Listed>,
+    /// Entries, in the order of the file.
+    pub entries: Vec<ListEntry>,
 }
 
-/// The white list: who is trusted whatever is near.
+/// Allow list: entities that are trusted whatever their partners are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trusted {
-    /// Its entries, in their order.
-    pub entries: Vec<Listed>,
+    /// Entries, in the order of the file.
+    pub entries: Vec<ListEntry>,
 }
 
-/// An entry of a list.
+/// Entry of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
-    /// The kind of entity.
+pub struct ListEntry {
+    /// Kind of the entity.
     pub kind: KindId,
-    /// Its id.
+    /// Id of the entity.
     pub id: String,
-    /// Since when it is known; always, where nothing is said.
+    /// First instant at which the entry is active; unlimited if `None`.
     pub from: Option<Timestamp>,
-    /// Until when; for ever, where nothing is said.
+    /// First instant at which the entry is no longer active; unlimited if `None`.
     pub until: Option<Timestamp>,
 }
 
-/// A list that cannot be read.
+/// Error of reading a list.
 #[derive(Debug, Error)]
 pub enum ListError {
     /// The file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// Which column has the ids cannot be told.
+    /// It is ambiguous which column has the ids.
     #[error("{}: {why}; {rows}", path.display())]
     NoIds {
         /// The file.
         path: std::path::PathBuf,
-        /// Why not.
+        /// Reason.
         why: String,
         /// The first rows, as a clause.
         rows: String,
     },
-    /// It has a kind that the mapping does not know.
+    /// A kind that the mapping does not have.
     #[error("{}{place}: the kind `{kind}` is none of the mapping's: {}", path.display(), known.join(", "))]
     Kind {
         /// The file.
         path: std::path::PathBuf,
-        /// Where in it.
+        /// Position in it.
         place: Place,
-        /// The kind.
+        /// The unknown kind.
         kind: String,
-        /// The mapping's.
+        /// Kinds of the mapping.
         known: Vec<String>,
     },
-    /// Too many kinds.
+    /// There are too many kinds.
     #[error(transparent)]
     Entity(#[from] EntityError),
 }
@@ -84,13 +86,13 @@ impl From<ReadError> for ListError {
     }
 }
 
-/// Bytes of a list at most, and of the entries that are kept of it: some ten million accounts.
+/// Size limit of a list in bytes, and of the entries kept of it: some ten million accounts.
 pub const LARGEST_LIST: u64 = 1 << 30;
 
 /// Returns the SHA-256 of a list, in hexadecimal.
 ///
 /// # Errors
-/// If it cannot be read, is no plain file, or has more than [`LARGEST_LIST`] bytes.
+/// If it cannot be read, is no regular file, or has more than [`LARGEST_LIST`] bytes.
 pub(crate) fn fingerprint(path: &Path) -> Result<String, ListError> {
     check_plain(path)?;
     if std::fs::metadata(path).is_ok_and(|found| found.len() > LARGEST_LIST) {
@@ -107,19 +109,19 @@ fn too_large(path: &Path) -> ListError {
     ReadError::content(path, Place::File, sentence).into()
 }
 
-/// A list as it was read.
+/// List as it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct List {
-    /// Its entries, in their order.
-    pub entries: Vec<Listed>,
-    /// Sentences about it: which columns were read, if that is not plain, and entries that cannot have an effect.
+    /// Entries, in the order of the file.
+    pub entries: Vec<ListEntry>,
+    /// Notes for the user: which columns were read, if that is not obvious, and entries without effect.
     pub notes: Vec<String>,
 }
 
-/// Reads a list; `entities` has the kinds, and those that name none are of the kind `default`.
+/// Reads a list. `entities` has the kinds; entries without a kind are of the kind `default`.
 ///
 /// # Errors
-/// Where the file cannot be read, no column has ids, an id is empty, a kind is unknown, or a time is none.
+/// If the file cannot be read, no column has ids, an id is empty, a kind is unknown, or a time is invalid.
 pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, ListError> {
     let there = source::columns_of(path)?;
     let chosen = Chosen::of(path, &there)?;
@@ -168,13 +170,13 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, L
                 })?,
             };
             let (from, until) = (time("from", &from)?, time("until", &until)?);
-            kept += (size_of::<Listed>() + id.len()) as u64;
+            kept += (size_of::<ListEntry>() + id.len()) as u64;
             if kept > LARGEST_LIST {
                 return Err(too_large(path));
             }
             let refused =
                 |error: OutOfMemory| ReadError { path: path.into(), place, kind: error.into() };
-            let entry = Listed { kind, id, from, until };
+            let entry = ListEntry { kind, id, from, until };
             void.count(&entry, place);
             memory::push(&mut entries, entry).map_err(refused)?;
         }
@@ -185,7 +187,7 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, L
     Ok(List { entries, notes })
 }
 
-/// Entries of a list that never hold.
+/// Entries of a list that are never active.
 #[derive(Default)]
 struct Void {
     count: u64,
@@ -193,7 +195,7 @@ struct Void {
 }
 
 impl Void {
-    fn count(&mut self, entry: &Listed, place: Place) {
+    fn count(&mut self, entry: &ListEntry, place: Place) {
         if entry.is_void() {
             self.count += 1;
             self.first.get_or_insert(place);
@@ -208,7 +210,7 @@ impl Void {
     }
 }
 
-/// The columns of a list that are read: what each is, and its place.
+/// Columns of a list that are read, by index.
 struct Chosen {
     columns: Vec<(&'static str, usize)>,
 }
@@ -231,7 +233,7 @@ impl Chosen {
         Ok(Chosen { columns })
     }
 
-    /// Says which column has the ids, unless that is called `id` and no column is left.
+    /// Returns a note on the column with the ids, unless it is called `id` and no column is ignored.
     fn note(&self, path: &Path, names: &[String]) -> Option<String> {
         let id = &names[self.columns[0].1];
         let is_read = |at: usize| self.columns.iter().any(|&(_, read)| read == at);
@@ -247,10 +249,10 @@ impl Chosen {
     }
 }
 
-/// The ranks of known names before `name`, which beside another column is what an account is called.
+/// Number of known names before `name`, which beside another column is what an account is called.
 const BEFORE_NAMES: usize = 3;
 
-/// The place of the column with the ids.
+/// Returns the index of the column with the ids.
 fn id_column(path: &Path, names: &[String]) -> Result<usize, ListError> {
     if let Some(exact) = names.iter().position(|name| name == "id") {
         return Ok(exact);
@@ -274,17 +276,17 @@ fn id_column(path: &Path, names: &[String]) -> Result<usize, ListError> {
     Err(no_ids(path, names, why))
 }
 
-/// A name as names are compared.
+/// Normalizes a column name for comparison.
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | ':' | ' '));
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Rows that decide whether the first is a header, as in tables of edges.
+/// Number of rows that decide whether the first is a header, as in edge tables.
 const DECISIVE: usize = 4096;
 
-/// Whether the only field of a first row is plainly a name, by the rules of `docs/tables.md`: a word above nothing but
-/// numbers, or above three codes at least and nothing else.
+/// Whether the only field of a first row is clearly a header, by the rules of `docs/tables.md`: a word above
+/// numbers only, or above at least three codes and nothing else.
 fn is_header(path: &Path, name: &str) -> Result<bool, ListError> {
     let is_number = |id: &str| id.parse::<f64>().is_ok();
     let digits = |id: &str| id.bytes().filter(u8::is_ascii_digit).count();
@@ -302,7 +304,7 @@ fn is_header(path: &Path, name: &str) -> Result<bool, ListError> {
     Ok(is_word && (numbers || codes))
 }
 
-/// The error of a list in which no column has ids, with its first rows.
+/// Returns the error of a list in which no column has ids, with its first rows.
 fn no_ids(path: &Path, names: &[String], why: String) -> ListError {
     let header = shown_row(names);
     let rows = match second_row(path, names) {
@@ -312,7 +314,7 @@ fn no_ids(path: &Path, names: &[String], why: String) -> ListError {
     ListError::NoIds { path: path.into(), why, rows }
 }
 
-/// The row behind the header, if there is one that can be read.
+/// Returns the row after the header, if it can be read.
 fn second_row(path: &Path, names: &[String]) -> Option<Vec<String>> {
     let columns: Vec<&str> = names.iter().take(MOST_SHOWN).map(|name| &**name).collect();
     let batch = source::open_file(path, &columns).ok()?.next()?.ok()?;
@@ -323,10 +325,10 @@ fn second_row(path: &Path, names: &[String]) -> Option<Vec<String>> {
     Some(batch.columns.columns().iter().map(field).collect())
 }
 
-/// Fields of a row that a message shows.
+/// Number of fields of a row that a message shows.
 const MOST_SHOWN: usize = 8;
 
-/// The fields of a row, as a message shows them.
+/// Formats the fields of a row for a message.
 fn shown_row(fields: &[String]) -> String {
     const LONGEST: usize = 30;
     let clean = |c: char| if c.is_control() { ' ' } else { c };
@@ -336,30 +338,30 @@ fn shown_row(fields: &[String]) -> String {
     format!("`{}{more}`", all.join(","))
 }
 
-impl Listed {
-    /// Whether it never holds, since its end is not after its beginning.
+impl ListEntry {
+    /// Whether the entry is never active: its end is not after its beginning.
     pub fn is_void(&self) -> bool {
         self.from.zip(self.until).is_some_and(|(from, until)| until <= from)
     }
 
-    /// Whether it holds at an instant.
-    pub fn holds_at(&self, at: Timestamp) -> bool {
+    /// Whether the entry is active at an instant.
+    pub fn is_active_at(&self, at: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= at) && self.until.is_none_or(|until| at < until)
     }
 }
 
-/// Who of a list holds at an instant.
+/// Entries of a list that are active at an instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Holding {
-    /// The vertices, ascending, each once.
+pub struct ActiveEntries {
+    /// Vertices of active entries, ascending, without duplicates.
     pub vertices: Vec<VertexId>,
-    /// Kind and id of entries that hold but name nobody who was seen so far, ascending, each once.
+    /// Kind and id of active entries that no transaction has named so far, ascending, without duplicates.
     pub unseen: Vec<(KindId, String)>,
 }
 
-pub(crate) fn holding(entries: &[Listed], entities: &Entities, at: Timestamp) -> Holding {
-    let mut holding = Holding::default();
-    for entry in entries.iter().filter(|entry| entry.holds_at(at)) {
+pub(crate) fn holding(entries: &[ListEntry], entities: &Entities, at: Timestamp) -> ActiveEntries {
+    let mut holding = ActiveEntries::default();
+    for entry in entries.iter().filter(|entry| entry.is_active_at(at)) {
         match entities.find(entry.kind, &entry.id) {
             Some(vertex) => holding.vertices.push(vertex),
             None => holding.unseen.push((entry.kind, entry.id.clone())),
@@ -373,26 +375,26 @@ pub(crate) fn holding(entries: &[Listed], entities: &Entities, at: Timestamp) ->
 }
 
 impl KnownBad {
-    /// Who is known to be bad at an instant: of a window, at its last one ([`Window::range`](crate::Window)'s
-    /// `until` is the first behind it, and what is known from then on is not known yet).
-    pub fn at(&self, entities: &Entities, at: Timestamp) -> Holding {
+    /// Returns the known bad entities at an instant. For a window that is its last instant: `until` of
+    /// [`Window::range`](crate::Window) is the first one after it.
+    pub fn at(&self, entities: &Entities, at: Timestamp) -> ActiveEntries {
         holding(&self.entries, entities, at)
     }
 
-    /// Who is known to be bad when a window ends.
-    pub fn at_end_of(&self, entities: &Entities, range: crate::TimeRange) -> Holding {
+    /// Returns the known bad entities at the end of a window.
+    pub fn at_end_of(&self, entities: &Entities, range: crate::TimeRange) -> ActiveEntries {
         self.at(entities, Timestamp(range.until.0.saturating_sub(1)))
     }
 }
 
 impl Trusted {
-    /// Who is trusted at an instant.
-    pub fn at(&self, entities: &Entities, at: Timestamp) -> Holding {
+    /// Returns the trusted entities at an instant.
+    pub fn at(&self, entities: &Entities, at: Timestamp) -> ActiveEntries {
         holding(&self.entries, entities, at)
     }
 
-    /// Who is trusted when a window ends.
-    pub fn at_end_of(&self, entities: &Entities, range: crate::TimeRange) -> Holding {
+    /// Returns the trusted entities at the end of a window.
+    pub fn at_end_of(&self, entities: &Entities, range: crate::TimeRange) -> ActiveEntries {
         self.at(entities, Timestamp(range.until.0.saturating_sub(1)))
     }
 }

@@ -1,30 +1,31 @@
-//! Amounts of each pair in a day that has not ended: which row makes a sum too large.
+//! Summed amounts of each pair in an open day, which find the row that makes a sum too large.
 //!
-//! While all of a day's amounts together are within the bound of a pair, no pair can exceed it, and one number a day is
-//! kept. Beyond, which takes 11 million million of cents, the sums are kept pair by pair.
+//! While all amounts of a day together are within the bound of one pair, no pair can exceed it, and one
+//! number a day suffices. Beyond that (11 million million cents), sums are kept pair by pair.
 //!
 //! Memory: 8 bytes a day; beyond the bound some 20 bytes a pair and day.
 
-use crate::days::{Deal, MOST_AMOUNT};
+use crate::days::MOST_AMOUNT;
+use crate::payments::Transfer;
 use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::OutOfMemory;
 
-/// The sums of a day.
+/// Summed amounts of a day.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
-    /// All amounts together, as far as 64 bits count.
+    /// Sum of all amounts, saturating at 64 bits.
     total: u64,
     of_pairs: Option<HashMap<u64, u64>>,
 }
 
-/// Both of a pair, whoever pays.
+/// Returns the key of an unordered pair.
 fn key(one: VertexId, other: VertexId) -> u64 {
     u64::from(one.min(other)) << 32 | u64::from(one.max(other))
 }
 
 impl Sums {
-    /// Returns whether a row that links `pairs` pairs, each for this amount, may exceed the bound of one.
+    /// Whether a row that links `pairs` pairs, each with this amount, may exceed the bound of one.
     pub(crate) fn may_exceed(&self, amount: u64, pairs: usize) -> bool {
         self.with(amount, pairs) > MOST_AMOUNT
     }
@@ -33,20 +34,21 @@ impl Sums {
         self.total.saturating_add(amount.saturating_mul(pairs as u64))
     }
 
-    /// Returns the first of a row's pairs whose sum would exceed the bound; `deals` are those of the day so far.
+    /// Returns the first of a row's pairs whose sum would exceed the bound. `transfers` are those of the day
+    /// so far.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub(crate) fn first_exceeded(
         &mut self,
-        deals: &[Deal],
+        transfers: &[Transfer],
         pairs: &[(VertexId, VertexId)],
         amount: u64,
     ) -> Result<Option<(VertexId, VertexId)>, OutOfMemory> {
         if self.of_pairs.is_none() {
             let mut sums = HashMap::new();
-            for deal in deals {
-                add(&mut sums, (deal.source, deal.target), deal.amount)?;
+            for transfer in transfers {
+                add(&mut sums, (transfer.source, transfer.target), transfer.amount)?;
             }
             self.of_pairs = Some(sums);
         }
@@ -62,10 +64,10 @@ impl Sums {
         Ok(pairs.iter().enumerate().find(exceeds).map(|(_, pair)| *pair))
     }
 
-    /// Adds an amount between two.
+    /// Adds an amount to a pair.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub(crate) fn add(
         &mut self,
         pair: (VertexId, VertexId),
@@ -78,7 +80,7 @@ impl Sums {
         }
     }
 
-    /// Bytes that they occupy.
+    /// Size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.of_pairs.as_ref().map_or(0, |sums| sums.allocation_size() as u64)
     }

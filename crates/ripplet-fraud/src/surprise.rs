@@ -1,24 +1,24 @@
-//! How unlikely a number of events is where chance alone is at work, in nats.
+//! Surprise of a count: −ln of its Poisson tail probability, in nats.
 //!
-//! [`surprise`] of a count c where λ are expected is −ln P(X ≥ c) for X of a Poisson distribution: 0 where
-//! everything is as likely, about c · ln(c / (e λ)) far beyond what is expected. Counts need not be whole: then the
-//! regularized lower incomplete gamma function P(c, λ), which is the same for whole ones, goes between them.
+//! [`surprise`] of a count c with expectation λ is −ln P(X ≥ c) for a Poisson variable X. It is 0 if c is 0,
+//! and about c · ln(c / (e λ)) far above the expectation. Counts need not be whole: the regularized lower
+//! incomplete gamma function P(c, λ), which equals the tail at whole counts, interpolates between them.
 //!
-//! Memory: none. The bits depend on the platform's `exp` and `ln`, and on nothing else.
+//! Memory: none. The bits depend on the platform's `exp` and `ln` alone.
 //!
 //! Reference: NIST Digital Library of Mathematical Functions, 8.7.1, 8.9.2 and 5.11.1.
 
-/// No number of events is more surprising: beyond it, chances are no normal `f64`.
+/// Upper bound of the surprise: beyond it, probabilities are no normal `f64`.
 pub const MOST_SURPRISE: f64 = 700.0;
 
-/// −ln P(X ≥ `count`) where X is Poisson with mean `expected`, from 0 to [`MOST_SURPRISE`].
+/// Returns −ln P(X ≥ `count`) for a Poisson variable X with mean `expected`, from 0 to [`MOST_SURPRISE`].
 ///
-/// What is not a number, below 0, or expected without end, is no surprise.
+/// Returns 0 if an argument is NaN or below 0, or the expectation is infinite.
 pub fn surprise(count: f64, expected: f64) -> f64 {
     Counted::new(count).beside(expected)
 }
 
-/// A count, and what is needed of it for its surprise: for who asks for the same count often.
+/// Count with the precomputed terms of its surprise, for repeated use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
     count: f64,
@@ -32,12 +32,12 @@ impl Counted {
         Counted { count, ln_factorial }
     }
 
-    /// [`surprise`] of it.
+    /// Returns the [`surprise`] of the count.
     pub fn beside(self, expected: f64) -> f64 {
         self.nats(expected).min(MOST_SURPRISE)
     }
 
-    /// The same without a bound, for sums and differences of such values.
+    /// Returns the surprise without the upper bound, for sums and differences.
     pub fn nats(self, expected: f64) -> f64 {
         let Counted { count, ln_factorial } = self;
         if !(count > 0.0 && expected < f64::INFINITY) {
@@ -50,7 +50,7 @@ impl Counted {
         let nats = if expected < count + 1.0 {
             ln_factorial - ln_begin - series(count, expected).ln()
         } else {
-            // P(X < count), by what is left of Γ(count); the rest is P.
+            // P(X < count), from the rest of Γ(count); its complement is P.
             let below = (ln_begin - ln_factorial).exp() * count * fraction(count, expected);
             -(-below).ln_1p()
         };
@@ -58,10 +58,10 @@ impl Counted {
     }
 }
 
-/// Terms of a series or of a fraction: more are not needed where it is chosen as above and counts are below 10⁸.
+/// Upper bound on the terms of a series or continued fraction; sufficient for counts below 10⁸.
 const MOST_TERMS: usize = 100_000;
 
-/// Σ x^n / ((a + 1) … (a + n)).
+/// Returns Σ x^n / ((a + 1) … (a + n)).
 fn series(a: f64, x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..MOST_TERMS {
@@ -74,7 +74,7 @@ fn series(a: f64, x: f64) -> f64 {
     sum
 }
 
-/// The continued fraction of Γ(a, x) · e^x / x^a, by Lentz' method.
+/// Returns the continued fraction of Γ(a, x) · e^x / x^a, by Lentz's method.
 fn fraction(a: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let mut b = x + 1.0 - a;
@@ -97,9 +97,9 @@ fn fraction(a: f64, x: f64) -> f64 {
     value
 }
 
-/// ln Γ(x) for x above 0: Stirling's series, from where it is exact on.
+/// Returns ln Γ(x) for x above 0, by Stirling's series and the recurrence.
 fn ln_gamma(x: f64) -> f64 {
-    /// From here on, the terms below are exact to 10⁻¹⁵.
+    /// The terms below are exact to 10⁻¹⁵ from here on.
     const FAR: f64 = 10.0;
     let (mut x, mut product) = (x, 1.0);
     while x < FAR {

@@ -1,64 +1,66 @@
-//! Which ties are more than chance: the evidence that labels spread along.
+//! Significant ties: the edges with more weight or more common neighbours than chance explains, along which
+//! labels spread.
 //!
 //! # What it returns
-//! For each tie (two who dealt with one another) its *surprise* J in nats, in two parts that are added up:
+//! Each tie (an edge between two vertices) has a *surprise* J in nats. It is the sum of two parts:
 //!
 //! ```text
-//! J(u, v) = surprise(c, λ)              they dealt with one another more than chance has it
-//!         + surprise(k, κ)              they have more partners in common than chance has it
+//! J(u, v) = surprise(c, λ)              more weight between the two than expected
+//!         + surprise(k, κ)              more common neighbours than expected
 //!
-//! w = min(dealt, C)                     what they dealt, up to the cap C
-//! c = w(u, v) / φ                       that, in units of a typical transaction
-//! φ = Σ w² / Σ w                        over all ties: 1 where each pair deals once
-//! λ = W(u) · W(v) / (φ · Σ W)           W: the summed weight of all of a vertex' ties
-//! k                                     partners of both who are no hubs
-//! κ = (d(u) − 1) · (d(v) − 1) / Σ d · (Σ d(z) · (d(z) − 1) over all who are no hubs) / Σ d
+//! w = min(weight, C)                    the weight of the edge, capped at C
+//! c = w(u, v) / φ                       in units of a typical transaction
+//! φ = Σ w² / Σ w                        over all ties: 1 if each pair has one transaction
+//! λ = W(u) · W(v) / (φ · Σ W)           W: strength, the summed weight of a vertex's ties
+//! k                                     common neighbours that are no hubs
+//! κ = (d(u) − 1) · (d(v) − 1) / Σ d · (Σ d(z) · (d(z) − 1) over all z that are no hubs) / Σ d
 //! ```
 //!
-//! where d counts partners, and [`surprise`](crate::surprise::surprise) is −ln P(Poisson ≥ …). λ and κ are what is expected where partners are
-//! drawn at random and everybody deals as much as they do (the configuration model). φ makes weights of any unit
-//! counts: a compound Poisson variable of weights w has this dispersion. Where everybody deals with everybody many
-//! times, φ is large and nobody stands out.
+//! where d is the degree, and [`surprise`](crate::surprise::surprise) is −ln P(Poisson ≥ …). λ and κ are the
+//! expectations of the configuration model: each vertex keeps its strength and degree, and partners are drawn
+//! at random. φ turns weights of any unit into counts: a compound Poisson variable of weights w has this
+//! dispersion. If every pair has many transactions, φ is large and no vertex stands out.
 //!
-//! φ has squares, so without a cap one pair that deals 500 times among 20,000 others would make φ large, and all other
-//! ties no more than chance. With m ties, the *cap* C is the largest whole number with
+//! φ has squares, so without a cap one pair with 500 transactions among 20,000 others would make φ large, and
+//! all other ties insignificant. With m ties, the *cap* C is the largest whole number with
 //!
 //! ```text
-//! ⌊√m⌋ · C² ≤ Σ min(dealt, C)²
+//! ⌊√m⌋ · C² ≤ Σ min(weight, C)²
 //! ```
 //!
-//! that is, no single tie makes more than one ⌊√m⌋th of Σ w². Fewer than ⌊√m⌋ ties are above C, and they count as C
-//! (winsorized). In most windows no tie is that heavy, and nothing is capped
-//! (measured: `bench/runs/2026-11-24-2-cores/fraud-busy-pair.txt`). Where ⌊√m⌋ ties or more are alike, they are no exception, and φ has
-//! them whole.
+//! That is, no single tie contributes more than one ⌊√m⌋th of Σ w². Fewer than ⌊√m⌋ ties are above C, and
+//! they count as C (winsorized). In most windows no tie is that heavy, and nothing is capped (measured:
+//! `bench/runs/2026-11-24-2-cores/fraud-busy-pair.txt`). If ⌊√m⌋ ties or more are equally heavy, they are no
+//! outliers, and φ includes them whole.
 //!
-//! With m ties, even the most surprising one of a graph without rings reaches about ln m. The odds that a tie is not
-//! by chance are e^J / m, where one tie is expected to be (Bonferroni's correction), and
+//! With m ties, even the most surprising one of a graph without rings reaches about ln m. The odds that a tie
+//! is not by chance are e^J / m, as one tie is expected to reach J = ln m (Bonferroni's correction). The
+//! weight
 //!
 //! ```text
 //! q(u, v) = e^J / (m + e^J)
 //! ```
 //!
-//! is what labels spread by ([`Ties::graph`], in steps of 2⁻¹⁶, and at least one). A tie is *kept* where its *excess*
-//! J − ln m is above 0, and q above one half: these are a statistically validated network. [`Ties::excess`] is the
-//! largest excess of each vertex' ties.
+//! is stored in [`Ties::graph`], in steps of 2⁻¹⁶ and at least one step; labels spread by it. A tie is *kept*
+//! if its *excess* J − ln m is above 0, and so q above one half. The kept ties are a statistically validated
+//! network. [`Ties::excess`] is the largest excess of each vertex's ties.
 //!
 //! # Hubs
-//! A popular item is no ring. The more two deal, the more they are expected to deal with one another, so a hub's ties
-//! say little, by λ. A vertex of more partners than [`TieRule::hub_degree`] is nobody's partner in common: all
-//! the world meets there.
+//! A popular item is no ring. λ grows with the strength of both ends, so a hub's ties have little surprise. A
+//! vertex of more partners than [`TieRule::hub_degree`] does not count as a common neighbour.
 //!
-//! Vertices to be avoided (trusted ones) have ties of q = 0, and are nobody's partner in common; what they deal still
-//! counts in what is expected. Self-loops are no ties.
+//! Vertices to be avoided (trusted ones) have ties of q = 0 and do not count as common neighbours. Their
+//! transactions still count in the expectations. Self-loops are no ties.
 //!
 //! # Algorithm, cost, memory
-//! For partners in common, each tie is listed at its end of fewer partners; each triangle is found once, at its vertex of
-//! fewest partners, by merging two such lists, and counts for each of its ties. A list has at most √(2 m) entries. Each
-//! tie is judged at both ends, in one pass over all arcs, which is faster than to look up what the other end found.
-//! Memory: [`Ties::plan`]; about 16 bytes a tie for the result, and 8 while it is made.
+//! For common neighbours, each tie is listed at its end of lower degree. Each triangle is found once, at its
+//! vertex of lowest degree, by merging two such lists, and counts for each of its ties. A list has at most
+//! √(2 m) entries. Each tie is scored at both ends, in one pass over all arcs, which is faster than to look
+//! up the result of the other end. Memory: [`Ties::plan`]; about 16 bytes a tie for the result, and 8 more
+//! while it is built.
 //!
 //! # Determinism
-//! The same on any number of threads, and any shards: counts are integers, sums of weights too.
+//! The result is identical on any number of threads and any shards: counts and sums of weights are integers.
 //!
 //! # References
 //! Tumminello, Miccichè, Lillo, Piilo, Mantegna, *Statistically validated networks in bipartite complex systems*, PLoS
@@ -78,43 +80,44 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
-/// A q of 1, as it is stored.
+/// The stored value of q = 1.
 pub const CERTAIN: u32 = 1 << 16;
 
-/// Vertices whose lists a task goes through.
+/// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 1 << 10;
 
-/// How ties are judged.
+/// Rule by which ties are scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TieRule {
-    /// Whether partners in common count.
+    /// Whether common neighbours count.
     pub closure: bool,
-    /// Who has more partners is nobody's partner in common.
+    /// Largest degree of a vertex that counts as a common neighbour.
     pub hub_degree: u32,
 }
 
 impl Default for TieRule {
-    /// Partners in common count; beyond 1000, nobody knows their partners, who cannot be said to know one another.
+    /// Common neighbours count, and a vertex of more than 1000 partners is a hub: two of its partners need
+    /// not know each other.
     fn default() -> TieRule {
         TieRule { closure: true, hub_degree: 1000 }
     }
 }
 
-/// Why ties could not be judged.
+/// Error of scoring ties.
 #[derive(Debug, Error)]
 pub enum TieError {
-    /// Ties have two ends alike.
+    /// The graph is directed; ties are symmetric.
     #[error("ties are judged in undirected graphs, and this one is directed")]
     Directed,
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// Somebody gave parts that do not fit.
+    /// The parts of the graph do not fit together.
     #[error(transparent)]
     Graph(#[from] InvalidGraph),
 }
 
-/// Each tie of a window, and how surprising it is.
+/// Ties of a window with their significance.
 #[derive(Debug, PartialEq)]
 pub struct Ties {
     graph: Graph,
@@ -124,7 +127,7 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Bytes that judging will need beside the window's graph, the result among them.
+    /// Returns the memory that scoring needs beside the window's graph, including the result.
     pub fn plan(graph: &Graph) -> Plan {
         let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
         Plan { graph_host: graph.bytes(), ..Plan::default() }
@@ -134,44 +137,44 @@ impl Ties {
             .with("partners in common", 4 * arcs + 9 * (vertices + 1))
     }
 
-    /// Judges the ties of a graph, on rayon's current pool; `avoid` are vertices whose ties say nothing, ascending.
+    /// Scores the ties of a graph, on rayon's current pool. `avoid` lists the vertices whose ties have no
+    /// weight, ascending.
     ///
     /// # Errors
-    /// Where the graph is directed, or memory is refused.
+    /// If the graph is directed, or memory allocation fails.
     pub fn of(graph: &Graph, rule: TieRule, avoid: &[VertexId]) -> Result<Ties, TieError> {
         if graph.direction() != Direction::Undirected {
             return Err(TieError::Directed);
         }
         let cap = Weights::of(graph).cap(graph);
-        let crowd = Crowd::of(graph, cap, rule, avoid)?;
-        let common = if rule.closure { Common::of(graph, &crowd)? } else { Common::default() };
-        let expected = Expected::of(graph, cap, &crowd);
-        judged(graph, &crowd, &common, &expected)
+        let endpoints = Endpoints::of(graph, cap, rule, avoid)?;
+        let common = if rule.closure { Common::of(graph, &endpoints)? } else { Common::default() };
+        let expected = Expected::of(graph, cap, &endpoints);
+        judged(graph, &endpoints, &common, &expected)
     }
 
-    /// The window's ties, weighed by q in steps of 2⁻¹⁶.
+    /// Returns the window's ties, weighted by q in steps of 2⁻¹⁶.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// By how much each vertex' most surprising tie goes beyond what chance has among as many ties, in nats: the most
-    /// that J − ln m is, and 0 where no tie is kept.
+    /// Returns the excess of each vertex in nats: the largest J − ln m of its ties, and 0 if no tie is kept.
     pub fn excess(&self) -> &[f32] {
         &self.excess
     }
 
-    /// How many ties there are.
+    /// Number of ties.
     pub fn count(&self) -> u64 {
         self.ties
     }
 
-    /// How many of them are kept.
+    /// Number of ties that are kept.
     pub fn kept(&self) -> u64 {
         self.kept
     }
 
-    /// The share of the ties that are kept here which others, of the same graph with other weights, keep too; none
-    /// where none is kept.
+    /// Returns the share of the ties kept here that `others`, of the same graph with other weights, keep too;
+    /// `None` if no tie is kept here.
     pub fn share_kept_by(&self, others: &Ties) -> Option<f64> {
         let shards = self.graph.shards().par_iter().zip(others.graph.shards());
         let both = |(here, there): (&Shard, &Shard)| {
@@ -183,13 +186,13 @@ impl Ties {
         (of > 0).then(|| kept as f64 / of as f64)
     }
 
-    /// Whether a tie of this stored q is kept.
+    /// Whether a tie with this stored q is kept.
     #[inline]
     pub fn is_kept(stored: u32) -> bool {
         stored > CERTAIN / 2
     }
 
-    /// The kept partners of a vertex.
+    /// Iterates over the partners of a vertex along kept ties.
     pub fn kept_of(&self, vertex: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         let (partners, weights) = lists(&self.graph, vertex);
         let both = partners.iter().zip(weights.unwrap_or(&[]));
@@ -197,14 +200,15 @@ impl Ties {
     }
 }
 
-/// A vertex' partners, and what their ties weigh where ties have weights.
+/// Returns a vertex's partners, and the weights of its ties if the graph has weights.
 pub(crate) fn lists(graph: &Graph, vertex: VertexId) -> (&[VertexId], Option<&[u32]>) {
     let shard = graph.shard_of(vertex);
     let local = (vertex - shard.vertices().start) as usize;
     (shard.out().of(local), shard.out().weights_of(local))
 }
 
-/// Each partner of a vertex but itself, with the weight of the tie: 1 where there are none.
+/// Iterates over each partner of a vertex except itself, with the weight of the tie: 1 if the graph has no
+/// weights.
 pub(crate) fn arcs(graph: &Graph, vertex: VertexId) -> impl Iterator<Item = (VertexId, u32)> + '_ {
     let (partners, weights) = lists(graph, vertex);
     let weight = move |at: usize| weights.map_or(1, |weights| weights[at]);
@@ -212,10 +216,10 @@ pub(crate) fn arcs(graph: &Graph, vertex: VertexId) -> impl Iterator<Item = (Ver
     all.filter(move |&(partner, _)| partner != vertex)
 }
 
-/// Classes of weights: those of so many bits.
+/// Number of weight classes: one for each bit length.
 const CLASSES: usize = u32::BITS as usize + 1;
 
-/// The weights of all arcs, by their number of bits.
+/// Counts and sums of squares of all arcs' weights, by bit length.
 #[derive(Clone, Copy, Debug)]
 struct Weights {
     counts: [u64; CLASSES],
@@ -243,7 +247,7 @@ impl Weights {
         })
     }
 
-    /// The largest weight that counts as it is: see the module. Above all weights where none is capped.
+    /// Returns the cap C (see the module); `u32::MAX` if no weight is capped.
     fn cap(&self, graph: &Graph) -> u32 {
         let ties = self.counts[1..].iter().sum::<u64>() / 2;
         let root = u128::from(ties.isqrt());
@@ -265,7 +269,7 @@ impl Weights {
         if heaviest.iter().max().is_none_or(|&most| is_cap(most)) {
             return u32::MAX;
         }
-        // By halves: it holds up to the cap, and not beyond.
+        // Bisection: the inequality holds up to the cap, and not beyond.
         let mut cap = 1u32 << (class - 1);
         for bit in (0..class - 1).rev() {
             cap += if is_cap(cap + (1 << bit)) { 1 << bit } else { 0 };
@@ -274,7 +278,7 @@ impl Weights {
     }
 }
 
-/// The weights of the ties from a weight on.
+/// Returns the weights of the ties of at least `from`.
 fn heaviest(graph: &Graph, from: u32) -> Vec<u32> {
     let vertices = (0..graph.vertices()).into_par_iter().with_min_len(VERTICES_PER_TASK);
     let of_vertex = |vertex: VertexId| {
@@ -284,77 +288,77 @@ fn heaviest(graph: &Graph, from: u32) -> Vec<u32> {
     vertices.flat_map_iter(of_vertex).collect()
 }
 
-/// What is known of a vertex.
+/// Strength, degree and role of a vertex.
 #[derive(Clone, Copy, Debug, Default)]
-struct Party {
-    /// The summed weight of all ties, each up to the cap.
+struct Endpoint {
+    /// Summed weight of all ties, each up to the cap.
     strength: u64,
-    /// Partners.
+    /// Number of partners.
     degree: u32,
     role: Role,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Role {
-    /// Others may meet there.
+    /// Counts as a common neighbour.
     #[default]
-    Meeting,
-    /// All the world meets there.
+    Ordinary,
+    /// Has more partners than the hub degree.
     Hub,
-    /// Its ties say nothing.
+    /// Its ties have no weight.
     Avoided,
 }
 
-/// What is known of each vertex.
-struct Crowd(Vec<Party>);
+/// Strength, degree and role of each vertex.
+struct Endpoints(Vec<Endpoint>);
 
-impl Crowd {
+impl Endpoints {
     fn of(
         graph: &Graph,
         cap: u32,
         rule: TieRule,
         avoid: &[VertexId],
-    ) -> Result<Crowd, OutOfMemory> {
-        let mut parties = memory::filled(Party::default(), graph.vertices() as usize)?;
-        let each = parties.par_iter_mut().enumerate().with_min_len(VERTICES_PER_TASK);
-        each.for_each(|(vertex, party)| {
+    ) -> Result<Endpoints, OutOfMemory> {
+        let mut endpoints = memory::filled(Endpoint::default(), graph.vertices() as usize)?;
+        let each = endpoints.par_iter_mut().enumerate().with_min_len(VERTICES_PER_TASK);
+        each.for_each(|(vertex, endpoint)| {
             for (_, weight) in arcs(graph, vertex as VertexId) {
-                party.degree += 1;
-                party.strength += u64::from(weight.min(cap));
+                endpoint.degree += 1;
+                endpoint.strength += u64::from(weight.min(cap));
             }
-            if party.degree > rule.hub_degree {
-                party.role = Role::Hub;
+            if endpoint.degree > rule.hub_degree {
+                endpoint.role = Role::Hub;
             }
         });
         for &vertex in avoid {
-            if let Some(party) = parties.get_mut(vertex as usize) {
-                party.role = Role::Avoided;
+            if let Some(endpoint) = endpoints.get_mut(vertex as usize) {
+                endpoint.role = Role::Avoided;
             }
         }
-        Ok(Crowd(parties))
+        Ok(Endpoints(endpoints))
     }
 
     #[inline]
-    fn party(&self, v: VertexId) -> Party {
+    fn get(&self, v: VertexId) -> Endpoint {
         self.0[v as usize]
     }
 
     /// Whether a tie is listed at `v` rather than at `u`.
     #[inline]
     fn is_before(&self, v: VertexId, u: VertexId) -> bool {
-        (self.party(v).degree, v) < (self.party(u).degree, u)
+        (self.get(v).degree, v) < (self.get(u).degree, u)
     }
 
-    /// Whether others may meet there.
+    /// Whether a vertex counts as a common neighbour.
     #[inline]
-    fn is_meeting(&self, v: VertexId) -> bool {
-        self.party(v).role == Role::Meeting
+    fn is_ordinary(&self, v: VertexId) -> bool {
+        self.get(v).role == Role::Ordinary
     }
 }
 
-/// What chance has.
+/// Expectations of the configuration model.
 struct Expected {
-    /// Heavier ties weigh this.
+    /// Weight at which heavier ties are capped.
     cap: u32,
     ties: u64,
     ln_ties: f64,
@@ -362,29 +366,29 @@ struct Expected {
     unit: f64,
     /// Σ W · φ.
     strength: f64,
-    /// What is expected of partners in common beside the two degrees.
-    meetings: f64,
-    /// Weights in units, from 0 on.
+    /// Expected number of common neighbours, divided by the product of the two degrees.
+    wedges: f64,
+    /// Terms of `surprise` for small weights, from 0 on.
     counted: Vec<Counted>,
 }
 
-/// Weights that are counted beforehand: most are small.
+/// Number of weights whose terms are precomputed: most are small.
 const COUNTED: u32 = 4096;
 
 impl Expected {
-    fn of(graph: &Graph, cap: u32, crowd: &Crowd) -> Expected {
+    fn of(graph: &Graph, cap: u32, endpoints: &Endpoints) -> Expected {
         let squares = |vertex| -> u128 {
             arcs(graph, vertex).map(|(_, weight)| u128::from(weight.min(cap)).pow(2)).sum()
         };
         let vertices = (0..graph.vertices()).into_par_iter().with_min_len(VERTICES_PER_TASK);
         let squares: u128 = vertices.map(squares).sum();
-        let strength: u64 = crowd.0.par_iter().map(|party| party.strength).sum();
-        let degree: u64 = crowd.0.par_iter().map(|party| u64::from(party.degree)).sum();
-        let meets = |party: &Party| match u128::from(party.degree) {
-            degree if degree > 0 && party.role == Role::Meeting => degree * (degree - 1),
+        let strength: u64 = endpoints.0.par_iter().map(|endpoint| endpoint.strength).sum();
+        let degree: u64 = endpoints.0.par_iter().map(|endpoint| u64::from(endpoint.degree)).sum();
+        let meets = |endpoint: &Endpoint| match u128::from(endpoint.degree) {
+            degree if degree > 0 && endpoint.role == Role::Ordinary => degree * (degree - 1),
             _ => 0,
         };
-        let meetings: u128 = crowd.0.par_iter().map(meets).sum();
+        let wedges: u128 = endpoints.0.par_iter().map(meets).sum();
         let share = |of: u128, all: u64| if all > 0 { of as f64 / all as f64 } else { 0.0 };
         let (ties, unit) = (degree / 2, share(squares, strength));
         Expected {
@@ -393,13 +397,13 @@ impl Expected {
             ln_ties: (ties as f64).ln(),
             unit,
             strength: unit * strength as f64,
-            meetings: share(meetings, degree) / (degree as f64).max(1.0),
+            wedges: share(wedges, degree) / (degree as f64).max(1.0),
             counted: (0..COUNTED).map(|weight| Counted::new(f64::from(weight) / unit)).collect(),
         }
     }
 
-    /// The surprise of a tie: the same from either end.
-    fn surprise(&self, one: Party, other: Party, weight: u32, common: u32) -> f32 {
+    /// Returns the surprise of a tie; it is symmetric in both ends.
+    fn surprise(&self, one: Endpoint, other: Endpoint, weight: u32, common: u32) -> f32 {
         let expected = one.strength as f64 * other.strength as f64 / self.strength;
         let weight = weight.min(self.cap);
         let counted = self.counted.get(weight as usize).copied();
@@ -407,36 +411,37 @@ impl Expected {
         let mut nats = counted.beside(expected);
         if common > 0 {
             let degrees = (f64::from(one.degree) - 1.0) * (f64::from(other.degree) - 1.0);
-            nats += Counted::new(f64::from(common)).beside(degrees * self.meetings);
+            nats += Counted::new(f64::from(common)).beside(degrees * self.wedges);
         }
         nats as f32
     }
 
-    /// q as it is stored.
+    /// Returns q as it is stored.
     fn stored(&self, nats: f32) -> u32 {
         let against = (self.ln_ties - f64::from(nats)).exp();
         ((f64::from(CERTAIN) / (1.0 + against)).round() as u32).max(1)
     }
 }
 
-/// How many partners the ends of each tie have in common.
+/// Number of common neighbours of each tie's ends.
 #[derive(Default)]
 struct Common {
-    /// Where the ties that are listed at each vertex begin.
+    /// Offset of the ties listed at each vertex.
     offsets: Vec<u64>,
-    /// Their other ends, ascending.
+    /// Other ends of the listed ties, ascending.
     ends: Vec<VertexId>,
-    /// Partners that both ends have.
+    /// Common neighbours of each listed tie.
     counts: Vec<u32>,
-    /// Not 0 where any tie of a vertex has some.
+    /// Not 0 if any tie of the vertex has common neighbours.
     any: Vec<u8>,
 }
 
 impl Common {
-    fn of(graph: &Graph, crowd: &Crowd) -> Result<Common, OutOfMemory> {
+    fn of(graph: &Graph, endpoints: &Endpoints) -> Result<Common, OutOfMemory> {
         let vertices = graph.vertices() as usize;
-        let later =
-            |v: VertexId| arcs(graph, v).map(|(u, _)| u).filter(move |&u| crowd.is_before(v, u));
+        let later = |v: VertexId| {
+            arcs(graph, v).map(|(u, _)| u).filter(move |&u| endpoints.is_before(v, u))
+        };
         let mut offsets = memory::zeros::<u64>(vertices + 1)?;
         let counts = offsets[1..].par_iter_mut().enumerate().with_min_len(VERTICES_PER_TASK);
         counts.for_each(|(v, count)| *count = later(v as VertexId).count() as u64);
@@ -460,7 +465,7 @@ impl Common {
         });
         let counts = memory::zeros(ends.len())?;
         let mut common = Common { offsets, ends, counts, any: memory::zeros(vertices)? };
-        common.count(crowd);
+        common.count(endpoints);
         Ok(common)
     }
 
@@ -468,20 +473,20 @@ impl Common {
         self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize
     }
 
-    fn count(&mut self, crowd: &Crowd) {
+    fn count(&mut self, endpoints: &Endpoints) {
         let mut counts = std::mem::take(&mut self.counts);
         let cells = as_atomic(&mut counts);
         let common = &*self;
         let count = |v: VertexId| {
             let of_v = common.range(v);
-            // A triangle's first vertex has two ties listed.
+            // A triangle's first vertex lists two of its ties.
             for at_u in of_v.clone().filter(|_| of_v.len() > 1) {
-                common.close(crowd, cells, v, of_v.clone(), at_u);
+                common.close(endpoints, cells, v, of_v.clone(), at_u);
             }
         };
-        (0..crowd.0.len() as VertexId).into_par_iter().with_min_len(64).for_each(count);
+        (0..endpoints.0.len() as VertexId).into_par_iter().with_min_len(64).for_each(count);
         self.counts = counts;
-        for v in 0..crowd.0.len() {
+        for v in 0..endpoints.0.len() {
             let range = self.range(v as VertexId);
             for at in range.filter(|&at| self.counts[at] > 0) {
                 (self.any[v], self.any[self.ends[at] as usize]) = (1, 1);
@@ -489,10 +494,10 @@ impl Common {
         }
     }
 
-    /// The triangles of v, its partner u and any other, who stands in the lists of both.
+    /// Counts the triangles of v, its partner u and a third vertex that both list.
     fn close(
         &self,
-        crowd: &Crowd,
+        endpoints: &Endpoints,
         counts: &[AtomicU32],
         v: VertexId,
         mut of_v: Range<usize>,
@@ -505,7 +510,7 @@ impl Common {
                 std::cmp::Ordering::Less => of_v.start += 1,
                 std::cmp::Ordering::Greater => of_u.start += 1,
                 std::cmp::Ordering::Equal => {
-                    let meets = |who| u32::from(crowd.is_meeting(who));
+                    let meets = |who| u32::from(endpoints.is_ordinary(who));
                     counts[at_u].fetch_add(meets(self.ends[of_v.start]), Relaxed);
                     counts[of_v.start].fetch_add(meets(u), Relaxed);
                     counts[of_u.start].fetch_add(meets(v), Relaxed);
@@ -516,23 +521,23 @@ impl Common {
         }
     }
 
-    /// Those that two who dealt with one another have.
-    fn between(&self, crowd: &Crowd, v: VertexId, u: VertexId) -> u32 {
+    /// Returns the number of common neighbours of a tie's ends.
+    fn between(&self, endpoints: &Endpoints, v: VertexId, u: VertexId) -> u32 {
         let any = |v: VertexId| self.any.get(v as usize).is_some_and(|any| *any > 0);
         if !any(v) || !any(u) {
             return 0;
         }
-        let (at, other) = if crowd.is_before(v, u) { (v, u) } else { (u, v) };
+        let (at, other) = if endpoints.is_before(v, u) { (v, u) } else { (u, v) };
         let range = self.range(at);
         let place = self.ends[range.clone()].binary_search(&other);
         place.map_or(0, |place| self.counts[range.start + place])
     }
 }
 
-/// The ties of a graph, judged.
+/// Scores all ties of a graph.
 fn judged(
     graph: &Graph,
-    crowd: &Crowd,
+    endpoints: &Endpoints,
     common: &Common,
     expected: &Expected,
 ) -> Result<Ties, TieError> {
@@ -557,15 +562,15 @@ fn judged(
             for (local, excess) in (first..).zip(excess) {
                 let v = vertices.start + local as VertexId;
                 let dealt = out.weights_of(local);
-                let party = crowd.party(v);
+                let endpoint = endpoints.get(v);
                 for ((at, &u), cell) in out.of(local).iter().enumerate().zip(&mut cells) {
-                    let other = crowd.party(u);
-                    if u == v || [party.role, other.role].contains(&Role::Avoided) {
+                    let other = endpoints.get(u);
+                    if u == v || [endpoint.role, other.role].contains(&Role::Avoided) {
                         continue;
                     }
                     let weight = dealt.map_or(1, |dealt| dealt[at]);
-                    let common = common.between(crowd, v, u);
-                    let nats = expected.surprise(party, other, weight, common);
+                    let common = common.between(endpoints, v, u);
+                    let nats = expected.surprise(endpoint, other, weight, common);
                     *cell = expected.stored(nats);
                     *excess = excess.max(nats - expected.ln_ties as f32);
                     kept += u64::from(Ties::is_kept(*cell));

@@ -1,38 +1,38 @@
-//! Instants, ranges of time, and how long they are.
+//! Instants, ranges of time, and durations.
 //!
-//! All times are microseconds since 1970-01-01 00:00 UTC, and what is written of them is UTC, in the form of
-//! RFC 3339. A text without an offset is UTC; leap seconds are none.
+//! All times are microseconds since 1970-01-01 00:00 UTC, and are written as UTC in the form of RFC 3339. A
+//! text without an offset is UTC; leap seconds do not exist.
 
 use chrono::{DateTime, NaiveDate};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Microseconds since 1970-01-01 00:00 UTC.
+/// Instant, in microseconds since 1970-01-01 00:00 UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
-/// From an instant to another, which is not in it.
+/// Half-open range of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TimeRange {
-    /// The first instant of it.
+    /// First instant of the range.
     pub from: Timestamp,
-    /// The first instant behind it.
+    /// First instant after the range.
     pub until: Timestamp,
 }
 
-/// How long something takes: microseconds, above 0.
+/// Duration in microseconds, above 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(i64);
 
-/// A text that is no instant.
+/// Text that is no instant.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "`{0}` is no time: expected 2024-05-31, 2024-05-31T12:30:00, with an offset (Z, +02:00) or without"
 )]
 pub struct BadTime(pub String);
 
-/// A text that is no span.
+/// Text that is no duration.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "`{0}` is no span of time: expected a number above 0 and a unit, as in 90s, 30m, 12h, 30d, 2w"
@@ -43,7 +43,7 @@ const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
 impl Timestamp {
-    /// The instant of this many units of `unit` after 1970; nothing where that is not to be counted.
+    /// Returns the instant `units` times `unit` after 1970; `None` on overflow.
     pub fn of_units(units: i64, unit: Span) -> Option<Timestamp> {
         units.checked_mul(unit.0).map(Timestamp)
     }
@@ -53,26 +53,27 @@ impl Timestamp {
         [i64::MIN, i64::MAX].contains(&self.0)
     }
 
-    /// The instant this much later, as far as instants go.
+    /// Returns the instant this much later, saturating.
     #[must_use]
     pub fn plus(self, span: Span) -> Timestamp {
         Timestamp(self.0.saturating_add(span.0))
     }
 
-    /// The instant this much earlier, as far as instants go.
+    /// Returns the instant this much earlier, saturating.
     #[must_use]
     pub fn minus(self, span: Span) -> Timestamp {
         Timestamp(self.0.saturating_sub(span.0))
     }
 
-    /// What an end before which something lies is called in words: the last day before it, if it is a midnight, else the
-    /// instant itself. The report says the same.
+    /// Formats the end of a range: the last day before it if it is a midnight, else the instant. The report
+    /// uses this form too.
     #[must_use]
     pub fn as_last(self) -> Timestamp {
         if self.0.rem_euclid(DAY) == 0 { self.minus(Span::DAY) } else { self }
     }
 
-    /// Reads an end as [`Timestamp::as_last`] says it: a day alone is in what ends, and any other instant is behind it.
+    /// Parses an end as [`Timestamp::as_last`] formats it: a day belongs to the range, and any other instant
+    /// is the first one after it.
     ///
     /// # Errors
     /// If the text is no time.
@@ -82,12 +83,12 @@ impl Timestamp {
         Ok(if is_day { end.plus(Span::DAY) } else { end })
     }
 
-    /// The number of the stretch of time of this length that it lies in, counted from 1970.
+    /// Returns the number of the unit in which it lies, counted from 1970.
     pub fn unit(self, unit: Span) -> i64 {
         self.0.div_euclid(unit.0)
     }
 
-    /// From bytes of a text; see [`Timestamp::from_str`].
+    /// Parses the bytes of a text; see [`Timestamp::from_str`].
     pub fn parse(text: &[u8]) -> Option<Timestamp> {
         let (date, mut rest) = text.split_at_checked(10)?;
         let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = *date else { return None };
@@ -109,7 +110,7 @@ impl Timestamp {
             seconds = two([s0, s1])?;
             rest = behind;
         }
-        // A leap second is the last of its minute once more.
+        // A leap second counts as the last second of its minute.
         if hours > 23 || minutes > 59 || seconds > 60 {
             return None;
         }
@@ -140,7 +141,8 @@ impl Timestamp {
     }
 }
 
-/// Returns an offset from UTC; ISO 8601 and XML Schema have none beyond ±18:00 (±14:00 are in use).
+/// Returns an offset from UTC in microseconds; ISO 8601 and XML Schema allow at most ±18:00 (±14:00 are in
+/// use).
 fn offset_of(sign: u8, hours: u32, minutes: u32) -> Option<i64> {
     const MOST_MINUTES: u32 = 18 * 60;
     let all = hours * 60 + minutes;
@@ -175,18 +177,18 @@ impl fmt::Display for Timestamp {
 }
 
 impl TimeRange {
-    /// From an instant to another.
+    /// Creates a range; `until` is not part of it.
     pub fn new(from: Timestamp, until: Timestamp) -> TimeRange {
         TimeRange { from, until }
     }
 
-    /// Whether an instant lies in it.
+    /// Whether an instant lies in the range.
     pub fn contains(self, at: Timestamp) -> bool {
         self.from <= at && at < self.until
     }
 }
 
-/// Its first and its last day, which is in it; where it does not end with a day, the first instant behind it.
+/// Formats the first and the last day; if the range does not end at a midnight, the first instant after it.
 impl fmt::Display for TimeRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} to {}", self.from, self.until.as_last())
@@ -194,37 +196,37 @@ impl fmt::Display for TimeRange {
 }
 
 impl Span {
-    /// A day.
+    /// One day.
     pub const DAY: Span = Span(DAY);
-    /// A second.
+    /// One second.
     pub const SECOND: Span = Span(SECOND);
 
-    /// So many microseconds, which must be above 0.
+    /// Creates a duration of microseconds; `None` unless it is above 0.
     pub fn of_micros(micros: i64) -> Option<Span> {
         (micros > 0).then_some(Span(micros))
     }
 
-    /// A number of days that is known to be above 0.
+    /// Creates a duration of a positive number of days.
     pub(crate) const fn days_of(days: i64) -> Span {
         Span(days * DAY)
     }
 
-    /// So many days, which must be above 0.
+    /// Creates a duration of days; `None` unless it is above 0.
     pub fn of_days(days: i64) -> Option<Span> {
         days.checked_mul(DAY).and_then(Span::of_micros)
     }
 
-    /// Microseconds.
+    /// Returns the duration in microseconds.
     pub fn micros(self) -> i64 {
         self.0
     }
 
-    /// Days, and shares of them.
+    /// Returns the duration in days, with fractions.
     pub fn days(self) -> f64 {
         self.0 as f64 / DAY as f64
     }
 
-    /// The longest span of which both are multiples.
+    /// Returns the greatest common divisor of two durations.
     #[must_use]
     pub fn common(self, other: Span) -> Span {
         let (mut a, mut b) = (self.0, other.0);
@@ -234,13 +236,13 @@ impl Span {
         Span(a)
     }
 
-    /// How often the other fits in it.
+    /// Returns the number of whole `unit`s in the duration.
     pub fn over(self, unit: Span) -> i64 {
         self.0 / unit.0
     }
 }
 
-/// The units of spans, the longest first.
+/// Units of durations, the longest first.
 const UNITS: [(&str, i64); 7] = [
     ("w", 7 * DAY),
     ("d", DAY),
@@ -267,7 +269,7 @@ impl FromStr for Span {
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Weeks are for who writes them: 30d and 28d should look alike.
+        // Weeks are only parsed, not written: 30d and 28d should look alike.
         let unit = UNITS[1..].iter().find(|(_, micros)| self.0 % micros == 0);
         match unit {
             Some((name, micros)) => write!(f, "{}{name}", self.0 / micros),

@@ -1,20 +1,20 @@
-//! What an edge weighs: its transactions, their amounts, or an expression of both and of their age.
+//! Edge weights: the number of transactions, their amounts, or an expression of both and of their age.
 //!
-//! The expression is one of the language of hooks (`docs/hooks.md`) of type `f32`, compiled when it is run, with
-//! `count` (transactions), `amount` (their sum) and `age` (in days) as `f32`s:
+//! The expression is one of the hook language (`docs/hooks.md`) of type `f32`, compiled when it is evaluated,
+//! with `count` (transactions), `amount` (their sum) and `age` (in days) as `f32`s:
 //!
 //! ```text
 //! ln(1.0 + amount) * powf(0.5, age / 7.0)
 //! ```
 //!
-//! Without `age` it is asked once for each edge, of the sums in the window. With `age` it is asked for each day
-//! that the two dealt with one another on, of that day's sums, and what it gives is added up; a day's age is
-//! that of its end at the end of the window, so that the last day's is 0.
+//! Without `age`, the expression is evaluated once for each edge, on the sums of the window. With `age`, it
+//! is evaluated on each day's sums, and the values are added up. A day's age is that of its end at the end of
+//! the window: 0 for the last day.
 //!
-//! Weights are stored as integers, `round(weight · resolution)`, and 1 at least where they are above 0
-//! ([`WeightScale`]), so that sums are exact in any order. `count` and `amount` alone are no expressions: they are
-//! the integers themselves, amounts in their smallest unit. A weight below 0, one that is no number, and one that
-//! does not fit 32 bits are errors that name the edge.
+//! Weights are stored as integers, `round(weight · resolution)`, and at least 1 if they are above 0
+//! ([`WeightScale`]), so that sums are exact in any order. `count` and `amount` alone are the integers
+//! themselves, amounts in their smallest unit. A weight that is negative, NaN, or too large for 32 bits is an
+//! error that names the edge.
 
 use crate::expression::ExpressionErrors;
 use crate::mapping::WeightRule;
@@ -24,9 +24,9 @@ use ripplet_jit::{Functions, JitError, Parameters};
 use ripplet_lp::Scalar;
 use thiserror::Error;
 
-/// A rule that can be asked.
+/// Compiled weight rule of a mapping.
 #[derive(Debug)]
-pub struct Weighing {
+pub struct WeightFunction {
     rule: Rule,
     scale: WeightScale,
     text: String,
@@ -36,73 +36,73 @@ pub struct Weighing {
 enum Rule {
     Count,
     Amount,
-    /// Of the sums in the window.
+    /// Evaluated on the sums in the window.
     OfSums(Functions),
-    /// Of each day's sums, and of its age.
+    /// Evaluated on each day's sums and age.
     OfDays(Functions),
 }
 
-/// A rule that cannot be used.
+/// Error of a weight rule.
 #[derive(Debug, Error)]
 pub enum WeightError {
-    /// The text is no expression, or ends the function that it is made to.
+    /// The text is no expression, or closes the function around it.
     #[error("the weight is no expression of count, amount and age:\n{0}")]
     Expression(#[from] ExpressionErrors),
-    /// The expression cannot be compiled here.
+    /// The expression cannot be compiled on this machine.
     #[error("the weight `{text}` cannot be compiled: {source}")]
     Compile {
-        /// What was given.
+        /// Text that was given.
         text: String,
-        /// Why.
+        /// Reason.
         source: JitError,
     },
-    /// It is infinite for all transactions.
-    #[error("the weight `{text}` is infinite, whatever is weighed: expected numbers from 0 on")]
+    /// The weight is infinite for all transactions.
+    #[error("the weight `{text}` is infinite for all transactions: expected numbers from 0 on")]
     Infinite {
-        /// What was given.
+        /// Text that was given.
         text: String,
     },
-    /// It needs what is not there.
+    /// The rule needs amounts that are not mapped.
     #[error(
         "the weight `{text}` needs amounts, and the mapping names no column `amount`: name one, or weigh by count"
     )]
     NoAmount {
-        /// What was given.
+        /// Text that was given.
         text: String,
     },
-    /// A resolution that is none.
+    /// The resolution is no power of 2 in range.
     #[error("weight.resolution {0} is no power of 2 up to 65536")]
     Resolution(u32),
-    /// Weights of counts and amounts are whole.
+    /// Counts and amounts need no resolution.
     #[error("weight.resolution is for expressions: `{text}` alone is whole already")]
     Whole {
-        /// What was given.
+        /// Text that was given.
         text: String,
     },
 }
 
-/// A weight that cannot be stored.
+/// Error of a weight that cannot be stored.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum BadWeight {
-    /// It is not a number from 0 on.
+    /// The weight is negative or NaN.
     #[error("is {0}, where a weight is 0 or above")]
     Value(f32),
-    /// It is too large.
+    /// The weight is too large.
     #[error(
         "is {0}, which does not fit 32 bits: make the rule's numbers smaller, or its resolution coarser"
     )]
     TooLarge(f64),
 }
 
-/// Units of 1 that are told apart, where nothing is said.
+/// Default number of units in a weight of 1.
 const RESOLUTION: u32 = 256;
 
-impl Weighing {
-    /// The rule of a mapping.
+impl WeightFunction {
+    /// Compiles the rule of a mapping.
     ///
     /// # Errors
-    /// Where it is no expression, or needs amounts that are not there.
-    pub fn new(rule: &WeightRule, has_amounts: bool) -> Result<Weighing, WeightError> {
+    /// If it is no expression, or needs amounts that are not mapped.
+    pub fn new(rule: &WeightRule, has_amounts: bool) -> Result<WeightFunction, WeightError> {
         let text = rule.of.as_deref().unwrap_or("count").trim().to_owned();
         let whole = match &*text {
             "count" => Some(Rule::Count),
@@ -116,7 +116,7 @@ impl Weighing {
             if matches!(rule_found, Rule::Amount) && !has_amounts {
                 return Err(WeightError::NoAmount { text });
             }
-            return Ok(Weighing { rule: rule_found, scale: WeightScale::ONE, text });
+            return Ok(WeightFunction { rule: rule_found, scale: WeightScale::ONE, text });
         }
         let resolution = rule.resolution.unwrap_or(RESOLUTION);
         let exponent = resolution.trailing_zeros() as i32;
@@ -132,14 +132,14 @@ impl Weighing {
             true => Rule::OfDays(functions),
             false => Rule::OfSums(functions),
         };
-        let weighing = Weighing { rule, scale, text };
+        let weighing = WeightFunction { rule, scale, text };
         match weighing.is_infinite() {
             true => Err(WeightError::Infinite { text: weighing.text }),
             false => Ok(weighing),
         }
     }
 
-    /// Whether the weight is infinite for whatever transactions: then it is wrong itself, and not their amounts.
+    /// Whether the weight is infinite for any transactions: then the rule is wrong, not the amounts.
     fn is_infinite(&self) -> bool {
         let transactions = [(1, 1), (2, 7), (9, 1000)];
         transactions.into_iter().all(|(count, amount)| {
@@ -148,12 +148,12 @@ impl Weighing {
         })
     }
 
-    /// The rule, as it was written.
+    /// Returns the text of the rule.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How stored weights stand for real ones.
+    /// Returns the scale of stored weights.
     pub fn scale(&self) -> WeightScale {
         self.scale
     }
@@ -163,16 +163,16 @@ impl Weighing {
         matches!(self.rule, Rule::Count)
     }
 
-    /// Whether weights change while time goes by.
+    /// Whether weights depend on age.
     pub fn ages(&self) -> bool {
         matches!(self.rule, Rule::OfDays(_))
     }
 
-    /// The stored weight of so many transactions, of so many smallest units in sum, `age` days old; `unit` is what
-    /// a smallest unit is worth.
+    /// Returns the stored weight of `count` transactions with a sum of `amount` smallest units, `age` days
+    /// old; `unit` is the value of a smallest unit.
     ///
     /// # Errors
-    /// Where it cannot be stored.
+    /// If the weight cannot be stored.
     pub fn stored(&self, count: u32, amount: u64, unit: f64, age: f32) -> Result<u32, BadWeight> {
         let functions = match &self.rule {
             Rule::Count => return Ok(count),
@@ -186,7 +186,7 @@ impl Weighing {
         let arguments = [count as f32, amount, age].map(Scalar::F32);
         let weight = match functions.call(FUNCTION, &arguments) {
             Some(Scalar::F32(weight)) => weight,
-            // `compiled` made a function of this name and type.
+            // `compiled` checked the function's name and type.
             _ => f32::NAN,
         };
         if weight.is_nan() || weight < 0.0 {
@@ -200,23 +200,23 @@ impl Weighing {
     }
 }
 
-/// The function that an expression is made to.
+/// Name of the function around an expression.
 const FUNCTION: &str = "weight";
 
-/// The names in a text.
+/// Returns the names in a text.
 fn words(text: &str) -> Vec<&str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect()
 }
 
-/// The name that errors give to an expression.
+/// Name of an expression in errors.
 const PLACE: &str = "weight.of";
 
 fn compiled(text: &str) -> Result<Functions, WeightError> {
     check_balance(PLACE, text).map_err(|found| ExpressionErrors::new(found, text, 1))?;
-    // On a line of its own, so that errors name the expression's columns. What no hook calls is not compiled.
+    // On its own line, so that errors have the expression's columns. What no hook calls is not compiled.
     let program = format!(
-        "struct Weighing; impl Program for Weighing {{ type Score = u64; \
+        "struct WeightFunction; impl Program for WeightFunction {{ type Score = u64; \
          fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {{ \
          {FUNCTION}(c.frequency as f32, 0.0, 0.0) as u64 }} }} \
          fn {FUNCTION}(count: f32, amount: f32, age: f32) -> f32 {{\n{text}\n}}"
@@ -231,8 +231,8 @@ fn compiled(text: &str) -> Result<Functions, WeightError> {
 mod tests {
     use super::*;
 
-    fn weighing(text: &str) -> Result<Weighing, WeightError> {
-        Weighing::new(&WeightRule { of: Some(text.into()), resolution: None }, true)
+    fn weighing(text: &str) -> Result<WeightFunction, WeightError> {
+        WeightFunction::new(&WeightRule { of: Some(text.into()), resolution: None }, true)
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             ("", ":1:1: ", "  \n  ^"),
             ("0.0 } fn a(", ":1:5: ", "  0.0 } fn a(\n      ^"),
             ("0.0 } fn other(count: f32) -> f32 { count", ":1:5: ", "      ^"),
-            ("0.0 } impl Weighing { fn other(&self) -> f32 { 1.0 }", ":1:5: ", "      ^"),
+            ("0.0 } impl WeightFunction { fn other(&self) -> f32 { 1.0 }", ":1:5: ", "      ^"),
             ("amount /*", ":1:8: ", "  amount /*\n         ^"),
             ("(amount", ":1:1: ", "  (amount\n  ^"),
             ("amount } // {", ":1:8: ", "         ^"),
@@ -299,8 +299,8 @@ mod tests {
         assert!(infinite.contains("the weight `1.0 / 0.0` is infinite"), "{infinite}");
         assert!(weighing("1.0 / (amount - 1.0)").is_ok());
         let rule = WeightRule { of: Some("amount".into()), resolution: None };
-        assert!(matches!(Weighing::new(&rule, false), Err(WeightError::NoAmount { .. })));
+        assert!(matches!(WeightFunction::new(&rule, false), Err(WeightError::NoAmount { .. })));
         let rule = WeightRule { of: Some("count * 2.0".into()), resolution: Some(100) };
-        assert!(matches!(Weighing::new(&rule, false), Err(WeightError::Resolution(100))));
+        assert!(matches!(WeightFunction::new(&rule, false), Err(WeightError::Resolution(100))));
     }
 }

@@ -85,7 +85,7 @@ impl Planted {
     /// Returns the edges and the planted communities.
     ///
     /// # Errors
-    /// If a parameter is out of range, parameters contradict each other, or memory is refused.
+    /// If a parameter is out of range, parameters contradict each other, or memory allocation fails.
     pub fn generate(&self) -> Result<PlantedGraph, GenerateError> {
         let vertices = vertex_count(self.vertices)?;
         self.check()?;

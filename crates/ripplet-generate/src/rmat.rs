@@ -36,7 +36,7 @@ impl Rmat {
     /// Returns the edges: `edge_factor · 2^scale` rows.
     ///
     /// # Errors
-    /// If a parameter is out of range or memory is refused.
+    /// If a parameter is out of range or memory allocation fails.
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         let (vertices, rows) = scaled(self.scale, self.edge_factor)?;
         let limits = self.limits()?;

@@ -36,7 +36,7 @@ impl Road {
     /// Returns the edges, each once, from a vertex to the one on its right or below it.
     ///
     /// # Errors
-    /// If there are too many vertices, `removed` is not a share, or memory is refused.
+    /// If there are too many vertices, `removed` is not a share, or memory allocation fails.
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         if !(0.0..=1.0).contains(&self.removed) {
             return Err(GenerateError::parameter("removed", self.removed, "from 0 to 1"));

@@ -126,7 +126,7 @@ impl Swarm {
     /// Generates the graphs of a range, on rayon's current pool. They have no weights and no directions.
     ///
     /// # Errors
-    /// If there are too many graphs, the range ends beyond them, or memory is refused.
+    /// If there are too many graphs, the range ends beyond them, or memory allocation fails.
     pub fn generate_part(&self, graphs: Range<u64>) -> Result<GraphBatch, GenerateError> {
         let plan = self.plan()?;
         let shapes = self.shapes(graphs.clone())?;

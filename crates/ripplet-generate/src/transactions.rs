@@ -11,7 +11,7 @@
 //! (*Large-scale Graph Label Propagation on GPUs*, IEEE TKDE 2023), straight lines between its
 //! columns, times `scale`: 460 M and 1.7 G for 10 days, 1010 M and 11.6 G for 100. An edge is a
 //! pair with at least one transaction: edges are a little fewer than transactions, and noticeably fewer in small
-//! graphs, where pairs of hubs repeat.
+//! graphs, if pairs of hubs repeat.
 //!
 //! **Days.** No vertex leaves. On the day of its arrival, a vertex has one transaction. All other stubs of
 //! a day are assigned to the vertices present, by weights that follow power laws (`buyer_exponent`,

@@ -53,7 +53,7 @@ impl Web {
     /// Returns the edges: `edge_factor` rows for each vertex, in the order of the vertices.
     ///
     /// # Errors
-    /// If a parameter is out of range or memory is refused.
+    /// If a parameter is out of range or memory allocation fails.
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         let (vertices, rows) = scaled(self.scale, self.edge_factor)?;
         let starts = self.starts(vertices)?;

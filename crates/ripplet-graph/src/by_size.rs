@@ -31,7 +31,7 @@ pub struct Ranking {
 /// Memory: 12 bytes per label, and 8 per returned community. Determinism: independent of threads.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 pub fn ranked_by_size(
     communities: &[u32],
     labels: usize,

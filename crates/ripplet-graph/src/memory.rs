@@ -27,7 +27,7 @@ impl OutOfMemory {
 /// Returns an empty array with capacity for exactly `values` values.
 ///
 /// # Errors
-/// If memory is refused; this holds for the following functions, too.
+/// If memory allocation fails; this holds for the following functions, too.
 pub fn with_room<T>(values: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut array = Vec::new();
     array.try_reserve_exact(values).map_err(|_| OutOfMemory::of::<T>(values))?;
@@ -37,7 +37,7 @@ pub fn with_room<T>(values: usize) -> Result<Vec<T>, OutOfMemory> {
 /// Reserves capacity for `more` values; the array grows geometrically, as for pushes.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 #[inline]
 pub fn reserve<T>(array: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     // A growing array requests at least twice its length.
@@ -49,7 +49,7 @@ pub fn reserve<T>(array: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
 /// Returns an array of zeros, whose pages the system provides on first write.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 pub fn zeros<T: Zeroable>(values: usize) -> Result<Vec<T>, OutOfMemory> {
     bytemuck::allocation::try_zeroed_vec(values).map_err(|()| OutOfMemory::of::<T>(values))
 }
@@ -57,7 +57,7 @@ pub fn zeros<T: Zeroable>(values: usize) -> Result<Vec<T>, OutOfMemory> {
 /// Returns an array of one repeated value.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 pub fn filled<T: Clone>(value: T, values: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut array = with_room(values)?;
     array.resize(values, value);
@@ -67,7 +67,7 @@ pub fn filled<T: Clone>(value: T, values: usize) -> Result<Vec<T>, OutOfMemory> 
 /// Appends a value.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 #[inline]
 pub fn push<T>(array: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
     if array.len() == array.capacity() {
@@ -80,7 +80,7 @@ pub fn push<T>(array: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
 /// Appends copies of some values.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 #[inline]
 pub fn extend<T: Copy>(array: &mut Vec<T>, values: &[T]) -> Result<(), OutOfMemory> {
     reserve(array, values.len())?;
@@ -91,7 +91,7 @@ pub fn extend<T: Copy>(array: &mut Vec<T>, values: &[T]) -> Result<(), OutOfMemo
 /// Returns a copy of some values.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 pub fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>, OutOfMemory> {
     let mut array = with_room(values.len())?;
     array.extend_from_slice(values);
@@ -101,7 +101,7 @@ pub fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>, OutOfMemory> {
 /// Collects the values of an iterator of exact size.
 ///
 /// # Errors
-/// If memory is refused.
+/// If memory allocation fails.
 pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
     let mut array = with_room(values.len())?;
     array.extend(values);

@@ -306,7 +306,7 @@ impl fmt::Display for WeightLoss {
     }
 }
 
-/// A number for a message: with an exponent if it has many digits without.
+/// Returns a number for a message: with an exponent if it has many digits without.
 fn short(number: f64) -> String {
     match number == 0.0 || (1e-5..1e17).contains(&number) {
         true => number.to_string(),

@@ -210,7 +210,7 @@ proptest! {
     }
 }
 
-/// A table large enough for several ranges and tasks: 2¹⁸ rows over 5,000 vertices. Some are loops,
+/// Returns a table large enough for several ranges and tasks: 2¹⁸ rows over 5,000 vertices. Some are loops,
 /// many are duplicates, and one vertex has a tenth of all arcs.
 fn large_rows() -> (u32, Vec<Row>) {
     let vertices = 5_000u32;

@@ -20,7 +20,7 @@ const MOST_BRACKETS: usize = 100;
 /// The most characters of a number. Even with underscores, numbers of the subset are shorter.
 const LONGEST_NUMBER: usize = 200;
 
-/// Refuses a text that would take unbounded stack or time to parse.
+/// Rejects a text that would take unbounded stack or time to parse.
 ///
 /// The depth of a token is its index in its statement plus the depth of the bracket around it.
 pub(crate) fn check_tokens(tokens: TokenStream) -> Result<(), Diagnostic> {

@@ -29,8 +29,9 @@ const TAKEN: [&str; 11] = [
 ///
 /// The text may define functions and constants with the names of those that hooks can call. Such a
 /// name then refers to the text's own, as in Rust.
-const BUILT_IN: [&str; 22] = [
+const BUILT_IN: [&str; 23] = [
     "Program",
+    "Hints",
     "Vertex",
     "VertexMut",
     "Neighbor",
@@ -38,7 +39,7 @@ const BUILT_IN: [&str; 22] = [
     "Vote",
     "Label",
     "LabelTotal",
-    "Wake",
+    "Activation",
     "Schedule",
     "ColumnSpec",
     "ColumnKind",
@@ -242,7 +243,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Refuses items that give another meaning to names that the translation knows.
+/// Rejects items that give another meaning to names that the translation knows.
 fn refuse_built_in_names(items: &[syn::Item], errors: &mut Diagnostics) {
     for item in items {
         let name = match item {
@@ -265,7 +266,7 @@ fn refuse_built_in_names(items: &[syn::Item], errors: &mut Diagnostics) {
     }
 }
 
-/// Refuses imports of built-in names from anywhere but the module `hooks`.
+/// Rejects imports of built-in names from anywhere but the module `hooks`.
 fn refuse_imports(tree: &syn::UseTree, of_hooks: bool, errors: &mut Diagnostics) {
     match tree {
         syn::UseTree::Path(path) => {
@@ -512,7 +513,7 @@ pub(crate) fn is_harmless(attribute: &syn::Attribute) -> bool {
         || path.segments.first().is_some_and(|first| first.ident == "rustfmt")
 }
 
-/// Refuses attributes of a field or a body that may change its meaning: above all `#[cfg(…)]`.
+/// Rejects attributes of a field or a body that may change its meaning: above all `#[cfg(…)]`.
 pub(crate) fn refuse_conditions(attributes: &[syn::Attribute], errors: &mut Diagnostics) {
     for attribute in attributes.iter().filter(|attribute| !is_harmless(attribute)) {
         let help = "what is translated is the text as it stands: no `#[cfg]`, no macros";

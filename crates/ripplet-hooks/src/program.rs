@@ -1,6 +1,6 @@
 //! Translation of a program's items to the intermediate representation.
 
-use crate::check::{Body, MATHEMATICS, Met, Shared, check_body};
+use crate::check::{Body, MATHEMATICS, ReachableFunction, Shared, check_body};
 use crate::error::{Diagnostic, Diagnostics};
 use crate::ir::{Function, FunctionId, Hooks, Module, View};
 use crate::lower::{Functions, lower};
@@ -118,7 +118,7 @@ fn meet_hooks(shared: &mut Shared<'_>, implementation: &syn::ItemImpl) -> HashMa
 }
 
 /// Returns the functions with callees before callers. Reports recursion as an error.
-fn order(bodies: &[Body], met: &[Met<'_>], errors: &mut Diagnostics) -> Vec<usize> {
+fn order(bodies: &[Body], met: &[ReachableFunction<'_>], errors: &mut Diagnostics) -> Vec<usize> {
     let mut waits: Vec<usize> = bodies.iter().map(|body| body.calls.len()).collect();
     let mut callers = vec![Vec::new(); bodies.len()];
     for (caller, body) in bodies.iter().enumerate() {
@@ -180,7 +180,7 @@ fn lower_all(bodies: Vec<Body>, order: &[usize], shared: &mut Shared<'_>) -> Low
 }
 
 /// Returns each function's own name, with a number appended to duplicates.
-fn unique_names(met: &[Met<'_>]) -> Vec<String> {
+fn unique_names(met: &[ReachableFunction<'_>]) -> Vec<String> {
     let mut used = HashMap::new();
     met.iter()
         .map(|met| {
@@ -199,7 +199,7 @@ fn place_hooks(hooks: &HashMap<Hook, Callee>, places: &[(FunctionId, bool)]) -> 
         carry: place(Hook::Carry),
         update_vertex: place(Hook::UpdateVertex),
         score_bound: place(Hook::ScoreBound),
-        wake: place(Hook::Wake),
+        activation: place(Hook::Activation),
         label_total: place(Hook::LabelTotal),
         falls_with_total: place(Hook::FallsWithTotal),
         follows_frequency: place(Hook::FollowsFrequency),

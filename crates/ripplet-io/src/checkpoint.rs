@@ -1,4 +1,4 @@
-//! `.checkpoint`, a run of label propagation between two rounds: the arrays that it needs to go on.
+//! `.checkpoint`, a run of label propagation between two rounds: the arrays from which it resumes.
 //!
 //! ```text
 //! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
@@ -15,12 +15,12 @@
 //! of a part 32 words of active vertices u64  40 columns u64  48 zeros
 //! ```
 //!
-//! Numbers are little-endian. What the run and its rounds say is for who runs it: this crate knows them as
-//! a text and as words.
+//! Numbers are little-endian. This crate does not interpret the run and its rounds: they are a text and
+//! words.
 //!
-//! **Reading** maps the file and copies only the text; every byte is under a checksum that is compared, so
-//! that what was cut short or damaged is an error. **Writing** makes a file that appears whole or not at
-//! all, and needs no memory but 4 bytes for each MiB.
+//! **Reading** memory-maps the file and copies only the text. Every byte is under a verified checksum, so a
+//! truncated or damaged file is an error. **Writing** is atomic, and needs only 4 bytes of memory for each
+//! MiB.
 
 use crate::map::map;
 use crate::parts::{
@@ -39,43 +39,43 @@ use std::sync::Arc;
 const FORMAT: Format =
     Format { name: "a checkpoint", parts: "parts", magic: *b"\x89rpcheck", version: 1, entry: 2 };
 
-/// What an error calls the only part.
+/// Description of the only part in an error.
 const WHAT: &str = "the state";
 
-/// A run between two rounds, to be written.
+/// State of a run between two rounds, to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
-    /// Which run it is.
+    /// Identity of the run.
     pub run: &'a str,
-    /// What is told of its rounds.
+    /// Statistics of its rounds.
     pub rounds: &'a [u64],
-    /// Each vertex's label.
+    /// Label of each vertex.
     pub labels: &'a [u32],
-    /// A bit for each vertex, whether it is active.
+    /// A bit for each vertex: whether it is active.
     pub active: &'a [u64],
-    /// The values of its columns.
+    /// Values of the program's columns.
     pub columns: &'a [&'a [u32]],
 }
 
-/// A run between two rounds, as it was written; the arrays lie in the mapped file.
+/// State of a run between two rounds, as read; the arrays lie in the mapped file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
-    /// As [`State::run`].
+pub struct SavedState {
+    /// See [`State::run`].
     pub run: String,
-    /// As [`State::rounds`].
+    /// See [`State::rounds`].
     pub rounds: Buffer<u64>,
-    /// As [`State::labels`].
+    /// See [`State::labels`].
     pub labels: Buffer<u32>,
-    /// As [`State::active`].
+    /// See [`State::active`].
     pub active: Buffer<u64>,
-    /// As [`State::columns`].
+    /// See [`State::columns`].
     pub columns: Vec<Buffer<u32>>,
 }
 
-/// Writes a checkpoint, whole or not at all.
+/// Writes a checkpoint atomically.
 ///
 /// # Errors
-/// Where the operating system refuses; what was at `path` before is then there as it was.
+/// If the operating system refuses; an earlier file at `path` is unchanged then.
 pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
     let State { run, rounds, labels, active, columns } = *state;
     let lengths: Vec<u64> = columns.iter().map(|values| values.len() as u64).collect();
@@ -102,17 +102,17 @@ pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
 /// Cost: one pass for the checksums, on rayon's current pool.
 ///
 /// # Errors
-/// Where the file cannot be read, is no checkpoint of this version, or is damaged in any byte.
-pub fn open(path: &Path) -> Result<Kept, ReadError> {
+/// If the file cannot be read, is no checkpoint of this version, or is damaged in any byte.
+pub fn open(path: &Path) -> Result<SavedState, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)
 }
 
-/// Reads a checkpoint that lies in `owner`'s bytes; `path` is for errors.
+/// Opens a checkpoint that lies in `owner`'s bytes; `path` is for errors.
 ///
 /// # Errors
-/// As [`open`].
-pub fn from_bytes(owner: Owner, path: &Path) -> Result<Kept, ReadError> {
+/// See [`open`].
+pub fn from_bytes(owner: Owner, path: &Path) -> Result<SavedState, ReadError> {
     let footer = |[_, rest @ ..]: [u64; 6]| (rest == [0; 5]).then_some(((), 1));
     let Index { parts, .. } = FORMAT.index((*owner).as_ref(), path, footer)?;
     let begin = parts[0].start;
@@ -126,11 +126,11 @@ pub fn from_bytes(owner: Owner, path: &Path) -> Result<Kept, ReadError> {
     kept.filter(|_| part.is_taken()).ok_or_else(misfit)
 }
 
-/// The sections of a part of these sizes, where it has them.
+/// Returns the sections of a part of these sizes, if it has them.
 fn sections(
     part: &mut Part<'_>,
     [run, rounds, labels, active, columns]: [u64; 5],
-) -> Result<Option<Kept>, memory::OutOfMemory> {
+) -> Result<Option<SavedState>, memory::OutOfMemory> {
     let mut first = || {
         let run: Buffer<u8> = part.section(run)?;
         let (rounds, labels) = (part.section(rounds)?, part.section(labels)?);
@@ -144,22 +144,22 @@ fn sections(
         let Some(values) = part.section(length) else { return Ok(None) };
         columns.push(values);
     }
-    Ok(Some(Kept { run, rounds, labels, active, columns }))
+    Ok(Some(SavedState { run, rounds, labels, active, columns }))
 }
 
-/// Removes what processes left in a folder that were killed while they wrote a checkpoint there. Who is
-/// writing one there at this moment fails.
+/// Removes the temporary files of killed writers from a folder. A checkpoint that is being written there at
+/// this moment fails.
 ///
 /// # Errors
-/// Where the folder cannot be listed; a file that cannot be read or removed is left.
+/// If the folder cannot be listed; a file that cannot be read or removed is left.
 pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for path in left_in(folder)? {
         let mut begin = Vec::new();
         let read = File::open(&path).map(|file| file.take(8).read_to_end(&mut begin));
-        // Nothing of it may have reached the disk.
+        // The file may be empty: nothing of it may have reached the disk.
         let is_ours = begin.is_empty() || begin == FORMAT.magic;
         if matches!(read, Ok(Ok(_))) && is_ours {
-            // Who may not remove it has lost nothing but room.
+            // A failure costs only disk space.
             let _ = fs::remove_file(path);
         }
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, said so that its owner can mend it.
+//! Errors of readers and writers, with a hint on how to fix the file.
 
 use crate::NotBuiltIn;
 use crate::intern::InternError;
@@ -9,20 +9,21 @@ use std::io;
 use std::path::{Display, Path, PathBuf};
 use thiserror::Error;
 
-/// An input that cannot be read: which, where, and what was expected.
+/// Error of reading an input: file, position and the expected contents.
 #[derive(Debug, Error)]
 #[error("{}{place}: {kind}", shown(path, "standard input"))]
 pub struct ReadError {
     /// The file, or `-` for standard input.
     pub path: PathBuf,
-    /// Where in the file.
+    /// Position in the file.
     pub place: Place,
     /// What is wrong.
     #[source]
     pub kind: ReadErrorKind,
 }
 
-/// A place in a file; prints as `:12`, ` at byte 12`, ` at row 12` (rows counted from 1, as lines are), or nothing.
+/// Position in a file; prints as `:12`, ` at byte 12`, ` at row 12` (rows counted from 1, as lines are), or
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file as a whole.
@@ -35,19 +36,19 @@ pub enum Place {
     Row(u64),
 }
 
-/// What is wrong with an input.
+/// Kind of read error.
 #[derive(Debug, Error)]
 pub enum ReadErrorKind {
-    /// The operating system refused.
+    /// The operating system returned an error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The content is not what the format asks for; the sentence says what was expected.
+    /// The content does not match the format; the message says what was expected.
     #[error("{0}")]
     Content(String),
-    /// Memory was refused, here or by a limit that the process was given.
+    /// Memory allocation failed, or the process reached its memory limit.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// No format that is read has this extension.
+    /// No known format has this extension.
     #[error("no format that is read has this extension")]
     UnknownFormat,
     /// A spreadsheet: `.xlsx`, `.xls`, `.ods`.
@@ -58,18 +59,18 @@ pub enum ReadErrorKind {
     NotBuiltIn(#[from] NotBuiltIn),
 }
 
-/// A file for a message; `standard` is what `-` stands for.
+/// Returns a file for a message; `standard` is the meaning of `-`.
 fn shown<'p>(path: &'p Path, standard: &'p str) -> Display<'p> {
     if path == Path::new("-") { Path::new(standard).display() } else { path.display() }
 }
 
-/// An output that could not be written; nothing of it is left behind.
+/// Error of writing an output; no partial file remains.
 #[derive(Debug, Error)]
 #[error("{}: {source}", shown(path, "standard output"))]
 pub struct WriteError {
     /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// Reason.
     pub source: io::Error,
 }
 
@@ -126,7 +127,7 @@ impl From<InternError> for ReadErrorKind {
 }
 
 impl ReadError {
-    /// Whether memory was refused: the file may be right.
+    /// Whether memory allocation failed: the file may be valid.
     pub fn is_out_of_memory(&self) -> bool {
         match &self.kind {
             ReadErrorKind::OutOfMemory(_) => true,
@@ -138,12 +139,12 @@ impl ReadError {
         }
     }
 
-    /// An error of content.
+    /// Creates an error of content.
     pub fn content(path: impl Into<PathBuf>, place: Place, sentence: impl Into<String>) -> Self {
         ReadError { path: path.into(), place, kind: ReadErrorKind::Content(sentence.into()) }
     }
 
-    /// An error of the operating system.
+    /// Creates an error of the operating system.
     pub fn io(path: impl Into<PathBuf>, place: Place, error: io::Error) -> Self {
         ReadError { path: path.into(), place, kind: error.into() }
     }

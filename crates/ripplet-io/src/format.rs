@@ -1,4 +1,4 @@
-//! File formats, and how a file's name or the user names one.
+//! File formats, and their names and extensions.
 
 use std::path::Path;
 
@@ -43,10 +43,10 @@ pub enum Format {
     Rgz,
 }
 
-/// How the bytes of a text file are compressed.
+/// Compression of a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     #[default]
     None,
     /// `.gz`.
@@ -77,8 +77,8 @@ const NAMES: [(Format, &str, &[&str]); 18] = [
 ];
 
 impl Format {
-    /// Returns the format and compression by a file's extension, if it is known. A `.graph` file counts as METIS;
-    /// [`crate::read_edges`] recognises a BV graph by the files beside it.
+    /// Returns format and compression by a file's extension, if it is known. A `.graph` file counts as METIS;
+    /// [`crate::read_edges`] detects a BV graph by the files beside it.
     pub fn of_path(path: &Path) -> Option<(Format, Compression)> {
         let extension = |p: &Path| Some(p.extension()?.to_str()?.to_ascii_lowercase());
         let compression = match extension(path)?.as_str() {
@@ -94,7 +94,7 @@ impl Format {
         NAMES.iter().find(of_extension).map(|&(format, ..)| (format, compression))
     }
 
-    /// The format of a `--from` value: its name, or another that is usual, in any case.
+    /// Returns the format of a `--from` value: its name or an alias, in any case.
     pub fn of_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let other = match name.as_str() {
@@ -106,27 +106,27 @@ impl Format {
         of_name.map(|&(format, ..)| format).or(other)
     }
 
-    /// The `--from` value of this format.
+    /// Returns the `--from` value of this format.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(format, ..)| *format == self).map_or("", |&(_, name, _)| name)
     }
 
-    /// The `--from` values of the formats that are read, for a message.
+    /// Returns the `--from` values of the formats that are read, for a message.
     pub fn names_read() -> String {
         Format::names_where(|format| format != Format::Dot)
     }
 
-    /// The `--to` values of the formats that are written, for a message.
+    /// Returns the `--to` values of the formats that are written, for a message.
     pub fn names_written() -> String {
         Format::names_where(|format| format != Format::Bv)
     }
 
-    /// The `--to` values of the formats of tables, for a message.
+    /// Returns the `--to` values of the formats of tables, for a message.
     pub fn names_of_tables() -> String {
         Format::names_where(Format::is_listing)
     }
 
-    /// The `--to` values of the formats that communities are written in, for a message: tables, and graphs with them.
+    /// Returns the `--to` values of the formats that communities are written in, for a message: tables, and graphs with them.
     pub fn names_of_communities() -> String {
         Format::names_where(|format| format.is_listing() || format.holds_attributes())
     }
@@ -161,7 +161,7 @@ impl Format {
         extension.is_some_and(|found| known.iter().any(|known| found.eq_ignore_ascii_case(known)))
     }
 
-    /// Whether the format is a table with a separator of its own: `.csv` or `.tsv`.
+    /// Whether the format is a table with its own separator: `.csv` or `.tsv`.
     pub fn is_delimited(self) -> bool {
         matches!(self, Format::Csv | Format::Tsv)
     }
@@ -171,7 +171,7 @@ impl Format {
         !matches!(self, Format::Bv | Format::Parquet | Format::Arrow) && !self.is_finished_graph()
     }
 
-    /// Whether the format is one in which programs exchange whole graphs: vertices, edges, and attributes of both.
+    /// Whether the format exchanges whole graphs between programs: vertices, edges, and attributes of both.
     pub fn is_exchange(self) -> bool {
         matches!(
             self,
@@ -184,7 +184,7 @@ impl Format {
         )
     }
 
-    /// Whether a file of this format is a finished graph, which is opened, and not edges that are read.
+    /// Whether a file of this format is a built graph, which is opened instead of parsed.
     pub fn is_finished_graph(self) -> bool {
         matches!(self, Format::Rg | Format::Rgz)
     }

@@ -1,20 +1,19 @@
-//! External ids to vertices: collects the ids that occur, puts them in ascending order, and
-//! rewrites the ends of the edges as ranks in that order.
+//! Interner of external ids: collects the distinct ids, sorts them, and rewrites the ends of edges as ranks.
 //!
 //! ```text
-//! ends as read        ids that occur            rank
+//! ends as read        distinct ids          rank
 //! 7 – 3, 3 – 90  ─▶   3 7 90            ─▶      1 – 0, 0 – 2
 //! ```
 //!
-//! *Integers*: where the range of the ids is not much wider than there are ends, a bitmap of the
-//! range holds what occurs, and a rank is a count of bits; else the ids are sorted and searched.
-//! *Names*: see [`crate::names`].
+//! *Integers*: if the range of the ids is not much wider than the number of ends, a bitmap over the range
+//! holds the ids, and a rank is a population count. Otherwise the ids are sorted and searched. *Names*: see
+//! [`crate::names`].
 //!
-//! Memory: beside the ends, at most 6 bytes an edge for the bitmap, or 16 a distinct id for the
-//! sorted ids. The rewritten columns take 8 bytes an edge while the ends as read are given back
-//! block by block. Where memory is refused, that is an error.
+//! Memory: beside the ends, at most 6 bytes an edge for the bitmap, or 16 a distinct id for the sorted ids.
+//! The rewritten columns take 8 bytes an edge, while blocks of ends are freed one by one. If memory
+//! allocation fails, that is an error.
 //!
-//! Determinism: ranks are the order of the ids, so nothing depends on threads or on hash values.
+//! Determinism: ranks follow the order of the ids, so nothing depends on threads or hash values.
 
 use crate::names::NameIndex;
 use rayon::prelude::*;
@@ -23,18 +22,18 @@ use ripplet_graph::{MAX_VERTICES, VertexId, VertexIds};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
 
-/// The ends of some edges in the order of the input, as external integers: 32 bits where all fit.
+/// Ends of edges in the order of the input, as external integers: 32 bits if all fit.
 ///
 /// Signed ids are kept in [`signed`] form, which preserves their order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ends {
     /// All ids below 2³².
     Narrow(Vec<[u32; 2]>),
-    /// Any.
+    /// Any ids.
     Wide(Vec<[u64; 2]>),
 }
 
-/// The vertices and the columns of an edge table.
+/// Vertices and columns of an edge table.
 #[derive(Debug)]
 pub(crate) struct Interned {
     pub(crate) ids: VertexIds,
@@ -42,36 +41,36 @@ pub(crate) struct Interned {
     pub(crate) targets: Vec<VertexId>,
 }
 
-/// Why ids do not become vertices.
+/// Error of interning ids.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(crate) enum InternError {
-    /// More distinct ids than a graph has vertices for (or, of names, than can be numbered).
+    /// There are more distinct ids than a graph can have vertices (or than names can be numbered).
     #[error("there are more distinct vertex ids than the {MAX_VERTICES} that a graph can have")]
     TooManyVertices,
-    /// No memory for them.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
-/// Whether integers are signed, and so stand in [`signed`] form.
+/// Whether integers are signed, and so are in [`signed`] form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     Unsigned,
     Signed,
 }
 
-/// A signed id as an unsigned integer of the same order.
+/// Maps a signed id to an unsigned integer of the same order.
 pub(crate) fn signed(id: i64) -> u64 {
     id as u64 ^ 1 << 63
 }
 
-/// The inverse of [`signed`].
+/// Inverse of [`signed`].
 fn unsigned_to_signed(id: u64) -> i64 {
     (id ^ 1 << 63) as i64
 }
 
 impl Ends {
-    /// No ends yet, with room for some.
+    /// Returns no ends, with room for some.
     pub(crate) fn with_room(edges: usize) -> Result<Ends, OutOfMemory> {
         memory::with_room(edges).map(Ends::Narrow)
     }
@@ -98,7 +97,22 @@ impl Ends {
         self.push(ends)
     }
 
-    /// How many edges.
+    /// Converts from two's complement to the [`signed`] form.
+    pub(crate) fn make_signed(&mut self) -> Result<(), OutOfMemory> {
+        match self {
+            Ends::Narrow(pairs) => {
+                let mut wide = memory::with_room(pairs.len())?;
+                wide.extend(pairs.iter().map(|pair| pair.map(|id| signed(i64::from(id)))));
+                *self = Ends::Wide(wide);
+            }
+            Ends::Wide(pairs) => {
+                pairs.as_flattened_mut().iter_mut().for_each(|id| *id = signed(*id as i64));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of edges.
     pub(crate) fn len(&self) -> usize {
         match self {
             Ends::Narrow(narrow) => narrow.len(),
@@ -106,7 +120,7 @@ impl Ends {
         }
     }
 
-    /// The edges.
+    /// Iterates over the edges.
     pub(crate) fn iter(&self) -> impl Iterator<Item = [u64; 2]> {
         let (narrow, wide) = match self {
             Ends::Narrow(narrow) => (&narrow[..], &[][..]),
@@ -115,7 +129,7 @@ impl Ends {
         narrow.iter().map(|ends| ends.map(u64::from)).chain(wide.iter().copied())
     }
 
-    /// The ends as one list of ids: twice as many as edges.
+    /// Returns the ends as one list of ids: two an edge.
     pub(crate) fn ids(&self) -> IdSlice<'_> {
         match self {
             Ends::Narrow(narrow) => IdSlice::Narrow(narrow.as_flattened()),
@@ -123,7 +137,7 @@ impl Ends {
         }
     }
 
-    /// Rewrites each end, into columns as long as the ends.
+    /// Rewrites each end, into columns with one element an edge.
     fn rank_into(&self, ranks: &Ranks, sources: &mut [VertexId], targets: &mut [VertexId]) {
         let known = |id: u64| ranks.rank(id).expect("the ranks were built from these ends");
         match ranks.order {
@@ -153,7 +167,7 @@ impl Ends {
     }
 }
 
-/// Edges whose ends are integers: vertices are exactly the ids that occur.
+/// Interns edges whose ends are integers: the vertices are exactly the distinct ids.
 pub(crate) fn intern_integers(blocks: Vec<Ends>, sign: Sign) -> Result<Interned, InternError> {
     let slices = memory::collected(blocks.iter().map(Ends::ids))?;
     let ranks = Ranks::of(&slices)?;
@@ -164,8 +178,8 @@ pub(crate) fn intern_integers(blocks: Vec<Ends>, sign: Sign) -> Result<Interned,
     Ok(Interned { ids: ranks.into_ids(sign)?, sources, targets })
 }
 
-/// Edges whose ends are numbers of names in `names`, each edge's one after the other: vertices are
-/// all names of the index.
+/// Interns edges whose ends are numbers of names in `names`, source and target of each edge in turn: the
+/// vertices are all names of the index.
 pub(crate) fn intern_names(
     names: NameIndex,
     blocks: Vec<Vec<u32>>,
@@ -181,10 +195,10 @@ pub(crate) fn intern_names(
     Ok(Interned { ids, sources, targets })
 }
 
-/// Two columns: one end of each edge, and the other.
+/// Two columns: sources and targets.
 pub(crate) type EndColumns = (Vec<VertexId>, Vec<VertexId>);
 
-/// Blocks of pairs as two columns; each block is given back as soon as it is written.
+/// Splits blocks of pairs into two columns; each block is freed once it is written.
 pub(crate) fn into_columns<B: Send>(
     blocks: Vec<B>,
     len: impl Fn(&B) -> usize,
@@ -199,7 +213,7 @@ pub(crate) fn into_columns<B: Send>(
     Ok((sources, targets))
 }
 
-/// Blocks of vertices' pairs as two columns.
+/// Splits blocks of vertex pairs into two columns.
 pub(crate) fn pairs_into_columns(
     blocks: Vec<Vec<[VertexId; 2]>>,
 ) -> Result<EndColumns, OutOfMemory> {
@@ -210,7 +224,7 @@ pub(crate) fn pairs_into_columns(
     })
 }
 
-/// Blocks of values as one column; each block is given back as soon as it is written.
+/// Joins blocks of values to one column; each block is freed once it is written.
 pub(crate) fn into_column(blocks: Vec<Vec<f64>>) -> Result<Vec<f64>, OutOfMemory> {
     let lengths = memory::collected(blocks.iter().map(Vec::len))?;
     let mut column = memory::zeros(lengths.iter().sum())?;
@@ -221,7 +235,7 @@ pub(crate) fn into_column(blocks: Vec<Vec<f64>>) -> Result<Vec<f64>, OutOfMemory
     Ok(column)
 }
 
-/// A slice cut into pieces of these lengths, which add up to its own.
+/// Cuts a slice into pieces of these lengths, which add up to its own.
 pub(crate) fn pieces<'a, T>(mut rest: &'a mut [T], lengths: &[usize]) -> Vec<&'a mut [T]> {
     let mut cut = Vec::with_capacity(lengths.len());
     for &length in lengths {
@@ -232,7 +246,7 @@ pub(crate) fn pieces<'a, T>(mut rest: &'a mut [T], lengths: &[usize]) -> Vec<&'a
     cut
 }
 
-/// External integers, 32 bits or 64.
+/// External integers, 32 or 64 bits each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IdSlice<'a> {
     Narrow(&'a [u32]),
@@ -255,7 +269,7 @@ impl IdSlice<'_> {
         }
     }
 
-    /// The least and the largest id, where there is one.
+    /// Returns the smallest and the largest id, if there are any.
     fn range(self) -> Option<(u64, u64)> {
         fn range<T: Copy + Ord>(ids: &[T]) -> Option<(T, T)> {
             let start = *ids.first()?;
@@ -267,7 +281,7 @@ impl IdSlice<'_> {
         }
     }
 
-    /// The ids that occur, ascending.
+    /// Returns the distinct ids, ascending.
     fn distinct(self) -> Result<Vec<u64>, OutOfMemory> {
         let mut ids = memory::with_room(self.len())?;
         self.for_each(|id| ids.push(id));
@@ -278,7 +292,7 @@ impl IdSlice<'_> {
     }
 }
 
-/// The rank of each external integer that occurs.
+/// Rank of each distinct external integer.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
     least: u64,
@@ -290,20 +304,21 @@ pub(crate) struct Ranks {
 enum Order {
     /// `least, least + 1, …`.
     Consecutive,
-    /// Bit `i` says whether `least + i` occurs; `before[i / 64]` counts the bits of earlier words.
+    /// Bit `i` is set if `least + i` is an id; `before[i / 64]` counts the set bits of earlier words.
     Bitmap { bits: Vec<u64>, before: Vec<u32> },
-    /// The ids, and where those begin whose distance from the least has the high bits `d >> shift`.
+    /// The sorted ids, and the start of each bucket of ids by the high bits of their distance to the least:
+    /// `d >> shift`.
     Sorted { ids: Vec<u64>, begin: Vec<u32>, shift: u32 },
 }
 
-/// How many bits of a bitmap an end may cost: 32 bits are half of what the end itself takes, and
-/// the counts beside the bitmap half of that again.
+/// Bits of a bitmap an end may cost: 32 bits are half the size of an end, and the counts beside the bitmap
+/// half of that again.
 const BITS_PER_END: u64 = 16;
-/// A bitmap of this many bits (256 KiB) is always worth while.
+/// Bits of a bitmap that is always worthwhile: 256 KiB.
 const SMALL_BITMAP: u64 = 1 << 21;
 
 impl Ranks {
-    /// The ranks of all ids in `slices`.
+    /// Returns the ranks of all ids in `slices`.
     pub(crate) fn of(slices: &[IdSlice<'_>]) -> Result<Ranks, InternError> {
         let ends: u64 = slices.iter().map(|slice| slice.len() as u64).sum();
         let ranges = slices.par_iter().filter_map(|slice| slice.range());
@@ -324,13 +339,13 @@ impl Ranks {
         slices.par_iter().for_each(|slice| {
             slice.for_each(|id| {
                 let (word, bit) = (&bits[((id - least) / 64) as usize], 1 << ((id - least) % 64));
-                // Most ids were seen before: looking first keeps the line shared among cores.
+                // Most ids are set already: testing first keeps the cache line shared among cores.
                 if word.load(Relaxed) & bit == 0 {
                     word.fetch_or(bit, Relaxed);
                 }
             });
         });
-        // In place: the standard library makes a vector of a vector's values of the same size.
+        // In place: the standard library reuses the allocation for values of equal size.
         let bits: Vec<u64> = bits.into_iter().map(AtomicU64::into_inner).collect();
         let count = bits.par_iter().map(|word| u64::from(word.count_ones())).sum();
         let count = checked_count(count)?;
@@ -372,12 +387,12 @@ impl Ranks {
         Ok(Ranks { least, count, order: Order::Sorted { ids, begin, shift } })
     }
 
-    /// How many distinct ids there are.
+    /// Returns the number of distinct ids.
     pub(crate) fn len(&self) -> u32 {
         self.count
     }
 
-    /// The vertex of an external integer.
+    /// Returns the vertex of an external integer.
     #[inline]
     pub(crate) fn rank(&self, id: u64) -> Option<VertexId> {
         let distance = id.checked_sub(self.least)?;
@@ -400,13 +415,13 @@ impl Ranks {
         }
     }
 
-    /// The ids, ascending.
+    /// Returns the ids, ascending.
     pub(crate) fn into_ids(self, sign: Sign) -> Result<VertexIds, OutOfMemory> {
         let mut ids = match self.order {
             Order::Consecutive => {
                 let first = match sign {
                     Sign::Unsigned => Some(self.least),
-                    // Empty, or not negative.
+                    // Empty, or no id is negative.
                     Sign::Signed => u64::try_from(unsigned_to_signed(self.least)).ok(),
                 };
                 if let Some(first) = first.filter(|f| f.checked_add(self.count.into()).is_some()) {
@@ -437,7 +452,7 @@ fn checked_count(count: u64) -> Result<u32, InternError> {
     count.ok_or(InternError::TooManyVertices)
 }
 
-/// `least + i` for each set bit `i`.
+/// Returns `least + i` for each set bit `i`.
 fn set_bits(bits: &[u64], least: u64, count: u32) -> Result<Vec<u64>, OutOfMemory> {
     let mut ids = memory::with_room(count as usize)?;
     for (at, &word) in bits.iter().enumerate() {
@@ -511,7 +526,7 @@ mod tests {
         assert_eq!(of(&[]).rank(0), None);
     }
 
-    /// Ids of every density: consecutive, a bitmap, sorted.
+    /// Ids of every density: consecutive, bitmap, sorted.
     fn any_blocks() -> impl Strategy<Value = Vec<Vec<[u64; 2]>>> {
         prop_oneof![Just(10u64), Just(1 << 12), Just(1 << 40), Just(u64::MAX)].prop_flat_map(
             |most| {

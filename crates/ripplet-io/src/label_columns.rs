@@ -1,12 +1,13 @@
-//! Which columns of a table hold the ids of vertices and their labels, by the names of the columns.
+//! Column names by which a table of vertices and labels is recognised.
 //!
-//! A name is compared in lower case and without `_`, `-`, `:` and blanks. A table has a known pair if one column has the
-//! best known name of an id and another the best known name of a label. The lists are ordered: `id` is preferred to
-//! `name`, `community` to `label`. Two columns of the same rank are refused, as either could be meant.
+//! Names are compared in lower case and without `_`, `-`, `:` and blanks. A table has a known pair if one
+//! column has the best known name of an id and another the best known name of a label. The lists are ordered:
+//! `id` is preferred to `name`, `community` to `label`. Two columns of equal rank are an error, as either
+//! could be meant.
 
 use std::fmt;
 
-/// Names of a column of ids, best first; those of one rank are equally good.
+/// Known names of a column of ids, best first; names of one rank are equivalent.
 pub const KNOWN_ID_NAMES: [&[&str]; 4] = [
     &["id"],
     &["vertex", "node", "vertex_id", "node_id", "vertices", "nodes"],
@@ -28,7 +29,7 @@ pub const KNOWN_ID_NAMES: [&[&str]; 4] = [
     &["name"],
 ];
 
-/// Names of a column of labels, best first; those of one rank are equally good.
+/// Known names of a column of labels, best first; names of one rank are equivalent.
 pub const KNOWN_LABEL_NAMES: [&[&str]; 4] = [
     &["community", "communities", "community_id"],
     &[
@@ -45,24 +46,24 @@ pub const KNOWN_LABEL_NAMES: [&[&str]; 4] = [
     &["label", "labels"],
 ];
 
-/// What was read of a table of vertices and their labels.
+/// Summary of a table of vertices and labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSummary {
-    /// The names of the columns of ids and of labels, if the table has names.
+    /// Names of the columns of ids and of labels, if the table has names.
     pub names: Option<[String; 2]>,
-    /// The columns of ids and of labels, from 0.
+    /// Indices of the columns of ids and of labels, from 0.
     pub columns: [usize; 2],
-    /// The number of columns that were passed over.
+    /// Number of columns that were skipped.
     pub ignored: usize,
-    /// The number of rows whose label is empty: their vertices have none from them.
+    /// Number of rows whose label is empty.
     pub without_label: u64,
-    /// The number of rows with several labels.
+    /// Number of rows with several labels.
     pub with_several: u64,
 }
 
 impl LabelSummary {
-    /// Returns whether there is no other way to read the table: two columns, `id` and `community` if they have names, and
-    /// a label in each row.
+    /// Whether the table has only one interpretation: two columns, `id` and `community` if they have names,
+    /// and a label in each row.
     pub fn is_plain(&self) -> bool {
         let usual = |names: &[String; 2]| names[0] == "id" && names[1] == "community";
         self.ignored == 0
@@ -73,7 +74,7 @@ impl LabelSummary {
     }
 }
 
-/// A clause on the columns that were read, and on rows without a label or with several.
+/// Formats a clause on the columns that were read, and on rows without a label or with several.
 impl fmt::Display for LabelSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match &self.names {
@@ -104,21 +105,21 @@ impl fmt::Display for LabelSummary {
     }
 }
 
-/// The columns to read, as far as their names decide.
+/// Columns that the names of a table decide on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// The columns of ids and of labels, by their names.
+    /// Both columns have known names.
     Known([usize; 2]),
-    /// Of two columns, one by its name and the other because it is left.
+    /// Of two columns, one has a known name, and the other is the remaining one.
     Half([usize; 2]),
-    /// Two columns have equally good names.
+    /// Two columns have names of equal rank.
     Several([usize; 2]),
-    /// Nothing.
+    /// No column has a known name.
     Unknown,
 }
 
 impl Choice {
-    /// The choice among columns of these names.
+    /// Chooses among columns with these names.
     pub(crate) fn of(names: &[&str]) -> Choice {
         let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
         match (best(&plain, &KNOWN_LABEL_NAMES, None), names.len()) {
@@ -139,7 +140,7 @@ impl Choice {
         }
     }
 
-    /// The known columns if column `other`, which is as good as another, is none of them.
+    /// Returns the known columns if column `other`, which an equally good one competes with, is excluded.
     pub(crate) fn without(names: &[&str], other: usize) -> Option<[usize; 2]> {
         let mut names = names.to_vec();
         names[other] = "";
@@ -150,14 +151,14 @@ impl Choice {
     }
 }
 
-/// The best of some columns.
+/// Best of some columns.
 enum Best {
     One(usize),
     Several([usize; 2]),
     None,
 }
 
-/// The column with the best of the known names; `other` is taken.
+/// Finds the column with the best known name; `other` is excluded.
 fn best(names: &[String], known: &[&[&str]], other: Option<usize>) -> Best {
     for rank in known {
         let is_known = |name: &String| rank.iter().any(|known| plain(known) == *name);
@@ -171,16 +172,16 @@ fn best(names: &[String], known: &[&[&str]], other: Option<usize>) -> Best {
     Best::None
 }
 
-/// A name as names are compared.
+/// Normalizes a column name for comparison.
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | ':' | ' '));
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The column that is asked for by its name, or by its number from 1 if none has that name.
+/// Returns the column with a name, or by its number from 1 if no column has that name.
 ///
 /// # Errors
-/// None or several of them, as a sentence that lists the columns.
+/// If no column or several match: a sentence that lists the columns.
 pub(crate) fn asked(names: &[&str], wanted: &str) -> Result<(usize, bool), String> {
     let mut found = (0..names.len()).filter(|&at| names[at] == wanted);
     if let (Some(at), more) = (found.next(), found.next()) {
@@ -199,9 +200,9 @@ pub(crate) fn asked(names: &[&str], wanted: &str) -> Result<(usize, bool), Strin
     })
 }
 
-/// Names of columns, for a message.
+/// Formats the names of columns for a message.
 pub(crate) fn listed(names: &[&str]) -> String {
-    /// As many as a message can hold.
+    /// Largest number of names in a message.
     const MOST: usize = 12;
     let shown: Vec<String> = names.iter().take(MOST).map(crate::shown::shown).collect();
     let more = if names.len() > MOST { ", …" } else { "" };
@@ -256,7 +257,7 @@ mod tests {
         }
     }
 
-    /// The page lists the names that the reader knows.
+    /// The page lists the names that the reader recognises.
     #[test]
     fn the_page_lists_what_is_known() {
         let page = include_str!("../../../docs/quality.md");

@@ -1,10 +1,11 @@
-//! Rows of a vertex and its label, of any table: what labels and memberships have in common.
+//! Rows of a vertex and its label, from any table: the common part of labels and memberships.
 //!
-//! A header, the columns of a Parquet or Arrow table, or the keys of JSON lines decide which columns are read, by known
-//! names (see `label_columns.rs`); without, the first two fields of a line. Rows whose label is empty or null have none.
+//! The columns are chosen by known names (see `label_columns.rs`) in a header, in the columns of a Parquet or
+//! Arrow table, or in the keys of JSON lines; without names, they are the first two fields of a line. Rows
+//! whose label is empty or null have none.
 //!
-//! Determinism: blocks are taken in the order of the file, so nothing depends on the number of threads, the first
-//! error included.
+//! Determinism: blocks are processed in the order of the file, so the result and the first error do not
+//! depend on the number of threads.
 
 use crate::columnar;
 use crate::label_columns::LabelSummary;
@@ -14,27 +15,27 @@ use crate::vertex_table::Source;
 use crate::{Format, Place, ReadErrorKind};
 use ripplet_graph::{ExternalId, VertexIds};
 
-/// What is known of a table of labels beside its bytes.
+/// Expected contents of a table of labels.
 #[derive(Clone, Copy)]
 pub(crate) struct LabelTable<'a> {
     /// The vertices of the graph.
     pub(crate) ids: &'a VertexIds,
-    /// What a line is: rows, memberships, or whichever it shows.
+    /// Meaning of a line: a row, memberships, or detected.
     pub(crate) form: MembershipForm,
-    /// The columns of ids and of labels that are asked for, by name or by number from 1.
+    /// Requested columns of ids and of labels, by name or by number from 1.
     pub(crate) columns: Option<&'a [String; 2]>,
     /// Whether the caller has an option for the form.
     pub(crate) has_forms: bool,
-    /// What is read, in the words of the error for a format that has no such rows.
+    /// Description of the contents for an error.
     pub(crate) what: &'a str,
 }
 
-/// Reads the rows in blocks, in parallel: `add` puts a vertex's id and a label of it, if it has one, into what `start`
-/// makes, with their place in the block, and `take` gets the blocks in the order of the file, with a function from the
-/// place of a row in its block to its place in the file.
+/// Reads the rows in blocks, in parallel. `add` appends a vertex's id and its label, if it has one, to a
+/// block made by `start`, with the row's position in the block. `take` receives the blocks in the order of
+/// the file, with a function from a row's position in its block to its position in the file.
 ///
 /// # Errors
-/// The first of the file.
+/// The first error in the file.
 pub(crate) fn labelled_rows<T: Send>(
     source: Source<'_>,
     table: &LabelTable<'_>,
@@ -62,12 +63,12 @@ pub(crate) fn labelled_rows<T: Send>(
     }
 }
 
-/// The place of a line that counts from the one after `before`.
+/// Returns the position of a line that counts from the one after `before`.
 fn line_at(before: u64, line: u32) -> Place {
     Place::Line(before + u64::from(line))
 }
 
-/// What is said of a format that has no rows about vertices.
+/// Returns the message for a format without rows about vertices.
 fn unfit(format: Format, what: &str) -> String {
     let formats = ".txt, .tsv, .csv, .jsonl, .parquet or .arrow";
     match format.is_exchange() {
@@ -82,7 +83,7 @@ fn unfit(format: Format, what: &str) -> String {
 /// The vertex of an id.
 ///
 /// # Errors
-/// An id that is no vertex, as a sentence.
+/// If the id is no vertex, as a sentence.
 pub(crate) fn vertex(ids: &VertexIds, id: ExternalId<'_>) -> Result<u32, String> {
     ids.find(id).ok_or_else(|| {
         format!(
@@ -93,8 +94,8 @@ pub(crate) fn vertex(ids: &VertexIds, id: ExternalId<'_>) -> Result<u32, String>
     })
 }
 
-/// Whether a first field is a column's name: no vertex, and either a usual name or, in a table, no
-/// integer where ids are integers.
+/// Whether a first field is a column's name: no vertex, and either a common name or, in a table with integer
+/// ids, no integer.
 pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
     const USUAL: [&str; 6] = ["id", "vertex", "node", "vertex_id", "node_id", "name"];
     let integers = !matches!(ids, VertexIds::Names(_));

@@ -1,13 +1,13 @@
-//! Labels in: a file with a line or a row a vertex, its id and its label.
+//! Reads labels: a file with one line or row a vertex, its id and its label.
 //!
-//! A reference has a label for each vertex, and labels are vertices ([`read_labels`]). What a run begins with may be any
-//! output of ripplet with one community a vertex: communities by name or by number, and vertices without one
-//! ([`read_initial_labels`]).
+//! A reference assigns a label to each vertex, and labels are vertices ([`read_labels`]). The initial labels
+//! of a run may be any output of ripplet with one community a vertex: communities by name or by number, and
+//! vertices without one ([`read_initial_labels`]).
 //!
-//! Any of the table formats will do: `.txt` (and names without a known extension, as of LDBC's reference
+//! All table formats are supported: `.txt` (and names without a known extension, such as LDBC's reference
 //! outputs), `.tsv`, `.csv`, `.jsonl`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
 //!
-//! Memory: 12 bytes a row and 4 a vertex; of initial labels 8 a vertex, and the communities' names.
+//! Memory: 12 bytes a row and 4 a vertex. For initial labels 8 a vertex, and the communities' names.
 
 use crate::label_columns::LabelSummary;
 use crate::labelled::{LabelTable, labelled_rows, shown, vertex};
@@ -19,13 +19,12 @@ use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::path::Path;
 
-/// Reads labels that are vertices, one of each vertex.
+/// Reads labels that are vertices, one for each vertex.
 ///
-/// `-` is standard input. The result has a vertex for each of `ids`: `labels[v]` is the label of
-/// `v`.
+/// `-` is standard input. The result has one element for each of `ids`: `labels[v]` is the label of `v`.
 ///
 /// # Errors
-/// What cannot be read; an id or a label that is no vertex; a vertex with two labels, or none.
+/// If the file cannot be read, an id or a label is no vertex, or a vertex has two labels or none.
 pub fn read_labels(
     path: &Path,
     options: &ReadOptions,
@@ -34,7 +33,7 @@ pub fn read_labels(
     labels(Source::File(path, options), options.label_columns.as_ref(), ids)
 }
 
-/// Reads labels from bytes, as [`read_labels`] does from a file; an error calls them `(bytes)`.
+/// Parses labels that are vertices, as [`read_labels`] does; errors name the input `(bytes)`.
 ///
 /// # Errors
 /// The errors of [`read_labels`].
@@ -46,31 +45,31 @@ pub fn parse_labels(
     labels(Source::Bytes(bytes, format), None, ids)
 }
 
-/// The labels that a run begins with.
+/// Initial labels of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitialLabels {
-    /// For each vertex a vertex that stands for its community; `u32::MAX` for none.
+    /// For each vertex a representative vertex of its community; `u32::MAX` for none.
     pub labels: Vec<VertexId>,
-    /// How many communities there are.
+    /// Number of communities.
     pub communities: u64,
-    /// How many vertices have none.
+    /// Number of vertices without a community.
     pub unlabelled: u64,
-    /// Whether a community is called by something else than a vertex of the graph. If so, the first member of each
-    /// stands for it, else the vertex that it is called by.
+    /// Whether some community has a name that is no vertex of the graph. Then the first member of each
+    /// community represents it; otherwise the vertex that names it.
     pub are_named: bool,
-    /// What was read of the file.
+    /// Columns and rows that were read.
     pub summary: LabelSummary,
 }
 
-/// Reads labels that a run may begin with: any output of ripplet with one community a vertex.
+/// Reads the initial labels of a run: any output of ripplet with one community a vertex.
 ///
-/// Vertices without a row, or with an empty label, have none. If a label is no vertex of the graph, all labels are names, each of which
-/// is a community.
+/// Vertices without a row, or with an empty label, have none. If a label is no vertex of the graph, all
+/// labels are names, and each name is a community.
 ///
 /// `-` is standard input.
 ///
 /// # Errors
-/// What cannot be read; an id that is no vertex; a vertex with two labels; a file without rows.
+/// If the file cannot be read or has no rows, an id is no vertex, or a vertex has two labels.
 pub fn read_initial_labels(
     path: &Path,
     options: &ReadOptions,
@@ -81,7 +80,7 @@ pub fn read_initial_labels(
         .map_err(|fault| fault.of(source.path()))
 }
 
-/// Reads labels from bytes, as [`read_initial_labels`] does from a file; an error calls them `(bytes)`.
+/// Parses initial labels, as [`read_initial_labels`] does; errors name the input `(bytes)`.
 ///
 /// # Errors
 /// The errors of [`read_initial_labels`].
@@ -94,7 +93,7 @@ pub fn parse_initial_labels(
     initial_labels(source, None, ids).map_err(|fault| fault.of(source.path()))
 }
 
-/// Some rows in order, and the distinct names of their communities.
+/// Rows in order, and the distinct names of their communities.
 struct NamedRows {
     rows: Vec<Row>,
     names: NameSet,
@@ -134,7 +133,7 @@ fn initial_labels(
     stand_for(labels, &names, ids, summary)
 }
 
-/// Puts a vertex in the place of the number of each community's name.
+/// Replaces the number of each community's name by its representative vertex.
 fn stand_for(
     mut labels: Vec<u32>,
     names: &NameSet,
@@ -142,7 +141,7 @@ fn stand_for(
     summary: LabelSummary,
 ) -> Result<InitialLabels, Fault> {
     let mut stands = memory::with_room(names.len())?;
-    // Names came as text, so they are UTF-8.
+    // Names were read from text, so they are UTF-8.
     let text = |number| String::from_utf8_lossy(names.name(number));
     let found = |number| ids.find(ExternalId::Name(&text(number)));
     stands.extend((0..names.len() as u32).map_while(found));
@@ -166,10 +165,10 @@ fn stand_for(
     Ok(InitialLabels { labels, communities, unlabelled, are_named, summary })
 }
 
-/// Gives a vertex its label.
+/// Sets the label of a vertex.
 ///
 /// # Errors
-/// Where it has one.
+/// If it already has one.
 fn set_label(
     labels: &mut [u32],
     ids: &VertexIds,
@@ -185,13 +184,13 @@ fn set_label(
     Ok(())
 }
 
-/// No vertex: all are fewer.
+/// Marks a vertex without a label; all vertices are smaller.
 const NONE: u32 = u32::MAX;
 
 struct Row {
     vertex: VertexId,
     label: VertexId,
-    /// The line or row, counted from the block's first.
+    /// Line or row, counted from the block's first.
     place: u32,
 }
 
@@ -207,8 +206,8 @@ fn labels(
         let add =
             |rows: &mut Vec<Row>, id: ExternalId<'_>, label: Option<ExternalId<'_>>, place| {
                 let vertex = vertex(ids, id)?;
-                // An empty label is the vertex with an empty name if there is one. A vertex without a label is found
-                // when all rows are read.
+                // An empty label is the vertex with an empty name if there is one. Vertices without a label
+                // are found after all rows.
                 let unnamed =
                     || Some(ExternalId::Name("")).filter(|name| ids.find(*name).is_some());
                 let Some(label) = label.or_else(unnamed) else { return Ok(()) };
@@ -227,7 +226,7 @@ fn labels(
     read().map_err(|fault: Fault| fault.of(source.path()))
 }
 
-/// The labels, if every vertex has one.
+/// Returns the labels, if every vertex has one.
 fn whole(labels: Vec<u32>, ids: &VertexIds) -> Result<Vec<u32>, Fault> {
     let Some(first) = labels.iter().position(|&label| label == NONE) else { return Ok(labels) };
     let (missing, all) = (labels.iter().filter(|&&label| label == NONE).count(), labels.len());

@@ -1,4 +1,4 @@
-//! Every file format of ripplet, in and out.
+//! Readers and writers of all file formats of ripplet.
 //!
 //! ```text
 //! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .graphml .gexf .gml .net .json .parquet .arrow, BV
@@ -7,29 +7,19 @@
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
 //! batch in parts ────────────▶ swarm_file ─▶ GraphBatch, part by part         .swarm, memory-mapped
 //! many graphs ───────────────▶ batch ──────▶ GraphBatch, part by part         folder, .zip, .tar, a table, and the two above
-//! run between two rounds ─▶ checkpoint ─▶ the same, later                      .checkpoint, memory-mapped
-//! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
+//! run between two rounds ─▶ checkpoint ─▶ saved state                         .checkpoint, memory-mapped
+//! labels ────▶ write ─▶ atomic files                                           .txt .tsv .csv .parquet .arrow
 //! ```
 //!
-//! Readers know no algorithm; what they cannot read is a [`ReadError`] that names file, line (or
-//! byte, or row) and what was expected.
+//! Readers are independent of algorithms. An input that cannot be read is a [`ReadError`] with file, line (or
+//! byte, or row) and the expected contents.
 //!
-//! Cargo features, all on by default here and off in the crate `ripplet`:
-//!
-//! | feature | adds |
-//! |---|---|
-//! | `archives` | batches in `.zip` and `.tar`, and `.npz` files |
-//! | `columnar` | Parquet and Arrow IPC: graphs and tables, in and out |
-//! | `graphml` | reading of GraphML and GEXF, which are written without it |
-//! | `zstd` | `.zst` texts, and zstd within Parquet and Arrow IPC |
-//!
-//! A file that needs another feature is refused with [`NotBuiltIn`], which names the feature.
-//!
-//! Where memory is refused (a container's limit, `ulimit -v`), a reader answers with an error, too:
-//! [`ReadError::is_out_of_memory`]. Two things are beyond it. The arrow and parquet crates set
-//! memory aside for the columns that they decode without asking whether it is there; what a file
-//! says of their sizes is checked first where it can be. And small things that do not grow with the
-//! input are asked for in the standard library's way. There a refusal ends the process.
+//! If memory allocation fails (a container's limit, `ulimit -v`), a reader returns an error, too:
+//! [`ReadError::is_out_of_memory`]. There are two exceptions:
+//! - The arrow and parquet crates allocate decoded columns infallibly. Sizes in a file are validated first if
+//!   possible.
+//! - Small allocations that do not grow with the input use the standard library. If one fails, the process
+//!   ends.
 
 // A build that lacks a format leaves helpers of its reader and writer without a user; the full build finds those that
 // nothing uses.
@@ -43,6 +33,7 @@ mod built_in;
 #[path = "columnar_absent.rs"]
 mod columnar;
 mod deflate;
+mod edge_list;
 mod error;
 mod exchange;
 mod format;
@@ -79,6 +70,7 @@ pub mod tu;
 pub mod write;
 
 pub use built_in::NotBuiltIn;
+pub use edge_list::{Edge, EdgeId, EdgeListError, edge_table};
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
 pub use label_columns::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary};

@@ -1,17 +1,17 @@
-//! Files as memory.
+//! Memory-mapped files.
 
 use ripplet_graph::OutOfMemory;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// The content of a file, memory-mapped; of an empty file, no bytes.
+/// Memory-maps the content of a file; of an empty file, no bytes.
 ///
-/// As with every mapped file, whoever overwrites or cuts the file *in place* breaks its reader; this
-/// crate's writers never do: they replace it, and a mapping keeps the old one.
+/// As with every mapped file, overwriting or truncating it *in place* breaks its reader. This crate's writers
+/// never do that: they replace the file, and a mapping keeps the old one.
 ///
 /// # Errors
-/// Where the operating system refuses, or the path names no plain file.
+/// If the operating system refuses, or the path names no regular file.
 pub(crate) fn map(path: &Path) -> io::Result<Map> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -37,7 +37,7 @@ pub(crate) fn map(path: &Path) -> io::Result<Map> {
     Ok(Map(Some(map)))
 }
 
-/// A mapped file.
+/// Mapped file.
 pub(crate) struct Map(Option<memmap2::Mmap>);
 
 impl AsRef<[u8]> for Map {

@@ -1,19 +1,19 @@
-//! Who is in which community, where vertices may be in several or in none.
+//! Reads memberships: overlapping communities, in which a vertex may be in several or in none.
 //!
-//! Three forms of the same:
+//! There are three forms:
 //!
 //! ```text
-//! Rows          a line or a row a membership: `id community`, as ripplet writes it; other columns are passed over
+//! Rows          a line or a row a membership: `id community`, as ripplet writes it; other columns are skipped
 //! Memberships   a line a vertex: its id and all its communities, as in LFR's `community.dat`
 //! Members       a line a community: the ids of its members, as SNAP's `…cmty.txt`; communities are called 1, 2, …
 //! ```
 //!
-//! Rows of two fields, those under a header, and a vertex, a tab and several integers show what they are. What else a
-//! line with more than two fields is cannot be told by looking at it, so the caller says it. Rows may be any table that
-//! labels may be ([`crate::read_labels`]); the other forms are text.
+//! The form is detected for rows of two fields, for rows under a header, and for a vertex, a tab and several
+//! integers. Other lines of more than two fields are ambiguous, so the caller chooses. Rows may be in any
+//! table format that labels may be in ([`crate::read_labels`]); the other forms are text.
 //!
-//! Memory: 8 bytes a membership and the distinct names. Determinism: nothing depends on the number of threads, the
-//! first error included.
+//! Memory: 8 bytes a membership and the distinct names. Determinism: the result and the first error do not
+//! depend on the number of threads.
 
 use crate::label_columns::LabelSummary;
 use crate::labelled::{LabelTable, labelled_rows, vertex};
@@ -24,11 +24,11 @@ use crate::{Format, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::path::Path;
 
-/// How a file says who is in which community.
+/// Form of a file of memberships.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MembershipForm {
-    /// Whichever of [`MembershipForm::Rows`] and [`MembershipForm::Memberships`] the first rows show; refused where
-    /// they show neither.
+    /// [`MembershipForm::Rows`] or [`MembershipForm::Memberships`], as the first rows show; an error if they
+    /// are ambiguous.
     #[default]
     Auto,
     /// A line or a row for each vertex and community it is in.
@@ -39,21 +39,21 @@ pub enum MembershipForm {
     Members,
 }
 
-/// Who is in which community.
+/// Memberships of vertices in communities.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memberships {
     /// A vertex and a community's number, in the order of the file.
     pub memberships: Vec<(VertexId, u32)>,
-    /// What the communities are called, by number.
+    /// Names of the communities, by number.
     pub names: Vec<String>,
-    /// What was read of the file.
+    /// Columns and rows that were read.
     pub summary: LabelSummary,
 }
 
-/// Reads who is in which community. `-` is standard input.
+/// Reads memberships. `-` is standard input.
 ///
 /// # Errors
-/// What cannot be read; an id that is no vertex; rows that may be several things, as [`MembershipForm`] says.
+/// If the file cannot be read, an id is no vertex, or the form is ambiguous: see [`MembershipForm`].
 pub fn read_memberships(
     path: &Path,
     form: MembershipForm,
@@ -63,11 +63,10 @@ pub fn read_memberships(
     memberships(Source::File(path, options), form, options.label_columns.as_ref(), ids)
 }
 
-/// Reads who is in which community from bytes, as [`read_memberships`] does from a file; an error calls them
-/// `(bytes)`.
+/// Parses memberships, as [`read_memberships`] does; errors name the input `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_memberships`].
+/// The errors of [`read_memberships`].
 pub fn parse_memberships(
     bytes: &[u8],
     form: MembershipForm,
@@ -97,14 +96,14 @@ fn memberships(
     read.map_err(|fault| fault.of(source.path()))
 }
 
-/// Some rows in order.
+/// Block of rows in order.
 struct Block {
     memberships: Vec<(VertexId, u32)>,
     /// The distinct communities of these rows.
     names: NameSet,
 }
 
-/// Communities as a row a membership.
+/// Reads rows of one membership each.
 fn of_rows(source: Source<'_>, table: LabelTable<'_>) -> Result<Memberships, Fault> {
     let (mut memberships, mut names) = (Vec::new(), NameSet::default());
     let like = names.alike();
@@ -129,7 +128,7 @@ fn of_rows(source: Source<'_>, table: LabelTable<'_>) -> Result<Memberships, Fau
     Ok(Memberships { memberships, names: (0..names.len() as u32).map(name).collect(), summary })
 }
 
-/// Communities as lines of members.
+/// Reads lines of members.
 fn of_lines(source: Source<'_>, ids: &VertexIds) -> Result<Memberships, Fault> {
     let format = source.format();
     if !matches!(format, Format::EdgeList | Format::Tsv | Format::Csv) {

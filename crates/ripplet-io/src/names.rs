@@ -1,4 +1,4 @@
-//! Names to vertices, on all threads at once.
+//! Parallel interner of names: maps names to vertices without locks.
 //!
 //! ```text
 //! chunk of text ─▶ NameList: the hash and the place of each name, by partition    (chunks in parallel)
@@ -6,15 +6,15 @@
 //! at the end    ─▶ all names in ascending order, and the rank of each number
 //! ```
 //!
-//! The first bits of a name's hash say its partition. No two threads look into the same one, so
-//! there are no locks; and one is small enough to stay in a core's cache, where a table of all
-//! names would cost a cache miss for each end of each edge.
+//! The first bits of a name's hash select its partition. No two threads access the same partition, so there
+//! are no locks. A partition is small enough to stay in a core's cache, whereas a table of all names would
+//! cost a cache miss for each end of each edge.
 //!
-//! Memory: the distinct names, and about 16 bytes each; while a batch is numbered, 16 bytes for each
-//! name in it; while the names are put in order, the finished ids and 20 bytes each.
+//! Memory: the distinct names, and about 16 bytes each. While a batch is numbered, 16 bytes for each name in
+//! it. While the names are sorted, the finished ids and 20 bytes each.
 //!
-//! Determinism: numbers depend on the hash and so differ from run to run; ranks are the order of
-//! the names and do not.
+//! Determinism: numbers depend on the hash and differ from run to run; ranks are the order of the names and
+//! do not.
 
 use crate::intern::{InternError, pieces};
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -24,15 +24,15 @@ use ripplet_graph::{MAX_VERTICES, Names, VertexId, VertexIds, as_atomic};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Of a million names, 8000 then share a partition: some 300 KiB.
+/// Of a million names, 8000 share a partition: some 300 KiB.
 const PARTITION_BITS: u32 = 7;
 const PARTITIONS: usize = 1 << PARTITION_BITS;
-/// Names that are brought into the cache at a time.
+/// Names that are prefetched together.
 const AHEAD: usize = 16;
 /// Names that one partition can number.
 const MOST_LOCAL: u32 = 1 << (u32::BITS - PARTITION_BITS);
 
-/// A name's hash: its first bits say the partition, its last ones the place there.
+/// Hash of a name: its first bits select the partition, its last ones the slot there.
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
@@ -52,35 +52,35 @@ impl Hash {
     }
 }
 
-/// The hash for a table, which takes seven bits of its upper end as a tag: Fibonacci hashing
-/// (Knuth, TAOCP volume 3, section 6.4) brings them from the lower end.
+/// Returns the hash for a table, which takes a tag of seven bits from its upper end: Fibonacci hashing
+/// (Knuth, TAOCP volume 3, section 6.4) moves entropy there from the lower end.
 fn spread(within: u32) -> u64 {
     u64::from(within).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Distinct names, numbered as they come.
+/// Distinct names, numbered in the order of insertion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NameSet {
     hash: DefaultHashBuilder,
     numbers: HashTable<u32>,
-    /// Name `i` ends at `ends[i]` and starts where the one before ends.
+    /// Name `i` ends at `ends[i]` and starts at the end of the previous one.
     ends: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl NameSet {
-    /// An empty set which hashes as `self` does.
+    /// Returns an empty set with the same hash function.
     pub(crate) fn alike(&self) -> NameSet {
         NameSet { hash: self.hash.clone(), ..NameSet::default() }
     }
 
-    /// The number of a name; a new one is added.
+    /// Returns the number of a name; a new one is added.
     pub(crate) fn number(&mut self, name: &str) -> Result<u32, InternError> {
         let hash = Hash::of(name.as_bytes(), &self.hash);
         self.number_hashed(hash.within(), name.as_bytes())
     }
 
-    /// Adds all names of another set; answers their numbers here.
+    /// Adds all names of another set; returns their numbers here.
     pub(crate) fn merge(&mut self, other: &NameSet) -> Result<Vec<u32>, InternError> {
         let mut numbers = memory::with_room(other.len())?;
         for number in 0..other.len() as u32 {
@@ -90,12 +90,12 @@ impl NameSet {
         Ok(numbers)
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The name of a number of this set.
+    /// Returns the name of a number of this set.
     #[inline]
     pub(crate) fn name(&self, number: u32) -> &[u8] {
         let number = number as usize;
@@ -130,7 +130,7 @@ impl NameSet {
             &bytes[if number == 0 { 0 } else { ends[number - 1] }..ends[number]]
         };
         let hash_of = |&number: &u32| spread(Hash::of(name_of(number), builder).within());
-        // A table doubles: a number and a tag for each place.
+        // A table doubles: a number and a tag for each slot.
         let refused = OutOfMemory { bytes: 2 * 5 * numbers.capacity() as u64 };
         numbers.try_reserve(1, hash_of).map_err(|_| refused)?;
         numbers.insert_unique(spread(hash), number, hash_of);
@@ -140,7 +140,7 @@ impl NameSet {
     }
 }
 
-/// The names of some rows, by partition: where each stands, and for which place of the rows.
+/// Occurrences of names in some rows, by partition.
 #[derive(Debug, Default)]
 pub(crate) struct NameList {
     /// Partition `p` has `entries[begin[p]..begin[p + 1]]`, in the order of the rows.
@@ -152,14 +152,14 @@ pub(crate) struct NameList {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     hash: u32,
-    /// Which name of the list it is, from 0.
+    /// Index of the occurrence in the list, from 0.
     at: u32,
-    /// Whatever finds the name again.
+    /// Position by which the name is found again.
     pub(crate) start: u32,
     pub(crate) length: u32,
 }
 
-/// A [`NameList`] that is being made: names in the order of the rows.
+/// Builder of a [`NameList`]: names in the order of the rows.
 pub(crate) struct NameListBuilder {
     hash: DefaultHashBuilder,
     entries: Vec<Entry>,
@@ -167,7 +167,7 @@ pub(crate) struct NameListBuilder {
 }
 
 impl NameListBuilder {
-    /// Appends a name, which `start` and `length` will find again.
+    /// Appends a name, which `start` and `length` locate.
     #[inline]
     pub(crate) fn push(&mut self, name: &[u8], start: u32, length: u32) -> Result<(), OutOfMemory> {
         let hash = Hash::of(name, &self.hash);
@@ -176,7 +176,7 @@ impl NameListBuilder {
         memory::push(&mut self.partitions, hash.partition() as u8)
     }
 
-    /// The names by partition.
+    /// Returns the names by partition.
     pub(crate) fn finish(self) -> Result<NameList, OutOfMemory> {
         let mut begin = memory::zeros::<u32>(PARTITIONS + 1)?;
         for &partition in &self.partitions {
@@ -199,7 +199,7 @@ impl NameListBuilder {
 }
 
 impl NameList {
-    /// How many names, repeated ones counted as often.
+    /// Returns the number of occurrences.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -225,19 +225,19 @@ impl Default for NameIndex {
 }
 
 impl NameIndex {
-    /// An empty list for names of this index, with room for some.
+    /// Returns an empty list for names of this index, with capacity for some.
     pub(crate) fn list(&self, names: usize) -> Result<NameListBuilder, OutOfMemory> {
         let (entries, partitions) = (memory::with_room(names)?, memory::with_room(names)?);
         Ok(NameListBuilder { hash: self.hash.clone(), entries, partitions })
     }
 
-    /// An empty set whose names will come here.
+    /// Returns an empty set for names that will be added here.
     pub(crate) fn alike(&self) -> NameSet {
         self.partitions[0].alike()
     }
 
-    /// Adds the names of lists; answers for each list the numbers of its names, in the order in
-    /// which they were pushed. `name(list, entry)` finds a name again.
+    /// Adds the names of lists; returns for each list the numbers of its names, in the order in which they
+    /// were pushed. `name(list, entry)` locates a name.
     pub(crate) fn number<'a>(
         &mut self,
         lists: &[&NameList],
@@ -249,8 +249,8 @@ impl NameIndex {
         self.partitions.par_iter_mut().enumerate().try_for_each(|(partition, set)| {
             for (at, (list, numbers)) in lists.iter().zip(&shared).enumerate() {
                 for entries in list.of(partition).chunks(AHEAD) {
-                    // The names lie far apart: these loads wait for the memory together, where
-                    // the comparisons below would wait for it one after the other.
+                    // The names are far apart: these loads overlap in memory, whereas the comparisons below
+                    // would wait for each in turn.
                     let first = |entry| name(at, entry).first().copied().unwrap_or_default();
                     std::hint::black_box(entries.iter().map(first).fold(0, |all, byte| all ^ byte));
                     for entry in entries {
@@ -268,7 +268,7 @@ impl NameIndex {
         Ok(numbers)
     }
 
-    /// Adds the names of sets; answers for each set the numbers of its names here.
+    /// Adds the names of sets; returns for each set the numbers of its names here.
     pub(crate) fn number_sets(&mut self, sets: &[NameSet]) -> Result<Vec<Vec<u32>>, InternError> {
         let list = |set: &NameSet| {
             let mut list = self.list(set.len())?;
@@ -282,22 +282,22 @@ impl NameIndex {
         self.number(&lists, |at, entry| sets[at].name(entry.start))
     }
 
-    /// How many distinct names there are.
+    /// Returns the number of distinct names.
     pub(crate) fn len(&self) -> usize {
         self.partitions.iter().map(NameSet::len).sum()
     }
 
-    /// Above all numbers.
+    /// Returns an upper bound of all numbers.
     pub(crate) fn number_bound(&self) -> usize {
         self.partitions.iter().map(NameSet::len).max().unwrap_or(0) << PARTITION_BITS
     }
 
-    /// What is here now.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark(self.partitions.iter().map(NameSet::len).collect())
+    /// Returns a snapshot of the current names.
+    pub(crate) fn snapshot(&self) -> NameSnapshot {
+        NameSnapshot(self.partitions.iter().map(NameSet::len).collect())
     }
 
-    /// The number of a name that is there.
+    /// Returns the number of a name, if it exists.
     pub(crate) fn find(&self, name: &[u8]) -> Option<u32> {
         let hash = Hash::of(name, &self.hash);
         let partition = hash.partition();
@@ -305,20 +305,20 @@ impl NameIndex {
         Some(local << PARTITION_BITS | partition as u32)
     }
 
-    /// The name of a number of this index.
+    /// Returns the name of a number of this index.
     #[inline]
     pub(crate) fn name(&self, number: u32) -> &[u8] {
         let partition = number as usize & (PARTITIONS - 1);
         self.partitions[partition].name(number >> PARTITION_BITS)
     }
 
-    /// What [`NameIndex::sorted`] answers, without the tables, which nobody asks any more.
+    /// Returns the result of [`NameIndex::sorted`], and frees the tables first.
     pub(crate) fn into_sorted(mut self) -> Result<(VertexIds, Vec<VertexId>), InternError> {
         self.partitions.iter_mut().for_each(|set| set.numbers = HashTable::new());
         self.sorted()
     }
 
-    /// The names ascending by bytes, and the rank of each number.
+    /// Returns the names ascending by bytes, and the rank of each number.
     pub(crate) fn sorted(&self) -> Result<(VertexIds, Vec<VertexId>), InternError> {
         if self.len() > MAX_VERTICES as usize {
             return Err(InternError::TooManyVertices);
@@ -333,7 +333,7 @@ impl NameIndex {
         Ok((VertexIds::Names(names), rank))
     }
 
-    /// A key for each name, in ascending order of the names.
+    /// Returns a key for each name, in ascending order of the names.
     fn keys(&self) -> Result<Vec<Key>, OutOfMemory> {
         let mut keys = memory::zeros::<Key>(self.len())?;
         let lengths: Vec<usize> = self.partitions.iter().map(NameSet::len).collect();
@@ -347,19 +347,19 @@ impl NameIndex {
         Ok(keys)
     }
 
-    /// Sorts names that are the same before byte `depth`, of which the keys hold what follows.
+    /// Sorts names that agree up to byte `depth`; the keys hold the bytes after it.
     ///
-    /// Names of one file often begin alike; the bytes that tell them apart are brought into the
-    /// keys once, instead of looked up in each comparison.
+    /// Names of one file often share a prefix. The bytes that distinguish them are loaded into the keys once,
+    /// instead of in each comparison.
     fn sort(&self, keys: &mut [Key], depth: usize) {
-        /// Fewer names than this are compared as they lie.
+        /// Fewer names than this are compared directly.
         const FEW: usize = 16;
-        /// From here on, too: no file nests that deep whose names are meant to be read.
+        /// Beyond this depth, too: reasonable names do not share longer prefixes.
         const DEEPEST: usize = 64;
         keys.par_sort_unstable_by_key(|key| (key.0, key.1));
         let next = depth + Key::BYTES;
         keys.par_chunk_by_mut(|a, b| (a.0, a.1) == (b.0, b.1)).for_each(|run| {
-            // Names are distinct: only those that go on can be alike so far.
+            // Names are distinct: only those that continue can be equal so far.
             if run.len() < 2 {
                 return;
             }
@@ -375,7 +375,7 @@ impl NameIndex {
         });
     }
 
-    /// The names of `keys`, one behind the other.
+    /// Returns the names of `keys`, concatenated.
     fn joined(&self, keys: &[Key]) -> Result<Names, OutOfMemory> {
         const NAMES_PER_TASK: usize = 1 << 14;
         let mut offsets = memory::zeros::<u64>(keys.len() + 1)?;
@@ -404,23 +404,23 @@ impl NameIndex {
     }
 }
 
-/// The names that an index had at a moment.
-pub(crate) struct Mark(Vec<usize>);
+/// Number of names in each partition of an index at some time.
+pub(crate) struct NameSnapshot(Vec<usize>);
 
-impl Mark {
-    /// How many they are.
+impl NameSnapshot {
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.0.iter().sum()
     }
 
-    /// Whether the name of a number is one of them.
+    /// Whether the name of a number existed then.
     pub(crate) fn has(&self, number: u32) -> bool {
         let (partition, local) = (number as usize % PARTITIONS, number as usize / PARTITIONS);
         local < self.0[partition]
     }
 }
 
-/// Eight bytes of a name as an integer of the same order, how many of them the name has (at most
+/// Eight bytes of a name as an integer of the same order, the number of them that the name has (at most
 /// eight), and the name's number.
 #[derive(Clone, Copy, Debug)]
 struct Key(u64, u32, u32);
@@ -451,7 +451,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Numbers lists of names, each list by itself in one string.
+    /// Numbers the names of each list, every list in one string.
     fn numbered(index: &mut NameIndex, lists: &[Vec<String>]) -> Vec<Vec<u32>> {
         let texts: Vec<String> = lists.iter().map(|names| names.concat()).collect();
         let made: Vec<NameList> = lists

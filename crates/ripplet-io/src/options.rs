@@ -1,41 +1,51 @@
-//! What a reader may be told beside the file's name.
+//! Options of readers.
 
 use crate::Format;
 use std::str::FromStr;
 
-/// What a reader may be told beside the file's name.
+/// Options of readers.
+///
+/// # Examples
+/// ```
+/// use ripplet_io::{Format, ReadOptions, parse_edges};
+///
+/// let options = ReadOptions { weighted: true, ..ReadOptions::default() };
+/// let edges = parse_edges(b"source,target,weight\nann,bob,2.5\n", Format::Csv, &options)?;
+/// assert_eq!(edges.len(), 1);
+/// # Ok::<(), ripplet_io::ReadError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The format, where the name does not tell it.
+    /// Format of the file; by default that of its extension.
     pub format: Option<Format>,
-    /// Whether to read weights. Without, a weight column is passed over unread.
+    /// Whether weights are read; if not, a weight column is skipped.
     pub weighted: bool,
-    /// What the ids are.
+    /// Kind of ids.
     pub ids: IdKind,
-    /// Which columns of a table are read.
+    /// Columns of a table to read.
     pub columns: Columns,
-    /// Whether the first row of a text table names its columns.
+    /// Whether the first row of a text table is a header.
     pub header: Header,
-    /// What stands between the fields of a text table; decided by the first rows if left open.
+    /// Separator of a text table; detected from the first rows by default.
     pub delimiter: Option<Delimiter>,
-    /// The columns of ids and of labels in a table of communities, labels or seeds, by name or by number from 1;
-    /// without, known names decide.
+    /// Columns of ids and of labels in a table of communities, labels or seeds, by name or by number from 1;
+    /// by default those with known names.
     pub label_columns: Option<[String; 2]>,
 }
 
-/// What stands between the fields of a text table.
+/// Separator of a text table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// This byte, each time; a field may stand in double quotes.
+    /// One byte; a field may be in double quotes.
     Byte(u8),
-    /// Any run of blanks and tabs.
+    /// A sequence of blanks and tabs.
     Blanks,
 }
 
 impl FromStr for Delimiter {
     type Err = String;
 
-    /// The delimiter that `tab`, `blanks` or one sign stands for.
+    /// Parses `tab`, `blanks`, or one character.
     fn from_str(text: &str) -> Result<Delimiter, String> {
         match text {
             "tab" | "\t" | "\\t" => Ok(Delimiter::Byte(b'\t')),
@@ -50,22 +60,22 @@ impl FromStr for Delimiter {
     }
 }
 
-/// Whether the first row of a text table names its columns.
+/// Whether the first row of a text table is a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
-    /// Decided by the first rows; refused where these leave it open.
+    /// Detected from the first rows; an error if these are ambiguous.
     #[default]
     Auto,
-    /// It does.
+    /// The first row names the columns.
     Present,
-    /// It is an edge.
+    /// The first row is an edge.
     Absent,
 }
 
-/// The columns of a table, by name, or by number from 1 (`"2"`) where no column has that name.
+/// Columns of a table, by name, or by number from 1 (`"2"`) if no column has that name.
 ///
-/// The default means: columns called `source` and `target`, or others whose names are known to mean the
-/// ends of an edge, as the first rows tell.
+/// By default, the ends of an edge are the columns `source` and `target`, or others with known names, as the
+/// first rows show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     /// One end of an edge.
@@ -74,8 +84,8 @@ pub struct Columns {
     pub target: String,
     /// The weight.
     pub weight: String,
-    /// The graph that the edge is of, where a table has many graphs. The default means: `graph`, else the only column that
-    /// has that name in another case or as an id (`Graph`, `graph_id`).
+    /// Column with the graph of each edge, in a table of many graphs. By default `graph`, else the only
+    /// column with a similar name (`Graph`, `graph_id`).
     pub graph: String,
 }
 
@@ -87,16 +97,16 @@ impl Default for Columns {
     }
 }
 
-/// What the ids of a text file are.
+/// Kind of ids in a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdKind {
-    /// Non-negative integers where the first edge's ids are such, else names.
+    /// Non-negative integers if those of the first edge are, else names.
     #[default]
     Auto,
     /// Non-negative integers below 2⁶⁴; anything else is an error.
     Unsigned,
     /// Integers from −2⁶³ to 2⁶³ − 1; anything else is an error.
     Signed,
-    /// Strings, whatever they look like.
+    /// Strings of any form.
     Names,
 }

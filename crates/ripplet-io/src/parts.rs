@@ -1,5 +1,5 @@
-//! Files of parts that are written and read one by one, under an index: what `.swarm`, `.rgz` and checkpoints are
-//! made of.
+//! Files of parts under an index, written and read part by part: the container of `.swarm`, `.rgz` and
+//! checkpoints.
 //!
 //! ```text
 //! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
@@ -23,39 +23,39 @@ pub(crate) const PART_HEADER_BYTES: u64 = 128;
 const HEADER_BYTES: u64 = 64;
 const FOOTER_BYTES: u64 = 64;
 
-/// Bytes that outlive whoever reads them, such as a mapped file.
+/// Bytes that outlive their readers, such as a mapped file.
 pub(crate) type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// The words of a footer, but for its checksums and magic.
+/// Words of a footer, without checksums and magic.
 pub(crate) type Words = [u64; 6];
 
-/// What tells files of one format from others.
+/// Properties of a container format.
 #[derive(Debug)]
 pub(crate) struct Format {
-    /// With its article: `an .rgz`.
+    /// Name with its article: `an .rgz`.
     pub name: &'static str,
-    /// The first byte is no text, so that nobody takes the file for a text.
+    /// The first byte is not valid text, so that the file is not mistaken for a text.
     pub magic: [u8; 8],
-    /// A reader reads its own only.
+    /// Version; a reader only reads its own.
     pub version: u32,
-    /// What is appended: `shards`.
+    /// Plural of what is appended: `shards`.
     pub parts: &'static str,
-    /// Words of an entry.
+    /// Number of words in an index entry.
     pub entry: usize,
 }
 
-/// What is known of a file before a part is read.
+/// Index of a file, before any part is read.
 pub(crate) struct Index<'a, Footer> {
     pub footer: Footer,
-    /// Where each part is: they lie close, all up to the index.
+    /// Range of each part; they are contiguous up to the index.
     pub parts: Vec<Range<u64>>,
-    /// The entries of the parts, one behind the other.
+    /// The entries of the parts, concatenated.
     pub entries: &'a [u8],
 }
 
-/// The error of a file whose index says what cannot be.
+/// Returns the error of a file whose index is damaged.
 pub(crate) fn damaged(path: &Path, at: u64) -> ReadError {
-    let sentence = "what tells of the parts is damaged: copy the file or make it again";
+    let sentence = "the index of the parts is damaged: copy the file or make it again";
     ReadError::content(path, Place::Byte(at), sentence)
 }
 
@@ -77,7 +77,7 @@ impl Format {
         bytemuck::cast(all)
     }
 
-    /// The footer's words and the checksum of header and index; `None` where it is damaged.
+    /// Returns the footer's words and the checksum of header and index; `None` if it is damaged.
     fn words(&self, footer: &[u8]) -> Option<(Words, u32)> {
         let sums = word(footer, 6);
         let whole = crc32fast::hash(&footer[..52]) == (sums >> 32) as u32
@@ -85,11 +85,11 @@ impl Format {
         whole.then(|| ([0, 1, 2, 3, 4, 5].map(|at| word(footer, at)), sums as u32))
     }
 
-    /// Reads where the parts are. `footer` makes of the words what the format has, and how many parts there are, or
-    /// nothing where no file has them.
+    /// Reads the index. `footer` converts the footer's words to the format's value and the number of parts;
+    /// `None` for invalid words.
     ///
     /// # Errors
-    /// Where the file is no such file of this version, or was cut short or damaged in what tells of its parts.
+    /// If the file has another format or version, is truncated, or its index is damaged.
     pub fn index<'a, Footer>(
         &self,
         bytes: &'a [u8],
@@ -152,7 +152,7 @@ impl Format {
     }
 }
 
-/// Whether each part begins where the one before lets it, all up to the index and with zero bytes between them.
+/// Whether the parts are contiguous up to the index, with zero bytes between them.
 fn lie_close(bytes: &[u8], index: u64, parts: &[Range<u64>]) -> bool {
     let zeros = |from: u64, to: u64| {
         let between = bytes.get(from as usize..to as usize);
@@ -172,13 +172,13 @@ pub(crate) fn out_of_memory(path: &Path, refused: OutOfMemory) -> ReadError {
     ReadError { path: path.into(), place: Place::File, kind: ReadErrorKind::OutOfMemory(refused) }
 }
 
-/// The error of a part that is damaged; `what` it is, where it begins, and why nobody can have written it.
+/// Returns the error of a damaged part: its description, position, and reason.
 pub(crate) fn damaged_part(path: &Path, what: &str, at: u64, why: &str) -> ReadError {
     let sentence = format!("{what} of the file is damaged: {why}; copy the file or make it again");
     ReadError::content(path, Place::Byte(at), sentence)
 }
 
-/// Takes the sections of a verified part one after the other; counts from the file's begin.
+/// Cursor over the sections of a verified part; positions count from the start of the file.
 pub(crate) struct Part<'a> {
     owner: &'a Owner,
     at: u64,
@@ -186,10 +186,10 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A part, which is compared with its checksums, and its header; `what` it is stands in the error.
+    /// Opens a part, verifies its checksums, and returns its header; `what` describes it in an error.
     ///
     /// # Errors
-    /// Where the header does not fit the part, or the bytes not their checksums.
+    /// If the header does not fit the part, or a checksum is wrong.
     pub fn open(
         owner: &'a Owner,
         path: &Path,
@@ -214,7 +214,7 @@ impl<'a> Part<'a> {
         Ok((Part { owner, at, end }, head))
     }
 
-    /// The next section, of so many values.
+    /// Returns the next section of `values` values.
     pub fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Option<Buffer<T>> {
         // Parts begin at multiples of 64.
         let begin = aligned(self.at);
@@ -226,18 +226,18 @@ impl<'a> Part<'a> {
         Buffer::shared(self.owner.clone(), begin as usize..end as usize)
     }
 
-    /// Whether all sections are taken.
+    /// Whether all sections were read.
     pub fn is_taken(&self) -> bool {
         self.at == self.end
     }
 }
 
-/// Where the sections of a part end, behind its header: what that says.
+/// Ends of the sections of a part, as its header has them.
 pub(crate) fn data_end(sections: &[&[u8]]) -> u64 {
     sections.iter().fold(PART_HEADER_BYTES, |end, bytes| aligned(end) + bytes.len() as u64)
 }
 
-/// A file that is being written part by part: it appears when it is finished, or not at all.
+/// Writer of a file of parts, which appears atomically when it is finished.
 #[derive(Debug)]
 pub(crate) struct PartsWriter {
     format: &'static Format,
@@ -250,10 +250,10 @@ pub(crate) struct PartsWriter {
 }
 
 impl PartsWriter {
-    /// Begins a file that will be `path`.
+    /// Creates a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    /// If the folder does not exist or is not writable, or `path` is standard output.
     pub fn create(format: &'static Format, path: &Path) -> Result<PartsWriter, WriteError> {
         let refused = |kind, sentence: String| {
             Err(WriteError { path: path.into(), source: io::Error::new(kind, sentence) })
@@ -272,10 +272,10 @@ impl PartsWriter {
         Ok(writer)
     }
 
-    /// Whether all went well until now.
+    /// Checks that no write failed so far.
     ///
     /// # Errors
-    /// Where it did not: the file can then not be finished.
+    /// If one failed: the file cannot be finished then.
     pub fn ready(&self) -> io::Result<()> {
         let sentence = || {
             let parts = self.format.parts;
@@ -284,13 +284,13 @@ impl PartsWriter {
         if self.failed { Err(io::Error::other(sentence())) } else { Ok(()) }
     }
 
-    /// Notes how appending went.
+    /// Records the result of appending.
     pub fn note(&mut self, appended: io::Result<()>) -> Result<(), WriteError> {
         self.failed |= appended.is_err();
         appended.map_err(|source| self.error(source))
     }
 
-    /// Writes a part, whose header says where its sections end; where it begins, and its length.
+    /// Writes a part, whose header has the ends of its sections; returns its position and length.
     pub fn part(
         &mut self,
         header: &[u8; PART_HEADER_BYTES as usize],
@@ -307,8 +307,8 @@ impl PartsWriter {
         Ok([begin, length])
     }
 
-    /// Writes the index, of the words of all entries, and the footer, whose first word is where the index begins; makes
-    /// the file appear.
+    /// Writes the index, of the words of all entries, and the footer, whose first word is the position of the
+    /// index, and makes the file appear.
     pub fn finish(mut self, entries: &[u64], mut words: Words) -> Result<(), WriteError> {
         let written = self.ready().and_then(|()| self.write_index(entries, &mut words));
         self.note(written)?;

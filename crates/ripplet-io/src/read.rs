@@ -1,4 +1,4 @@
-//! Which reader a file is for, and what its bytes come out of.
+//! Chooses the reader of a file by its format, and opens its bytes.
 
 use crate::small::is_plain_file;
 use crate::summary::ReadSummary;
@@ -13,27 +13,38 @@ use std::path::{Path, PathBuf};
 
 /// Reads the edges of a file.
 ///
-/// `-` is standard input, an edge list unless the options say otherwise. The format is that of
-/// [`ReadOptions::format`], else the one that the name tells; text may be compressed as the name or,
-/// failing that, the first bytes say. What each format means is in its own place: vertices are the
-/// ids that occur in a table, all of `1..n` in a matrix or a METIS graph, of `0..n-1` in a BV graph, and
-/// what the `.v` file lists for LDBC. A `.graph` file is a BV graph where properties beside it say
-/// so ([`crate::bv`]), else METIS's.
+/// `-` is standard input, an edge list unless the options give another format. The format is
+/// [`ReadOptions::format`], else that of the extension; the extension or the first bytes decide on
+/// compression. Vertices are the ids in a table, all of `1..n` in a matrix or a METIS graph, all of `0..n-1`
+/// in a BV graph, and the contents of the `.v` file for LDBC. A `.graph` file is a BV graph if a properties
+/// file beside it says so ([`crate::bv`]), else METIS.
 ///
-/// Runs on the threads of the current rayon pool, and gives the same table for any number of them.
+/// Runs on rayon's current pool; the table does not depend on the number of threads.
 ///
-/// Memory: the table, as much again while it is put together, and 32 MiB.
+/// Memory: twice the table, and 32 MiB.
 ///
 /// # Errors
-/// What cannot be read, or is not what the format asks for: for a text always the first such line.
+/// If the file cannot be read or violates the format; for a text, the error is that of the first such line.
+///
+/// # Examples
+/// ```
+/// use ripplet_io::{ReadOptions, read_edges};
+///
+/// let path = std::env::temp_dir().join(format!("ripplet-read-edges-{}.csv", std::process::id()));
+/// std::fs::write(&path, "source,target\nann,bob\nbob,cid\n")?;
+/// let edges = read_edges(&path, &ReadOptions::default())?;
+/// assert_eq!((edges.len(), edges.ids().len()), (2, 3));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
     Ok(read_edges_with_summary(path, options)?.0)
 }
 
-/// Reads the edges of a file as [`read_edges`] does, and says what was read.
+/// Reads the edges of a file as [`read_edges`] does, with a summary of what was read.
 ///
 /// # Errors
-/// Those of [`read_edges`].
+/// The errors of [`read_edges`].
 pub fn read_edges_with_summary(
     path: &Path,
     options: &ReadOptions,
@@ -71,7 +82,7 @@ pub fn read_edges_with_summary(
     }
 }
 
-/// Refuses a delimiter of a format that has none.
+/// Rejects a delimiter for a format that has none.
 fn check_delimiter(path: &Path, format: Format, options: &ReadOptions) -> Result<(), ReadError> {
     if options.delimiter.is_none() || format == Format::EdgeList || format.is_delimited() {
         return Ok(());
@@ -84,9 +95,9 @@ fn check_delimiter(path: &Path, format: Format, options: &ReadOptions) -> Result
     Err(ReadError::content(path, Place::File, sentence))
 }
 
-/// All of standard input, of a format that is not read from its beginning to its end.
+/// Reads all of standard input, for a format that needs random access.
 fn read_standard_input() -> Result<Bytes, Fault> {
-    /// Bytes for which room is made at a time.
+    /// Bytes by which the buffer grows.
     const STEP: usize = 16 << 20;
     let (mut input, mut bytes) = (io::stdin().lock(), Vec::new());
     loop {
@@ -112,12 +123,12 @@ fn finished(path: &Path, format: Format) -> ReadError {
     ReadError::content(path, Place::File, sentence)
 }
 
-/// The format that the options, or failing them the name, tell; standard input is an edge list.
+/// Returns the format of the options, else that of the extension; standard input is an edge list.
 pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, ReadError> {
     match (options.format, Format::of_path(path)) {
         (Some(format), _) | (None, Some((format, _))) => Ok(format),
         (None, None) if path == Path::new("-") => Ok(Format::EdgeList),
-        // Of a file that is not there, the name matters most.
+        // If the file does not exist, its unknown extension is the error to report.
         (None, None) => match std::fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(ReadError::io(path, Place::File, error))
@@ -127,11 +138,11 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, Re
     }
 }
 
-/// Reads the edges of a file that is in memory, as [`read_edges_with_summary`] does the file of that name; a text
-/// may unpack to `most` bytes.
+/// Reads the edges of a file in memory, as [`read_edges_with_summary`] does the file of that name. A text may
+/// unpack to at most `most` bytes.
 ///
 /// # Errors
-/// Those of [`read_edges`]; also where the format is of several files.
+/// The errors of [`read_edges`], or if the format needs several files.
 pub(crate) fn read_bytes(
     bytes: Bytes,
     path: &Path,
@@ -166,7 +177,7 @@ pub(crate) fn read_bytes(
     read().map_err(|fault| fault.of(path))
 }
 
-/// A reader of which no more than so many bytes are read: what has more is refused.
+/// Reader with a size limit; reading more is an error.
 pub(crate) struct Bounded<R> {
     reader: R,
     left: u64,
@@ -202,9 +213,9 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// The bytes of a reader that says that it has `size` of them; where it has more, that is an error.
+/// Reads the bytes of a reader whose declared size is `size`; more bytes are an error.
 pub(crate) fn read_bounded(reader: &mut dyn Read, size: u64) -> Result<Vec<u8>, Fault> {
-    /// Room is made as bytes come, as the size may be a lie.
+    /// The buffer grows with the data, as the declared size may be wrong.
     const STEP: u64 = 1 << 20;
     let mut reader = Bounded::new(reader, size);
     let mut bytes = Vec::new();
@@ -217,7 +228,7 @@ pub(crate) fn read_bounded(reader: &mut dyn Read, size: u64) -> Result<Vec<u8>, 
     }
 }
 
-/// What unpacking says of bad data is the file's fault, the rest the system's.
+/// Bad compressed data is a fault of the file; other errors are the system's.
 fn damaged(error: io::Error) -> Fault {
     if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::OutOfMemory {
         return system(error);
@@ -233,11 +244,11 @@ fn system(error: io::Error) -> Fault {
     Fault { place: Place::File, kind: ReadErrorKind::Io(error) }
 }
 
-/// Reads an LDBC graph from its two files, wherever they are; [`read_edges`] finds the `.v` file
-/// beside the `.e` file.
+/// Reads an LDBC graph from its two files at any paths; [`read_edges`] finds the `.v` file beside the `.e`
+/// file.
 ///
 /// # Errors
-/// Those of [`read_edges`].
+/// The errors of [`read_edges`].
 pub fn read_ldbc(
     vertices: &Path,
     edges: &Path,
@@ -247,11 +258,11 @@ pub fn read_ldbc(
     read_ldbc_edges(vertices, edges, text, options)
 }
 
-/// Reads the edges of a text that is in memory and not compressed, as [`read_edges`] does a file;
-/// an error calls it `(bytes)`.
+/// Parses the edges of an uncompressed text in memory, as [`read_edges`] does a file; errors name the input
+/// `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_edges`]; also where the format is not text, or is LDBC, which takes two: see
+/// The errors of [`read_edges`], or if the format is not text, or is LDBC, which has two files: see
 /// [`parse_ldbc`].
 pub fn parse_edges(
     bytes: &[u8],
@@ -268,10 +279,10 @@ pub fn parse_edges(
     Ok(parse().map_err(|fault| fault.of(path))?.0)
 }
 
-/// Reads an LDBC graph from the contents of its `.v` and its `.e` file; an error calls them so.
+/// Parses an LDBC graph from the contents of its `.v` and `.e` files; errors name them so.
 ///
 /// # Errors
-/// Those of [`read_edges`].
+/// The errors of [`read_edges`].
 pub fn parse_ldbc(
     vertices: &[u8],
     edges: &[u8],
@@ -283,7 +294,7 @@ pub fn parse_ldbc(
     edges().map_err(|fault| fault.of(Path::new("(bytes).e")))
 }
 
-/// A text that is in memory and not compressed.
+/// Returns the text of uncompressed bytes in memory.
 pub(crate) fn in_memory(bytes: &[u8]) -> Result<Text<'_>, Fault> {
     Text::new(Box::new(bytes), Compression::None)
 }
@@ -304,7 +315,7 @@ fn read_ldbc_edges(
     listed.read_edges(&mut text, options).map_err(|fault| fault.of(edges))
 }
 
-/// The `.v` file beside a `.e` file, compressed as that is or otherwise.
+/// Returns the `.v` file beside a `.e` file, with the same or another compression.
 fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
     let compression = Format::of_path(edges).map_or(Compression::None, |(_, found)| found);
     let plain = match compression {
@@ -331,7 +342,7 @@ fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
     })
 }
 
-/// The text of a file, or of standard input, decompressed.
+/// Returns the text of a file, or of standard input, decompressed.
 pub(crate) fn open(path: &Path) -> Result<Text<'static>, Fault> {
     let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
     let mut file: Box<dyn Read + Send> = if path == Path::new("-") {

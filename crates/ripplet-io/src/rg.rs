@@ -1,4 +1,4 @@
-//! `.rg`, ripplet's own graph: the arrays of a [`Graph`] as they lie in memory, under checksums.
+//! `.rg`, ripplet's binary graph format: the arrays of a [`Graph`] in their memory layout, with checksums.
 //!
 //! ```text
 //! 0         header, 64 bytes, below
@@ -15,19 +15,18 @@
 //! Numbers are little-endian. Direction is 0 (undirected) or 1 (directed). The ids are 0 consecutive
 //! (from `first id`), 1 unsigned, 2 signed, or 3 names, and have none, one, one or two sections. The
 //! sections' order is fixed: ids; then for each shard the offsets, neighbours and weights of its
-//! `out` lists, and on a directed graph of its `incoming` lists. A shard begins where the one before
-//! ends, and has one vertex fewer than offsets.
+//! `out` lists, and on a directed graph of its `incoming` lists. A shard begins where the previous one ends,
+//! and has one vertex fewer than offsets.
 //!
-//! [`open`] maps the file and copies nothing: the graph's arrays are the file's pages. Each byte is
-//! under a checksum, which `open` verifies in parallel, so a damaged file is an error and not a
-//! strange result. What the checksums cannot tell (a file made by other hands), the checks of
-//! [`Graph::from_shards`] do, in the same time: offsets, neighbours and the order of each list. A
-//! crafted file may hold an odd graph (an arc without its way back), but none that breaks a loop.
+//! [`open`] memory-maps the file and copies nothing: the graph's arrays are the file's pages. Each byte is
+//! under a checksum, which `open` verifies in parallel, so a damaged file is an error. Checksums do not
+//! protect against crafted files; the checks of [`Graph::from_shards`] do, in the same time: offsets,
+//! neighbours and the order of each list. A crafted file may contain an inconsistent graph (an arc without
+//! its reverse), but none that causes an endless loop.
 //!
-//! Memory: the pages of the file, which the system may drop and read again. As with every mapped
-//! file, whoever overwrites or cuts the file *in place* while it is open breaks its reader;
-//! [`write()`] and [`RgWriter`] never do that (they replace the file, and open graphs keep the old
-//! one).
+//! Memory: the pages of the file, which the system may evict. As with every mapped file, overwriting or
+//! truncating it *in place* while it is open breaks its reader. [`write()`] and [`RgWriter`] never do that:
+//! they replace the file, and open graphs keep the old one.
 
 mod writer;
 
@@ -45,9 +44,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The first byte is no text, so that nobody takes the file for a text.
+/// The first byte is not valid text, so that the file is not mistaken for a text.
 const MAGIC: [u8; 8] = *b"\x89ripplet";
-/// The version of the layout above. A reader reads its own only.
+/// Version of the layout above; a reader only reads its own.
 const VERSION: u32 = 1;
 const HEADER_BYTES: u64 = 64;
 const ENTRY_BYTES: u64 = 24;
@@ -56,7 +55,7 @@ const NAME_BYTES: u32 = 1;
 const OUT: Lists = Lists { offsets: 2, neighbors: 3, weights: 4 };
 const INCOMING: Lists = Lists { offsets: 5, neighbors: 6, weights: 7 };
 
-/// The kinds of the sections of one direction's lists.
+/// Kinds of the sections of one direction's lists.
 #[derive(Clone, Copy)]
 struct Lists {
     offsets: u32,
@@ -64,7 +63,7 @@ struct Lists {
     weights: u32,
 }
 
-/// The header without magic, version and the zero at its end.
+/// Header without magic, version and the trailing zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Header {
     direction: u32,
@@ -78,12 +77,12 @@ struct Header {
     weighted: u32,
 }
 
-/// Writes a graph, whole or not at all.
+/// Writes a graph atomically.
 ///
 /// Streams: needs 4 bytes of memory a MiB of file.
 ///
 /// # Errors
-/// Where the operating system refuses, or the machine is big-endian; nothing is left behind.
+/// If the operating system refuses, or the machine is big-endian; no partial file remains.
 pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
     whole_file(path, |out| write_to(graph, out))
 }
@@ -93,16 +92,16 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 /// Cost: one pass for the checksums and one for the graph's own checks, on rayon's current pool.
 ///
 /// # Errors
-/// Where the file cannot be read, is not an `.rg` of this version, or is damaged in any byte.
+/// If the file cannot be read, is not an `.rg` of this version, or is damaged in any byte.
 pub fn open(path: &Path) -> Result<Graph, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)
 }
 
-/// Reads a graph that lies in `owner`'s bytes; `path` is for errors.
+/// Opens a graph that lies in `owner`'s bytes; `path` is for errors.
 ///
 /// # Errors
-/// As [`open`].
+/// See [`open`].
 pub fn from_bytes(
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
     path: &Path,
@@ -160,7 +159,7 @@ impl Header {
         bytemuck::cast(words)
     }
 
-    /// The header, as far as it is needed to find the checksums; they vouch for the rest.
+    /// Parses the header, as far as it is needed to find the checksums, which then verify the rest.
     fn read(bytes: &[u8], path: &Path) -> Result<Header, ReadError> {
         let wrong = |at, sentence: String| ReadError::content(path, Place::Byte(at), sentence);
         let (length, Some(head)) = (bytes.len() as u64, bytes.get(..HEADER_BYTES as usize)) else {
@@ -214,7 +213,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Where the section table ends. Cannot overflow: a table has at most 2³² entries.
+    /// Returns the end of the section table. Cannot overflow: a table has at most 2³² entries.
     fn table_end(&self) -> u64 {
         HEADER_BYTES + u64::from(self.sections) * ENTRY_BYTES
     }
@@ -226,14 +225,14 @@ impl Header {
     }
 }
 
-/// Takes the sections of a verified file one after the other.
+/// Cursor over the sections of a verified file.
 struct Opener<'a> {
     path: &'a Path,
     owner: &'a Arc<dyn AsRef<[u8]> + Send + Sync>,
     header: Header,
     /// The next section.
     next: u64,
-    /// Where the one before it ended.
+    /// End of the previous section.
     end: u64,
 }
 
@@ -246,7 +245,7 @@ impl Opener<'_> {
                 format!("the header has {} vertices, the ids are {}", header.vertices, ids.len());
             return Err(self.wrong(24, &sentence));
         }
-        // No capacity by the header's word: the table has vouched for the number only so far.
+        // Capacity is not reserved by the header's word: only the table's size is verified so far.
         let (mut shards, mut first) = (Vec::new(), 0u32);
         for shard in 0..header.shards {
             let (out, vertices) = self.lists(OUT, shard)?;
@@ -287,7 +286,7 @@ impl Opener<'_> {
         })
     }
 
-    /// One direction's lists of a shard, and how many vertices they are for.
+    /// Returns one direction's lists of a shard, and their number of vertices.
     fn lists(&mut self, kinds: Lists, shard: u32) -> Result<(Adjacency, u32), ReadError> {
         let offsets: Buffer<u32> = self.section(kinds.offsets, shard)?;
         let neighbors = self.section(kinds.neighbors, shard)?;
@@ -302,12 +301,11 @@ impl Opener<'_> {
         Ok((Adjacency::new(offsets, neighbors, weights), vertices))
     }
 
-    /// The next section, which must be this one.
+    /// Returns the next section, which must be this one.
     fn section<T: bytemuck::Pod>(&mut self, kind: u32, shard: u32) -> Result<Buffer<T>, ReadError> {
         let at = HEADER_BYTES + self.next * ENTRY_BYTES;
         let bytes = (**self.owner).as_ref();
-        // The header was refused where its number of sections is not the expected one, or where
-        // the table does not fit.
+        // The header check rejected a wrong number of sections, and a table that does not fit.
         let entry: [u64; 3] = bytemuck::pod_read_unaligned(&bytes[at as usize..][..24]);
         let [what, begin, length] = entry;
         let end = begin.checked_add(length).filter(|&end| end <= self.header.data_end);
@@ -346,7 +344,7 @@ fn write_to(graph: &Graph, out: &mut (dyn Write + Send)) -> io::Result<()> {
     all.write(out)
 }
 
-/// The sections in the file's order: kind, shard, bytes.
+/// Returns the sections in the file's order: kind, shard, bytes.
 fn sections(graph: &Graph) -> Vec<(u32, u32, &[u8])> {
     fn push<'a>(to: &mut Vec<(u32, u32, &'a [u8])>, kinds: Lists, shard: u32, list: Neighbors<'a>) {
         to.push((kinds.offsets, shard, bytemuck::cast_slice(list.offsets())));

@@ -1,4 +1,5 @@
-//! `.rgz`, a graph with compressed lists: the arrays of a [`CompressedGraph`], shard by shard.
+//! `.rgz`, ripplet's binary graph format with compressed lists: the arrays of a [`CompressedGraph`], shard by
+//! shard.
 //!
 //! ```text
 //! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
@@ -26,12 +27,11 @@
 //! Numbers are little-endian; ids, direction and weights are as in [`crate::rg`], lists as in
 //! [`ripplet_graph::compressed`].
 //!
-//! **Reading** maps the file and copies nothing. [`open`] compares every part with its checksums, says
-//! which shard is damaged, and checks every list ([`CompressedGraph::from_shards`]): a damaged file is an
-//! error, and a crafted one an odd graph at most.
+//! **Reading** memory-maps the file and copies nothing. [`open`] verifies the checksums of every part,
+//! reports which shard is damaged, and validates every list ([`CompressedGraph::from_shards`]). A damaged
+//! file is an error, and a crafted one at most an inconsistent graph.
 //!
-//! **Writing** streams: a shard that is written is not needed any more. The file appears whole or not at
-//! all.
+//! **Writing** streams: a shard that is written is no longer needed. The file appears atomically.
 
 use crate::map::map;
 use crate::parts::{
@@ -50,10 +50,10 @@ use std::sync::Arc;
 const FORMAT: Format =
     Format { name: "an .rgz", parts: "shards", magic: *b"\x89rpgraph", version: 2, entry: 2 };
 
-/// Compresses a graph and writes it, whole or not at all; one shard at a time is in memory compressed.
+/// Compresses a graph and writes it atomically; one compressed shard at a time is in memory.
 ///
 /// # Errors
-/// As [`RgzWriter`].
+/// See [`RgzWriter`].
 pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
     let mut writer = RgzWriter::create(path)?;
     graph.shards().iter().try_for_each(|shard| writer.compress(shard))?;
@@ -65,16 +65,16 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 /// Cost: one pass for the checksums and one that decodes all lists, on rayon's current pool.
 ///
 /// # Errors
-/// Where the file cannot be read, is no `.rgz` of this version, or is damaged in any byte.
+/// If the file cannot be read, is no `.rgz` of this version, or is damaged in any byte.
 pub fn open(path: &Path) -> Result<CompressedGraph, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)
 }
 
-/// Reads a graph that lies in `owner`'s bytes; `path` is for errors.
+/// Opens a graph that lies in `owner`'s bytes; `path` is for errors.
 ///
 /// # Errors
-/// As [`open`].
+/// See [`open`].
 pub fn from_bytes(owner: Owner, path: &Path) -> Result<CompressedGraph, ReadError> {
     // The ids are one more part.
     let footer = |words| {
@@ -98,14 +98,14 @@ pub fn from_bytes(owner: Owner, path: &Path) -> Result<CompressedGraph, ReadErro
     })
 }
 
-/// A `.rgz` that is being written: it appears when it is finished, or not at all.
+/// Writer of a `.rgz` file, which appears atomically when it is finished.
 #[derive(Debug)]
 pub struct RgzWriter {
     file: PartsWriter,
     parts: Vec<[u64; 2]>,
 }
 
-/// What the file says of the graph.
+/// Footer: properties of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Footer {
     index: u64,
@@ -118,7 +118,7 @@ struct Footer {
     name_bytes: u64,
 }
 
-/// What a part says of its lists in one direction.
+/// Header of a part's lists in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Lists([u64; 5]);
 
@@ -163,7 +163,7 @@ impl Lists {
         ])
     }
 
-    /// The code, or `None` where no lists can have it.
+    /// Returns the code, or `None` where no lists can have it.
     fn code(self) -> Option<Code> {
         let Lists([_, _, widths, flags, weighted]) = self;
         let (low, high) = (flags as u32, (flags >> 32) as u32);
@@ -179,7 +179,7 @@ impl Lists {
     }
 }
 
-/// A file whose index is right.
+/// File with a valid index.
 struct Reader<'a> {
     path: &'a Path,
     owner: &'a Owner,
@@ -192,7 +192,7 @@ impl Reader<'_> {
         damaged_part(self.path, what, at, why)
     }
 
-    /// Checks a part's checksums; `what` it is stands in the error.
+    /// Verifies a part's checksums; `what` describes it in an error.
     fn part(&self, part: usize, what: &str) -> Result<(Part<'_>, &[u8]), ReadError> {
         Part::open(self.owner, self.path, self.parts[part].clone(), what)
     }
@@ -250,18 +250,18 @@ impl Reader<'_> {
 }
 
 impl RgzWriter {
-    /// Begins a file that will be `path`.
+    /// Creates a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    /// If the folder does not exist or is not writable, or `path` is standard output.
     pub fn create(path: &Path) -> Result<RgzWriter, WriteError> {
         Ok(RgzWriter { file: PartsWriter::create(&FORMAT, path)?, parts: Vec::new() })
     }
 
-    /// Appends the next shard of the graph. Whether shards make a graph is seen when the file is opened.
+    /// Appends the next shard of the graph. Opening the file validates the graph.
     ///
     /// # Errors
-    /// Where the operating system refuses. The file can then not be finished.
+    /// If the operating system refuses. The file cannot be finished then.
     pub fn append(&mut self, shard: &CompressedShard) -> Result<(), WriteError> {
         let mut head = [0u64; PART_HEADER_BYTES as usize / 8];
         head[1] = shard.vertices().len() as u64;
@@ -277,20 +277,20 @@ impl RgzWriter {
         self.append_part(head, &sections)
     }
 
-    /// Compresses the next shard of the graph and appends it; it is in memory compressed meanwhile.
+    /// Compresses the next shard of the graph and appends it; the compressed shard is in memory meanwhile.
     ///
     /// # Errors
-    /// As [`RgzWriter::append`]; also where memory is refused.
+    /// See [`RgzWriter::append`]; also if memory allocation fails.
     pub fn compress(&mut self, shard: &Shard) -> Result<(), WriteError> {
         let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
         let shard = CompressedShard::of(shard).map_err(refused);
         self.append(&shard.map_err(|source| self.file.error(source))?)
     }
 
-    /// Makes the file appear: a graph of the shards that were appended, in their order.
+    /// Completes the file, which then appears: a graph of the appended shards, in their order.
     ///
     /// # Errors
-    /// Where appending failed, or the operating system refuses; nothing is left behind then.
+    /// If appending failed, or the operating system refuses; no partial file remains.
     pub fn finish(
         mut self,
         ids: &VertexIds,

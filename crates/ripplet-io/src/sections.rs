@@ -1,4 +1,4 @@
-//! Arrays in a file as they lie in memory, under checksums: what `.rg`, `.swarm` and `.rgz` are made of.
+//! Arrays in a file in their memory layout, with checksums: the sections of `.rg`, `.swarm` and `.rgz`.
 //!
 //! ```text
 //! 0         the first section
@@ -14,35 +14,35 @@ use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// A cache line, and more than any value's alignment.
+/// A cache line, and larger than any value's alignment.
 pub(crate) const ALIGNMENT: u64 = 64;
-/// Bytes under one checksum: enough of them for many threads, few enough to need little room.
+/// Bytes under one checksum: enough blocks for many threads, few enough to keep the table small.
 pub(crate) const BLOCK: usize = 1 << 20;
 
-/// Where the next section may begin.
+/// Returns the position at which the next section may begin.
 pub(crate) fn aligned(at: u64) -> u64 {
     at.next_multiple_of(ALIGNMENT)
 }
 
-/// Two halves of a word.
+/// Packs two halves to a word.
 pub(crate) fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// The word at an index; the bytes have it.
+/// Returns the word at an index, which must exist.
 pub(crate) fn word(bytes: &[u8], index: usize) -> u64 {
     bytemuck::pod_read_unaligned(&bytes[index * 8..][..8])
 }
 
-/// The length of sections that end at `data_end`, with their checksums.
+/// Returns the length of sections that end at `data_end`, with their checksums.
 pub(crate) fn sealed(data_end: u64) -> Option<u64> {
     data_end.checked_add(4 * (data_end.div_ceil(BLOCK as u64) + 1))
 }
 
-/// Sections one after the other, borrowed.
+/// Borrowed sections of a file.
 #[derive(Default)]
 pub(crate) struct Sections<'a> {
-    /// Where each begins.
+    /// Position and bytes of each section.
     all: Vec<(u64, &'a [u8])>,
     end: u64,
 }
@@ -55,12 +55,12 @@ impl<'a> Sections<'a> {
         self.end = begin + bytes.len() as u64;
     }
 
-    /// Where the last section ends.
+    /// Returns the end of the last section.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Writes the sections and their checksums, which are made meanwhile, in parallel.
+    /// Writes the sections and their checksums, which are computed in parallel.
     pub(crate) fn write(&self, out: &mut (dyn Write + Send)) -> io::Result<()> {
         let blocks = self.end.div_ceil(BLOCK as u64) as usize;
         let mut sums = memory::zeros::<u32>(blocks)
@@ -103,13 +103,13 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// The zero bytes between two sections.
+/// Returns the zero bytes between two sections.
 pub(crate) fn gap(between: Range<u64>) -> &'static [u8] {
     &[0; ALIGNMENT as usize][..(between.end - between.start) as usize]
 }
 
-/// Compares every MiB of sections, which end at `data_end`, with its checksum; the bytes begin at
-/// `begin` in the file, for the words of an error, and end with the checksums.
+/// Verifies the checksum of every MiB of sections. The sections end at `data_end` and are followed by the
+/// checksums; `begin` is their position in the file, for errors.
 pub(crate) fn verify(
     bytes: &[u8],
     data_end: usize,

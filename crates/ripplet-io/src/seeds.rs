@@ -1,9 +1,10 @@
-//! Seeds in: vertices whose cluster is known, such as a black list.
+//! Reads seeds: vertices whose cluster is known, such as a deny list.
 //!
-//! `.txt` is `id [cluster [strength]]` a line, with tabs between if these hold blanks; `.tsv` and `.csv` (these three also compressed)
-//! may have a header, `.parquet` and `.arrow` have columns `id`, `cluster` (or `community`,
-//! `label`, `group`, or another pair of known names) and `strength`. Clusters may be called anything. Where no cluster is given,
-//! each seed is a cluster of its own, called by its id; where no strength is given, it is 1.
+//! `.txt` is `id [cluster [strength]]` a line, with tabs between the fields if they contain blanks. `.tsv`
+//! and `.csv` may have a header; these three may be compressed. `.parquet` and `.arrow` have columns `id`,
+//! `cluster` (or `community`, `label`, `group`, or another pair of known names) and `strength`. Clusters may
+//! have any names. Without a cluster, each seed is its own cluster, named by its id. Without a strength, it
+//! is 1.
 //!
 //! Memory: 12 bytes a seed, and the clusters' names.
 
@@ -22,41 +23,41 @@ use std::path::Path;
 pub struct SeedRow {
     /// The vertex.
     pub vertex: VertexId,
-    /// The number of its cluster.
+    /// Number of its cluster.
     pub cluster: u32,
-    /// How sure that is, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub strength: f32,
 }
 
-/// What a file of seeds says.
+/// Seeds of a file.
 #[derive(Clone, Debug)]
 pub struct Seeds {
     /// The seeds, in the order of the file.
     pub rows: Vec<SeedRow>,
-    /// What each cluster is called: integers where all are, in the order of the file.
+    /// Name of each cluster, in the order of the file: integers if all are.
     pub clusters: VertexIds,
-    /// Seeds that are no vertices of the graph.
+    /// Number of seeds that are no vertices of the graph.
     pub skipped: u64,
-    /// What was read of the file.
+    /// Columns and rows that were read.
     pub summary: SeedSummary,
 }
 
-/// What was read of a file of seeds.
+/// Summary of a file of seeds.
 ///
 /// Prints as one line: `read 20 seeds: id = "account", community = "ring"; 2 other columns ignored`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeedSummary {
-    /// How many seeds are vertices of the graph.
+    /// Number of seeds that are vertices of the graph.
     pub seeds: u64,
     /// The column of the vertices.
     pub id: ReadColumn,
-    /// The column of the clusters; without one each seed is a cluster.
+    /// The column of the clusters; without one, each seed is its own cluster.
     pub cluster: Option<ReadColumn>,
     /// The column of the strengths; without one all are 1.
     pub strength: Option<ReadColumn>,
-    /// Whether the table names its columns.
+    /// Whether the table has a header.
     pub header: bool,
-    /// How many other columns there are.
+    /// Number of other columns.
     pub ignored: usize,
 }
 
@@ -94,7 +95,7 @@ impl fmt::Display for SeedSummary {
     }
 }
 
-/// What becomes of seeds that are no vertices of the graph.
+/// What to do with seeds that are no vertices of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownSeeds {
     /// The first is an error.
@@ -104,14 +105,14 @@ pub enum UnknownSeeds {
     Skip,
 }
 
-/// The names of a seed's columns.
+/// Known names of the columns of a seed.
 const COLUMNS: [&[&str]; 2] = [&["cluster", "community", "label", "group"], &["strength"]];
 
 /// Reads seeds; `-` is standard input.
 ///
 /// # Errors
-/// What cannot be read; a seed that is no vertex, unless `unknown` skips it; a vertex that is a seed
-/// twice; a strength that is not from 0 to 1.
+/// If the file cannot be read, a seed is no vertex (unless `unknown` skips it), a vertex is listed twice, or
+/// a strength is not from 0 to 1.
 pub fn read_seeds(
     path: &Path,
     options: &ReadOptions,
@@ -121,11 +122,10 @@ pub fn read_seeds(
     seeds(Source::File(path, options), ids, unknown)
 }
 
-/// Reads seeds that are in memory and not compressed, as [`read_seeds`] does from a file; an error
-/// calls them `(bytes)`.
+/// Parses seeds of an uncompressed text in memory, as [`read_seeds`] does; errors name the input `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_seeds`].
+/// The errors of [`read_seeds`].
 pub fn parse_seeds(
     bytes: &[u8],
     format: Format,
@@ -187,9 +187,9 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
     read().map_err(|fault: Fault| fault.of(source.path()))
 }
 
-/// What the clusters are called, in the order of their numbers.
+/// Returns the names of the clusters, by number.
 fn named(clusters: &NameSet) -> VertexIds {
-    // Names came as text, so they are UTF-8.
+    // Names were read from text, so they are UTF-8.
     let names =
         (0..clusters.len() as u32).map(|number| String::from_utf8_lossy(clusters.name(number)));
     let names: Vec<_> = names.collect();

@@ -1,15 +1,15 @@
-//! Files that people write by hand: small ones, which are read whole.
+//! Reads small files as a whole, such as those written by hand.
 
 use crate::{Place, ReadError, ReadErrorKind};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes that a file which people write by hand has at most.
+/// Size limit in bytes of a file that is written by hand.
 pub const LARGEST_TEXT: u64 = 1 << 20;
 
-/// Reads a small text, such as a mapping or a program, from a file or a pipe; `expected` says what it
-/// should be.
+/// Reads a small text, such as a mapping or a program, from a file or a pipe; `expected` describes it in an
+/// error.
 ///
 /// Memory: the text, and no more than `most` bytes, whatever the path names.
 ///
@@ -23,7 +23,7 @@ pub fn read_small_text(path: &Path, most: u64, expected: &str) -> Result<String,
     })
 }
 
-/// Reads a small file, such as certificates, from a file or a pipe; `expected` says what it should be.
+/// Reads a small file, such as certificates, from a file or a pipe; `expected` describes it in an error.
 ///
 /// # Errors
 /// If it cannot be read, or has more than `most` bytes.
@@ -41,16 +41,16 @@ pub fn read_small(path: &Path, most: u64, expected: &str) -> Result<Vec<u8>, Rea
     Ok(bytes)
 }
 
-/// Returns whether a path, or what it leads to, is a plain file: not a pipe, a socket, a device or a
-/// folder, of which the first would keep their readers waiting.
+/// Whether a path, or the target of a link, is a regular file: not a pipe, a socket, a device or a folder, of
+/// which the first would block its reader.
 pub fn is_plain_file(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
-/// Refuses a pipe, a socket, a device or a folder; that nothing is there is left to the reader.
+/// Rejects a pipe, a socket, a device or a folder; the reader reports a missing file.
 ///
 /// # Errors
-/// If the path leads to something that is not a plain file.
+/// If the path leads to something that is not a regular file.
 pub fn check_plain(path: &Path) -> Result<(), ReadError> {
     match std::fs::metadata(path) {
         Ok(found) if !found.is_file() => Err(ReadError {

@@ -1,30 +1,30 @@
-//! What a reader says of what it read: how many edges, out of which columns.
+//! Summary of a read: the number of edges, and the columns that were used.
 
 use ripplet_graph::EdgeTable;
 use std::fmt;
 
-/// What was read from a file of edges.
+/// Summary of a file of edges.
 ///
 /// Prints as one line: `read 1,204 edges: source = "from", target = "to"; 2 other columns ignored`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadSummary {
-    /// How many edges (rows) were read, repeated ones and self-loops included.
+    /// Number of edges (rows) read, including duplicates and self-loops.
     pub edges: u64,
-    /// Which columns they were read from, of a table.
+    /// Columns that were read, for a table.
     pub columns: Option<Box<ReadColumns>>,
-    /// Whether the file says that its edges have a direction.
+    /// Whether the file declares its edges as directed.
     pub directed: bool,
-    /// What else the owner of the file should know, a sentence each.
+    /// Notes for the user, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl ReadSummary {
-    /// The summary of a file that has no columns.
+    /// Creates the summary of a file without columns.
     pub fn of_edges(edges: &EdgeTable) -> ReadSummary {
         ReadSummary { edges: edges.len() as u64, columns: None, directed: false, notes: Vec::new() }
     }
 
-    /// The summary of a table.
+    /// Creates the summary of a table.
     pub(crate) fn of_table(edges: &EdgeTable, columns: ReadColumns) -> ReadSummary {
         let note = |graph: &ReadColumn| {
             format!(
@@ -37,30 +37,30 @@ impl ReadSummary {
     }
 }
 
-/// The columns of a table that were read.
+/// Columns of a table that were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadColumns {
     /// One end of an edge.
     pub source: ReadColumn,
     /// The other end.
     pub target: ReadColumn,
-    /// The weight, where weights are read.
+    /// The weight, if weights were read.
     pub weight: Option<ReadColumn>,
-    /// Whether the table names its columns.
+    /// Whether the table has a header.
     pub header: bool,
-    /// How many other columns there are.
+    /// Number of other columns.
     pub ignored: usize,
-    /// The first of those that could be weights by its name, where weights are not read.
+    /// First ignored column whose name is that of a weight, if weights were not read.
     pub weight_ignored: Option<ReadColumn>,
-    /// How many of those could be weights by their names, where weights are not read.
+    /// Number of ignored columns whose names are those of weights, if weights were not read.
     pub weights_ignored: usize,
-    /// The first of those that has the graph of each edge by its name.
+    /// First ignored column whose name is that of a graph.
     pub graph_ignored: Option<ReadColumn>,
-    /// What else was found or left out, a clause each.
+    /// Further notes, a clause each.
     pub asides: Vec<String>,
 }
 
-/// The columns of a table of many graphs that were read.
+/// Columns of a table of many graphs that were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadGraphColumns {
     /// The graph of each edge.
@@ -72,13 +72,13 @@ pub struct ReadGraphColumns {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadColumn {
-    /// By its name in the header.
+    /// Name in the header.
     Name(String),
-    /// By its number from 1, without a header.
+    /// Number from 1, without a header.
     Number(usize),
 }
 
-/// A name is cut to this many letters in a message.
+/// Largest number of characters of a name in a message.
 const LONGEST: usize = 60;
 
 impl fmt::Display for ReadColumn {
@@ -139,7 +139,7 @@ impl fmt::Display for ReadColumns {
 }
 
 impl ReadColumns {
-    /// What reads the weight that is ignored.
+    /// Returns the option that reads the ignored weight.
     fn weighted_option(&self) -> String {
         match &self.weight_ignored {
             Some(weight) if self.weights_ignored > 1 => {
@@ -150,7 +150,7 @@ impl ReadColumns {
     }
 }
 
-/// The option that names these columns, as a shell takes it.
+/// Returns the option that names these columns, quoted for a shell.
 pub(crate) fn columns_option(columns: [&ReadColumn; 3]) -> String {
     let value = |column: &ReadColumn| match column {
         ReadColumn::Number(number) => Some(number.to_string()),
@@ -169,7 +169,7 @@ pub(crate) fn columns_option(columns: [&ReadColumn; 3]) -> String {
     }
 }
 
-/// A number with separators between thousands.
+/// Formats a number with separators between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

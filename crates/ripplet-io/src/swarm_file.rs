@@ -1,4 +1,5 @@
-//! `.swarm`, ripplet's own batch: the arrays of many small graphs as they lie in memory, part by part.
+//! `.swarm`, ripplet's binary batch format: the arrays of many small graphs in their memory layout, part by
+//! part.
 //!
 //! ```text
 //! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
@@ -31,14 +32,13 @@
 //! A part is a [`GraphBatch`] that needs no other. All have the direction of the footer and weights or
 //! none as it says, and the graphs' ids ascend over the whole file.
 //!
-//! **Reading** maps the file and copies nothing. [`SwarmFile::read`] compares a part with its checksums
-//! and checks it as [`GraphBatch::new`] does, in parallel; so a damaged file is an error, and a crafted
-//! one no graph that breaks a loop. Memory: the pages of the file, which the system may drop and read
-//! again. Whoever overwrites or cuts the file *in place* while it is open breaks its reader;
-//! [`SwarmWriter`] never does that.
+//! **Reading** memory-maps the file and copies nothing. [`SwarmFile::read`] verifies the checksums of a part
+//! and validates it as [`GraphBatch::new`] does, in parallel. So a damaged file is an error, and a crafted
+//! one cannot cause an endless loop. Memory: the pages of the file, which the system may evict. Overwriting
+//! or truncating the file *in place* while it is open breaks its reader; [`SwarmWriter`] never does that.
 //!
-//! **Writing** streams: nothing is copied but where graphs and names begin, which is 16 bytes a graph
-//! (24 directed), and 8 a name, of the part that is written.
+//! **Writing** streams: only the offsets of graphs and names are copied, which is 16 bytes a graph (24
+//! directed), and 8 a name, of the part that is written.
 
 use crate::map::map;
 use crate::parts::{
@@ -58,10 +58,10 @@ use std::sync::Arc;
 
 const FORMAT: Format =
     Format { name: "a .swarm", parts: "graphs", magic: *b"\x89rpswarm", version: 1, entry: 5 };
-/// Arcs and vertices that a part aims at: 64 MiB and more, so that a part is worth many threads.
+/// Target size of a part in arcs and vertices: at least 64 MiB, so that a part occupies many threads.
 const PART_SIZE: u64 = 1 << 24;
 
-/// An open `.swarm`: its parts are read one by one.
+/// Open `.swarm` file, whose parts are read one by one.
 #[derive(Clone)]
 pub struct SwarmFile {
     path: PathBuf,
@@ -70,7 +70,7 @@ pub struct SwarmFile {
     parts: Vec<Entry>,
 }
 
-/// A `.swarm` that is being written: it appears when it is finished, or not at all.
+/// Writer of a `.swarm` file, which appears atomically when it is finished.
 #[derive(Debug)]
 pub struct SwarmWriter {
     file: PartsWriter,
@@ -78,11 +78,11 @@ pub struct SwarmWriter {
     parts: Vec<Entry>,
     part_size: u64,
     last: LastId,
-    /// Whether graphs came, so that direction and weights are known.
+    /// Whether graphs were appended, so that direction and weights are known.
     begun: bool,
 }
 
-/// The last graph's id, beside which the next one's ascends or not.
+/// Id of the last graph, which the next one's must exceed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LastId {
     /// There is no graph yet.
@@ -93,7 +93,7 @@ pub(crate) enum LastId {
     Name(String),
 }
 
-/// What the file says of a part.
+/// Index entry of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 struct Entry {
@@ -104,7 +104,7 @@ struct Entry {
     arcs: u64,
 }
 
-/// What the file says of all parts together.
+/// Totals of all parts, in the footer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Footer {
     index: u64,
@@ -135,7 +135,7 @@ struct PartHeader {
 }
 
 impl LastId {
-    /// Whether `id` ascends; it is then the last.
+    /// Whether `id` ascends; if so, it becomes the last one.
     pub(crate) fn advance(&mut self, id: ExternalId<'_>) -> bool {
         let last = match self {
             LastId::None => None,
@@ -152,10 +152,10 @@ impl LastId {
         ascends
     }
 
-    /// Whether the ids of some graphs ascend from here on; the last of them is then the last.
+    /// Whether the ids of some graphs ascend; if so, the last of them becomes the last one.
     pub(crate) fn advance_over(&mut self, graphs: BatchSlice<'_>) -> bool {
         let Some(last) = graphs.len().checked_sub(1) else { return true };
-        // Those between ascend in every batch.
+        // Ids within a batch ascend.
         let first = self.advance(graphs.graph(0).id());
         self.advance(graphs.graph(last).id());
         first
@@ -174,7 +174,7 @@ impl Footer {
         (direction <= 1 && weighted <= 1).then_some(footer)
     }
 
-    /// Whether the parts' numbers add up to these.
+    /// Whether the parts' totals match these.
     fn has(self, parts: &[Entry]) -> bool {
         let sum = |of: fn(&Entry) -> u64| {
             parts.iter().try_fold(0u64, |sum, part| sum.checked_add(of(part)))
@@ -239,20 +239,19 @@ impl PartHeader {
 }
 
 impl SwarmFile {
-    /// Opens a file, memory-mapped; reads where its parts are.
+    /// Opens a file, memory-mapped, and reads the index of its parts.
     ///
     /// # Errors
-    /// Where the file cannot be read, is no `.swarm` of this version, or was cut short or damaged in
-    /// what tells of its parts.
+    /// If the file cannot be read, is no `.swarm` of this version, is truncated, or its index is damaged.
     pub fn open(path: &Path) -> Result<SwarmFile, ReadError> {
         let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
         SwarmFile::from_bytes(Arc::new(map), path)
     }
 
-    /// A file that lies in `owner`'s bytes; `path` is for errors.
+    /// Opens a file that lies in `owner`'s bytes; `path` is for errors.
     ///
     /// # Errors
-    /// As [`SwarmFile::open`].
+    /// See [`SwarmFile::open`].
     pub fn from_bytes(owner: Owner, path: &Path) -> Result<SwarmFile, ReadError> {
         let footer = |words| Footer::read(words).map(|footer| (footer, footer.parts));
         let Index { footer, entries, .. } = FORMAT.index((*owner).as_ref(), path, footer)?;
@@ -264,27 +263,27 @@ impl SwarmFile {
         }
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// The number of graphs of all parts.
+    /// Returns the number of graphs of all parts.
     pub fn graphs(&self) -> u64 {
         self.footer.graphs
     }
 
-    /// The number of vertices of all graphs.
+    /// Returns the number of vertices of all graphs.
     pub fn vertices(&self) -> u64 {
         self.footer.vertices
     }
 
-    /// The number of stored arcs of all graphs, counted as [`ripplet_graph::Graph::arcs`] does.
+    /// Returns the number of stored arcs of all graphs, counted as [`ripplet_graph::Graph::arcs`] does.
     pub fn arcs(&self) -> u64 {
         self.footer.arcs
     }
 
-    /// Whether edges have a direction.
+    /// Whether edges are directed.
     pub fn direction(&self) -> Direction {
         direction_of(self.footer.direction)
     }
@@ -294,20 +293,20 @@ impl SwarmFile {
         self.footer.weighted == 1
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         (*self.owner).as_ref().len() as u64
     }
 
-    /// Reads a part, which is checked; its arrays are the file's pages.
+    /// Reads and validates a part; its arrays are the file's pages.
     ///
     /// Cost: one pass for the checksums and one for the batch's own checks, on rayon's current pool.
     ///
     /// # Errors
-    /// Where the part is damaged in any byte, or is no batch.
+    /// If the part is damaged in any byte, or is no valid batch.
     ///
     /// # Panics
-    /// Where `part` is not below [`SwarmFile::parts`].
+    /// If `part` is not below [`SwarmFile::parts`].
     pub fn read(&self, part: usize) -> Result<GraphBatch, ReadError> {
         let entry = self.parts[part];
         let wrong = |at, why: &str| {
@@ -341,9 +340,9 @@ impl SwarmFile {
     }
 }
 
-/// Why a part whose checksums are right is no batch.
+/// Why a part with valid checksums is no valid batch.
 enum Flaw {
-    /// A section, at this byte of the file, is none.
+    /// A section is invalid, at this byte of the file.
     Section(usize),
     Invalid(InvalidBatch),
 }
@@ -354,11 +353,11 @@ impl From<InvalidBatch> for Flaw {
     }
 }
 
-/// Takes the sections of a verified part one after the other.
+/// Cursor over the sections of a verified part.
 struct Opener<'a> {
     owner: &'a Owner,
     header: PartHeader,
-    /// Where the part begins in the file, where the last section ended, and where the data ends.
+    /// Offsets in the file: start of the part, end of the last section, and end of the data.
     begin: usize,
     at: usize,
     end: usize,
@@ -416,7 +415,7 @@ impl Opener<'_> {
         Names::from_parts(offsets, bytes).ok_or(Flaw::Section(self.at))
     }
 
-    /// The next section, of so many values.
+    /// Returns the next section of `values` values.
     fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Result<Buffer<T>, Flaw> {
         let begin = self.begin + aligned((self.at - self.begin) as u64) as usize;
         let bytes = values.checked_mul(size_of::<T>() as u64);
@@ -428,16 +427,16 @@ impl Opener<'_> {
     }
 }
 
-/// More values than there can be stay as many: no file has them.
+/// Saturates: no file has as many values.
 fn plus_one(values: u64) -> u64 {
     values.saturating_add(1)
 }
 
 impl SwarmWriter {
-    /// Begins a file that will be `path`.
+    /// Creates a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    /// If the folder does not exist or is not writable, or `path` is standard output.
     pub fn create(path: &Path) -> Result<SwarmWriter, WriteError> {
         Ok(SwarmWriter {
             file: PartsWriter::create(&FORMAT, path)?,
@@ -449,26 +448,26 @@ impl SwarmWriter {
         })
     }
 
-    /// Sets how many arcs and vertices a part aims at; 2²⁴ where nothing is said.
+    /// Sets the target size of a part in arcs and vertices; 2²⁴ by default.
     pub fn part_size(mut self, part_size: u64) -> SwarmWriter {
         self.part_size = part_size;
         self
     }
 
-    /// Appends graphs, as one part or, where they are many, as several. Without graphs it does nothing.
+    /// Appends graphs, as one part, or as several if they are many. Without graphs it does nothing.
     ///
     /// # Errors
-    /// Where the graphs' ids do not ascend from those before, or directions or weights are not those of
-    /// the graphs before, or the operating system refuses. The file can then not be finished.
+    /// If the graphs' ids do not ascend, if their direction or weights differ from earlier graphs', or if the
+    /// operating system refuses. The file cannot be finished then.
     pub fn append(&mut self, graphs: BatchSlice<'_>) -> Result<(), WriteError> {
         let appended = self.file.ready().and_then(|()| self.try_append(graphs));
         self.file.note(appended)
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
-    /// Where appending failed, or the operating system refuses; nothing is left behind then.
+    /// If appending failed, or the operating system refuses; no partial file remains.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.footer.parts = self.parts.len() as u64;
         self.file.finish(bytemuck::cast_slice(&self.parts), self.footer.words())
@@ -519,7 +518,7 @@ impl SwarmWriter {
     }
 }
 
-/// What a part has to count from its own begin, and so cannot be written as the batch has it.
+/// Offsets of a part, which count from its own start, unlike those of the batch.
 struct Arrays {
     graph_names: Vec<u64>,
     vertex_starts: Vec<u64>,
@@ -546,7 +545,7 @@ impl Arrays {
         })
     }
 
-    /// The header of the part, but for where its data ends.
+    /// Returns the header of the part, but for where its data ends.
     fn header(&self, graphs: BatchSlice<'_>) -> PartHeader {
         let members = graphs.batch().members();
         let (graph_kind, first_graph) = match members.graph_ids() {
@@ -579,7 +578,7 @@ impl Arrays {
         }
     }
 
-    /// The sections of the part, in the file's order.
+    /// Returns the sections of the part, in the file's order.
     fn sections<'a>(&'a self, graphs: BatchSlice<'a>) -> Vec<&'a [u8]> {
         let members = graphs.batch().members();
         let range = graph_range(graphs);
@@ -617,30 +616,30 @@ impl Arrays {
     }
 }
 
-/// The numbers of the graphs in their batch.
+/// Returns the numbers of the graphs in their batch.
 fn graph_range(graphs: BatchSlice<'_>) -> Range<usize> {
     let first = if graphs.is_empty() { 0 } else { graphs.graph(0).index() };
     first..first + graphs.len()
 }
 
-/// The places of the graphs' vertices in their batch.
+/// Returns the places of the graphs' vertices in their batch.
 fn vertex_range(graphs: BatchSlice<'_>) -> Range<usize> {
     let Range { start, end } = graphs.vertex_range();
     start.index()..end.index()
 }
 
-/// Where some names begin, and after them the end of the last.
+/// Returns the offsets of some names, and the end of the last.
 fn offsets(names: &Names, range: Range<usize>) -> &[u64] {
     &names.parts().0[range.start..=range.end]
 }
 
-/// The bytes of some names.
+/// Returns the bytes of some names.
 fn text(names: &Names, range: Range<usize>) -> &[u8] {
     let (offsets, bytes) = names.parts();
     &bytes[offsets[range.start] as usize..offsets[range.end] as usize]
 }
 
-/// Starts that count from the first of them.
+/// Returns offsets relative to the first of them.
 fn rebased(starts: &[u64]) -> Result<Vec<u64>, OutOfMemory> {
     memory::collected(starts.iter().map(|start| start - starts[0]))
 }

@@ -1,8 +1,8 @@
-//! Tables of any columns, some rows at a time: for who reads other things than edges.
+//! Reads general tables batch by batch, for data other than edges.
 //!
-//! A Parquet or Arrow file is mapped ([`TableFile`]), and decoded batch by batch, on the thread that asks; memory
-//! is what a batch takes. Text comes as bytes, decompressed as its first bytes say ([`open_text`]). Damage is an
-//! error, as in [`columnar`](crate::columnar).
+//! A Parquet or Arrow file is memory-mapped ([`TableFile`]) and decoded batch by batch, on the calling
+//! thread; memory is that of a batch. Text is returned as bytes, decompressed according to its first bytes
+//! ([`open_text`]). Damage is an error, as in [`columnar`](crate::columnar).
 
 use crate::columnar::Table;
 use crate::map::map;
@@ -15,41 +15,41 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-/// An opened Parquet or Arrow IPC file.
+/// Open Parquet or Arrow IPC file.
 pub struct TableFile {
     path: PathBuf,
     table: Table,
 }
 
-/// Some rows of a table.
+/// Batch of rows of a table.
 #[derive(Debug)]
 pub struct Rows {
-    /// The columns that were asked for, in the file's order.
+    /// The requested columns, in the file's order.
     pub batch: RecordBatch,
     /// The number of the first row, from 0.
     pub first: u64,
 }
 
 impl TableFile {
-    /// Reads what a file says about itself.
+    /// Opens a file and reads its schema.
     ///
     /// # Errors
-    /// Where it cannot be read, or is no such file.
+    /// If it cannot be read, or is no file of this format.
     pub fn open(path: &Path, format: Format) -> Result<TableFile, ReadError> {
         let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
         let table = Table::open(Bytes::from_owner(bytes), format);
         Ok(TableFile { path: path.into(), table: table.map_err(|fault| fault.of(path))? })
     }
 
-    /// The columns there are.
+    /// Returns the schema of all columns.
     pub fn schema(&self) -> &Schema {
         self.table.schema()
     }
 
-    /// All rows, of the columns at these places, which ascend.
+    /// Returns an iterator over all rows, restricted to the columns at these indices, which ascend.
     ///
     /// # Errors
-    /// Where the file cannot be read; an item, where it is damaged there. The first error is the last item.
+    /// If the file cannot be read. An item is an error if the file is damaged there; it is the last item.
     pub fn batches(
         &self,
         columns: &[usize],
@@ -66,10 +66,10 @@ impl TableFile {
     }
 }
 
-/// A text's bytes, decompressed where its first bytes say that they are `.gz` or `.zst`.
+/// Opens a text, decompressed if its first bytes are those of `.gz` or `.zst`.
 ///
 /// # Errors
-/// Where the operating system refuses.
+/// If the operating system refuses.
 pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, ReadError> {
     const FIRST: u64 = 4;
     let open = || {

@@ -1,4 +1,4 @@
-//! TU data sets: many graphs in one folder of text files, as chemistry and biology share them.
+//! TU data sets: many graphs in one folder of text files, the common format of chemistry and biology.
 //!
 //! ```text
 //! DS_A.txt                  2, 1      an edge: two vertices, which count from 1 over all graphs
@@ -6,21 +6,20 @@
 //! DS_graph_labels.txt       6         the class of graph 1, …; this file may be missing
 //! ```
 //!
-//! Each file may be compressed (`.gz`, `.zst`); comments and blank lines are passed over and count as
+//! Each file may be compressed (`.gz`, `.zst`); comments and blank lines are skipped and count as
 //! no row. Other files of the folder are not read.
 //!
-//! **What an edge is.** `DS_A.txt` lists the entries of an adjacency matrix, so an undirected edge
-//! stands there twice, once a direction, and is one edge of its graph; so is one that stands there
-//! once, or three times. With [`Direction::Directed`] each row is an edge from the first vertex to
-//! the second.
+//! **Edges.** `DS_A.txt` lists the entries of an adjacency matrix. So an undirected edge is listed twice,
+//! once a direction, and is one edge of its graph. So is an edge that is listed once, or three times. With
+//! [`Direction::Directed`], each row is an edge from the first vertex to the second.
 //!
-//! **Graphs and vertices.** A graph is called by its number from 1, a vertex by its line of the
-//! indicator. The indicator need not ascend: each graph's vertices keep their order. The labels tell
-//! how many graphs there are, and some may then be empty; without labels, each graph from 1 to the
-//! largest must have a vertex, so that one slip of a digit does not make a million empty graphs.
+//! **Graphs and vertices.** The id of a graph is its number from 1, that of a vertex its line in the
+//! indicator. The indicator need not ascend: each graph's vertices keep their order. The labels define the
+//! number of graphs, some of which may be empty. Without labels, each graph from 1 to the largest must have a
+//! vertex, so that a wrong digit does not create a million empty graphs.
 //!
-//! **Memory.** 4 bytes a vertex, 16 where the indicator does not ascend, and 12 a row of `DS_A.txt`
-//! (24 while rows are put together), beside the batch.
+//! **Memory.** 4 bytes a vertex, 16 if the indicator does not ascend, and 12 a row of `DS_A.txt` (24 while
+//! rows are joined), beside the batch.
 //!
 //! **Determinism.** Nothing depends on the number of threads, the first error included.
 //!
@@ -36,25 +35,25 @@ use ripplet_graph::{Direction, SelfLoops};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A batch, and what its data set says of each graph.
+/// Batch of graphs with the labels of a data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
     /// The graphs, with their ids and those of their vertices.
     pub batch: GraphBatch,
-    /// The label of each graph, where the data set has labels.
+    /// Label of each graph, if the data set has labels.
     pub graph_labels: Option<Vec<f64>>,
 }
 
-/// How the rows of a data set become edges. An edge that is listed several times is one edge.
+/// How rows of a data set become edges; duplicate rows are one edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whether edges have a direction.
+    /// Whether edges are directed.
     pub direction: Direction,
-    /// What becomes of self-loops.
+    /// What happens to self-loops.
     pub self_loops: SelfLoops,
 }
 
-/// The texts of a data set.
+/// Texts of a data set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts<'a> {
     /// `DS_A.txt`.
@@ -65,16 +64,16 @@ pub struct Texts<'a> {
     pub graph_labels: Option<&'a [u8]>,
 }
 
-/// What the files of a data set are called, after its name.
+/// Suffixes of the files, after the data set's name.
 const EDGES: &str = "_A.txt";
 const INDICATOR: &str = "_graph_indicator.txt";
 const LABELS: &str = "_graph_labels.txt";
-/// How a file may be compressed.
+/// Extensions of compressed files.
 const COMPRESSIONS: [&str; 3] = ["", ".gz", ".zst"];
 
 /// Whether a path names a data set: a folder with one, or its `DS_A.txt`.
 ///
-/// What cannot be looked at is none; [`read`] then says why.
+/// Returns `false` if the path cannot be inspected; [`read`] then returns the reason.
 pub fn is_dataset(path: &Path) -> bool {
     if path.is_dir() {
         names_in(path).is_ok_and(|names| !names.is_empty())
@@ -83,7 +82,7 @@ pub fn is_dataset(path: &Path) -> bool {
     }
 }
 
-/// Whether a path names a data set whose indicator is there, too, so that it is nothing else.
+/// Whether a path names a data set with its indicator, so that it is nothing else.
 pub(crate) fn has_indicator(path: &Path) -> bool {
     let has = |folder: &Path, name: &str| found(folder, name, INDICATOR).is_some();
     if path.is_dir() {
@@ -93,15 +92,15 @@ pub(crate) fn has_indicator(path: &Path) -> bool {
     }
 }
 
-/// Reads a data set: `path` is its folder, or its `DS_A.txt` where a folder has several.
+/// Reads a data set. `path` is its folder, or its `DS_A.txt` if a folder has several.
 ///
 /// Runs on rayon's current pool.
 ///
 /// # Errors
-/// A file that is missing or empty; a row that is no pair of numbers; a vertex that the indicator has
-/// not; an edge from one graph to another; a graph of the indicator that has no label; a graph
-/// without vertices, where there are no labels; memory that is refused. Always the first such line,
-/// of the labels, then of the indicator, then of the edges.
+/// If a file is missing or empty, a row is no pair of numbers, a vertex is not in the indicator, an edge
+/// connects two graphs, a graph of the indicator has no label, a graph is empty although there are no labels,
+/// or memory allocation fails. The error is the first one in the labels, then in the indicator, then in the
+/// edges.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
     let files = Files::of(path)?;
     let labels = files.labels.as_deref();
@@ -114,11 +113,10 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
     dataset(table, labels, options).map_err(|fault| fault.of(&files.edges))
 }
 
-/// Reads a data set whose texts are in memory and not compressed, as [`read`] does; errors call them
-/// `(bytes)_A.txt` and so on.
+/// Parses the uncompressed texts of a data set, as [`read`] does; errors name them `(bytes)_A.txt` and so on.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn parse(texts: Texts<'_>, options: &Options) -> Result<Dataset, ReadError> {
     let named = |part: &str| PathBuf::from(format!("(bytes){part}"));
     let labels = texts.graph_labels;
@@ -131,7 +129,7 @@ pub fn parse(texts: Texts<'_>, options: &Options) -> Result<Dataset, ReadError> 
     dataset(table, labels, options).map_err(|fault| fault.of(&edges))
 }
 
-/// Reads a text, and names its file where it is wrong.
+/// Reads a text, and adds the file's name to an error.
 fn with<'a, T>(
     path: &Path,
     text: Result<Text<'a>, Fault>,
@@ -142,7 +140,7 @@ fn with<'a, T>(
 
 fn table(indicator: Indicator, text: &mut Text<'_>) -> Result<BatchTable, Fault> {
     let rows = indicator.read_rows(text)?;
-    // The rows were checked line by line; this is for what is left.
+    // Rows were checked line by line; this reports the remaining errors.
     BatchTable::new(indicator.into_members(), rows).map_err(Fault::whole)
 }
 
@@ -156,7 +154,7 @@ fn dataset(
     Ok(Dataset { batch, graph_labels })
 }
 
-/// The files of a data set.
+/// Files of a data set.
 struct Files {
     edges: PathBuf,
     indicator: PathBuf,
@@ -194,7 +192,7 @@ impl Files {
         }
     }
 
-    /// The files beside that of the edges.
+    /// Returns the files beside that of the edges.
     fn beside(edges: PathBuf, folder: &Path, name: &str) -> Result<Files, ReadError> {
         let Some(indicator) = found(folder, name, INDICATOR) else {
             let sentence = format!(
@@ -208,14 +206,14 @@ impl Files {
     }
 }
 
-/// A file of a data set, compressed or not.
+/// Returns a file of a data set, compressed or not.
 fn found(folder: &Path, name: &str, part: &str) -> Option<PathBuf> {
     let candidates =
         COMPRESSIONS.map(|compression| folder.join(format!("{name}{part}{compression}")));
     candidates.into_iter().find(|path| path.exists())
 }
 
-/// The names of the data sets of a folder, ascending.
+/// Returns the names of the data sets of a folder, ascending.
 fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -229,12 +227,12 @@ fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The folder and the name of the data set that a file of edges belongs to.
+/// Returns the folder and the name of the data set that a file of edges belongs to.
 fn in_file(path: &Path) -> Option<(&Path, &str)> {
     Some((path.parent()?, name_of(path.file_name()?.to_str()?)?))
 }
 
-/// The name of the data set that a file of edges of this name belongs to.
+/// Returns the name of the data set that a file of edges of this name belongs to.
 fn name_of(file: &str) -> Option<&str> {
     let plain = COMPRESSIONS[1..].iter().find_map(|compression| file.strip_suffix(compression));
     plain.unwrap_or(file).strip_suffix(EDGES)

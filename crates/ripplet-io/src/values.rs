@@ -1,11 +1,11 @@
-//! Numbers of vertices in: a line a vertex, its id and a number, as LDBC's reference outputs are.
+//! Reads a number for each vertex: lines of an id and a number, as LDBC's reference outputs are.
 //!
-//! `.txt` (and names that tell no format), `.tsv` and `.csv`, each also compressed. The first two fields
-//! of a line count; a table's heading is passed over.
+//! The formats are `.txt` (and names without a known extension), `.tsv` and `.csv`, each also compressed. The
+//! first two fields of a line count; a header is skipped.
 //!
 //! Memory: 24 bytes a row while a chunk is read, and 8 a vertex.
 //!
-//! Determinism: nothing depends on the number of threads, the first error included.
+//! Determinism: the result and the first error do not depend on the number of threads.
 
 use crate::labelled::{is_heading, shown};
 use crate::read::{in_memory, open};
@@ -16,26 +16,26 @@ use std::path::Path;
 
 /// Reads a number for each vertex.
 ///
-/// `-` is standard input. The result has a number for each of `ids`: `values[v]` is that of `v`.
+/// `-` is standard input. The result has one element for each of `ids`: `values[v]` is the number of `v`.
 ///
 /// # Errors
-/// What cannot be read; an id that is no vertex; what is no finite number; a vertex with two
-/// numbers, or none.
+/// If the file cannot be read, an id is no vertex, a value is no finite number, or a vertex has two numbers
+/// or none.
 pub fn read_values(
     path: &Path,
     options: &ReadOptions,
     ids: &VertexIds,
 ) -> Result<Vec<f64>, ReadError> {
-    let told = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
-    let format = told.unwrap_or(Format::EdgeList);
+    let known = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
+    let format = known.unwrap_or(Format::EdgeList);
     let read = check(format).and_then(|()| values(&mut open(path)?, format, ids));
     read.map_err(|fault| fault.of(path))
 }
 
-/// Reads numbers from bytes, as [`read_values`] does from a file; an error calls them `(bytes)`.
+/// Parses numbers of vertices, as [`read_values`] does; errors name the input `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_values`].
+/// The errors of [`read_values`].
 pub fn parse_values(bytes: &[u8], format: Format, ids: &VertexIds) -> Result<Vec<f64>, ReadError> {
     let read = check(format).and_then(|()| values(&mut in_memory(bytes)?, format, ids));
     read.map_err(|fault| fault.of(Path::new("(bytes)")))
@@ -56,7 +56,7 @@ struct Row {
 }
 
 fn values(text: &mut Text<'_>, format: Format, ids: &VertexIds) -> Result<Vec<f64>, Fault> {
-    // No value is NaN, which stands for none.
+    // NaN marks a vertex without a number: no value is NaN.
     let mut values = memory::filled(f64::NAN, ids.len())?;
     let tabs = matches!(ids, VertexIds::Names(_));
     let row = |rows: &mut Vec<Row>, line: u32, id: &str, value: &str| {

@@ -1,10 +1,9 @@
-//! Tables about vertices: a row for each, its id, and columns by name.
+//! Reads vertex tables: one row a vertex, with its id, and columns by name.
 //!
-//! `.tsv` and `.csv` (each also compressed) have a header row; `.parquet` and `.arrow` name their
-//! columns themselves. The id stands in a column `id` (or `vertex`, `node`, `name`), else in the
-//! first. Columns that nobody asked for are passed over.
+//! `.tsv` and `.csv` (each also compressed) have a header; `.parquet` and `.arrow` name their columns. The id
+//! is the column `id` (or `vertex`, `node`, `name`), else the first one. Other columns are skipped.
 //!
-//! Memory: 4 bytes a vertex and column; of Parquet and Arrow also the columns that are read, decoded.
+//! Memory: 4 bytes a vertex and column; for Parquet and Arrow also the decoded columns.
 //!
 //! Determinism: one thread reads the rows in their order.
 
@@ -19,38 +18,38 @@ use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
 use std::fmt;
 use std::path::Path;
 
-/// What a column's values are.
+/// Type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Whole numbers from 0 to 2³² − 1.
+    /// Integers from 0 to 2³² − 1.
     U32,
-    /// Numbers, rounded to the nearest `f32`; infinite ones may be, NaN not.
+    /// Numbers, rounded to the nearest `f32`; infinities are allowed, NaN is not.
     F32,
 }
 
-/// A column of a vertex table: a value for each vertex.
+/// Column of a vertex table: one value a vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VertexValues {
-    /// Whole numbers.
+    /// Integers.
     U32(Vec<u32>),
     /// Numbers.
     F32(Vec<f32>),
 }
 
-/// What a vertex table says.
+/// Columns of a vertex table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VertexTable {
-    /// The values of each column asked for, `None` where the table does not have it.
+    /// Values of each requested column; `None` if the table lacks it.
     pub columns: Vec<Option<VertexValues>>,
-    /// Rows of ids that are no vertices of the graph.
+    /// Number of rows whose ids are no vertices of the graph.
     pub skipped: u64,
 }
 
-/// Reads columns of a vertex table; `wanted` are their names and what they hold.
+/// Reads columns of a vertex table; `wanted` are their names and types.
 ///
 /// # Errors
-/// What cannot be read; a value that is missing, null, or not of its kind; a vertex with two rows,
-/// or with none.
+/// If the table cannot be read, a value is missing, null or of another type, or a vertex has two rows or
+/// none.
 pub fn read_vertex_table(
     path: &Path,
     options: &ReadOptions,
@@ -60,11 +59,11 @@ pub fn read_vertex_table(
     vertex_table(Source::File(path, options), ids, wanted)
 }
 
-/// Reads a vertex table that is in memory and not compressed, as [`read_vertex_table`] does a file;
-/// an error calls it `(bytes)`.
+/// Parses an uncompressed vertex table in memory, as [`read_vertex_table`] does; errors name the input
+/// `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read_vertex_table`].
+/// The errors of [`read_vertex_table`].
 pub fn parse_vertex_table(
     bytes: &[u8],
     format: Format,
@@ -122,7 +121,7 @@ fn vertex_table(
     read().map_err(|fault: Fault| fault.of(source.path()))
 }
 
-/// Values by their bits, while they come.
+/// Builder of a column, with values as bits.
 #[derive(Default)]
 struct Building {
     bits: Vec<u32>,
@@ -147,7 +146,7 @@ impl Building {
     }
 }
 
-/// Where a table is.
+/// Location of a table.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     File(&'a Path, &'a ReadOptions),
@@ -155,7 +154,7 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// What an error calls it.
+    /// Returns its name in errors.
     pub(crate) fn path(self) -> &'a Path {
         match self {
             Source::File(path, _) => path,
@@ -163,7 +162,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The format that was said, or that the name tells, else lines of fields between blanks.
+    /// Returns the given format, else that of the extension, else lines of fields between blanks.
     pub(crate) fn format(self) -> Format {
         match self {
             Source::File(path, options) => {
@@ -174,7 +173,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The columns of ids and of labels that are asked for.
+    /// Returns the columns of ids and of labels that are asked for.
     fn label_columns(self) -> Asked<'a> {
         match self {
             Source::File(_, options) => options.label_columns.as_ref(),
@@ -198,11 +197,11 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A row about a vertex.
+/// Row of a vertex table.
 pub(crate) struct VertexRow<'a> {
     pub(crate) place: Place,
     pub(crate) id: ExternalId<'a>,
-    /// The columns asked for, `None` where the table lacks them.
+    /// The requested columns; `None` if the table lacks one.
     pub(crate) values: &'a [Option<Value<'a>>],
 }
 
@@ -212,10 +211,10 @@ impl VertexRow<'_> {
     }
 }
 
-/// A field of a row.
+/// Field of a row.
 #[derive(Clone, Copy)]
 pub(crate) enum Value<'a> {
-    /// An integer, or text that may be anything.
+    /// An integer, or a text of any form.
     Id(ExternalId<'a>),
     /// A number with a fraction.
     Number(f64),
@@ -230,7 +229,7 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// A number without a fraction, as a column of floats has it.
+/// Returns a number without a fraction, as a column of floats has it.
 fn whole(value: f64) -> Option<u32> {
     let whole = value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
     whole.then_some(value as u32)
@@ -265,32 +264,32 @@ impl Value<'_> {
     }
 }
 
-/// Whether a text must name its columns.
+/// Whether a text must have a header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
     Needed,
-    /// Without one, the columns are the id's and those asked for, in this order.
+    /// Without a header, the columns are the id and the requested ones, in this order.
     Optional,
 }
 
-/// Names by which the column of ids is known.
+/// Known names of the column of ids.
 const IDS: [&str; 4] = ["id", "vertex", "node", "name"];
 
-/// The columns of a table that were read.
+/// Columns of a table that were read.
 #[derive(Debug, Default)]
 pub(crate) struct FoundColumns {
-    /// The column of ids, from 0.
+    /// Index of the column of ids.
     pub(crate) id: usize,
-    /// Those that were asked for, as far as there are such.
+    /// Index of each requested column, if it exists.
     pub(crate) wanted: Vec<Option<usize>>,
-    /// The names of all columns, if the table has names.
+    /// Names of all columns, if the table has names.
     pub(crate) names: Option<Vec<String>>,
-    /// How many columns there are.
+    /// Number of columns.
     pub(crate) width: usize,
 }
 
-/// Calls `visit` for each row of a table, in order, and returns which columns were read. Each of `wanted` is a column, by
-/// any of its names.
+/// Calls `visit` for each row of a table, in order, and returns which columns were read. Each of `wanted` is
+/// a column, by any of its names.
 pub(crate) fn vertex_rows(
     source: Source<'_>,
     ids: &VertexIds,
@@ -305,12 +304,12 @@ pub(crate) fn vertex_rows(
             columnar::vertex_rows(source.bytes()?, format, wanted, header, asked, visit)
         }
         Format::Tsv | Format::Csv => {
-            let told = Told { format, ids, header, asked };
-            of_text(&mut source.text()?, told, wanted, visit)
+            let options = TextOptions { format, ids, header, asked };
+            of_text(&mut source.text()?, options, wanted, visit)
         }
         Format::EdgeList if header == Header::Optional => {
-            let told = Told { format, ids, header, asked };
-            of_text(&mut source.text()?, told, wanted, visit)
+            let options = TextOptions { format, ids, header, asked };
+            of_text(&mut source.text()?, options, wanted, visit)
         }
         _ if header == Header::Optional => Err(Fault::whole(
             "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",
@@ -324,21 +323,21 @@ pub(crate) fn vertex_rows(
 /// The columns of ids and of the first column wanted, by name or by number.
 pub(crate) type Asked<'a> = Option<&'a [String; 2]>;
 
-/// How the columns of ids and of labels are known.
+/// How the columns of ids and of labels were found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Labelled {
     No,
-    /// Both have names that are known.
+    /// Both have known names.
     Known,
-    /// They are asked for by a name.
+    /// Requested by name.
     ByName,
-    /// They are asked for by their numbers.
+    /// Requested by number.
     ByNumber,
 }
 
-/// What is known of a text beside its bytes.
+/// Options of reading a text.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct TextOptions<'a> {
     format: Format,
     ids: &'a VertexIds,
     header: Header,
@@ -406,8 +405,8 @@ impl Positions {
     }
 }
 
-impl Told<'_> {
-    /// Where the columns are, by the first row, and whether that row is a header.
+impl TextOptions<'_> {
+    /// Finds the columns by the first row, and decides whether that row is a header.
     fn first_row(&self, names: &[&str], wanted: &[&[&str]]) -> Result<FirstRow, String> {
         let mut named = Positions::by_name(names, wanted);
         let owned = || names.iter().map(|name| (*name).to_owned()).collect();
@@ -446,12 +445,12 @@ impl Told<'_> {
     }
 }
 
-/// How many fields a row has, up to the last that is not empty.
+/// Returns the number of fields a row has, up to the last that is not empty.
 fn width_of(fields: &[&str]) -> usize {
     fields.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1)
 }
 
-/// The refusal of seeds without a header that have more fields than are known.
+/// Returns the message for seeds without a header and with too many fields.
 fn unnamed(row: &[&str]) -> String {
     format!(
         "the row has {} fields, and no header names them: `{}`; expected an id, a cluster and a strength, or use \
@@ -461,7 +460,7 @@ fn unnamed(row: &[&str]) -> String {
     )
 }
 
-/// Refuses a row that has more fields than the first one.
+/// Rejects a row that is longer than the first one.
 fn check_width(row: &[&str], first: &FirstRow) -> Result<(), String> {
     let width = width_of(row);
     if width <= first.width || first.may_vary {
@@ -475,32 +474,32 @@ fn check_width(row: &[&str], first: &FirstRow) -> Result<(), String> {
     ))
 }
 
-/// What the first row of a text says.
+/// Contents of the first row of a text.
 struct FirstRow {
     positions: Positions,
     /// The names of the columns, if it is a header.
     names: Option<Vec<String>>,
-    /// How many fields it has.
+    /// Number of fields.
     width: usize,
-    /// Whether others may have more: only some columns of a table without names are asked for.
+    /// Whether rows may be longer: only some columns of a table without names were requested.
     may_vary: bool,
 }
 
 fn of_text(
     text: &mut Text<'_>,
-    told: Told<'_>,
+    options: TextOptions<'_>,
     wanted: &[&[&str]],
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<FoundColumns, Fault> {
     let mut first: Option<FirstRow> = None;
-    let tabs = matches!(told.ids, VertexIds::Names(_));
-    records(text, told.format, tabs, |line, fields| {
+    let tabs = matches!(options.ids, VertexIds::Names(_));
+    records(text, options.format, tabs, |line, fields| {
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
         let fault = |why| Fault::line(line, why);
         let first = match &mut first {
             Some(first) => first,
             None => {
-                let first = first.insert(told.first_row(&names, wanted).map_err(fault)?);
+                let first = first.insert(options.first_row(&names, wanted).map_err(fault)?);
                 if first.names.is_some() {
                     return Ok(());
                 }

@@ -62,10 +62,10 @@ struct Shell<'a> {
 }
 
 impl Page<'_> {
-    /// Writes the page with its data, whole or not at all; `-` is standard output.
+    /// Writes the page with its data atomically; `-` is standard output.
     ///
     /// # Errors
-    /// Where the operating system refuses; nothing is left behind then.
+    /// If the operating system refuses; nothing is left behind then.
     pub fn write(&self, path: &Path, data: &impl Serialize) -> Result<(), WriteError> {
         let Page { title, body, .. } = *self;
         let (style, script) = (&*[PALETTE, FRAME, self.style].concat(), &*self.script());
@@ -76,7 +76,7 @@ impl Page<'_> {
         whole_file(path, |out| shell.write_into(out).map_err(io::Error::other))
     }
 
-    /// The whole script.
+    /// Returns the whole script.
     fn script(&self) -> String {
         let mut script = String::from("'use strict';\n(() => {\n");
         [ELEMENTS, PAN_AND_ZOOM].iter().chain(self.scripts).for_each(|part| script.push_str(part));
@@ -99,7 +99,7 @@ pub fn policy_hash(text: &str) -> String {
 /// Returns a value as JSON that can stand within an HTML element: it has no `<`, `>` or `&`.
 ///
 /// # Errors
-/// Where the value cannot be serialized.
+/// If the value cannot be serialized.
 pub fn embedded_json(value: &impl Serialize) -> io::Result<String> {
     let mut bytes = Vec::new();
     serde_json::to_writer(Escaped(&mut bytes), value)?;
@@ -109,7 +109,7 @@ pub fn embedded_json(value: &impl Serialize) -> io::Result<String> {
 /// Returns the number of bytes that [`embedded_json`] gives, without keeping them.
 ///
 /// # Errors
-/// Where the value cannot be serialized.
+/// If the value cannot be serialized.
 pub fn embedded_length(value: &impl Serialize) -> io::Result<u64> {
     struct Counted(u64);
     impl Write for Counted {

@@ -32,7 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::io::checkpoint::{self, Kept};
+use crate::io::checkpoint::{self, SavedState};
 use crate::io::{Place, ReadError, ReadErrorKind, WriteError};
 use crate::lp::{Checkpoint, Keeper, NotKept, Round, RunIdentity, State};
 use std::fs;
@@ -277,8 +277,8 @@ fn rounds(words: &[u64]) -> Option<Vec<Round>> {
 }
 
 /// Returns the contents of a file, with the identity of its run.
-fn read(kept: Kept, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError> {
-    let Kept { run, rounds: words, labels, active, columns } = kept;
+fn read(kept: SavedState, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError> {
+    let SavedState { run, rounds: words, labels, active, columns } = kept;
     let whole = run.parse().ok().zip(rounds(&words));
     let (run, rounds) = whole.ok_or_else(|| {
         ReadError::content(path, Place::File, "this is no checkpoint of a run: remove it")

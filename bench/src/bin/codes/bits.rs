@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         Reader { words, at }
     }
 
-    /// The next 64 bits, which stay unread.
+    /// Returns the next 64 bits, which stay unread.
     #[inline]
     fn peek(&self) -> u64 {
         let (word, at) = ((self.at / 64) as usize, self.at % 64);
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         pair[0] << at | (pair[1] >> 1) >> (63 - at)
     }
 
-    /// A value of a width from 1 to 57.
+    /// Returns a value of a width from 1 to 57.
     #[inline]
     pub fn take(&mut self, width: u32) -> u64 {
         let value = self.peek() >> (64 - width);
@@ -126,12 +126,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A difference as a number from 0 on: 2x, or 2x − 1 below zero.
+/// Returns a difference as a number from 0 on: 2x, or 2x − 1 below zero.
 pub fn folded(difference: i64) -> u64 {
     ((difference << 1) ^ (difference >> 63)) as u64
 }
 
-/// The difference of [`folded`].
+/// Returns the difference of [`folded`].
 #[inline]
 pub fn unfolded(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)

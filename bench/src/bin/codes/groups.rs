@@ -78,7 +78,7 @@ impl Groups {
         Stream { bytes, begins }
     }
 
-    /// The sum of all neighbours, decoded one by one.
+    /// Returns the sum of all neighbours, decoded one by one.
     pub fn sum(&self, stream: &Stream) -> u64 {
         let mut sum = 0u64;
         for (v, &(begin, plain)) in stream.begins.iter().enumerate() {
@@ -142,7 +142,7 @@ impl Values<'_> {
     }
 }
 
-/// The bits of values by how many have which length, if each takes the least of `widths` it fits.
+/// Returns the bits of values by how many have which length, if each takes the least of `widths` it fits.
 pub fn classed(lengths: &[u64; 33], widths: &[u32]) -> u64 {
     let mut bits = 0;
     for (length, &count) in lengths.iter().enumerate() {

@@ -58,7 +58,7 @@ impl Published {
         }
     }
 
-    /// The sum of all neighbours, decoded one by one.
+    /// Returns the sum of all neighbours, decoded one by one.
     pub fn sum(&self, stream: &Stream) -> u64 {
         let mut sum = 0u64;
         for (v, &begin) in stream.begins.iter().enumerate() {

@@ -1,38 +1,25 @@
-//! The programs: which flags are whose, and what a run of each begins with and ends in.
+//! The programs with their parameters: what a run of each begins with and ends in.
 
-use super::Arguments;
-use super::arguments::{ProgramName, ScheduleName, StopArguments};
 use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::message::counted;
 use crate::named_cover::LabelColumns;
-use clap::ValueEnum;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
-use ripplet::lp::programs::{
-    Gamma, Guard, ROUNDS, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
-};
-use ripplet::lp::{Outcome, Schedule, Settings, Stop};
+use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, strengths};
+use ripplet::lp::{DynProgram, Outcome, Settings};
+use ripplet::programs::{BuiltIn, ProgramName};
 use std::path::{Path, PathBuf};
-
-/// LDBC's customary number of iterations.
-const CDLP_ITERATIONS: u32 = 10;
 
 /// A program and its parameters.
 #[derive(Clone, Debug)]
 pub enum Program {
-    /// Label propagation with a guard.
-    Lpa(Guard),
-    /// LDBC's.
-    Cdlp,
-    /// Layered, at one γ.
-    Llp(Gamma),
-    /// Layered, at many.
+    /// One that ripplet ships, except from seeds.
+    BuiltIn(BuiltIn),
+    /// Layered label propagation, at many γ.
     Sweep(SweepJob),
-    /// Speakers and listeners.
-    Slpa(SlpaJob),
     /// From seeds.
     Seeded(SeededJob),
     /// The user's own.
@@ -47,13 +34,6 @@ pub struct SweepJob {
     pub order: Option<PathBuf>,
 }
 
-/// Speakers and listeners.
-#[derive(Clone, Copy, Debug)]
-pub struct SlpaJob {
-    pub program: Slpa,
-    pub threshold: f64,
-}
-
 /// Label propagation from seeds.
 #[derive(Clone, Debug)]
 pub struct SeededJob {
@@ -65,15 +45,21 @@ pub struct SeededJob {
 }
 
 impl Program {
+    /// Returns its name in the registry, unless it is the user's own.
+    pub fn registered(&self) -> Option<ProgramName> {
+        match self {
+            Program::BuiltIn(program) => Some(program.name()),
+            Program::Sweep(_) => Some(ProgramName::Llp),
+            Program::Seeded(_) => Some(ProgramName::Seeded),
+            Program::File(_) => None,
+        }
+    }
+
     /// The name, as the command line knows it.
     pub fn name(&self) -> &str {
         match self {
-            Program::Lpa(_) => "lpa",
-            Program::Cdlp => "cdlp",
-            Program::Llp(_) | Program::Sweep(_) => "llp",
-            Program::Slpa(_) => "slpa",
-            Program::Seeded(_) => "seeded",
             Program::File(file) => &file.name,
+            program => program.registered().map_or("", ProgramName::as_str),
         }
     }
 
@@ -89,192 +75,42 @@ impl Program {
 
     /// Whether each vertex has one community, which has no name of its own.
     pub fn is_partition(&self) -> bool {
-        !matches!(self, Program::Slpa(_) | Program::Seeded(_))
+        self.registered().is_none_or(ProgramName::is_partition)
     }
 
     /// Whether communities are what the program says, however their parts lie.
     pub fn keeps_disconnected(&self) -> bool {
-        matches!(self, Program::Cdlp | Program::Slpa(_) | Program::Seeded(_))
+        self.registered().is_some_and(ProgramName::keeps_disconnected)
     }
 }
 
-impl Arguments {
-    /// The program, its schedule and when it stops, or why the flags do not go together.
-    pub(super) fn resolve_program(&self) -> Result<(Program, Schedule, Stop), Failure> {
-        if self.file.program_file.is_some() {
-            self.check_parameters(None)?;
-        }
-        if let Some(mut file) = self.file.resolve()? {
-            let schedule = self.resolve_schedule(file.schedule);
-            file.columns_out = self.columns_out.clone();
-            return Ok((Program::File(Box::new(file)), schedule, self.stop.or(Stop::default())));
-        }
-        let name = self.choices.program.unwrap_or(ProgramName::Lpa);
-        self.check_parameters(Some(name))?;
-        let parameters = &self.parameters;
-        let program = match name {
-            ProgramName::Cdlp => return self.resolve_cdlp(),
-            ProgramName::Lpa => Program::Lpa(parameters.guard.unwrap_or_default()),
-            ProgramName::Llp => match parameters.sweep {
-                Some(halvings) => {
-                    Program::Sweep(SweepJob { halvings, order: parameters.order.clone() })
-                }
-                None => Program::Llp(parameters.gamma.unwrap_or(Gamma::ONE)),
-            },
-            ProgramName::Slpa => Program::Slpa(SlpaJob {
-                program: parameters.memory.unwrap_or_default(),
-                threshold: parameters.threshold.unwrap_or(THRESHOLD),
-            }),
-            ProgramName::Seeded => Program::Seeded(self.resolve_seeded()?),
-        };
-        let stop = match name {
-            ProgramName::Slpa => self.stop_of_slpa()?,
-            ProgramName::Seeded => self.stop.or(Seeded::stop()),
-            _ => self.stop.or(Stop::default()),
-        };
-        Ok((program, self.resolve_schedule(Schedule::default()), stop))
-    }
-
-    fn resolve_schedule(&self, default: Schedule) -> Schedule {
-        let schedule = match self.choices.schedule {
-            None => default,
-            Some(ScheduleName::Phased) => Schedule::phased(),
-            Some(ScheduleName::Sync) => Schedule::sync(),
-            Some(ScheduleName::Async) => Schedule::asynchronous(),
-        };
-        let schedule = schedule.with_pick_less(self.choices.pick_less).unwrap_or(schedule);
-        let phases = self.choices.phases;
-        phases.and_then(|phases| schedule.with_phases(phases)).unwrap_or(schedule)
-    }
-
-    /// Refuses parameters of another program: they would be ignored.
-    pub(super) fn check_parameters(&self, program: Option<ProgramName>) -> Result<(), Failure> {
-        use ProgramName::{Llp, Lpa, Seeded, Slpa};
-        let given = &self.parameters;
-        let flags = [
-            ("guard", Lpa, given.guard.is_some()),
-            ("gamma", Llp, given.gamma.is_some()),
-            ("sweep", Llp, given.sweep.is_some()),
-            ("memory", Slpa, given.memory.is_some()),
-            ("threshold", Slpa, given.threshold.is_some()),
-            ("seeds", Seeded, given.seeds.is_some()),
-            ("seeds-columns", Seeded, given.seeds_columns.is_some()),
-            ("attenuation", Seeded, given.attenuation.is_some()),
-            ("loose-seeds", Seeded, given.loose_seeds),
-            ("skip-unknown-seeds", Seeded, given.skip_unknown_seeds),
-        ];
-        let name = |program: ProgramName| {
-            program.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
-        };
-        match flags.iter().find(|&&(_, of, is_given)| is_given && Some(of) != program) {
-            None => Ok(()),
-            Some(&(flag, of, _)) => {
-                let (of, program) = (name(of), program.map_or("from a file".into(), name));
-                Err(Failure::refused(
-                    format!("--{flag} is a parameter of {of}, but the program is {program}"),
-                    format!("leave --{flag} out, or use --program {of}"),
-                ))
-            }
-        }
-    }
-
-    fn resolve_cdlp(&self) -> Result<(Program, Schedule, Stop), Failure> {
-        let cdlp_is = |what: &str, help: &str| {
-            Err(Failure::refused(
-                format!("cdlp is {what}"),
-                format!("{help}, or use --program lpa"),
-            ))
-        };
-        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
-        match self.choices.schedule {
-            Some(ScheduleName::Phased | ScheduleName::Async) => {
-                return cdlp_is("synchronous by its definition", "use --schedule sync");
-            }
-            None | Some(ScheduleName::Sync) => {}
-        }
-        if self.reading.weighted {
-            return cdlp_is("unweighted by its definition", "leave --weighted out");
-        }
-        if max_iterations.is_some() || tolerance.is_some() {
-            let help = "use --iterations instead of --max-iterations and --tolerance";
-            return cdlp_is("a fixed number of iterations by its definition", help);
-        }
-        let stop = Stop::after(iterations.unwrap_or(CDLP_ITERATIONS));
-        Ok((Program::Cdlp, Schedule::cdlp(), stop))
-    }
-
-    fn stop_of_slpa(&self) -> Result<Stop, Failure> {
-        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
-        if max_iterations.is_some() || tolerance.is_some() {
-            return Err(Failure::refused(
-                "slpa never settles: it runs a fixed number of iterations",
-                "use --iterations instead of --max-iterations and --tolerance",
-            ));
-        }
-        Ok(Stop::after(iterations.unwrap_or(ROUNDS)))
-    }
-
-    fn resolve_seeded(&self) -> Result<SeededJob, Failure> {
-        let given = &self.parameters;
-        let Some(seeds) = given.seeds.clone() else {
-            return Err(Failure::refused(
-                "seeded begins with vertices whose cluster is known, but none are given",
-                "name a file of them with --seeds",
-            ));
-        };
-        if self.labels.is_some() {
-            return Err(Failure::refused(
-                "seeded begins with --seeds, and --labels would give every vertex a label",
-                "leave --labels out",
-            ));
-        }
-        Ok(SeededJob {
-            seeds,
-            columns: given.seeds_columns.clone(),
-            unknown: if given.skip_unknown_seeds {
-                UnknownSeeds::Skip
-            } else {
-                UnknownSeeds::Refuse
-            },
-            seeding: if given.loose_seeds { Seeding::Initial } else { Seeding::Fixed },
-            attenuation: given.attenuation.unwrap_or(1.0),
-        })
+impl From<BuiltIn> for Program {
+    fn from(program: BuiltIn) -> Program {
+        Program::BuiltIn(program)
     }
 }
 
-impl StopArguments {
-    /// The rule that the flags ask for, with what they leave open as in `default`.
-    fn or(&self, default: Stop) -> Stop {
-        if let Some(rounds) = self.iterations {
-            return Stop::after(rounds);
-        }
-        let stop = Stop::after(self.max_iterations.unwrap_or(default.max_rounds()));
-        let stop = match self.tolerance.or(default.tolerance()) {
-            Some(share) => stop.at_tolerance(share),
-            None => stop,
-        };
-        stop.at_oscillation()
-    }
+/// Returns the rows of what a program of the registry found; with `slpa` a row per membership.
+pub fn rows_of(program: BuiltIn, outcome: &Outcome) -> Result<Rows<'_>, Failure> {
+    let BuiltIn::Slpa { threshold, .. } = program else { return Ok(Rows::of_labels(outcome)) };
+    let found = memberships(outcome, threshold);
+    let found = found.map_err(|error| Failure::refused(error.to_string(), "ask for another"))?;
+    Ok(Rows {
+        vertices: Some(found.iter().map(|member| member.vertex).collect()),
+        communities: found.iter().map(|member| member.label).collect(),
+        strengths: Some(found.iter().map(|member| member.strength).collect()),
+        clusters: None,
+    })
 }
 
-impl SlpaJob {
-    /// The rows of what was found.
-    pub fn rows(&self, outcome: &Outcome) -> Result<Rows<'static>, Failure> {
-        let found = memberships(outcome, self.threshold);
-        let found =
-            found.map_err(|error| Failure::refused(error.to_string(), "ask for another"))?;
-        Ok(Rows {
-            vertices: Some(found.iter().map(|member| member.vertex).collect()),
-            communities: found.iter().map(|member| member.label).collect(),
-            strengths: Some(found.iter().map(|member| member.strength).collect()),
-            clusters: None,
-        })
-    }
+/// Returns the failure of an attenuation out of its range.
+pub fn attenuation_refused(error: BadAttenuation) -> Failure {
+    Failure::refused(error.to_string(), "give --attenuation such a number")
 }
 
 /// A program whose seeds are on a graph.
 pub struct Planted {
-    pub program: Seeded,
+    pub program: Box<dyn DynProgram>,
     pub settings: Settings,
     pub seeds: Seeds,
 }
@@ -288,9 +124,8 @@ impl SeededJob {
         console: &Console,
     ) -> Result<Planted, Failure> {
         console.stage(format!("reading {}", self.seeds.display()));
-        let program = Seeded::new(graph, self.attenuation).map_err(|error| {
-            Failure::refused(error.to_string(), "give --attenuation such a number")
-        })?;
+        let program = BuiltIn::Seeded { attenuation: self.attenuation };
+        let program = program.instantiate(graph).map_err(attenuation_refused)?;
         let label_columns = self.columns.as_ref().map(|columns| columns.0.clone());
         let options = ReadOptions { label_columns, ..ReadOptions::default() };
         let seeds = io::read_seeds(&self.seeds, &options, graph.ids(), self.unknown)?;

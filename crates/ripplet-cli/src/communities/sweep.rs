@@ -2,7 +2,7 @@
 
 use super::program::SweepJob;
 use super::rows::Rows;
-use super::{Run, Work, judge};
+use super::work::{Run, Sweep, Work, judge};
 use crate::failure::Failure;
 use crate::output::written;
 use crate::stats::{ExchangeFigures, Layer, Stages};
@@ -12,14 +12,6 @@ use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
 use ripplet::lp::quality::Summary;
 use ripplet::lp::{DynProgram, Executor, Outcome, RunError};
 use std::time::Instant;
-
-/// What a sweep found.
-pub struct Sweep {
-    /// What each γ found.
-    pub layers: Vec<Layer>,
-    /// That of the highest modularity.
-    pub best: Summary,
-}
 
 /// A sweep that is done: its best run, and the order that all of them make.
 struct Swept {
@@ -32,6 +24,7 @@ impl Work<'_> {
     /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
     /// order of the vertices where one is asked for.
     pub(super) fn sweep(&self, job: &SweepJob) -> Result<(), Failure> {
+        self.check(&*Box::<dyn DynProgram>::from(Llp::new(Gamma::ZERO)))?;
         let swept = self.on_device(|executor| self.sweep_on(executor, job))?;
         let Some(Swept { run, sweep, order }) = swept else { return Ok(()) };
         if let (Some(order), Some(path)) = (order, &job.order) {

@@ -93,7 +93,7 @@ pub struct DetectionArguments {
     #[arg(long, value_name = "N", default_value_t = Detection::default().rounds)]
     max_iterations: u32,
     /// Rounds at most, if labels continue from the window before.
-    #[arg(long, value_name = "N", default_value_t = Detection::default().rounds_on)]
+    #[arg(long, value_name = "N", default_value_t = Detection::default().warm_rounds)]
     warm_iterations: u32,
     /// Members that a cluster has at least.
     #[arg(long, value_name = "N", default_value_t = Detection::default().min_size)]
@@ -122,7 +122,7 @@ impl DetectionArguments {
             ties: TieRule { closure: !self.no_closure, hub_degree: self.hub_degree },
             attenuation: self.attenuation,
             rounds: self.max_iterations,
-            rounds_on: self.warm_iterations,
+            warm_rounds: self.warm_iterations,
             min_size: self.min_size,
             max_size: self.max_size,
             unseeded: !self.seeded_only,

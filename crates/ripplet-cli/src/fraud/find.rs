@@ -1,12 +1,13 @@
 //! `ripplet fraud find`: in which windows and clusters of a run an entity was.
 
 use super::table_target;
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::message::one_line;
-use crate::output::{check_place, is_standard, written};
+use crate::output::{check_place, print, written};
 use crate::reading::output_format;
+use crate::standard_streams::is_standard;
 use clap::Args;
 use ripplet::fraud::TimeRange;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
@@ -76,7 +77,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             found.entities.len() as u64 + found.others
         }));
     }
-    for entity in found.entities.iter().filter(|entity| entity.sightings.is_empty()) {
+    for entity in found.entities.iter().filter(|entity| entity.occurrences.is_empty()) {
         let FoundEntity { kind, id, .. } = entity;
         console.note(&format!("the {kind} {id} has transactions with nobody else in any window"));
     }
@@ -123,19 +124,19 @@ fn table(found: &FoundEntities) -> String {
     let head = ["kind", "id", "window", "days", "place", "cluster", "rank", "score", "known bad"];
     let mut lines = vec![head.map(String::from)];
     for entity in &found.entities {
-        for sighting in &entity.sightings {
-            let member = sighting.membership.as_ref();
+        for occurrence in &entity.occurrences {
+            let member = occurrence.membership.as_ref();
             let rank = member.and_then(|member| member.rank);
             lines.push([
                 one_line(&entity.kind),
                 one_line(&entity.id),
-                sighting.folder.clone(),
-                TimeRange::new(sighting.from, sighting.until).to_string(),
-                sighting.place().to_owned(),
+                occurrence.folder.clone(),
+                TimeRange::new(occurrence.from, occurrence.until).to_string(),
+                occurrence.place().to_owned(),
                 member.map_or(String::new(), |member| member.cluster.clone()),
                 rank.map_or(String::new(), |rank| rank.to_string()),
                 member.map_or(String::new(), |member| format!("{:.3}", member.score)),
-                if sighting.known_bad { "yes" } else { "no" }.to_owned(),
+                if occurrence.known_bad { "yes" } else { "no" }.to_owned(),
             ]);
         }
     }

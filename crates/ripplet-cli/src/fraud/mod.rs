@@ -10,8 +10,8 @@ mod window;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::memory::{check_least, within};
-use crate::output::is_standard;
 use crate::size::Size;
+use crate::standard_streams::is_standard;
 use clap::{Args, Subcommand};
 use ripplet::fraud::Timestamp;
 use ripplet::fraud::detect::DetectError;
@@ -151,7 +151,7 @@ impl Failure {
             RunError::Folder(_) => "",
             RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
             RunError::Noise(_) => "for example --noise 0.05",
-            RunError::NobodyKnown => "name a list with --known-bad, or leave out --seeded-only",
+            RunError::NoKnownBad => "name a list with --known-bad, or leave out --seeded-only",
             RunError::Memory { .. } | RunError::Detect(_) => kept.help(),
             RunError::OutOfMemory(_) | RunError::Write(_) => kept.help(),
         };
@@ -168,7 +168,7 @@ impl Failure {
                     }
                     RunError::List(_)
                     | RunError::Both { .. }
-                    | RunError::NobodyKnown
+                    | RunError::NoKnownBad
                     | RunError::Noise(_)
                     | RunError::NoTransactions(_) => true,
                     RunError::Detect(error) => {
@@ -230,7 +230,7 @@ fn help_for(error: &FeedError, kept: Kept) -> &'static str {
             "--longest-gap 400d allows for pauses of so long; else mend the times, or leave out the files that have them"
         }
         FeedError::Stream(StreamError::Row { fault, .. })
-            if matches!(**fault, FaultKind::Far { .. }) =>
+            if matches!(**fault, FaultKind::TimeOutlier { .. }) =>
         {
             "--on-error skip leaves such rows out, and counts them; --longest-gap 400d allows for longer pauses"
         }

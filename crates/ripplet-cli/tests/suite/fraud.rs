@@ -664,7 +664,7 @@ fn a_limit_below_what_any_run_needs_is_refused() {
 fn a_weight_that_is_none_is_told_with_its_expression() {
     let sandbox = small();
     for (of, parts) in [
-        ("1.0/0.0", ["the weight `1.0/0.0` is infinite, whatever is weighed", "from 0 on"]),
+        ("1.0/0.0", ["the weight `1.0/0.0` is infinite for all transactions", "from 0 on"]),
         (
             "0.0/0.0",
             ["the weight `0.0/0.0` of the edge between user a and shop s is NaN", "mend `of`"],

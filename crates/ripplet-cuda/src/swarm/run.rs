@@ -1,12 +1,15 @@
 //! A running computation: moves graphs, processes waves of items, and returns values.
 
+use super::abi::{State, Work};
 use super::graphs::Graphs;
-use super::layout::{Kind, Layout, State, Work};
+use super::kind::Kind;
+use super::layout::Layout;
 use super::schedule::{Share, Tier, Wave};
-use super::{Question, Tuning};
+use super::tuning::Tuning;
 use crate::lp::failed;
 use bytemuck::Pod;
 use ripplet_analytics::Observer;
+use ripplet_analytics::PathAnalysis;
 use ripplet_gpu::{Device, DeviceError, Launch};
 use ripplet_lp::RunError;
 use std::ops::Range;
@@ -35,7 +38,7 @@ impl<'a, D: Device> Run<'a, D> {
         device: &'a D,
         (module, memory): (&'a D::Module, &'a D::Memory),
         layout: &'a Layout,
-        (graphs, question): (Graphs<'_>, Question),
+        (graphs, question): (Graphs<'_>, PathAnalysis),
         tuning: Tuning,
     ) -> Result<Self, DeviceError> {
         let kind = Kind::of(question, graphs);

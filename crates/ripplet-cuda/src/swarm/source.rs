@@ -1,9 +1,9 @@
 //! Source text of the kernels for a question.
 
-use super::Question;
-use super::layout::{self, Kind};
-use ripplet_gpu::Source;
-use ripplet_gpu::text;
+use super::abi;
+use super::kind::Kind;
+use ripplet_analytics::PathAnalysis;
+use ripplet_gpu::{Source, text};
 use ripplet_hooks::cpp;
 
 /// Files before the configuration.
@@ -26,14 +26,14 @@ const BEHIND: [(&str, &str); 10] = [
 
 /// Returns the source of the kernels that answer a question about graphs, directed or not, with
 /// weights or without.
-pub fn source(question: Question, directed: bool, weighted: bool) -> Source {
+pub fn source(question: PathAnalysis, directed: bool, weighted: bool) -> Source {
     of_kind(Kind::new(question, directed, weighted))
 }
 
 /// Returns the source of the kernels for a kind of run.
 pub(super) fn of_kind(kind: Kind) -> Source {
     let configuration = configuration(kind);
-    let checks = layout::checks();
+    let checks = abi::checks();
     let parts = BEFORE
         .into_iter()
         .chain([("configuration", &*configuration)])

@@ -8,7 +8,7 @@ use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, Names, VertexIds}
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Where it is set, tests leave pictures of the pages there.
+/// If it is set, tests leave pictures of the pages there.
 const PICTURES: &str = "RIPPLET_PAGE_PICTURES";
 
 fn write(graph: &Graph, numbers: &[u32], options: &DrawOptions, folder: &Path) -> PathBuf {

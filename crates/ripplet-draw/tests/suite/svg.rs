@@ -5,7 +5,7 @@ use ripplet_draw::{DrawOptions, NO_COMMUNITY, draw, write_svg};
 use ripplet_graph::{Direction, GraphView};
 use std::fs;
 
-/// A ring of `count` cliques of different sizes, and the number of each vertex's clique.
+/// Returns a ring of `count` cliques of different sizes, and the number of each vertex's clique.
 pub fn ring_of_cliques(count: u32) -> (u32, Vec<(u32, u32, u32)>, Vec<u32>) {
     let (mut edges, mut numbers, mut starts) = (Vec::new(), Vec::new(), Vec::new());
     for clique in 0..count {

@@ -1,14 +1,16 @@
-//! Clusters: around seeds, and of the vertices that no label reached.
+//! Clusters around seeds, and clusters among the vertices without a label.
 //!
-//! 1. *Around seeds*: of a label, the vertices that a path of kept ties within the label joins to a known bad one; of too
-//!    many, those of fewest steps, then the strongest, then the first.
-//! 2. *Of several labels*: parts of step 1 that are smaller than a cluster are merged if a kept tie joins them, as two known
-//!    members of one ring share it between their labels. What is still too small is free again.
-//! 3. *Without seeds* ([`Detection::unseeded`]): among all free vertices, the communities of [`Lpa`] on kept ties alone;
-//!    those too large are no rings and are only counted.
-//! 4. A known bad vertex that is still in no cluster joins the one to which it has most kept ties, if that has room.
+//! 1. *Around seeds*: of each label, the vertices that a path of kept ties within the label connects to a
+//!    known bad one. If there are too many: those of fewest hops, then the strongest, then the first.
+//! 2. *Across labels*: parts of step 1 that are smaller than a cluster are merged if a kept tie connects
+//!    them, as two known members of one ring split it between their labels. Parts that are still too small are
+//!    freed.
+//! 3. *Without seeds* ([`Detection::unseeded`]): among all free vertices, the communities of [`Lpa`] on kept
+//!    ties alone. Communities that are too large are no rings and are only counted.
+//! 4. A known bad vertex that is still in no cluster joins the one to which it has most kept ties, if that
+//!    has room.
 //!
-//! So a vertex does not leave a cluster because it is listed as bad.
+//! So listing a vertex as bad does not remove it from a cluster.
 
 use super::{DetectError, Detection, Known, Spread, suspicion};
 use crate::ties::{Ties, arcs};
@@ -19,41 +21,41 @@ use ripplet_lp::{DynProgram, Executor, Label, Observer, Settings};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A group of vertices that may be a ring.
+/// Candidate ring: a group of vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
     /// The members, ascending.
     pub members: Vec<VertexId>,
-    /// Whether there are known bad ones among them.
+    /// Whether the group has known bad members.
     pub seeded: bool,
 }
 
-/// What a window has.
+/// Result of detection in a window.
 #[derive(Debug)]
 pub struct Detected {
     /// The window's ties.
     pub ties: Ties,
-    /// How far the labels came.
+    /// Labels and strengths that spread from the known bad.
     pub spread: Spread,
-    /// Clusters: those around seeds, then the others, each by its smallest member.
+    /// Clusters: those around seeds, then the others, each ordered by its smallest member.
     pub groups: Vec<Group>,
-    /// Number of known bad vertices in no cluster: kept ties join too few vertices to them.
+    /// Number of known bad vertices in no cluster: kept ties connect too few vertices to them.
     pub alone: u64,
-    /// Groups without seeds that are larger than a cluster may be.
+    /// Number of groups without seeds that exceed the size limit.
     pub too_large: u64,
 }
 
 impl Detected {
-    /// How suspicious a vertex is: see [`suspicion()`].
+    /// Returns the suspicion score of a vertex: see [`suspicion()`].
     pub fn suspicion_of(&self, vertex: VertexId) -> f32 {
         suspicion(self.ties.excess()[vertex as usize], self.spread.strengths[vertex as usize])
     }
 }
 
-/// Gathers clusters from judged ties and spread labels; see [`detect`](super).
+/// Forms clusters from scored ties and spread labels; see [`detect`](super).
 ///
 /// # Errors
-/// If memory is refused, or the observer cancels.
+/// If memory allocation fails, or the observer cancels.
 pub fn gather(
     executor: &dyn Executor,
     ties: Ties,
@@ -78,10 +80,10 @@ pub fn gather(
     Ok(Detected { ties, spread, groups, alone, too_large })
 }
 
-/// A vertex of a part, and the number of its steps from a seed.
+/// Vertex of a part, with its number of hops from a seed.
 type Step = (u32, VertexId);
 
-/// Returns the clusters around seeds; marks the vertices that are in one.
+/// Returns the clusters around seeds, and marks their vertices.
 fn around_seeds(
     ties: &Ties,
     spread: &Spread,
@@ -110,7 +112,7 @@ fn around_seeds(
     parts.into_iter().map(group).collect()
 }
 
-/// Returns, by label, the vertices that kept ties within the label join to a seed; marks them.
+/// Returns, by label, the vertices that kept ties within the label connect to a seed, and marks them.
 fn parts_of_labels(
     ties: &Ties,
     spread: &Spread,
@@ -136,7 +138,7 @@ fn parts_of_labels(
     reached.into_values()
 }
 
-/// Removes the farthest and weakest vertices of a part that is larger than a cluster, and marks them as free.
+/// Removes the farthest and weakest vertices of a part that exceeds the size limit, and frees them.
 fn cut(part: &mut Vec<Step>, spread: &Spread, detection: &Detection, taken: &mut [u8]) {
     let limit = detection.max_size as usize;
     if part.len() <= limit {
@@ -149,7 +151,7 @@ fn cut(part: &mut Vec<Step>, spread: &Spread, detection: &Detection, taken: &mut
     part.split_off(limit).into_iter().for_each(|(_, v)| taken[v as usize] = 0);
 }
 
-/// Merges parts that kept ties join.
+/// Merges parts that kept ties connect.
 fn merged(ties: &Ties, parts: &[Vec<Step>]) -> Vec<Vec<Step>> {
     let numbered = parts
         .iter()
@@ -183,8 +185,8 @@ fn merged(ties: &Ties, parts: &[Vec<Step>]) -> Vec<Vec<Step>> {
     all
 }
 
-/// Adds each known bad vertex that is in no cluster to the one to which it has most kept ties; of several, to the
-/// first. Returns the number of those that have none.
+/// Adds each known bad vertex without a cluster to the one with most of its kept ties; the first of several.
+/// Returns the number of vertices without such a cluster.
 fn join_seeds(
     ties: &Ties,
     known: Known<'_>,
@@ -222,7 +224,7 @@ fn join_seeds(
             group_of[v as usize] = number;
             false
         });
-        // A seed that joined may join others.
+        // A seed that joined may connect others.
         if open.len() == before {
             return Ok(open.len() as u64);
         }
@@ -259,7 +261,7 @@ fn kept_graph(ties: &Ties, taken: &[u8]) -> Result<Graph, DetectError> {
     Ok(Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, shards)?)
 }
 
-/// Adds the communities that are neither too small nor too large; returns the number of those that are too large.
+/// Adds the communities within the size limits; returns the number of those that are too large.
 fn without_seeds(
     kept: &Graph,
     labels: &[Label],

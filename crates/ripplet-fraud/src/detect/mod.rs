@@ -1,13 +1,13 @@
-//! From who is known to be bad to clusters: label propagation along ties beyond chance.
+//! Detection of suspicious clusters: label propagation from known bad vertices along significant ties.
 //!
 //! # What it returns
-//! [`detect`] judges a window's ties ([`ties`](crate::ties)), lets the labels of the known bad spread along them
-//! ([`spread`]; the program is [`Suspicion`]), and gathers clusters ([`gather`]), which [`scores`](crate::scores) scores
-//! and ranks.
+//! [`detect`] scores a window's ties ([`ties`](crate::ties)), spreads the labels of the known bad along them
+//! ([`spread`], with the program [`Suspicion`]), and forms clusters ([`gather`]), which
+//! [`scores`](crate::scores) scores and ranks.
 //!
 //! # Cost, memory, determinism
-//! Passes over all arcs: one a round, and a few for ties and clusters. Memory: [`plan`]. The same results on any
-//! number of threads and any device, for schedules that are.
+//! One pass over all arcs a round, and a few for ties and clusters. Memory: [`plan`]. The results
+//! do not depend on the number of threads or the device, if the schedule is deterministic.
 //!
 //! # References
 //! Ye et al., *GPU-accelerated graph label propagation for real-time fraud detection*, SIGMOD 2021 (the pipeline); Leung,
@@ -18,7 +18,7 @@ mod spread;
 mod suspicion;
 
 pub use clusters::{Detected, Group, gather};
-pub use spread::{Begin, Spread, spread};
+pub use spread::{Spread, WarmStart, spread};
 pub use suspicion::{FAINT, Suspicion, suspicion};
 
 use crate::ties::{TieError, TieRule, Ties};
@@ -26,38 +26,38 @@ use ripplet_graph::{Graph, InvalidGraph, OutOfMemory, VertexId};
 use ripplet_lp::{Executor, Observer, Plan, RunError, Schedule, Settings, Stop};
 use thiserror::Error;
 
-/// How to detect.
+/// Options of detection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detection {
-    /// How ties are judged.
+    /// Rule by which ties are scored.
     pub ties: TieRule,
-    /// The share of its strength that a label keeps at a hop, above 0 and at most 1.
+    /// Share of its strength that a label keeps at a hop, above 0 and at most 1.
     pub attenuation: f64,
-    /// Rounds of label propagation, at most.
+    /// Largest number of rounds of label propagation.
     pub rounds: u32,
-    /// Rounds of one that goes on from the window before, at most: [`Begin`].
-    pub rounds_on: u32,
-    /// Members that a cluster has at least.
+    /// Largest number of rounds after a warm start: [`WarmStart`].
+    pub warm_rounds: u32,
+    /// Smallest size of a cluster.
     pub min_size: u32,
-    /// Members that a cluster has at most.
+    /// Largest size of a cluster.
     pub max_size: u32,
-    /// Whether clusters without anybody known are found too.
+    /// Whether clusters without a known bad member are found too.
     pub unseeded: bool,
-    /// Which vertices update when.
+    /// Schedule of updates.
     pub schedule: Schedule,
-    /// What all draws depend on.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl Default for Detection {
-    /// Half of a strength goes on at a hop: nothing comes further than 16. Rings have from 3 to 100 members: two are a
-    /// pair, and more than an analyst can look at are no cluster.
+    /// Half of a strength is kept at a hop, so a label spreads at most 16 hops. Rings have 3 to 100 members:
+    /// two are a pair, and more are beyond what an analyst can review.
     fn default() -> Detection {
         Detection {
             ties: TieRule::default(),
             attenuation: 0.5,
             rounds: 50,
-            rounds_on: 4,
+            warm_rounds: 4,
             min_size: 3,
             max_size: 100,
             unseeded: true,
@@ -68,24 +68,24 @@ impl Default for Detection {
 }
 
 impl Detection {
-    /// Tells each choice by its name.
+    /// Reports each option by name.
     pub fn describe(&self, say: &mut impl FnMut(&str, String)) {
-        let Detection { ties, attenuation, rounds, rounds_on, min_size, max_size, .. } = self;
+        let Detection { ties, attenuation, rounds, warm_rounds, min_size, max_size, .. } = self;
         say("partners in common", if ties.closure { "count" } else { "do not count" }.into());
         say("partners from which on one is a hub", (u64::from(ties.hub_degree) + 1).to_string());
         say("share of its strength that a label keeps at a hop", attenuation.to_string());
         say("rounds at most", rounds.to_string());
-        say("rounds at most, on from the window before", rounds_on.to_string());
+        say("rounds at most, on from the window before", warm_rounds.to_string());
         say("members of a cluster", format!("{min_size} to {max_size}"));
         say("clusters", if self.unseeded { "all" } else { "around the known bad alone" }.into());
         say("order of updates", self.schedule.description());
         say("seed", self.seed.to_string());
     }
 
-    /// Checks what does not depend on a graph.
+    /// Checks the options that do not depend on a graph.
     ///
     /// # Errors
-    /// Where a share is none, or limits exclude one another.
+    /// If the attenuation is out of range, or the size limits contradict.
     pub fn check(&self) -> Result<(), DetectError> {
         if !(self.attenuation > 0.0 && self.attenuation <= 1.0) {
             return Err(DetectError::Attenuation(self.attenuation));
@@ -98,31 +98,31 @@ impl Detection {
     }
 }
 
-/// Why nothing was detected.
+/// Error of detection.
 #[derive(Debug, Error)]
 pub enum DetectError {
-    /// The attenuation is no share.
+    /// The attenuation is out of range.
     #[error("an attenuation is above 0 and at most 1 (none), not {0}")]
     Attenuation(f64),
-    /// The limits exclude one another.
+    /// The size limits contradict.
     #[error("a cluster cannot have {min} members at least and {max} at most")]
     Sizes {
-        /// Members at least.
+        /// Smallest size.
         min: u32,
-        /// Members at most.
+        /// Largest size.
         max: u32,
     },
-    /// A list names who is not there.
+    /// A list names a vertex that does not exist.
     #[error("the {list} names vertex {vertex}, but there are {vertices}")]
     NoSuchVertex {
         /// The list.
         list: &'static str,
         /// The vertex.
         vertex: VertexId,
-        /// Vertices there are.
+        /// Number of vertices.
         vertices: u32,
     },
-    /// A list is not in order.
+    /// A list is not sorted.
     #[error("the {list} does not ascend at vertex {vertex}: sort it, and name each once")]
     Order {
         /// The list.
@@ -130,37 +130,37 @@ pub enum DetectError {
         /// The vertex.
         vertex: VertexId,
     },
-    /// Somebody is on both lists.
+    /// A vertex is on both lists.
     #[error("vertex {0} is known to be bad and trusted at the same time; take it off one list")]
     Both(VertexId),
-    /// Ties could not be judged.
+    /// Ties could not be scored.
     #[error(transparent)]
     Ties(#[from] TieError),
     /// Label propagation failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// The graph of kept ties.
+    /// The graph of kept ties is invalid.
     #[error(transparent)]
     Graph(#[from] InvalidGraph),
 }
 
-/// Who is known at a window's end: vertices, ascending, each once, nobody on both.
+/// Known vertices at a window's end: both lists ascend, without duplicates, and are disjoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// Known to be bad.
+    /// Known bad vertices.
     pub bad: &'a [VertexId],
-    /// Trusted.
+    /// Trusted vertices.
     pub trusted: &'a [VertexId],
 }
 
 impl Known<'_> {
-    /// Checks them against a graph of so many vertices.
+    /// Checks the lists against a graph of `vertices` vertices.
     ///
     /// # Errors
-    /// Where somebody is not there, or on both lists, or a list does not ascend.
+    /// If a vertex does not exist or is on both lists, or a list does not ascend.
     pub fn check(&self, vertices: u32) -> Result<(), DetectError> {
         for (list, of) in [("black list", self.bad), ("white list", self.trusted)] {
             if let Some(&vertex) = of.iter().find(|v| **v >= vertices) {
@@ -183,7 +183,7 @@ impl Known<'_> {
     }
 }
 
-/// Bytes that [`detect`] needs beside the window's graph.
+/// Returns the memory that [`detect`] needs beside the window's graph.
 pub fn plan(executor: &dyn Executor, graph: &Graph, detection: &Detection) -> Plan {
     let vertices = u64::from(graph.vertices());
     let (program, settings) = (Suspicion::new(detection), settings(detection));
@@ -199,16 +199,16 @@ pub fn plan(executor: &dyn Executor, graph: &Graph, detection: &Detection) -> Pl
 
 /// Detects clusters in a window.
 ///
-/// `begin`: where the labels came in the window before, to go on from ([`Begin`]).
+/// `begin` is the state of the previous window for a warm start ([`WarmStart`]).
 ///
 /// # Errors
-/// Where the options or lists are wrong, memory is refused, or the observer cancels.
+/// If the options or lists are invalid, memory allocation fails, or the observer cancels.
 pub fn detect(
     executor: &dyn Executor,
     graph: &Graph,
     known: Known<'_>,
     detection: &Detection,
-    begin: Option<Begin<'_>>,
+    begin: Option<WarmStart<'_>>,
     observer: &mut dyn Observer,
 ) -> Result<Detected, DetectError> {
     known.check(graph.vertices())?;

@@ -1,4 +1,4 @@
-//! Labels of the known bad, spread along ties: from the beginning, or from where they came in the window before.
+//! Labels of the known bad, spread along ties: from scratch, or from the state of the previous window.
 
 use super::{DetectError, Detection, FAINT, Known, Suspicion, settings};
 use crate::ties::{Ties, arcs};
@@ -10,45 +10,48 @@ use ripplet_lp::{
 };
 use std::collections::BTreeMap;
 
-/// How far the labels of the known bad came.
+/// Labels and strengths after spreading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// Each vertex' label: the cluster's smallest known bad, or [`NO_LABEL`].
+    /// Label of each vertex: the cluster's smallest known bad vertex, or [`NO_LABEL`].
     pub labels: Vec<Label>,
-    /// Each vertex' strength; 0 without a label.
+    /// Strength of each vertex; 0 without a label.
     pub strengths: Vec<f32>,
-    /// What happened, round by round.
+    /// Statistics of each round.
     pub rounds: Vec<Round>,
-    /// Whether nothing changed in the end.
+    /// Whether labels converged.
     pub converged: bool,
 }
 
-/// Where a run begins that goes on from the window before.
+/// Warm start: the state of the previous window from which spreading starts.
 ///
-/// Labels and strengths are those of before, where their seeds are still known. At first, those are looked at whose
-/// lists changed, who have a label, and who deal with any of these; others once a neighbour of theirs changes. So what
-/// differs from a run that begins anew is what changes of less than a 64th add up to, ties, and, of those whose dealings
-/// and partners are as they were, labels that came within reach because others' dealings made theirs less usual.
-/// Strengths that are still on their way after [`Detection::rounds_on`] rounds go on in the next window: each round halves
-/// what is left, by the attenuation.
+/// Labels and strengths are kept if their seeds are still known. Initially active are the vertices whose
+/// lists changed, the vertices with a label, and the partners of both. Other vertices become active when a
+/// neighbour changes. So the result differs from a run from scratch in three ways:
+/// - changes of less than a 64th that add up,
+/// - ties between labels,
+/// - labels that reach an unchanged vertex because the transactions of others made its ties more significant.
+///
+/// Strengths that have not converged after [`Detection::warm_rounds`] rounds converge further in the next
+/// window: each round multiplies the error by the attenuation.
 #[derive(Clone, Copy, Debug)]
-pub struct Begin<'a> {
-    /// Where the labels came.
+pub struct WarmStart<'a> {
+    /// Labels and strengths of the previous window.
     pub before: &'a Spread,
-    /// Whose lists changed since.
+    /// Vertices whose lists changed since.
     pub changed: &'a Changed,
 }
 
-/// Lets the labels of the known bad spread along ties that are judged; the lists are checked.
+/// Spreads the labels of the known bad along scored ties; `known` must be valid.
 ///
 /// # Errors
-/// Where memory is refused, or the observer cancels.
+/// If memory allocation fails, or the observer cancels.
 pub fn spread(
     executor: &dyn Executor,
     ties: &Ties,
     known: Known<'_>,
     detection: &Detection,
-    begin: Option<Begin<'_>>,
+    begin: Option<WarmStart<'_>>,
     observer: &mut dyn Observer,
 ) -> Result<Spread, DetectError> {
     let graph = ties.graph();
@@ -62,7 +65,7 @@ pub fn spread(
         *share = if all > 0 { 1.0 / all as f32 } else { 0.0 };
     });
     let seeds = seed_labels(ties, known);
-    if let Some(Begin { before, .. }) = begin {
+    if let Some(WarmStart { before, .. }) = begin {
         let of_now = labels.iter_mut().zip(&mut strengths).zip(&shares);
         begin_with(before, &seeds, of_now);
     }
@@ -74,13 +77,13 @@ pub fn spread(
     }
     let mut settings = settings(detection);
     if begin.is_some() {
-        settings.stop = Stop::after(detection.rounds_on.min(detection.rounds));
+        settings.stop = Stop::after(detection.warm_rounds.min(detection.rounds));
     }
     match begin.map(|begin| begin.changed) {
         Some(Changed::Some(changed)) => {
             let active = active(graph, &labels, changed)?;
             let strengths = memory::collected(strengths.iter().map(|strength| strength.to_bits()))?;
-            // A state before the first round, which has not looked at all vertices yet to come.
+            // State before the first round, in which not all vertices are active.
             settings.resume = Some(Checkpoint {
                 rounds: Vec::new(),
                 labels: labels.into(),
@@ -100,7 +103,7 @@ pub fn spread(
     Ok(spread_of(outcome, &seeds))
 }
 
-/// Who is to be looked at first, a bit a vertex: those whose lists changed, those with a label, and their neighbours.
+/// Returns the initially active vertices, a bit a vertex: changed lists, labels, and their neighbours.
 fn active(graph: &Graph, labels: &[Label], changed: &[VertexId]) -> Result<Vec<u64>, OutOfMemory> {
     let vertices = graph.vertices();
     let mut active = memory::zeros::<u64>(State::words(vertices))?;
@@ -110,7 +113,7 @@ fn active(graph: &Graph, labels: &[Label], changed: &[VertexId]) -> Result<Vec<u
     for v in changed.iter().copied().chain(labelled).filter(|&v| v < vertices) {
         mark(&mut begun, v);
     }
-    // Both directions are stored, so whoever has one of them in its list is a neighbour.
+    // Both directions are stored, so a vertex with an active one in its list is a neighbour.
     let is_begun = |v: VertexId| begun[v as usize / 64] >> (v % 64) & 1 == 1;
     active.par_iter_mut().enumerate().with_min_len(16).for_each(|(word, active)| {
         let first = word as VertexId * 64;
@@ -123,7 +126,7 @@ fn active(graph: &Graph, labels: &[Label], changed: &[VertexId]) -> Result<Vec<u
     Ok(active)
 }
 
-/// The labels of the known bad: those that kept ties join have the smallest of them.
+/// Returns the labels of the known bad: those connected by kept ties share the smallest label.
 fn seed_labels(ties: &Ties, known: Known<'_>) -> BTreeMap<VertexId, Label> {
     let mut labels = BTreeMap::new();
     for &seed in known.bad {
@@ -144,8 +147,8 @@ fn seed_labels(ties: &Ties, known: Known<'_>) -> BTreeMap<VertexId, Label> {
     labels
 }
 
-/// Labels and strengths of the window before, of those whose label is still one; but of nobody without ties, who would
-/// hear nothing else.
+/// Iterates over labels and strengths of the previous window whose seeds are still known. Vertices without
+/// ties are left out, as no update could reset them.
 fn begin_with<'a>(
     before: &Spread,
     seeds: &BTreeMap<VertexId, Label>,
@@ -153,7 +156,7 @@ fn begin_with<'a>(
 ) {
     let of_before = before.labels.iter().zip(&before.strengths);
     for ((old, &strength), ((label, to), &share)) in of_before.zip(of_now) {
-        // A seed may have another label by now: that of a group that it came to.
+        // A seed may have another label now: that of a group that it joined.
         if let Some(&now) = seeds.get(old).filter(|_| share > 0.0) {
             (*label, *to) = (now, strength);
         }

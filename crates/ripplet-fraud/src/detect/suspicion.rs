@@ -1,40 +1,41 @@
-//! [`Suspicion`]: how far the labels of the known bad come along ties.
+//! Program [`Suspicion`]: spreads the labels of the known bad along ties.
 //!
-//! Each vertex has a label and a strength from 0 to 1. The known bad have strength 1 and keep their labels; known bad
-//! joined by kept ties have one label, the smallest of them. A vertex takes the label that it hears most of, and is as
-//! strong as all that it hears:
+//! Each vertex has a label and a strength from 0 to 1. The known bad have strength 1 and keep their labels;
+//! known bad connected by kept ties share the smallest label. A vertex adopts the label with the highest
+//! total, and its strength sums up all labels:
 //!
 //! ```text
 //! s(v) = a · Σ s(u) · q(u, v) / Q(u)     over all neighbours u;  Q(u): the sum of all q of u
 //! ```
 //!
-//! so that each neighbour shares its strength out, and many weak neighbours make a strong one, whoever's label they
-//! show. a is the hop attenuation; a strength below 2⁻¹⁶ is none, and one that changes by less than a 64th stays, which
-//! ends the run. Who is trusted has no label and passes none on. Hubs are damped by q ([`ties`](crate::ties)), and by
-//! sharing out.
+//! Each neighbour divides its strength among its ties, and many weak neighbours add up to a strong vertex,
+//! whatever their labels. a is the hop attenuation. A strength below 2⁻¹⁶ counts as 0, and one that changes
+//! by less than a 64th stays, so that the run converges. A trusted vertex has no label and passes none on. q
+//! damps hubs ([`ties`](crate::ties)), and so does the division.
 
 pub use program::Suspicion;
 
 use super::Detection;
 
-/// A strength below it is none.
+/// Smallest strength that counts.
 pub const FAINT: f32 = 1.0 / 65536.0;
 
-/// How suspicious a vertex of this excess and strength is, in nats:
+/// Returns the suspicion score of a vertex with this excess and strength, in nats:
 ///
 /// ```text
 /// m(v) = max(0, max J(u, v) − ln m)  +  ln max(s(v), 2⁻¹⁶)
 /// ```
 ///
-/// The first part is what chance cannot explain about its ties ([`Ties::excess`](crate::ties::Ties::excess)), the second
-/// how far the known bad are; one of them is enough to be looked at. 0 is a known bad one without kept ties.
+/// The first part is the excess of its ties over chance ([`Ties::excess`](crate::ties::Ties::excess)), the
+/// second the proximity of the known bad. Either is enough for a high score. 0 is a known bad vertex without
+/// kept ties.
 #[inline]
 pub fn suspicion(excess: f32, strength: f32) -> f32 {
     excess + strength.max(FAINT).ln()
 }
 
 impl Suspicion {
-    /// That of a detection.
+    /// Creates the program of a detection.
     pub fn new(detection: &Detection) -> Suspicion {
         Suspicion { attenuation: detection.attenuation as f32 }
     }
@@ -44,22 +45,22 @@ impl Suspicion {
 mod program {
     use ripplet_lp::hooks::*;
 
-    /// How far the labels of the known bad come along ties: see [`detect`](crate::detect).
+    /// Program that spreads the labels of the known bad along ties: see [`detect`](crate::detect).
     #[derive(Clone, Copy, Debug)]
     pub struct Suspicion {
-        /// The share of its strength that a label keeps at a hop.
+        /// Share of its strength that a label keeps at a hop.
         pub(super) attenuation: f32,
     }
 
     #[columns]
     struct Columns {
-        /// Not 0 where the vertex keeps its label.
+        /// Not 0 if the vertex keeps its label.
         #[default(0)]
         fixed: u32,
-        /// How strong its label is.
+        /// Strength of its label.
         #[default(0.0)]
         strength: f32,
-        /// What it passes on along a tie of weight 1.
+        /// Strength that it passes along a tie of weight 1.
         share: f32,
     }
 
@@ -71,7 +72,7 @@ mod program {
         }
 
         fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-            // In steps of 2⁻²⁴, as fine as 24 bits of an `f32` go.
+            // Rounded to steps of 2⁻²⁴, the precision of an `f32`.
             let passed = u.strength() * u.share() * u.weight as f32;
             Vote { label: u.label, weight: (passed * 16777216.0) as u32 }
         }

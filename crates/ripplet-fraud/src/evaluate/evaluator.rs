@@ -1,36 +1,37 @@
-//! Windows one after the other, ranked by each method in each draw of who is known.
+//! Evaluation over consecutive windows: each method ranks the accounts in each draw.
 
 use super::figure::mean;
-use super::method::Scene;
-use super::numbers::{Numbers, mixed};
+use super::method::Context;
+use super::numbers::Numbers;
 use super::report::{Counted, Report, Row};
 use super::{EvaluateError, Evaluation, rank_of};
 use crate::detect::{DetectError, Known};
-use crate::seeds::Listed;
+use crate::seeds::ListEntry;
 use crate::ties::{Ties, arcs};
 use crate::{Entities, KindId, KnownBad, Trusted, Window};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
+use ripplet_graph::splitmix::finalize;
 use ripplet_lp::{Executor, Observer, RunError};
 use std::collections::BTreeMap;
 
-/// An account that was confirmed.
+/// Confirmed account.
 struct Account {
-    entries: Vec<Listed>,
+    entries: Vec<ListEntry>,
     vertex: Option<VertexId>,
-    /// The end of the first window in which it dealt with anybody, in days.
+    /// End of the first window in which it has transactions, in days.
     begun: Option<f64>,
 }
 
-/// A draw: who is known, and when which method found whom.
+/// One draw: the known accounts, and when each method detected which account.
 struct Draw {
     key: u64,
     known: Vec<bool>,
-    /// For each method, for each account, the end of the window that detected it, in days.
+    /// By method and account: end of the window that detected it, in days.
     found: Vec<Vec<Option<f64>>>,
 }
 
-/// An evaluation over windows that come one after the other.
+/// Evaluation over consecutive windows.
 pub struct Evaluator {
     options: Evaluation,
     kinds: Vec<KindId>,
@@ -39,19 +40,19 @@ pub struct Evaluator {
     last: Vec<Row>,
     population: u32,
     windows: u32,
-    /// The end of the last window, in days.
+    /// End of the last window, in days.
     end: f64,
 }
 
 impl Evaluator {
-    /// Draws who is known of those who were confirmed; an account that is listed several times is one.
+    /// Draws the known accounts; an account that is listed several times counts once.
     ///
     /// # Errors
-    /// Where an option is wrong, or nobody would be held out.
+    /// If an option is invalid, or no account would be held out.
     pub fn new(options: Evaluation, confirmed: &KnownBad) -> Result<Evaluator, EvaluateError> {
         options.check()?;
         options.detection.check()?;
-        let mut by_id: BTreeMap<(KindId, &str), Vec<Listed>> = BTreeMap::new();
+        let mut by_id: BTreeMap<(KindId, &str), Vec<ListEntry>> = BTreeMap::new();
         for entry in &confirmed.entries {
             by_id.entry((entry.kind, &entry.id)).or_default().push(entry.clone());
         }
@@ -69,7 +70,8 @@ impl Evaluator {
             return Err(EvaluateError::NobodyHeldOut { known, confirmed });
         }
         let draw = |index: u32| {
-            let mut numbers = Numbers(mixed(options.seed).wrapping_add(mixed(u64::from(index))));
+            let mut numbers =
+                Numbers(finalize(options.seed).wrapping_add(finalize(u64::from(index))));
             let key = numbers.next();
             let mut order: Vec<usize> = (0..confirmed).collect();
             (1..confirmed).rev().for_each(|at| order.swap(at, numbers.below(at + 1)));
@@ -86,7 +88,7 @@ impl Evaluator {
     /// Ranks the accounts of the next window in all draws.
     ///
     /// # Errors
-    /// Where detection fails, memory is refused, or the observer cancels.
+    /// If detection fails, memory allocation fails, or the observer cancels.
     pub fn window(
         &mut self,
         executor: &dyn Executor,
@@ -103,8 +105,8 @@ impl Evaluator {
             let id = &account.entries[0];
             let seen = entities.find(id.kind, &id.id).filter(|&v| v < graph.vertices());
             account.vertex = seen;
-            let deals = seen.is_some_and(|v| arcs(graph, v).next().is_some());
-            if account.begun.is_none() && deals {
+            let transfers = seen.is_some_and(|v| arcs(graph, v).next().is_some());
+            if account.begun.is_none() && transfers {
                 account.begun = Some(days);
             }
         }
@@ -124,14 +126,14 @@ impl Evaluator {
             let mut bad = self.known_at(index, before);
             bad.retain(|v| trusted.binary_search(v).is_err());
             let known = Known { bad: &bad, trusted: &trusted };
-            let scene = Scene { executor, window, ties: &ties, known };
+            let context = Context { executor, window, ties: &ties, known };
             for (method, of) in self.options.methods.clone().into_iter().enumerate() {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled.into());
                 }
                 let scores = match blind[method].take() {
                     Some(scores) => scores,
-                    None => scene.scores(of, &self.options.detection)?,
+                    None => context.scores(of, &self.options.detection)?,
                 };
                 rows.push(self.rank(index, method, &population, &scores, days));
                 if !of.looks_at_known() {
@@ -143,17 +145,18 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Those of a draw's known accounts that are known at an instant, and there.
+    /// Returns a draw's known accounts that are active at an instant and in the window.
     fn known_at(&self, draw: usize, at: crate::Timestamp) -> Vec<VertexId> {
         let known = self.accounts.iter().zip(&self.draws[draw].known).filter(|(_, known)| **known);
-        let holding = known.filter(|(account, _)| account.entries.iter().any(|e| e.holds_at(at)));
+        let holding =
+            known.filter(|(account, _)| account.entries.iter().any(|e| e.is_active_at(at)));
         let mut vertices: Vec<VertexId> =
             holding.filter_map(|(account, _)| account.vertex).collect();
         vertices.sort_unstable();
         vertices
     }
 
-    /// Ranks the accounts that a draw does not know, and notes who was found.
+    /// Ranks the accounts that are not known in a draw, and records detections.
     fn rank(
         &mut self,
         draw: usize,
@@ -173,7 +176,7 @@ impl Evaluator {
             held_out.filter_map(|(at, (account, _))| account.vertex.map(|v| (v, at))).collect();
         let ranked = population.iter().filter(|v| left_out.binary_search(v).is_err());
         let mut ranked: Vec<VertexId> = ranked.copied().collect();
-        let lot = |v: VertexId| mixed(*key ^ u64::from(v));
+        let lot = |v: VertexId| finalize(*key ^ u64::from(v));
         ranked.par_sort_unstable_by(|&a, &b| {
             scores[b as usize].total_cmp(&scores[a as usize]).then_with(|| lot(a).cmp(&lot(b)))
         });
@@ -205,10 +208,10 @@ impl Evaluator {
         }
     }
 
-    /// What was found, after the last window.
+    /// Returns the results after the last window.
     ///
     /// # Errors
-    /// Where no window has anybody who was held out.
+    /// If no window has a held-out account.
     pub fn finish(mut self) -> Result<Report, EvaluateError> {
         if self.last.iter().all(|row| row.held_out == 0) {
             return Err(EvaluateError::NobodySeen);

@@ -1,19 +1,20 @@
-//! A mean over draws, and how far it may be trusted.
+//! Mean over draws with its bootstrap interval.
 
-use super::numbers::{Numbers, mixed};
+use super::numbers::Numbers;
+use ripplet_graph::splitmix::finalize;
 
-/// A mean over draws, and its 95 % interval.
+/// Mean over draws, and its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// The mean; NaN if no draw has the measure.
+    /// Mean; NaN if no draw has the measure.
     pub mean: f64,
-    /// The lower bound; NaN if there is none, as of a single draw.
+    /// Lower bound; NaN if it is undefined, as for a single draw.
     pub low: f64,
-    /// The upper bound; NaN likewise.
+    /// Upper bound; NaN if it is undefined.
     pub high: f64,
 }
 
-/// Resamples of a bootstrap.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 2000;
 
 impl Figure {
@@ -21,12 +22,12 @@ impl Figure {
         Figure { mean: f64::NAN, low: f64::NAN, high: f64::NAN }
     }
 
-    /// The mean of values of draws.
+    /// Returns the mean of the values of draws.
     pub fn of(values: &[f64], seed: u64) -> Figure {
         Figure::bootstrap(values.len(), seed, |at| values[at], |_| 1.0)
     }
 
-    /// The ratio of the means of two measures of the same draws; NaN if the second is 0.
+    /// Returns the ratio of the means of two measures over the same draws; NaN if the second mean is 0.
     pub fn of_ratio(values: &[f64], of: &[f64], seed: u64) -> Figure {
         Figure::bootstrap(values.len().min(of.len()), seed, |at| values[at], |at| of[at])
     }
@@ -45,11 +46,11 @@ impl Figure {
             if sums.1 == 0.0 { f64::NAN } else { sums.0 / sums.1 }
         };
         let mean = ratio(&mut (0..count));
-        // A single draw says nothing of others.
+        // A single draw has no interval.
         if count == 1 || mean.is_nan() {
             return Figure { mean, ..Figure::none() };
         }
-        let mut numbers = Numbers(mixed(seed ^ 0x6669_6775_7265));
+        let mut numbers = Numbers(finalize(seed ^ 0x6669_6775_7265));
         let mut means: Vec<f64> =
             (0..RESAMPLES).map(|_| ratio(&mut (0..count).map(|_| numbers.below(count)))).collect();
         means.sort_by(f64::total_cmp);
@@ -57,7 +58,7 @@ impl Figure {
         Figure { mean, low: means[outside], high: means[RESAMPLES - 1 - outside] }
     }
 
-    /// The mean and the interval, as in `0.528 [0.527, 0.529]`; a dash for what is not defined.
+    /// Formats mean and interval, as in `0.528 [0.527, 0.529]`; a dash for an undefined value.
     pub(super) fn text(&self, digits: usize) -> String {
         let number = |value: f64| match value.is_nan() {
             true => NOT_DEFINED.into(),
@@ -71,10 +72,10 @@ impl Figure {
     }
 }
 
-/// What stands for a figure that is not defined.
+/// Text of an undefined figure.
 pub(super) const NOT_DEFINED: &str = "–";
 
-/// NaN of none.
+/// Returns the mean of values; NaN if there are none.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }

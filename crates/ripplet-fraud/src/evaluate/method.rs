@@ -1,4 +1,4 @@
-//! Ways to rank accounts: who knows what, and the scores that they give.
+//! Ranking methods: what each knows, and the scores that it assigns.
 
 use super::EvaluateError;
 use crate::Window;
@@ -9,32 +9,32 @@ use ripplet_graph::memory;
 use ripplet_lp::programs::{Seed, Seeded, Seeding, strengths};
 use ripplet_lp::{DynProgram, Executor, Settings};
 
-/// A way to rank accounts.
+/// Method that ranks accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// An older way.
+    /// A baseline.
     Baseline(Baseline),
-    /// [`Seeded`] along the window's own weights: the strength, each known account being its own cluster.
+    /// [`Seeded`] with the window's own weights: the strength, each known account being its own cluster.
     Seeded,
-    /// The excess of the most surprising tie: nobody known.
+    /// Excess of the most surprising tie; uses no known accounts.
     Ties,
-    /// [`Suspicion`](detect::Suspicion)'s strength: who is known, along ties beyond chance.
+    /// Strength of [`Suspicion`](detect::Suspicion): known accounts, along significant ties.
     Spread,
-    /// Personalized PageRank along the same ties.
+    /// Personalized PageRank along significant ties.
     PageRankOfTies,
-    /// [`detect::suspicion()`]: what detection ranks members by.
+    /// [`detect::suspicion()`]: the score by which detection ranks members.
     Suspicion,
 }
 
 impl Method {
-    /// All of them: baselines, then the rest.
+    /// Returns all methods: baselines first.
     pub fn all() -> Vec<Method> {
         use Method::{PageRankOfTies, Seeded, Spread, Suspicion, Ties};
         let others = [Seeded, Ties, Spread, PageRankOfTies, Suspicion];
         Baseline::ALL.map(Method::Baseline).into_iter().chain(others).collect()
     }
 
-    /// The name, as tables have it.
+    /// Returns the name that tables use.
     pub fn name(self) -> &'static str {
         match self {
             Method::Baseline(baseline) => baseline.name(),
@@ -52,16 +52,16 @@ impl Method {
     }
 }
 
-/// What scores are computed from.
-pub(super) struct Scene<'a> {
+/// Inputs of a score.
+pub(super) struct Context<'a> {
     pub(super) executor: &'a dyn Executor,
     pub(super) window: &'a Window,
     pub(super) ties: &'a Ties,
     pub(super) known: Known<'a>,
 }
 
-impl Scene<'_> {
-    /// Each vertex' score.
+impl Context<'_> {
+    /// Returns the score of each vertex.
     pub(super) fn scores(
         &self,
         method: Method,

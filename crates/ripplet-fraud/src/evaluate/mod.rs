@@ -1,33 +1,33 @@
-//! How good a ranking is: known accounts are held out, and looked for.
+//! Evaluation of rankings: known accounts are held out and searched for.
 //!
 //! # What is measured
-//! Later-confirmed accounts are drawn into *known* (a share of them) and *held out* (the rest), many times. Each method
-//! ranks all accounts of the kinds that are confirmed, those known left out; it sees the known ones alone, and of these
-//! in each window those whose validity holds at its end. With n accounts seen so far, of which H were held out and
-//! are there, and of the first k of the ranking h held out,
+//! Confirmed accounts are split at random into *known* ones (a given share) and *held-out* ones, many times.
+//! Each method ranks all accounts of the confirmed kinds except the known ones. It sees the known accounts
+//! alone, and in each window only those that are active at its end. With n accounts seen so far, H held-out
+//! accounts among them, and h of these in the first k of the ranking,
 //!
-//! | measure | |
+//! | measure | definition |
 //! |---|---|
 //! | recall at a share x | h / H, at k = round(x · n) |
 //! | precision there | h / k |
-//! | PR-AUC | average precision: the mean of the precision at the rank of each that was held out |
-//! | days to detection | from the end of the first window in which an account dealt with anybody to that of the first in which it is in the first k; the mean over those who ever are |
-//! | detected | the share of those held out who ever are |
-//! | days waited | days to detection of all who were held out, where who is never detected waits until the last window's end: the restricted mean, by which methods that find more are not punished for what they find late |
+//! | PR-AUC | average precision: the mean of the precision at the rank of each held-out account |
+//! | days to detection | from the end of the first window in which an account has transactions to that of the first in which it is in the first k; the mean over detected accounts |
+//! | detected | share of held-out accounts that are ever detected |
+//! | days waited | restricted mean of the days to detection over all held-out accounts: an undetected account counts until the last window's end, so that finding more accounts late is no disadvantage |
 //!
-//! Recall, precision and PR-AUC are of the last window. No ranking can have more than min(1, k / H) recall:
-//! [`Report::ceilings`]. Equal scores are ranked by a hash of draw and vertex, so that no method gains by the order of
-//! vertices.
+//! Recall, precision and PR-AUC are of the last window. No ranking exceeds a recall of min(1, k / H):
+//! [`Report::ceilings`]. Equal scores are ranked by a hash of draw and vertex, so that the order of vertices
+//! favours no method.
 //!
 //! # Intervals
-//! A [`Figure`] is a mean over the draws with its 95 % interval by the bootstrap: of 2000 times as many draws drawn from
-//! them with repetition, the mean lies between its bounds 95 times of 100. Ratios of two methods are of their means over
-//! the same draws. Draws are of the same accounts, so intervals say what depends on who is known, and nothing about
-//! other data.
+//! A [`Figure`] is a mean over the draws with its 95 % bootstrap interval: 2000 resamples of the draws with
+//! replacement. Ratios of two methods are ratios of means over the same draws. All draws use the same
+//! accounts. So intervals measure the dependence on which accounts are known, not on the data set.
 //!
 //! # Cost, memory, determinism
-//! Ties are judged once a window; each draw costs a spread of labels and the baselines that look at who is known. Memory:
-//! a score a vertex and the ranking. The same numbers for the same seed, on any number of threads.
+//! Ties are scored once a window. Each draw costs one spread of labels and the baselines that use known
+//! accounts. Memory: a score a vertex and the ranking. The figures depend on the seed, not on the number of
+//! threads.
 //!
 //! # References
 //! Davis, Goadrich, *The relationship between Precision-Recall and ROC curves*, ICML 2006. Efron, Tibshirani, *An
@@ -52,22 +52,22 @@ use ripplet_lp::RunError;
 use ripplet_lp::programs::{BadAttenuation, SeedError};
 use thiserror::Error;
 
-/// How to evaluate.
+/// Options of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
-    /// How often accounts are drawn.
+    /// Number of draws.
     pub draws: u32,
-    /// The share of confirmed accounts that is known.
+    /// Share of confirmed accounts that is known.
     pub known: f64,
-    /// The shares of all accounts at whose ranks recall and precision are told, ascending.
+    /// Shares of all accounts at which recall and precision are reported, ascending.
     pub tops: Vec<f64>,
-    /// That of them by which an account is detected, and methods are compared.
+    /// The share by which an account counts as detected, and methods are compared; one of `tops`.
     pub top: f64,
-    /// What all draws depend on.
+    /// Seed of all draws.
     pub seed: u64,
-    /// How clusters are detected.
+    /// Options of detection.
     pub detection: Detection,
-    /// What is ranked by.
+    /// Methods to compare.
     pub methods: Vec<Method>,
 }
 
@@ -86,51 +86,51 @@ impl Default for Evaluation {
     }
 }
 
-/// Why there is no evaluation.
+/// Error of an evaluation.
 #[derive(Debug, Error)]
 pub enum EvaluateError {
-    /// A share is none.
+    /// A share is out of range.
     #[error("{name} is a share {expected}, not {value}")]
     Share {
-        /// Which.
+        /// Name of the share.
         name: &'static str,
-        /// What it should be.
+        /// Expected range.
         expected: &'static str,
-        /// What it is.
+        /// Value that was given.
         value: f64,
     },
-    /// Nothing to do.
+    /// A number is 0.
     #[error("{0} of an evaluation must be 1 at least")]
     Nothing(&'static str),
-    /// The list is empty.
+    /// The list of confirmed accounts is empty.
     #[error("no account is confirmed: the list has no entries")]
     NobodyConfirmed,
-    /// Nobody is left.
+    /// No account would be held out.
     #[error(
-        "{known} of {confirmed} confirmed accounts would be known, and nobody held out: choose a smaller share"
+        "{known} of {confirmed} confirmed accounts would be known, and none held out: choose a smaller share"
     )]
     NobodyHeldOut {
-        /// Accounts that would be known.
+        /// Number of known accounts.
         known: usize,
-        /// Accounts there are.
+        /// Number of confirmed accounts.
         confirmed: usize,
     },
-    /// There was no window, or an empty one.
+    /// No window has a held-out account.
     #[error("no confirmed account that was held out is in any window: do the ids and kinds match?")]
     NobodySeen,
     /// Detection failed.
     #[error(transparent)]
     Detect(#[from] DetectError),
-    /// Seeds.
+    /// The seeds are invalid.
     #[error(transparent)]
     Seeds(#[from] SeedError),
-    /// The attenuation of seeds.
+    /// The attenuation of seeds is invalid.
     #[error(transparent)]
     Attenuation(#[from] BadAttenuation),
-    /// Label propagation.
+    /// Label propagation failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
@@ -161,7 +161,7 @@ impl Evaluation {
     }
 }
 
-/// k, of a share of so many accounts.
+/// Returns k, the rank of a share of `accounts`.
 fn rank_of(top: f64, accounts: usize) -> usize {
     ((top * accounts as f64).round() as usize).max(1)
 }

@@ -1,90 +1,90 @@
-//! What an evaluation found: rows of draws, summaries over them, and both as tables.
+//! Results of an evaluation: rows of draws, summaries over them, and both as tables.
 
 use super::figure::{Figure, NOT_DEFINED, mean};
 use super::{Evaluation, Method, rank_of};
 use crate::baselines::Baseline;
 
-/// What a method did in a draw.
+/// Results of a method in one draw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The draw, from 0.
+    /// Number of the draw, from 0.
     pub draw: u32,
     /// The method.
     pub method: Method,
-    /// Those held out who are there: H.
+    /// Number of held-out accounts in the window: H.
     pub held_out: u32,
-    /// Those of the first k, for each of [`Evaluation::tops`].
+    /// Held-out accounts among the first k, for each of [`Evaluation::tops`].
     pub found: Vec<u32>,
-    /// PR-AUC; NaN if none of those held out is there.
+    /// PR-AUC; NaN if the window has no held-out account.
     pub average_precision: f64,
-    /// Those who were ever in the first k of a window.
+    /// Number of accounts detected in any window.
     pub detected: u32,
-    /// Mean days until they were; NaN where nobody was.
+    /// Mean days to detection; NaN if no account was detected.
     pub days: f64,
-    /// Mean days until they were or time was up, of all; NaN where nobody dealt with anybody.
+    /// Restricted mean of the days to detection; NaN if no account has transactions.
     pub waited: f64,
 }
 
-/// What a method did in all draws.
+/// Results of a method over all draws.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The method.
     pub method: Method,
     /// Recall, for each of [`Evaluation::tops`].
     pub recall: Vec<Figure>,
-    /// Precision, likewise.
+    /// Precision, for each of [`Evaluation::tops`].
     pub precision: Vec<Figure>,
     /// PR-AUC.
     pub average_precision: Figure,
-    /// The share of those held out who were detected.
+    /// Share of held-out accounts that were detected.
     pub detected: Figure,
-    /// Days until they were.
+    /// Days to detection.
     pub days: Figure,
-    /// Days until they were or time was up, of all.
+    /// Restricted mean of the days to detection.
     pub waited: Figure,
-    /// Its recall at [`Evaluation::top`] as a multiple of that of the best baseline.
+    /// Recall at [`Evaluation::top`] as a multiple of the best baseline's.
     pub ratio: Figure,
 }
 
-/// What an evaluation found.
+/// Results of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// How it was done.
+    /// Options of the evaluation.
     pub options: Evaluation,
-    /// Accounts that were ranked, known ones among them: n.
+    /// Number of ranked accounts, including known ones: n.
     pub accounts: u32,
-    /// Confirmed accounts that are there.
+    /// Number of confirmed accounts in any window.
     pub confirmed: u32,
-    /// Confirmed accounts that no window has.
+    /// Number of confirmed accounts in no window.
     pub unseen: u32,
-    /// Windows.
+    /// Number of windows.
     pub windows: u32,
     /// k for each of [`Evaluation::tops`].
     pub ranks: Vec<u32>,
-    /// The most recall that any ranking can have, for each of them.
+    /// Upper bound of the recall of any ranking, for each of [`Evaluation::tops`].
     pub ceilings: Vec<f64>,
-    /// The baseline of most recall at [`Evaluation::top`]; none where none was among the methods.
+    /// Baseline with the highest recall at [`Evaluation::top`]; `None` if no baseline is compared.
     pub best_baseline: Option<Baseline>,
-    /// Each method in all draws.
+    /// Results of each method over all draws.
     pub summaries: Vec<Summary>,
-    /// Each method in each draw.
+    /// Results of each method in each draw.
     pub rows: Vec<Row>,
 }
 
-/// Who was there.
+/// Counters of accounts and windows.
 pub(super) struct Counted {
-    /// Accounts that were ranked.
+    /// Ranked accounts.
     pub accounts: u32,
-    /// Confirmed ones among them.
+    /// Confirmed accounts among them.
     pub confirmed: u32,
-    /// Confirmed ones that no window has.
+    /// Confirmed accounts in no window.
     pub unseen: u32,
     /// Windows.
     pub windows: u32,
 }
 
 impl Report {
-    /// What the rows of the last window say together.
+    /// Summarizes the rows of the last window.
     pub(super) fn of(options: Evaluation, counted: Counted, rows: Vec<Row>) -> Report {
         let Counted { accounts, confirmed, unseen, windows } = counted;
         let ranks = options.tops.iter().map(|&top| rank_of(top, accounts as usize) as u32);
@@ -142,7 +142,7 @@ impl Report {
         }
     }
 
-    /// The summaries as tables of Markdown: recall at each share, precision, and the rest.
+    /// Formats the summaries as Markdown tables: recall at each share, precision, and the other measures.
     pub fn tables(&self) -> String {
         let percent = |top: &f64| format!("{} %", round(100.0 * top, 4));
         let mut text = String::new();
@@ -180,7 +180,7 @@ impl Report {
         text + &self.undefined()
     }
 
-    /// Says which figures are not defined, and why; empty if all are.
+    /// Returns a note on figures that are not defined; empty if all are.
     fn undefined(&self) -> String {
         let any = |figure: fn(&Summary) -> Figure| self.summaries.iter().map(figure).any(has_gap);
         let of = [
@@ -199,9 +199,9 @@ impl Report {
         }
     }
 
-    /// Says what keeps the figures from a conclusion: too few accounts, or none that is known.
+    /// Returns notes that limit the conclusions: too few accounts, or no known one.
     pub fn cautions(&self) -> Vec<String> {
-        /// The standard error of a share of 25 is 0.1 at most.
+        /// The standard error of a share of 25 is at most 0.1.
         const FEW: f64 = 25.0;
         let mut cautions = Vec::new();
         let listed = self.confirmed + self.unseen;
@@ -227,7 +227,7 @@ impl Report {
     }
 }
 
-/// Whether a figure or one of its bounds is not defined though there are several draws.
+/// Whether a figure or one of its bounds is undefined although there are several draws.
 fn has_gap(figure: Figure) -> bool {
     figure.mean.is_nan() || figure.low.is_nan() != figure.high.is_nan()
 }
@@ -237,7 +237,7 @@ fn round(value: f64, digits: i32) -> f64 {
     (value * unit).round() / unit
 }
 
-/// NaN of none.
+/// Returns a ratio; NaN if `all` is 0.
 fn share(part: u32, all: u32) -> f64 {
     f64::from(part) / f64::from(all)
 }

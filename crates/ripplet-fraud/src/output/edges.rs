@@ -1,26 +1,27 @@
-//! The edges among some vertices of a window, and what was paid along them.
+//! Edges among some vertices of a window, with the flow along each.
 
-use super::{Flow, Ledger};
+use crate::ledger::{Flow, Ledger};
 use ripplet_graph::{Graph, VertexId};
 
-/// What one vertex of a window paid another.
+/// Directed edge of a window: payments from one vertex to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// Who paid.
+    /// The payer.
     pub source: VertexId,
-    /// Who was paid.
+    /// The payee.
     pub target: VertexId,
-    /// What the two together weigh for label propagation, whichever paid.
+    /// Weight of the undirected edge in label propagation.
     pub weight: f64,
-    /// The transactions from source to target; none where the ledger does not know of any.
+    /// Transactions from source to target; `None` if the ledger has none.
     pub flow: Option<Flow>,
 }
 
-/// The edges among `members`, which ascend: of each pair, what the smaller number paid, then what the other paid. A
-/// pair of which the ledger knows nothing is one edge, from the smaller number. Loops are left out.
+/// Returns the edges among `members`, which ascend: for each pair the edge from the smaller number, then the
+/// reverse one. A pair without transactions in the ledger is one edge, from the smaller number. Self-loops
+/// are left out.
 ///
-/// Takes time for the members' lists, or, where a list is much longer than the members are many, for a search
-/// of each member in it.
+/// Takes time proportional to the members' lists. A list much longer than `members` is searched for each
+/// member instead.
 pub fn edges_among(graph: &Graph, members: &[VertexId], ledger: &dyn Ledger) -> Vec<Edge> {
     let lists: Vec<Vec<Edge>> =
         members.iter().map(|&source| edges_from(graph, source, members, ledger)).collect();
@@ -41,7 +42,8 @@ pub fn edges_among(graph: &Graph, members: &[VertexId], ledger: &dyn Ledger) -> 
     edges
 }
 
-/// Returns an edge from `source` to each neighbour among `members`, which ascend, whichever of the two paid.
+/// Returns an edge from `source` to each neighbour among `members`, which ascend, in either direction of
+/// payment.
 fn edges_from(
     graph: &Graph,
     source: VertexId,
@@ -60,14 +62,14 @@ fn edges_from(
     targets.into_iter().zip(weights).zip(flows).map(of).collect()
 }
 
-/// Calls `each` with every neighbour of `vertex` that is among `others`, which ascend, and the stored weight.
+/// Calls `each` with every neighbour of `vertex` among `others`, which ascend, and the stored weight.
 pub(crate) fn neighbors_among(
     graph: &Graph,
     vertex: VertexId,
     others: &[VertexId],
     mut each: impl FnMut(VertexId, u32),
 ) {
-    /// A step of a search costs about as much as so many steps of a walk.
+    /// Cost of a binary search step in steps of a linear merge.
     const SEARCH: usize = 16;
     let shard = graph.shard_of(vertex);
     let (lists, local) = (shard.out(), (vertex - shard.vertices().start) as usize);

@@ -1,7 +1,7 @@
-//! Tables of all entities, in a cluster or not: who they are, and which of them have transactions in a window.
+//! Tables of all entities: their ids, and which of them have transactions in a window.
 //!
-//! Both go by the run's numbers of entities, which stay the same in all windows: an entity's name is written once in a
-//! run, and each window says by one bit whether it is active.
+//! Both are indexed by the run's vertex numbers, which stay across windows. So a run writes an entity's id
+//! once, and one bit a window says whether it is active.
 
 use super::WindowFindings;
 use super::tables::{Kind, ROWS, Table, names, numbers};
@@ -20,10 +20,10 @@ const ENTITIES: [(&str, Kind, bool); 4] = [
 
 const ACTIVE: [(&str, Kind, bool); 1] = [("active", Kind::Flag, false)];
 
-/// Writes the table of entities that were first seen since the window before, when `before` were: by number, from `before`.
+/// Writes the table of entities from number `before` on: those first seen since the previous window.
 ///
 /// # Errors
-/// If the name tells no format of tables, or the operating system refuses.
+/// If the path has no table extension, or the operating system refuses.
 pub fn write_entities(
     path: &Path,
     found: WindowFindings<'_>,
@@ -42,11 +42,11 @@ pub fn write_entities(
     table.finish()
 }
 
-/// Writes whether each entity that was seen so far has transactions with others in the window: a row each, by number
+/// Writes whether each entity seen so far has transactions with others in the window: one row each, by number
 /// from 0.
 ///
 /// # Errors
-/// As [`write_entities`].
+/// See [`write_entities`].
 pub fn write_active(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let graph = &found.window.graph;
     let mut table = Table::create(path, &ACTIVE)?;
@@ -57,7 +57,7 @@ pub fn write_active(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteE
     table.finish()
 }
 
-/// Ranges of at most [`ROWS`] numbers.
+/// Iterates over ranges of at most [`ROWS`] numbers.
 fn blocks(from: VertexId, until: VertexId) -> impl Iterator<Item = std::ops::Range<VertexId>> {
     let starts = (from..until).step_by(ROWS);
     starts.map(move |start| start..until.min(start.saturating_add(ROWS as VertexId)))

@@ -1,17 +1,18 @@
-//! A window as arrays that graph neural networks are trained on, as PyTorch Geometric and DGL have them.
+//! A window as arrays for training graph neural networks, in the layout of PyTorch Geometric and DGL.
 //!
-//! Nodes are the vertices that deal with somebody in the window, and those of findings and lists, ascending by the
-//! run's numbers, and numbered anew from 0. Arcs are both directions of every edge, by source, then by target.
+//! Nodes are the vertices with transactions in the window, and those of findings and lists. They ascend by
+//! the run's numbers, and are renumbered from 0. Arcs are both directions of every edge, by source, then by
+//! target.
 //!
 //! ```text
 //! edge_index   2 × arcs   i64     edge_weight  arcs  f32     arcs_at  nodes + 1  i64, where a node's arcs begin
-//! vertex       nodes      u32     the run's number, the same in all windows
-//! kind         nodes      u8      a place in kinds
+//! vertex       nodes      u32     vertex number of the run, the same in all windows
+//! kind         nodes      u8      index into kinds
 //! y            nodes      i8      1 known bad, 0 trusted, −1 unknown
 //! known_mask, train_mask, val_mask, test_mask, member_mask        nodes  bool
-//! score, share_to_known_bad  nodes  f32, 0 for who is in no cluster
+//! score, share_to_known_bad  nodes  f32, 0 if the node is in no cluster
 //! cluster      nodes      i64     the cluster's number, −1 for none
-//! seed_distance nodes     i32     −1 for who is in no cluster, or in one without anybody known
+//! seed_distance nodes     i32     −1 if the node is in no cluster, or its cluster has no known bad member
 //! id_bytes, id_ends              UTF-8 and where each id ends, u8 and i64
 //! ```
 //!
@@ -20,7 +21,7 @@
 use super::WindowFindings;
 use super::tables::{Kind, Table, names, numbers};
 use crate::Member;
-use crate::scores::NO_SEED;
+use crate::findings::NO_SEED;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use ripplet_io::WriteError;
@@ -30,21 +31,21 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which vertices are nodes.
+/// Which vertices become nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GnnScope {
-    /// All that deal with somebody in the window, or are known.
+    /// All vertices with transactions in the window, and all known ones.
     #[default]
     Window,
     /// Members of clusters, and the arcs among them.
     Clusters,
 }
 
-/// What part of training a known node is for.
+/// Part of a data set: training, validation or test.
 ///
-/// It follows from the node's kind and id alone, so that a node is never for training in one window and for testing
-/// in the next: the first eight bytes of the SHA-256 of the kind, a zero byte and the id, as a number, the high
-/// bytes first, modulo 10; 0 to 7 train, 8 validates, 9 tests.
+/// It depends on the node's kind and id alone, so that a node keeps its part in all windows. The first eight
+/// bytes of the SHA-256 of the kind, a zero byte and the id are a big-endian number; modulo 10, the values 0
+/// to 7 train, 8 validates, 9 tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Eight of ten.
@@ -56,7 +57,7 @@ pub enum Split {
 }
 
 impl Split {
-    /// The part of an entity.
+    /// Returns the part of an entity.
     pub fn of(kind: &str, id: &str) -> Split {
         let text = [kind.as_bytes(), &[0], id.as_bytes()].concat();
         let first = Sha256::digest(text)
@@ -74,7 +75,7 @@ impl Split {
 /// Writes all arrays as one `.npz`.
 ///
 /// # Errors
-/// Where memory or the operating system refuses.
+/// If memory allocation fails, or the operating system refuses.
 pub fn write_gnn(
     path: &Path,
     found: WindowFindings<'_>,
@@ -114,10 +115,10 @@ pub fn write_gnn(
     out.finish()
 }
 
-/// Writes the nodes as a table: a row each, in the order of their numbers.
+/// Writes the nodes as a table: one row each, in the order of their numbers.
 ///
 /// # Errors
-/// Where the name tells no format of tables, or memory or the operating system refuses.
+/// If the path has no table extension, memory allocation fails, or the operating system refuses.
 pub fn write_nodes(
     path: &Path,
     found: WindowFindings<'_>,
@@ -152,10 +153,10 @@ pub fn write_nodes(
     table.finish()
 }
 
-/// Writes the arcs as a table: a row each, in the order of `edge_index`.
+/// Writes the arcs as a table: one row each, in the order of `edge_index`.
 ///
 /// # Errors
-/// As [`write_nodes`].
+/// See [`write_nodes`].
 pub fn write_arcs(
     path: &Path,
     found: WindowFindings<'_>,
@@ -177,7 +178,7 @@ pub fn write_arcs(
     }
 }
 
-/// Rows that are appended at a time.
+/// Rows in a batch.
 const ROWS: usize = 1 << 15;
 
 const SPLITS: [(&str, Split); 3] =
@@ -206,16 +207,16 @@ const ARCS: [(&str, Kind, bool); 3] = [
     ("weight", Kind::Narrow, false),
 ];
 
-/// The nodes of a window.
+/// Nodes of a window.
 struct Nodes<'a> {
     found: WindowFindings<'a>,
     /// The vertex of each node, ascending.
     vertices: Vec<VertexId>,
-    /// The node of each vertex of the run, [`NO_NODE`] where it is none.
+    /// Node of each vertex of the run, or [`NO_NODE`].
     node_of: Vec<u32>,
-    /// Where each node's arcs begin, and after them the end of the last.
+    /// Offset of each node's arcs, and the end of the last.
     arcs_at: Vec<i64>,
-    /// Each member's place in the findings, by vertex; of a vertex in several clusters, the first.
+    /// Index of each member in the findings, by vertex; the first for a vertex in several clusters.
     members: Vec<(VertexId, u32)>,
 }
 
@@ -238,7 +239,7 @@ impl<'a> Nodes<'a> {
         members.dedup_by_key(|(vertex, _)| *vertex);
         let mut node_of = memory::filled(NO_NODE, graph.vertices() as usize)?;
         let mut mark = |vertex: VertexId| {
-            // Lists may name entities that came after this window.
+            // Lists may name entities that appeared after this window.
             if let Some(node) = node_of.get_mut(vertex as usize) {
                 *node = 0;
             }
@@ -272,7 +273,7 @@ impl<'a> Nodes<'a> {
         (0..self.vertices.len()).flat_map(|node| self.arcs_of(node))
     }
 
-    /// The arcs of a node to others: from, to, weight.
+    /// Iterates over the arcs of a node: source, target, weight.
     fn arcs_of(&self, node: usize) -> impl Iterator<Item = (u32, u32, f32)> {
         let (graph, vertex) = (&self.found.window.graph, self.vertices[node]);
         let (shard, scale) = (graph.shard_of(vertex), graph.weight_scale());

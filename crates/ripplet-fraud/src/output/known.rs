@@ -1,18 +1,18 @@
-//! Where the known bad are in a window: in which cluster, or in none.
+//! State of the known bad entities in a window: in a cluster, in none, or without transactions.
 
 use super::WindowFindings;
-use crate::seeds::Listed;
+use crate::seeds::ListEntry;
 use crate::{ClusterId, KindId, Timestamp};
 use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use std::collections::BTreeMap;
 
-/// Where a known bad entity is in a window.
+/// State of a known bad entity in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum KnownBadStatus {
     /// A member of this cluster.
     Cluster(ClusterId),
-    /// It deals with somebody, and is in no cluster.
+    /// It has transactions, and is in no cluster.
     NoCluster,
     /// It has no transactions in the window.
     NoTransactions,
@@ -20,36 +20,38 @@ pub enum Whereabouts {
     NeverSeen,
 }
 
-/// A known bad entity, and where it is in a window.
+/// Known bad entity with its state in a window.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KnownBadPlace<'a> {
+pub(crate) struct KnownBadRow<'a> {
     pub(crate) kind: KindId,
     pub(crate) id: &'a str,
-    pub(crate) place: Whereabouts,
+    pub(crate) place: KnownBadStatus,
 }
 
-impl Whereabouts {
-    /// The name, as tables have it.
+impl KnownBadStatus {
+    /// Returns the name that tables use.
     pub const fn name(self) -> &'static str {
         match self {
-            Whereabouts::Cluster(_) => "in a cluster",
-            Whereabouts::NoCluster => "in no cluster",
-            Whereabouts::NoTransactions => "no transactions",
-            Whereabouts::NeverSeen => "never seen",
+            KnownBadStatus::Cluster(_) => "in a cluster",
+            KnownBadStatus::NoCluster => "in no cluster",
+            KnownBadStatus::NoTransactions => "no transactions",
+            KnownBadStatus::NeverSeen => "never seen",
         }
     }
 
-    /// The cluster, if it is in one.
+    /// Returns the cluster, if it is in one.
     pub fn cluster(self) -> Option<ClusterId> {
         match self {
-            Whereabouts::Cluster(id) => Some(id),
-            Whereabouts::NoCluster | Whereabouts::NoTransactions | Whereabouts::NeverSeen => None,
+            KnownBadStatus::Cluster(id) => Some(id),
+            KnownBadStatus::NoCluster
+            | KnownBadStatus::NoTransactions
+            | KnownBadStatus::NeverSeen => None,
         }
     }
 }
 
 impl<'a> WindowFindings<'a> {
-    /// The cluster of each member; of one in several, the first by rank.
+    /// Returns the cluster of each member; for a vertex in several, the first by rank.
     pub(crate) fn cluster_of_members(self) -> BTreeMap<VertexId, ClusterId> {
         let mut clusters = BTreeMap::new();
         for member in &self.findings.members {
@@ -58,14 +60,14 @@ impl<'a> WindowFindings<'a> {
         clusters
     }
 
-    /// Whether an entry of a list holds at the window's last instant.
-    pub(crate) fn holds(self, entry: &Listed) -> bool {
-        entry.holds_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
+    /// Whether an entry of a list is active at the window's last instant.
+    pub(crate) fn holds(self, entry: &ListEntry) -> bool {
+        entry.is_active_at(Timestamp(self.window.range.until.0.saturating_sub(1)))
     }
 
-    /// Since when each of some known bad entities is known; nothing for who always was. Of several entries that hold, the
-    /// first counts.
-    pub(crate) fn known_bad_since(self, known: &[KnownBadPlace<'a>]) -> Vec<Option<Timestamp>> {
+    /// Returns the time since when each of some known bad entities is known; `None` if unlimited. Of several
+    /// active entries, the first counts.
+    pub(crate) fn known_bad_since(self, known: &[KnownBadRow<'a>]) -> Vec<Option<Timestamp>> {
         let names = known.iter().map(|known| (known.kind, known.id));
         let place_of: HashMap<(KindId, &str), usize> = names.zip(0..).collect();
         let mut since: Vec<Option<Option<Timestamp>>> = vec![None; known.len()];
@@ -78,25 +80,28 @@ impl<'a> WindowFindings<'a> {
         since.into_iter().map(Option::flatten).collect()
     }
 
-    /// Everybody known bad and where that is: those who were seen, ascending by number, then the others by kind and id.
-    pub(crate) fn known_bad_places(self) -> Vec<KnownBadPlace<'a>> {
+    /// Returns all known bad entities with their states: those seen so far, ascending by number, then the
+    /// others by kind and id.
+    pub(crate) fn known_bad_places(self) -> Vec<KnownBadRow<'a>> {
         let clusters = self.cluster_of_members();
         let graph = &self.window.graph;
         let place = |vertex: VertexId| match clusters.get(&vertex) {
-            Some(&id) => Whereabouts::Cluster(id),
-            None if vertex < graph.vertices() && graph.degree(vertex) > 0 => Whereabouts::NoCluster,
-            None => Whereabouts::NoTransactions,
+            Some(&id) => KnownBadStatus::Cluster(id),
+            None if vertex < graph.vertices() && graph.degree(vertex) > 0 => {
+                KnownBadStatus::NoCluster
+            }
+            None => KnownBadStatus::NoTransactions,
         };
         let entities = self.entities;
-        let seen = self.known_bad.vertices.iter().map(|&vertex| KnownBadPlace {
+        let seen = self.known_bad.vertices.iter().map(|&vertex| KnownBadRow {
             kind: entities.kind_of(vertex),
             id: entities.id_of(vertex),
             place: place(vertex),
         });
-        let unseen = self.known_bad.unseen.iter().map(|(kind, id)| KnownBadPlace {
+        let unseen = self.known_bad.unseen.iter().map(|(kind, id)| KnownBadRow {
             kind: *kind,
             id,
-            place: Whereabouts::NeverSeen,
+            place: KnownBadStatus::NeverSeen,
         });
         seen.chain(unseen).collect()
     }

@@ -1,4 +1,4 @@
-//! What a run writes about a window, beside the report: tables, and arrays for graph neural networks.
+//! Outputs of a window beside the report: tables, and arrays for graph neural networks.
 //!
 //! ```text
 //! window, findings, known bad ─▶ clusters, members, ended, edges, transactions, known_bad,  .parquet .arrow .csv .tsv
@@ -6,58 +6,57 @@
 //!                             └▶ gnn                               .npz; as tables: nodes, arcs
 //! ```
 //!
-//! Memory: some ten thousand rows at a time. Files appear whole or not at all.
+//! Memory: some ten thousand rows at a time. Files appear atomically.
 //!
-//! Determinism: the same findings give the same bytes, on any number of threads.
+//! Determinism: equal findings give equal bytes, on any number of threads.
 
 mod edges;
 mod entities;
 mod gnn;
 mod known;
-mod ledger;
 pub(crate) mod tables;
 mod why;
 
 pub use edges::{Edge, edges_among};
 pub use entities::{write_active, write_entities};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
-pub use known::Whereabouts;
-pub use ledger::{DaysLedger, Flow, Ledger, Payment};
+pub use known::KnownBadStatus;
 pub use tables::{
     write_clusters, write_edges, write_ended, write_known_bad, write_members, write_transactions,
 };
 
 pub(crate) use edges::neighbors_among;
 
-use crate::seeds::{Holding, Listed};
+use crate::ledger::Ledger;
+use crate::seeds::{ActiveEntries, ListEntry};
 use crate::{Cluster, Entities, Findings, Member, Window};
 use ripplet_graph::VertexId;
 
-/// All that a window's outputs are made of.
+/// Inputs of a window's outputs.
 #[derive(Clone, Copy)]
 pub struct WindowFindings<'a> {
     /// The window.
     pub window: &'a Window,
-    /// Who its vertices are.
+    /// Entities of its vertices.
     pub entities: &'a Entities,
-    /// What was found in it.
+    /// Clusters and members.
     pub findings: &'a Findings,
-    /// Who was known bad when it ended.
-    pub known_bad: &'a Holding,
-    /// Who was trusted when it ended.
-    pub trusted: &'a Holding,
-    /// Who paid whom.
+    /// Known bad entities when it ended.
+    pub known_bad: &'a ActiveEntries,
+    /// Trusted entities when it ended.
+    pub trusted: &'a ActiveEntries,
+    /// Payments in the window.
     pub ledger: &'a dyn Ledger,
-    /// A cluster without a known bad member whose chance is higher is noise.
+    /// Noise threshold: a cluster without a known bad member whose chance is higher is noise.
     pub noise: f64,
-    /// All entries of the list of known bad, whether or not they hold in this window.
-    pub listed_bad: &'a [Listed],
-    /// The names of the pairs of columns that a row links: [`Mapping::pairs`](crate::Mapping::pairs).
+    /// All entries of the deny list, active in this window or not.
+    pub listed_bad: &'a [ListEntry],
+    /// Names of the pairs of columns that a row links: [`Mapping::pairs`](crate::Mapping::pairs).
     pub pairs: &'a [String],
 }
 
 impl<'a> WindowFindings<'a> {
-    /// The clusters by rank, each with its members.
+    /// Iterates over the clusters by rank, each with its members.
     pub(crate) fn clusters(self) -> impl Iterator<Item = (&'a Cluster, &'a [Member])> {
         let mut members = &*self.findings.members;
         self.findings.clusters.iter().map(move |cluster| {
@@ -73,7 +72,7 @@ impl<'a> WindowFindings<'a> {
         cluster.chance > self.noise
     }
 
-    /// Whether nothing but chance is behind a cluster: a known bad member is evidence of another kind.
+    /// Whether a cluster is noise: chance explains it, and it has no known bad member as other evidence.
     pub(crate) fn is_noise(self, cluster: &Cluster) -> bool {
         self.is_explained_by_chance(cluster) && cluster.seeds == 0
     }

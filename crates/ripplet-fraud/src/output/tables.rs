@@ -1,9 +1,10 @@
-//! Tables of a window: its clusters, their members, who paid whom among them, and the clusters that ended.
+//! Tables of a window: clusters, their members, payments among members, and clusters that ended.
 //!
 //! The columns are described in `docs/fraud-report.md`; their order and kinds do not change.
 
-use super::{Edge, Payment, WindowFindings, edges_among};
-use crate::scores::NO_SEED;
+use super::{Edge, WindowFindings, edges_among};
+use crate::findings::NO_SEED;
+use crate::ledger::Payment;
 use crate::{Amount, Cluster, ClusterId, Member, Timestamp};
 use arrow_array::{
     ArrayRef, BooleanArray, Decimal128Array, Float64Array, RecordBatch, StringArray,
@@ -18,13 +19,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{io, iter};
 
-/// Rows that are appended at a time.
+/// Rows in a batch.
 pub(super) const ROWS: usize = 1 << 15;
 
 /// Writes the table of clusters, by rank.
 ///
 /// # Errors
-/// Where the name tells no format of tables, or the operating system refuses.
+/// If the path has no table extension, or the operating system refuses.
 pub fn write_clusters(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, from, until } = Window::of(found);
     let scale = found.window.graph.weight_scale();
@@ -64,10 +65,10 @@ pub fn write_clusters(path: &Path, found: WindowFindings<'_>) -> Result<(), Writ
     table.finish()
 }
 
-/// Writes the table of members: by their clusters' ranks, then by score.
+/// Writes the table of members: by rank of the cluster, then by score.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_members(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let (entities, scale) = (found.entities, found.window.graph.weight_scale());
@@ -98,10 +99,10 @@ pub fn write_members(path: &Path, found: WindowFindings<'_>) -> Result<(), Write
     table.finish()
 }
 
-/// Writes the table of clusters of the window before that are no more, ascending.
+/// Writes the table of clusters that ended since the previous window, ascending.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_ended(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let mut table = Table::create(path, &ENDED)?;
@@ -116,10 +117,10 @@ pub fn write_ended(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
     table.finish()
 }
 
-/// Writes the table of the known bad: who, and in which cluster, or that it is in none, or was never seen.
+/// Writes the table of known bad entities, each with its cluster or state.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_known_bad(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let entities = found.entities;
@@ -137,10 +138,10 @@ pub fn write_known_bad(path: &Path, found: WindowFindings<'_>) -> Result<(), Wri
     table.finish()
 }
 
-/// Writes the table of who paid whom among the members of each cluster: by the clusters' ranks, then by pair.
+/// Writes the table of payments among the members of each cluster: by rank of the cluster, then by pair.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let entities = found.entities;
@@ -169,10 +170,11 @@ pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
     table.finish()
 }
 
-/// Writes the table of the single transactions behind the edges: by the clusters' ranks, then by pair, then by time.
+/// Writes the table of single transactions on these edges: by rank of the cluster, then by pair, then by
+/// time.
 ///
 /// # Errors
-/// As [`write_clusters`].
+/// See [`write_clusters`].
 pub fn write_transactions(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let decimals = decimals_of(found);
@@ -180,7 +182,7 @@ pub fn write_transactions(path: &Path, found: WindowFindings<'_>) -> Result<(), 
     for edges in edges_of_clusters(found) {
         let mut rest = &*edges;
         while !rest.is_empty() {
-            // Those that make so many rows together, and one at least.
+            // Take edges until a batch of rows is full, and at least one.
             let mut rows = 0;
             let fits = rest.iter().take_while(|(_, edge)| {
                 rows += edge.flow.map_or(0, |flow| flow.count);
@@ -222,7 +224,8 @@ fn transaction_rows(
     ]
 }
 
-/// The edges among the members of each cluster, by rank: those of some clusters at a time, found by all threads.
+/// Iterates over the edges among the members of each cluster, by rank; a block of clusters is computed in
+/// parallel.
 fn edges_of_clusters(found: WindowFindings<'_>) -> impl Iterator<Item = Vec<(ClusterId, Edge)>> {
     let mut clusters = found.clusters();
     let part = move || {
@@ -247,7 +250,7 @@ fn edges_of_clusters(found: WindowFindings<'_>) -> impl Iterator<Item = Vec<(Clu
     })
 }
 
-/// Decimals of a column of amounts; without any amounts, it has nulls alone.
+/// Returns the decimals of a column of amounts; any value fits if all are null.
 fn decimals_of(found: WindowFindings<'_>) -> u8 {
     found.ledger.decimals().unwrap_or(0) as u8
 }
@@ -263,7 +266,7 @@ pub(crate) enum Kind {
     Long,
     Flag,
     Time,
-    /// A decimal of so many digits behind the point.
+    /// A decimal with this many digits after the point.
     Amount(u8),
 }
 
@@ -333,7 +336,7 @@ const KNOWN_BAD: [(&str, Kind, bool); 5] = [
     ("cluster", Kind::Name, true),
 ];
 
-/// Digits that any amount has at most: those of 64 bits, and some to spare for who adds up.
+/// Decimal precision that holds any amount: 64 bits, with a margin for sums.
 const DIGITS: u8 = 38;
 
 fn edge_columns(decimals: u8) -> [(&'static str, Kind, bool); 11] {
@@ -365,7 +368,7 @@ fn transaction_columns(decimals: u8) -> [(&'static str, Kind, bool); 8] {
     ]
 }
 
-/// What every row of a table says.
+/// Columns that are constant in a table.
 struct Window {
     index: u32,
     from: Timestamp,
@@ -379,7 +382,7 @@ impl Window {
     }
 }
 
-/// A table that is written.
+/// Table that is being written.
 pub(crate) struct Table<'a> {
     path: &'a Path,
     schema: SchemaRef,
@@ -387,7 +390,7 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Begins a table of columns: their names, what they hold, and whether they may be null.
+    /// Creates a table of columns: name, kind, and whether they may be null.
     pub(crate) fn create(
         target: impl Into<Target<'a>>,
         columns: &[(&str, Kind, bool)],
@@ -429,7 +432,7 @@ pub(crate) fn reals(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.collect::<Float64Array>())
 }
 
-/// Amounts to the last digit.
+/// Formats exact amounts.
 fn amounts(values: impl Iterator<Item = Option<Amount>>, decimals: u8) -> ArrayRef {
     let units = values.map(|value| value.map(|amount| i128::from(amount.units)));
     let kind = Kind::Amount(decimals).data_type();

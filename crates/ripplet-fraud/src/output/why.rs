@@ -1,15 +1,17 @@
-//! A sentence that says why a cluster is no chance, or that it may be.
+//! Explanation of a cluster: the sentence that says why it is no chance, or that it may be.
 
-use super::{Edge, Flow, WindowFindings, edges_among};
+use super::{Edge, WindowFindings, edges_among};
 use crate::Cluster;
-use crate::chance::{Why, expected_text, one_in};
+use crate::chance::{expected_text, one_in};
+use crate::findings::BusiestPart;
+use crate::ledger::Flow;
 use crate::time::Timestamp;
 use ripplet_graph::VertexId;
 
 impl WindowFindings<'_> {
-    /// Says what is unusual about a cluster: `5 transactions of user 7 → shop 3 on 2024-05-31, where 0.01 are expected in
-    /// the whole window; chance alone: 1 in 1,000`. Chance is no reason for a cluster with a known bad member: if it
-    /// explains the transactions, the sentence says how many members are known bad.
+    /// Returns a sentence on what is unusual about a cluster: `5 transactions of user 7 → shop 3 on
+    /// 2024-05-31, where 0.01 are expected in the whole window; chance alone: 1 in 1,000`. If chance explains
+    /// the transactions of a cluster with known bad members, the sentence gives their number instead.
     pub(crate) fn why(self, cluster: &Cluster) -> String {
         let busiest = self.busiest_part(cluster);
         let busiest =
@@ -28,9 +30,9 @@ impl WindowFindings<'_> {
         }
     }
 
-    /// Says how busy the busiest part of a cluster is; nothing if no transactions are known.
+    /// Describes the busiest part of a cluster; `None` if no transactions are known.
     fn busiest_part(self, cluster: &Cluster) -> Option<String> {
-        let Why { members, transactions, expected, pair } = &cluster.why;
+        let BusiestPart { members, transactions, expected, pair } = &cluster.why;
         let mut edges = edges_among(&self.window.graph, members, self.ledger);
         if let Some(pair) = pair {
             let of_pair = |edge: &Edge| {
@@ -66,7 +68,7 @@ impl WindowFindings<'_> {
     }
 }
 
-/// When something was, in days.
+/// Formats a range of days.
 fn days(first: Timestamp, last: Timestamp) -> String {
     let day = |at: Timestamp| {
         let begin = at.unit(crate::Span::DAY) * crate::Span::DAY.micros();

@@ -1,13 +1,13 @@
-//! The data of a page: windows and clusters in columns, and each entity's id once.
+//! Data of a report page: windows and clusters in columns, and each entity's id once.
 //!
-//! `page/data.js` reads it. A page has a size that a browser opens at once; what does not fit is left out from the
-//! end: older windows first, and in a window lower ranks first.
+//! `page/data.js` reads it. The size of a page is limited, so that a browser opens it quickly. Beyond the
+//! limit, older windows are left out first, and in a window the lower ranks.
 
 use super::events::{EVENTS, Event};
-use super::page::Run;
+use super::run::Run;
 use super::search::{EntitySet, SearchColumns};
 use super::window_report::{
-    ClusterReport, Evidence, MemberReport, OtherReport, UnheldReport, WindowReport,
+    ClusterReport, Evidence, InactiveEntryReport, MemberReport, OtherReport, WindowReport,
 };
 use crate::chance::grouped;
 use crate::evolution::OVERLAP_RULE;
@@ -16,27 +16,27 @@ use crate::time::{TimeRange, Timestamp};
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
-/// How large a page may be.
+/// Size limits of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
-    /// Bytes of its data. Rows of clusters and who can be searched take a quarter of it each at most, single transactions
-    /// an eighth, members and edges the rest.
+    /// Size of its data in bytes. Rows of clusters and the search index take at most a quarter each, single
+    /// transactions an eighth, members and edges the rest.
     pub bytes: u64,
 }
 
-/// A page's data while windows are added, newest first.
+/// Builder of a page's data; windows are added newest first.
 #[derive(Debug)]
 pub struct ReportBuilder {
     limits: PageLimits,
     kinds: Vec<String>,
     decimals: Option<u32>,
-    /// The names of the pairs of columns that a row links, if there are several.
+    /// Names of the pairs of columns that a row links, if there are several.
     pairs: Vec<String>,
     entities: EntityColumns,
     /// Of the newest window.
     unheld: UnheldColumns,
     place_of: HashMap<(u8, String), u32>,
-    /// The newest first.
+    /// Windows, newest first.
     windows: Vec<WindowColumns>,
     details: Vec<Detail>,
     of_rows: u64,
@@ -46,21 +46,21 @@ pub struct ReportBuilder {
     left_out: LeftOut,
 }
 
-/// Clusters of windows that are on a page in part.
+/// Counters of what a page leaves out.
 #[derive(Clone, Debug, Default)]
 struct LeftOut {
     listed: u64,
     unlisted: u64,
     without_detail: u64,
-    /// Windows of which not all entities can be searched, the newest first.
+    /// Windows whose search index is incomplete, newest first.
     unsearched: Vec<Part>,
-    /// Windows of which not all known bad entities are listed, the newest first.
+    /// Windows whose list of known bad entities is incomplete, newest first.
     known: Vec<Part>,
-    /// Edges whose single transactions are not there.
+    /// Edges without their single transactions.
     without_transactions: u64,
 }
 
-/// A window that a list has in part.
+/// Window whose list is incomplete.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     window: TimeRange,
@@ -75,10 +75,10 @@ impl Part {
     }
 }
 
-/// Windows that a sentence names; the others are counted.
+/// Number of windows that a sentence names; the others are counted.
 const NAMED: usize = 3;
 
-/// What parts of windows are left out, as a clause: `1,000 of 2,000 entities of the window of …`.
+/// Formats what is left out of windows as a clause: `1,000 of 2,000 entities of the window of …`.
 fn parts_text(parts: &[Part], things: &str) -> String {
     let number = |number: u64| grouped(number as f64);
     let named = parts.iter().take(NAMED).map(|Part { window, left_out, all }| {
@@ -95,16 +95,16 @@ fn parts_text(parts: &[Part], things: &str) -> String {
     }
 }
 
-/// The document, as the page's script has it.
+/// Data of the page, in the layout of its script.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     run: &'a Run,
     kinds: &'a [String],
-    /// Digits behind the decimal point of amounts.
+    /// Digits after the decimal point of amounts.
     decimals: Option<u32>,
-    /// The names of the pairs of columns that a row links, if there are several.
+    /// Names of the pairs of columns that a row links, if there are several.
     pairs: &'a [String],
-    /// Entries of the list of known bad that do not hold at the end of the newest window.
+    /// Entries of the deny list that are not active at the end of the newest window.
     unheld: &'a UnheldColumns,
     chance: Definition,
     score: Definition,
@@ -117,7 +117,7 @@ pub(super) struct Document<'a> {
     windows: &'a [WindowColumns],
     details: Vec<OfWindow<'a>>,
     left_out: Vec<String>,
-    /// The command that finds an entity that the page does not have.
+    /// Command that finds an entity that the page lacks.
     find: String,
 }
 
@@ -146,27 +146,27 @@ struct WindowColumns {
     known_unseen: u64,
 }
 
-/// Who was known bad.
+/// Known bad entities of a window.
 #[derive(Debug, Default, Serialize)]
 struct KnownColumns {
     entity: Vec<u32>,
     cluster: Vec<Option<String>>,
     /// A [`Presence`](super::Presence).
     place: Vec<u8>,
-    /// Since when each is known, in microseconds since 1970 UTC.
+    /// Time since when each is known, in microseconds since 1970 UTC.
     since: Vec<Option<i64>>,
-    /// How many are not listed.
+    /// Number of entities that are not listed.
     left_out: u64,
 }
 
-/// Entries of the list of known bad that do not hold at a window's end.
+/// Entries of the deny list that are not active at a window's end.
 #[derive(Debug, Default, Serialize)]
 struct UnheldColumns {
     entity: Vec<u32>,
-    /// When each holds, in microseconds since 1970 UTC.
+    /// Start of each entry's validity, in microseconds since 1970 UTC.
     from: Vec<Option<i64>>,
     until: Vec<Option<i64>>,
-    /// How many are not listed.
+    /// Number of entries that are not listed.
     left_out: u64,
 }
 
@@ -183,13 +183,13 @@ struct ClusterColumns {
     born: Vec<i64>,
     parents: Vec<Vec<String>>,
     scores: Vec<Vec<Option<f32>>>,
-    /// Where a cluster's detail is, −1 where it was left out.
+    /// Index of a cluster's detail, −1 if it was left out.
     detail: Vec<i64>,
 }
 
 #[derive(Debug, Serialize)]
 struct Detail {
-    /// From the newest: the other way round than on the page.
+    /// Index from the newest window, the reverse of the page's order.
     #[serde(skip)]
     window: usize,
     members: MemberColumns,
@@ -198,7 +198,7 @@ struct Detail {
     edges_total: u64,
 }
 
-/// A detail with the place of its window.
+/// Detail with the index of its window.
 #[derive(Serialize)]
 struct OfWindow<'a> {
     window: usize,
@@ -222,14 +222,14 @@ struct EdgeColumns {
     target: Vec<u32>,
     weight: Vec<f32>,
     count: Vec<Option<u64>>,
-    /// Smallest units.
+    /// Amounts in smallest units.
     amount: Vec<Option<Exact>>,
     /// Seconds after the window's first instant.
     first: Vec<Option<f64>>,
     last: Vec<Option<f64>>,
-    /// Of each edge its newest transactions: when, and how much.
+    /// Newest transactions of each edge: time and amount.
     newest: Vec<Vec<(f64, Option<u64>)>>,
-    /// Of each edge the pairs of columns that it is of, if there are several.
+    /// Pairs of columns of each edge, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pairs: Vec<Vec<u32>>,
 }
@@ -241,7 +241,7 @@ impl Default for PageLimits {
 }
 
 impl ReportBuilder {
-    /// A page without windows.
+    /// Creates a page without windows.
     pub fn new(limits: PageLimits) -> ReportBuilder {
         ReportBuilder {
             limits,
@@ -261,7 +261,7 @@ impl ReportBuilder {
         }
     }
 
-    /// Whether older windows can have members and edges on the page. Where not, a caller may clear their
+    /// Whether members and edges of older windows still fit. If not, a caller may clear their
     /// [`ClusterReport::evidence`] unread.
     pub fn has_room(&self) -> bool {
         self.left_out.without_detail == 0
@@ -311,24 +311,24 @@ impl ReportBuilder {
         });
     }
 
-    /// The place of a kind among the page's.
+    /// Returns the index of a kind among the page's.
     fn kind(&mut self, name: &str) -> u8 {
         let place = self.kinds.iter().position(|kind| kind == name).unwrap_or_else(|| {
             self.kinds.push(name.into());
             self.kinds.len() - 1
         });
-        // Windows of one run have one list of fewer than 255 kinds.
+        // Windows of one run share one list of fewer than 255 kinds.
         u8::try_from(place).unwrap_or(u8::MAX)
     }
 
-    /// Keeps what is known of a cluster, where there is room, and tells where.
+    /// Keeps the detail of a cluster if it fits, and returns its index.
     fn detail(&mut self, evidence: &Evidence, kinds: &[u8], from: i64) -> Option<usize> {
         let room = self.limits.bytes / 8 * 3;
         let new = |member: &&MemberReport| !self.place_of.contains_key(&key(member, kinds));
         let names: u64 = evidence.members.iter().filter(new).map(|m| bytes_of(&m.id) + 3).sum();
         let cost =
             names + bytes_of(&Detail::of(evidence, vec![0; evidence.members.len()], 0, from)) + 40;
-        // The first that does not fit is the last that is tried: what is there has no gaps.
+        // Stop at the first detail that does not fit, so that the kept ones have no gaps.
         if self.left_out.without_detail > 0 || self.of_details + cost > room {
             self.left_out.without_detail += 1;
             return None;
@@ -341,7 +341,7 @@ impl ReportBuilder {
         Some(self.details.len() - 1)
     }
 
-    /// Returns the number of an entity that can be searched, if there is room for it and `more` bytes.
+    /// Returns the number of an entity in the search index, if it and `more` bytes fit.
     fn searched(&mut self, kind: u8, id: &str, more: u64) -> Option<u32> {
         let key = (kind, id.to_owned());
         let name = if self.place_of.contains_key(&key) { 0 } else { bytes_of(&id) + 4 };
@@ -352,7 +352,7 @@ impl ReportBuilder {
         Some(self.place(key))
     }
 
-    /// Lists who was known bad in a window, as far as there is room.
+    /// Lists the known bad entities of a window, as far as they fit.
     fn known(&mut self, report: &WindowReport, kinds: &[u8]) -> KnownColumns {
         let mut known = KnownColumns::default();
         for OtherReport { kind, id, cluster, place, since } in &report.known {
@@ -369,10 +369,10 @@ impl ReportBuilder {
         known
     }
 
-    /// Lists the entries of the list that do not hold at the end of a window, as far as there is room.
+    /// Lists the inactive entries of the deny list at the end of a window, as far as they fit.
     fn unheld(&mut self, report: &WindowReport, kinds: &[u8]) -> UnheldColumns {
         let mut unheld = UnheldColumns::default();
-        for UnheldReport { kind, id, from, until } in &report.unheld {
+        for InactiveEntryReport { kind, id, from, until } in &report.unheld {
             let more = 10 + bytes_of(from) + bytes_of(until);
             let Some(entity) = self.searched(kind_at(kinds, *kind), id, more) else { continue };
             unheld.entity.push(entity);
@@ -383,10 +383,10 @@ impl ReportBuilder {
         unheld
     }
 
-    /// Lists who is found in a window, as far as there is room: members first.
+    /// Builds the search index of a window, as far as it fits: members first.
     fn search(&mut self, report: &WindowReport, kinds: &[u8]) -> SearchColumns {
         let mut search = SearchColumns::default();
-        // A bit for each entity that has a number; that of a new one is counted with its name.
+        // One bit for each numbered entity; a new one is counted with its name.
         self.of_search += EntitySet::bytes_for(self.entities.id.len());
         let listed = report.listed.iter().flat_map(|cluster| {
             let members = cluster.evidence.members.iter().filter(|member| !member.outside);
@@ -404,7 +404,7 @@ impl ReportBuilder {
         search
     }
 
-    /// Adds the single transactions of edges, where there is room.
+    /// Adds the single transactions of edges, as far as they fit.
     fn add_transactions(&mut self, detail: &mut Detail, evidence: &Evidence, from: i64) {
         let room = self.limits.bytes / 8;
         for edge in &evidence.edges {
@@ -425,7 +425,7 @@ impl ReportBuilder {
         self.place(key(member, kinds))
     }
 
-    /// The place of an entity among the page's.
+    /// Returns the index of an entity among the page's.
     fn place(&mut self, key: (u8, String)) -> u32 {
         let EntityColumns { kind, id } = &mut self.entities;
         *self.place_of.entry(key).or_insert_with_key(|(of, name)| {
@@ -459,18 +459,18 @@ impl ReportBuilder {
     }
 }
 
-/// A member's place in the look-up: ids of different kinds are different entities.
+/// Returns a member's key in the look-up: ids of different kinds are different entities.
 fn key(member: &MemberReport, kinds: &[u8]) -> (u8, String) {
     (kind_at(kinds, member.kind), member.id.clone())
 }
 
-/// The page's number of a window's kind.
+/// Returns the page's number of a window's kind.
 fn kind_at(kinds: &[u8], kind: u8) -> u8 {
     kinds.get(usize::from(kind)).copied().unwrap_or(u8::MAX)
 }
 
 impl LeftOut {
-    /// Says what is left out; `find` is a command that searches the run.
+    /// Returns sentences on what is left out; `find` is a command that searches the run.
     fn sentences(&self, limits: PageLimits, find: &str) -> Vec<String> {
         let size = limits.bytes.div_ceil(1 << 20);
         let mut sentences = Vec::new();
@@ -570,12 +570,12 @@ impl Detail {
     }
 }
 
-/// Seconds from one instant to another, both in microseconds.
+/// Returns the seconds between two instants in microseconds.
 fn seconds(at: i64, from: i64) -> f64 {
     (at - from) as f64 / 1e6
 }
 
-/// A whole number that a script reads to the last digit: as text where its numbers are not exact.
+/// Integer that a script reads exactly: as text beyond the exact range of its numbers.
 #[derive(Clone, Copy, Debug)]
 struct Exact(u64);
 
@@ -588,7 +588,7 @@ impl Serialize for Exact {
     }
 }
 
-/// A row, to count its bytes.
+/// Row of a table, to count its bytes.
 #[derive(Serialize)]
 struct RowCost<'a>(
     &'a str,
@@ -626,9 +626,9 @@ impl RowCost<'_> {
     }
 }
 
-/// Bytes of a value on a page.
+/// Returns the size of a value on a page in bytes.
 fn bytes_of(value: &impl Serialize) -> u64 {
-    // No such value fails; one that did would take all room.
+    // Serialization of these values does not fail; a failure would count as a full page.
     ripplet_page::embedded_length(value).unwrap_or(u64::MAX / 4)
 }
 

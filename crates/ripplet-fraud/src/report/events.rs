@@ -1,9 +1,9 @@
-//! What becomes of clusters, as a report has it.
+//! Events of clusters, in the words of a report.
 
-use crate::Fate;
+use crate::ClusterEvent;
 use serde::Serialize;
 
-/// What becomes of a cluster.
+/// Event of a cluster, in the words of a report.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Event {
     key: &'static str,
@@ -11,18 +11,18 @@ pub(super) struct Event {
     rule: &'static str,
 }
 
-/// The events, by their numbers in a document; the last are the ended ones.
+/// Events by their numbers in a document; the last one is the end of a cluster.
 pub(super) const EVENTS: [Event; 7] = [
-    event(Fate::Born, "Born", "New: it overlaps with no cluster of the window before."),
-    event(Fate::Grew, "Grew", "It goes on with more members."),
-    event(Fate::Shrank, "Shrank", "It goes on with fewer members."),
-    event(Fate::Stayed, "Stayed", "It goes on with as many members."),
+    event(ClusterEvent::Born, "Born", "New: it overlaps with no cluster of the window before."),
+    event(ClusterEvent::Grew, "Grew", "It goes on with more members."),
+    event(ClusterEvent::Shrank, "Shrank", "It goes on with fewer members."),
+    event(ClusterEvent::Stayed, "Stayed", "It goes on with as many members."),
     event(
-        Fate::Merged,
+        ClusterEvent::Merged,
         "Merged",
         "It goes on, and overlaps with others that no longer go on themselves.",
     ),
-    event(Fate::Split, "Split", "It overlaps with clusters before that go on in others."),
+    event(ClusterEvent::Split, "Split", "It overlaps with clusters before that go on in others."),
     Event {
         key: "died",
         name: "Died",
@@ -30,21 +30,21 @@ pub(super) const EVENTS: [Event; 7] = [
     },
 ];
 
-const fn event(fate: Fate, name: &'static str, rule: &'static str) -> Event {
+const fn event(fate: ClusterEvent, name: &'static str, rule: &'static str) -> Event {
     Event { key: fate.name(), name, rule }
 }
 
-/// The number of a fate among [`EVENTS`].
-pub(super) fn event_of(fate: Fate) -> u8 {
+/// Returns the number of an event in [`EVENTS`].
+pub(super) fn event_of(fate: ClusterEvent) -> u8 {
     match fate {
-        Fate::Born => 0,
-        Fate::Grew => 1,
-        Fate::Shrank => 2,
-        Fate::Stayed => 3,
-        Fate::Merged => 4,
-        Fate::Split => 5,
+        ClusterEvent::Born => 0,
+        ClusterEvent::Grew => 1,
+        ClusterEvent::Shrank => 2,
+        ClusterEvent::Stayed => 3,
+        ClusterEvent::Merged => 4,
+        ClusterEvent::Split => 5,
     }
 }
 
-/// The number of those that ended among [`EVENTS`].
+/// Number of the end of a cluster in [`EVENTS`].
 pub(super) const DIED: usize = 6;

@@ -1,42 +1,15 @@
-//! The page: one file with its style, its script and its data.
+//! Report page: one file with its style, its script and its data.
 
 use super::document::ReportBuilder;
+use super::run::Run;
 use ripplet_io::WriteError;
 use ripplet_page::Page;
-use serde::Serialize;
 use std::path::Path;
-
-/// What a report says about its run.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Run {
-    /// The page's title.
-    pub title: String,
-    /// Names and values: versions, options, timings.
-    pub facts: Vec<(String, String)>,
-    /// Inputs, and what is to be said of them: rows, bytes, hashes.
-    pub inputs: Vec<(String, String)>,
-    /// Sentences that a reader should know: what was skipped, what was warm-started.
-    pub notes: Vec<String>,
-    /// The run folder, as a shell names it.
-    pub folder: String,
-}
-
-impl Run {
-    /// The command that finds an entity which the page does not have.
-    pub(super) fn find_command(&self) -> String {
-        let folder = if self.folder.is_empty() { "RUN" } else { &self.folder };
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-        match folder.chars().all(is_plain) {
-            true => format!("“ripplet fraud find ID {folder}”"),
-            false => format!("“ripplet fraud find ID '{}'”", folder.replace('\'', r"'\''")),
-        }
-    }
-}
 
 const STYLE: &str = include_str!("page/report.css");
 const BODY: &str = include_str!("page/report.html");
 
-/// One script of several files: functions and classes know one another, `start.js` begins.
+/// Files of the script, concatenated; `start.js` runs it.
 const SCRIPT: [&str; 9] = [
     include_str!("page/data.js"),
     include_str!("page/words.js"),
@@ -49,10 +22,10 @@ const SCRIPT: [&str; 9] = [
     include_str!("page/start.js"),
 ];
 
-/// Writes a report, whole or not at all.
+/// Writes a report atomically.
 ///
 /// # Errors
-/// Where the operating system refuses; nothing is left behind.
+/// If the operating system refuses; no partial file remains.
 pub fn write_report(path: &Path, run: &Run, windows: &ReportBuilder) -> Result<(), WriteError> {
     let page = Page { title: &run.title, style: STYLE, body: BODY, scripts: &SCRIPT };
     page.write(path, &windows.document(run))

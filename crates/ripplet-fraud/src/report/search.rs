@@ -1,25 +1,25 @@
-//! Who can be searched on a page: of each window the members of clusters, and as a set of bits all others.
+//! Search index of a page: for each window the members of clusters, and all other entities as a bit set.
 
 use serde::{Serialize, Serializer};
 
-/// The entities of a window that can be searched.
+/// Searchable entities of a window.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct SearchColumns {
-    /// The ids of clusters.
+    /// Ids of clusters.
     cluster: Vec<String>,
-    /// The members of each.
+    /// Members of each cluster.
     members: Vec<Vec<u32>>,
-    /// Those in no cluster.
+    /// Entities in no cluster.
     others: EntitySet,
-    /// Entities of the window that cannot be searched.
+    /// Number of entities that cannot be searched.
     pub left_out: u64,
-    /// How many can be.
+    /// Number of searchable entities.
     #[serde(skip)]
     pub count: u64,
 }
 
 impl SearchColumns {
-    /// Adds an entity, and its cluster; entities of one cluster come one after another.
+    /// Adds an entity and its cluster; entities of one cluster are consecutive.
     pub fn push(&mut self, entity: u32, cluster: Option<&String>) {
         self.count += 1;
         let Some(cluster) = cluster else { return self.others.insert(entity) };
@@ -31,16 +31,16 @@ impl SearchColumns {
     }
 }
 
-/// A set of entities, six to a character.
+/// Set of entities, encoded as six bits a character.
 #[derive(Debug, Default)]
 pub(super) struct EntitySet(Vec<u8>);
 
-/// The characters of six bits, the lowest first; none is escaped on a page.
+/// Characters of six bits, the lowest first; none is escaped on a page.
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const BITS: usize = 6;
 
 impl EntitySet {
-    /// Bytes of a set of entities below a number on a page.
+    /// Returns the size in bytes of a set of entities below a number.
     pub fn bytes_for(entities: usize) -> u64 {
         entities.div_ceil(BITS) as u64
     }

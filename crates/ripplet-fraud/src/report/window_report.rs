@@ -1,110 +1,111 @@
-//! A window's part of a report: what is kept of it when it is finished.
+//! Part of a window in a report, kept when the window is finished.
 
 use super::events::{DIED, EVENTS, event_of};
-use crate::output::{Edge, Payment, Whereabouts, WindowFindings, edges_among, neighbors_among};
-use crate::scores::{NO_SEED, beside};
-use crate::seeds::Listed;
+use crate::findings::NO_SEED;
+use crate::ledger::Payment;
+use crate::output::{Edge, KnownBadStatus, WindowFindings, edges_among, neighbors_among};
+use crate::scores::beside;
+use crate::seeds::ListEntry;
 use crate::{Amount, Cluster, KindId, Member};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Clusters whose parts are made at a time, by all threads: each may hold the transactions that are left for all,
-/// by default 5 MB.
+/// Clusters in one parallel block: each may hold all transactions that are left, 5 MB by default.
 const TOGETHER: usize = 32;
 
-/// How much of a window is kept.
+/// Limits on what is kept of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportLimits {
-    /// Clusters, by rank.
+    /// Number of clusters, by rank.
     pub clusters: usize,
-    /// Members of a cluster: those known bad, then by score.
+    /// Number of members of a cluster: known bad ones first, then by score.
     pub members: usize,
-    /// Edges of a cluster, by weight.
+    /// Number of edges of a cluster, by weight.
     pub edges: usize,
-    /// Known bad vertices that are no members but have an edge to one, of a cluster, by weight.
+    /// Number of known bad vertices around a cluster that are no members, by weight.
     pub outsiders: usize,
-    /// Single transactions of an edge, the newest.
+    /// Number of single transactions of an edge, newest first.
     pub transactions: usize,
-    /// Single transactions of all edges of all clusters, by rank.
+    /// Number of single transactions of all edges of all clusters, by rank.
     pub all_transactions: usize,
-    /// Entities that can be searched, beside members that are listed.
+    /// Number of searchable entities beside the listed members.
     pub others: usize,
-    /// Known bad entities that are listed, and entries of the list that do not hold.
+    /// Number of known bad entities, and of inactive entries of the deny list.
     pub known: usize,
 }
 
-/// What a report says about a window. Serialized, it is the window's `report.json`.
+/// Report of a window. Serialized, it is the window's `report.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WindowReport {
-    /// Which of the run's windows it is, from 0.
+    /// Number of the window in the run, from 0.
     pub index: u32,
-    /// Its first instant, in microseconds since 1970 UTC.
+    /// First instant, in microseconds since 1970 UTC.
     pub from: i64,
-    /// The first instant behind it.
+    /// First instant after the window.
     pub until: i64,
-    /// Transactions in it.
+    /// Number of transactions.
     pub transactions: u64,
-    /// Entities in one of them at least.
+    /// Number of entities with transactions.
     pub entities: u64,
-    /// Pairs of entities that dealt with one another.
+    /// Number of pairs with transactions.
     pub edges: u64,
-    /// Entities that were known bad when it ended.
+    /// Number of known bad entities when it ended.
     pub known_bad: u64,
-    /// Clusters that were found, listed or not.
+    /// Number of clusters, listed or not.
     pub clusters: u64,
-    /// Members of these.
+    /// Number of members of clusters.
     pub members: u64,
-    /// Groups that have more members than a cluster may have.
+    /// Number of groups that exceed the size limit.
     #[serde(default)]
     pub too_large: u64,
-    /// How often each event was.
+    /// Number of clusters by event.
     pub events: Vec<u64>,
-    /// The kinds of entities, by number.
+    /// Kinds of entities, by number.
     pub kinds: Vec<String>,
-    /// A cluster without a known bad member whose chance is higher is noise.
+    /// Noise threshold: a cluster without a known bad member whose chance is higher is noise.
     pub noise: f64,
-    /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
+    /// Number of decimals of amounts; `None` if amounts are not mapped.
     pub decimals: Option<u32>,
-    /// The clusters that are listed, by rank.
+    /// Listed clusters, by rank.
     pub listed: Vec<ClusterReport>,
-    /// Who else deals with somebody in it.
+    /// Searchable entities beside the listed members.
     pub others: Vec<OtherReport>,
-    /// How many these are, listed or not.
+    /// Number of these entities, listed or not.
     pub others_total: u64,
-    /// Who was known bad when it ended, and where that is; those that no transaction names last.
+    /// Known bad entities when it ended, with their clusters; those that no transaction names last.
     pub known: Vec<OtherReport>,
-    /// Entries of the list that hold then and name nobody who was seen.
+    /// Number of active entries whose entity was not seen.
     pub known_unseen: u64,
-    /// Entries of the list that do not hold then.
+    /// Inactive entries of the deny list.
     #[serde(default)]
-    pub unheld: Vec<UnheldReport>,
-    /// How many these are, listed or not.
+    pub unheld: Vec<InactiveEntryReport>,
+    /// Number of these entries, listed or not.
     #[serde(default)]
     pub unheld_total: u64,
-    /// The names of the pairs of columns that a row links, if there are several.
+    /// Names of the pairs of columns that a row links, if there are several.
     #[serde(default)]
     pub pairs: Vec<String>,
 }
 
-/// An entry of the list of known bad that does not hold at a window's end.
+/// Entry of the deny list that is not active at a window's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnheldReport {
-    /// The number of its kind.
+pub struct InactiveEntryReport {
+    /// Number of its kind.
     pub kind: u8,
     /// Its id.
     pub id: String,
-    /// Since when it holds, in microseconds since 1970 UTC; always, if nothing is said.
+    /// Start of its validity, in microseconds since 1970 UTC; `None` if unlimited.
     pub from: Option<i64>,
-    /// Until when; for ever, if nothing is said.
+    /// End of its validity; `None` if unlimited.
     pub until: Option<i64>,
 }
 
-/// An entity beside the listed members of clusters.
+/// Entity beside the listed members of clusters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OtherReport {
-    /// The number of its kind.
+    /// Number of its kind.
     pub kind: u8,
     /// Its id.
     pub id: String,
@@ -114,7 +115,7 @@ pub struct OtherReport {
     /// Whether it has transactions.
     #[serde(default, skip_serializing_if = "Presence::is_active")]
     pub place: Presence,
-    /// Since when it is known bad, in microseconds since 1970 UTC, if it is and the list says so.
+    /// Time since when it is known bad, in microseconds since 1970 UTC, if the list has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
 }
@@ -123,10 +124,10 @@ pub struct OtherReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Presence {
-    /// It has some in the window.
+    /// It has transactions in the window.
     #[default]
     Active = 0,
-    /// It has none in the window.
+    /// It has no transactions in the window.
     Idle = 1,
     /// No transaction up to the window's end names it.
     NeverSeen = 2,
@@ -138,110 +139,110 @@ impl Presence {
     }
 }
 
-impl From<Whereabouts> for Presence {
-    fn from(place: Whereabouts) -> Presence {
+impl From<KnownBadStatus> for Presence {
+    fn from(place: KnownBadStatus) -> Presence {
         match place {
-            Whereabouts::Cluster(_) | Whereabouts::NoCluster => Presence::Active,
-            Whereabouts::NoTransactions => Presence::Idle,
-            Whereabouts::NeverSeen => Presence::NeverSeen,
+            KnownBadStatus::Cluster(_) | KnownBadStatus::NoCluster => Presence::Active,
+            KnownBadStatus::NoTransactions => Presence::Idle,
+            KnownBadStatus::NeverSeen => Presence::NeverSeen,
         }
     }
 }
 
-/// What a report says about a cluster.
+/// Report of a cluster.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClusterReport {
-    /// What it is called in all windows.
+    /// Id in all windows.
     pub id: String,
-    /// Its place in the ranking, from 1.
+    /// Position in the ranking, from 1.
     pub rank: u32,
-    /// How suspicious it is.
+    /// Suspicion score.
     pub score: f64,
-    /// How often chance alone makes a group as busy.
+    /// P-value: how often chance alone makes a group as busy.
     pub chance: f64,
-    /// A sentence that says what is unusual.
+    /// Explanation: a sentence on what is unusual.
     pub why: String,
-    /// How many members it has.
+    /// Number of members.
     pub size: u32,
-    /// How many of them are known bad.
+    /// Number of known bad members.
     pub known: u32,
-    /// The number of what became of it.
+    /// Number of its event.
     pub event: u8,
-    /// The end of the window that it was found in first.
+    /// End of the window in which it was first found.
     pub born: i64,
-    /// Clusters of the window before that it has members of.
+    /// Clusters of the previous window that it has members of.
     pub parents: Vec<String>,
-    /// Its other scores, as [`BESIDE`](crate::scores::BESIDE) has them.
+    /// Further scores, in the order of [`BESIDE`](crate::scores::BESIDE).
     pub scores: Vec<Option<f64>>,
-    /// Who is in it, and what they dealt.
+    /// Members and edges.
     pub evidence: Evidence,
 }
 
-/// Who is in a cluster, and what they dealt with one another.
+/// Members of a cluster and the edges among them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Members, and behind them those outside.
+    /// Members, followed by vertices outside.
     pub members: Vec<MemberReport>,
-    /// Edges, the heaviest first.
+    /// Edges, heaviest first.
     pub edges: Vec<EdgeReport>,
-    /// Members that there are.
+    /// Number of members, listed or not.
     pub members_total: u64,
-    /// Edges that there are among the members and those outside who are listed.
+    /// Number of edges among the members and the listed vertices outside.
     pub edges_total: u64,
 }
 
-/// A vertex of a cluster, or one outside that members deal with.
+/// Vertex of a cluster, or one outside that has transactions with members.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MemberReport {
     /// Its id.
     pub id: String,
-    /// The number of its kind.
+    /// Number of its kind.
     pub kind: u8,
-    /// Whether it is no member.
+    /// Whether it is outside the cluster.
     pub outside: bool,
-    /// What was known of it.
-    pub standing: Standing,
-    /// How suspicious it is.
+    /// List that it is on.
+    pub standing: ListStatus,
+    /// Suspicion score.
     pub score: Option<f64>,
-    /// The share of its weight that goes to known bad.
+    /// Share of its weight that goes to known bad vertices.
     pub share: Option<f64>,
-    /// Edges to the nearest known bad member.
+    /// Hops to the nearest known bad member.
     pub distance: Option<u32>,
 }
 
-/// What was known of an entity when the window ended.
+/// List that an entity was on when the window ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
-pub enum Standing {
-    /// Nothing.
+pub enum ListStatus {
+    /// No list.
     #[default]
     Unknown = 0,
-    /// It is on the black list.
+    /// The deny list.
     KnownBad = 1,
-    /// It is on the white list.
+    /// The allow list.
     Trusted = 2,
 }
 
-/// What one member of a cluster paid another; its ends are places in [`Evidence::members`].
+/// Payments from one vertex of a cluster to another; its ends are indices into [`Evidence::members`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EdgeReport {
-    /// Who paid.
+    /// The payer.
     pub source: u32,
-    /// Who was paid.
+    /// The payee.
     pub target: u32,
-    /// What the two weigh together.
+    /// Weight of the undirected edge.
     pub weight: f64,
-    /// How many transactions there are; where known.
+    /// Number of transactions, if known.
     pub count: Option<u64>,
-    /// Their sum, in smallest units.
+    /// Summed amount, in smallest units.
     pub amount: Option<u64>,
-    /// When the first was, in microseconds since 1970 UTC.
+    /// Time of the first, in microseconds since 1970 UTC.
     pub first: Option<i64>,
-    /// When the last was.
+    /// Time of the last.
     pub last: Option<i64>,
-    /// The newest of them, the newest first: when, and how much in smallest units.
+    /// Newest transactions, newest first: time and amount in smallest units.
     pub newest: Vec<(i64, Option<u64>)>,
-    /// The places in [`WindowReport::pairs`] of the pairs of columns that link the two, if there are several.
+    /// Pairs of columns that link the two, as indices into [`WindowReport::pairs`], if there are several.
     #[serde(default)]
     pub pairs: Vec<u32>,
 }
@@ -262,7 +263,7 @@ impl Default for ReportLimits {
 }
 
 impl WindowReport {
-    /// What a report says about a window.
+    /// Builds the report of a window.
     pub fn of(found: WindowFindings<'_>, limits: ReportLimits) -> WindowReport {
         let WindowFindings { window, findings, .. } = found;
         let mut events = vec![0; EVENTS.len()];
@@ -279,7 +280,7 @@ impl WindowReport {
             let report =
                 |&(cluster, members): &(_, &[Member])| found.cluster(cluster, members, left);
             let mut reports: Vec<ClusterReport> = part.par_iter().map(report).collect();
-            // Each had what was left before all of them; ranks are served in their order.
+            // Each cluster got all that was left before the block; now ranks are served in their order.
             for edge in reports.iter_mut().flat_map(|report| &mut report.evidence.edges) {
                 edge.newest.truncate(left.all_transactions);
                 left.all_transactions -= edge.newest.len();
@@ -298,7 +299,7 @@ impl WindowReport {
             since: since.map(|since| since.0),
         });
         let unheld = || found.listed_bad.iter().filter(|entry| !found.holds(entry));
-        let unheld_report = |entry: &Listed| UnheldReport {
+        let unheld_report = |entry: &ListEntry| InactiveEntryReport {
             kind: entry.kind.0,
             id: entry.id.clone(),
             from: entry.from.map(|from| from.0),
@@ -332,7 +333,7 @@ impl WindowReport {
 }
 
 impl WindowFindings<'_> {
-    /// Who deals with somebody and is no member that is listed, by number; and how many these are.
+    /// Returns the searchable entities beside the listed members, by number, and their total.
     fn others(&self, listed: &[ClusterReport], most: usize) -> (Vec<OtherReport>, u64) {
         let members = listed.iter().flat_map(|cluster| &cluster.evidence.members);
         let inside = members.filter(|member| !member.outside);
@@ -352,7 +353,7 @@ impl WindowFindings<'_> {
             place: Presence::Active,
             since: None,
         };
-        // Members of clusters that are not listed first.
+        // Members of clusters that are not listed come first.
         let (first, last): (Vec<_>, Vec<_>) = others().partition(|v| clusters.contains_key(v));
         let total = (first.len() + last.len()) as u64;
         (first.into_iter().chain(last).take(most).map(report).collect(), total)
@@ -381,7 +382,7 @@ impl WindowFindings<'_> {
     }
 
     fn evidence(&self, members: &[Member], limits: ReportLimits) -> Evidence {
-        // They come by score; the sort is stable.
+        // Members are sorted by score; the sort is stable.
         let mut kept: Vec<&Member> = members.iter().collect();
         kept.sort_by_key(|member| !member.known_bad);
         kept.truncate(limits.members);
@@ -419,8 +420,8 @@ impl WindowFindings<'_> {
         }
     }
 
-    /// Known bad vertices that are no members, by the weight of their edges to `inside`, highest first, and among
-    /// equals by number.
+    /// Returns the known bad vertices outside a cluster with edges to `inside`, by weight, highest first,
+    /// then by number.
     fn known_bad_around(
         &self,
         inside: &[VertexId],
@@ -448,7 +449,7 @@ impl WindowFindings<'_> {
 
     fn member(&self, member: &Member) -> MemberReport {
         let standing = match member.known_bad {
-            true => Standing::KnownBad,
+            true => ListStatus::KnownBad,
             false => self.standing(member.vertex),
         };
         MemberReport {
@@ -474,11 +475,11 @@ impl WindowFindings<'_> {
         }
     }
 
-    fn standing(&self, vertex: VertexId) -> Standing {
+    fn standing(&self, vertex: VertexId) -> ListStatus {
         match () {
-            () if self.is_known_bad(vertex) => Standing::KnownBad,
-            () if self.is_trusted(vertex) => Standing::Trusted,
-            () => Standing::Unknown,
+            () if self.is_known_bad(vertex) => ListStatus::KnownBad,
+            () if self.is_trusted(vertex) => ListStatus::Trusted,
+            () => ListStatus::Unknown,
         }
     }
 }

@@ -1,41 +1,40 @@
-//! What the scores are called, what they say, and how they are computed: the one place that has it, for who reads the
-//! code, and for the report.
+//! Definitions of scores: names, meanings and formulas, used by the code and the report alike.
 
 use crate::Cluster;
 use serde::Serialize;
 
-/// A score of clusters, or of members.
+/// Definition of a score of clusters or members.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Definition {
-    /// A short name, for links and files.
+    /// Short name, for links and files.
     pub key: &'static str,
-    /// The head of its column.
+    /// Title of its column.
     pub name: &'static str,
-    /// What it says, in a sentence.
+    /// Meaning, in a sentence.
     pub meaning: &'static str,
-    /// How it is computed.
+    /// Formula.
     pub formula: &'static str,
-    /// How it is written.
+    /// Number format.
     pub form: Form,
 }
 
-/// How a score is written.
+/// Number format of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// From 0 to 1.
+    /// A share from 0 to 1.
     Share,
-    /// How little chance explains: natural logarithms, with two decimals.
+    /// Natural logarithms with two decimals.
     Nats,
-    /// 1 in so many.
+    /// Odds: 1 in n.
     Odds,
     /// A whole number.
     Count,
-    /// A share more or less than before.
+    /// A relative change.
     Change,
 }
 
-/// The score that members are ranked by: [`suspicion()`](crate::detect::suspicion()).
+/// Score by which members are ranked: [`suspicion()`](crate::detect::suspicion()).
 pub const OF_MEMBERS: Definition = Definition {
     key: "score",
     name: "Score",
@@ -45,7 +44,7 @@ pub const OF_MEMBERS: Definition = Definition {
     form: Form::Nats,
 };
 
-/// The score that clusters are ranked by.
+/// Score by which clusters are ranked.
 pub const OF_CLUSTERS: Definition = Definition {
     key: "score",
     name: "Score",
@@ -54,7 +53,7 @@ pub const OF_CLUSTERS: Definition = Definition {
     form: Form::Nats,
 };
 
-/// How often chance alone makes a cluster as busy: [`chance`](crate::chance).
+/// P-value of a cluster: [`chance`](crate::chance).
 pub const CHANCE: Definition = Definition {
     key: "chance",
     name: "Chance",
@@ -64,7 +63,7 @@ pub const CHANCE: Definition = Definition {
     form: Form::Odds,
 };
 
-/// What else is told of clusters.
+/// Further scores of clusters.
 pub const BESIDE: [Definition; 4] = [
     Definition {
         key: "density",
@@ -96,7 +95,7 @@ pub const BESIDE: [Definition; 4] = [
     },
 ];
 
-/// A cluster's values of [`BESIDE`].
+/// Returns a cluster's values of [`BESIDE`].
 pub fn beside(cluster: &Cluster) -> [Option<f64>; BESIDE.len()] {
     let Cluster { density, conductance, growth, age, .. } = cluster;
     [Some(*density), Some(*conductance), *growth, Some(f64::from(*age))]

@@ -1,49 +1,47 @@
-//! How suspicious clusters and their members are.
+//! Scores of clusters and their members.
 //!
-//! All sums are over the window's graph, whose weights w are what the mapping says; E(C) are the edges between members
-//! of cluster C, W(v) is the summed weight of all arcs of v.
+//! All sums are over the window's graph, whose weights w the mapping defines. E(C) are the edges between
+//! members of cluster C, and W(v) is the summed weight of all arcs of v.
 //!
 //! | of a member v | formula |
 //! |---|---|
 //! | `score` | [`OF_MEMBERS`] |
-//! | `seed_distance` | arcs from v to the nearest known bad member, through members; [`NO_SEED`] where there is none |
-//! | `share_to_known_bad` | Σ w(v, u) over u known to be bad, in C or not, / W(v); 0 where W(v) is 0 |
-//! | `degree`, `strength` | others that v dealt with; W(v) |
+//! | `seed_distance` | hops from v to the nearest known bad member, through members; [`NO_SEED`] if there is none |
+//! | `share_to_known_bad` | Σ w(v, u) over known bad u, in C or not, / W(v); 0 if W(v) is 0 |
+//! | `degree`, `strength` | number of partners; W(v) |
 //!
 //! | of a cluster C | formula |
 //! |---|---|
 //! | `score`, by which clusters are ranked | [`OF_CLUSTERS`] |
 //! | `chance` | [`CHANCE`]; set by [`Chance`](crate::chance::Chance) |
-//! | `density`, `conductance`, `growth`, `age` | [`BESIDE`]; a share of nothing is 0 |
+//! | `density`, `conductance`, `growth`, `age` | [`BESIDE`]; 0 if the denominator is 0 |
 //! | `edges`, `weight_within` | \|E(C)\|; Σ w over E(C) |
 //! | `weight_out` | Σ w over edges that leave C |
-//! | `rank` | 1 for the highest score; of equal ones the larger, then that of the smaller first member |
+//! | `rank` | 1 for the highest score; ties go to the larger cluster, then to the smaller first member |
 //!
 //! # Cost, memory, determinism
-//! The arcs of members, once and a half; 4 bytes a vertex and 1 a member of any cluster. The same on any number of
-//! threads: each cluster is one thread's.
+//! One and a half passes over the arcs of members; 4 bytes a vertex and 1 a member of any cluster.
+//! Deterministic on any number of threads: one thread processes a cluster.
 
 mod definitions;
 
 pub use definitions::{BESIDE, CHANCE, Definition, Form, OF_CLUSTERS, OF_MEMBERS, beside};
 
-use crate::chance::Why;
 use crate::detect::{Detected, Known};
+use crate::findings::{BusiestPart, NO_SEED};
 use crate::ties::arcs;
-use crate::{Cluster, ClusterId, Fate, Findings, Member, Timestamp};
+use crate::{Cluster, ClusterEvent, ClusterId, Findings, Member, Timestamp};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use std::collections::VecDeque;
 
-/// The distance of members of a cluster without anybody known.
-pub const NO_SEED: u32 = u32::MAX;
-
 /// Scores the clusters of a window, and ranks them: highest first, with members by score.
 ///
-/// Clusters are called by their rank, and are new, until [`evolution`](crate::evolution) tells otherwise.
+/// Ids are ranks, and all clusters are new, until [`evolution`](crate::evolution) matches them to the
+/// previous window.
 ///
 /// # Errors
-/// Where memory is refused.
+/// If memory allocation fails.
 pub fn score(
     graph: &Graph,
     detected: &Detected,
@@ -52,13 +50,13 @@ pub fn score(
 ) -> Result<Findings, OutOfMemory> {
     let mut cluster_of = memory::zeros::<u32>(graph.vertices() as usize)?;
     for (index, group) in detected.groups.iter().enumerate() {
-        // 0 is nobody's.
+        // 0 marks a vertex without a cluster.
         group.members.iter().for_each(|&v| cluster_of[v as usize] = index as u32 + 1);
     }
-    let scene = Scene { graph, detected, known, cluster_of: &cluster_of, until };
+    let context = Context { graph, detected, known, cluster_of: &cluster_of, until };
     let groups = 0..detected.groups.len();
     let mut scored: Vec<(Cluster, Vec<Member>)> =
-        groups.into_par_iter().map(|index| scene.score(index)).collect();
+        groups.into_par_iter().map(|index| context.score(index)).collect();
     scored.sort_by(|(a, of_a), (b, of_b)| {
         let first = |members: &[Member]| members.iter().map(|member| member.vertex).min();
         let by_score = b.score.total_cmp(&a.score).then(b.size.cmp(&a.size));
@@ -75,7 +73,7 @@ pub fn score(
     Ok(findings)
 }
 
-struct Scene<'a> {
+struct Context<'a> {
     graph: &'a Graph,
     detected: &'a Detected,
     known: Known<'a>,
@@ -83,7 +81,7 @@ struct Scene<'a> {
     until: Timestamp,
 }
 
-/// What a member's arcs sum up to.
+/// Sums over a member's arcs.
 #[derive(Default)]
 struct Sums {
     edges: u64,
@@ -93,7 +91,7 @@ struct Sums {
     degree: u64,
 }
 
-impl Scene<'_> {
+impl Context<'_> {
     fn score(&self, index: usize) -> (Cluster, Vec<Member>) {
         let members = &self.detected.groups[index].members;
         let distances = self.distances(index, members);
@@ -123,7 +121,7 @@ impl Scene<'_> {
             rank: 0,
             score: mean,
             chance: 1.0,
-            why: Why::default(),
+            why: BusiestPart::default(),
             size: size as u32,
             seeds: scored.iter().filter(|member| member.known_bad).count() as u32,
             edges: total.edges / 2,
@@ -134,7 +132,7 @@ impl Scene<'_> {
             growth: None,
             age: 0,
             born: self.until,
-            fate: Fate::Born,
+            fate: ClusterEvent::Born,
             parents: Vec::new(),
         };
         scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.vertex.cmp(&b.vertex)));
@@ -162,7 +160,7 @@ impl Scene<'_> {
         sums
     }
 
-    /// Arcs from each member to the nearest known bad one.
+    /// Returns the hops from each member to the nearest known bad one.
     fn distances(&self, index: usize, members: &[VertexId]) -> Vec<u32> {
         let mut distances = vec![NO_SEED; members.len()];
         let mut queue = VecDeque::new();

@@ -1,13 +1,13 @@
-//! Times, amounts and ids of a batch's columns, whatever they are stored as.
+//! Decodes the columns of a batch to ids, times and amounts, whatever their types.
 //!
-//! | what | types |
+//! | field | types |
 //! |---|---|
-//! | ids | strings, integers (as they print), both also behind a dictionary |
+//! | ids | strings, integers (as they print), both also dictionary-encoded |
 //! | times | timestamps, dates, texts ([`Timestamp`]), numbers of the mapping's unit since its origin |
 //! | amounts | integers, floats, decimals, texts of a number; rounded to the mapping's decimals |
 //!
-//! A row whose id, time or amount is null or empty, whose time or amount is none, or whose amount is below 0, is a
-//! fault of that row: the caller says whether it ends the run or is counted.
+//! A row is faulty if its id, time or amount is null or empty, if its time or amount is invalid, or if its
+//! amount is negative. The caller decides whether a fault ends the run or is counted.
 
 use super::{Places, RawBatch, SourceError};
 use crate::mapping::{AmountColumn, Mapping, TimeColumn};
@@ -21,43 +21,44 @@ use arrow_schema::{DataType, TimeUnit};
 use std::cell::Cell;
 use thiserror::Error;
 
-/// Some transactions, by column.
+/// Batch of transactions, by column.
 #[derive(Debug)]
 pub struct Batch {
-    /// The ids of sources, of targets, and of what else is linked, in the mapping's order. Null where there is none.
+    /// Ids of sources, of targets, and of further entities, in the mapping's order; null for a missing
+    /// entity.
     pub ids: Vec<StringArray>,
-    /// When each was.
+    /// Time of each transaction.
     pub times: Vec<Timestamp>,
-    /// How much each was, in smallest units; empty where amounts are not mapped.
+    /// Amount of each transaction in smallest units; empty if amounts are not mapped.
     pub amounts: Vec<u64>,
-    /// Rows that are no transactions, ascending, one fault each.
+    /// Faulty rows, ascending, one fault each.
     pub faults: Vec<Fault>,
-    /// Rows whose amounts have more decimals than are kept, and were rounded.
+    /// Number of rows whose amounts have too many decimals and were rounded.
     pub rounded: u64,
-    /// Ids that had blanks around them in a text, which are no part of them.
+    /// Number of ids with surrounding blanks in a text, which were trimmed.
     pub trimmed: u64,
-    /// Rows of kinds that are not taken, ascending.
+    /// Rows of kinds that are not read, ascending.
     pub others: Vec<u32>,
-    /// Where the rows are.
+    /// Positions of the rows.
     pub places: Places,
 }
 
-/// What is wrong with a row.
+/// Fault of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The row of the batch.
+    /// Row of the batch.
     pub row: u32,
-    /// What.
+    /// The fault.
     pub kind: FaultKind,
 }
 
-/// What can be wrong with a row.
+/// Kind of fault.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Nothing is there.
+    /// A required column is null or empty.
     #[error("the column `{0}` is empty")]
     Null(String),
-    /// It is no time.
+    /// The text is no time.
     #[error(
         "`{text}` in the column `{column}` is no time: expected 2024-05-31T12:30:00Z or the like, or, where the mapping \
          says their `unit`, a number"
@@ -65,42 +66,42 @@ pub enum FaultKind {
     Time {
         /// The column.
         column: String,
-        /// What is there.
+        /// Contents of the field.
         text: String,
     },
-    /// It is a time of no year that is written with four digits.
+    /// The time is beyond the years 0 to 9999.
     #[error("{what} in the column `{column}` lies beyond the years 0 to 9999{hint}")]
     Era {
         /// The column.
         column: String,
-        /// What is there.
+        /// Contents of the field.
         what: String,
-        /// What to do, if that can be told.
+        /// Hint, if there is one.
         hint: String,
     },
-    /// It is no amount.
+    /// The text is no amount.
     #[error(
         "`{text}` in the column `{column}` is no amount: expected digits, and a point before decimals, as in 1234.50"
     )]
     Amount {
         /// The column.
         column: String,
-        /// What is there.
+        /// Contents of the field.
         text: String,
     },
-    /// It is so large that no edge can weigh it.
+    /// The amount is too large for an edge weight.
     #[error(
         "the amount `{text}` in the column `{column}` {why}: one such transaction alone would end the run"
     )]
     TooLarge {
         /// The column.
         column: String,
-        /// What is there.
+        /// Contents of the field.
         text: String,
-        /// What it exceeds.
+        /// The bound that it exceeds.
         why: String,
     },
-    /// With it, the amounts of a pair in a day are more than can be summed.
+    /// The amount makes the sum of a pair in a day too large.
     #[error(
         "with the amount `{text}` in the column `{column}`, those between {ends} in the {unit} from {day} on sum up to more \
          than {most}, the most for a pair: keep fewer decimals in the mapping (amount = {{ column = \"{column}\", decimals = \
@@ -111,21 +112,21 @@ pub enum FaultKind {
         column: String,
         /// The row's amount.
         text: String,
-        /// Who deals.
+        /// The two ends of the edge.
         ends: String,
-        /// When the day begins.
+        /// Start of the day.
         day: Timestamp,
-        /// The length of a day.
+        /// Length of a day.
         unit: Span,
         /// The bound.
         most: String,
     },
-    /// It is far from the times of the rows around it.
+    /// The time is far from those of the rows around it.
     #[error(
         "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around} in \
          {beside}): a wrong year or unit?"
     )]
-    Far {
+    TimeOutlier {
         /// The column.
         column: String,
         /// The row's time.
@@ -134,23 +135,23 @@ pub enum FaultKind {
         side: &'static str,
         /// The time of the rows around it.
         around: Timestamp,
-        /// Where one of them is.
+        /// Position of one of these rows.
         beside: String,
-        /// The longest gap that is allowed.
+        /// Largest gap that is allowed.
         gap: Span,
     },
-    /// It is below 0.
+    /// The amount is negative.
     #[error("the amount `{text}` in the column `{column}` is below 0")]
     Negative {
         /// The column.
         column: String,
-        /// What is there.
+        /// Contents of the field.
         text: String,
     },
 }
 
 impl FaultKind {
-    /// What kind of fault it is, as counts name it.
+    /// Returns the name of the fault, as counters use it.
     pub fn name(&self) -> &'static str {
         match self {
             FaultKind::Null(_) => "empty or null",
@@ -159,21 +160,21 @@ impl FaultKind {
             FaultKind::Negative { .. } => "negative amount",
             FaultKind::TooLarge { .. } => "amount too large",
             FaultKind::Sum { .. } => "sum of amounts too large",
-            FaultKind::Far { .. } => "time far from its neighbours",
+            FaultKind::TimeOutlier { .. } => "time far from its neighbours",
         }
     }
 }
 
 impl Batch {
-    /// How many rows there are, the faulty ones among them.
+    /// Returns the number of rows, including faulty ones.
     pub fn rows(&self) -> usize {
         self.times.len()
     }
 
-    /// The batch of these columns ([`Mapping::columns`]).
+    /// Decodes the columns of the mapping ([`Mapping::columns`]).
     ///
     /// # Errors
-    /// Where a column is of a type that cannot be what it is mapped to.
+    /// If the type of a column does not fit its field.
     pub fn of(raw: &RawBatch, mapping: &Mapping, origin: &str) -> Result<Batch, SourceError> {
         let names = mapping.columns();
         let column = |name: &str| {
@@ -227,7 +228,7 @@ impl Batch {
             };
             others.extend((0..array.len()).filter(is_other).map(|row| row as u32));
         }
-        // The first of a row, in the order of the columns.
+        // One fault a row: the first, in the order of the columns.
         faults.sort_by_key(|fault| fault.row);
         faults.dedup_by_key(|fault| fault.row);
         let places = raw.places.clone();
@@ -235,12 +236,12 @@ impl Batch {
     }
 }
 
-/// Whether a row of ids has none.
+/// Whether a row of ids is empty.
 pub(crate) fn is_empty(ids: &StringArray, row: usize) -> bool {
     ids.is_null(row) || ids.value_length(row) == 0
 }
 
-/// A column as strings; integers as they print, and times as [`Timestamp`] does.
+/// Returns a column as strings; integers as they print, and times as [`Timestamp`] prints.
 pub(crate) fn texts(column: &ArrayRef) -> Option<StringArray> {
     macro_rules! printed {
         ($type:ty) => {{
@@ -283,7 +284,7 @@ pub(crate) fn texts(column: &ArrayRef) -> Option<StringArray> {
     })
 }
 
-/// The place of each row's value, where it has one.
+/// Returns the index of each row's dictionary value, if it has one.
 fn keys(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
     if dictionary.values().is_empty() {
         return vec![None; dictionary.len()];
@@ -292,11 +293,11 @@ fn keys(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
     keys.map(|(row, key)| dictionary.keys().is_valid(row).then_some(key)).collect()
 }
 
-/// Numbers of a column, where it has any.
+/// Numbers of a column.
 enum Numbers {
     Integers(Vec<Option<i128>>),
     Floats(Vec<Option<f64>>),
-    /// Integers of 10 to the minus this many.
+    /// Integers, to be multiplied by 10 to the negative of this number.
     Decimals(Vec<Option<i128>>, i8),
 }
 
@@ -336,9 +337,10 @@ fn numbers(column: &ArrayRef) -> Option<Numbers> {
     })
 }
 
-/// The instants of a column of timestamps or dates; inside, nothing where one is beyond what can be counted.
+/// Returns the instants of a column of timestamps or dates; the inner `None` is out of range.
 ///
-/// The largest value of a type stands for `infinity`, the least two for `-infinity`: PostgreSQL and DuckDB write them so.
+/// The largest value of a type stands for `infinity`, the least two for `-infinity`: PostgreSQL and DuckDB
+/// write them so.
 fn micros(column: &ArrayRef) -> Option<Vec<Option<Option<Timestamp>>>> {
     macro_rules! stamps {
         ($type:ty, $micros:expr) => {{
@@ -379,7 +381,7 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
     };
     let of_float = |number: f64, unit: Span| {
         let micros = number * unit.micros() as f64;
-        // Times with a fraction of a microsecond are rounded; beyond, floats are exact enough for 285 years.
+        // Fractions of a microsecond are rounded; floats are exact enough for 285 years.
         let fits = micros.is_finite() && micros.abs() < 9.0e18;
         fits.then(|| Timestamp((micros.round() as i64).saturating_add(of.origin.0)))
     };
@@ -444,9 +446,9 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
     Some(collected(in_time.collect(), faults))
 }
 
-/// Refuses times that are not of the years 0 to 9999: most often, numbers of another unit.
+/// Rejects times beyond the years 0 to 9999: most often, numbers of another unit.
 fn in_era(time: Timestamp, of: &TimeColumn) -> Result<Timestamp, FaultKind> {
-    /// From 1970 on, of the first of January.
+    /// Days from 1970 to January 1 of the year 0.
     const DAYS_OF_YEAR_0: i64 = -719_528;
     const DAYS_OF_YEAR_10000: i64 = 2_932_897;
     if (DAYS_OF_YEAR_0..DAYS_OF_YEAR_10000).contains(&time.unit(Span::DAY)) {
@@ -484,7 +486,7 @@ fn amounts_of(
         match value {
             value if value < 0.0 => Err(below(value.to_string())),
             _ if units < 18e18 => {
-                // A double that has no more decimals is the one nearest to them.
+                // A double without more decimals is the one nearest to the exact number.
                 is_rounded.set(is_rounded.get() + u64::from(units / factor != value));
                 Ok(units as u64)
             }
@@ -550,7 +552,7 @@ fn amounts_of(
     Some(collected(found, faults))
 }
 
-/// A number of digits and a point alone, as an integer and how many digits are behind the point.
+/// Parses digits and a point as an integer and its number of decimals.
 fn decimal(text: &str) -> Option<(i128, i32)> {
     const LONGEST: usize = 30;
     let (negative, digits) = match text.strip_prefix('-') {
@@ -584,7 +586,7 @@ fn collected<T: Default>(found: Vec<Result<T, FaultKind>>, faults: &mut Vec<Faul
     found.into_iter().enumerate().map(of_row).collect()
 }
 
-/// What a message shows of a field.
+/// Shortens a field for a message.
 fn shown(text: &str) -> String {
     const LONGEST: usize = 40;
     text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -602,7 +604,7 @@ mod tests {
     const MAPPING: &str = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
         [target]\ncolumn = \"b\"\nkind = \"u\"\n";
 
-    /// The first faults of a column of times, one for each row, and the time of its last row.
+    /// Returns the faults of a column of times, and the time of its last row.
     fn read(times: ArrayRef) -> (Vec<String>, Timestamp) {
         let ids: ArrayRef = Arc::new(StringArray::from(vec!["x"; times.len()]));
         let columns = [("a", ids.clone()), ("b", ids), ("at", times)];

@@ -1,8 +1,8 @@
-//! The files of transactions: single ones, patterns, and folders partitioned by date.
+//! Finds the files of transactions: single files, patterns, and folders partitioned by date.
 //!
-//! A folder is searched with all folders in it. Files come in the order of their paths, so that `dt=2024-05-01`
-//! comes before `dt=2024-05-02`; that order is the order of the rows. What begins with `.` or `_`, ends with `.part`,
-//! `.tmp` or `.crc`, is not looked at: that is how those who write tables name what is not, or not yet, one.
+//! Folders are searched recursively. Files are ordered by path, so that `dt=2024-05-01` comes before
+//! `dt=2024-05-02`; this is the order of the rows. Names that begin with `.` or `_`, or end with `.part`,
+//! `.tmp` or `.crc`, are skipped: writers of tables use them for unfinished files.
 
 use super::SourceError;
 use ripplet_io::{Format, Place, ReadError, check_plain, is_plain_file};
@@ -12,14 +12,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Folders in folders that are looked into.
+/// Largest depth of nested folders.
 const DEEPEST: usize = 16;
 
-/// All files that these name: paths of files, of folders, and patterns (`data/*/*.parquet`), each once, in the order
-/// of what names them, and within that of their paths.
+/// Returns the files that paths of files, paths of folders and patterns (`data/*/*.parquet`) name, without
+/// duplicates. They are in the order of the arguments, and within an argument ordered by path.
 ///
 /// # Errors
-/// Where one names nothing.
+/// If an argument names no file.
 pub fn find(named: &[String]) -> Result<Vec<PathBuf>, SourceError> {
     let mut files: Vec<PathBuf> = Vec::new();
     for name in named {
@@ -37,10 +37,10 @@ pub fn find(named: &[String]) -> Result<Vec<PathBuf>, SourceError> {
     Ok(files)
 }
 
-/// The files that a path or a pattern names now, in the order of their paths; there may be none.
+/// Returns the files that a path or a pattern names now, ordered by path; there may be none.
 ///
 /// # Errors
-/// Where a folder cannot be listed, a pattern is none, or a path names nothing.
+/// If a folder cannot be listed, a pattern is invalid, or a path does not exist.
 pub fn find_one(name: &str) -> Result<Vec<PathBuf>, SourceError> {
     let failed = |why: String| SourceError::Listing { what: name.into(), why };
     let path = Path::new(name);
@@ -87,9 +87,10 @@ fn walk(folder: &Path, deep: usize, files: &mut Vec<PathBuf>) -> Result<(), Sour
     Ok(())
 }
 
-/// A path that is a plain file's. Files are read twice, first for their checksum, which a pipe cannot be.
+/// Checks that a path is a regular file: files are read twice, first for their checksum, which a pipe does
+/// not allow.
 fn plain(path: PathBuf) -> Result<PathBuf, SourceError> {
-    // What is gone by now is said by who reads it.
+    // The reader reports a file that has vanished.
     if path.exists() && !is_plain_file(&path) {
         let why = "this is a pipe, a socket or a device: expected files on a disk".into();
         return Err(SourceError::Listing { what: path.display().to_string(), why });
@@ -97,7 +98,7 @@ fn plain(path: PathBuf) -> Result<PathBuf, SourceError> {
     Ok(path)
 }
 
-/// Whether a name is that of what is finished.
+/// Whether a name is that of a finished file.
 fn is_named(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let unfinished = [".part", ".tmp", ".crc", ".inprogress"];
@@ -109,11 +110,11 @@ fn is_taken(path: &Path) -> bool {
     is_named(path) && Format::of_path(path).is_some_and(|(format, _)| formats.contains(&format))
 }
 
-/// Returns the SHA-256 of a file, in hexadecimal, and the number of its bytes.
+/// Returns the SHA-256 of a file, in hexadecimal, and its size in bytes.
 ///
 /// # Errors
-/// If it cannot be read, or is a pipe, a socket, a device or a folder: these may have no end, and a pipe can be read
-/// only once.
+/// If it cannot be read, or is a pipe, a socket, a device or a folder: these may have no end, and a pipe can
+/// be read only once.
 pub fn fingerprint(path: &Path) -> Result<(String, u64), ReadError> {
     const BUFFER: usize = 1 << 20;
     check_plain(path)?;

@@ -1,4 +1,4 @@
-//! Where transactions come from: files in folders, and PostgreSQL.
+//! Sources of transactions: files in folders, and PostgreSQL.
 //!
 //! ```text
 //! files::find ─▶ files, in the order of their names ─▶ parquet, arrow ─┐
@@ -6,8 +6,8 @@
 //! a query ────▶ COPY (…) TO STDOUT (FORMAT binary) ─▶ postgres ────────┘
 //! ```
 //!
-//! All give the columns of the mapping as arrays, some rows at a time ([`RawBatch`]), and [`decode`] makes times,
-//! amounts and ids of them ([`Batch`]). Memory: some batches of 65,536 rows.
+//! All sources yield the columns of the mapping as arrays, in batches ([`RawBatch`]). [`decode`] turns these
+//! into times, amounts and ids ([`Batch`]). Memory: a few batches of 65,536 rows.
 
 pub mod decode;
 pub mod files;
@@ -28,76 +28,77 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Rows that are read at a time.
+/// Rows in a batch.
 pub const ROWS: usize = 1 << 16;
 
-/// Some rows as they are stored: the columns that were asked for, in that order.
+/// Batch of rows as they are stored: the requested columns, in that order.
 #[derive(Debug)]
 pub struct RawBatch {
     /// The columns.
     pub columns: RecordBatch,
-    /// Where the rows are.
+    /// Positions of the rows.
     pub places: Places,
-    /// How many fields of each column had blanks around them, which text has without meaning; none of typed tables.
+    /// Number of fields of each column with surrounding blanks, which are trimmed in text; empty for typed
+    /// tables.
     pub trimmed: Vec<u64>,
 }
 
-/// Where rows are in what they come from.
+/// Positions of rows in their source.
 #[derive(Clone, Debug)]
 pub enum Places {
-    /// Rows of a table from this one on, counted from 0 (messages count from 1).
+    /// Consecutive rows of a table from this one on, counted from 0 (messages count from 1).
     Rows(u64),
-    /// The lines of a text, from 1, one for each row.
+    /// Line numbers of a text, from 1, one for each row.
     Lines(Arc<[u64]>),
 }
 
-/// What rows come from: a file, or a query.
+/// Iterator over the batches of a file or query.
 pub type Batches = Box<dyn Iterator<Item = Result<RawBatch, SourceError>> + Send>;
 
-/// Transactions that cannot be read.
+/// Error of a source.
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// The file cannot be read, or is damaged.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A column of the mapping is not there.
+    /// A column of the mapping is missing.
     #[error(
         "{origin}: there is no column `{column}`; the columns are {}: name one of them in the mapping",
         listed(.known)
     )]
     MissingColumn {
-        /// The file, or the query.
+        /// File or query.
         origin: String,
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// Those that there are.
+        /// Columns that exist.
         known: Vec<String>,
     },
     /// Several columns have the name of one of the mapping's.
     #[error(
-        "{origin}: {count} columns are called `{column}`, and which of them is meant cannot be told: rename the others"
+        "{origin}: {count} columns are called `{column}`, and it is ambiguous which of them is meant: rename the others"
     )]
     RepeatedColumn {
-        /// The file, or the query.
+        /// File or query.
         origin: String,
-        /// The name.
+        /// Name of the columns.
         column: String,
-        /// How many have it.
+        /// Number of columns with this name.
         count: usize,
     },
-    /// A column is of a type that cannot be what it is mapped to.
+    /// The type of a column does not fit its field.
     #[error("{origin}: the column `{column}` is {found}, but {expected}")]
     ColumnType {
-        /// The file, or the query.
+        /// File or query.
         origin: String,
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// Its type.
+        /// Type of the column.
         found: String,
-        /// What it must be.
+        /// Expected types.
         expected: &'static str,
     },
-    /// The file's name does not tell its format.
+    /// The file's name has no known extension.
     #[error(
         "{}: tables are read from .parquet, .arrow, .csv and .tsv (text also .gz, .zst): \
          the name tells none of these",
@@ -110,32 +111,39 @@ pub enum SourceError {
     /// A server's address that is none, or root certificates that cannot be read.
     #[error("the address of the PostgreSQL server: {why}")]
     Server {
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// A query that is wrong, by what the server says of it.
+    /// The server rejects the query.
     #[error("PostgreSQL refuses the query: {why}")]
     Sql {
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// A server that is not reached or does not answer, or a connection that was lost.
+    /// The server cannot be reached, does not answer, or the connection was lost.
     #[error("PostgreSQL: {why}")]
     Query {
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// Files that cannot be listed, or a pattern that is none.
+    /// Files cannot be listed, or a pattern is invalid.
     #[error("{what}: {why}")]
     Listing {
         /// The folder or pattern.
         what: String,
-        /// Why.
+        /// Reason.
         why: String,
     },
 }
 
-/// The names of columns, of which there may be very many.
+impl SourceError {
+    /// Creates the error of a server's address.
+    fn address(why: String) -> SourceError {
+        SourceError::Server { why }
+    }
+}
+
+/// Formats the names of columns, shortened if there are many.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 30;
     let more = names.len().saturating_sub(MOST);
@@ -143,10 +151,10 @@ fn listed(names: &[String]) -> String {
     if more > 0 { format!("{all} and {more} more") } else { all }
 }
 
-/// Opens a file of transactions, to give these columns in this order.
+/// Opens a file of transactions; batches have these columns in this order.
 ///
 /// # Errors
-/// Where it cannot be read, or lacks a column.
+/// If it cannot be read, or lacks a column.
 pub fn open_file(path: &Path, columns: &[&str]) -> Result<Batches, SourceError> {
     match Format::of_path(path) {
         Some((format @ (Format::Parquet | Format::Arrow), Compression::None)) => {
@@ -158,10 +166,10 @@ pub fn open_file(path: &Path, columns: &[&str]) -> Result<Batches, SourceError> 
     }
 }
 
-/// The names of a file's columns.
+/// Returns the names of a file's columns.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn columns_of(path: &Path) -> Result<Vec<String>, SourceError> {
     match Format::of_path(path) {
         Some((format @ (Format::Parquet | Format::Arrow), Compression::None)) => {
@@ -196,10 +204,10 @@ fn table(path: &Path, format: Format, columns: &[&str]) -> Result<Batches, Sourc
     })))
 }
 
-/// Returns where each of these columns is among those of a table.
+/// Returns the index of each requested column among those of a table.
 ///
 /// # Errors
-/// If a column is not there, or its name is that of several.
+/// If a column is missing, or its name is ambiguous.
 fn places_of(wanted: &[&str], names: &[&str], origin: &str) -> Result<Vec<usize>, SourceError> {
     let place = |column: &&str| {
         let found = || (0..names.len()).filter(|&place| names[place] == *column);
@@ -217,7 +225,7 @@ fn places_of(wanted: &[&str], names: &[&str], origin: &str) -> Result<Vec<usize>
 }
 
 impl Places {
-    /// The place of a row of the batch.
+    /// Returns the position of a row of the batch.
     pub fn of(&self, row: usize) -> ripplet_io::Place {
         match self {
             Places::Rows(first) => ripplet_io::Place::Row(first + row as u64),

@@ -1,10 +1,10 @@
-//! Files one after the other, or a query, decoded on a thread of its own while others are at work.
+//! Reader thread: reads files one after the other, or a query, and decodes their rows in the background.
 //!
-//! Each file's SHA-256 is taken before its rows, so that a file that comes a second time, under whatever name, is told
-//! before anything of it counts twice; and a file that changed since it was read is told, too.
+//! The reader hashes each file before it reads the rows. So a file that comes a second time, under any name,
+//! is detected before it counts twice. A file that changed since it was read is detected, too.
 //!
-//! Following: the folders and patterns are looked at again and again. A new file is taken once two looks found it
-//! alike, so that one that is being written is not read half. Memory: some batches.
+//! Following: the reader polls the folders and patterns. It takes a new file once two polls found it
+//! unchanged, so that it does not read a half-written one. Memory: a few batches.
 
 use super::files::{find, find_one, fingerprint};
 use super::{Batch, Batches, SourceError, open_file, postgres};
@@ -18,15 +18,15 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 use thiserror::Error;
 
-/// Where transactions come from.
+/// Sources of transactions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sources {
     /// Paths of files and folders, and patterns.
     Files(Vec<String>),
-    /// A server, as a URL, and a query.
+    /// A PostgreSQL server and a query.
     Query {
-        /// The server.
+        /// Address of the server.
         #[serde(skip)]
         server: String,
         /// The query.
@@ -34,48 +34,48 @@ pub enum Sources {
     },
 }
 
-/// How files are read.
+/// Options of reading files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Whether to go on when all are read, and how often to look for more.
+    /// Polling interval for new files, if the input grows; `None` reads the existing files alone.
     pub follow: Option<Duration>,
-    /// Whether a file that comes a second time is passed over, and not an error.
+    /// Whether a file with known content is skipped instead of an error.
     pub skip_repeated: bool,
 }
 
-/// A file, or a query, that rows come from.
+/// File or query that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// Its path; of a query, `the query`.
+    /// Path of the file; `the query` for a query.
     pub path: String,
-    /// Its SHA-256, in hexadecimal; none of a query.
+    /// SHA-256, in hexadecimal; `None` for a query.
     pub sha256: Option<String>,
-    /// Its size; 0 of a query.
+    /// Size in bytes; 0 for a query.
     pub bytes: u64,
-    /// Rows that were read of it.
+    /// Number of rows read.
     pub rows: u64,
-    /// Of a file that came before, which that was: it was passed over.
+    /// Earlier file with the same content; this one was skipped.
     pub repeats: Option<String>,
 }
 
-/// What comes of reading.
+/// Message of the reader thread.
 #[derive(Debug)]
 pub enum Message {
-    /// A file begins, or is passed over.
+    /// An input starts, or is skipped.
     Input(Input),
-    /// Some rows of the last.
+    /// Rows of the current input.
     Rows(Box<Batch>, Arc<str>),
-    /// There is nothing new, for the moment.
+    /// No new rows for the moment.
     Nothing,
 }
 
-/// Reading that failed.
+/// Error of the reader.
 #[derive(Debug, Error)]
 pub enum ReaderError {
-    /// A file or query that cannot be read.
+    /// A file or query cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// A file that comes twice.
+    /// A file has the content of an earlier one.
     #[error(
         "{} has the same content as {first}, which was read before: its transactions would count twice. Remove one, or \
          have repeated files passed over",
@@ -84,10 +84,10 @@ pub enum ReaderError {
     Twice {
         /// The file.
         path: PathBuf,
-        /// The one before.
+        /// Path of the earlier file.
         first: String,
     },
-    /// A file that is another than it was.
+    /// A file changed after it was read.
     #[error(
         "{} was replaced after it was read: what was found of it stands on what it was. Begin a new run folder to count \
          what it is now",
@@ -97,20 +97,20 @@ pub enum ReaderError {
         /// The file.
         path: PathBuf,
     },
-    /// The system refuses a thread.
+    /// The thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
 }
 
-/// Messages that wait to be taken.
+/// Capacity of the channel in messages.
 const WAITING: usize = 3;
-/// How often somebody who waits learns that there is nothing.
+/// Interval of idle messages, so that the receiver can check for cancellation.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// Begins to read. The last message, where reading fails, is the error.
+/// Starts the reader thread. If reading fails, the last message is the error.
 ///
 /// # Errors
-/// Where there are no files, or no thread.
+/// If there are no files, or the thread cannot be started.
 pub fn begin(
     sources: &Sources,
     mapping: &Mapping,
@@ -132,8 +132,8 @@ pub fn begin(
                 None => files.iter().try_for_each(|file| reader.file(file)),
             },
         };
-        if let Err(Halt::Failed(error)) = end {
-            // Who asked may have gone.
+        if let Err(Stop::Failed(error)) = end {
+            // The receiver may have been dropped.
             let _ = reader.send.send(Err(*error));
         }
     };
@@ -142,16 +142,16 @@ pub fn begin(
     Ok(receive)
 }
 
-/// Why reading ends early.
-enum Halt {
-    /// Nobody listens any more.
+/// Why the thread stops early.
+enum Stop {
+    /// The receiver was dropped.
     Gone,
     Failed(Box<ReaderError>),
 }
 
-impl<E: Into<ReaderError>> From<E> for Halt {
-    fn from(error: E) -> Halt {
-        Halt::Failed(Box::new(error.into()))
+impl<E: Into<ReaderError>> From<E> for Stop {
+    fn from(error: E) -> Stop {
+        Stop::Failed(Box::new(error.into()))
     }
 }
 
@@ -161,18 +161,18 @@ impl From<ReadError> for ReaderError {
     }
 }
 
-/// By what a file is known to be as it was, without reading it.
+/// Size and modification time of a file, by which a change is detected without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Look {
+struct FileState {
     bytes: u64,
     modified: Option<SystemTime>,
 }
 
-impl Look {
-    fn at(path: &Path) -> Result<Look, ReadError> {
+impl FileState {
+    fn at(path: &Path) -> Result<FileState, ReadError> {
         let metadata =
             std::fs::metadata(path).map_err(|error| ReadError::io(path, Place::File, error))?;
-        Ok(Look { bytes: metadata.len(), modified: metadata.modified().ok() })
+        Ok(FileState { bytes: metadata.len(), modified: metadata.modified().ok() })
     }
 }
 
@@ -180,19 +180,19 @@ struct Reader {
     mapping: Mapping,
     reading: Reading,
     send: SyncSender<Result<Message, ReaderError>>,
-    /// Which file was the first of a content.
+    /// Path of the first file with each content.
     seen: BTreeMap<String, String>,
-    /// Files that were taken, with their hashes.
-    taken: BTreeMap<PathBuf, (Look, String)>,
+    /// Files that were read, with their hashes.
+    taken: BTreeMap<PathBuf, (FileState, String)>,
 }
 
 impl Reader {
-    fn say(&self, message: Message) -> Result<(), Halt> {
-        self.send.send(Ok(message)).map_err(|_| Halt::Gone)
+    fn say(&self, message: Message) -> Result<(), Stop> {
+        self.send.send(Ok(message)).map_err(|_| Stop::Gone)
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Halt> {
-        let look = Look::at(path)?;
+    fn file(&mut self, path: &Path) -> Result<(), Stop> {
+        let look = FileState::at(path)?;
         let (sha256, bytes) = fingerprint(path)?;
         let name = path.display().to_string();
         let mut input = Input {
@@ -214,21 +214,21 @@ impl Reader {
         self.say(Message::Input(input))?;
         let batches = open_file(path, &self.mapping.columns())?;
         self.rows(batches, &name)?;
-        // What was hashed is what was read.
-        if Look::at(path)? != look {
+        // A change while reading would make the hash wrong.
+        if FileState::at(path)? != look {
             return Err(ReaderError::Replaced { path: path.into() }.into());
         }
         Ok(())
     }
 
-    fn query(&mut self, server: &str, query: &str) -> Result<(), Halt> {
+    fn query(&mut self, server: &str, query: &str) -> Result<(), Stop> {
         let path = postgres::ORIGIN.to_owned();
         let batches = postgres::open(server, query, &self.mapping.columns())?;
         self.say(Message::Input(Input { path, sha256: None, bytes: 0, rows: 0, repeats: None }))?;
         self.rows(batches, postgres::ORIGIN)
     }
 
-    fn rows(&mut self, batches: Batches, origin: &str) -> Result<(), Halt> {
+    fn rows(&mut self, batches: Batches, origin: &str) -> Result<(), Stop> {
         let origin: Arc<str> = origin.into();
         for raw in batches {
             let batch = Batch::of(&raw?, &self.mapping, &origin)?;
@@ -237,14 +237,14 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes what is there, and what comes.
-    fn follow(&mut self, named: &[String], every: Duration) -> Result<(), Halt> {
-        let mut before: BTreeMap<PathBuf, Look> = BTreeMap::new();
+    /// Reads the existing files, and polls for new ones.
+    fn follow(&mut self, named: &[String], every: Duration) -> Result<(), Stop> {
+        let mut before: BTreeMap<PathBuf, FileState> = BTreeMap::new();
         loop {
             let mut now = BTreeMap::new();
             for name in named {
                 for path in find_one(name)? {
-                    let look = Look::at(&path)?;
+                    let look = FileState::at(&path)?;
                     now.insert(path, look);
                 }
             }
@@ -259,7 +259,7 @@ impl Reader {
                         self.taken.insert(path.clone(), (*look, sha256));
                     }
                     None if before.get(path) == Some(look) => self.file(path)?,
-                    // A later look tells whether it is finished; what comes behind it waits, as order counts.
+                    // A later poll finds whether it is finished. Files after it wait, as their order matters.
                     None => break,
                 }
             }

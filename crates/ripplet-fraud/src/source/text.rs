@@ -1,12 +1,12 @@
 //! Transactions in `.csv` and `.tsv`, plain or compressed.
 //!
-//! The first row names the columns. If it has no comma, or in `.tsv` no tab, fields stand between tabs, commas or
-//! semicolons, whichever it has. Quotes may stand around fields, as RFC 4180 has it. A row of more or fewer fields
-//! than the first is an error that names its line: a file whose last row was half written is told so.
+//! The first row names the columns. If it has no comma (in `.tsv`: no tab), the separator is the tab, comma
+//! or semicolon that it contains. Fields may be quoted, as in RFC 4180. A row with another number of fields
+//! than the first is an error that names its line, as when a file's last row is half written.
 //!
-//! Blanks around a field are no part of it, unless it stands in quotes: as in tables of edges. The parser has no flag
-//! for quoted fields. The bytes of a row are therefore kept while it is read, and searched for quotes if a field has
-//! blanks around it.
+//! Blanks around an unquoted field are trimmed, as in edge tables. The parser does not report whether a field
+//! was quoted. So the bytes of a row are kept while it is read, and searched for quotes if a field has
+//! surrounding blanks.
 
 use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
@@ -19,12 +19,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of a column's fields in a batch, which its offsets can count.
+/// Largest size of a column in a batch in bytes, so that 32-bit offsets suffice.
 const MOST_BYTES: usize = 1 << 30;
-/// Bytes that are read at a time.
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 18;
 
-/// Opens a text, to give these columns in this order.
+/// Opens a text; batches have these columns in this order.
 pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batches, SourceError> {
     let (reader, names) = reader_and_names(path, separator)?;
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
@@ -46,15 +46,15 @@ pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batch
     })))
 }
 
-/// Bytes that are read, of which the last are kept.
-struct Kept<R> {
+/// Reader that keeps its last bytes.
+struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
-    /// Which byte of the text the first of them is.
+    /// Offset in the text of the first kept byte.
     first: u64,
 }
 
-impl<R: Read> Read for Kept<R> {
+impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.bytes.extend_from_slice(&buffer[..read]);
@@ -62,8 +62,8 @@ impl<R: Read> Read for Kept<R> {
     }
 }
 
-impl<R> Kept<R> {
-    /// The kept bytes from one byte of the text to another.
+impl<R> RecordingReader<R> {
+    /// Returns the kept bytes between two offsets in the text.
     fn between(&self, begin: u64, end: u64) -> &[u8] {
         let place =
             |byte: u64| usize::try_from(byte.saturating_sub(self.first)).unwrap_or(usize::MAX);
@@ -71,7 +71,7 @@ impl<R> Kept<R> {
         &self.bytes[place(begin).min(end)..end]
     }
 
-    /// Forgets the bytes before one, if they are many.
+    /// Drops the bytes before an offset, if there are many.
     fn forget(&mut self, before: u64) {
         let gone = usize::try_from(before.saturating_sub(self.first)).unwrap_or(0);
         if gone >= BUFFER {
@@ -82,18 +82,18 @@ impl<R> Kept<R> {
     }
 }
 
-/// A text, and what stands between its fields.
+/// Parser of a text, and its separator.
 struct TextReader {
     records: Records,
     separator: u8,
 }
 
-type Records = Reader<Kept<Box<dyn Read + Send>>>;
+type Records = Reader<RecordingReader<Box<dyn Read + Send>>>;
 
 fn reader_of(path: &Path, separator: u8) -> Result<TextReader, SourceError> {
     let mut builder = ReaderBuilder::new();
     let builder = builder.delimiter(separator).buffer_capacity(BUFFER);
-    let text = Kept { inner: open_text(path)?, bytes: Vec::new(), first: 0 };
+    let text = RecordingReader { inner: open_text(path)?, bytes: Vec::new(), first: 0 };
     Ok(TextReader { records: builder.from_reader(text), separator })
 }
 
@@ -109,12 +109,12 @@ fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, Source
     Ok(header.iter().map(name).collect())
 }
 
-/// The names in the first row.
+/// Returns the names in the first row.
 pub(super) fn columns_of(path: &Path, separator: u8) -> Result<Vec<String>, SourceError> {
     Ok(reader_and_names(path, separator)?.1)
 }
 
-/// Opens a text whose first row is read, and returns the names in it.
+/// Opens a text, reads its first row, and returns the names in it.
 fn reader_and_names(path: &Path, separator: u8) -> Result<(TextReader, Vec<String>), SourceError> {
     let mut reader = reader_of(path, separator)?;
     let names = header_of(path, &mut reader)?;
@@ -139,11 +139,11 @@ struct TextRows {
     record: ByteRecord,
 }
 
-/// A column of a batch while it grows.
+/// Builder of a column of a batch.
 struct Column {
     bytes: Vec<u8>,
     ends: Vec<i32>,
-    /// Fields that had blanks around them.
+    /// Fields with surrounding blanks.
     trimmed: u64,
 }
 
@@ -211,22 +211,23 @@ impl TextRows {
     }
 }
 
-/// Whether a field has blanks around it.
+/// Whether a field has surrounding blanks.
 fn is_padded(field: &[u8]) -> bool {
     field.first().is_some_and(u8::is_ascii_whitespace)
         || field.last().is_some_and(u8::is_ascii_whitespace)
 }
 
-/// A field without the blanks around it, and the quotes within these: the parser knows only quotes that begin a field.
+/// Returns a field without surrounding blanks and the quotes inside these: the parser only handles quotes at
+/// the start of a field.
 fn trimmed(field: &[u8]) -> &[u8] {
     let field = field.trim_ascii();
     let quoted = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
     quoted.filter(|inner| !inner.contains(&b'"')).unwrap_or(field)
 }
 
-/// Whether the field at a place of a row stands in quotes.
+/// Whether the field at an index of a row is quoted.
 fn is_quoted(row: &[u8], separator: u8, place: usize) -> bool {
-    // Blank lines before it count as its own.
+    // The bytes of a row include the blank lines before it.
     let lines = row.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
     let mut rest = &row[lines..];
     for _ in 0..place {
@@ -236,14 +237,14 @@ fn is_quoted(row: &[u8], separator: u8, place: usize) -> bool {
     rest.starts_with(b"\"")
 }
 
-/// What follows a field and its separator.
+/// Returns the text after a field and its separator.
 fn behind_field(text: &[u8], separator: u8) -> Option<&[u8]> {
     let mut at = 0;
     if text.starts_with(b"\"") {
         at = 1;
         loop {
             at += text[at..].iter().position(|&byte| byte == b'"')? + 1;
-            // A doubled quote is one of the field.
+            // A doubled quote is a quote in the field.
             if text.get(at) != Some(&b'"') {
                 break;
             }
@@ -254,7 +255,7 @@ fn behind_field(text: &[u8], separator: u8) -> Option<&[u8]> {
     Some(&text[end + 1..])
 }
 
-/// What the reader says, with the line.
+/// Converts a parser error, with its line.
 fn fault(path: &Path, error: &csv::Error) -> SourceError {
     match error.kind() {
         csv::ErrorKind::Io(error) => {

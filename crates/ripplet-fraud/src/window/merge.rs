@@ -1,9 +1,9 @@
-//! One window's adjacency and a list of changes, merged to the next window's.
+//! Merges a window's adjacency with a list of changes to the next window's adjacency.
 //!
-//! 1. Of each changed list, how much longer or shorter it becomes: a binary search for each change.
-//! 2. From these, where each list begins.
-//! 3. The lists, in parallel by ranges of vertices that have about as many arcs: stretches without a change are
-//!    copied, changes are put between.
+//! 1. For each changed list, compute how its length changes: a binary search for each change.
+//! 2. From these lengths, compute the offsets of all lists.
+//! 3. Write the lists, in parallel by ranges of vertices with about as many arcs: unchanged ranges are
+//!    copied, and changes are inserted between.
 //!
 //! ```text
 //! lists      a: b c e   b: a   c: a   e: a            b and c have no change: copied at once
@@ -12,36 +12,36 @@
 //! ```
 
 use super::{Changed, WindowError};
-use crate::days::{Delta, Run};
-use crate::weights::{BadWeight, Weighing};
+use crate::days::{DayAdjacency, Delta};
+use crate::weights::{BadWeight, WeightFunction};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Adjacency, Direction, Graph, MAX_SHARD_ARCS, Shard, VertexId, VertexIds};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A merged window.
+/// Merged window.
 #[derive(Debug)]
 pub struct Merged {
     /// Its graph.
     pub graph: Graph,
-    /// Whose lists, or weights, are other than before.
+    /// Vertices whose lists or weights changed.
     pub changed: Changed,
 }
 
-/// What is known of each arc beside its weight, and how weights are made of that.
+/// Counts and amounts of each arc, and the rule that makes weights of them.
 #[derive(Debug)]
 pub struct Sums {
-    weighing: Arc<Weighing>,
-    /// What a smallest unit of amounts is worth.
+    weighing: Arc<WeightFunction>,
+    /// Value of a smallest unit of amounts.
     unit_value: f64,
-    /// Transactions of each arc; empty where these are the weights.
+    /// Number of transactions of each arc; empty if these are the weights.
     counts: Vec<u32>,
-    /// Their amounts; empty where they are not needed.
+    /// Amounts of each arc; empty if they are not needed.
     amounts: Vec<u64>,
 }
 
-/// Arrays of a window that is no more, to be written again: fresh memory costs as much as writing it twice.
+/// Arrays of an expired window, for reuse: page faults of fresh memory cost as much as a second write.
 #[derive(Debug, Default)]
 pub(super) struct Arrays {
     offsets: Vec<u32>,
@@ -67,13 +67,13 @@ impl Arrays {
     }
 }
 
-/// Sets an array's length, whatever is in it.
+/// Sets an array's length without clearing it.
 fn sized<T: Copy + Default + bytemuck::Zeroable>(
     array: &mut Vec<T>,
     length: usize,
 ) -> Result<(), OutOfMemory> {
     if array.capacity() < length {
-        // A little more, so that the next windows fit.
+        // Reserves a little more, so that the next windows fit.
         let room = length + length / 16;
         *array = Vec::new();
         *array = memory::zeros(room)?;
@@ -82,7 +82,7 @@ fn sized<T: Copy + Default + bytemuck::Zeroable>(
     Ok(())
 }
 
-/// Lists of arcs and what is known of each arc.
+/// Lists of arcs with counts and amounts.
 #[derive(Clone, Copy)]
 struct Lists<'a> {
     offsets: &'a [u32],
@@ -93,21 +93,21 @@ struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// The arcs of a vertex, which may be new.
+    /// Returns the arcs of a vertex; empty for a new one.
     fn arcs_of(&self, vertex: VertexId) -> Range<usize> {
         self.begin(vertex)..self.begin(vertex + 1)
     }
 
-    /// Where a vertex' arcs begin; for those who are new, the end of all.
+    /// Returns the offset of a vertex's arcs; the end of all arcs for a new vertex.
     fn begin(&self, vertex: VertexId) -> usize {
         let last = self.offsets.len() - 1;
         self.offsets[(vertex as usize).min(last)] as usize
     }
 
-    /// Where in a range of arcs, that of one vertex, a neighbour is, or would be.
+    /// Returns the position of a neighbour in the arcs of one vertex, and whether it is there.
     fn find(&self, arcs: Range<usize>, neighbor: VertexId) -> (usize, bool) {
         let list = &self.neighbors[arcs.clone()];
-        // Near the begin more often than not: the steps double until they are behind it.
+        // Galloping search: the neighbour is near the start more often than not.
         let mut step = 1;
         while step < list.len() && list[step] < neighbor {
             step *= 2;
@@ -118,29 +118,30 @@ impl Lists<'_> {
     }
 }
 
-/// The parts of the next lists that a task writes.
+/// Parts of the next lists that one task writes.
 struct Part<'a> {
     vertices: Range<VertexId>,
     neighbors: &'a mut [VertexId],
     weights: &'a mut [u32],
     counts: &'a mut [u32],
     amounts: &'a mut [u64],
-    /// Arcs written.
+    /// Number of arcs written.
     at: usize,
 }
 
-/// What an arc is with a change.
+/// An arc after a change.
 struct Next {
     count: u32,
     amount: u64,
 }
 
 impl Sums {
-    pub(super) fn new(weighing: Arc<Weighing>, unit_value: f64) -> Sums {
+    pub(super) fn new(weighing: Arc<WeightFunction>, unit_value: f64) -> Sums {
         Sums { weighing, unit_value, counts: Vec::new(), amounts: Vec::new() }
     }
 
-    /// A window's graph with the number of transactions in place of weights; none where these are the weights.
+    /// Returns a window's graph with the number of transactions as weights; `None` if its weights already are
+    /// these.
     pub(super) fn counted(&self, graph: &Graph) -> Result<Option<Graph>, WindowError> {
         let Some(shard) = graph.shards().first().filter(|_| !self.weighing.is_count()) else {
             return Ok(None);
@@ -158,12 +159,12 @@ impl Sums {
         Ok(Some(Graph::from_shards(ids, Direction::Undirected, scale, shards)?))
     }
 
-    /// Whether amounts make weights.
+    /// Whether weights depend on amounts.
     pub(super) fn needs_amounts(&self) -> bool {
         !self.weighing.is_count()
     }
 
-    /// Bytes of a window's arrays.
+    /// Returns the size of a window's arrays in bytes.
     pub(super) fn bytes_for(&self, vertices: u32, arcs: u64) -> u64 {
         let arc = if self.weighing.is_count() { 8 } else { 20 };
         4 * (u64::from(vertices) + 1) + arc * arcs
@@ -173,13 +174,14 @@ impl Sums {
         (4 * self.counts.capacity() + 8 * self.amounts.capacity()) as u64
     }
 
-    /// The next window. `days` are all that are in it, with their ages in days; `spare` gets the last one's arrays.
+    /// Merges the next window. `days` are all its days, with their ages in days; `spare` receives the
+    /// previous arrays.
     pub(super) fn merged(
         &mut self,
         last: Option<Graph>,
         spare: &mut Arrays,
         delta: &Delta,
-        days: &[(f32, &Run)],
+        days: &[(f32, &DayAdjacency)],
         vertices: u32,
     ) -> Result<Merged, WindowError> {
         let mut old = last.map(Arrays::of).unwrap_or_default();
@@ -227,7 +229,7 @@ impl Sums {
         if self.weighing.ages() {
             return Changed::All;
         }
-        // Where edges weigh their counts, other amounts are no change.
+        // If weights are counts, a changed amount alone is no change.
         let counts =
             |place: usize| delta.counts[delta.arcs_at(place)].iter().any(|&count| count != 0);
         let is_changed = |place: &usize| !self.weighing.is_count() || counts(*place);
@@ -235,12 +237,12 @@ impl Sums {
         Changed::Some(places.map(|place| delta.vertices[place]).collect())
     }
 
-    /// Adds up what each day's arcs weigh at their age.
+    /// Sums the weights of each day's arcs at their age.
     fn weigh(
         &self,
         new: &mut Arrays,
         vertices: u32,
-        days: &[(f32, &Run)],
+        days: &[(f32, &DayAdjacency)],
     ) -> Result<(), WindowError> {
         let ranges = ranges(&new.offsets, vertices);
         let (offsets, neighbors) = (&new.offsets, &new.neighbors);
@@ -290,7 +292,7 @@ fn bad_weight(source_vertex: VertexId, target_vertex: VertexId, bad: BadWeight) 
     WindowError::Weight { source_vertex, target_vertex, bad }
 }
 
-/// Where lists begin that are longer or shorter by the changes.
+/// Returns the offsets of the changed lists.
 fn offsets(
     lists: Lists<'_>,
     delta: &Delta,
@@ -338,7 +340,7 @@ fn offsets(
         return Err(WindowError::TooLarge(all as u64));
     }
     sized(offsets, vertices as usize + 1)?;
-    // Each task writes the offsets behind its changed vertices, up to the next task's first.
+    // Each task writes the offsets after its changed vertices, up to the next task's first.
     let mut rest = &mut offsets[..];
     let mut begin = 0;
     let mut parts = Vec::with_capacity(tasks.len());
@@ -369,7 +371,7 @@ fn offsets(
     Ok(())
 }
 
-/// Ranges of vertices that have about as many arcs.
+/// Returns ranges of vertices with about as many arcs.
 fn ranges(offsets: &[u32], vertices: u32) -> Vec<Range<VertexId>> {
     const PARTS_A_THREAD: u64 = 16;
     let parts = PARTS_A_THREAD * rayon::current_num_threads() as u64;
@@ -384,7 +386,7 @@ fn ranges(offsets: &[u32], vertices: u32) -> Vec<Range<VertexId>> {
     (0..parts).map(|part| end(part)..end(part + 1)).filter(|range| !range.is_empty()).collect()
 }
 
-/// The arrays, cut by ranges of vertices.
+/// Cuts the arrays by ranges of vertices.
 fn parts(arrays: &mut Arrays, vertices: u32) -> Vec<Part<'_>> {
     let ranges = ranges(&arrays.offsets, vertices);
     let Arrays { offsets, neighbors, weights, counts, amounts } = arrays;
@@ -394,7 +396,7 @@ fn parts(arrays: &mut Arrays, vertices: u32) -> Vec<Part<'_>> {
     let cut = |range: Range<VertexId>| {
         let begin = offsets[range.start as usize];
         let arcs = (offsets[range.end as usize] - begin) as usize;
-        // Columns that are not kept are empty, and their parts are, too.
+        // Columns that are not kept are empty, and so are their parts.
         Part {
             vertices: range,
             neighbors: neighbors.split_off_mut(..arcs).unwrap_or_default(),
@@ -407,7 +409,7 @@ fn parts(arrays: &mut Arrays, vertices: u32) -> Vec<Part<'_>> {
     ranges.into_iter().map(cut).collect()
 }
 
-/// What the lists are merged of.
+/// Inputs of a merge.
 struct Merging<'a> {
     lists: Lists<'a>,
     delta: &'a Delta,
@@ -447,7 +449,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// What an arc, which is there at a place or not, becomes by a change.
+    /// Returns an arc after a change; it exists at a position or is new.
     fn next(
         &self,
         at: Option<usize>,
@@ -463,13 +465,13 @@ impl Merging<'_> {
         })?;
         let amount = at.and_then(|at| self.lists.amounts.get(at)).copied().unwrap_or(0);
         let more = self.delta.amounts.get(change).copied().unwrap_or(0);
-        // Where amounts are not kept, what is taken away was never added.
+        // If amounts are not kept, both sides are 0.
         Ok(Next { count, amount: amount.wrapping_add_signed(more) })
     }
 }
 
 impl Part<'_> {
-    /// Copies arcs that nothing is changed of.
+    /// Copies unchanged arcs.
     fn copy(&mut self, lists: &Lists<'_>, arcs: Range<usize>) {
         let to = self.at..self.at + arcs.len();
         self.neighbors[to.clone()].copy_from_slice(&lists.neighbors[arcs.clone()]);

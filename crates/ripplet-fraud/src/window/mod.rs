@@ -1,30 +1,30 @@
-//! The graph of a range of time, and how it slides.
+//! Sliding window: the graph of a range of time, updated from window to window.
 //!
-//! Days are kept as sorted runs ([`Run`]). When the window slides, the runs that come and those that go are made one
-//! list of changes ([`Delta`]), by which the adjacency is merged to the next: one pass, in which all lists that
-//! nobody changed are copied in stretches, and in changed lists what lies between two changes. Nothing is sorted, and
-//! nothing is numbered again, since vertices are the same in all windows.
+//! Days are kept as sorted runs ([`DayAdjacency`]). When the window slides, the days that enter and those
+//! that leave become one list of changes ([`Delta`]), which is merged into the adjacency. The merge is one
+//! pass: it copies unchanged lists in long ranges, and of changed lists the parts between two changes. It
+//! sorts and renumbers nothing, since vertices are the same in all windows.
 //!
 //! ```text
 //! window, 30 days  ─┐
-//! runs that come   ─┼▶ merged ─▶ window, a day later        (the arrays of the window before the last are
-//! runs that go     ─┘                                        written again)
+//! days that enter  ─┼▶ merged ─▶ window, a day later        (reuses the arrays of the window before the last)
+//! days that leave  ─┘
 //! ```
 //!
-//! The graph is that of a rebuild from the same transactions, array by array: counts and amounts are integers, and
-//! what they weigh is asked of their sums. Weights that age ([`Weighing::ages`]) are asked again of every day that is
-//! in the window, and added up as integers, so they too are those of a rebuild; that takes a look at every arc of
-//! every day.
+//! The graph equals that of a rebuild from the same transactions, array by array: counts and amounts are integers,
+//! and weights are evaluated on their sums. Weights that age ([`WeightFunction::ages`]) are evaluated anew on
+//! every day in the window and added up as integers, so they too equal those of a rebuild. That takes a pass
+//! over every arc of every day.
 //!
-//! Memory: two windows' arrays (8 bytes an arc and 4 a vertex where edges weigh their count, 20 otherwise), the runs
-//! of the days in it, and the changes.
+//! Memory: two windows' arrays (8 bytes an arc and 4 a vertex if weights are counts, 20 otherwise), the days in
+//! the window, and the changes.
 
 mod merge;
 
 pub use merge::{Merged, Sums};
 
-use crate::days::{Delta, Run};
-use crate::weights::{BadWeight, Weighing};
+use crate::days::{DayAdjacency, Delta};
+use crate::weights::{BadWeight, WeightFunction};
 use crate::{Span, TimeRange, Timestamp};
 use ripplet_graph::{Graph, InvalidGraph, OutOfMemory, VertexId};
 use std::collections::VecDeque;
@@ -37,20 +37,20 @@ use thiserror::Error;
 /// transaction of the window has no arcs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// Which of the run's windows it is, from 0.
+    /// Number of the window in the run, from 0.
     pub index: u32,
-    /// The range of time.
+    /// Range of time.
     pub range: TimeRange,
-    /// Who dealt with whom, and how much that weighs.
+    /// Transaction graph of the range.
     pub graph: Graph,
-    /// How many transactions there are in it.
+    /// Number of transactions.
     pub transactions: u64,
 }
 
-/// Days that a window may have.
+/// Largest number of days in a window.
 pub const MOST_DAYS: i64 = 4096;
 
-/// How long windows are, and by how much they slide.
+/// Length and slide of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     length: Span,
@@ -58,41 +58,41 @@ pub struct Shape {
     growing: bool,
 }
 
-/// Windows that cannot be.
+/// Error of a window shape.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum ShapeError {
-    /// There would be gaps.
+    /// The slide is longer than the window.
     #[error(
         "a slide of {slide} is longer than the window of {length}: transactions between would be in none"
     )]
     Gaps {
-        /// How long they are.
+        /// Length of windows.
         length: Span,
-        /// By how much they slide.
+        /// Slide of windows.
         slide: Span,
     },
-    /// There would be very many runs.
+    /// The window has too many days.
     #[error(
         "a window of {length} that slides by {slide} is made of {days} runs of {unit}, and {MOST_DAYS} are the most: \
          choose a longer slide"
     )]
     TooFine {
-        /// How long they are.
+        /// Length of windows.
         length: Span,
-        /// By how much they slide.
+        /// Slide of windows.
         slide: Span,
-        /// What both, and a day, are multiples of.
+        /// Common unit of both and of a day.
         unit: Span,
-        /// How many of these.
+        /// Number of units in a window.
         days: i64,
     },
 }
 
 impl Shape {
-    /// Windows of a length that slide by another; both are multiples of a unit, a day or whatever it is.
+    /// Creates a shape from length and slide. Their common unit is a day, or a divisor of it.
     ///
     /// # Errors
-    /// Where slides are longer than windows, or would be made of too many units.
+    /// If the slide is longer than the window, or the window has too many units.
     pub fn new(length: Span, slide: Span) -> Result<Shape, ShapeError> {
         if slide > length {
             return Err(ShapeError::Gaps { length, slide });
@@ -105,8 +105,8 @@ impl Shape {
         Ok(Shape { length, slide, growing: false })
     }
 
-    /// The same, where the first window ends a slide after the first transaction's day begins, and windows grow until
-    /// they are as long as they should be. Otherwise the first is as long as all.
+    /// Starts with a window of one slide, and lets windows grow to their full length. Otherwise the first
+    /// window has full length.
     #[must_use]
     pub fn growing(self) -> Shape {
         Shape { growing: true, ..self }
@@ -117,39 +117,39 @@ impl Shape {
         self.growing
     }
 
-    /// How long windows are.
+    /// Returns the length of windows.
     pub fn length(self) -> Span {
         self.length
     }
 
-    /// By how much they slide.
+    /// Returns the slide of windows.
     pub fn slide(self) -> Span {
         self.slide
     }
 
-    /// The unit of which both are multiples, and runs are made: a day, where that is one.
+    /// Returns the common unit in which days are built: a day if both are multiples of one.
     pub fn unit(self) -> Span {
         unit_of(self.length, self.slide)
     }
 }
 
-/// A day, or the longest span of which a day and both are multiples, so that windows begin with the day of the first
-/// transaction.
+/// Returns a day, or the longest span that divides a day and both, so that windows start with the day of the
+/// first transaction.
 fn unit_of(length: Span, slide: Span) -> Span {
     length.common(slide).common(Span::DAY)
 }
 
-/// A window that cannot be made.
+/// Error of building a window.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum WindowError {
     /// An edge's weight cannot be stored.
     #[error("the weight of the edge between vertices {source_vertex} and {target_vertex} {bad}")]
     Weight {
-        /// One end.
+        /// One end of the edge.
         source_vertex: VertexId,
-        /// The other.
+        /// The other end.
         target_vertex: VertexId,
-        /// Why.
+        /// Reason.
         bad: BadWeight,
     },
     /// A pair has more transactions than 32 bits count.
@@ -158,52 +158,52 @@ pub enum WindowError {
     /// There are too many pairs.
     #[error("the window has {0} arcs, and 2³¹ are the most: choose a shorter window")]
     TooLarge(u64),
-    /// What was taken away was never there: a mistake of this library's.
+    /// A day that was never added was removed: a bug in this library.
     #[error("a day was taken away that is not in the window, at vertices {0} and {1}")]
     NotThere(VertexId, VertexId),
-    /// The arrays are no graph: a mistake of this library's.
+    /// The arrays are no valid graph: a bug in this library.
     #[error(transparent)]
     Graph(#[from] InvalidGraph),
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// More memory would be needed than is allowed.
+    /// The memory limit would be exceeded.
     #[error(
         "the window that ends {end} needs {needed} bytes with all that is kept, and {allowed} are allowed: choose a \
          shorter window, or allow more memory"
     )]
     Memory {
-        /// The window's end.
+        /// End of the window.
         end: Timestamp,
-        /// What it needs.
+        /// Bytes that are needed.
         needed: u64,
-        /// What is allowed.
+        /// Bytes that are allowed.
         allowed: u64,
     },
 }
 
-/// Which vertices' lists changed from a window to the next.
+/// Vertices whose lists changed from one window to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// These, ascending.
+    /// These vertices, ascending.
     Some(Vec<VertexId>),
-    /// All that have any.
+    /// All vertices with arcs.
     All,
 }
 
-/// The days of a stream of transactions, and the window over the last of them.
+/// Days of a stream, and the window over the last of them.
 #[derive(Debug)]
 pub struct Sliding {
     shape: Shape,
     sums: Sums,
-    /// The days of the window, and those behind its end, one after the other.
-    days: VecDeque<(i64, Run)>,
-    /// The unit with which the next window ends; none before there is a day.
+    /// Days in the window, followed by the days after its end.
+    days: VecDeque<(i64, DayAdjacency)>,
+    /// Unit with which the next window ends; `None` before the first day.
     next_end: Option<i64>,
-    /// The unit with which the last window ended.
+    /// Unit with which the last window ended.
     last_end: Option<i64>,
     window: Option<Window>,
-    /// Arrays to write again.
+    /// Arrays for reuse.
     spare: merge::Arrays,
     windows: u32,
     transactions: u64,
@@ -212,8 +212,8 @@ pub struct Sliding {
 }
 
 impl Sliding {
-    /// No days yet.
-    pub fn new(shape: Shape, weighing: impl Into<Arc<Weighing>>, unit_value: f64) -> Sliding {
+    /// Creates a window without days.
+    pub fn new(shape: Shape, weighing: impl Into<Arc<WeightFunction>>, unit_value: f64) -> Sliding {
         Sliding {
             shape,
             sums: Sums::new(weighing.into(), unit_value),
@@ -229,22 +229,23 @@ impl Sliding {
         }
     }
 
-    /// Rebuilds each window of its days, instead of merging: for who wants to compare.
+    /// Rebuilds each window from its days instead of merging, for comparison.
     #[must_use]
     pub fn from_scratch(self) -> Sliding {
         Sliding { from_scratch: true, ..self }
     }
 
-    /// Refuses windows that would make all that is kept here occupy more.
+    /// Sets a memory limit in bytes for days and windows.
     #[must_use]
     pub fn within(self, bytes: u64) -> Sliding {
         Sliding { allowed: Some(bytes), ..self }
     }
 
-    /// Adds the day after the last; whether a window ends with it.
+    /// Adds the next day, and returns whether a window ends with it.
     ///
-    /// Days are whole: the first is where time begins, and each is the one after the last, even if nothing happened.
-    pub fn push(&mut self, unit: i64, run: Run) -> bool {
+    /// Days are complete: the first starts the time axis, and each follows the previous one, even if it is
+    /// empty.
+    pub fn push(&mut self, unit: i64, run: DayAdjacency) -> bool {
         let (length, slide) = self.in_units();
         let first = unit + if self.shape.growing { slide } else { length };
         let next_end = *self.next_end.get_or_insert(first);
@@ -252,34 +253,34 @@ impl Sliding {
         unit + 1 == next_end
     }
 
-    /// Length and slide of windows, in units.
+    /// Returns length and slide of windows in units.
     fn in_units(&self) -> (i64, i64) {
         let unit = self.shape.unit();
         (self.shape.length.over(unit), self.shape.slide.over(unit))
     }
 
-    /// How many windows there were, those passed over among them.
+    /// Returns the number of windows so far, including skipped ones.
     pub fn windows(&self) -> u32 {
         self.windows
     }
 
-    /// Transactions of days behind the last window.
+    /// Returns the number of transactions after the last window.
     pub fn behind(&self) -> u64 {
         let last_end = self.last_end.unwrap_or(i64::MIN);
         let behind = self.days.iter().filter(|(unit, _)| *unit >= last_end);
         behind.map(|(_, run)| run.transactions).sum()
     }
 
-    /// Whether there are days behind the last window.
+    /// Whether there are days after the last window.
     pub fn has_more(&self) -> bool {
         self.days.back().is_some_and(|(unit, _)| self.last_end.is_none_or(|end| *unit >= end))
     }
 
-    /// The window that ends with the last day, over the vertices `0..vertices`; and whose lists are other than in the
-    /// window before it.
+    /// Builds the window that ends with the last day, over the vertices `0..vertices`, and returns it with
+    /// the vertices whose lists changed since the previous window.
     ///
     /// # Errors
-    /// Where a weight cannot be stored, or the window is too large. What was the window is lost then.
+    /// If a weight cannot be stored, or the window is too large. The previous window is lost then.
     pub fn slide(&mut self, vertices: u32) -> Result<(&Window, Changed), WindowError> {
         let (length, slide) = self.in_units();
         let end = self.days.back().map_or(0, |(unit, _)| unit + 1);
@@ -288,7 +289,7 @@ impl Sliding {
         let (mut added, mut removed, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for (unit, run) in &self.days {
             if *unit < begin {
-                // A day that came and went without a window over it is neither.
+                // A day that was never in a window is neither added nor removed.
                 if *unit < last_end {
                     removed.push(run);
                 }
@@ -299,7 +300,7 @@ impl Sliding {
                 added.push(run);
             }
         }
-        // Also where the window before was passed over.
+        // Also if the previous window was skipped.
         if self.from_scratch || self.window.is_none() {
             self.window = None;
             self.transactions = 0;
@@ -318,13 +319,13 @@ impl Sliding {
             }
         }
         let unit_days = self.shape.unit().days() as f32;
-        let aged: Vec<(f32, &Run)> =
+        let aged: Vec<(f32, &DayAdjacency)> =
             kept.iter().map(|(age, run)| (*age as f32 * unit_days, *run)).collect();
         let anew = last.is_none();
         let Merged { graph, changed } =
             self.sums.merged(last, &mut self.spare, &delta, &aged, vertices)?;
         self.transactions = self.transactions.wrapping_add_signed(delta.transactions);
-        // Those of the window are needed once more, to be taken away.
+        // Days of the window are needed once more, to be removed.
         while self.days.front().is_some_and(|(unit, _)| *unit < begin) {
             self.days.pop_front();
         }
@@ -337,7 +338,7 @@ impl Sliding {
         Ok((self.window.insert(window), changed))
     }
 
-    /// Passes over the window that ends with the last day, without making it.
+    /// Skips the window that ends with the last day, without building it.
     pub fn pass(&mut self) {
         let (length, slide) = self.in_units();
         let end = self.days.back().map_or(0, |(unit, _)| unit + 1);
@@ -349,41 +350,41 @@ impl Sliding {
         (self.last_end, self.next_end) = (Some(end), Some(end + slide));
     }
 
-    /// The range of the window that ends with the last day.
+    /// Returns the range of the window that ends with the last day.
     pub fn range(&self) -> TimeRange {
         let (length, _) = self.in_units();
         let end = self.days.back().map_or(0, |(unit, _)| unit + 1);
         TimeRange::new(self.instant(end - length), self.instant(end))
     }
 
-    /// Where a unit begins.
+    /// Returns the start of a unit.
     fn instant(&self, unit: i64) -> Timestamp {
         Timestamp(unit.saturating_mul(self.shape.unit().micros()))
     }
 
-    /// The graph of the last window with the number of transactions in place of weights; none where these are the
-    /// weights.
+    /// Returns the graph of the last window with the number of transactions as weights; `None` if its weights
+    /// already are these.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory allocation fails.
     pub fn counted(&self) -> Result<Option<Graph>, WindowError> {
         self.window.as_ref().map_or(Ok(None), |window| self.sums.counted(&window.graph))
     }
 
-    /// The last window.
+    /// Returns the last window.
     pub fn window(&self) -> Option<&Window> {
         self.window.as_ref()
     }
 
-    /// The days of the last window, with the instants where they begin.
-    pub fn days(&self) -> impl Iterator<Item = (Timestamp, &Run)> {
+    /// Iterates over the days of the last window, with the instants at which they start.
+    pub fn days(&self) -> impl Iterator<Item = (Timestamp, &DayAdjacency)> {
         let (length, _) = self.in_units();
         let end = self.last_end.unwrap_or(i64::MIN);
         let within = self.days.iter().filter(move |(unit, _)| *unit < end && *unit >= end - length);
         within.map(|(unit, run)| (self.instant(*unit), run))
     }
 
-    /// Bytes that days and windows occupy now.
+    /// Returns the size of days and windows in bytes.
     pub fn bytes(&self) -> u64 {
         let runs: u64 = self.days.iter().map(|(_, run)| run.bytes()).sum();
         let graph = self.window.as_ref().map_or(0, |window| window.graph.bytes());

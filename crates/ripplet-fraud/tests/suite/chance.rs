@@ -1,12 +1,13 @@
-//! The chance of clusters, against sums done by hand and against markets in which there is nothing but chance.
+//! The chance of clusters, against sums done by hand and against random transactions.
 
 use ripplet_fraud::chance::{Chance, NOISE};
-use ripplet_fraud::days::{Deal, Linked, Run};
+use ripplet_fraud::days::{ColumnPairEdges, DayAdjacency};
 use ripplet_fraud::detect::{Detection, Known, detect};
+use ripplet_fraud::ledger::{DaysLedger, Ledger};
 use ripplet_fraud::mapping::WeightRule;
-use ripplet_fraud::output::{DaysLedger, Ledger};
+use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::scores::score;
-use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_fraud::{Entities, Findings, KindId, Span, Timestamp};
 use ripplet_graph::Graph;
@@ -24,42 +25,46 @@ impl Draws {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Somebody of `count`, the first far more often than the last.
+    /// Draws one of `count` vertices, the first far more often than the last.
     fn somebody(&mut self, count: u32) -> u32 {
         let share = self.next();
         (f64::from(count) * share.powf(1.8)) as u32
     }
 }
 
-/// A market of one day.
-struct Market {
+/// Synthetic transactions of one day.
+struct SyntheticDay {
     entities: Entities,
-    run: Run,
+    run: DayAdjacency,
     graph: Graph,
 }
 
-impl Market {
-    fn of(entities: Entities, deals: &[(u32, u32)]) -> Market {
-        let deal =
-            |&(source, target): &(u32, u32)| Deal { source, target, time: Timestamp(0), amount: 0 };
-        let deals: Vec<Deal> = deals.iter().map(deal).collect();
-        let mut run = Run::of(deals.clone(), deals.len() as u64, false).unwrap();
-        for deal in deals.iter().filter(|deal| deal.source != deal.target) {
-            let kinds = (entities.kind_of(deal.source), entities.kind_of(deal.target));
+impl SyntheticDay {
+    fn of(entities: Entities, transfers: &[(u32, u32)]) -> SyntheticDay {
+        let transfer = |&(source, target): &(u32, u32)| Transfer {
+            source,
+            target,
+            time: Timestamp(0),
+            amount: 0,
+        };
+        let transfers: Vec<Transfer> = transfers.iter().map(transfer).collect();
+        let mut run = DayAdjacency::of(transfers.clone(), transfers.len() as u64, false).unwrap();
+        for transfer in transfers.iter().filter(|transfer| transfer.source != transfer.target) {
+            let kinds = (entities.kind_of(transfer.source), entities.kind_of(transfer.target));
             *run.links.entry(kinds).or_default() += 1;
         }
-        let weighing = Weighing::new(&WeightRule::default(), false).unwrap();
+        let weighing = WeightFunction::new(&WeightRule::default(), false).unwrap();
         let mut sliding = Sliding::new(Shape::new(Span::DAY, Span::DAY).unwrap(), weighing, 1.0);
         sliding.push(0, run.clone());
         let graph = sliding.slide(entities.len()).unwrap().0.graph.clone();
-        Market { entities, run, graph }
+        SyntheticDay { entities, run, graph }
     }
 
-    /// Everybody deals at random; `others` are added, of a kind's last six, who have no part in that.
-    fn random(seed: u64, kinds: [u32; 2], deals: u32, others: &[(u32, u32)]) -> Market {
+    /// Random transactions; `others` are added, among the last six of a kind, which have no random ones.
+    fn random(seed: u64, kinds: [u32; 2], transfers: u32, others: &[(u32, u32)]) -> SyntheticDay {
         let mut draws = Draws(seed);
         let entities = entities(kinds);
-        let drawn = (0..deals).map(|_| match kinds {
+        let drawn = (0..transfers).map(|_| match kinds {
             [all, 0] => {
                 let all = if others.is_empty() { all } else { all - 6 };
                 (draws.somebody(all), draws.somebody(all))
@@ -68,7 +73,7 @@ impl Market {
         });
         let mut drawn: Vec<(u32, u32)> = drawn.collect();
         drawn.extend(others);
-        Market::of(entities, &drawn)
+        SyntheticDay::of(entities, &drawn)
     }
 
     fn findings(&self) -> Findings {
@@ -111,15 +116,15 @@ fn choose(n: u32, k: u32) -> f64 {
     (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
 }
 
-/// Two dealt five times, in a market of twelve others that deal in a ring.
+/// Two dealt five times, in a population of twelve others that transfer in a ring.
 #[test]
 fn the_chance_of_a_pair_and_of_a_part_is_that_of_the_formula() {
-    let mut deals: Vec<(u32, u32)> =
+    let mut transfers: Vec<(u32, u32)> =
         (2..14).map(|v| (v, if v == 13 { 2 } else { v + 1 })).collect();
-    deals.extend([(0, 1), (0, 1), (1, 0), (0, 1), (0, 1), (0, 2)]);
-    let market = Market::of(entities([14, 0]), &deals);
-    let transactions = deals.len() as f64;
-    market.with_chance(|chance| {
+    transfers.extend([(0, 1), (0, 1), (1, 0), (0, 1), (0, 1), (0, 2)]);
+    let day = SyntheticDay::of(entities([14, 0]), &transfers);
+    let transactions = transfers.len() as f64;
+    day.with_chance(|chance| {
         let expected = 6.0 * 5.0 / (2.0 * transactions);
         let (odds, why) = chance.of(&[0, 1]);
         let by_hand = 2.0 * choose(14, 2) * tail(5, expected);
@@ -128,16 +133,16 @@ fn the_chance_of_a_pair_and_of_a_part_is_that_of_the_formula() {
         assert!((why.expected - expected).abs() < 1e-12);
         assert_eq!(chance.of(&[5, 9]).0, 1.0, "who never dealt");
     });
-    // Everybody with everybody among five, three times: the whole is what is unusual.
-    let mut deals: Vec<(u32, u32)> =
+    // All pairs among five, three times: the whole group is unusual.
+    let mut transfers: Vec<(u32, u32)> =
         (0..400).map(|i| (5 + i % 200, 5 + (i * 7 + 1) % 200)).collect();
     let ring: Vec<(u32, u32)> = (0..5).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
-    (0..3).for_each(|_| deals.extend(&ring));
-    deals.extend([(0, 5), (0, 6)]);
-    let market = Market::of(entities([205, 0]), &deals);
-    market.with_chance(|chance| {
+    (0..3).for_each(|_| transfers.extend(&ring));
+    transfers.extend([(0, 5), (0, 6)]);
+    let day = SyntheticDay::of(entities([205, 0]), &transfers);
+    day.with_chance(|chance| {
         let strengths = [14.0, 12.0, 12.0, 12.0, 12.0];
-        let total = 2.0 * deals.iter().filter(|(a, b)| a != b).count() as f64;
+        let total = 2.0 * transfers.iter().filter(|(a, b)| a != b).count() as f64;
         let pairs = ring.iter().map(|&(a, b)| strengths[a as usize] * strengths[b as usize]);
         let expected = pairs.sum::<f64>() / total;
         let by_hand = 20.0 * choose(205, 5) * tail(30, expected);
@@ -151,7 +156,7 @@ fn the_chance_of_a_pair_and_of_a_part_is_that_of_the_formula() {
 /// A row that also names a device is two edges or three, and one transaction.
 #[test]
 fn a_row_of_several_edges_counts_once() {
-    // Users 0 to 19, shops 20 to 26; then devices, which are shops to the market of these tests.
+    // Users 0 to 19, shops 20 to 26; then devices, which count as shops in these tests.
     let mut rows: Vec<(u32, u32, Option<u32>)> =
         (0..60).map(|i| (i % 20, 20 + i % 7, (i % 3 == 0).then_some(27 + i % 6))).collect();
     rows.extend([(0, 20, Some(27)); 5]);
@@ -162,14 +167,14 @@ fn a_row_of_several_edges_counts_once() {
     };
     let (of_users, of_shops) = (with_device(|row| row.0), with_device(|row| row.1));
     let edges: Vec<(u32, u32)> = [&*main, &*of_users, &*of_shops].concat();
-    let mut market = Market::of(entities([20, 13]), &edges);
+    let mut day = SyntheticDay::of(entities([20, 13]), &edges);
     let [user, shop] = [KindId(0), KindId(1)];
-    market.run.columns = vec![
-        Linked::of((user, shop), main.clone()),
-        Linked::of((user, shop), of_users.clone()),
-        Linked::of((shop, shop), of_shops.clone()),
+    day.run.columns = vec![
+        ColumnPairEdges::of((user, shop), main.clone()),
+        ColumnPairEdges::of((user, shop), of_users.clone()),
+        ColumnPairEdges::of((shop, shop), of_shops.clone()),
     ];
-    // By hand: of each pair of columns alone, the odds of two that deal, and of all three.
+    // By hand: of each pair of columns alone, the odds of two that transfer, and of all three.
     let odds = |column: &[(u32, u32)], group: &[u32], same_kind: bool| -> (f64, u64, f64) {
         let strength = |v: u32| column.iter().filter(|(a, b)| *a == v || *b == v).count() as f64;
         let total = column.len() as f64 * if same_kind { 2.0 } else { 1.0 };
@@ -177,9 +182,9 @@ fn a_row_of_several_edges_counts_once() {
         let mut expected = 0.0;
         for (at, &a) in group.iter().enumerate() {
             for &b in &group[at + 1..] {
-                // Of two kinds, those of one do not deal with one another.
-                let deal = if same_kind { a >= 20 && b >= 20 } else { (a < 20) != (b < 20) };
-                expected += if deal { strength(a) * strength(b) / total } else { 0.0 };
+                // Of two kinds, those of one do not transact with one another.
+                let transfer = if same_kind { a >= 20 && b >= 20 } else { (a < 20) != (b < 20) };
+                expected += if transfer { strength(a) * strength(b) / total } else { 0.0 };
             }
         }
         let size = group.len() as u32;
@@ -194,7 +199,7 @@ fn a_row_of_several_edges_counts_once() {
         }
     }
     let (place, least) = all.iter().enumerate().min_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap();
-    market.with_chance(|chance| {
+    day.with_chance(|chance| {
         let (found, why) = chance.of(&[0, 20, 27]);
         let by_hand = (3.0 * least.0).min(1.0);
         assert!((found / by_hand - 1.0).abs() < 1e-9, "{found} and {by_hand}");
@@ -205,7 +210,7 @@ fn a_row_of_several_edges_counts_once() {
         assert!(why.transactions <= rows_of.count() as u64);
     });
     // From the payer to whom, by which columns.
-    let ledger = DaysLedger::new([&market.run], None);
+    let ledger = DaysLedger::new([&day.run], None);
     let pairs = [(0, 20), (0, 27), (20, 27), (20, 0), (0, 1)].map(|(a, b)| ledger.pairs(a, b));
     assert_eq!(pairs, [vec![0], vec![1], vec![2], vec![], vec![]]);
 }
@@ -224,11 +229,12 @@ fn pairs_of_columns_have_names() {
 /// Users and shops: what is expected counts among the two kinds alone.
 #[test]
 fn kinds_have_partners_of_their_own() {
-    let deals: Vec<(u32, u32)> = (0..60).map(|i| (i % 20, 20 + i % 7)).collect();
-    let market = Market::of(entities([20, 7]), &deals);
-    market.with_chance(|chance| {
+    let transfers: Vec<(u32, u32)> = (0..60).map(|i| (i % 20, 20 + i % 7)).collect();
+    let day = SyntheticDay::of(entities([20, 7]), &transfers);
+    day.with_chance(|chance| {
         let (_, why) = chance.of(&[0, 20]);
-        let strength = |of: u32| deals.iter().filter(|(a, b)| *a == of || *b == of).count() as f64;
+        let strength =
+            |of: u32| transfers.iter().filter(|(a, b)| *a == of || *b == of).count() as f64;
         assert!((why.expected - strength(0) * strength(20) / 60.0).abs() < 1e-12);
     });
 }
@@ -237,15 +243,15 @@ fn kinds_have_partners_of_their_own() {
 #[test]
 fn chance_alone_is_seldom_no_noise() {
     const WINDOWS: u64 = 160;
-    for (kinds, deals) in [([150, 0], 600), ([120, 40], 500)] {
+    for (kinds, transfers) in [([150, 0], 600), ([120, 40], 500)] {
         let least = |seed: u64| {
-            let market = Market::random(seed, kinds, deals, &[]);
+            let day = SyntheticDay::random(seed, kinds, transfers, &[]);
             // Of what detection finds, and of each pair whatever detection thinks of it.
-            let findings = market.findings();
+            let findings = day.findings();
             let clusters = findings.clusters.iter().map(|cluster| cluster.chance);
             let of_clusters = clusters.fold(1.0, f64::min);
-            let vertices: Vec<u32> = (0..market.entities.len()).collect();
-            let of_all = market.with_chance(|chance| chance.of(&vertices).0);
+            let vertices: Vec<u32> = (0..day.entities.len()).collect();
+            let of_all = day.with_chance(|chance| chance.of(&vertices).0);
             (of_clusters, of_all)
         };
         let all: Vec<(f64, f64)> = (0..WINDOWS).map(|seed| least(seed + 1)).collect();
@@ -262,14 +268,14 @@ fn chance_alone_is_seldom_no_noise() {
     }
 }
 
-/// And a ring that deals in secret is none, whatever else there is.
+/// And a ring that transfers in secret is none, whatever else there is.
 #[test]
 fn a_ring_is_no_noise() {
     let ring: Vec<(u32, u32)> = (150..156).flat_map(|a| (150..a).map(move |b| (a, b))).collect();
     let ring = ring.repeat(2);
     for seed in 0..20 {
-        let market = Market::random(seed + 99, [156, 0], 600, &ring);
-        let findings = market.findings();
+        let day = SyntheticDay::random(seed + 99, [156, 0], 600, &ring);
+        let findings = day.findings();
         let members = |id| findings.members.iter().filter(move |member| member.cluster == id);
         let found = findings
             .clusters
@@ -288,9 +294,9 @@ fn a_ring_is_no_noise() {
 #[test]
 fn chances_far_below_all_numbers_are_0_and_not_noise() {
     let ring: Vec<(u32, u32)> = (0..60).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
-    let mut deals = ring.repeat(4);
-    deals.extend((0..20_000).map(|i| (60 + i % 10_000, 60 + (i * 13 + 7) % 10_000)));
-    let market = Market::of(entities([10_060, 0]), &deals);
+    let mut transfers = ring.repeat(4);
+    transfers.extend((0..20_000).map(|i| (60 + i % 10_000, 60 + (i * 13 + 7) % 10_000)));
+    let day = SyntheticDay::of(entities([10_060, 0]), &transfers);
     let members: Vec<u32> = (0..60).collect();
-    assert_eq!(market.with_chance(|chance| chance.of(&members).0), 0.0);
+    assert_eq!(day.with_chance(|chance| chance.of(&members).0), 0.0);
 }

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use ripplet_fraud::detect::{
-    Begin, DetectError, Detected, Detection, FAINT, Known, Spread, detect, spread,
+    DetectError, Detected, Detection, FAINT, Known, Spread, WarmStart, detect, spread,
 };
-use ripplet_fraud::scores::{NO_SEED, score};
+use ripplet_fraud::findings::NO_SEED;
+use ripplet_fraud::scores::score;
 use ripplet_fraud::surprise::{MOST_SURPRISE, surprise};
 use ripplet_fraud::ties::{CERTAIN, TieRule, Ties};
 use ripplet_fraud::window::Changed;
@@ -162,7 +163,7 @@ fn rules() -> impl Strategy<Value = TieRule> {
     (any::<bool>(), 1u32..12).prop_map(|(closure, hub_degree)| TieRule { closure, hub_degree })
 }
 
-/// Two who deal 500 times with one another alone say nothing of all others.
+/// Two who transact 500 times with one another alone say nothing of all others.
 #[test]
 fn a_busy_pair_hides_no_ring() {
     const OTHERS: u32 = 2000;
@@ -373,7 +374,7 @@ fn check_scores(
     }
 }
 
-/// Steps to somebody bad within a set, by sets of those who are so many steps away.
+/// Hops to a bad vertex within a set: sets of vertices by distance.
 fn distance(
     pairs: &BTreeMap<(u32, u32), f64>,
     set: &BTreeSet<u32>,
@@ -393,7 +394,7 @@ fn distance(
     NO_SEED
 }
 
-/// Rings of five that deal with one another three times, in a circle of `others` who deal once with the next ones.
+/// Rings of five that transact with one another three times, in a circle of `others` who transact once with the next ones.
 fn rings(others: u32, rings: u32) -> (u32, Vec<Edge>) {
     let mut edges = Vec::new();
     for v in 0..others {
@@ -433,10 +434,10 @@ fn rings_are_found_around_those_who_are_known_and_without() {
     assert_eq!(findings.clusters.len(), 2);
     assert_eq!(members(&findings, 1), [0, 3, 6, 9, 12]);
     assert_eq!(findings.clusters[0].seeds, 2);
-    // Nobody of the other ring is known.
+    // The other ring has no known bad vertex.
     assert_eq!(members(&findings, 2), [40, 43, 46, 49, 52]);
     assert_eq!((findings.clusters[1].seeds, findings.members[9].seed_distance), (0, NO_SEED));
-    // 100 deals as everybody does.
+    // 100 ordinary transfers.
     assert_eq!(detected.alone, 1);
     // Two of a ring have one label.
     assert_eq!(detected.spread.labels[3], detected.spread.labels[6]);
@@ -484,7 +485,7 @@ fn clusters_keep_to_their_limits() {
 
 #[test]
 fn who_is_listed_stays_in_the_cluster() {
-    // Who pays in a circle of four, or is one of a larger ring, beside 400 that deal once.
+    // Who pays in a circle of four, or is one of a larger ring, beside 400 that transfer once.
     let circle: Vec<Edge> = (0..4).map(|at| (3 * at, 3 * ((at + 1) % 4), 5)).collect();
     let wheel: Vec<Edge> =
         (0..12).flat_map(|at| [1, 2].map(|to| (at * 3, (at + to) % 12 * 3, 5))).collect();
@@ -554,7 +555,7 @@ fn a_run_goes_on_where_the_last_one_came() {
     let executor = CpuExecutor::new(Some(1)).unwrap();
     let known = Known { bad: &[3, 43], trusted: &[] };
     let run = |known, before: Option<&Spread>| {
-        let begin = before.map(|before| Begin { before, changed: &Changed::All });
+        let begin = before.map(|before| WarmStart { before, changed: &Changed::All });
         detect(&executor, &graph, known, &Detection::default(), begin, &mut ()).unwrap()
     };
     let first = run(known, None);
@@ -565,18 +566,18 @@ fn a_run_goes_on_where_the_last_one_came() {
         "{}",
         again.spread.rounds.len()
     );
-    // Where nothing changed, who has no label and deals with nobody who has one is not looked at.
-    let begin = Begin { before: &first.spread, changed: &Changed::Some(Vec::new()) };
+    // If nothing changed, a vertex without a label and without labelled partners is not scanned.
+    let begin = WarmStart { before: &first.spread, changed: &Changed::Some(Vec::new()) };
     let still =
         detect(&executor, &graph, known, &Detection::default(), Some(begin), &mut ()).unwrap();
     assert_eq!(still.spread.labels, again.spread.labels);
     assert_eq!(still.spread.strengths, again.spread.strengths);
     let visited = |spread: &Spread| spread.rounds.iter().map(|round| round.visited).sum::<u64>();
     assert!(visited(&still.spread) <= visited(&again.spread));
-    // A label of whom nobody speaks any more is forgotten.
+    // A label whose seed is no longer known is dropped.
     let fewer = run(Known { bad: &[43], trusted: &[] }, Some(&first.spread));
     assert!(fewer.spread.labels.iter().all(|&label| label == 43 || label == NO_LABEL));
-    // So is that of who deals with nobody any more.
+    // So is that of a vertex without transactions.
     let gone: Vec<Edge> =
         rings(400, 2).1.into_iter().filter(|edge| edge.0 != 6 && edge.1 != 6).collect();
     let graph = graph_of(vertices, &gone, u64::MAX);
@@ -590,7 +591,7 @@ fn a_run_goes_on_where_the_last_one_came() {
 
 fn spread_on(graph: &Graph, known: Known<'_>, before: Option<&Spread>) -> Spread {
     let executor = CpuExecutor::new(Some(1)).unwrap();
-    let begin = before.map(|before| Begin { before, changed: &Changed::All });
+    let begin = before.map(|before| WarmStart { before, changed: &Changed::All });
     detect(&executor, graph, known, &Detection::default(), begin, &mut ()).unwrap().spread
 }
 

@@ -6,7 +6,7 @@ use ripplet_fraud::baselines::{Baseline, PageRank, page_rank};
 use ripplet_fraud::evaluate::{
     EvaluateError, Evaluation, Evaluator, Figure, Method, Report, write_draws,
 };
-use ripplet_fraud::seeds::Listed;
+use ripplet_fraud::seeds::ListEntry;
 use ripplet_fraud::{Entities, KnownBad, TimeRange, Timestamp, Trusted, Window};
 use ripplet_lp::cpu::CpuExecutor;
 
@@ -95,7 +95,7 @@ fn entities(accounts: u32, shops: u32) -> Entities {
 
 fn listed(entities: &Entities, accounts: impl IntoIterator<Item = u32>) -> KnownBad {
     let kind = entities.find_kind("account").unwrap();
-    let entry = |at| Listed { kind, id: format!("a{at}"), from: None, until: None };
+    let entry = |at| ListEntry { kind, id: format!("a{at}"), from: None, until: None };
     KnownBad { entries: accounts.into_iter().map(entry).collect() }
 }
 
@@ -106,7 +106,7 @@ fn window(index: u32, edges: &[(u32, u32, u32)], vertices: u32) -> Window {
     Window { index, range, graph, transactions: edges.len() as u64 }
 }
 
-/// Vertex v deals with v others of 100, so that degree ranks by v, down from 99.
+/// Vertex v transacts with v others of 100, so that degree ranks by v, down from 99.
 fn staircase() -> Vec<(u32, u32, u32)> {
     (0..100).flat_map(|v| (0..v).map(move |step| (v, 100 + step, 1))).collect()
 }
@@ -174,7 +174,7 @@ fn a_ranking_upside_down_finds_nobody() {
 
 #[test]
 fn days_go_from_the_first_deal_to_the_first_window_that_finds() {
-    // a99 deals with one in the first window, with many in the third; the others always as in the staircase.
+    // a99 transacts with one in the first window, with many in the third; the others always as in the staircase.
     let confirmed = listed(&entities(100, 100), [99, 50]);
     let few: Vec<_> =
         staircase().into_iter().filter(|edge| edge.0 != 99).chain([(99, 199, 1)]).collect();
@@ -192,7 +192,7 @@ fn days_go_from_the_first_deal_to_the_first_window_that_finds() {
 
 #[test]
 fn who_is_held_out_is_not_looked_at() {
-    // Only a0 deals with a known one: if held-out ones were known to a method, neighbours would rank them.
+    // Only a0 transacts with a known one: if held-out ones were known to a method, neighbours would rank them.
     let confirmed = listed(&entities(100, 100), [10, 11]);
     let edges = [(10, 20, 1), (11, 21, 1)];
     let options = Evaluation {
@@ -208,14 +208,14 @@ fn who_is_held_out_is_not_looked_at() {
 
 #[test]
 fn validity_times_say_what_is_known_when() {
-    // a1 is held out where a0 is known, and deals with it; a0 becomes known in the second window.
+    // a1 is held out where a0 is known, and transacts with it; a0 becomes known in the second window.
     let entities_here = entities(100, 100);
     let mut confirmed = listed(&entities_here, [0, 1]);
     for entry in &mut confirmed.entries {
         entry.from = Some(Timestamp(15 * DAY));
     }
     // The same account twice, with another validity, is one account.
-    let again = Listed { from: Some(Timestamp(90 * DAY)), ..confirmed.entries[0].clone() };
+    let again = ListEntry { from: Some(Timestamp(90 * DAY)), ..confirmed.entries[0].clone() };
     confirmed.entries.push(again);
     let edges = [(0, 1, 1), (2, 3, 5)];
     let windows = [window(0, &edges, 200), window(1, &edges, 200)];
@@ -229,7 +229,7 @@ fn validity_times_say_what_is_known_when() {
     for row in &report.rows {
         assert_eq!((row.held_out, &*row.found, row.detected), (1, &[1][..], 1));
     }
-    // Chance may find somebody in the first window, but not in all draws.
+    // Chance may find an account in the first window, but not in all draws.
     assert!(report.rows.iter().any(|row| row.days == 10.0));
 }
 

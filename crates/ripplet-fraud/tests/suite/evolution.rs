@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ripplet_fraud::evolution::Tracker;
-use ripplet_fraud::{Cluster, ClusterId, Fate, Findings, Member, Timestamp};
+use ripplet_fraud::{Cluster, ClusterEvent, ClusterId, Findings, Member, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Findings of clusters of these members, by rank.
@@ -26,7 +26,7 @@ fn findings(clusters: &[&[u32]]) -> Findings {
             growth: None,
             age: 0,
             born: Timestamp(0),
-            fate: Fate::Born,
+            fate: ClusterEvent::Born,
             parents: Vec::new(),
         });
         findings.members.extend(members.iter().map(|&vertex| Member {
@@ -58,7 +58,7 @@ fn story(windows: &[&[&[u32]]]) -> Vec<Findings> {
     told
 }
 
-fn fates(findings: &Findings) -> Vec<(u64, Fate)> {
+fn fates(findings: &Findings) -> Vec<(u64, ClusterEvent)> {
     findings.clusters.iter().map(|cluster| (cluster.id.0, cluster.fate)).collect()
 }
 
@@ -69,9 +69,9 @@ fn clusters_grow_shrink_and_stay() {
         &[&[10, 11, 12, 13], &[1, 2, 3, 4, 5, 6]],
         &[&[1, 2, 3], &[10, 11, 12, 14]],
     ]);
-    assert_eq!(fates(&told[0]), [(1, Fate::Born), (2, Fate::Born)]);
-    assert_eq!(fates(&told[1]), [(2, Fate::Stayed), (1, Fate::Grew)]);
-    assert_eq!(fates(&told[2]), [(1, Fate::Shrank), (2, Fate::Stayed)]);
+    assert_eq!(fates(&told[0]), [(1, ClusterEvent::Born), (2, ClusterEvent::Born)]);
+    assert_eq!(fates(&told[1]), [(2, ClusterEvent::Stayed), (1, ClusterEvent::Grew)]);
+    assert_eq!(fates(&told[2]), [(1, ClusterEvent::Shrank), (2, ClusterEvent::Stayed)]);
     let growth: Vec<_> = told[2].clusters.iter().map(|cluster| cluster.growth).collect();
     assert_eq!(growth, [Some(-0.5), Some(0.0)]);
     let ages: Vec<_> = told.iter().map(|window| window.clusters[0].age).collect();
@@ -94,10 +94,10 @@ fn clusters_merge_and_split() {
         &[&[1, 2, 3, 4, 10, 11, 12]],
         &[&[10, 11, 12], &[1, 2, 3, 4]],
     ]);
-    assert_eq!(fates(&told[1]), [(1, Fate::Merged)]);
+    assert_eq!(fates(&told[1]), [(1, ClusterEvent::Merged)]);
     assert_eq!(told[1].clusters[0].parents, [ClusterId(1), ClusterId(2)]);
     assert_eq!(told[1].ended, [(ClusterId(2), Some(ClusterId(1)))]);
-    assert_eq!(fates(&told[2]), [(3, Fate::Split), (1, Fate::Shrank)]);
+    assert_eq!(fates(&told[2]), [(3, ClusterEvent::Split), (1, ClusterEvent::Shrank)]);
     assert_eq!(told[2].clusters[0].parents, [ClusterId(1)]);
     assert_eq!((told[2].clusters[0].age, told[2].clusters[0].growth), (0, None));
     assert!(told[2].ended.is_empty());
@@ -107,22 +107,22 @@ fn clusters_merge_and_split() {
 fn clusters_die_and_their_ids_with_them() {
     let told = story(&[&[&[1, 2, 3]], &[], &[&[1, 2, 3]]]);
     assert_eq!(told[1].ended, [(ClusterId(1), None)]);
-    assert_eq!(fates(&told[2]), [(2, Fate::Born)]);
+    assert_eq!(fates(&told[2]), [(2, ClusterEvent::Born)]);
 }
 
 #[test]
 fn half_of_the_smaller_one_is_enough_and_less_is_not() {
     let told = story(&[&[&[1, 2, 3, 4]], &[&[3, 4, 5, 6]]]);
-    assert_eq!(fates(&told[1]), [(1, Fate::Stayed)]);
+    assert_eq!(fates(&told[1]), [(1, ClusterEvent::Stayed)]);
     let told = story(&[&[&[1, 2, 3, 4, 5]], &[&[4, 5, 6, 7, 8]]]);
-    assert_eq!(fates(&told[1]), [(2, Fate::Born)]);
+    assert_eq!(fates(&told[1]), [(2, ClusterEvent::Born)]);
     assert_eq!(told[1].ended, [(ClusterId(1), None)]);
 }
 
 #[test]
 fn the_id_goes_where_most_members_went() {
     let told = story(&[&[&[1, 2, 3, 4, 5]], &[&[1, 2], &[3, 4, 5]]]);
-    assert_eq!(fates(&told[1]), [(2, Fate::Split), (1, Fate::Shrank)]);
+    assert_eq!(fates(&told[1]), [(2, ClusterEvent::Split), (1, ClusterEvent::Shrank)]);
 }
 
 #[test]
@@ -178,16 +178,16 @@ proptest! {
                         prop_assert_eq!(cluster.growth, Some(growth));
                         let merged = parents.iter().any(|parent| !ids.contains(parent));
                         let expected = match set.len().cmp(&before.len()) {
-                            _ if merged => Fate::Merged,
-                            std::cmp::Ordering::Less => Fate::Shrank,
-                            std::cmp::Ordering::Equal => Fate::Stayed,
-                            std::cmp::Ordering::Greater => Fate::Grew,
+                            _ if merged => ClusterEvent::Merged,
+                            std::cmp::Ordering::Less => ClusterEvent::Shrank,
+                            std::cmp::Ordering::Equal => ClusterEvent::Stayed,
+                            std::cmp::Ordering::Greater => ClusterEvent::Grew,
                         };
                         prop_assert_eq!(cluster.fate, expected);
                     }
                     None => {
                         prop_assert!(!ever.contains(&cluster.id));
-                        let expected = if parents.is_empty() { Fate::Born } else { Fate::Split };
+                        let expected = if parents.is_empty() { ClusterEvent::Born } else { ClusterEvent::Split };
                         prop_assert_eq!(cluster.fate, expected);
                     }
                 }

@@ -25,7 +25,7 @@ fn rows(path: &std::path::Path) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
     let days = Days::new(7);
-    // A busy ring of the first four days, among others who deal once.
+    // A busy ring of the first four days, among others who transact once.
     for day in 1..=7 {
         let others = (0..300).map(|n| format!("p{n},q{}", (n * 7 + day * 131) % 300));
         let ring = (0..9).map(|n| format!("busy{},den{}", n / 3, n % 3));
@@ -39,7 +39,7 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
     let everybody = search(&folder, &Query { part: true, ..query("") });
     assert_eq!(everybody.others, 0);
 
-    // By window, kind and id: whether it deals, and what the tables say.
+    // By window, kind and id: whether it transfers, and what the tables say.
     let mut expected = BTreeMap::new();
     for record in &manifest.windows {
         let at = folder.window(record);
@@ -74,7 +74,7 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
             let member = format!("{} {rank} {}", row["cluster"], row["score"]);
             *here.get_mut(&key).unwrap() = ("in a cluster".into(), Some(member), false);
         }
-        // ring7 is known from the fourth on; nobody is in no transaction.
+        // ring7 is known from the fourth window on; `nobody` is in no transaction.
         let known = ["ring0", "nobody", "ring7"];
         for id in &known[..if first + 3 > 4 { 3 } else { 2 }] {
             let key = ("user".to_owned(), (*id).to_owned());
@@ -85,11 +85,11 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
     }
     let mut found = BTreeMap::new();
     for entity in &everybody.entities {
-        for sighting in &entity.sightings {
-            let member = sighting.membership.as_ref();
+        for occurrence in &entity.occurrences {
+            let member = occurrence.membership.as_ref();
             let member = member.map(|m| format!("{} {} {}", m.cluster, m.rank.unwrap(), m.score));
-            let what = (sighting.place().to_owned(), member, sighting.known_bad);
-            let key = (sighting.window, (entity.kind.clone(), entity.id.clone()));
+            let what = (occurrence.place().to_owned(), member, occurrence.known_bad);
+            let key = (occurrence.window, (entity.kind.clone(), entity.id.clone()));
             assert!(found.insert(key, what).is_none(), "twice");
         }
     }
@@ -101,7 +101,7 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
     for kind in [None, Some(one.kind.clone())] {
         let alone = search(&folder, &Query { kind, ..query(&one.id) });
         assert_eq!(alone.entities.len(), 1);
-        assert_eq!(alone.entities[0].sightings, one.sightings);
+        assert_eq!(alone.entities[0].occurrences, one.occurrences);
     }
     let other = if one.kind == "user" { "shop" } else { "user" };
     let none = search(&folder, &Query { kind: Some(other.into()), ..query(&one.id) });
@@ -117,7 +117,7 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
     assert_eq!(few.entities.len(), 3);
     assert_eq!(few.others, everybody.entities.len() as u64 - 3);
     for (few, all) in few.entities.iter().zip(&everybody.entities) {
-        assert_eq!((&few.id, &few.sightings), (&all.id, &all.sightings));
+        assert_eq!((&few.id, &few.occurrences), (&all.id, &all.occurrences));
     }
     assert!(matches!(find(&folder, &query("x"), &|| true), Err(FindError::Cancelled)));
 }

@@ -5,11 +5,11 @@ mod detection;
 mod evaluation;
 mod evolution;
 mod find;
-mod market;
 mod output;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod report;
 mod runs;
 mod streams;
+mod synthetic;
 mod windows;

@@ -1,6 +1,6 @@
 //! Tables and arrays, read back by others than wrote them: the csv and parquet crates, and a reader of `.npy` here.
 
-use crate::market::{DAY, Found, market};
+use crate::synthetic::{DAY, Found, synthetic_windows};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -10,12 +10,14 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
-use ripplet_fraud::days::{Deal, Run};
+use ripplet_fraud::days::DayAdjacency;
+use ripplet_fraud::ledger::{DaysLedger, Flow, Ledger, Payment};
 use ripplet_fraud::output::{
-    DaysLedger, Flow, GnnScope, Ledger, Payment, Split, write_arcs, write_clusters, write_edges,
-    write_ended, write_gnn, write_members, write_nodes, write_transactions,
+    GnnScope, Split, write_arcs, write_clusters, write_edges, write_ended, write_gnn,
+    write_members, write_nodes, write_transactions,
 };
-use ripplet_fraud::{Amount, Entities, Fate, Timestamp};
+use ripplet_fraud::payments::Transfer;
+use ripplet_fraud::{Amount, ClusterEvent, Entities, Timestamp};
 use ripplet_graph::VertexId;
 use ripplet_io::Format;
 use ripplet_io::tables::TableFile;
@@ -71,7 +73,7 @@ fn cell(column: &dyn Array, row: usize) -> String {
     }
 }
 
-/// All times of the market are midnights.
+/// All times of the synthetic windows are midnights.
 fn instant(at: Timestamp) -> String {
     assert_eq!(at.0 % DAY, 0);
     format!("{at}T00:00:00Z")
@@ -97,7 +99,7 @@ fn last(windows: &[Found]) -> &Found {
 #[test]
 fn tables_have_what_was_found() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(60, 9);
+    let mut windows = synthetic_windows(60, 9);
     // A known bad member is evidence that chance does not weigh: only clusters without one are noise.
     for cluster in windows[8].findings.clusters.iter_mut().step_by(2) {
         cluster.seeds = 0;
@@ -129,7 +131,7 @@ fn tables_have_what_was_found() {
                 cluster.size.to_string(),
                 cluster.seeds.to_string(),
                 cluster.edges.to_string(),
-                // Weights of the market are whole.
+                // Weights of the synthetic windows are whole.
                 cluster.weight_within.to_string(),
                 cluster.weight_out.to_string(),
                 cluster.density.to_string(),
@@ -149,7 +151,7 @@ fn tables_have_what_was_found() {
             };
             assert!(said, "{}", row[8]);
         }
-        assert!(found.findings.clusters.iter().any(|cluster| cluster.fate != Fate::Born));
+        assert!(found.findings.clusters.iter().any(|cluster| cluster.fate != ClusterEvent::Born));
 
         let (header, rows) = all(&|path| write_members(path, of).unwrap());
         assert_eq!(
@@ -225,7 +227,7 @@ fn tables_have_what_was_found() {
 #[test]
 fn tables_do_not_depend_on_threads_and_nothing_is_left_of_what_fails() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(20, 2);
+    let mut windows = synthetic_windows(20, 2);
     for name in ["t.parquet", "t.csv.gz", "t.npz"] {
         let path = folder.path().join(name);
         let write = |threads| {
@@ -329,9 +331,9 @@ fn npz(path: &Path) -> BTreeMap<String, Npy> {
 #[test]
 fn arrays_are_the_window_s_graph_with_labels_and_scores() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(50, 4);
+    let mut windows = synthetic_windows(50, 4);
     let found = windows.last_mut().unwrap();
-    // Somebody who is trusted deals, and somebody who is known bad does not.
+    // A trusted entity has transactions, and a known bad one has none.
     let dealing: BTreeSet<VertexId> = found.flows.keys().flat_map(|&(a, b)| [a, b]).collect();
     let idle = (0..found.entities.len()).rev().find(|vertex| !dealing.contains(vertex)).unwrap();
     found.known_bad.vertices.push(idle);
@@ -493,13 +495,19 @@ fn splits_are_what_their_page_says() {
 #[test]
 fn a_ledger_has_sums_and_single_transactions_of_each_direction() {
     let at = |day: i64, second: i64| Timestamp(day * DAY + second * 1_000_000);
-    let deal = |source, target, time, amount| Deal { source, target, time, amount };
+    let transfer = |source, target, time, amount| Transfer { source, target, time, amount };
     let runs = [
-        vec![deal(0, 1, at(0, 9), 10), deal(1, 0, at(0, 5), 7), deal(0, 1, at(0, 3), 10)],
-        vec![deal(2, 3, at(1, 0), 1), deal(2, 2, at(1, 0), 99)],
-        vec![deal(0, 1, at(2, 1), 10), deal(0, 2, at(2, 1), u64::from(u32::MAX) << 17)],
+        vec![
+            transfer(0, 1, at(0, 9), 10),
+            transfer(1, 0, at(0, 5), 7),
+            transfer(0, 1, at(0, 3), 10),
+        ],
+        vec![transfer(2, 3, at(1, 0), 1), transfer(2, 2, at(1, 0), 99)],
+        vec![transfer(0, 1, at(2, 1), 10), transfer(0, 2, at(2, 1), u64::from(u32::MAX) << 17)],
     ];
-    let runs = runs.map(|deals| Run::of(deals.clone(), deals.len() as u64, true).unwrap());
+    let runs = runs.map(|transfers| {
+        DayAdjacency::of(transfers.clone(), transfers.len() as u64, true).unwrap()
+    });
     let ledger = DaysLedger::new(&runs, Some(2));
     let flow = |count, units, first, last| {
         Some(Flow { count, amount: Some(Amount { units, decimals: 2 }), first, last })
@@ -516,7 +524,7 @@ fn a_ledger_has_sums_and_single_transactions_of_each_direction() {
     let times = |most| ledger.newest(0, 1, most).iter().map(|p| p.time).collect::<Vec<_>>();
     assert_eq!(times(9), [at(2, 1), at(0, 9), at(0, 3)]);
     assert_eq!(times(2), [at(2, 1), at(0, 9)]);
-    let bare = Run::of(vec![deal(0, 1, at(4, 0), 0)], 1, false).unwrap();
+    let bare = DayAdjacency::of(vec![transfer(0, 1, at(4, 0), 0)], 1, false).unwrap();
     let ledger = DaysLedger::new([&bare], None);
     assert_eq!(ledger.flow(0, 1).unwrap().amount, None);
     assert_eq!(ledger.newest(0, 1, 1), [Payment { time: at(4, 0), amount: None }]);
@@ -529,27 +537,27 @@ proptest! {
         days in vec(vec((0..6u32, 0..40u32, 0..90_000i64, 1..1000u64), 0..120), 1..4),
         wanted in btree_set(0..44u32, 0..20),
     ) {
-        let days: Vec<Vec<Deal>> = (0..).zip(days).map(|(day, deals)| {
-            let deal = |(source, target, second, amount)| {
+        let days: Vec<Vec<Transfer>> = (0..).zip(days).map(|(day, transfers)| {
+            let transfer = |(source, target, second, amount)| {
                 let time = Timestamp(day * DAY + second * 960_000);
-                Deal { source, target, time, amount }
+                Transfer { source, target, time, amount }
             };
-            deals.into_iter().map(deal).collect()
+            transfers.into_iter().map(transfer).collect()
         }).collect();
-        let run = |deals: &Vec<Deal>| Run::of(deals.clone(), deals.len() as u64, true).unwrap();
-        let runs: Vec<Run> = days.iter().map(run).collect();
+        let run = |transfers: &Vec<Transfer>| DayAdjacency::of(transfers.clone(), transfers.len() as u64, true).unwrap();
+        let runs: Vec<DayAdjacency> = days.iter().map(run).collect();
         let ledger = DaysLedger::new(&runs, Some(2));
         let wanted: Vec<u32> = wanted.into_iter().collect();
         for from in 0..44 {
             let expected: Vec<Option<Flow>> = wanted.iter().map(|&to| {
                 let paid = days.iter().flatten().filter(|d| d.source != d.target);
-                let paid: Vec<&Deal> = paid.filter(|d| (d.source, d.target) == (from, to)).collect();
-                let units = paid.iter().map(|deal| deal.amount).sum();
+                let paid: Vec<&Transfer> = paid.filter(|d| (d.source, d.target) == (from, to)).collect();
+                let units = paid.iter().map(|transfer| transfer.amount).sum();
                 Some(Flow {
                     count: paid.len() as u64,
                     amount: Some(Amount { units, decimals: 2 }),
-                    first: paid.iter().map(|deal| deal.time).min()?,
-                    last: paid.iter().map(|deal| deal.time).max()?,
+                    first: paid.iter().map(|transfer| transfer.time).min()?,
+                    last: paid.iter().map(|transfer| transfer.time).max()?,
                 })
             }).collect();
             prop_assert_eq!(ledger.flows(from, &wanted), &*expected);
@@ -563,7 +571,7 @@ proptest! {
 #[test]
 fn files_for_others() {
     let Some(folder) = std::env::var_os("RIPPLET_OUTPUTS").map(PathBuf::from) else { return };
-    let windows = market(60, 9);
+    let windows = synthetic_windows(60, 9);
     last(&windows).with(|of| {
         for extension in ["parquet", "arrow", "csv"] {
             let path = |name: &str| folder.join(format!("{name}.{extension}"));

@@ -1,5 +1,5 @@
 //! Transactions from a real PostgreSQL server: its address is in `RIPPLET_POSTGRES`, as `.ci/run` sets it, and the file
-//! of whoever issued its certificate, which is for `localhost`, in `RIPPLET_POSTGRES_ROOT`.
+//! of the authority that issued its certificate, which is for `localhost`, in `RIPPLET_POSTGRES_ROOT`.
 //!
 //! Without them, these tests say so and do nothing; with `RIPPLET_REQUIRE_POSTGRES`, they fail.
 
@@ -233,7 +233,7 @@ fn where_a_password_may_stand_is_told() {
     server.join().unwrap();
 }
 
-/// The file of whoever issued the server's certificate.
+/// File of the authority that issued the server's certificate.
 fn root() -> Option<String> {
     server()?;
     let root = std::env::var("RIPPLET_POSTGRES_ROOT").ok();

@@ -1,11 +1,11 @@
 //! `report.html`, opened in a real browser.
 
-use crate::market::{DAY, Found, market};
+use crate::synthetic::{DAY, Found, synthetic_windows};
 use ripplet_browser::{self as browser, Browser};
-use ripplet_fraud::chance::Why;
+use ripplet_fraud::findings::BusiestPart;
 use ripplet_fraud::report::{
-    EdgeReport, Evidence, OtherReport, PageLimits, Presence, ReportBuilder, ReportLimits, Run,
-    Standing, WindowReport, write_report,
+    EdgeReport, Evidence, ListStatus, OtherReport, PageLimits, Presence, ReportBuilder,
+    ReportLimits, Run, WindowReport, write_report,
 };
 use serde_json::json;
 use std::fs;
@@ -39,7 +39,7 @@ fn reports(windows: &[Found]) -> Vec<WindowReport> {
     windows.iter().map(|found| found.report(ReportLimits::default())).collect()
 }
 
-/// A page of a small market in a browser, where there is one.
+/// A page of a few windows in a browser, if one is installed.
 fn opened(windows: &[Found], folder: &Path) -> Option<Browser> {
     let path = folder.join("report.html");
     page_of(reports(windows), &run(), PageLimits::default(), &path);
@@ -90,7 +90,7 @@ pub fn opens(report: &Path, windows: usize) {
 
 #[test]
 fn the_evidence_of_a_window_is_what_is_in_its_findings() {
-    let windows = market(40, 8);
+    let windows = synthetic_windows(40, 8);
     let found = windows.last().unwrap();
     let report = found.report(ReportLimits::default());
     assert_eq!(report.clusters, found.findings.clusters.len() as u64);
@@ -136,12 +136,12 @@ fn the_evidence_of_a_window_is_what_is_in_its_findings() {
         assert!(edges.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         outsiders += members.len() - own.len();
     }
-    assert!(outsiders > 0, "no cluster deals with known bad ones elsewhere");
+    assert!(outsiders > 0, "no cluster transfers with known bad ones elsewhere");
 }
 
 #[test]
 fn limits_keep_known_bad_members_and_heavy_edges() {
-    let windows = market(20, 2);
+    let windows = synthetic_windows(20, 2);
     let limits =
         ReportLimits { clusters: 5, members: 4, edges: 3, outsiders: 0, ..ReportLimits::default() };
     let report = windows[1].report(limits);
@@ -151,8 +151,9 @@ fn limits_keep_known_bad_members_and_heavy_edges() {
         assert!(
             members.len() == 4 && edges.len() <= 3 && *members_total == u64::from(cluster.size)
         );
-        let bad =
-            members.iter().take_while(|m| m.standing == ripplet_fraud::report::Standing::KnownBad);
+        let bad = members
+            .iter()
+            .take_while(|m| m.standing == ripplet_fraud::report::ListStatus::KnownBad);
         assert_eq!(bad.count(), (cluster.known as usize).min(4));
     }
 }
@@ -160,7 +161,7 @@ fn limits_keep_known_bad_members_and_heavy_edges() {
 #[test]
 fn a_window_s_part_comes_back_from_its_file_and_gives_the_same_page() {
     let folder = tempfile::tempdir().unwrap();
-    let parts = reports(&market(12, 3));
+    let parts = reports(&synthetic_windows(12, 3));
     let [one, other] = ["one.html", "other.html"].map(|name| folder.path().join(name));
     let again: Vec<WindowReport> = parts
         .iter()
@@ -175,7 +176,7 @@ fn a_window_s_part_comes_back_from_its_file_and_gives_the_same_page() {
 fn the_page_asks_for_nothing_and_names_no_place_to_ask() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    page_of(reports(&market(6, 2)), &run(), PageLimits::default(), &path);
+    page_of(reports(&synthetic_windows(6, 2)), &run(), PageLimits::default(), &path);
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("default-src 'none'"));
     let places = text.replace("http://www.w3.org/2000/svg", "");
@@ -186,7 +187,7 @@ fn the_page_asks_for_nothing_and_names_no_place_to_ask() {
 #[test]
 fn a_ranking_sorts_and_a_click_chooses_a_cluster() {
     let folder = tempfile::tempdir().unwrap();
-    let windows = market(40, 6);
+    let windows = synthetic_windows(40, 6);
     let Some(mut page) = opened(&windows, folder.path()) else { return };
     let findings = &windows.last().unwrap().findings;
     let ranked: Vec<String> = findings.clusters.iter().map(|c| c.id.to_string()).collect();
@@ -243,7 +244,7 @@ fn a_ranking_sorts_and_a_click_chooses_a_cluster() {
 #[test]
 fn a_drawing_pans_zooms_and_is_clicked() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(mut page) = opened(&market(20, 3), folder.path()) else { return };
+    let Some(mut page) = opened(&synthetic_windows(20, 3), folder.path()) else { return };
     let place = "(() => { const box = document.querySelector('#graph .vertex .shape')\
                  .getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()";
     let at = |value: serde_json::Value| (value[0].as_f64().unwrap(), value[1].as_f64().unwrap());
@@ -318,7 +319,7 @@ fn a_drawing_pans_zooms_and_is_clicked() {
 #[test]
 fn windows_searches_filters_and_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let windows = market(40, 6);
+    let windows = synthetic_windows(40, 6);
     let Some(mut page) = opened(&windows, folder.path()) else { return };
     let count = "document.getElementById('listed').textContent";
     let cluster = "document.getElementById('cluster-id').textContent";
@@ -359,7 +360,7 @@ fn windows_searches_filters_and_keys() {
 
     // Events and sizes.
     let clusters = &found.findings.clusters;
-    let born = clusters.iter().filter(|c| c.fate == ripplet_fraud::Fate::Born).count();
+    let born = clusters.iter().filter(|c| c.fate == ripplet_fraud::ClusterEvent::Born).count();
     let choose = "(() => { const list = document.getElementById('event'); list.value = '0'; \
                   list.dispatchEvent(new Event('change')); })()";
     page.value(choose);
@@ -429,7 +430,7 @@ fn ids_are_text_whatever_is_in_them() {
         "\u{202e}right to left\u{2028}\u{0}",
         "__proto__",
     ];
-    let mut parts = reports(&market(9, 2));
+    let mut parts = reports(&synthetic_windows(9, 2));
     for part in &mut parts {
         part.kinds[0] = hostile[0].into();
         for cluster in &mut part.listed {
@@ -464,7 +465,7 @@ fn ids_are_text_whatever_is_in_them() {
     );
     assert_eq!(page.complaints(), NOTHING);
 
-    // Even a script that somebody smuggled in would not run, and reaches nobody.
+    // Even an injected script would not run, and could send no request.
     let smuggled = "(() => { const script = document.createElement('script'); \
                     script.textContent = 'window.broken = 1'; document.body.append(script); \
                     return window.broken === undefined; })()";
@@ -479,7 +480,7 @@ fn ids_are_text_whatever_is_in_them() {
 fn ten_thousand_clusters_stay_usable_and_the_file_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let found = &market(10_000, 1)[0];
+    let found = &synthetic_windows(10_000, 1)[0];
     assert_eq!(found.findings.clusters.len(), 10_000);
     let limits = PageLimits { bytes: 12 << 20 };
     page_of(reports(std::slice::from_ref(found)), &run(), limits, &path);
@@ -514,7 +515,7 @@ fn nothing_found_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let [none, empty] = ["none.html", "empty.html"].map(|name| folder.path().join(name));
     page_of(Vec::new(), &run(), PageLimits::default(), &none);
-    let mut parts = reports(&market(3, 1));
+    let mut parts = reports(&synthetic_windows(3, 1));
     parts[0].listed.clear();
     (parts[0].clusters, parts[0].too_large) = (0, 2);
     page_of(parts, &run(), PageLimits::default(), &empty);
@@ -537,7 +538,7 @@ fn nothing_found_is_said() {
 #[test]
 fn the_direction_and_the_single_transactions_are_there() {
     let folder = tempfile::tempdir().unwrap();
-    let windows = market(20, 3);
+    let windows = synthetic_windows(20, 3);
     let Some(mut page) = opened(&windows, folder.path()) else { return };
     let found = windows.last().unwrap();
     let cluster = found.findings.clusters[0].id;
@@ -580,7 +581,7 @@ fn the_direction_and_the_single_transactions_are_there() {
         .find(|e| (name(e.source), name(e.target)) == (from[0].clone(), to[0].clone()))
         .unwrap();
     let singles = column(&mut page, "#transactions", 6);
-    let newest = ripplet_fraud::output::Ledger::newest(found, edge.source, edge.target, 100);
+    let newest = ripplet_fraud::ledger::Ledger::newest(found, edge.source, edge.target, 100);
     let expected: Vec<String> =
         newest.iter().map(|payment| payment.amount.unwrap().to_string()).collect();
     assert_eq!(singles.iter().map(|text| text.replace(',', "")).collect::<Vec<_>>(), expected);
@@ -606,7 +607,7 @@ const SAVED: &str = "(() => { let text = null; const real = URL.createObjectURL;
 
 #[test]
 fn a_sentence_says_why() {
-    let mut windows = market(20, 1);
+    let mut windows = synthetic_windows(20, 1);
     let found = &mut windows[0];
     let id = found.findings.clusters[0].id;
     let edges = found.edges_of(id);
@@ -629,7 +630,8 @@ fn a_sentence_says_why() {
     let why = |found: &mut Found, members: &[u32], chance: f64, seeds: u32, pair: Option<usize>| {
         let cluster = &mut found.findings.clusters[0];
         (cluster.chance, cluster.seeds) = (chance, seeds);
-        cluster.why = Why { members: members.to_vec(), transactions: 5, expected: 0.0123, pair };
+        cluster.why =
+            BusiestPart { members: members.to_vec(), transactions: 5, expected: 0.0123, pair };
         found.report(ReportLimits::default()).listed[0].why.clone()
     };
     let [one, two, none] = parts;
@@ -658,7 +660,7 @@ fn a_sentence_says_why() {
     }
     let said = why(found, &none, 1.0, 2, None);
     assert!(said.contains("known bad") && !said.contains("noise"), "{said}");
-    // Of several pairs of columns, that which is counted is named, and its edges are looked at alone.
+    // Of several pairs of columns, that which is counted is named, and its edges are examined alone.
     found.pairs = ["buyer → shop", "buyer → device"].map(String::from).to_vec();
     found.linked.insert(linked, vec![1]);
     let said = why(found, &one, 0.001, 0, Some(1));
@@ -670,7 +672,7 @@ fn a_sentence_says_why() {
 #[test]
 fn noise_is_not_coloured() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(20, 1);
+    let mut windows = synthetic_windows(20, 1);
     // Some clusters without a known bad member.
     let Found { findings, known_bad, .. } = &mut windows[0];
     for cluster in findings.clusters.iter_mut().step_by(2) {
@@ -731,14 +733,14 @@ fn noise_is_not_coloured() {
 fn colours_mean_the_same_without_known_bad() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let mut parts = reports(&market(5, 1));
+    let mut parts = reports(&synthetic_windows(5, 1));
     parts[0].known_bad = 0;
     parts[0].known.clear();
     let clusters = parts[0].listed.iter_mut();
     let members = clusters.flat_map(|cluster| cluster.evidence.members.iter_mut());
     for (place, member) in members.enumerate() {
         member.score = Some(-8.5 - 0.001 * (place % 7) as f64);
-        (member.standing, member.share, member.distance) = (Standing::Unknown, None, None);
+        (member.standing, member.share, member.distance) = (ListStatus::Unknown, None, None);
     }
     page_of(parts, &run(), PageLimits::default(), &path);
     let Some(mut page) = browser::start() else { return };
@@ -758,8 +760,8 @@ fn colours_mean_the_same_without_known_bad() {
 #[test]
 fn search_finds_everybody_and_says_where() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(20, 4);
-    // A cluster is dissolved in the last window: its members deal, and are in no cluster.
+    let mut windows = synthetic_windows(20, 4);
+    // A cluster is dissolved in the last window: its members transact, and are in no cluster.
     let last = windows.last_mut().unwrap();
     let gone = last.findings.clusters.pop().unwrap().id;
     let (left, members): (Vec<_>, Vec<_>) =
@@ -808,14 +810,14 @@ fn search_finds_everybody_and_says_where() {
 #[test]
 fn all_known_bad_are_listed_with_where_they_are() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(12, 2);
+    let mut windows = synthetic_windows(12, 2);
     let last = windows.last_mut().unwrap();
     let idle = (0..last.entities.len()).find(|&v| last.window.graph.degree(v) == 0).unwrap();
     last.known_bad.vertices.push(idle);
     last.known_bad.vertices.sort_unstable();
     // And entries that hold at the end of no window.
     let day = |day: i64| Some(ripplet_fraud::Timestamp(last.window.range.until.0 + day * DAY));
-    let entry = |id: &str, from, until| ripplet_fraud::seeds::Listed {
+    let entry = |id: &str, from, until| ripplet_fraud::seeds::ListEntry {
         kind: ripplet_fraud::KindId(0),
         id: id.into(),
         from,
@@ -935,7 +937,7 @@ fn searched(page: &mut Browser, text: &str) -> Vec<String> {
 fn tables_have_the_kinds_of_entities() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let mut parts = reports(&market(6, 1));
+    let mut parts = reports(&synthetic_windows(6, 1));
     let evidence = &mut parts[0].listed[0].evidence;
     let edge = evidence.edges.iter().find(|edge| {
         let kind = |place: u32| evidence.members[place as usize].kind;
@@ -994,7 +996,7 @@ fn tables_have_the_kinds_of_entities() {
 #[test]
 fn arrows_end_at_the_rim_of_who_is_paid() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(mut page) = opened(&market(20, 1), folder.path()) else { return };
+    let Some(mut page) = opened(&synthetic_windows(20, 1), folder.path()) else { return };
     let places = "(() => { \
         const numbers = (element) => element.getAttribute('transform').match(/-?[0-9.]+/g).map(Number); \
         const nodes = [...document.querySelectorAll('#graph .vertex')].map((node) => ({ node, at: numbers(node) })); \
@@ -1034,7 +1036,7 @@ fn enter(page: &mut Browser, text: &str) {
 #[test]
 fn a_search_leads_to_other_windows_by_keys_and_clicks() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(20, 4);
+    let mut windows = synthetic_windows(20, 4);
     // A cluster is dissolved in the last window, and all along one of another is known bad in the last window alone.
     let last = windows.last_mut().unwrap();
     let gone = last.findings.clusters.pop().unwrap().id;
@@ -1111,9 +1113,9 @@ fn a_search_leads_to_other_windows_by_keys_and_clicks() {
 fn a_search_has_no_gaps() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let mut parts = reports(&market(6, 3));
+    let mut parts = reports(&synthetic_windows(6, 3));
     let mut members = parts[0].listed[0].evidence.members.iter();
-    let member = members.find(|m| !m.outside && m.standing == Standing::Unknown).unwrap().clone();
+    let member = members.find(|m| !m.outside && m.standing == ListStatus::Unknown).unwrap().clone();
     let same = |id: &str, kind: u8| id == member.id && kind == member.kind;
     for part in &mut parts {
         for cluster in &mut part.listed {
@@ -1148,7 +1150,7 @@ fn a_search_has_no_gaps() {
 #[test]
 fn counts_of_members_agree() {
     let folder = tempfile::tempdir().unwrap();
-    let windows = market(40, 8);
+    let windows = synthetic_windows(40, 8);
     let report = windows.last().unwrap().report(ReportLimits::default());
     let outside = |cluster: &ripplet_fraud::report::ClusterReport| {
         cluster.evidence.members.iter().filter(|member| member.outside).count()
@@ -1192,7 +1194,7 @@ fn counts_of_members_agree() {
 #[test]
 fn every_tab_saves_its_own_table() {
     let folder = tempfile::tempdir().unwrap();
-    let windows = market(20, 3);
+    let windows = synthetic_windows(20, 3);
     let Some(mut page) = opened(&windows, folder.path()) else { return };
     page.click("#tab-scores");
     let saved = page.text(SAVED);
@@ -1222,7 +1224,7 @@ fn saved_ids_are_changed_only_if_they_would_run() {
         ("@sum", "'@sum"),
         ("=1,2", "\"'=1,2\""),
     ];
-    let mut parts = reports(&market(12, 1));
+    let mut parts = reports(&synthetic_windows(12, 1));
     for (cluster, (id, _)) in parts[0].listed.iter_mut().zip(ids) {
         cluster.evidence.members[0].id = id.into();
     }
@@ -1244,7 +1246,7 @@ fn saved_ids_are_changed_only_if_they_would_run() {
 #[test]
 fn a_transaction_of_several_pairs_is_listed_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut windows = market(20, 2);
+    let mut windows = synthetic_windows(20, 2);
     for found in &mut windows {
         found.pairs = ["buyer → shop", "buyer → device"].map(String::from).to_vec();
         let kind_of = |vertex| found.entities.kind_name_of(vertex) == "device";
@@ -1306,7 +1308,7 @@ fn times_have_what_the_data_has() {
         (45_120_000, "2026-01-08 00:00:45.120", "2026-01-08T00:00:45.120Z"),
         (45_120_007, "2026-01-08 00:00:45.120007", "2026-01-08T00:00:45.120007Z"),
     ] {
-        let mut parts = reports(&market(3, 1));
+        let mut parts = reports(&synthetic_windows(3, 1));
         let from = parts[0].from;
         for (place, edge) in parts[0].listed[0].evidence.edges.iter_mut().enumerate() {
             let day = from + 7 * DAY;
@@ -1333,7 +1335,7 @@ fn times_have_what_the_data_has() {
 fn what_the_search_leaves_out_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let mut windows = market(20, 3);
+    let mut windows = synthetic_windows(20, 3);
     // Those of the first window who are left out of the clusters that are listed.
     windows[0].findings.clusters.truncate(1);
     let first = windows[0].findings.clusters[0].id;
@@ -1391,7 +1393,7 @@ fn what_the_search_leaves_out_is_said() {
 fn the_search_of_many_windows_is_small() {
     let folder = tempfile::tempdir().unwrap();
     let size = |windows: usize| {
-        let mut found = market(400, 1).remove(0);
+        let mut found = synthetic_windows(400, 1).remove(0);
         // In no cluster.
         found.findings.clusters.clear();
         found.findings.members.clear();
@@ -1412,7 +1414,7 @@ fn pictures() {
     let Some(folder) = std::env::var_os("RIPPLET_SCREENSHOTS").map(PathBuf::from) else { return };
     let Some(mut page) = browser::start() else { return };
     let path = folder.join("report.html");
-    page_of(reports(&market(140, 42)), &run(), PageLimits::default(), &path);
+    page_of(reports(&synthetic_windows(140, 42)), &run(), PageLimits::default(), &path);
     for (name, width, height, scheme) in [
         ("light", 1440, 900, "light"),
         ("dark", 1440, 900, "dark"),

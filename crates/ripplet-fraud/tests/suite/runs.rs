@@ -55,7 +55,7 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
     }
 }
 
-/// Nobody, or who ends a run after so many windows.
+/// Observer that ends a run after some windows, or never.
 #[derive(Default)]
 pub struct Watcher {
     windows: AtomicU32,
@@ -129,7 +129,7 @@ impl Days {
     }
 }
 
-/// The bytes of all results in a folder; what tells of time and memory is left out.
+/// The bytes of all results in a folder, without figures of time and memory.
 pub fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for window in fs::read_dir(folder.join("windows")).unwrap() {
@@ -307,7 +307,7 @@ fn half_written_and_missing_inputs_are_told() {
     fs::rename(days.file(4), days.path("days/dt=2024-03-04.parquet")).unwrap();
     let refused = run_into(&days.options(), &days.path("cut"), false).unwrap_err().to_string();
     assert!(refused.contains("dt=2024-03-04.parquet"), "{refused}");
-    // Names of what is not finished are passed over.
+    // Names of what is not finished are skipped.
     fs::rename(days.path("days/dt=2024-03-04.parquet"), days.path("days/_temporary.parquet"))
         .unwrap();
     assert_eq!(run_into(&days.options(), &days.path("run"), false).unwrap().windows.len(), 1);
@@ -549,7 +549,7 @@ fn a_run_needs_no_list_of_known_bad() {
     let mut seeded = none;
     seeded.detection.unseeded = false;
     let refused = run_into(&seeded, &days.path("seeded"), false).unwrap_err();
-    assert!(matches!(refused, RunError::NobodyKnown), "{refused:?}");
+    assert!(matches!(refused, RunError::NoKnownBad), "{refused:?}");
     assert!(!days.path("seeded").exists());
 }
 
@@ -597,7 +597,7 @@ fn a_wrong_year_and_a_huge_amount_are_bad_rows() {
         assert_eq!(skipped.windows.len(), plain.windows.len(), "{row}");
         assert_eq!(skipped.counts.taken, plain.counts.taken);
     }
-    // Nobody is asked where the gap is allowed.
+    // An allowed gap needs no decision.
     let text = bad(2, "u0,s0,2023-03-05,1");
     let wide = ripplet_fraud::Span::of_days(400).unwrap();
     let manifest = slid(&text, |options| options.feed.longest_gap = wide).unwrap();

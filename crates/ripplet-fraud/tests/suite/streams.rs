@@ -3,8 +3,8 @@
 use ripplet_fraud::mapping::Mapping;
 use ripplet_fraud::mapping::WeightRule;
 use ripplet_fraud::source::{self, Batch, SourceError};
-use ripplet_fraud::stream::{Ended, LONGEST_PAUSE, Stream, StreamError, Taking};
-use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::stream::{FinishedDay, LONGEST_PAUSE, Stream, StreamError, StreamOptions};
+use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::{Span, Timestamp};
 use std::path::Path;
 
@@ -19,7 +19,7 @@ column = \"to\"
 kind = \"shop\"
 ";
 
-const TAKING: Taking = Taking {
+const OPTIONS: StreamOptions = StreamOptions {
     unit: Span::DAY,
     late: None,
     skip_bad_rows: false,
@@ -35,21 +35,25 @@ enum Refused {
 }
 
 /// The days of a text.
-fn days_of(text: &str, mapping: &str, taking: Taking) -> Result<(Vec<Ended>, Stream), Refused> {
+fn days_of(
+    text: &str,
+    mapping: &str,
+    options: StreamOptions,
+) -> Result<(Vec<FinishedDay>, Stream), Refused> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.csv");
     std::fs::write(&path, text).unwrap();
-    days_of_files(&[&path], mapping, taking)
+    days_of_files(&[&path], mapping, options)
 }
 
 fn days_of_files(
     paths: &[&Path],
     mapping: &str,
-    taking: Taking,
-) -> Result<(Vec<Ended>, Stream), Refused> {
+    options: StreamOptions,
+) -> Result<(Vec<FinishedDay>, Stream), Refused> {
     let mapping = Mapping::parse(mapping).unwrap();
-    let weighing = Weighing::new(&WeightRule::default(), true).unwrap();
-    let mut stream = Stream::new(&mapping, weighing.into(), taking).unwrap();
+    let weighing = WeightFunction::new(&WeightRule::default(), true).unwrap();
+    let mut stream = Stream::new(&mapping, weighing.into(), options).unwrap();
     let mut ended = Vec::new();
     for path in paths {
         let origin = path.file_name().unwrap().to_string_lossy();
@@ -77,7 +81,7 @@ fn rows_become_days() {
         u1,s1,2024-05-01T10:00:00Z,1.50\n\
         u1,s1,2024-05-01 23:59:59,2\n\
         u2,u1,2024-05-03,0.005\n";
-    let (ended, stream) = days_of(text, MAPPING, TAKING).unwrap();
+    let (ended, stream) = days_of(text, MAPPING, OPTIONS).unwrap();
     let may_first = "2024-05-01".parse::<Timestamp>().unwrap().unit(Span::DAY);
     let units: Vec<i64> = ended.iter().map(|day| day.unit).collect();
     assert_eq!(units, [may_first, may_first + 1, may_first + 2]);
@@ -99,7 +103,7 @@ fn a_transaction_links_more_than_two() {
         "{MAPPING}\n[[also]]\ncolumn = \"device\"\nkind = \"device\"\nto = [\"source\", \"target\"]\noptional = true\n"
     );
     let text = "from,to,at,eur,device\na,b,2024-05-01,1,d\na,b,2024-05-01,1,\n";
-    let (ended, stream) = days_of(text, &mapping, TAKING).unwrap();
+    let (ended, stream) = days_of(text, &mapping, OPTIONS).unwrap();
     assert_eq!(stream.entities().len(), 3);
     assert_eq!(ended[0].run.neighbors, [1, 2, 0, 2, 0, 1]);
     assert_eq!(ended[0].run.counts, [2, 1, 2, 1, 1, 1]);
@@ -110,20 +114,21 @@ fn a_transaction_links_more_than_two() {
 fn late_rows_go_to_their_day_while_it_is_open() {
     let text = "from,to,at,eur\na,b,2024-05-01,1\na,b,2024-05-02T23:00:00,1\na,c,2024-05-01T05:00:00,1\n\
         a,b,2024-05-03T06:00:00,1\na,b,2024-05-01T07:00:00,1\n";
-    let refused = days_of(text, MAPPING, TAKING).unwrap_err();
+    let refused = days_of(text, MAPPING, OPTIONS).unwrap_err();
     assert_eq!(
         sentence(refused),
         "rows.csv:4: the transaction of 2024-05-01T05:00:00Z comes after one of 2024-05-02T23:00:00Z (rows.csv:3), \
          when its day had ended: either time may be wrong; allow for later rows, sort the input by time, or have such rows left out and counted"
     );
-    let late = Taking { late: Some("1d".parse().unwrap()), ..TAKING };
+    let late = StreamOptions { late: Some("1d".parse().unwrap()), ..OPTIONS };
     let refused = days_of(text, MAPPING, late).unwrap_err();
     assert!(sentence(refused).starts_with("rows.csv:6: the transaction of 2024-05-01T07"));
-    let (ended, stream) = days_of(text, MAPPING, Taking { skip_late_rows: true, ..late }).unwrap();
+    let (ended, stream) =
+        days_of(text, MAPPING, StreamOptions { skip_late_rows: true, ..late }).unwrap();
     let transactions: Vec<u64> = ended.iter().map(|day| day.run.transactions).collect();
     assert_eq!(transactions, [2, 1, 1]);
     assert_eq!((stream.counts().late, stream.counts().out_of_order), (1, 1));
-    let later = Taking { late: Some("2d".parse().unwrap()), ..TAKING };
+    let later = StreamOptions { late: Some("2d".parse().unwrap()), ..OPTIONS };
     assert_eq!(days_of(text, MAPPING, later).unwrap().0[0].run.transactions, 3);
 }
 
@@ -131,12 +136,12 @@ fn late_rows_go_to_their_day_while_it_is_open() {
 fn a_table_without_commas_has_semicolons_or_tabs() {
     let text = "from;to;at;eur\na;b;2024-05-01;1\n\"a;c\";b;2024-05-01;2\n";
     for text in [text.to_owned(), text.replace(';', "\t")] {
-        let (ended, _) = days_of(&text, MAPPING, TAKING).unwrap();
+        let (ended, _) = days_of(&text, MAPPING, OPTIONS).unwrap();
         assert_eq!(ended[0].run.transactions, 2, "{text}");
     }
     // A comma in the first row is a separator, whatever else is in it.
     let mixed = "from;to,at,eur\na,2024-05-01,1\n";
-    let found = sentence(days_of(mixed, MAPPING, TAKING).unwrap_err());
+    let found = sentence(days_of(mixed, MAPPING, OPTIONS).unwrap_err());
     assert!(found.contains("the columns are from;to, at, eur"), "{found}");
 }
 
@@ -156,16 +161,17 @@ fn faults_of_rows_name_file_and_line() {
         ),
     ] {
         let text = format!("from,to,at,eur\na,b,2024-05-01,1\n{row}\na,b,2024-05-01,1\n");
-        let found = sentence(days_of(&text, MAPPING, TAKING).unwrap_err());
+        let found = sentence(days_of(&text, MAPPING, OPTIONS).unwrap_err());
         assert!(found.contains(expected), "{found}");
     }
     let text = "from,to,at,eur\na,b,2024-05-01,1\n,b,2024-05-01,-1\na,b,x,1\na,b,2024-05-01,-5\n";
-    let (ended, stream) = days_of(text, MAPPING, Taking { skip_bad_rows: true, ..TAKING }).unwrap();
+    let (ended, stream) =
+        days_of(text, MAPPING, StreamOptions { skip_bad_rows: true, ..OPTIONS }).unwrap();
     assert_eq!(ended[0].run.transactions, 1);
     let counts: Vec<_> = stream.counts().faults.iter().map(|(k, n)| (k.as_str(), *n)).collect();
     assert_eq!(counts, [("bad time", 1), ("empty or null", 1), ("negative amount", 1)]);
     assert_eq!(stream.counts().rows, 4);
-    let found = sentence(days_of("from,shop,at\n", MAPPING, TAKING).unwrap_err());
+    let found = sentence(days_of("from,shop,at\n", MAPPING, OPTIONS).unwrap_err());
     assert!(found.ends_with("rows.csv: there is no column `to`; the columns are from, shop, at: name one of them in the mapping"), "{found}");
 }
 
@@ -173,7 +179,7 @@ fn faults_of_rows_name_file_and_line() {
 fn kinds_that_are_not_asked_for_are_passed_over() {
     let mapping = format!("kind = {{ column = \"type\", only = [\"buy\"] }}\n{MAPPING}");
     let text = "from,to,at,eur,type\na,b,2024-05-01,1,buy\na,b,2024-05-01,-1,refund\n";
-    let (ended, stream) = days_of(text, &mapping, TAKING).unwrap();
+    let (ended, stream) = days_of(text, &mapping, OPTIONS).unwrap();
     assert_eq!((ended[0].run.transactions, stream.counts().other_kinds), (1, 1));
 }
 
@@ -183,11 +189,11 @@ fn numbers_are_times_of_a_unit_since_an_origin() {
         "time = \"at\"",
         "time = { column = \"at\", unit = \"1d\", origin = \"2017-01-01\" }",
     );
-    let (ended, _) = days_of("from,to,at,eur\na,b,1,1\na,b,3.5,1\n", &mapping, TAKING).unwrap();
+    let (ended, _) = days_of("from,to,at,eur\na,b,1,1\na,b,3.5,1\n", &mapping, OPTIONS).unwrap();
     let origin = "2017-01-01".parse::<Timestamp>().unwrap().unit(Span::DAY);
     assert_eq!(ended.iter().map(|day| day.unit - origin).collect::<Vec<_>>(), [1, 2, 3]);
-    // Of which unit, nobody guesses: this is a day, and not a second of 1970.
-    let found = days_of("from,to,at,eur\na,b,20240531,1\n", MAPPING, TAKING).unwrap_err();
+    // The unit is not guessed: this is a day, and not a second of 1970.
+    let found = days_of("from,to,at,eur\na,b,20240531,1\n", MAPPING, OPTIONS).unwrap_err();
     let found = sentence(found);
     assert!(found.contains("rows.csv:2: `20240531` in the column `at` is no time"), "{found}");
     assert!(found.contains("where the mapping says their `unit`, a number"), "{found}");
@@ -198,11 +204,11 @@ fn numbers_are_times_of_a_unit_since_an_origin() {
 fn numbers_of_another_unit_are_bad_rows() {
     let seconds = MAPPING.replace("time = \"at\"", "time = { column = \"at\", unit = \"1s\" }");
     let text = "from,to,at,eur\na,b,1717243200,1\na,b,1717243200000,1\na,b,-99999999999,1\n";
-    let found = sentence(days_of(text, &seconds, TAKING).unwrap_err());
+    let found = sentence(days_of(text, &seconds, OPTIONS).unwrap_err());
     for part in ["rows.csv:3: the time 1717243200000 (of 1s) in the column `at`", "\"1ms\""] {
         assert!(found.contains(part), "{found}");
     }
-    let skip = Taking { skip_bad_rows: true, ..TAKING };
+    let skip = StreamOptions { skip_bad_rows: true, ..OPTIONS };
     let (ended, stream) = days_of(text, &seconds, skip).unwrap();
     assert_eq!((ended.len(), stream.counts().faults["bad time"]), (1, 2));
 }
@@ -239,14 +245,14 @@ fn the_row_that_makes_a_sum_too_large_is_a_bad_row() {
     let rows = "from,to,at,eur\na,b,2024-05-01,9000000000000\na,c,2024-05-01,9000000000000\n\
         a,b,2024-05-01,2258999068426.24\na,b,2024-05-01,0.01\na,b,2024-05-02,9000000000000\n\
         c,d,2024-05-02,9000000000000\nnew,d,2024-05-02,9000000000000\n";
-    let said = sentence(days_of(rows, MAPPING, TAKING).unwrap_err());
+    let said = sentence(days_of(rows, MAPPING, OPTIONS).unwrap_err());
     assert_eq!(
         said,
         "rows.csv:5: with the amount `0.01` in the column `eur`, those between user a and shop b in the 1d from 2024-05-01 \
          on sum up to more than 11258999068426.24, the most for a pair: keep fewer decimals in the mapping (amount = { \
          column = \"eur\", decimals = 0 }) (such rows can be left out and counted)"
     );
-    let skipping = Taking { skip_bad_rows: true, ..TAKING };
+    let skipping = StreamOptions { skip_bad_rows: true, ..OPTIONS };
     let (ended, stream) = days_of(rows, MAPPING, skipping).unwrap();
     let counts = stream.counts();
     assert_eq!((counts.rows, counts.taken), (7, 6));
@@ -265,7 +271,7 @@ fn blanks_around_a_field_are_no_part_of_it_unless_it_is_quoted() {
     for text in
         [text.to_owned(), text.replace("; ", "! ").replace(',', ";"), text.replace(',', "\t")]
     {
-        let (ended, stream) = days_of(&text, MAPPING, TAKING).unwrap();
+        let (ended, stream) = days_of(&text, MAPPING, OPTIONS).unwrap();
         assert_eq!(ended[0].run.transactions, 4, "{text}");
         let entities = stream.entities();
         let ids: Vec<&str> = (0..entities.len()).map(|v| entities.id_of(v)).collect();
@@ -277,7 +283,7 @@ fn blanks_around_a_field_are_no_part_of_it_unless_it_is_quoted() {
         assert_eq!(stream.counts().trimmed, 3, "{text}");
         assert!(stream.counts().notes()[0].starts_with("3 ids had blanks around them"), "{text}");
     }
-    let refused = days_of("from,to,at,eur\n  ,b,2024-05-01,1\n", MAPPING, TAKING).unwrap_err();
+    let refused = days_of("from,to,at,eur\n  ,b,2024-05-01,1\n", MAPPING, OPTIONS).unwrap_err();
     assert!(sentence(refused).starts_with("rows.csv:2: the column `from` is empty"));
 }
 
@@ -290,7 +296,7 @@ fn quotes_are_found_in_a_long_text() {
         _ => format!("\"line\n\"\"{}\"\"\", s ,2024-05-01,1\r\n", at % 10),
     };
     let text: String = (0..60_000).map(row).collect();
-    let (_, stream) = days_of(&format!("from,to,at,eur\n{text}"), MAPPING, TAKING).unwrap();
+    let (_, stream) = days_of(&format!("from,to,at,eur\n{text}"), MAPPING, OPTIONS).unwrap();
     assert_eq!(stream.entities().len(), 31);
     assert_eq!(stream.counts().trimmed, 40_000);
 }

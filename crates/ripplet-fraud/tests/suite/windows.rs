@@ -1,9 +1,10 @@
 //! Windows that slide are those that are built of their transactions, array by array.
 
 use proptest::prelude::*;
-use ripplet_fraud::days::{Deal, Run};
+use ripplet_fraud::days::DayAdjacency;
 use ripplet_fraud::mapping::WeightRule;
-use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::payments::Transfer;
+use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Changed, Shape, Sliding, WindowError};
 use ripplet_fraud::{Span, Timestamp, Window};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
@@ -12,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A transaction: its day, both ends, its amount.
 type Row = (i64, u32, u32, u64);
 
-fn weighing(of: &str) -> Weighing {
-    Weighing::new(&WeightRule { of: Some(of.into()), resolution: None }, true).unwrap()
+fn weighing(of: &str) -> WeightFunction {
+    WeightFunction::new(&WeightRule { of: Some(of.into()), resolution: None }, true).unwrap()
 }
 
 fn days(days: i64) -> Span {
@@ -21,17 +22,17 @@ fn days(days: i64) -> Span {
 }
 
 /// All of them at one instant: windows do not look at it.
-fn deal(source: u32, target: u32, amount: u64) -> Deal {
-    Deal { source, target, time: Timestamp(0), amount }
+fn transfer(source: u32, target: u32, amount: u64) -> Transfer {
+    Transfer { source, target, time: Timestamp(0), amount }
 }
 
 /// The run of a day.
-fn run(rows: &[Row], day: i64) -> Run {
+fn run(rows: &[Row], day: i64) -> DayAdjacency {
     let of_day = rows.iter().filter(|row| row.0 == day);
-    let deals: Vec<Deal> =
-        of_day.map(|&(_, source, target, amount)| deal(source, target, amount)).collect();
-    let transactions = deals.len() as u64;
-    Run::of(deals, transactions, true).unwrap()
+    let transfers: Vec<Transfer> =
+        of_day.map(|&(_, source, target, amount)| transfer(source, target, amount)).collect();
+    let transactions = transfers.len() as u64;
+    DayAdjacency::of(transfers, transactions, true).unwrap()
 }
 
 /// Lists with weights.
@@ -209,12 +210,15 @@ fn what_cannot_be_is_refused() {
     assert!(Shape::new(days(30), Span::of_micros(7).unwrap()).is_err());
     let shape = Shape::new(days(1), days(1)).unwrap();
     let mut sliding = Sliding::new(shape, weighing("amount"), 1.0);
-    let large = |amount| deal(0, 1, amount);
-    sliding.push(0, Run::of(vec![large(1 << 31), large(1 << 31)], 2, true).unwrap());
+    let large = |amount| transfer(0, 1, amount);
+    sliding.push(0, DayAdjacency::of(vec![large(1 << 31), large(1 << 31)], 2, true).unwrap());
     let refused = sliding.slide(2).unwrap_err();
     assert!(matches!(refused, WindowError::Weight { source_vertex: 0, target_vertex: 1, .. }));
-    assert!(Run::of(vec![large(1 << 60)], 1, true).is_err());
+    assert!(DayAdjacency::of(vec![large(1 << 60)], 1, true).is_err());
     let mut sliding = Sliding::new(shape, weighing("count"), 1.0).within(100);
-    sliding.push(0, Run::of((0..50).map(|i| deal(i, i + 1, 0)).collect(), 50, true).unwrap());
+    sliding.push(
+        0,
+        DayAdjacency::of((0..50).map(|i| transfer(i, i + 1, 0)).collect(), 50, true).unwrap(),
+    );
     assert!(matches!(sliding.slide(51), Err(WindowError::Memory { .. })));
 }

@@ -4,10 +4,11 @@ use super::population::{Population, PopulationShape};
 use super::rings::{MOST_PAIRS, Ring, Rings};
 use super::{MOST_DAYS, Transactions};
 use crate::permutation::Permutation;
-use crate::random::{derive, mix};
+use crate::random::derive;
 use crate::{GenerateError, VERTICES_PER_STREAM};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::splitmix::mix;
 use ripplet_graph::{
     Adjacency, Direction, Graph, MAX_SHARD_ARCS, Shard, VertexId, VertexIds, WeightScale,
 };
@@ -31,7 +32,7 @@ impl Transactions {
     /// Prepares the tables from which lists are computed.
     ///
     /// # Errors
-    /// If a parameter is out of range or memory is refused.
+    /// If a parameter is out of range or memory allocation fails.
     pub fn prepare(&self) -> Result<TransactionGraph, GenerateError> {
         let (_, rows) = self.size()?;
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
@@ -115,7 +116,7 @@ impl TransactionGraph {
     /// Cuts the vertices into consecutive ranges of at most `arcs` arcs each, or of one vertex.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn shard_ranges(&self, arcs: u64) -> Result<Vec<Range<VertexId>>, GenerateError> {
         let rows = self.room(0..self.vertices());
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
@@ -159,7 +160,7 @@ impl TransactionGraph {
     /// Memory: the shard, and room for those arcs that turn out to be the same edge.
     ///
     /// # Errors
-    /// If the range is none, may hold more arcs than a shard, or memory is refused.
+    /// If the range is none, may hold more arcs than a shard, or memory allocation fails.
     pub fn shard(&self, vertices: Range<VertexId>) -> Result<Shard, GenerateError> {
         let rows = self.most_arcs(&vertices)?;
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
@@ -170,7 +171,7 @@ impl TransactionGraph {
     /// Returns the graph in memory, in shards as large as possible.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn graph(&self) -> Result<Graph, GenerateError> {
         self.graph_of(|range| self.shard(range))
     }
@@ -178,7 +179,7 @@ impl TransactionGraph {
     /// Returns the graph whose shards `shard` draws; it must return the shards of [`TransactionGraph::shard`].
     ///
     /// # Errors
-    /// The errors of [`TransactionGraph::shard`]; also if memory is refused.
+    /// The errors of [`TransactionGraph::shard`]; also if memory allocation fails.
     ///
     /// # Panics
     /// If a shard is not the requested one.

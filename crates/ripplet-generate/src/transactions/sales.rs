@@ -3,10 +3,11 @@
 use super::TransactionGraph;
 use super::rings::MOST_PAIRS;
 use crate::GenerateError;
-use crate::random::{PowerLaw, mix};
+use crate::random::PowerLaw;
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::splitmix::mix;
 use std::ops::Range;
 
 /// Some transactions of one day, drawn together.
@@ -63,7 +64,7 @@ impl TransactionGraph {
     /// Returns the transactions of a part, on rayon's current pool.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn sales(&self, part: &SalesPart) -> Result<Sales, GenerateError> {
         let day = part.day as usize - 1;
         let drawn = match &part.of {

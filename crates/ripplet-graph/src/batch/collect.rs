@@ -20,7 +20,7 @@ impl BatchBuilder {
     /// # Errors
     /// If the ids do not ascend or their number differs from that of the tables, if some tables
     /// have weights and others do not, if one graph has more than 2³¹ arcs in one direction, or if
-    /// memory is refused.
+    /// memory allocation fails.
     pub fn collect(
         &self,
         graph_ids: VertexIds,
@@ -36,7 +36,7 @@ impl BatchBuilder {
         }
         let kind = Kind::of(&graphs);
         let members = members(graph_ids, &graphs, kind)?;
-        let ways = Ways::of(&graphs, self.direction);
+        let ways = Ways::of(&graphs, self.options.direction);
         let mut rows = Rows::with_room(&graphs, ways, weighted)?;
         for (number, graph) in (0..).zip(graphs) {
             rows.append(number, graph, kind, ways)?;

@@ -167,7 +167,7 @@ impl Members {
     /// the vertices of each graph.
     ///
     /// # Errors
-    /// If there are too many graphs, if a graph has too many vertices, or if memory is refused.
+    /// If there are too many graphs, if a graph has too many vertices, or if memory allocation fails.
     pub fn of_sizes(sizes: impl ExactSizeIterator<Item = u32>) -> Result<Members, InvalidBatch> {
         let count = u32::try_from(sizes.len()).map_err(|_| InvalidBatch::GraphIds)?;
         let mut starts = memory::with_room(sizes.len() + 1)?;

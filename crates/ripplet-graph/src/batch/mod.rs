@@ -151,7 +151,7 @@ pub enum InvalidBatch {
         /// The graph.
         graph: usize,
     },
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
@@ -411,7 +411,7 @@ impl<'a> BatchSlice<'a> {
     /// Returns a copy of these graphs' members, as those of a separate batch.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn members(self) -> Result<Members, OutOfMemory> {
         self.batch.members.copied(self.first..self.end)
     }
@@ -419,7 +419,7 @@ impl<'a> BatchSlice<'a> {
     /// Returns a copy of these graphs as a separate batch.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn to_batch(self) -> Result<GraphBatch, OutOfMemory> {
         let scales = self.weight_exponents().map(memory::copied).transpose()?;
         Ok(GraphBatch {
@@ -456,7 +456,7 @@ impl<'a> BatchSlice<'a> {
     /// over the graphs.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn edges_of_each(self) -> Result<Vec<u64>, OutOfMemory> {
         let mut edges = memory::zeros(self.len())?;
         let of_graphs = edges.par_iter_mut().enumerate().with_min_len(1 << 6);
@@ -529,7 +529,7 @@ impl<'a> BatchGraph<'a> {
     /// Returns a copy of the graph as a [`Graph`].
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn to_graph(self) -> Result<Graph, OutOfMemory> {
         let alone = BatchSlice { batch: self.batch, first: self.index, end: self.index + 1 };
         let ids = alone.members()?.into_ids_of_one();
@@ -588,7 +588,7 @@ impl<'a> BatchGraph<'a> {
 mod tests {
     use super::*;
 
-    /// The batch in the module's picture.
+    /// Returns the batch in the module's picture.
     fn lists(
         arc_starts: &[u64],
         offsets: &[u32],

@@ -25,7 +25,7 @@ impl BatchTable {
     /// # Errors
     /// If the columns are inconsistent, a row names a graph or a vertex that does not exist, or a
     /// weight is NaN, infinite or negative (the first such row); if the ids do not ascend; or if
-    /// memory is refused.
+    /// memory allocation fails.
     pub fn of_ends(
         graph_ids: VertexIds,
         ids: &VertexIds,

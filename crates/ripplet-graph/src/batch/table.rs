@@ -79,7 +79,7 @@ pub enum BatchTableError {
     /// The graphs and their vertices are inconsistent.
     #[error(transparent)]
     Members(#[from] InvalidBatch),
-    /// Memory was refused.
+    /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }

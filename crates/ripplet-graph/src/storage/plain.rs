@@ -1,6 +1,5 @@
 //! The graph: shards of adjacency, and the external ids.
 
-use super::NeighborLists;
 use crate::memory::{self, OutOfMemory};
 use crate::{Buffer, MAX_SHARD_ARCS, VertexId, VertexIds, WeightScale};
 use rayon::prelude::*;
@@ -134,23 +133,6 @@ impl Adjacency {
         (self.offsets.into_vec(), self.neighbors.into_vec(), weights)
     }
 
-    /// Copies lists of any storage, without weights.
-    ///
-    /// # Errors
-    /// If memory is refused, or there are 2³² arcs or more.
-    pub(super) fn of_lists(lists: impl NeighborLists) -> Result<Adjacency, OutOfMemory> {
-        let arcs = lists.arcs() as usize;
-        let mut offsets = memory::with_room(lists.vertices() + 1)?;
-        let mut neighbors = memory::with_room(arcs)?;
-        u32::try_from(arcs).map_err(|_| OutOfMemory::of::<u32>(arcs))?;
-        offsets.push(0);
-        for local in 0..lists.vertices() {
-            neighbors.extend(lists.each_of(local));
-            offsets.push(neighbors.len() as u32);
-        }
-        Ok(Adjacency::new(offsets.into(), neighbors.into(), None))
-    }
-
     /// Returns a copy with owned arrays, even of shared ones.
     pub(crate) fn try_clone(&self) -> Result<Adjacency, OutOfMemory> {
         let weights = self.weights.as_ref().map(|weights| memory::copied(weights)).transpose()?;
@@ -227,7 +209,7 @@ fn ascend(offsets: &[u32]) -> bool {
 impl Neighbors<'_> {
     /// Returns the first error of lists whose offsets ascend from 0 to their end.
     ///
-    /// The lists need not be checked one by one. Where the flat array descends, a list must begin:
+    /// The lists need not be checked one by one. If the flat array descends, a list must begin:
     /// the lists ascend if the array has as many descents as there are lists that begin with one.
     ///
     /// ```text

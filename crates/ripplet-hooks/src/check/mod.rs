@@ -30,7 +30,7 @@ use syn::spanned::Spanned;
 /// A function reachable from a hook: the hook itself, or a function that a reachable function
 /// calls.
 #[derive(Clone)]
-pub(crate) struct Met<'a> {
+pub(crate) struct ReachableFunction<'a> {
     pub(crate) name: String,
     /// Index in [`Shared::scopes`] of the scope in which its names are resolved.
     pub(crate) scope: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) columns: Vec<Column>,
     pub(crate) score: Scalar,
-    pub(crate) met: Vec<Met<'a>>,
+    pub(crate) met: Vec<ReachableFunction<'a>>,
     pub(crate) known: HashMap<(usize, bool, String), Option<Callee>>,
     pub(crate) errors: Diagnostics,
 }
@@ -91,7 +91,7 @@ impl<'a> Shared<'a> {
         let callee = match Signature::read(definition.signature, score) {
             Ok(signature) => {
                 let name = name.to_owned();
-                self.met.push(Met { name, scope, definition, signature });
+                self.met.push(ReachableFunction { name, scope, definition, signature });
                 Some(Callee(self.met.len() - 1))
             }
             Err(error) => {
@@ -142,7 +142,7 @@ fn never_ends(node: &Node) -> bool {
 }
 
 impl<'a> Checker<'_, 'a> {
-    fn parameters(&mut self, met: &Met<'a>) {
+    fn parameters(&mut self, met: &ReachableFunction<'a>) {
         let typed = met.definition.signature.inputs.iter().filter_map(|input| match input {
             syn::FnArg::Typed(typed) => Some(typed),
             syn::FnArg::Receiver(_) => None,

@@ -3,7 +3,7 @@
 //! The emitted text is device code only: it has no host code and uses no standard library. It
 //! depends on two headers, [`SCALAR`] (operations with Rust's meaning) and [`VIEWS`] (what hooks
 //! see). It also depends on a struct `ripplet::Access`, which the engine defines between the
-//! headers. Everything emitted is inside `namespace ripplet::program`, where the names of the
+//! headers. Everything emitted is inside `namespace ripplet::program`, if the names of the
 //! scalar operations hide those of C:
 //!
 //! - `struct Parameters { u64 words[…]; }`: the program's scalars in their order. Each is in the

@@ -1,7 +1,7 @@
-//! A folder of files that are a graph each.
+//! Reads a folder of files that are a graph each.
 
-use super::members::{FILE, LeftOut, Member, batch, graph_id, no_graphs, sort};
-use super::{BatchOptions, Source, Told, share};
+use super::members::{FILE, Member, SkippedFiles, batch, graph_id, no_graphs, sort};
+use super::{BatchOptions, ReadLog, Source, share};
 use crate::small::check_plain;
 use crate::{Place, ReadError, read_edges_with_summary};
 use ripplet_graph::batch::GraphBatch;
@@ -10,52 +10,52 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files that are left to read.
+/// Files that are left to read.
 pub(super) struct Folder {
     path: PathBuf,
     options: BatchOptions,
-    /// By their ids.
+    /// Files by id.
     members: Vec<Member<OsString>>,
-    left_out: LeftOut,
+    skipped_files: SkippedFiles,
     next: usize,
 }
 
 impl Folder {
     pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Folder, ReadError> {
-        let list = || -> io::Result<(Vec<Member<OsString>>, LeftOut)> {
-            let mut left_out = LeftOut::default();
+        let list = || -> io::Result<(Vec<Member<OsString>>, SkippedFiles)> {
+            let mut skipped_files = SkippedFiles::default();
             let mut members = Vec::new();
             for entry in fs::read_dir(path)? {
                 let entry = entry?;
                 let (name, kind) = (entry.file_name(), entry.file_type()?);
                 let shown = name.to_string_lossy();
                 let Some(id) = graph_id(&shown, options) else {
-                    left_out.add(&shown);
+                    skipped_files.add(&shown);
                     continue;
                 };
-                // What a link leads to is asked for only where there is one.
+                // The target of a link is looked up only for links.
                 let is_folder = kind.is_dir() || kind.is_symlink() && path.join(&name).is_dir();
                 if !is_folder {
                     members.push(Member { id, source: name, repeated: false });
                 }
             }
-            Ok((members, left_out))
+            Ok((members, skipped_files))
         };
-        let (mut members, left_out) =
+        let (mut members, skipped_files) =
             list().map_err(|error| ReadError::io(path, Place::File, error))?;
         if members.is_empty() {
-            return Err(no_graphs(path, "the folder", &left_out));
+            return Err(no_graphs(path, "the folder", &skipped_files));
         }
         sort(&mut members);
-        Ok(Folder { path: path.into(), options: options.clone(), members, left_out, next: 0 })
+        Ok(Folder { path: path.into(), options: options.clone(), members, skipped_files, next: 0 })
     }
 
-    /// As many files as are read at once, one at least.
+    /// Returns the next block of files, at least one.
     fn some(&self) -> &[Member<OsString>] {
         let rest = &self.members[self.next..];
         let mut bytes = 0u64;
         let fits = |member: &&Member<OsString>| {
-            // A file that cannot be looked at has no bytes: reading it will say why.
+            // A file whose size is unknown counts as empty: reading it will report the error.
             let size = fs::metadata(self.path.join(&member.source)).map_or(0, |file| file.len());
             bytes = bytes.saturating_add(FILE).saturating_add(size);
             bytes <= self.options.bytes_at_once()
@@ -66,8 +66,8 @@ impl Folder {
 }
 
 impl Source for Folder {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
-        self.left_out.tell(told, |name| self.path.join(name));
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
+        self.skipped_files.note_in(log, |name| self.path.join(name));
         let some = self.some();
         if some.is_empty() {
             return Ok(None);
@@ -75,11 +75,11 @@ impl Source for Folder {
         let path = |name: &OsString| self.path.join(name);
         let read = |name: &OsString| {
             let path = path(name);
-            // A pipe that nobody writes to would be waited for.
+            // A pipe without a writer would block.
             check_plain(&path)?;
             read_edges_with_summary(&path, &self.options.read)
         };
-        let batch = batch(some, &self.path, &self.options, told, read, path)?;
+        let batch = batch(some, &self.path, &self.options, log, read, path)?;
         self.next += some.len();
         Ok(Some(batch))
     }

@@ -1,6 +1,6 @@
-//! Files that are a graph each, and the batch of some of them.
+//! Members of folders and archives: files that are a graph each.
 
-use super::{BatchOptions, Format, OnError, Skipped, Told};
+use super::{BatchOptions, Format, OnError, ReadLog, Skipped};
 use crate::read::format_of;
 use crate::summary::ReadSummary;
 use crate::text::Fault;
@@ -10,27 +10,27 @@ use ripplet_graph::batch::GraphBatch;
 use ripplet_graph::{Direction, EdgeTable, MAX_SHARD_ARCS, Names, VertexIds, memory};
 use std::path::{Path, PathBuf};
 
-/// What a file counts beside its bytes, as even one without any takes memory.
+/// Size that a file counts beside its bytes: even an empty one takes memory.
 pub(super) const FILE: u64 = 64;
 
-/// A file that is to be a graph.
+/// File that is to be a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member<S> {
-    /// What the graph is called.
+    /// Id of the graph.
     pub(super) id: String,
-    /// Where its bytes are.
+    /// Location of its bytes.
     pub(super) source: S,
-    /// Whether the member before has the same id.
+    /// Whether the previous member has the same id.
     pub(super) repeated: bool,
 }
 
-/// What the graph of a file is called, where the file is a graph: its path without extensions.
+/// Returns the id of a file's graph, if the file is a graph: its path without extensions.
 pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
     let (folder, name) = match path.rfind('/') {
         Some(slash) => path.split_at(slash + 1),
         None => ("", path),
     };
-    // A `.json` beside graphs is more often about them than one of them, and DOT is not read.
+    // A `.json` beside graphs is more often metadata than a graph, and DOT is not read.
     let is_graph = |(format, _)| !matches!(format, Format::NodeLink | Format::Dot);
     let known =
         options.read.format.is_some() || Format::of_path(Path::new(name)).is_some_and(is_graph);
@@ -46,16 +46,16 @@ pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
     Some(format!("{folder}{stem}"))
 }
 
-/// Files that could be graphs by their extension, and are left out.
+/// Files with the extension of a graph format that are skipped.
 #[derive(Default)]
-pub(super) struct LeftOut {
-    /// The first by its name.
+pub(super) struct SkippedFiles {
+    /// The first of them by name.
     first: Option<String>,
     files: u64,
 }
 
-impl LeftOut {
-    /// Counts a file that [`graph_id`] takes for no graph, if it is a `.json`.
+impl SkippedFiles {
+    /// Counts a skipped `.json` file.
     pub(super) fn add(&mut self, path: &str) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let format = Format::of_path(Path::new(name)).map(|(format, _)| format);
@@ -68,17 +68,17 @@ impl LeftOut {
         }
     }
 
-    /// Notes the files, once, of which `file` is the path of one.
-    pub(super) fn tell(&mut self, told: &mut Told, file: impl Fn(&str) -> PathBuf) {
-        let LeftOut { first, files } = std::mem::take(self);
+    /// Adds a note on the files to the log, once; `file` returns the path of one.
+    pub(super) fn note_in(&mut self, log: &mut ReadLog, file: impl Fn(&str) -> PathBuf) {
+        let SkippedFiles { first, files } = std::mem::take(self);
         if let Some(first) = first {
             let note = "left out, as a .json beside graphs is more often about them: --from json reads .json alone";
-            told.summary.add_note_on(note.into(), files, || file(&first));
+            log.summary.add_note_on(note.into(), files, || file(&first));
         }
     }
 }
 
-/// Sorts members by their ids, and marks those whose id another has, too.
+/// Sorts members by id, and marks duplicates.
 pub(super) fn sort<S: Ord + Send>(members: &mut [Member<S>]) {
     members.par_sort_unstable_by(|a, b| (&a.id, &a.source).cmp(&(&b.id, &b.source)));
     for at in 1..members.len() {
@@ -86,16 +86,16 @@ pub(super) fn sort<S: Ord + Send>(members: &mut [Member<S>]) {
     }
 }
 
-/// Reads members in parallel and builds the batch of those that are graphs; `whole` is what they are
-/// members of, `path` names the file of one, and `read` reads it.
+/// Reads members in parallel and builds the batch of those that are graphs. `whole` is their container,
+/// `path` returns the file of a member, and `read` reads it.
 ///
 /// # Errors
-/// The first in the order of the members, where they are not skipped; memory that is refused.
+/// The first error in the order of the members, if errors are not skipped, or a failed memory allocation.
 pub(super) fn batch<S: Sync>(
     members: &[Member<S>],
     whole: &Path,
     options: &BatchOptions,
-    told: &mut Told,
+    log: &mut ReadLog,
     read: impl Fn(&S) -> Result<(EdgeTable, ReadSummary), ReadError> + Sync,
     path: impl Fn(&S) -> PathBuf + Sync,
 ) -> Result<GraphBatch, ReadError> {
@@ -106,7 +106,7 @@ pub(super) fn batch<S: Sync>(
             return Err(ReadError::content(path(&member.source), Place::File, sentence));
         }
         let (table, mut summary) = read(&member.source)?;
-        if summary.directed && options.direction == Direction::Undirected {
+        if summary.directed && options.build.direction == Direction::Undirected {
             let note = "the file says that its edges have a direction: --directed keeps it";
             summary.notes.push(note.into());
         }
@@ -132,12 +132,12 @@ pub(super) fn batch<S: Sync>(
     for (member, read) in members.iter().zip(read) {
         match read {
             Ok((table, summary)) => {
-                told.summary.add_file(summary, || path(&member.source));
+                log.summary.add_file(summary, || path(&member.source));
                 tables.push(table);
                 ids.push(&*member.id);
             }
             Err(error) if options.on_error == OnError::Skip && !error.is_out_of_memory() => {
-                told.skipped.push(Skipped { graph: member.id.clone(), error });
+                log.skipped.push(Skipped { graph: member.id.clone(), error });
             }
             Err(error) => return Err(error),
         }
@@ -147,7 +147,7 @@ pub(super) fn batch<S: Sync>(
     batch.map_err(|error| Fault::whole(error).of(whole))
 }
 
-/// An archive's entry, for a message.
+/// Returns an archive's entry, for a message.
 pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
     let mut path = archive.as_os_str().to_owned();
     path.push("/");
@@ -155,8 +155,8 @@ pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
     path.into()
 }
 
-/// The error of a folder or an archive that has no graphs.
-pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &LeftOut) -> ReadError {
+/// Returns the error of a folder or an archive that has no graphs.
+pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &SkippedFiles) -> ReadError {
     let of_json = match &left_out.first {
         None => String::new(),
         Some(first) => format!("; {first} and others that end in .json are read with --from json"),
@@ -168,7 +168,7 @@ pub(super) fn no_graphs(whole: &Path, what: &str, left_out: &LeftOut) -> ReadErr
     ReadError::content(whole, Place::File, sentence)
 }
 
-/// Refuses an archive's member of a format that is several files, or is not read from memory.
+/// Rejects a member of an archive whose format has several files, or cannot be read from memory.
 pub(super) fn refuse_apart(path: &Path, options: &BatchOptions) -> Result<(), ReadError> {
     match format_of(path, &options.read)? {
         Format::Ldbc => {
@@ -209,9 +209,9 @@ mod tests {
         }
         let format = Some(Format::EdgeList);
         let read = ReadOptions { format, ..ReadOptions::default() };
-        let told = BatchOptions { read, ..BatchOptions::default() };
-        assert_eq!(graph_id("x/a", &told), some("x/a"));
-        assert_eq!(graph_id("x/a.dat.gz", &told), some("x/a"));
-        assert_eq!(graph_id("x/.a", &told), None);
+        let options = BatchOptions { read, ..BatchOptions::default() };
+        assert_eq!(graph_id("x/a", &options), some("x/a"));
+        assert_eq!(graph_id("x/a.dat.gz", &options), some("x/a"));
+        assert_eq!(graph_id("x/.a", &options), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Many small graphs, from whatever holds them, in parts that fit the memory.
+//! Reads many small graphs, from folders, archives and tables, in parts that fit in memory.
 //!
 //! ```text
 //! folder, .zip, .tar[.gz|.zst] ─▶ some files at a time, parsed in parallel ─▶ GraphBatch ─┐
@@ -7,35 +7,33 @@
 //! ```
 //!
 //! - **A folder** of graph files: each file whose name ends as a format's does, compressed or not, is a
-//!   graph; with [`ReadOptions::format`] each file is. The other files are passed over, as are folders
+//!   graph; with [`ReadOptions::format`] each file is. The other files are skipped, as are folders
 //!   in it and files whose names begin with a dot. Two files of an LDBC graph are one graph.
 //! - **An archive**, `.zip`, `.tar`, `.tar.gz`, `.tgz` or `.tar.zst`, of such files, in folders or not.
 //!   LDBC's pairs are not read from archives. A link to another entry is read as that entry; one that leads elsewhere, a
 //!   pipe or a device is what is wrong with that graph.
-//! - **A TU data set**: see [`crate::tu`]. An edge that is listed several times is one edge, whatever
-//!   the options say of duplicates.
+//! - **A TU data set**: see [`crate::tu`]. An edge that is listed several times is one edge, whatever the
+//!   options for duplicates are.
 //! - **`.swarm`**: see [`crate::swarm_file`]. What its graphs were built with stays: directions, loops,
 //!   duplicates. Weights that are not asked for are left out.
 //! - **A table**: `.txt`, `.tsv`, `.csv`, Parquet or Arrow IPC, with a column of graphs ([`crate::Columns`]); those of
 //!   the ends are found beside it as in a table of one graph. Rows stand in any order. Each graph has the vertices
 //!   that its rows name.
 //!
-//! **Ids.** A graph of a folder is called by its file's name without the extensions, one of an archive by
-//! its path there likewise; a TU data set's are numbers from 1; a table's are what the column holds,
-//! integers or names. Graphs ascend by their ids (names by their bytes, so `10` before `9`) over all
-//! parts. Vertices are called as each reader has it; where the graphs of a part have names and
-//! integers, all of that part are names. Two parts may differ in that; [`crate::IdKind`] settles it.
+//! **Ids.** The id of a graph in a folder is its file name without extensions, in an archive its path without
+//! extensions. Graphs of a TU data set are numbered from 1. In a table the column holds integers or names.
+//! Graphs ascend by id (names by their bytes, so `10` before `9`) over all parts. Vertices have the ids of
+//! each reader. If the graphs of a part have names and integers, all ids of that part are names. Two parts
+//! may differ in that; [`crate::IdKind`] fixes it.
 //!
-//! **What is wrong.** A file of a folder or an archive that is no graph, or a second one with the same id,
-//! stops the reading, or is skipped and listed ([`OnError`]). What is wrong with the folder or the
-//! archive itself, with a TU data set, a table or a `.swarm` always stops it, as does memory that is
-//! refused.
+//! **Errors.** A file of a folder or an archive that is no graph, or a second one with the same id, ends the
+//! reading, or is skipped and listed ([`OnError`]). An error of the folder or the archive itself, of a TU
+//! data set, a table or a `.swarm` always ends it. So does a failed memory allocation.
 //!
-//! **Memory.** Of a folder or an archive, one part and the files that it is made of: as many at once as
-//! have about 4 bytes for each of its arcs and vertices, or one. An entry of an archive may unpack to no
-//! more than 64 MiB, or 32 bytes for each arc and vertex of a part if that is more. A TU data set and a
-//! table are read whole: the batch, and as much again while it is built. A `.swarm`'s parts are its
-//! pages.
+//! **Memory.** For a folder or an archive, one part and its files. As many files are read at once as have
+//! about 4 bytes for each arc and vertex of the part, or one. An entry of an archive may unpack to at most 64
+//! MiB, or 32 bytes for each arc and vertex of a part if that is more. A TU data set and a table are read as
+//! a whole: the batch, and as much again while it is built. The parts of a `.swarm` are its pages.
 //!
 //! **Determinism.** Graphs, parts and errors do not depend on the number of threads.
 
@@ -57,94 +55,88 @@ use crate::NotBuiltIn;
 use crate::swarm_file::{LastId, SwarmFile};
 use crate::{Format, Place, ReadError, ReadOptions, tu};
 use ripplet_graph::batch::{BatchBuilder, BatchSlice, GraphBatch};
-use ripplet_graph::{Direction, Duplicates, SelfLoops, WeightLedger, WeightLoss};
+use ripplet_graph::{BuildOptions, Direction, WeightLedger, WeightLoss};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Arcs and vertices that a part aims at where nothing is said.
+/// Default target size of a part in arcs and vertices.
 const PART_SIZE: u64 = 1 << 22;
 
-/// How graphs are read and built.
+/// Options of reading and building graphs.
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
-    /// How each file is read; the format is that of the files of a folder or an archive.
+    /// Options of reading each file; the format is that of the files in a folder or an archive.
     pub read: ReadOptions,
-    /// Whether edges have a direction.
-    pub direction: Direction,
-    /// Whether a `.swarm` must be undirected: then a directed one is an error.
+    /// Rules by which edges become graphs.
+    pub build: BuildOptions,
+    /// Whether a directed `.swarm` is an error.
     pub undirected_only: bool,
-    /// What becomes of self-loops.
-    pub self_loops: SelfLoops,
-    /// What becomes of duplicates.
-    pub duplicates: Duplicates,
-    /// Whether weights may become coarse, and what of them did change.
-    pub weights: WeightLedger,
-    /// What becomes of the rest where a graph cannot be read.
+    /// What happens if a graph cannot be read.
     pub on_error: OnError,
-    /// Arcs and vertices that a part aims at; a graph that has more is a part of its own.
+    /// Target size of a part in arcs and vertices; a larger graph is its own part.
     pub part_size: u64,
 }
 
-/// What becomes of the rest where a graph cannot be read.
+/// What happens if a graph cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
-    /// Nothing more is read.
+    /// Reading ends.
     #[default]
     Stop,
-    /// The graph is listed, and the rest is read.
+    /// The graph is listed, and reading continues.
     Skip,
 }
 
-/// Neighbouring graphs of a batch, which several parts may share.
+/// Consecutive graphs of a batch, which several parts may share.
 #[derive(Clone, Debug)]
 pub struct BatchPart {
     /// The batch.
     pub batch: Arc<GraphBatch>,
-    /// Which of its graphs are this part.
+    /// Graphs of the batch that are in this part.
     pub graphs: Range<usize>,
 }
 
-/// A graph that could not be read.
+/// Graph that could not be read.
 #[derive(Debug)]
 pub struct Skipped {
-    /// What the graph would have been called.
+    /// Id of the graph.
     pub graph: String,
-    /// Why.
+    /// Reason.
     pub error: ReadError,
 }
 
-/// Reads graphs part by part.
+/// Reader of graphs, part by part.
 pub struct BatchReader {
     source: Box<dyn Source>,
     part_size: u64,
-    /// The batch that parts are taken from, and how many of its graphs were.
+    /// Current batch, and the number of its graphs that were returned.
     current: Option<(Arc<GraphBatch>, usize)>,
-    told: Told,
+    log: ReadLog,
     weights: WeightLedger,
     last: LastId,
-    /// How far the source was before the current batch.
+    /// Progress of the source before the current batch.
     before: f64,
     path: PathBuf,
 }
 
-/// What is told of the reading beside the graphs.
+/// Record of a read: skipped graphs and the summary.
 #[derive(Default)]
-struct Told {
+struct ReadLog {
     skipped: Vec<Skipped>,
     summary: BatchSummary,
 }
 
-/// Where batches come from.
+/// Source of batches.
 trait Source: Send {
-    /// The next graphs, if there are any; what was skipped and which edges were read is added.
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError>;
+    /// Returns the next graphs, if there are any; adds skipped graphs and edge counts to `log`.
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError>;
 
-    /// How much of the whole has been read, 0 to 1.
+    /// Returns the share of the whole that was read, 0 to 1.
     fn progress(&self) -> f64;
 }
 
-/// What a path names.
+/// Kind of container that a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Swarm,
@@ -156,15 +148,12 @@ enum Kind {
 }
 
 impl Default for BatchOptions {
-    /// Undirected, self-loops dropped, duplicates merged, no weights; the first error stops.
+    /// Undirected, self-loops dropped, duplicates merged, no weights; the first error ends the reading.
     fn default() -> BatchOptions {
         BatchOptions {
             read: ReadOptions::default(),
-            direction: Direction::default(),
+            build: BuildOptions::default(),
             undirected_only: false,
-            self_loops: SelfLoops::default(),
-            duplicates: Duplicates::default(),
-            weights: WeightLedger::default(),
             on_error: OnError::default(),
             part_size: PART_SIZE,
         }
@@ -173,39 +162,35 @@ impl Default for BatchOptions {
 
 impl BatchOptions {
     fn builder(&self) -> BatchBuilder {
-        BatchBuilder::new()
-            .direction(self.direction)
-            .self_loops(self.self_loops)
-            .duplicates(self.duplicates)
-            .weight_ledger(&self.weights)
+        self.build.clone().into()
     }
 
-    /// Bytes of files that are read at once.
+    /// Returns the bytes of files that are read at once.
     fn bytes_at_once(&self) -> u64 {
         self.part_size.saturating_mul(4)
     }
 
-    /// Bytes that an entry of an archive may unpack to.
+    /// Returns the bytes that an entry of an archive may unpack to.
     fn most_of_an_entry(&self) -> u64 {
         self.part_size.saturating_mul(32).max(64 << 20)
     }
 }
 
 impl BatchPart {
-    /// The graphs.
+    /// Returns the graphs.
     pub fn slice(&self) -> BatchSlice<'_> {
         self.batch.slice(self.graphs.clone())
     }
 }
 
-/// Whether a path names many graphs by itself: a folder, an archive, a TU data set, a `.swarm`. A table
-/// with a column of graphs looks like any other, and is one only where the user says so.
+/// Whether a path clearly names many graphs: a folder, an archive, a TU data set or a `.swarm`. A table with
+/// a column of graphs looks like any other, and counts only if the user says so.
 pub fn is_batch(path: &Path, options: &ReadOptions) -> bool {
-    let told = options.format.is_some() && !path.is_dir();
+    let is_given = options.format.is_some() && !path.is_dir();
     let kind = Kind::of(path);
     match kind {
         Kind::Swarm | Kind::Folder | Kind::Zip | Kind::Tar => true,
-        Kind::Tu => !told,
+        Kind::Tu => !is_given,
         Kind::Table => false,
     }
 }
@@ -237,12 +222,12 @@ impl Kind {
 }
 
 impl BatchReader {
-    /// Opens what a path names: a folder, an archive, a TU data set, a `.swarm`; else a table with a
-    /// column of graphs. `-` is a table on standard input, text unless the options say otherwise.
+    /// Opens a folder, an archive, a TU data set or a `.swarm`; otherwise a table with a column of graphs.
+    /// `-` is a table on standard input, text unless the options give another format.
     ///
     /// # Errors
-    /// Where it cannot be opened: a folder or an archive without graphs, a `.swarm` that is damaged or
-    /// lacks the directions or weights that are asked for.
+    /// If it cannot be opened: a folder or an archive without graphs, or a `.swarm` that is damaged or lacks
+    /// the requested direction or weights.
     pub fn open(path: &Path, options: &BatchOptions) -> Result<BatchReader, ReadError> {
         let source: Box<dyn Source> = match Kind::of(path) {
             Kind::Swarm => Box::new(Swarm::open(path, options)?),
@@ -263,21 +248,21 @@ impl BatchReader {
             source,
             part_size: options.part_size,
             current: None,
-            told: Told::default(),
-            weights: options.weights.clone(),
+            log: ReadLog::default(),
+            weights: options.build.weights.clone(),
             last: LastId::default(),
             before: 0.0,
             path: path.into(),
         })
     }
 
-    /// The next part: its graphs' ids ascend from those before. `None` after the last.
+    /// Returns the next part: its graphs' ids continue in ascending order. `None` after the last.
     ///
     /// Runs on rayon's current pool.
     ///
     /// # Errors
-    /// Where a graph cannot be read and the options do not skip it, or the whole is damaged, or memory
-    /// is refused. What comes after an error is not defined.
+    /// If a graph cannot be read and the options do not skip it, the container is damaged, or memory
+    /// allocation fails. Do not use the reader after an error.
     pub fn next_part(&mut self) -> Result<Option<BatchPart>, ReadError> {
         loop {
             if let Some((batch, taken)) = &mut self.current {
@@ -290,33 +275,33 @@ impl BatchReader {
             }
             self.current = None;
             self.before = self.source.progress();
-            let Some(batch) = self.source.next(&mut self.told)? else { return Ok(None) };
+            let Some(batch) = self.source.next(&mut self.log)? else { return Ok(None) };
             if !self.last.advance_over(batch.all()) {
                 let id = batch.graph(0).id();
                 let sentence = format!("the graph {id} does not come after those before it");
                 return Err(ReadError::content(&self.path, Place::File, sentence));
             }
-            self.told.summary.add_graphs(&batch);
+            self.log.summary.add_graphs(&batch);
             self.current = Some((Arc::new(batch), 0));
         }
     }
 
-    /// The graphs that could not be read so far, in the order in which they would have come.
+    /// Returns the graphs that could not be read so far, in the order of their ids.
     pub fn skipped(&self) -> &[Skipped] {
-        &self.told.skipped
+        &self.log.skipped
     }
 
-    /// What was read so far: all of it after the last part.
+    /// Returns the summary so far: complete after the last part.
     pub fn summary(&self) -> &BatchSummary {
-        &self.told.summary
+        &self.log.summary
     }
 
-    /// What the weights of the graphs read so far lost as they became integers.
+    /// Returns what the weights read so far lost by rounding.
     pub fn weight_loss(&self) -> WeightLoss {
         self.weights.loss()
     }
 
-    /// How much has been handed out, 0 to 1, by bytes, files or graphs.
+    /// Returns the share of the whole that was returned, 0 to 1, by bytes, files or graphs.
     pub fn progress(&self) -> f64 {
         let (batch, taken) = match &self.current {
             Some((batch, taken)) => (batch.len().max(1) as f64, *taken as f64),
@@ -327,7 +312,7 @@ impl BatchReader {
     }
 }
 
-/// The parts of a `.swarm`.
+/// Parts of a `.swarm`.
 struct Swarm {
     file: SwarmFile,
     next: usize,
@@ -344,7 +329,7 @@ impl Swarm {
             Err(ReadError::content(path, Place::File, sentence))
         };
         let undirected = file.direction() == Direction::Undirected;
-        if file.parts() > 0 && undirected && options.direction == Direction::Directed {
+        if file.parts() > 0 && undirected && options.build.direction == Direction::Directed {
             return lacks("undirected");
         }
         if file.parts() > 0 && !undirected && options.undirected_only {
@@ -358,13 +343,13 @@ impl Swarm {
 }
 
 impl Source for Swarm {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
         if self.next == self.file.parts() {
             return Ok(None);
         }
         let batch = self.file.read(self.next)?;
         self.next += 1;
-        told.summary.add_edges_of(&batch);
+        log.summary.add_edges_of(&batch);
         Ok(Some(if self.weighted { batch } else { batch.without_weights() }))
     }
 
@@ -373,11 +358,11 @@ impl Source for Swarm {
     }
 }
 
-/// Graphs that are read all at once.
+/// Graphs that are read in one go.
 struct Whole {
     path: PathBuf,
     options: BatchOptions,
-    read: fn(&Path, &BatchOptions, &mut Told) -> Result<GraphBatch, ReadError>,
+    read: fn(&Path, &BatchOptions, &mut ReadLog) -> Result<GraphBatch, ReadError>,
     done: bool,
 }
 
@@ -388,10 +373,10 @@ impl Whole {
                 "a TU data set's edges have no weights that are read: leave --weighted out";
             return Err(ReadError::content(path, Place::File, sentence));
         }
-        let read = |path: &Path, options: &BatchOptions, told: &mut Told| {
-            let BatchOptions { direction, self_loops, .. } = *options;
+        let read = |path: &Path, options: &BatchOptions, log: &mut ReadLog| {
+            let BuildOptions { direction, self_loops, .. } = options.build;
             let batch = tu::read(path, &tu::Options { direction, self_loops })?.batch;
-            told.summary.add_edges_of(&batch);
+            log.summary.add_edges_of(&batch);
             Ok(batch)
         };
         Ok(Whole { path: path.into(), options: options.clone(), read, done: false })
@@ -403,11 +388,11 @@ impl Whole {
 }
 
 impl Source for Whole {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        (self.read)(&self.path, &self.options, told).map(Some)
+        (self.read)(&self.path, &self.options, log).map(Some)
     }
 
     fn progress(&self) -> f64 {
@@ -415,7 +400,7 @@ impl Source for Whole {
     }
 }
 
-/// How much of a whole a part is.
+/// Returns the ratio of a part and a whole.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }

@@ -1,4 +1,4 @@
-//! What a reader says of a batch that it read: how many graphs, out of which columns.
+//! Summary of a batch: the number of graphs, and the columns that were used.
 
 use crate::summary::{ReadColumns, ReadGraphColumns, ReadSummary, grouped};
 use ripplet_graph::Direction;
@@ -6,32 +6,32 @@ use ripplet_graph::batch::GraphBatch;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What was read of a batch so far.
+/// Summary of a batch so far.
 ///
-/// Prints as one line: `read 2 graphs, 8 vertices, 6 edges: graph = "graph", source = "from", target = "to"`. Where
-/// the files of a folder or an archive were read in several ways, it says how many were read in which.
+/// Prints as one line: `read 2 graphs, 8 vertices, 6 edges: graph = "graph", source = "from", target = "to"`.
+/// If the files of a folder or an archive were read differently, it counts them by columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchSummary {
-    /// How many graphs.
+    /// Number of graphs.
     pub graphs: u64,
-    /// How many vertices they have.
+    /// Number of vertices.
     pub vertices: u64,
-    /// How many edges (rows) were read, repeated ones and self-loops included; of a TU data set and a `.swarm` the
-    /// edges that the graphs have.
+    /// Number of edges (rows) read, including duplicates and self-loops. For a TU data set and a `.swarm`,
+    /// the edges of the graphs.
     pub edges: u64,
-    /// Which columns a table was read from.
+    /// Columns of a table that were read.
     pub table: Option<ReadGraphColumns>,
-    /// Which columns the files were read from that are tables, in the order of the first such file.
+    /// Columns of the files that are tables, in the order of the first such file.
     ways: Vec<Way>,
-    /// Tables that were read in yet other ways.
+    /// Number of tables with yet other columns.
     others: u64,
-    /// Files that are no tables.
+    /// Number of files without columns.
     without_columns: u64,
-    /// What else is to be said of files, in the order of the first such file.
+    /// Notes on files, in the order of the first such file.
     notes: Vec<Note>,
 }
 
-/// What is said of some files.
+/// Note on some files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Note {
     sentence: String,
@@ -40,24 +40,24 @@ struct Note {
     files: u64,
 }
 
-/// Notes that are told apart; further ones are left out.
+/// Largest number of distinct notes; further ones are dropped.
 const MOST_NOTES: usize = 8;
 
-/// How some files were read.
+/// Files with equal columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Way {
     columns: ReadColumns,
     files: u64,
 }
 
-/// Ways that are told apart: a folder may have a header for each of a million files.
+/// Largest number of distinct sets of columns: each of a million files may have another header.
 const MOST_WAYS: usize = 4;
 
 impl BatchSummary {
-    /// Returns what else the owner of the files should know, a sentence each, with the first file that it is said of and
-    /// how many there are.
+    /// Returns notes for the user, a sentence each, with the first file that it applies to and the number of
+    /// files.
     pub fn notes(&self) -> Vec<String> {
-        let told = |Note { sentence, first, files }: &Note| {
+        let text_of = |Note { sentence, first, files }: &Note| {
             let first = first.display();
             match files - 1 {
                 0 => format!("{first}: {sentence}"),
@@ -65,14 +65,14 @@ impl BatchSummary {
                 more => format!("{first} and {} more files: {sentence}", grouped(more)),
             }
         };
-        self.notes.iter().map(told).collect()
+        self.notes.iter().map(text_of).collect()
     }
 
     fn add_note(&mut self, sentence: String, file: impl FnOnce() -> PathBuf) {
         self.add_note_on(sentence, 1, file);
     }
 
-    /// Adds what is to be said of some files, of which `file` is the first.
+    /// Adds a note on some files, the first of which is `file`.
     pub(super) fn add_note_on(
         &mut self,
         sentence: String,
@@ -103,7 +103,7 @@ impl BatchSummary {
         }
     }
 
-    /// Adds the edges of graphs whose rows are not counted.
+    /// Adds the edges of graphs whose rows were not counted.
     pub(super) fn add_edges_of(&mut self, batch: &GraphBatch) {
         self.edges += match batch.direction() {
             Direction::Directed => batch.arcs(),
@@ -116,7 +116,7 @@ impl BatchSummary {
         self.vertices += batch.vertices();
     }
 
-    /// How the files were read, where they were not all read alike.
+    /// Writes how the files were read, if they differ.
     fn write_ways(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = ": ";
         for Way { columns, files } in &self.ways {
@@ -134,7 +134,7 @@ impl BatchSummary {
     }
 }
 
-/// A number with its noun.
+/// Number with its noun.
 struct Counted(u64, &'static str, &'static str);
 
 impl fmt::Display for Counted {

@@ -1,6 +1,6 @@
-//! A table with a column of graphs: a row an edge of one of them.
+//! Table of many graphs: a row is an edge, and a column has its graph.
 
-use super::{BatchOptions, Format, Told};
+use super::{BatchOptions, Format, ReadLog};
 use crate::map::map;
 use crate::read::{format_of, in_memory, open};
 use crate::text::{Fault, GraphRows, read_of_graphs};
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) fn read(
     path: &Path,
     options: &BatchOptions,
-    told: &mut Told,
+    log: &mut ReadLog,
 ) -> Result<GraphBatch, ReadError> {
     let rows = match format_of(path, &options.read)? {
         format @ (Format::Parquet | Format::Arrow) => {
@@ -25,16 +25,16 @@ pub(super) fn read(
         }
     };
     let rows = rows.map_err(|fault| fault.of(path))?;
-    told.summary.edges += rows.ends.sources.len() as u64;
-    told.summary.table = Some(rows.columns.clone());
+    log.summary.edges += rows.ends.sources.len() as u64;
+    log.summary.table = Some(rows.columns.clone());
     batch(rows, options).map_err(|fault| fault.of(path))
 }
 
-/// Reads the graphs of a table that is in memory and not compressed, as [`super::BatchReader`] does
-/// those of a file; an error calls it `(bytes)`.
+/// Parses the graphs of an uncompressed table in memory, as [`super::BatchReader`] does; errors name the
+/// input `(bytes)`.
 ///
 /// # Errors
-/// Those of the reader; also where the format is no table.
+/// The errors of the reader, or if the format is no table.
 pub fn parse_table(
     bytes: Vec<u8>,
     format: Format,
@@ -61,7 +61,7 @@ fn tabular(format: Format) -> Result<(), Fault> {
 
 fn batch(rows: GraphRows, options: &BatchOptions) -> Result<GraphBatch, Fault> {
     let GraphRows { ends, weights, graphs, .. } = rows;
-    // Each row's graph stands there as both its ends.
+    // The graph of each row is stored as both its ends.
     let columns =
         BatchRows { graphs: graphs.sources, sources: ends.sources, targets: ends.targets, weights };
     drop(graphs.targets);

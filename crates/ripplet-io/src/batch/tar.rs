@@ -1,15 +1,16 @@
-//! A `.tar`, compressed or not, of files that are a graph each: a stream, read from its begin to its end.
+//! Reads a `.tar`, compressed or not, of files that are a graph each, as a stream.
 //!
-//! While some entries are parsed, the next ones are read. Each time, entries are put in order; from
-//! one time to the next their ids must ascend, so an archive in another order is read only where its
-//! files have no more bytes than are read at once.
+//! While some entries are parsed, the next ones are read. Each block of entries is sorted. Ids must ascend
+//! from one block to the next, so an unsorted archive is read only if its files fit in one block.
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
-use super::members::{LeftOut, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
-use super::{BatchOptions, Source, Told, share};
+use super::members::{
+    Member, SkippedFiles, batch, graph_id, inside, no_graphs, refuse_apart, sort,
+};
+use super::{BatchOptions, ReadLog, Source, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
 use crate::small::check_plain;
-use crate::text::{Fault, compression_of, decoder, is_bytes_behind};
+use crate::text::{Fault, compression_of, decoder, is_trailing_bytes};
 use crate::{Place, ReadError};
 use bytes::Bytes;
 use ripplet_graph::batch::GraphBatch;
@@ -20,20 +21,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What entries are made of; each begins at a multiple of it.
+/// Size of a record in bytes; each entry starts at a multiple of it.
 const RECORD: u64 = 512;
-/// Bytes that the records before an entry's content may take, beside as many as the content may: long
-/// names and attributes.
+/// Size limit of the headers before an entry's content, beyond the content's own limit: long names and
+/// attributes.
 const HEADERS: u64 = 1 << 20;
-/// Bytes behind the end of an archive at most: blocks of tapes are padded, mostly to 10 KiB.
+/// Size limit of the bytes after the end of an archive: tape blocks are padded, mostly to 10 KiB.
 const PADDING: u64 = 64 << 20;
-/// Bytes that the archive is read in.
+/// Size of a read in bytes.
 const READ: usize = 1 << 18;
 
-/// The stream, and what was read ahead of it.
+/// The stream, and the block that was read ahead.
 pub(super) struct Tar {
     stream: Stream,
-    /// What [`Stream::some`] answered last.
+    /// Last result of [`Stream::some`].
     ahead: Option<Result<Vec<Member<Entry>>, ReadError>>,
     read: Arc<AtomicU64>,
     bytes: u64,
@@ -43,11 +44,11 @@ struct Stream {
     path: PathBuf,
     options: BatchOptions,
     reader: Box<dyn Read + Send>,
-    /// The largest id that was handed out.
+    /// Largest id that was returned.
     last: Option<String>,
     /// Whether there was a graph.
     any: bool,
-    left_out: LeftOut,
+    skipped_files: SkippedFiles,
     ended: bool,
 }
 
@@ -57,7 +58,7 @@ struct Entry {
     content: Content,
 }
 
-/// The bytes of an entry, or why there are none.
+/// Bytes of an entry, or why there are none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
     Bytes(Bytes),
@@ -66,7 +67,7 @@ enum Content {
     Unread(String),
 }
 
-/// Counts the bytes of a file that were read.
+/// File that counts the bytes read.
 struct Counted(File, Arc<AtomicU64>);
 
 impl Read for Counted {
@@ -79,7 +80,7 @@ impl Read for Counted {
 
 impl Tar {
     pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Tar, ReadError> {
-        // Else a device of zeros would be an archive that never ends.
+        // A device of zeros would be an archive without end.
         check_plain(path)?;
         let system = |error| ReadError::io(path, Place::File, error);
         let file = File::open(path).map_err(system)?;
@@ -96,7 +97,7 @@ impl Tar {
             reader,
             last: None,
             any: false,
-            left_out: LeftOut::default(),
+            skipped_files: SkippedFiles::default(),
             ended: false,
         };
         Ok(Tar { stream, ahead: None, read, bytes })
@@ -104,17 +105,17 @@ impl Tar {
 }
 
 impl Source for Tar {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
         let some = match self.ahead.take() {
             Some(some) => some?,
             None => self.stream.some()?,
         };
         if some.is_empty() {
-            let Stream { path, any, left_out, .. } = &mut self.stream;
+            let Stream { path, any, skipped_files, .. } = &mut self.stream;
             if !*any {
-                return Err(no_graphs(path, "the archive", left_out));
+                return Err(no_graphs(path, "the archive", skipped_files));
             }
-            left_out.tell(told, |name| inside(path, name));
+            skipped_files.note_in(log, |name| inside(path, name));
             return Ok(None);
         }
         let (whole, options) = (self.stream.path.clone(), self.stream.options.clone());
@@ -133,7 +134,7 @@ impl Source for Tar {
             }
         };
         let (batch, ahead) =
-            rayon::join(|| batch(&some, &whole, &options, told, read, path), || self.stream.some());
+            rayon::join(|| batch(&some, &whole, &options, log, read, path), || self.stream.some());
         self.ahead = Some(ahead);
         batch.map(Some)
     }
@@ -145,7 +146,7 @@ impl Source for Tar {
 }
 
 impl Stream {
-    /// As many entries as are read at once, by their ids; none after the last.
+    /// Returns the next block of entries, by id; empty after the last.
     fn some(&mut self) -> Result<Vec<Member<Entry>>, ReadError> {
         let (mut some, mut bytes) = (Vec::new(), 0);
         let mut contents = HashMap::new();
@@ -157,7 +158,7 @@ impl Stream {
             contents.extend(plain_path(name).map(|path| (path, content.clone())));
             some.push(member);
         }
-        // Links to entries behind them.
+        // Links to later entries.
         let mut linked = 0;
         for Member { source: Entry { content, .. }, .. } in &mut some {
             if matches!(content, Content::Link(_)) && linked < self.options.bytes_at_once() {
@@ -173,16 +174,16 @@ impl Stream {
         Ok(some)
     }
 
-    /// The next entry, where it is a graph.
+    /// Returns the next entry, if it is a graph.
     fn entry(&mut self) -> Result<Option<Member<Entry>>, ReadError> {
         let most = self.options.most_of_an_entry();
         let mut bounded = Bounded::new(&mut self.reader, most + HEADERS);
         let mut archive = tar::Archive::new(&mut bounded);
         let broken = |error| broken(&self.path, error);
-        // Each entry is the first of an archive that begins there.
+        // Each entry is read as the first of an archive that begins there.
         let Some(entry) = archive.entries().map_err(broken)?.next() else {
             self.ended = true;
-            // An archive says where it ends, with a record of zeros.
+            // A record of zeros marks the end of an archive.
             if bounded.is_fresh() {
                 return Err(broken(io::ErrorKind::UnexpectedEof.into()));
             }
@@ -193,7 +194,7 @@ impl Stream {
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let id = graph_id(name.strip_prefix("./").unwrap_or(&name), &self.options);
         if id.is_none() {
-            self.left_out.add(&name);
+            self.skipped_files.add(&name);
         }
         let is_listed = !(kind.is_dir() || kind.is_pax_global_extensions());
         let id = id.filter(|_| is_listed);
@@ -239,7 +240,7 @@ impl Stream {
         Ok(id.map(|id| Member { id, source: Entry { name, content }, repeated }))
     }
 
-    /// Reads what follows the end: no graph, but in a compressed archive a checksum of what came before.
+    /// Reads what follows the end: no graph, but a compressed archive has a checksum there.
     fn end(&mut self) -> Result<(), ReadError> {
         let mut rest = self.reader.by_ref().take(PADDING + 1);
         match io::copy(&mut rest, &mut io::sink()) {
@@ -277,7 +278,7 @@ impl Content {
     }
 }
 
-/// Replaces a link by what it leads to, if that is there.
+/// Replaces a link by its target, if that exists.
 fn resolve(content: &mut Content, contents: &HashMap<String, Content>) {
     let mut found = &*content;
     for _ in 0..MOST_HOPS {
@@ -310,7 +311,7 @@ fn broken(path: &Path, error: io::Error) -> ReadError {
         return ReadError::io(path, Place::File, error);
     }
     let sentence = match error.kind() {
-        _ if is_bytes_behind(&error) => error.to_string(),
+        _ if is_trailing_bytes(&error) => error.to_string(),
         io::ErrorKind::UnexpectedEof => "the archive ends early: the file was cut short".to_owned(),
         _ => format!("this is no .tar that can be read: {error}"),
     };

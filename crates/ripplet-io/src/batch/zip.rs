@@ -1,10 +1,10 @@
-//! A `.zip` of files that are a graph each: it is mapped, and its entries unpacked in parallel.
+//! Reads a `.zip` of files that are a graph each: memory-mapped, with entries unpacked in parallel.
 
 use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
 use super::members::{
-    FILE, LeftOut, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort,
+    FILE, Member, SkippedFiles, batch, graph_id, inside, no_graphs, refuse_apart, sort,
 };
-use super::{BatchOptions, Source, Told, share};
+use super::{BatchOptions, ReadLog, Source, share};
 use crate::deflate::set_up;
 use crate::map::{Map, map};
 use crate::read::{read_bounded, read_bytes};
@@ -19,18 +19,18 @@ use std::sync::Arc;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-/// The entries that are left to read.
+/// Entries that are left to read.
 pub(super) struct Zip {
     path: PathBuf,
     options: BatchOptions,
     archive: ZipArchive<Cursor<Shared>>,
-    /// By their ids.
+    /// Entries by id.
     members: Vec<Member<Entry>>,
-    left_out: LeftOut,
+    skipped_files: SkippedFiles,
     next: usize,
 }
 
-/// A mapped file, which each thread looks into.
+/// Mapped file, which all threads share.
 #[derive(Clone)]
 struct Shared(Arc<Map>);
 
@@ -44,15 +44,15 @@ impl AsRef<[u8]> for Shared {
 struct Entry {
     name: String,
     index: usize,
-    /// Bytes that it says it unpacks to.
+    /// Declared unpacked size in bytes.
     size: u64,
     /// Why it is not read, if it is not.
     unread: Option<String>,
 }
 
-/// Bytes of a link's target at most, as on Linux.
+/// Size limit of a link's target in bytes, as on Linux.
 const LONGEST_PATH: u64 = 4096;
-/// The bits of a Unix mode that tell what kind of file it is, and those of a regular file.
+/// Bits of a Unix mode that encode the kind of file, and those of a regular file.
 const KINDS: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 
@@ -62,7 +62,7 @@ impl Zip {
         let archive = ZipArchive::new(Cursor::new(Shared(Arc::new(mapped))));
         let mut archive = archive.map_err(|error| wrong(path, error))?;
         let (mut members, mut links) = (Vec::new(), HashMap::new());
-        let mut left_out = LeftOut::default();
+        let mut skipped_files = SkippedFiles::default();
         for index in 0..archive.len() {
             let entry = archive.by_index_raw(index).map_err(|error| wrong(path, error))?;
             let name = entry.name().map_err(|error| wrong(path, error))?.into_owned();
@@ -72,7 +72,7 @@ impl Zip {
             let unread = (!is_file).then(|| "it is a pipe or a device: expected a file".to_owned());
             let (size, is_link) = (entry.size(), entry.is_symlink());
             if id.is_none() {
-                left_out.add(&name);
+                skipped_files.add(&name);
             }
             if let Some(id) = id.filter(|_| !entry.is_dir()) {
                 let source = Entry { name: name.clone(), index, size, unread };
@@ -85,13 +85,20 @@ impl Zip {
         }
         follow(&mut members, &links, &mut archive, path)?;
         if members.is_empty() {
-            return Err(no_graphs(path, "the archive", &left_out));
+            return Err(no_graphs(path, "the archive", &skipped_files));
         }
         sort(&mut members);
-        Ok(Zip { path: path.into(), options: options.clone(), archive, members, left_out, next: 0 })
+        Ok(Zip {
+            path: path.into(),
+            options: options.clone(),
+            archive,
+            members,
+            skipped_files,
+            next: 0,
+        })
     }
 
-    /// As many entries as are read at once, one at least.
+    /// Returns the next block of entries, at least one.
     fn some(&self) -> &[Member<Entry>] {
         let rest = &self.members[self.next..];
         let mut bytes = 0u64;
@@ -121,7 +128,7 @@ impl Zip {
     }
 }
 
-/// Reads where the link `name`, the entry `index`, leads to: the path in the archive, or why there is none.
+/// Reads the target of the link `name`, the entry `index`: its path in the archive, or why there is none.
 fn target(
     archive: &mut ZipArchive<Cursor<Shared>>,
     index: usize,
@@ -139,7 +146,7 @@ fn target(
     }))
 }
 
-/// Gives members that are links the entries that they lead to, or the reason why they cannot be read.
+/// Replaces links by their target entries, or by the reason why they cannot be read.
 fn follow(
     members: &mut [Member<Entry>],
     links: &HashMap<usize, Result<String, String>>,
@@ -191,15 +198,15 @@ fn wrong(path: &Path, error: ZipError) -> ReadError {
 }
 
 impl Source for Zip {
-    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
-        self.left_out.tell(told, |name| inside(&self.path, name));
+    fn next(&mut self, log: &mut ReadLog) -> Result<Option<GraphBatch>, ReadError> {
+        self.skipped_files.note_in(log, |name| inside(&self.path, name));
         let some = self.some();
         if some.is_empty() {
             return Ok(None);
         }
         let path = |entry: &Entry| inside(&self.path, &entry.name);
         let read = |entry: &Entry| self.read(entry);
-        let batch = batch(some, &self.path, &self.options, told, read, path)?;
+        let batch = batch(some, &self.path, &self.options, log, read, path)?;
         self.next += some.len();
         Ok(Some(batch))
     }

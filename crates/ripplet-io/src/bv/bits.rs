@@ -40,12 +40,12 @@ impl<'a> Bits<'a> {
         Bits { bytes, at: 0 }
     }
 
-    /// The byte that the next is in.
+    /// Returns the byte of the next bit.
     pub fn byte(&self) -> u64 {
         self.at / 8
     }
 
-    /// How many are left.
+    /// Returns the number of bits that are left.
     pub fn left(&self) -> u64 {
         self.bytes.len() as u64 * 8 - self.at
     }
@@ -61,7 +61,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next 57 or more, then any; zeros behind the last.
+    /// Returns the next 57 bits or more; zeros after the last.
     #[inline]
     fn peek(&self) -> u64 {
         let rest = &self.bytes[(self.at / 8) as usize..];
@@ -100,7 +100,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// So many bits as a number, 63 at most.
+    /// Reads the given number of bits, at most 63, as a number.
     #[inline]
     fn bits(&mut self, count: u32) -> Result<u64, BadBits> {
         if count > 56 {
@@ -112,7 +112,7 @@ impl<'a> Bits<'a> {
         Ok(number)
     }
 
-    /// The number of which one more is 1 and then so many bits.
+    /// Decodes the number n whose successor n + 1 is written as a one followed by `length` bits.
     #[inline]
     fn after_one(&mut self, length: u64) -> Result<u64, BadBits> {
         let length = u32::try_from(length).ok().filter(|length| *length < 63);
@@ -138,7 +138,7 @@ impl<'a> Bits<'a> {
 mod tests {
     use super::*;
 
-    /// Bits as they stand, from `0` and `1`; others are passed over.
+    /// Bits as they stand, from `0` and `1`; others are skipped.
     fn packed(bits: &str) -> Vec<u8> {
         let bits: Vec<u8> = bits.bytes().filter(|b| b"01".contains(b)).map(|b| b - b'0').collect();
         let byte = |eight: &[u8]| eight.iter().enumerate().map(|(at, bit)| bit << (7 - at)).sum();

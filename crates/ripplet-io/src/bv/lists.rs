@@ -6,10 +6,10 @@ use crate::Place;
 use crate::text::Fault;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
-/// The sources and the targets of all arcs.
+/// Returns the sources and the targets of all arcs.
 ///
 /// # Errors
-/// Where the bits are not those of a graph with these properties, or memory is refused.
+/// If the bits are not those of a graph with these properties, or memory allocation fails.
 pub(super) fn arcs(
     bytes: &[u8],
     properties: &Properties,
@@ -161,7 +161,7 @@ impl Lists<'_> {
         })
     }
 
-    /// Reads the intervals of so many neighbours or fewer; how many are left.
+    /// Reads the intervals of at most the given number of neighbours; returns the number that is left.
     fn read_intervals(&mut self, vertex: VertexId, mut left: u64) -> Result<u64, Damage> {
         let Properties { least_interval, intervals, .. } = *self.properties;
         if left == 0 || least_interval == 0 {
@@ -185,7 +185,7 @@ impl Lists<'_> {
         Ok(left)
     }
 
-    /// Reads so many residuals.
+    /// Reads the given number of residuals.
     fn read_residuals(&mut self, vertex: VertexId, left: u64) -> Result<(), Damage> {
         let mut before = None;
         for _ in 0..left {
@@ -197,7 +197,7 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// The vertex so far behind the last one and the next; the first is told from the list's own, in either
+    /// Returns the vertex at a distance after the previous one; the first is relative to the list's own vertex, in either
     /// direction: 0, −1, 1, −2, ….
     fn after(
         &self,

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 /// Reads the arcs of a BV graph, whose properties are beside it.
 ///
 /// # Errors
-/// Where a file cannot be read or is damaged, says what is not read here, or weights are asked for.
+/// If a file cannot be read or is damaged, says what is not read here, or weights are asked for.
 pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
     let beside = properties_beside(path);
     let text = properties::text_of(&beside).map_err(|error| match error.kind() {
@@ -53,7 +53,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<EdgeTable, Read
 /// Reads a BV graph from the contents of its `.properties` and its `.graph` file; an error calls them so.
 ///
 /// # Errors
-/// Where one is damaged or says what is not read here, or weights are asked for.
+/// If one is damaged or says what is not read here, or weights are asked for.
 pub fn parse(
     properties: &[u8],
     graph: &[u8],

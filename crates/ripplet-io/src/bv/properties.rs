@@ -28,7 +28,7 @@ pub(super) struct Properties {
 /// The most bytes of such a file, which mostly has some hundred: another may have the name.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The first bytes of a file.
+/// Returns the first bytes of a file.
 pub(super) fn text_of(path: &Path) -> io::Result<Vec<u8>> {
     if !is_plain_file(path) {
         return Err(io::ErrorKind::NotFound.into());
@@ -45,7 +45,7 @@ pub(super) fn names_a_class(text: &[u8]) -> bool {
     entries(text).any(|(_, key, _)| key == CLASS.as_bytes())
 }
 
-/// The lines `key=value` with their numbers from 1; comments begin with `#` or `!`.
+/// Returns the lines `key=value` with their numbers from 1; comments begin with `#` or `!`.
 fn entries(text: &[u8]) -> impl Iterator<Item = (u64, &[u8], &[u8])> {
     let lines = (1..).zip(text.split(|&byte| byte == b'\n'));
     lines.filter_map(|(line, entry)| {
@@ -61,7 +61,7 @@ impl Properties {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// Where something is missing or no number, or the graph is of a class or in codes that are not read.
+    /// If something is missing or no number, or the graph is of a class or in codes that are not read.
     pub fn of(text: &[u8]) -> Result<Properties, Fault> {
         let said = Said(text);
         let class = said.must(CLASS)?;
@@ -137,10 +137,10 @@ impl Properties {
     }
 }
 
-/// The largest k of ζₖ: with more, no number that is needed is coded otherwise.
+/// The largest k of ζₖ: with more, no number in range has another code.
 const MOST_SHRINKING: u64 = 32;
 
-/// The code that a flag names; `ZETA5` says its k itself.
+/// Returns the code that a flag names; `ZETA5` says its k itself.
 fn code_of(name: &str, shrinking: u32) -> Option<Code> {
     match name {
         "UNARY" => Some(Code::Unary),
@@ -165,7 +165,7 @@ struct Entry {
 }
 
 impl Said<'_> {
-    /// The last that a key has, as Java has it.
+    /// Returns the last value of a key, as Java does.
     fn entry(&self, key: &'static str) -> Option<Entry> {
         let (line, _, value) = entries(self.0).filter(|(_, k, _)| *k == key.as_bytes()).last()?;
         Some(Entry { line, key, value: String::from_utf8_lossy(value).into_owned() })

@@ -1,27 +1,27 @@
-//! What an Arrow IPC file says of its own sizes, checked before anything believes it.
+//! Validates the sizes in an Arrow IPC file before they are used.
 //!
-//! The arrow crate sets memory aside for a compressed buffer by the length written in front of it,
-//! which in a damaged file may be any number, and a process cannot survive being refused. So the
-//! messages are walked once, metadata only, and every buffer is held against the file and, where it
-//! is compressed, against the memory there is.
+//! The arrow crate allocates a compressed buffer by the length written in front of it. In a damaged file this
+//! may be any number, and a failed allocation would end the process. So the messages are walked once,
+//! metadata only, and every buffer is compared with the file and, if it is compressed, with the available
+//! memory.
 
 use crate::text::Fault;
 use arrow_ipc::{Block, Message, RecordBatch};
 use ripplet_graph::memory;
 use std::ops::Range;
 
-/// What an Arrow IPC file begins and ends with; a stream does neither.
+/// Magic at both ends of an Arrow IPC file; a stream has none.
 pub(super) const MAGIC: &[u8] = b"ARROW1";
-/// What new streams put before the length of a message's metadata.
+/// Marker before the length of a message's metadata in new streams.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// The most that a byte can stand for: a zstd block of 128 KiB takes at least 4 bytes (RFC 8878);
-/// for LZ4 it is 255.
+/// Upper bound of the compression ratio: a zstd block of 128 KiB takes at least 4 bytes (RFC 8878); for LZ4
+/// it is 255.
 const LARGEST_RATIO: usize = 1 << 15;
 
-/// Checks the sizes in a file or a stream. Whether the rest makes sense is left to the reader.
+/// Checks the sizes in a file or a stream. The reader validates the rest.
 ///
 /// # Errors
-/// Where a buffer lies outside of its message, or would not fit the memory.
+/// If a buffer lies outside of its message, or does not fit in memory.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
     if bytes.starts_with(MAGIC) { check_file(bytes) } else { check_stream(bytes) }
 }
@@ -66,7 +66,7 @@ fn check_stream(bytes: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The length of the metadata of the message at `at`, which moves behind it; nothing at the end.
+/// Returns the length of the metadata of the message at `at`, and advances past it; `None` at the end.
 fn message_length(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut word = || {
         let word = bytes.get(*at..)?.first_chunk::<4>()?;
@@ -77,7 +77,7 @@ fn message_length(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let length = if first == CONTINUATION { word()? } else { first };
     match i32::from_le_bytes(length) {
         0 => None,
-        // A negative length is no length: it lies outside of any stream.
+        // A negative length is invalid: it lies outside of any stream.
         length => Some(usize::try_from(length).unwrap_or(bytes.len())),
     }
 }
@@ -95,7 +95,7 @@ fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
         let within = piece(body.len(), buffer.offset(), buffer.length()).ok_or_else(outside)?;
         let packed = within.len();
         let compressed = batch.compression().and(body[within].first_chunk::<8>());
-        // A negative length says that this buffer is not compressed after all.
+        // A negative length marks an uncompressed buffer.
         let length = compressed.and_then(|first| usize::try_from(i64::from_le_bytes(*first)).ok());
         if let Some(length) = length {
             if length > packed.saturating_mul(LARGEST_RATIO) {
@@ -109,7 +109,7 @@ fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A range of so many bytes, where it lies within `length` bytes.
+/// Returns a range of the given size, if it lies within `length` bytes.
 fn piece(length: usize, begin: i64, bytes: i64) -> Option<Range<usize>> {
     let (begin, bytes) = (usize::try_from(begin).ok()?, usize::try_from(bytes).ok()?);
     let end = begin.checked_add(bytes).filter(|&end| end <= length)?;

@@ -17,14 +17,14 @@ use ripplet_graph::ExternalId;
 pub(crate) fn label_rows<T: Send>(
     bytes: Bytes,
     format: Format,
-    told: &LabelTable<'_>,
+    expected: &LabelTable<'_>,
     start: impl Fn() -> T + Sync,
     add: impl Fn(&mut T, ExternalId<'_>, Option<ExternalId<'_>>, u32) -> Result<(), ReadErrorKind>
     + Sync,
     mut take: impl FnMut(T, &dyn Fn(u32) -> Place) -> Result<(), Fault>,
 ) -> Result<LabelSummary, Fault> {
     let table = Table::open(bytes, format)?;
-    let columns = columns(table.schema(), told).map_err(Fault::whole)?;
+    let columns = columns(table.schema(), expected).map_err(Fault::whole)?;
     let [id, label] = columns;
     // The columns arrive in the order of the file.
     let (both, at) = match id < label {
@@ -121,12 +121,12 @@ impl<'a> Labels<'a> {
 }
 
 /// The columns with ids and with labels.
-fn columns(schema: &Schema, told: &LabelTable<'_>) -> Result<[usize; 2], String> {
-    if told.form == MembershipForm::Memberships {
+fn columns(schema: &Schema, expected: &LabelTable<'_>) -> Result<[usize; 2], String> {
+    if expected.form == MembershipForm::Memberships {
         return Err("a line with a vertex and its labels is text: .txt, .tsv or .csv".into());
     }
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let found = match (told.columns, Choice::of(&names)) {
+    let found = match (expected.columns, Choice::of(&names)) {
         (Some([id, label]), _) => [asked(&names, id)?.0, asked(&names, label)?.0],
         (None, Choice::Known(both) | Choice::Half(both)) => both,
         (None, Choice::Unknown) if names.len() == 2 => [0, 1],

@@ -7,7 +7,7 @@
 //! The columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names, as in
 //! text; others are not read. Ids may be integers of
 //! any width, or strings (`Utf8`, `LargeUtf8`, `Utf8View`), either also behind a dictionary. Where
-//! both columns are integers, so are the ids, and negative ones are welcome; an integer beside a
+//! both columns are integers, so are the ids, and negative ones are allowed; an integer beside a
 //! string takes `--ids names`. Weights may be numbers of any type.
 //!
 //! A null is an error that names the row, as is a weight that is NaN, infinite or negative.
@@ -23,12 +23,14 @@ mod table;
 mod values;
 mod vertices;
 
+pub use arrow_array::RecordBatch;
+
 pub(crate) use labels::label_rows;
 pub(crate) use table::Table;
 pub(crate) use vertices::vertex_rows;
 
 use crate::intern::{Ends, Interned, Sign};
-use crate::intern::{intern_integers, intern_names, into_column, signed};
+use crate::intern::{intern_integers, intern_names, into_column};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
 use crate::shown::shown;
@@ -36,18 +38,18 @@ use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, columns_option};
 use crate::text::{Fault, GraphRows};
 use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::Array;
 use arrow_schema::Schema;
 use bytes::Bytes;
 use rayon::prelude::*;
-use ripplet_graph::{EdgeTable, OutOfMemory, memory};
+use ripplet_graph::{EdgeTable, memory};
 use std::path::Path;
 use values::{Values, first_null, floats, id_kind};
 
 /// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
 ///
 /// # Errors
-/// Where the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
+/// If the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
 pub fn read(
     path: &Path,
     format: Format,
@@ -61,13 +63,43 @@ pub fn read(
 /// `(bytes)`.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn parse(
     bytes: Vec<u8>,
     format: Format,
     options: &ReadOptions,
 ) -> Result<EdgeTable, ReadError> {
     Ok(parse_named(bytes.into(), format, options, Path::new("(bytes)"))?.0)
+}
+
+/// Returns the edges of batches in memory, which have one schema, on the threads of the current
+/// rayon pool. The columns are found by name as those of a file; an error names the source
+/// `(batches)`.
+///
+/// ```
+/// use arrow_array::{ArrayRef, StringArray};
+/// use ripplet_io::columnar::{RecordBatch, edges_of_batches};
+/// use std::sync::Arc;
+///
+/// let column = |values: [&str; 2]| Arc::new(StringArray::from_iter_values(values)) as ArrayRef;
+/// let batch = RecordBatch::try_from_iter([
+///     ("source", column(["ann", "cid"])),
+///     ("target", column(["bob", "ann"])),
+/// ])?;
+/// let edges = edges_of_batches(&[batch], &Default::default())?;
+/// assert_eq!((edges.sources(), edges.targets()), (&[0, 2][..], &[1, 0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the schemas differ, a column is missing, there is no row, a value is null, no id or no
+/// weight, or memory is refused.
+pub fn edges_of_batches(
+    batches: &[RecordBatch],
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
+    let edges = Table::of_batches(batches).and_then(|table| edges_of_table(&table, options));
+    edges.map(|(edges, _)| edges).map_err(|fault| fault.of(Path::new("(batches)")))
 }
 
 /// [`parse`], of a file that has a name.
@@ -92,9 +124,12 @@ fn edges(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), Fault> {
-    let table = Table::open(bytes, format)?;
+    edges_of_table(&Table::open(bytes, format)?, options)
+}
+
+fn edges_of_table(table: &Table, options: &ReadOptions) -> Result<(EdgeTable, ReadColumns), Fault> {
     let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
-    let (Interned { ids, sources, targets }, weights) = pairs(&table, &layout, options.ids)?;
+    let (Interned { ids, sources, targets }, weights) = pairs(table, &layout, options.ids)?;
     let columns = layout.read_columns(table.schema());
     let edges = EdgeTable::new(ids, sources, targets)?;
     Ok(match weights {
@@ -124,7 +159,7 @@ pub(crate) fn of_graphs(
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 
-/// The vertices and the columns of all rows, of which there is one at least.
+/// Returns the vertices and the columns of all rows, of which there is one at least.
 fn pairs(
     table: &Table,
     layout: &Layout,
@@ -168,7 +203,7 @@ impl Layout {
         Layout::beside(schema, options, None)
     }
 
-    /// The layout of the columns beside that of graphs, if there is one.
+    /// Returns the layout of the columns beside that of graphs, if there is one.
     fn beside(
         schema: &Schema,
         options: &ReadOptions,
@@ -233,7 +268,7 @@ impl Layout {
     }
 }
 
-/// The columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
+/// Returns the columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
 /// beside the column of graphs.
 fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usize; 2], String> {
     let default = Columns::default();
@@ -263,7 +298,7 @@ fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usi
     }
 }
 
-/// The column of weights: the one that is asked for, else `weight`, else the only one with a known name.
+/// Returns the column of weights: the one that is asked for, else `weight`, else the only one with a known name.
 fn weight(
     schema: &Schema,
     columns: &Columns,
@@ -289,7 +324,7 @@ fn weight(
     }
 }
 
-/// The columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
+/// Returns the columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
 fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     let name = |at: usize| schema.field(at).name();
     let is_free =
@@ -301,7 +336,7 @@ fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     }
 }
 
-/// The column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
+/// Returns the column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
 fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String> {
     let asked = &options.columns.graph;
     let name = |at: usize| schema.field(at).name();
@@ -397,7 +432,7 @@ enum BlockEnds {
 }
 
 impl Block {
-    /// The rows of a batch, the first of which is row `first` of the table.
+    /// Returns the rows of a batch, the first of which is row `first` of the table.
     fn of(
         batch: &RecordBatch,
         first: u64,
@@ -497,22 +532,7 @@ fn intern_integer_ends(blocks: Vec<BlockEnds>, asked: IdKind) -> Result<Interned
     }
     let sign = if signed_ids { Sign::Signed } else { Sign::Unsigned };
     if signed_ids {
-        all.iter_mut().try_for_each(make_signed)?;
+        all.iter_mut().try_for_each(Ends::make_signed)?;
     }
     Ok(intern_integers(all, sign)?)
-}
-
-/// From two's complement to the form that interning sorts by.
-fn make_signed(ends: &mut Ends) -> Result<(), OutOfMemory> {
-    match ends {
-        Ends::Narrow(pairs) => {
-            let mut wide = memory::with_room(pairs.len())?;
-            wide.extend(pairs.iter().map(|pair| pair.map(|id| signed(i64::from(id)))));
-            *ends = Ends::Wide(wide);
-        }
-        Ends::Wide(pairs) => {
-            pairs.as_flattened_mut().iter_mut().for_each(|id| *id = signed(*id as i64));
-        }
-    }
-    Ok(())
 }

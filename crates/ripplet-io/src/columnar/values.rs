@@ -67,7 +67,7 @@ pub(super) fn is_number(kind: &DataType) -> bool {
     kind.is_integer() || kind.is_floating()
 }
 
-/// The first row of a column that has a null, itself or in the dictionary.
+/// Returns the first row of a column that has a null, itself or in the dictionary.
 pub(crate) fn first_null(column: &dyn Array) -> Option<usize> {
     let nulls = column.logical_nulls()?;
     (nulls.null_count() > 0).then(|| nulls.iter().position(|valid| !valid))?
@@ -119,7 +119,7 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
 }
 
 impl<'a> Values<'a> {
-    /// The values of a column that [`id_kind`] accepts and that has no nulls.
+    /// Returns the values of a column that [`id_kind`] accepts and that has no nulls.
     pub(crate) fn of(column: &'a dyn Array) -> Result<Values<'a>, Fault> {
         let unfit = || Fault::whole("the columns of a batch do not fit the table's schema");
         match id_kind(column.data_type()).ok_or_else(unfit)? {
@@ -128,7 +128,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The value of a row, or `None` where a dictionary lacks it.
+    /// Returns the value of a row, or `None` where a dictionary lacks it.
     pub(crate) fn get(&self, row: usize) -> Option<ExternalId<'_>> {
         Some(match self {
             Values::Integers(integers) if integers.signed => {
@@ -139,7 +139,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// The number of each value in `set`, to which new ones are added; integers as they print.
+    /// Returns the number of each value in `set`, to which new ones are added; integers as they print.
     pub(super) fn numbers(&self, set: &mut NameSet) -> Result<Vec<u32>, InternError> {
         match self {
             Values::Strings(Strings::Dictionary { keys, values }) => {
@@ -156,7 +156,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// All numbers, or the first error.
+/// Returns all numbers, or the first error.
 fn numbered(
     numbers: impl ExactSizeIterator<Item = Result<u32, InternError>>,
 ) -> Result<Vec<u32>, InternError> {
@@ -190,12 +190,12 @@ fn numbers_by_key(
 }
 
 impl Integers {
-    /// The first row with a negative value.
+    /// Returns the first row with a negative value.
     pub(super) fn first_negative(&self) -> Option<usize> {
         self.signed.then(|| self.first_high())?
     }
 
-    /// The first row with a value of 2⁶³ or more.
+    /// Returns the first row with a value of 2⁶³ or more.
     pub(super) fn first_large(&self) -> Option<usize> {
         if self.signed { None } else { self.first_high() }
     }
@@ -220,7 +220,7 @@ impl Strings<'_> {
         }
     }
 
-    /// A row's string; `None` outside of the array, or where the dictionary lacks it.
+    /// Returns a row's string; `None` outside of the array, or where the dictionary lacks it.
     fn get(&self, row: usize) -> Option<&str> {
         if row >= self.len() {
             return None;
@@ -234,7 +234,7 @@ impl Strings<'_> {
     }
 }
 
-/// The integers of a column, which may be behind a dictionary.
+/// Returns the integers of a column, which may be behind a dictionary.
 fn integers(column: &dyn Array) -> Result<Option<Integers>, OutOfMemory> {
     macro_rules! bits {
         ($kind:ty, $signed:expr) => {{
@@ -268,7 +268,7 @@ fn integers(column: &dyn Array) -> Result<Option<Integers>, OutOfMemory> {
     }
 }
 
-/// The strings of a column, which may be behind a dictionary.
+/// Returns the strings of a column, which may be behind a dictionary.
 fn strings(column: &dyn Array) -> Result<Option<Strings<'_>>, OutOfMemory> {
     Ok(match column.data_type() {
         DataType::Utf8 => column.as_string_opt().map(Strings::Utf8),

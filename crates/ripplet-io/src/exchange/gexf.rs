@@ -12,7 +12,7 @@
 //! Versions 1.1 to 1.3 are read, 1.2 is written. A vertex is called by its id, whatever its label is. A weight is
 //! the edge's `weight`, or 1, as the format has it; with another name in [`crate::Columns`], the attribute of that
 //! title. An edge of type `mutual` has no direction. When nodes and edges are there (`spells`, `start`, `end`) is
-//! passed over: all of them are read. Nodes within nodes are refused.
+//! skipped: all of them are read. Nodes within nodes are refused.
 //!
 //! Reference: *GEXF 1.2draft Primer*, 2012; *GEXF 1.3 schema*, 2021.
 

@@ -16,15 +16,15 @@
 //! are all nodes of the file, with edges or without.
 //!
 //! A weight is the value of `weight` (or what [`crate::Columns`] calls it), or failing that of `value`.
-//! All other keys are passed over, with lists of any depth in them. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
+//! All other keys are skipped, with lists of any depth in them. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
 //! `&#233;` stand for a character. Upper and lower case of a key are the same.
 //!
-//! Written, a vertex's label is its id. Its number `id` is that, too, where all ids are integers of 32 bits, as the
+//! Written, a vertex's label is its id. Its number `id` is that, too, if all ids are integers of 32 bits, as the
 //! format has them; else vertices are numbered from 0. What is not ASCII is written as `&#233;`.
 //!
 //! Reference: Himsolt, *GML: A portable graph file format*, Universität Passau, 1997.
 
-use super::network::{Calls, Found, Network};
+use super::network::{Found, Network, NodeNaming};
 use super::stream::LONGEST_PIECE;
 use super::write::{Edge, Graphs, Syntax, Value};
 use crate::text::token::{self, show};
@@ -143,7 +143,7 @@ enum Key {
     Source,
     Target,
     Weight,
-    /// A weight, where there is no other.
+    /// A weight, if there is no other.
     Value,
     Other,
 }
@@ -158,13 +158,13 @@ enum Whole {
 /// Puts tokens together.
 struct Parser<'o> {
     network: Network<'o>,
-    /// Whether edges have a direction, where the graph says.
+    /// Whether edges have a direction, if the graph says.
     directed: Option<bool>,
     within: Within,
     /// Lists that do not matter and are open.
     passed_over: u64,
     key: Option<Key>,
-    /// Where the graph, and the node or edge in it, begins.
+    /// Lines at which the graph, and the current node or edge, begin.
     graph_line: u64,
     line: u64,
     /// What is known of the node or edge.
@@ -182,7 +182,7 @@ struct Parser<'o> {
 impl<'o> Parser<'o> {
     fn new(options: &'o ReadOptions) -> Parser<'o> {
         Parser {
-            network: Network::new(options, Calls::Names),
+            network: Network::new(options, NodeNaming::Names),
             directed: None,
             within: Within::File,
             passed_over: 0,
@@ -407,7 +407,7 @@ fn integer(value: &[u8]) -> Result<i64, String> {
     })
 }
 
-/// A string's text: `&amp;` and the like become their characters.
+/// Returns a string's text: `&amp;` and the like become their characters.
 fn unescaped(text: &[u8], string: bool) -> Cow<'_, [u8]> {
     /// The longest of those that are known, `&#x10ffff;`, and zeros.
     const LONGEST: usize = 12;

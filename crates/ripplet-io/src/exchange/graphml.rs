@@ -11,7 +11,7 @@
 //! </graphml>
 //! ```
 //!
-//! A vertex is called by its id. Where the ids are `n0`, `n1`, … in the order of the nodes, and every node has an
+//! A vertex is called by its id. If the ids are `n0`, `n1`, … in the order of the nodes, and every node has an
 //! attribute `name` of its own, it is called by that: igraph writes names so. Written, ids that are names are attributes
 //! `name`, too, as that is what igraph and Cytoscape call vertices by.
 //!

@@ -8,7 +8,7 @@
 //! A format is one file with its reader and its writer. They share [`network`] (nodes and edges as a reader finds
 //! them), `xml`, `xml_graph` (what the readers of GraphML and GEXF share), [`xml_text`] and [`stream`] (pieces of a text of bounded size).
 //!
-//! What is read: vertices with their ids, edges, and weights. Other attributes are passed over. Every vertex is
+//! What is read: vertices with their ids, edges, and weights. Other attributes are skipped. Every vertex is
 //! there, with edges or without.
 //!
 //! Direction: a file that says that its edges have none has each in both directions, also in a directed graph. A file

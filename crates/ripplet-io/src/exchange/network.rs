@@ -12,24 +12,24 @@ use ripplet_graph::{EdgeTable, Names, OutOfMemory, VertexId, VertexIds, memory};
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) edges: EdgeTable,
-    /// Whether the edges have a direction, where the file says.
+    /// Whether the edges have a direction, if the file says.
     pub(super) directed: Option<bool>,
     /// What else the owner of the file should know, a sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// Which names call the vertices instead of their ids, where every node has one and no two have the same.
+/// Which names call the vertices instead of their ids, if every node has one and no two have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Calls {
+pub(super) enum NodeNaming {
     /// None.
     Ids,
     /// The names, unless vertices are to be integers and these are not.
     Names,
-    /// The names, where the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
-    OfIgraph,
+    /// The names, if the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
+    Igraph,
 }
 
-/// Texts one behind the other.
+/// Texts concatenated.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     bytes: String,
@@ -52,7 +52,7 @@ impl Texts {
 /// A graph that is being read.
 pub(super) struct Network<'o> {
     options: &'o ReadOptions,
-    calls: Calls,
+    calls: NodeNaming,
     /// The ids of nodes, and of ends of edges, numbered as they come.
     ids: NameSet,
     /// By the number of an id: the line of its node, 0 before that is read.
@@ -71,7 +71,7 @@ pub(super) struct Network<'o> {
 }
 
 impl<'o> Network<'o> {
-    pub(super) fn new(options: &'o ReadOptions, calls: Calls) -> Network<'o> {
+    pub(super) fn new(options: &'o ReadOptions, calls: NodeNaming) -> Network<'o> {
         Network {
             options,
             calls,
@@ -101,7 +101,7 @@ impl<'o> Network<'o> {
         Ok(number as usize)
     }
 
-    /// Adds a node; the name is one to call it by, where it has any.
+    /// Adds a node; the name is one to call it by, if it has any.
     pub(super) fn node(&mut self, id: &str, name: &str, line: u64) -> Result<(), Fault> {
         if id.is_empty() {
             return Err(Fault::line(line, "a node's id is empty: give it one"));
@@ -117,7 +117,7 @@ impl<'o> Network<'o> {
         }
         self.node_lines[number] = line;
         memory::push(&mut self.nodes, number as u32)?;
-        if self.calls != Calls::Ids {
+        if self.calls != NodeNaming::Ids {
             self.names.push(name)?;
         }
         Ok(())
@@ -139,7 +139,7 @@ impl<'o> Network<'o> {
         Ok(())
     }
 
-    /// Adds an edge. `directed` is whether it has a direction, where the file says.
+    /// Adds an edge. `directed` is whether it has a direction, if the file says.
     pub(super) fn edge(
         &mut self,
         ends: [&str; 2],
@@ -162,7 +162,7 @@ impl<'o> Network<'o> {
         Ok(memory::push(&mut self.ends, [source as u32, target as u32])?)
     }
 
-    /// The number of an edge's source, which is often that of the edge before: files list the edges by their sources.
+    /// Returns the number of an edge's source, which is often that of the edge before: files list the edges by their sources.
     fn source(&mut self, id: &str) -> Result<usize, InternError> {
         if let Some(&[before, _]) = self.ends.last()
             && self.ids.name(before) == id.as_bytes()
@@ -193,7 +193,7 @@ impl<'o> Network<'o> {
         }
     }
 
-    /// The table; `directed` is what the file says of all edges, where it has none.
+    /// The table; `directed` is what the file says of all edges, if it has none.
     pub(super) fn finish(mut self, directed: Option<bool>) -> Result<Found, Fault> {
         self.check_ends()?;
         let lines: Vec<u64> = std::mem::take(&mut self.node_lines);
@@ -215,7 +215,7 @@ impl<'o> Network<'o> {
         found(ids, sources, targets, weights, directed)
     }
 
-    /// Refuses an edge that names a node which the file has not.
+    /// Rejects an edge that names a node which the file has not.
     fn check_ends(&self) -> Result<(), Fault> {
         let unknown = |&number: &usize| self.node_lines[number] == 0;
         let first = (0..self.node_lines.len())
@@ -244,9 +244,9 @@ impl<'o> Network<'o> {
         let kind = self.options.ids;
         let count = self.nodes.len() as u32;
         let wanted = match self.calls {
-            Calls::Ids => false,
-            Calls::Names => true,
-            Calls::OfIgraph => (0..count).all(|node| {
+            NodeNaming::Ids => false,
+            NodeNaming::Names => true,
+            NodeNaming::Igraph => (0..count).all(|node| {
                 let number = self.id(node).strip_prefix('n').map(as_printed);
                 number == Some(Some(u64::from(node)))
             }),
@@ -258,8 +258,8 @@ impl<'o> Network<'o> {
             }
             match called(count, &|node: u32| names.get(node as usize), kind) {
                 Ok(Some(called)) => return Ok(called),
-                Ok(None) | Err(Uncalled::NoInteger(_)) => {}
-                Err(Uncalled::Memory(refused)) => return Err(refused.into()),
+                Ok(None) | Err(NamingError::NoInteger(_)) => {}
+                Err(NamingError::Memory(refused)) => return Err(refused.into()),
             }
         }
         let id = |node: u32| self.id(node);
@@ -267,10 +267,15 @@ impl<'o> Network<'o> {
         by_id.ok_or_else(|| Fault::whole("two nodes have the same id"))
     }
 
-    fn uncalled<'a>(&self, why: Uncalled, text: impl Fn(u32) -> &'a str, lines: &[u64]) -> Fault {
+    fn uncalled<'a>(
+        &self,
+        why: NamingError,
+        text: impl Fn(u32) -> &'a str,
+        lines: &[u64],
+    ) -> Fault {
         match why {
-            Uncalled::Memory(refused) => refused.into(),
-            Uncalled::NoInteger(node) => {
+            NamingError::Memory(refused) => refused.into(),
+            NamingError::NoInteger(node) => {
                 let line = lines[self.nodes[node as usize] as usize];
                 Fault::line(line, no_integer(text(node)))
             }
@@ -283,16 +288,16 @@ pub(super) type Ordered<T> = (T, Vec<u32>);
 
 /// Why texts do not call vertices.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Uncalled {
+pub(super) enum NamingError {
     /// The text of this vertex is not an integer, and was to be one.
     NoInteger(u32),
-    /// Memory was refused.
+    /// Memory allocation failed.
     Memory(OutOfMemory),
 }
 
-impl From<OutOfMemory> for Uncalled {
-    fn from(refused: OutOfMemory) -> Uncalled {
-        Uncalled::Memory(refused)
+impl From<OutOfMemory> for NamingError {
+    fn from(refused: OutOfMemory) -> NamingError {
+        NamingError::Memory(refused)
     }
 }
 
@@ -307,7 +312,7 @@ pub(super) fn no_integer(id: &str) -> String {
     }
 }
 
-/// The ids of vertices that these texts call, and the vertices in the order of the ids; `None` where two texts are the
+/// Returns the ids of vertices that these texts call, and the vertices in the order of the ids; `None` where two texts are the
 /// same.
 ///
 /// With [`IdKind::Auto`], they are integers where all print as integers do.
@@ -315,7 +320,7 @@ pub(super) fn called<'a>(
     count: u32,
     text: &(dyn Fn(u32) -> &'a str + Sync),
     kind: IdKind,
-) -> Result<Option<Ordered<VertexIds>>, Uncalled> {
+) -> Result<Option<Ordered<VertexIds>>, NamingError> {
     let unfit = |fits: fn(&str) -> bool| {
         (0..count).into_par_iter().find_first(|&vertex| !fits(text(vertex)))
     };
@@ -333,7 +338,7 @@ pub(super) fn called<'a>(
         IdKind::Auto | IdKind::Names => None,
     };
     if let Some(vertex) = bad {
-        return Err(Uncalled::NoInteger(vertex));
+        return Err(NamingError::NoInteger(vertex));
     }
     Ok(match kind {
         IdKind::Unsigned => {
@@ -349,7 +354,7 @@ pub(super) fn called<'a>(
     })
 }
 
-/// The values of vertices in ascending order, and the vertices in this order; `None` where two are the same.
+/// Returns the values of vertices in ascending order, and the vertices in this order; `None` where two are the same.
 fn ascending<K: Ord + Copy + Send + Sync>(
     count: u32,
     value: &(dyn Fn(u32) -> K + Sync),
@@ -364,14 +369,14 @@ fn ascending<K: Ord + Copy + Send + Sync>(
     Ok(Some((memory::collected(pairs.iter().map(|&(value, _)| value))?, order)))
 }
 
-/// An integer that prints as the text is.
+/// Returns an integer that prints as the text is.
 fn as_printed(text: &str) -> Option<u64> {
     let is_padded = text.len() > 1 && text.starts_with('0');
     let is_plain = !is_padded && text.bytes().all(|byte| byte.is_ascii_digit());
     is_plain.then(|| text.parse().ok())?
 }
 
-/// As [`as_printed`], of an integer that may be negative.
+/// See [`as_printed`], of an integer that may be negative.
 fn as_printed_signed(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_padded = digits.starts_with('0') && text.len() > 1;
@@ -389,7 +394,7 @@ pub(super) fn integers(ids: Vec<u64>) -> VertexIds {
     VertexIds::Unsigned(ids.into())
 }
 
-/// A table of edges and what its file says of them.
+/// Returns a table of edges and what its file says of them.
 pub(super) fn found(
     ids: VertexIds,
     sources: Vec<VertexId>,

@@ -8,13 +8,13 @@
 //!
 //! The edges are those of `edges`, or of `links`; a file without either is refused. A vertex is called by its `id`, a text or an integer; the text
 //! `"7"` and the integer 7 are the same id. A weight is the edge's `weight`, or what [`crate::Columns`] calls it. All
-//! other keys are passed over, with values of up to 256 MiB.
+//! other keys are skipped, with values of up to 256 MiB.
 //!
 //! Ids are written as integers if all are integers that a double represents exactly, else as texts.
 //!
 //! Reference: *NetworkX, node_link_data*.
 
-use super::network::{Calls, Found, Network};
+use super::network::{Found, Network, NodeNaming};
 use super::stream::{Meter, Stream};
 use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
 use crate::ReadOptions;
@@ -40,7 +40,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     let mut stream = Stream::new(text, &meter);
     let mut reader = Reader {
         meter: &meter,
-        network: Network::new(options, Calls::Ids),
+        network: Network::new(options, NodeNaming::Ids),
         fault: None,
         directed: None,
         has_nodes: false,
@@ -74,14 +74,14 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     reader.network.finish(reader.directed)
 }
 
-/// What is wrong with a text that is not what was expected.
+/// Returns the fault of a text that is not as expected.
 fn refused(meter: &Meter, error: &serde_json::Error) -> Fault {
     if meter.is_used_up() {
         let sentence = "a node or an edge of more than 1 MiB, or another value of more than 256 MiB: this is no file of a graph";
         return Fault::line(meter.line(), sentence);
     }
     let sentence = error.to_string();
-    // The parser adds the place, which a fault has itself.
+    // The parser adds the position, which a fault has itself.
     let sentence = sentence.split(" at line ").next().unwrap_or_default();
     let line = (error.line() as u64).max(1);
     match error.classify() {
@@ -91,7 +91,7 @@ fn refused(meter: &Meter, error: &serde_json::Error) -> Fault {
     }
 }
 
-/// A sentence of the parser, with what to do where a writer's usual mistake is behind it.
+/// Returns a sentence of the parser, with what to do where a writer's usual mistake is behind it.
 fn in_full(sentence: &str) -> &str {
     match sentence {
         "invalid unicode code point" => "a text is not UTF-8: convert the file",
@@ -102,17 +102,17 @@ fn in_full(sentence: &str) -> &str {
     }
 }
 
-/// What is known of a file.
+/// State of reading a file.
 struct Reader<'o, 't> {
     meter: &'t Meter,
     network: Network<'o>,
-    /// What is wrong, where it is not the parser that says it.
+    /// A fault that did not come from the parser.
     fault: Option<Fault>,
     directed: Option<bool>,
     has_nodes: bool,
-    /// The key that had the edges.
+    /// Key of the list of edges.
     edges: Option<&'static str>,
-    /// Whether there is a list of neighbours, as NetworkX's `adjacency_data` writes it.
+    /// Whether there is an adjacency list, as NetworkX's `adjacency_data` writes it.
     has_adjacency: bool,
     node: Id,
     ends: [Id; 2],
@@ -132,7 +132,7 @@ impl Id {
 }
 
 impl Reader<'_, '_> {
-    /// Keeps a fault; the parser is to end.
+    /// Stores a fault, and ends the parser.
     fn keep<E: de::Error>(&mut self, result: Result<(), Fault>) -> Result<(), E> {
         result.map_err(|fault| {
             self.fault = Some(fault);
@@ -150,7 +150,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The object that is the file.
+/// Top-level object.
 struct OfFile<'r, 'o, 't>(&'r mut Reader<'o, 't>);
 
 impl<'de> DeserializeSeed<'de> for OfFile<'_, '_, '_> {
@@ -203,7 +203,7 @@ impl<'de> Visitor<'de> for OfFile<'_, '_, '_> {
     }
 }
 
-/// The next key of an object, which begins a piece of the text.
+/// Returns the next key of an object, which begins a piece of the text.
 fn next_key<'de, A: MapAccess<'de>>(
     reader: &Reader<'_, '_>,
     map: &mut A,
@@ -212,7 +212,7 @@ fn next_key<'de, A: MapAccess<'de>>(
     map.next_key()
 }
 
-/// Passes over a value, which may be long, as little of it is kept.
+/// Skips a value, which may be long, as little of it is buffered.
 fn pass_over<'de, A: MapAccess<'de>>(reader: &Reader<'_, '_>, map: &mut A) -> Result<(), A::Error> {
     reader.meter.release();
     map.next_value::<IgnoredAny>()?;
@@ -220,7 +220,7 @@ fn pass_over<'de, A: MapAccess<'de>>(reader: &Reader<'_, '_>, map: &mut A) -> Re
     Ok(())
 }
 
-/// What a list of the file holds.
+/// Contents of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
     Nodes,
@@ -318,7 +318,7 @@ fn edge<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Resu
                     );
                     return Err(reader.fault(line, &sentence));
                 }
-                // No negative zero: sums and prints do not need two.
+                // No negative zero: sums and output do not need two zeros.
                 weight = Some(value + 0.0);
             }
             _ => pass_over(reader, &mut map)?,
@@ -365,7 +365,7 @@ impl Visitor<'_> for &mut Id {
     }
 }
 
-/// A weight, which may still be negative.
+/// Weight, which may still be negative.
 struct Weight;
 
 impl<'de> DeserializeSeed<'de> for Weight {
@@ -396,7 +396,7 @@ impl Visitor<'_> for Weight {
     }
 }
 
-/// A key that matters.
+/// A key that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Id,
@@ -406,10 +406,10 @@ enum Field {
     Other,
 }
 
-/// The keys of a node or an edge that matter.
+/// Keys of a node or an edge that are read.
 struct Keys<'w> {
     of: Of,
-    /// What an edge's weight is called, if it is wanted.
+    /// Key of an edge's weight, if weights are read.
     weight: Option<&'w str>,
 }
 

@@ -11,17 +11,17 @@
 //! 1 2 3
 //! ```
 //!
-//! Arcs have a direction, edges have none; a file of both is refused. A vertex is called by its label where every one
-//! has a label, no two have the same, and none is empty; else by its number. Labels that are all integers as they
-//! print are integers. `*Vertices n m` is a network of two modes, the first `m` vertices and the others: vertices of
-//! both are read. A weight that is missing is 1, as the format has it. What else stands behind a label or a
-//! weight (places, colours) is passed over. Lines that begin with `%` are comments.
+//! Arcs are directed, edges are undirected; a file with both is rejected. The id of a vertex is its label if
+//! every vertex has a unique non-empty label; else its number. Labels that are all integers as they print are
+//! integers. `*Vertices n m` is a two-mode network of the first `m` vertices and the others: vertices of both
+//! modes are read. A missing weight is 1, as the format defines. Further fields after a label or a weight
+//! (positions, colours) are skipped. Lines that begin with `%` are comments.
 //!
-//! Matrices, and networks that change with time, are refused.
+//! Matrices and time-dependent networks are rejected.
 //!
 //! Reference: Mrvar, Batagelj, *Pajek: Reference Manual*, 2022.
 
-use super::network::{Found, Ordered, Texts, Uncalled, called, found, no_integer};
+use super::network::{Found, NamingError, Ordered, Texts, called, found, no_integer};
 use super::stream::LONGEST_PIECE;
 use super::write::{Edge, Graphs, Syntax};
 use crate::text::token::{self, show};
@@ -56,27 +56,27 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     reader.finish()
 }
 
-/// Which part of the file a line is in.
+/// Section of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     None,
     Vertices,
-    /// A line an edge.
+    /// One edge a line.
     Pairs,
-    /// A line a vertex, with those that it leads to.
+    /// One vertex a line, followed by its targets.
     Lists,
 }
 
-/// What is known of a network.
+/// State of reading a network.
 struct Reader<'o> {
     options: &'o ReadOptions,
     part: Part,
     vertices: Option<u32>,
-    /// How many vertices are of the first mode, of a two-mode network.
+    /// Number of vertices of the first mode, for a two-mode network.
     of_first: Option<u32>,
-    /// The vertices that have lines, from 0, and the lines of these.
+    /// Vertices that have lines, from 0, with their line numbers.
     labels: Vec<(VertexId, u64)>,
-    /// The labels of these.
+    /// Labels of these vertices.
     texts: Texts,
     sources: Vec<VertexId>,
     targets: Vec<VertexId>,
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Begins a part.
+    /// Begins a section.
     fn begin(&mut self, line: &[u8]) -> Result<(), ReadErrorKind> {
         let mut words = words(line);
         let name = words.next().unwrap_or_default().to_ascii_lowercase();
@@ -134,7 +134,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes the number of vertices and, of a two-mode network, of those of the first mode.
+    /// Sets the number of vertices and, for a two-mode network, of those of the first mode.
     fn begin_vertices(
         &mut self,
         count: &[u8],
@@ -258,7 +258,7 @@ impl Reader<'_> {
         Ok(Found { notes: self.of_first.map(note).into_iter().collect(), ..found })
     }
 
-    /// Brings the ends of the edges into the order of the labels.
+    /// Renumbers the ends of the edges to the order of the labels.
     fn reorder(&mut self, order: &[u32]) -> Result<(), Fault> {
         let mut rank = memory::zeros::<VertexId>(order.len())?;
         (0..).zip(order).for_each(|(vertex, &place)| {
@@ -270,7 +270,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Refuses a vertex that has two lines.
+    /// Rejects a vertex with two lines.
     fn check_repeated(&self) -> Result<(), Fault> {
         let mut sorted = memory::copied(&self.labels)?;
         sorted.sort_unstable();
@@ -284,7 +284,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The labels as ids, and the places of their lines in the order of the ids, where labels call the vertices.
+    /// Returns the labels as ids, and their line numbers in the order of the ids, if labels are the ids.
     fn names(&self, vertices: u32) -> Result<Option<Ordered<VertexIds>>, Fault> {
         let count = self.labels.len() as u32;
         let text = |place: u32| self.texts.get(place as usize);
@@ -293,14 +293,14 @@ impl Reader<'_> {
         }
         match called(count, &text, self.options.ids) {
             Ok(named) => Ok(named),
-            Err(Uncalled::Memory(refused)) => Err(refused.into()),
-            Err(Uncalled::NoInteger(place)) => {
+            Err(NamingError::Memory(refused)) => Err(refused.into()),
+            Err(NamingError::NoInteger(place)) => {
                 Err(Fault::line(self.labels[place as usize].1, no_integer(text(place))))
             }
         }
     }
 
-    /// The numbers of the vertices as ids.
+    /// Returns the numbers of the vertices as ids.
     fn numbers(&self, vertices: u32) -> Result<VertexIds, Fault> {
         if self.options.ids == IdKind::Names && vertices == 0 {
             return Ok(VertexIds::Names(Names::new([""; 0])));
@@ -313,12 +313,12 @@ impl Reader<'_> {
     }
 }
 
-/// The words of a line.
+/// Returns the words of a line.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// The first word, and what follows it.
+/// Returns the first word and the rest.
 fn first_word(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
     line.split_at(end)

@@ -1,16 +1,16 @@
-//! A text as a stream of bytes for parsers of others, which may hold only so much of it at a time.
+//! Stream of text bytes for third-party parsers, with a bound on what they may buffer.
 
 use crate::text::{Fault, Text};
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 
-/// The longest piece of a text that a parser holds at a time: a tag, a text, a comment, an element of a list.
+/// Largest piece of a text that a parser buffers: a tag, a text, a comment, an element of a list.
 pub(super) const LONGEST_PIECE: usize = 1 << 20;
 
-/// The longest piece that a parser passes over. Of a list in a list in a list, it keeps a byte for each.
+/// Largest piece that a parser skips; of nested lists, it keeps a byte for each level.
 const LONGEST_PASSED_OVER: usize = 256 << 20;
 
-/// Where a stream is, and how much more a parser may take in one piece.
+/// Position in a stream, and the bytes that a parser may still buffer in one piece.
 #[derive(Debug)]
 pub(super) struct Meter {
     line: Cell<u64>,
@@ -23,7 +23,7 @@ impl Meter {
         Meter { line: Cell::new(1), room: Cell::new(LONGEST_PIECE), ended: Cell::new(false) }
     }
 
-    /// The line that the next byte is of.
+    /// Returns the line that the next byte is of.
     pub(super) fn line(&self) -> u64 {
         self.line.get()
     }
@@ -33,12 +33,12 @@ impl Meter {
         self.room.set(LONGEST_PIECE);
     }
 
-    /// Begins a piece of which the parser keeps only how deep it is.
+    /// Begins a piece of which the parser keeps only the depth.
     pub(super) fn release(&self) {
         self.room.set(LONGEST_PASSED_OVER);
     }
 
-    /// Whether the parser was refused more of a piece.
+    /// Whether the parser reached the limit of a piece.
     pub(super) fn is_used_up(&self) -> bool {
         self.room.get() == 0
     }
@@ -49,7 +49,7 @@ impl Meter {
     }
 }
 
-/// The bytes of a text.
+/// Byte stream of a text.
 pub(super) struct Stream<'t, 'a> {
     text: &'t mut Text<'a>,
     meter: &'t Meter,
@@ -61,7 +61,7 @@ impl<'t, 'a> Stream<'t, 'a> {
         Stream { text, meter }
     }
 
-    /// Why the text gave no more, where that is not its end.
+    /// Returns why the text gave no more, if that is not its end.
     pub(super) fn failed(&mut self) -> Option<Fault> {
         self.text.failed()
     }
@@ -93,7 +93,7 @@ impl BufRead for Stream<'_, '_> {
 }
 
 impl Read for Stream<'_, '_> {
-    /// A parser of JSON takes a byte at a time.
+    /// Reads one byte: a parser of JSON takes one at a time.
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let ([place], Some(room)) = (&mut *buffer, self.meter.room.get().checked_sub(1))

@@ -1,4 +1,4 @@
-//! Graphs out, vertex by vertex and edge by edge, whatever the format.
+//! Writes graphs vertex by vertex and edge by edge, in any exchange format.
 
 use super::dot::Dot;
 use super::gexf::Gexf;
@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 /// Vertices in a block.
 const ROWS: usize = 1 << 14;
-/// Up to here, programs that have doubles for numbers tell integers apart.
+/// Largest integer up to which doubles are exact.
 const EXACT: i128 = 1 << 53;
 
 /// A value of an attribute.
@@ -49,17 +49,17 @@ impl Value<'_> {
     }
 }
 
-/// What the values of an attribute are.
+/// Type of an attribute's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttributeKind {
-    /// Integers that a double tells apart.
+    /// Integers that a double represents exactly.
     Integer,
     /// Texts.
     Text,
 }
 
 impl AttributeKind {
-    /// The kind that these ids are as values.
+    /// Returns the kind that these ids are as values.
     pub(crate) fn of(ids: &VertexIds) -> AttributeKind {
         let fits = |vertex: VertexId| match Value::from(ids.get(vertex)) {
             Value::Integer(id) => (-EXACT..=EXACT).contains(&id),
@@ -73,7 +73,7 @@ impl AttributeKind {
         }
     }
 
-    /// The name of the type in GraphML and GEXF.
+    /// Returns the name of the type in GraphML and GEXF.
     pub(super) fn of_xml(self) -> &'static str {
         match self {
             AttributeKind::Integer => "long",
@@ -82,19 +82,19 @@ impl AttributeKind {
     }
 }
 
-/// An attribute of the vertices.
+/// Attribute of the vertices.
 pub(crate) trait Attribute: Sync {
-    /// What it is called: letters only.
+    /// Name of the attribute; only characters from a to z.
     fn name(&self) -> &'static str;
 
-    /// What its values are.
+    /// Returns the type of its values.
     fn kind(&self) -> AttributeKind;
 
-    /// The value of a vertex, which may have none; of the kind that the attribute has.
+    /// Returns the value of a vertex, if it has one; its type is that of the attribute.
     fn value(&self, vertex: VertexId) -> Option<Value<'_>>;
 }
 
-/// A graph to write, and the attributes of its vertices.
+/// Graph to write, with the attributes of its vertices.
 #[derive(Clone, Copy)]
 pub(super) struct Graphs<'a> {
     pub(super) graph: &'a Graph,
@@ -102,12 +102,12 @@ pub(super) struct Graphs<'a> {
 }
 
 impl<'a> Graphs<'a> {
-    /// What a vertex is called.
+    /// Returns the id of a vertex.
     pub(super) fn id(&self, vertex: VertexId) -> Value<'a> {
         self.graph.ids().get(vertex).into()
     }
 
-    /// The names and values of the attributes that a vertex has.
+    /// Returns the names and values of a vertex's attributes.
     pub(super) fn attributes_of(
         &self,
         vertex: VertexId,
@@ -116,7 +116,7 @@ impl<'a> Graphs<'a> {
         attributes.filter_map(move |of| of.value(vertex).map(|value| (of.name(), value)))
     }
 
-    /// What GraphML and GEXF call the direction of the edges.
+    /// Returns the direction of the edges, as GraphML and GEXF name it.
     pub(super) fn direction_of_xml(&self) -> &'static str {
         match self.graph.direction() {
             Direction::Directed => "directed",
@@ -125,33 +125,33 @@ impl<'a> Graphs<'a> {
     }
 }
 
-/// An edge to write.
+/// Edge to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) source: VertexId,
     pub(super) target: VertexId,
     pub(super) weight: Option<f64>,
-    /// A number that no other edge has.
+    /// Unique number of the edge.
     pub(super) number: u64,
     /// Whether it is the first of the file.
     pub(super) is_first: bool,
 }
 
-/// How a format writes a graph. Each part is appended to a text.
+/// Syntax of a format; each part is appended to a text.
 pub(super) trait Syntax: Sync {
-    /// What stands before the vertices.
+    /// Appends the text before the vertices.
     fn head(&self, text: &mut Vec<u8>);
 
-    /// A vertex.
+    /// Appends a vertex.
     fn vertex(&self, text: &mut Vec<u8>, vertex: VertexId);
 
-    /// What stands between vertices and edges.
+    /// Appends the text between vertices and edges.
     fn between(&self, _text: &mut Vec<u8>) {}
 
-    /// An edge.
+    /// Appends an edge.
     fn edge(&self, text: &mut Vec<u8>, edge: Edge);
 
-    /// What stands behind the edges.
+    /// Appends the text after the edges.
     fn end(&self, text: &mut Vec<u8>);
 }
 
@@ -207,7 +207,7 @@ fn write_as(
     part(out, &|text| syntax.end(text))
 }
 
-/// The number of the first edge.
+/// Returns the number of the first edge.
 fn first_edge(arcs: &Arcs<'_>) -> Option<u64> {
     (0..arcs.blocks()).find_map(|block| {
         let mut first = None;
@@ -216,7 +216,7 @@ fn first_edge(arcs: &Arcs<'_>) -> Option<u64> {
     })
 }
 
-/// Refuses names of vertices, or of `what` else, that a format cannot hold.
+/// Rejects names of vertices, or of `what`, that a format cannot hold.
 pub(crate) fn check(format: Format, ids: &VertexIds, what: &str) -> io::Result<()> {
     let VertexIds::Names(names) = ids else { return Ok(()) };
     let found = (0..names.len())
@@ -231,7 +231,7 @@ pub(crate) fn check(format: Format, ids: &VertexIds, what: &str) -> io::Result<(
     }
 }
 
-/// Why a format cannot hold a name.
+/// Returns why a format cannot hold a name.
 fn unfit(format: Format, name: &str) -> Option<&'static str> {
     if name.is_empty() {
         return Some("is empty: give the vertex a name, or write .parquet or .arrow");

@@ -59,7 +59,7 @@ impl<const N: usize> Values<N> {
         Values { names, texts: [const { String::new() }; N], given: [false; N] }
     }
 
-    /// The value of the attribute with this place among the names.
+    /// Returns the value of the attribute with this place among the names.
     pub(super) fn get(&self, at: usize) -> Option<&str> {
         self.given[at].then_some(&*self.texts[at])
     }
@@ -81,17 +81,17 @@ impl<'t, 'a> Xml<'t, 'a> {
         }
     }
 
-    /// The line of the item that was read last.
+    /// Returns the line of the item that was read last.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// The name of the element that begins.
+    /// Returns the name of the element that begins.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// A fault of the item that was read last.
+    /// Returns a fault of the item that was read last.
     pub(super) fn fault(&self, sentence: impl Into<String>) -> Fault {
         Fault::line(self.line, sentence.into())
     }
@@ -221,7 +221,7 @@ impl<'t, 'a> Xml<'t, 'a> {
         Ok(())
     }
 
-    /// Passes over the rest of the element that has just begun.
+    /// Skips the rest of the element that has just begun.
     pub(super) fn skip(&mut self) -> Result<(), Fault> {
         self.each_child(|xml| xml.skip())
     }
@@ -297,7 +297,7 @@ fn unknown_reference(name: &str) -> String {
     )
 }
 
-/// The encoding that a declaration names, where it is not UTF-8 or a part of that.
+/// Returns the encoding that a declaration names, if it is not UTF-8 or a part of that.
 fn other_encoding(declaration: &BytesDecl<'_>) -> Option<String> {
     let name = declaration.encoding()?.ok()?;
     let known = ["utf-8", "utf8", "us-ascii", "ascii"];
@@ -307,9 +307,9 @@ fn other_encoding(declaration: &BytesDecl<'_>) -> Option<String> {
 
 /// What is written for XML in a message: short, and without what a terminal obeys.
 fn shown(what: &(impl Display + ?Sized)) -> String {
-    /// Letters of a message of others that are enough.
+    /// Largest number of characters of a parser's message.
     const LONGEST: usize = 160;
-    /// Takes some letters, and refuses more.
+    /// Accepts a bounded number of characters.
     struct Cut(String);
     impl fmt::Write for Cut {
         fn write_str(&mut self, text: &str) -> fmt::Result {

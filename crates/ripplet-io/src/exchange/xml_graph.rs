@@ -1,29 +1,29 @@
-//! What the readers of GraphML and GEXF share: one graph of a file, its weights, and the ends of its edges.
+//! Common part of the GraphML and GEXF readers: the graph, its weights, and the ends of its edges.
 
-use super::network::{Calls, Found, Network};
+use super::network::{Found, Network, NodeNaming};
 use super::xml::{Values, Xml};
 use crate::ReadOptions;
 use crate::text::{Fault, token};
 
-/// A graph that is being read from XML.
+/// Graph that is being read from XML.
 pub(super) struct XmlGraph<'o> {
     pub(super) network: Network<'o>,
-    /// Whether edges have a direction, where the graph says.
+    /// Whether edges are directed, if the graph says.
     pub(super) directed: Option<bool>,
-    /// The ids of the attribute that is an edge's weight.
+    /// Ids of the attribute that is an edge's weight.
     pub(super) weight_ids: AttributeIds,
     default_weight: Option<f64>,
-    /// The default that the file has.
+    /// Default weight in the file.
     own_default: Option<f64>,
     has_begun: bool,
     text: String,
 }
 
 impl<'o> XmlGraph<'o> {
-    /// A graph that has not begun; `default_weight` is the format's own, where it has one.
+    /// Creates an empty graph; `default_weight` is the format's default, if it has one.
     pub(super) fn new(
         options: &'o ReadOptions,
-        calls: Calls,
+        calls: NodeNaming,
         default_weight: Option<f64>,
     ) -> XmlGraph<'o> {
         XmlGraph {
@@ -37,7 +37,7 @@ impl<'o> XmlGraph<'o> {
         }
     }
 
-    /// Begins the graph, which must be the file's only one.
+    /// Begins the graph, which must be the only one in the file.
     pub(super) fn begin(&mut self, xml: &Xml<'_, '_>) -> Result<(), Fault> {
         match std::mem::replace(&mut self.has_begun, true) {
             false => Ok(()),
@@ -45,11 +45,12 @@ impl<'o> XmlGraph<'o> {
         }
     }
 
-    /// Takes the attribute whose element has just begun as a weight of edges, with its default. `what` are such
-    /// elements: `keys`, `attributes`.
+    /// Registers the attribute whose element has just begun as the weight of edges, with its default. `what`
+    /// are such elements: `keys`, `attributes`.
     ///
     /// # Errors
-    /// Several of that name have different defaults, as an edge without a weight could have either.
+    /// If several attributes of that name have different defaults, as an edge without a weight would be
+    /// ambiguous.
     pub(super) fn take_weight_attribute(
         &mut self,
         xml: &mut Xml<'_, '_>,
@@ -92,7 +93,7 @@ impl<'o> XmlGraph<'o> {
         self.network.edge(ends, own_weight.or(self.default_weight), directed, line)
     }
 
-    /// The table; `expected` is what a file without a graph lacks.
+    /// Returns the table; `expected` is what a file without a graph lacks.
     pub(super) fn finish(self, expected: &str) -> Result<Found, Fault> {
         if !self.has_begun {
             return Err(Fault::whole(format!("the file has no graph: expected {expected}")));
@@ -101,19 +102,19 @@ impl<'o> XmlGraph<'o> {
     }
 }
 
-/// The ids of attributes of one name: a file may have one for each type, as NetworkX writes weights that are integers and
-/// fractions.
+/// Ids of attributes with one name. A file may have one for each type: NetworkX writes weights that are
+/// integers and fractions so.
 #[derive(Default)]
 pub(super) struct AttributeIds(Vec<String>);
 
 impl AttributeIds {
-    /// As many as types in GraphML and GEXF together.
+    /// Number of types in GraphML and GEXF together.
     const MOST: usize = 16;
 
     /// Adds an id.
     ///
     /// # Errors
-    /// The id is there, or there are too many: the beginning of a sentence.
+    /// If the id exists, or there are too many: the beginning of a sentence.
     pub(super) fn push(&mut self, id: &str) -> Result<(), String> {
         if self.have(Some(id)) {
             return Err("two".into());
@@ -129,16 +130,16 @@ impl AttributeIds {
         self.0.is_empty()
     }
 
-    /// Returns whether an element's value is of one of these attributes.
+    /// Whether an element's value is of one of these attributes.
     pub(super) fn have(&self, id: Option<&str>) -> bool {
         id.is_some_and(|id| self.0.iter().any(|own| own == id))
     }
 }
 
-/// The end of the sentence that [`AttributeIds::push`] begins.
+/// End of the sentence that [`AttributeIds::push`] begins.
 pub(super) const OF_A_TYPE: &str = ": expected one for each type, each with an id of its own";
 
-/// Takes the values of an edge, which must have a source and a target: the first two.
+/// Reads the values of an edge; the first two, source and target, are required.
 pub(super) fn take_edge<const N: usize>(
     xml: &Xml<'_, '_>,
     edge: &mut Values<N>,
@@ -150,7 +151,7 @@ pub(super) fn take_edge<const N: usize>(
     }
 }
 
-/// A text as a weight.
+/// Parses a text as a weight.
 pub(super) fn weight(xml: &Xml<'_, '_>, text: &str) -> Result<f64, Fault> {
     token::weight(text.trim().as_bytes()).map_err(|sentence| xml.fault(sentence))
 }

@@ -1,4 +1,4 @@
-//! An `.rg` that is written shard by shard: the graph is never in memory.
+//! Writes an `.rg` shard by shard, without the whole graph in memory.
 
 use super::{BIG_ENDIAN, ENTRY_BYTES, HEADER_BYTES, Header, OUT};
 use crate::WriteError;
@@ -8,23 +8,23 @@ use ripplet_graph::{Neighbors, OutOfMemory, Shard, VertexId, memory};
 use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// What is known of a graph before its shards are: undirected, with vertices called by their
-/// numbers, and weights, where it has any, that are whole.
+/// Properties of a graph that is written shard by shard: undirected, with vertex numbers as ids, and integer
+/// weights, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RgShape {
-    /// How many vertices there will be.
+    /// Number of vertices.
     pub vertices: u32,
-    /// How many shards.
+    /// Number of shards.
     pub shards: u32,
     /// Whether arcs have weights.
     pub weighted: bool,
 }
 
-/// Writes a graph shard by shard; the file appears whole or not at all.
+/// Writer of a graph, shard by shard; the file appears atomically.
 ///
-/// The bytes are those of [`write()`](super::write()) of the same shards. What the lists hold is up to
-/// the caller: [`open`](super::open) checks their order and their ids, but not that each arc has its
-/// way back. Memory: the table of the file's sections, twice, a MiB, and 4 bytes a MiB of file.
+/// The bytes are those of [`write()`](super::write()) of the same shards. The caller is responsible for the
+/// lists: [`open`](super::open) checks their order and ids, but not that each arc has its reverse. Memory:
+/// the table of the file's sections, twice, a MiB, and 4 bytes a MiB of file.
 ///
 /// ```
 /// use ripplet_generate::Transactions;
@@ -49,32 +49,31 @@ pub struct RgWriter {
     shape: RgShape,
     file: AtomicFile,
     header: Header,
-    /// The section table, as far as it is known.
+    /// Section table so far.
     entries: Vec<[u64; 3]>,
-    /// Vertices whose lists are there.
+    /// Vertices whose lists are written.
     written: VertexId,
     sums: Sums,
 }
 
-/// The checksums of a file whose first bytes come last.
+/// Checksums of a file whose first bytes are written last.
 #[derive(Debug)]
 struct Sums {
-    /// The file's first blocks, to the end of that in which the section table ends.
+    /// First blocks of the file, up to the end of the block in which the section table ends.
     begin: Vec<u8>,
     held: usize,
     /// Bytes so far.
     at: u64,
-    /// Of the blocks after those.
+    /// Checksums of the later blocks.
     sums: Vec<u32>,
     open: crc32fast::Hasher,
 }
 
 impl RgWriter {
-    /// Begins a graph, which will be `path`.
+    /// Creates a graph file, which will be `path`.
     ///
     /// # Errors
-    /// Where the operating system refuses, `path` is a device or a pipe, or the machine is
-    /// big-endian.
+    /// If the operating system refuses, `path` is a device or a pipe, or the machine is big-endian.
     pub fn create(path: &Path, shape: RgShape) -> Result<RgWriter, WriteError> {
         RgWriter::begin(path, shape).map_err(|source| WriteError { path: path.into(), source })
     }
@@ -115,15 +114,15 @@ impl RgWriter {
         Ok(RgWriter { path: path.into(), shape, file, header, entries, written: 0, sums })
     }
 
-    /// Appends the next shard. After an error the file takes no more.
+    /// Appends the next shard. After an error, further shards are rejected.
     ///
     /// # Errors
-    /// Where the shard is not the next, or not of the shape the file was begun for, or the
-    /// operating system refuses.
+    /// If the shard is not the next one, or does not match the declared shape, or the operating system
+    /// refuses.
     pub fn append(&mut self, shard: &Shard) -> Result<(), WriteError> {
         let appended = self.try_append(shard);
         appended.map_err(|source| {
-            // Perhaps a part of the shard is there.
+            // The shard may be written in part.
             self.shape.shards = 0;
             self.error(source)
         })
@@ -156,10 +155,10 @@ impl RgWriter {
         if self.shape.weighted { 3 } else { 2 }
     }
 
-    /// Writes what stands at the beginning and at the end, and makes the file appear.
+    /// Writes header, section table and checksums, and makes the file appear.
     ///
     /// # Errors
-    /// Where shards are missing or the operating system refuses; nothing is left behind.
+    /// If shards are missing or the operating system refuses; no partial file remains.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.try_finish().map_err(|source| self.error(source))?;
         self.file.commit()
@@ -191,14 +190,14 @@ impl RgWriter {
     }
 }
 
-/// The arrays of a shard's lists, each with the kind of its section.
+/// Returns the arrays of a shard's lists, each with the kind of its section.
 fn arrays(lists: Neighbors<'_>) -> impl Iterator<Item = (u32, &[u32])> {
     let weights = lists.weights().map(|weights| (OUT.weights, weights));
     [(OUT.offsets, lists.offsets()), (OUT.neighbors, lists.neighbors())].into_iter().chain(weights)
 }
 
 impl Sums {
-    /// Writes bytes, and notes them.
+    /// Writes bytes, and updates the checksums.
     fn put(&mut self, out: &mut AtomicFile, bytes: &[u8]) -> io::Result<()> {
         out.write_all(bytes)?;
         let (held, mut rest) = bytes.split_at(bytes.len().min(self.held - self.begin.len()));
@@ -218,7 +217,7 @@ impl Sums {
         Ok(())
     }
 
-    /// All checksums, of a file that begins with `head`.
+    /// Returns all checksums, of a file that begins with `head`.
     fn all(&mut self, head: &[u8]) -> io::Result<Vec<u32>> {
         self.begin[..head.len()].copy_from_slice(head);
         let first = self.begin.chunks(BLOCK).map(crc32fast::hash);

@@ -1,15 +1,15 @@
-//! Compressed bytes to plain ones.
+//! Decompresses gzip and zstd.
 
 use crate::Compression;
 use crate::deflate::set_up;
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// The first bytes of a gzip member (RFC 1952) and of a zstd frame (RFC 8878).
+/// First bytes of a gzip member (RFC 1952) and of a zstd frame (RFC 8878).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Returns how the content that starts so is compressed, whatever its name says: standard input has none.
+/// Returns the compression by the first bytes, ignoring the name: standard input has none.
 pub(crate) fn compression_of(first: &[u8]) -> Compression {
     if first.starts_with(GZIP) {
         Compression::Gzip
@@ -20,16 +20,16 @@ pub(crate) fn compression_of(first: &[u8]) -> Compression {
     }
 }
 
-/// Returns how a file is compressed that has a name and starts so.
+/// Returns the compression of a named file by its first bytes.
 ///
 /// # Errors
-/// Where the name tells a compression that the content does not have: the sentence says both.
+/// If the name has another compression than the content.
 pub(crate) fn compression_of_named(
     named: Compression,
     first: &[u8],
 ) -> Result<Compression, String> {
     let found = compression_of(first);
-    // What is cut short within its first bytes is said to be so when it is read.
+    // A file truncated within its first bytes is reported when it is read.
     let may_be_cut = |magic: &[u8]| first.len() < magic.len() && magic.starts_with(first);
     let is_cut = match named {
         Compression::None => return Ok(found),
@@ -53,9 +53,9 @@ pub(crate) fn compression_of_named(
     ))
 }
 
-/// Returns the plain bytes of `reader`: all members of a gzip file, all frames of a zstd file.
+/// Returns the decompressed bytes of `reader`: all members of a gzip file, all frames of a zstd file.
 ///
-/// Zeros behind a gzip member are padding, as tapes and block devices leave it.
+/// Zeros after a gzip member are padding, as tapes and block devices leave it.
 pub(crate) fn decoder<'a>(
     reader: impl Read + Send + 'a,
     compression: Compression,
@@ -69,16 +69,16 @@ pub(crate) fn decoder<'a>(
         }
         #[cfg(feature = "zstd")]
         Compression::Zstd => {
-            // To set it up takes memory, and nothing else that could be refused.
+            // Creating the decoder only allocates memory.
             let decoder = zstd::stream::read::Decoder::new(reader);
             Box::new(decoder.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?)
         }
     })
 }
 
-/// The members of a gzip file one behind the other.
+/// The members of a gzip file concatenated.
 struct GzipMembers<R> {
-    /// The member that is being read; none behind the last.
+    /// Member that is being read; `None` after the last.
     member: Option<GzDecoder<R>>,
 }
 
@@ -99,7 +99,9 @@ impl<R: BufRead> Read for GzipMembers<R> {
             self.member = match rest {
                 Some(mut rest) => match skip_zeros(&mut rest)? {
                     Some(first) if first == GZIP[0] => Some(set_up(|| GzDecoder::new(rest))?),
-                    Some(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, BytesBehind)),
+                    Some(_) => {
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, TrailingBytes));
+                    }
                     None => None,
                 },
                 None => None,
@@ -109,20 +111,20 @@ impl<R: BufRead> Read for GzipMembers<R> {
     }
 }
 
-/// Bytes behind the end of gzip data that are neither zeros nor more such data.
+/// Bytes after the end of gzip data that are neither zeros nor another member.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the gzip data has other bytes behind its end: cut them off, such as with \"gzip -dc FILE > PLAIN\", which passes over \
      them with a warning"
 )]
-pub(crate) struct BytesBehind;
+pub(crate) struct TrailingBytes;
 
-/// Whether reading failed for [`BytesBehind`].
-pub(crate) fn is_bytes_behind(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<BytesBehind>())
+/// Whether reading failed with [`TrailingBytes`].
+pub(crate) fn is_trailing_bytes(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<TrailingBytes>())
 }
 
-/// Passes over zeros; returns the byte that comes behind them.
+/// Skips zeros; returns the byte after them.
 fn skip_zeros(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
     loop {
         let ahead = match reader.fill_buf() {
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(read(&[member(""), member("b")].concat()).unwrap(), "b");
         for trash in ["t", "trash!!", "\0\0t"] {
             let error = read(&[member("a"), trash.into()].concat()).unwrap_err();
-            assert!(is_bytes_behind(&error), "{error}");
+            assert!(is_trailing_bytes(&error), "{error}");
         }
         for length in [12, member("abc").len() - 1] {
             let error = read(&member("abc")[..length]).unwrap_err();

@@ -1,10 +1,10 @@
-//! What stands between the fields of a text table, by its first rows.
+//! Detects the separator of a text table from its first rows.
 //!
-//! A separator fits if it gives all rows the same number of fields, two at least; a header may have one less, above
-//! rows that begin with their names, as R writes them. In a `.csv` or `.tsv` the format's own separator counts if it
-//! fits, unless its commas are those of decimals. Elsewhere the one that fits counts, and two that fit and cut in
-//! different ways are refused. Integers are read between any blanks, tabs, commas and semicolons, if that gives the same
-//! fields.
+//! A separator fits if it cuts all rows into the same number of fields, at least two. A header may have one
+//! field less, above rows that begin with their names, as R writes them. In a `.csv` or `.tsv` the format's
+//! own separator wins if it fits, unless its commas are decimal commas. In other tables exactly one separator
+//! must fit, or all that fit must give the same fields. Integers are read between any blanks, tabs, commas
+//! and semicolons, if that gives the same fields.
 
 use super::header::{Sample, is_decimal_comma, is_number_like, is_several};
 use super::layout::{BLANKS, PLAIN_BLANKS, Separator, fields};
@@ -12,10 +12,10 @@ use super::token::show;
 use crate::{Delimiter, Format, ReadOptions};
 use std::borrow::Cow;
 
-/// The separator of a table that starts with these rows.
+/// Returns the separator of a table that starts with these rows.
 ///
 /// # Errors
-/// Two separators fit, and give other fields.
+/// If two separators fit, and give different fields.
 pub(super) fn of_rows(
     rows: &[&[u8]],
     format: Format,
@@ -30,8 +30,8 @@ pub(super) fn of_rows(
     }
 }
 
-/// Rows and what cuts them into fields, without an error. They are cut anew each time: all fields at once would take more
-/// memory than small limits allow.
+/// Rows and their separator. Rows are cut anew each time: all fields at once would exceed small memory
+/// limits.
 #[derive(Clone, Copy)]
 struct Cut<'r> {
     separator: Separator,
@@ -39,7 +39,7 @@ struct Cut<'r> {
 }
 
 impl<'r> Cut<'r> {
-    /// The rows as a separator cuts them, if it fits.
+    /// Returns the rows as a separator cuts them, if it fits.
     fn of(rows: &'r [&'r [u8]], separator: Separator) -> Option<Cut<'r>> {
         let (first, others) = rows.split_first()?;
         let width = count(first, separator).filter(|&width| width > 1)?;
@@ -53,17 +53,17 @@ impl<'r> Cut<'r> {
         (is_filled && is_headed && is_even).then_some(Cut { separator, rows })
     }
 
-    /// The fields of a row.
+    /// Returns the fields of a row.
     fn fields<'a>(self, row: &'a [u8]) -> impl Iterator<Item = Cow<'a, [u8]>> {
         fields(row, self.separator).flatten()
     }
 
-    /// The fields of all rows that are no header, if there is one.
+    /// Returns the fields of all rows that are no header, if there is one.
     fn data(self) -> impl Iterator<Item = Cow<'r, [u8]>> {
         data(self.rows).iter().flat_map(move |row| self.fields(row))
     }
 
-    /// The first row that another separator cuts into other fields, of so many at the most.
+    /// Returns the first row that another separator cuts into other fields, at most the given number.
     fn first_unlike(self, other: Cut<'r>, most: usize) -> Option<&'r [u8]> {
         let is_unlike = |row: &&[u8]| self.fields(row).take(most).ne(other.fields(row).take(most));
         self.rows.iter().copied().find(is_unlike)
@@ -73,7 +73,7 @@ impl<'r> Cut<'r> {
         self.first_unlike(other, usize::MAX).is_none()
     }
 
-    /// Whether fields hold commas, and all of these stand before decimals.
+    /// Whether fields contain commas, and all of these are decimal commas.
     fn has_decimal_commas(self) -> bool {
         let mut with_comma = self.data().filter(|field| field.contains(&b',')).peekable();
         with_comma.peek().is_some() && with_comma.all(|field| is_decimal_comma(&field))
@@ -84,7 +84,7 @@ impl<'r> Cut<'r> {
         self.rows.iter().any(|row| self.fields(row).any(|field| is_several(&field)))
     }
 
-    /// Whether one of the fields has a separator at its end, or one of the first two a comma before decimals, which is
+    /// Whether one of the fields ends with a separator, or one of the first two has a decimal comma, which is
     /// no id.
     fn has_loose_ends(self) -> bool {
         let is_loose = |field: Cow<'_, [u8]>| {
@@ -104,17 +104,17 @@ impl<'r> Cut<'r> {
     }
 }
 
-/// How many fields a row has, if none is wrong.
+/// Returns the number of fields a row has, if none is wrong.
 fn count(row: &[u8], separator: Separator) -> Option<usize> {
     fields(row, separator).try_fold(0, |count, field| field.ok().map(|_| count + 1))
 }
 
-/// The rows that are no header, if there is one.
+/// Returns the rows that are no header, if there is one.
 fn data<'r>(rows: &'r [&'r [u8]]) -> &'r [&'r [u8]] {
     &rows[usize::from(rows.len() > 1)..]
 }
 
-/// The separator of a `.csv` or `.tsv`: the first of its candidates that fits, the format's own before others.
+/// Returns the separator of a `.csv` or `.tsv`: the first of its candidates that fits, the format's own before others.
 fn of_table(rows: &[&[u8]], candidates: &[u8]) -> Result<Separator, String> {
     let mut cuts: Vec<Cut<'_>> =
         candidates.iter().filter_map(|&byte| Cut::of(rows, Separator::Each(byte))).collect();
@@ -124,7 +124,7 @@ fn of_table(rows: &[&[u8]], candidates: &[u8]) -> Result<Separator, String> {
     if let Some(cut) = cuts.first() {
         return Ok(cut.separator);
     }
-    // What is wrong is for its row to say.
+    // The error is reported for its row.
     let first = rows.first().copied().unwrap_or_default();
     let occurs = |&&byte: &&u8| fields(first, Separator::Each(byte)).count() > 1;
     match candidates.iter().find(occurs) {
@@ -135,10 +135,10 @@ fn of_table(rows: &[&[u8]], candidates: &[u8]) -> Result<Separator, String> {
 
 const COMMA: Separator = Separator::Each(b',');
 
-/// The separator of an edge list, which has none of its own.
+/// Returns the separator of an edge list, which has none of its own.
 fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
     if rows.iter().all(|row| row.iter().all(|byte| b"0123456789 \t.+-eE".contains(byte))) {
-        // The usual case, at once: numbers between blanks.
+        // Fast path for the usual case: numbers between blanks.
         return Ok(BLANKS);
     }
     let each = b"\t|;,".map(Separator::Each);
@@ -146,7 +146,7 @@ fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
         each.iter().filter_map(|&separator| Cut::of(rows, separator)).collect();
     cuts.extend(Cut::of(rows, blanks(rows)).filter(|cut| !cut.has_loose_ends()));
     cuts.retain(|cut| !cut.has_lists());
-    // No text has tabs within, and hardly any has bars.
+    // Text rarely contains tabs or bars.
     if matches!(cuts.first(), Some(cut) if [b'\t', b'|'].map(Separator::Each).contains(&cut.separator))
     {
         cuts.truncate(1);
@@ -164,7 +164,7 @@ fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
         if cuts.iter().any(|cut| cut.is_like(mixture)) {
             return Ok(BLANKS);
         }
-        // Columns behind the ends may be words.
+        // Columns after the ends may be words.
         if !is_decimal && cuts.iter().any(|cut| cut.first_unlike(mixture, 2).is_some()) {
             cuts.push(mixture);
         }
@@ -184,7 +184,7 @@ fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
     }
 }
 
-/// Whether the first two fields of all rows are numbers, but for a header's.
+/// Whether the first two fields of all rows are numbers, except in a header.
 fn has_integers(rows: &[&[u8]]) -> bool {
     data(rows).iter().all(|row| {
         let mut ends = fields(row, BLANKS).take(2);
@@ -192,7 +192,7 @@ fn has_integers(rows: &[&[u8]]) -> bool {
     })
 }
 
-/// The separator of rows of text that none fits: one that all rows have or else the first, else blanks.
+/// Returns the separator of rows of text that none fits: one that all rows have or else the first, else blanks.
 fn uneven(rows: &[&[u8]]) -> Separator {
     let cuts = |row: &[u8], separator: Separator| {
         let filled = fields(row, separator).flatten().filter(|field| !field.is_empty());
@@ -209,14 +209,14 @@ fn uneven(rows: &[&[u8]]) -> Separator {
     }
 }
 
-/// Blanks, within which fields may stand in quotes if some do.
+/// Returns blanks as separators; fields may be quoted if some are.
 fn blanks(rows: &[&[u8]]) -> Separator {
     let is_quoted =
         |row: &&[u8]| fields(row, PLAIN_BLANKS).flatten().any(|field| field.starts_with(b"\""));
     if rows.iter().any(is_quoted) { Separator::QuotedBlanks } else { PLAIN_BLANKS }
 }
 
-/// The refusal of a row that may be cut in two ways.
+/// Returns the message for a row with two interpretations.
 fn two_ways(one: Cut<'_>, other: Cut<'_>, row: &[u8]) -> String {
     let shown = |cut: Cut<'_>| {
         let fields: Vec<String> =
@@ -230,7 +230,7 @@ fn two_ways(one: Cut<'_>, other: Cut<'_>, row: &[u8]) -> String {
     )
 }
 
-/// What `--delimiter` calls a separator, quoted for a shell.
+/// Returns the value of `--delimiter` for a separator, quoted for a shell.
 fn name(separator: Separator) -> String {
     match separator {
         Separator::Each(b'\t') => "tab".into(),

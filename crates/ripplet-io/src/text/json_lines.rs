@@ -5,11 +5,11 @@
 //! {"target": 7, "source": "Ann", "weight": 2, "tags": ["x"]}
 //! ```
 //!
-//! Which keys are read is decided by the first object, as a header decides it, and by the values below. Keys may stand in
-//! any order, and others are passed over whatever their values are. A value that is read is a text or a number: a key that
-//! is missing or given twice, `null`, a truth value, a list and an object are errors with the line and the key, and so is
-//! an id that is a fraction or beyond 64 bits. The text `"7"` and the number 7 are the same id. Blank lines and those that
-//! begin with `#` or `%` are passed over.
+//! The first object decides which keys are read, as a header does, together with the values below. Keys may
+//! be in any order, and others are skipped with any value. A value that is read is a text or a number. Errors
+//! have the line and the key: a missing or duplicate key, `null`, a truth value, a list, an object, and an id
+//! that is a fraction or exceeds 64 bits. The text `"7"` and the number 7 are the same id. Blank lines and
+//! those that begin with `#` or `%` are skipped.
 
 use super::header::Sample;
 use super::rows::Row;
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-/// The keys of an edge that are read.
+/// Keys of an edge that are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Keys {
     pub(super) source: String,
@@ -27,19 +27,19 @@ pub(super) struct Keys {
     pub(super) weight: Option<String>,
 }
 
-/// A value that is read.
+/// Value that is read.
 #[derive(Debug)]
 enum Value<'a> {
     Text(Cow<'a, str>),
     Integer(String),
     /// A number with a fraction or an exponent, or beyond 64 bits.
     Float(f64),
-    /// Anything else, by what it is.
+    /// Any other value, by its type.
     Other(&'static str),
 }
 
 impl<'a> Value<'a> {
-    /// The value as a field of a table.
+    /// Returns the value as a field of a table.
     fn field(self) -> Result<Cow<'a, [u8]>, &'static str> {
         match self {
             Value::Text(Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
@@ -51,7 +51,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value of a key as an id.
+    /// Returns the value of a key as an id.
     fn id(self, key: &str) -> Result<Cow<'a, [u8]>, String> {
         let key = || show(key.as_bytes());
         if let Value::Float(number) = self {
@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value of a key as a weight.
+    /// Returns the value of a key as a weight.
     fn weight(self, key: &str) -> Result<f64, String> {
         let field = self.field().map_err(|what| {
             format!("the key `{}` has {what}: expected a number", show(key.as_bytes()))
@@ -81,10 +81,10 @@ impl<'a> Value<'a> {
 }
 
 impl Keys {
-    /// The edge of a line, if it is not blank.
+    /// Returns the edge of a line, if it is not blank.
     ///
     /// # Errors
-    /// What is wrong with the line.
+    /// If the line is invalid.
     pub(super) fn row<'a>(&self, line: &'a [u8]) -> Result<Row<'a>, String> {
         let mut found = [const { None }; 3];
         let wanted = [Some(&*self.source), Some(&*self.target), self.weight.as_deref()];
@@ -115,10 +115,11 @@ impl Keys {
     }
 }
 
-/// The first lines as rows of a table: the keys of the first object, and the values of all objects under them.
+/// Returns the first lines as rows of a table: the keys of the first object, and the values of all objects
+/// under them.
 ///
 /// # Errors
-/// What is wrong with the first line; what is wrong with others is said when they are read.
+/// If the first line is invalid; errors of other lines are reported when they are read.
 pub(super) fn sample<'a>(lines: &[&'a [u8]]) -> Result<Sample<'a>, String> {
     let mut keys: Vec<String> = Vec::new();
     each(lines.first().copied().unwrap_or_default(), |key, at| {
@@ -144,7 +145,7 @@ pub(super) fn sample<'a>(lines: &[&'a [u8]]) -> Result<Sample<'a>, String> {
     Ok(Sample::new(names, rows))
 }
 
-/// A value of an object that is to be read or passed over.
+/// Value of an object that is read or skipped.
 struct At<'m, 'a> {
     next: &'m mut dyn FnMut(bool) -> Result<Option<Value<'a>>, String>,
 }
@@ -169,7 +170,7 @@ fn each<'a>(
     let read = read.and_then(|()| json.end());
     read.map_err(|error| {
         let sentence = error.to_string();
-        // The parser adds the place, which is the line's.
+        // The parser adds the position, which is the line's.
         let sentence = sentence.split(" at line ").next().unwrap_or_default();
         if error.is_data() {
             return sentence.to_owned();
@@ -214,7 +215,7 @@ impl<'de, F: FnMut(&str, At<'_, 'de>) -> Result<(), String>> Visitor<'de> for Ob
     }
 }
 
-/// A text, in the line where it has no escapes.
+/// Text, borrowed from the line if it has no escapes.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {

@@ -1,11 +1,11 @@
-//! Labels of vertices as text: a line is a vertex and its label, or a vertex and all its labels.
+//! Reads labels of vertices as text: a line is a vertex and its label, or a vertex and all its labels.
 //!
 //! ```text
 //! the first row names the columns      the columns with known names, else the first of two
 //! two fields in every row              a vertex and its label
 //! a vertex, a tab, integers            a vertex and all its labels (LFR's memberships)
 //! three fields, the third a share      a vertex, its label, and how strongly it belongs there (slpa, seeded)
-//! other rows of more than two fields   refused: these may be rows, memberships or members
+//! other rows of more than two fields   an error: these may be rows, memberships or members
 //! ```
 
 use super::json_lines::{self, Keys};
@@ -21,18 +21,19 @@ use memchr::memchr;
 use ripplet_graph::{ExternalId, VertexIds};
 use std::borrow::Cow;
 
-/// Rows that are looked at before the first is read.
+/// Rows that are examined before the first is read.
 const MOST_ROWS: usize = 4096;
 
-/// What ends a refusal of rows that may be several things.
+/// End of the message for ambiguous rows.
 const FORMS: &str = "it may be a vertex and its label beside other columns, a vertex and its labels, or the members of \
                      a community: use --labels-form rows, memberships or members (of a truth: --truth-form)";
 
-/// Reads rows chunk by chunk, in parallel: `add` puts a vertex's id and a label of it, if it has one, into what `start`
-/// makes, and `take` gets each chunk's outcome in the order of the text, with the number of the line before it.
+/// Reads rows chunk by chunk, in parallel. `add` appends a vertex's id and its label, if it has one, to a
+/// chunk made by `start`. `take` receives each chunk in the order of the text, with the number of the line
+/// before it.
 ///
 /// # Errors
-/// The first of the text.
+/// The first error of the text.
 pub(crate) fn label_rows<T: Send>(
     text: &mut Text<'_>,
     format: Format,
@@ -69,7 +70,7 @@ pub(crate) fn label_rows<T: Send>(
 /// Reads JSON lines as [`label_rows`] reads rows: the keys of the first object name the columns.
 ///
 /// # Errors
-/// The first of the text.
+/// The first error of the text.
 pub(crate) fn json_label_rows<T: Send>(
     text: &mut Text<'_>,
     table: &LabelTable<'_>,
@@ -97,7 +98,7 @@ pub(crate) fn json_label_rows<T: Send>(
     Ok(summary)
 }
 
-/// The keys of ids and of labels, by the first object.
+/// Returns the keys of ids and of labels, by the first object.
 fn keys_of(first: &[u8], table: &LabelTable<'_>) -> Result<(Keys, LabelSummary), String> {
     if table.form == MembershipForm::Memberships {
         return Err("a line with a vertex and its labels is text: .txt, .tsv or .csv".into());
@@ -126,48 +127,48 @@ fn keys_of(first: &[u8], table: &LabelTable<'_>) -> Result<(Keys, LabelSummary),
     Ok((Keys { source, target, weight: None }, summary))
 }
 
-/// How rows are read.
+/// Layout of rows.
 struct LabelLayout<'a> {
     table: &'a LabelTable<'a>,
     separator: Separator,
-    /// The names of all columns, if the first row has them.
+    /// Names of all columns, if the first row has them.
     header: Option<Vec<String>>,
-    /// The columns of ids and of labels.
+    /// Indices of the columns of ids and of labels.
     columns: [usize; 2],
     shape: Shape,
-    /// The number of columns that are not read.
+    /// Number of columns that are not read.
     ignored: usize,
 }
 
-/// What the fields of a row are.
+/// Fields of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// A vertex and a label.
     Pairs,
     /// A vertex, a label, and a number from 0 to 1.
     Strengths,
-    /// Those of columns, as many as have names at most.
+    /// Fields of columns, at most as many as have names.
     Columns(usize),
-    /// Those of columns, however many there are.
+    /// Fields of columns, any number.
     Any,
     /// A vertex, and then labels.
     Memberships,
 }
 
-/// The layout of a text, whose first row stays to be read; nothing if there is no row.
+/// Returns the layout of a text, whose first row stays to be read; nothing if there is no row.
 fn layout<'a>(
     text: &mut Text<'_>,
     format: Format,
     table: &'a LabelTable<'a>,
 ) -> Result<Option<LabelLayout<'a>>, Fault> {
-    /// Rows further from the first than this are not looked at.
+    /// Rows beyond this distance from the first are not examined.
     const BYTES: usize = 256 << 10;
     text.skip_lines(|line| !is_row(line))?;
     let line = text.line() + 1;
     let Some(length) = text.peek_line()?.map(<[u8]>::len) else { return Ok(None) };
     let ahead = text.look_ahead(length + BYTES);
     let mut rows: Vec<&[u8]> = lines(ahead).filter(|line| is_row(line)).take(MOST_ROWS).collect();
-    // A last line without its end may be but the beginning of one.
+    // A last line without its end may be incomplete.
     if rows.len() > 2 && !ahead.ends_with(b"\n") {
         rows.pop();
     }
@@ -218,7 +219,7 @@ impl<'a> LabelLayout<'a> {
             layout.columns = of_names(choice, &names, rows)?;
         } else if table.form == MembershipForm::Auto {
             layout.shape = layout.shape_of(rows, names.len())?;
-            // A field behind is another of a vertex's labels.
+            // A further field is another label of the vertex.
             if layout.shape == Shape::Pairs {
                 layout.ignored = 0;
             }
@@ -232,7 +233,7 @@ impl<'a> LabelLayout<'a> {
         Ok(layout)
     }
 
-    /// The shape of rows without a header.
+    /// Returns the shape of rows without a header.
     fn shape_of(&self, rows: &[&[u8]], width: usize) -> Result<Shape, String> {
         let first = rows.first().copied().unwrap_or_default();
         let pairs = LabelLayout { header: None, shape: Shape::Pairs, ..*self };
@@ -254,7 +255,8 @@ impl<'a> LabelLayout<'a> {
         ))
     }
 
-    /// Whether the third fields may be labels or members: some are 0, or 1 is not all there is, and none has a fraction.
+    /// Whether the third fields may be labels or members: some are 0, or some differ from 1, and none has a
+    /// fraction.
     fn may_be_labels(&self, rows: &[&[u8]]) -> bool {
         let thirds = || {
             let third = |row: &&[u8]| {
@@ -266,7 +268,7 @@ impl<'a> LabelLayout<'a> {
         thirds().all(|field| is_whole(&field)) && (rows.len() < 2 || thirds().any(|f| f == "0"))
     }
 
-    /// Calls `add` for each label of a row, or once without if it has none; returns how many there are.
+    /// Calls `add` for each label of a row, or once without if it has none; returns the number of labels.
     fn read(
         &self,
         line: &[u8],
@@ -318,7 +320,7 @@ impl<'a> LabelLayout<'a> {
         let mut count = 0;
         for label in fields {
             let label = label?;
-            // A tab before labels, and blanks between them: names may have blanks where ids are names.
+            // A tab before labels, and blanks between them: names may contain blanks if ids are names.
             if !label.is_empty() {
                 add(id, Some(text_of(&label)?))?;
                 count += 1;
@@ -330,8 +332,8 @@ impl<'a> LabelLayout<'a> {
         Ok(count)
     }
 
-    /// The vertex and the labels of a row that is a vertex, a tab, and several integers with blanks between them, none
-    /// of which is a name of the graph as a whole.
+    /// Returns the vertex and the labels of a row that is a vertex, a tab, and several integers with blanks
+    /// between them that are not together a name of the graph.
     fn several<'l>(&self, line: &'l [u8]) -> Option<(&'l str, &'l str)> {
         let has_two = matches!(self.shape, Shape::Pairs | Shape::Memberships | Shape::Columns(2));
         if !has_two || matches!(self.separator, Separator::Each(b',' | b';')) {
@@ -353,7 +355,7 @@ impl<'a> LabelLayout<'a> {
         self.table.ids.find(ExternalId::Name(labels)).is_none().then_some((id, labels))
     }
 
-    /// Refuses a row with more fields than are known.
+    /// Rejects a row with more fields than known.
     fn check_width(&self, width: usize) -> Result<(), String> {
         match self.shape {
             Shape::Pairs if width > 2 => Err(self.too_wide(width)),
@@ -390,7 +392,7 @@ impl<'a> LabelLayout<'a> {
     }
 }
 
-/// The columns by the names of a header.
+/// Returns the columns by the names of a header.
 fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2], String> {
     let mut likely = [0, 1];
     let why = match choice {
@@ -402,7 +404,7 @@ fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2]
             format!("the columns `{a}` and `{b}` may both be meant")
         }
         Choice::Unknown => {
-            format!("the columns {} do not tell which have ids and labels", listed(names))
+            format!("the columns {} are ambiguous: which have ids and labels", listed(names))
         }
     };
     let (first_rows, [id, label]) = (first_rows(rows), likely.map(|at| at + 1));
@@ -412,7 +414,7 @@ fn of_names(choice: Choice, names: &[&str], rows: &[&[u8]]) -> Result<[usize; 2]
     ))
 }
 
-/// The fields of a row without empty ones at its end.
+/// Returns the fields of a row without empty ones at its end.
 fn row_of(line: &[u8], separator: Separator) -> Result<Vec<Cow<'_, str>>, String> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut found = fields(line, separator)
@@ -429,7 +431,7 @@ fn row_of(line: &[u8], separator: Separator) -> Result<Vec<Cow<'_, str>>, String
     Ok(found)
 }
 
-/// What the first two rows are, as they stand in the file, or the only one.
+/// Formats the first two rows of the file, or the only one.
 fn first_rows(rows: &[&[u8]]) -> String {
     let shown = |row: &&[u8]| format!("`{}`", token::show_row(row.trim_ascii()));
     let verb = if rows.len() == 1 { "row is" } else { "rows are" };

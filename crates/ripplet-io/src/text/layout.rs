@@ -1,8 +1,8 @@
-//! How the rows of a table are read: separator, columns, kind of ids.
+//! Layout of a table's rows: separator, columns, kind of ids.
 
 use super::header::{Decision, Sample, is_number_like, is_padded};
 use super::json_lines::{self, Keys};
-use super::refusal::Refusal;
+use super::sample_error::SampleError;
 use super::widths::FirstRow;
 use super::{delimiter, token, widths};
 use crate::intern::Sign;
@@ -11,68 +11,69 @@ use crate::{Format, Header, IdKind, ReadOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How the rows of a table are read.
+/// Layout of a table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) separator: Separator,
     pub(super) ids: Ids,
     pub(super) source: usize,
     pub(super) target: usize,
-    /// The column of the weight, where weights are read.
+    /// The column of the weight, if weights are read.
     pub(super) weight: Option<usize>,
     /// Whether the first row names the columns.
     pub(super) header: bool,
-    /// What the ids are of.
-    pub(super) of: Of,
-    /// Whether integer ids must print as they are written: two texts are never one vertex unless the
-    /// options say that ids are numbers.
+    /// Role of the ids.
+    pub(super) of: IdRole,
+    /// Whether integer ids must print as they are written: two texts are never one vertex unless the options
+    /// declare ids as numbers.
     pub(super) exact: bool,
-    /// The keys of JSON lines, of which columns and separator say nothing.
+    /// Keys of JSON lines, for which columns and separator are unused.
     pub(super) keys: Option<Arc<Keys>>,
-    /// How many fields a row may have, if more are an error: see `widths.rs`.
+    /// Number of fields of a row, if more are an error: see `widths.rs`.
     pub(super) width: Option<usize>,
-    /// Whether weights have a comma before their decimals.
+    /// Whether weights have a decimal comma.
     pub(super) decimal_comma: bool,
-    /// A column that has this same mark in each row.
+    /// A column with the same mark in each row.
     pub(super) mark: Option<(usize, Vec<u8>)>,
 }
 
-/// What stands between fields.
+/// Separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
-    /// Any run of these bytes; those at the ends of a line do not count.
+    /// Any sequence of these bytes; leading and trailing ones do not count.
     Runs(&'static [u8]),
-    /// This byte, each time; a field may stand in double quotes.
+    /// One byte; a field may be in double quotes.
     Each(u8),
-    /// Any run of blanks and tabs; a field may stand in double quotes.
+    /// Any sequence of blanks and tabs; a field may be in double quotes.
     QuotedBlanks,
 }
 
-/// What ids are of, which is what an error calls them.
+/// Role of the ids, which names them in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum IdRole {
     Vertices,
-    /// Rows and columns of a matrix, so that no option can make anything else of them.
+    /// Rows and columns of a matrix, which options do not change.
     Matrix,
-    /// Graphs, of a table of many.
+    /// Graphs, in a table of many.
     Graphs,
 }
 
-/// What the ids are.
+/// Kind of the ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ids {
     Integers(Sign),
     Names,
 }
 
-/// What may stand between integers, in whatever number.
+/// Separators of integers, in any number.
 pub(super) const BLANKS: Separator = Separator::Runs(b" \t,;");
 
-/// Blanks and tabs alone, between fields that may hold commas.
+/// Blanks and tabs alone, between fields that may contain commas.
 pub(super) const PLAIN_BLANKS: Separator = Separator::Runs(b" \t");
 
-/// What the first line of an edge list begins with in which fields stand as in a `.tsv` and ids are names: a comment,
-/// so that no other program takes it for an edge. The names of the columns follow, with tabs between.
+/// Start of the first line of an edge list whose fields are separated as in a `.tsv` and whose ids are names.
+/// It is a comment, so that no other program reads it as an edge. The names of the columns follow, separated
+/// by tabs.
 pub(crate) const NAMED_TABS: &str = "# names: ";
 
 /// Whether a line is neither blank nor a comment.
@@ -82,10 +83,10 @@ pub(super) fn is_row(line: &[u8]) -> bool {
 }
 
 impl Layout {
-    /// Blank-separated ids and maybe weights, as in the formats that have no header row.
+    /// Returns blank-separated ids with optional weights, for formats without a header.
     pub(super) fn plain(ids: Ids, weighted: bool) -> Layout {
         let weight = weighted.then_some(2);
-        let (header, of) = (false, Of::Vertices);
+        let (header, of) = (false, IdRole::Vertices);
         let (separator, exact, keys, mark) = (BLANKS, false, None, None);
         let (width, decimal_comma) = (None, false);
         let (source, target) = (0, 1);
@@ -105,18 +106,18 @@ impl Layout {
         }
     }
 
-    /// Rows and columns and maybe values, of a matrix.
+    /// Returns rows and columns of a matrix with optional values.
     pub(super) fn indices(weighted: bool) -> Layout {
-        Layout { of: Of::Matrix, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
+        Layout { of: IdRole::Matrix, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
     }
 
-    /// The layout of a table that starts with these rows, and what its columns are; else what is wrong with
-    /// one of them.
+    /// Returns the layout of a table that starts with these rows, and its columns; otherwise the error of one
+    /// of them.
     pub(super) fn of(
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), Refusal> {
+    ) -> Result<(Layout, ReadColumns), SampleError> {
         let separator = delimiter::of_rows(rows, format, options)?;
         let mut sample = Sample::of(rows, separator)?;
         sample.ends_first |= format == Format::EdgeList;
@@ -131,7 +132,7 @@ impl Layout {
         Ok((layout, columns))
     }
 
-    /// The layout of a table whose first row has known names, if it has, and as many as the rows have fields.
+    /// Returns the layout of a table whose first row has known names, if it has, and as many as the rows have fields.
     pub(super) fn of_known_names(
         rows: &[&[u8]],
         format: Format,
@@ -146,13 +147,13 @@ impl Layout {
         (is_even && is_known).then(|| Layout::of(rows, format, &options).ok()).flatten()
     }
 
-    /// The layout of JSON lines that start with these: as [`Layout::of`].
+    /// Returns the layout of JSON lines that start with these: as [`Layout::of`].
     pub(super) fn of_json_lines(
         lines: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), Refusal> {
+    ) -> Result<(Layout, ReadColumns), SampleError> {
         if options.header == Header::Absent {
-            return Err(Refusal::from(
+            return Err(SampleError::from(
                 "JSON lines name their columns by keys: leave --no-header out",
             ));
         }
@@ -173,11 +174,11 @@ impl Layout {
         }
     }
 
-    /// The layout of an edge list under [`NAMED_TABS`]: as [`Layout::of`].
+    /// Returns the layout of an edge list under [`NAMED_TABS`]: as [`Layout::of`].
     pub(super) fn of_named_tabs(
         rows: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), Refusal> {
+    ) -> Result<(Layout, ReadColumns), SampleError> {
         let mut options = options.clone();
         if options.header == Header::Auto {
             options.header = Header::Absent;
@@ -208,7 +209,7 @@ impl Layout {
             target,
             weight: options.weighted.then_some(weight),
             header,
-            of: Of::Vertices,
+            of: IdRole::Vertices,
             exact: options.ids == IdKind::Auto,
             keys: None,
             width: None,
@@ -219,18 +220,18 @@ impl Layout {
         Ok((layout, columns))
     }
 
-    /// The layouts of the ends and of the graphs of a table of many graphs, and what its columns are; the graph of a
-    /// row is both its ends.
+    /// Returns the layouts of the ends and of the graphs of a table of many graphs, and its columns; the
+    /// graph of a row is both its ends.
     ///
-    /// The ends are found among the other columns as those of a table of one graph are.
+    /// The ends are detected among the other columns as in a table of one graph.
     pub(super) fn of_graphs(
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<([Layout; 2], ReadGraphColumns), Refusal> {
+    ) -> Result<([Layout; 2], ReadGraphColumns), SampleError> {
         if format == Format::JsonLines {
             let formats = ".csv, .tsv, .parquet or .arrow";
-            return Err(Refusal::from(format!(
+            return Err(SampleError::from(format!(
                 "a table of many graphs is read from {formats}, not from JSON lines"
             )));
         }
@@ -241,7 +242,7 @@ impl Layout {
         }
         let (graph, header) = sample.graph_column(options)?;
         sample.check_apart(graph, options)?;
-        // What the column is, without a header and with one.
+        // Kind of the column, without a header and with one.
         let kind = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
         let ids = [false, true].map(|header| ids_of(&sample, header, [graph, graph], kind));
         let called = [false, true].map(|header| sample.read_column(graph, header));
@@ -271,7 +272,7 @@ impl Layout {
             source: graph,
             target: graph,
             weight: None,
-            of: Of::Graphs,
+            of: IdRole::Graphs,
             exact: kind == IdKind::Auto,
             mark: None,
             width: None,
@@ -281,17 +282,17 @@ impl Layout {
         Ok(([edges, graphs], ReadGraphColumns { graph, edges: columns }))
     }
 
-    /// The largest index of a column that is read.
+    /// Returns the largest index of a column that is read.
     pub(super) fn last_column(&self) -> usize {
         self.source.max(self.target).max(self.weight.unwrap_or(0))
     }
 }
 
-/// What the ids are, by the first edge where the options leave it open: names if any that was looked at
-/// is a padded number (`007`), of which the number alone would be another id.
+/// Returns the kind of ids, detected from the first edge unless the options fix it: names if any sampled id
+/// is a padded number (`007`), whose value would be another id.
 ///
-/// Integers that are negative or too large, and other numbers, are taken for ids gone wrong, not
-/// for names: a silent change of kind would help nobody.
+/// Integers that are negative or too large, and other numbers, are taken for wrong ids, not for names: a
+/// silent change of kind would be a trap.
 fn ids_of(sample: &Sample<'_>, header: bool, ends: [usize; 2], kind: IdKind) -> Ids {
     match kind {
         IdKind::Unsigned => Ids::Integers(Sign::Unsigned),
@@ -309,7 +310,7 @@ fn ids_of(sample: &Sample<'_>, header: bool, ends: [usize; 2], kind: IdKind) -> 
     }
 }
 
-/// The fields of a line, blanks around them and quotes taken off.
+/// Iterates over the fields of a line, without surrounding blanks and quotes.
 pub(super) fn fields(
     line: &[u8],
     separator: Separator,
@@ -338,7 +339,7 @@ pub(super) fn fields(
     })
 }
 
-/// The first field, and what comes after it; nothing where only separators are left.
+/// Returns the first field, and what comes after it; nothing where only separators are left.
 fn run_field<'a>(line: &'a [u8], set: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let start = line.iter().position(|byte| !set.contains(byte) && *byte != b' ')?;
     let line = &line[start..];
@@ -362,7 +363,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The field at the start of a line whose fields stand between blanks, and what comes after it.
+/// Returns the field at the start of a line whose fields stand between blanks, and what comes after it.
 fn quoted_or_blanks(line: &[u8]) -> Result<FieldAndRest<'_>, String> {
     let Some(quoted) = line.strip_prefix(b"\"") else {
         let end = line.iter().position(|byte| is_blank(*byte)).unwrap_or(line.len());
@@ -377,7 +378,7 @@ fn quoted_or_blanks(line: &[u8]) -> Result<FieldAndRest<'_>, String> {
     }
 }
 
-/// A field after its opening quote, and what comes after the separator behind it.
+/// Returns a field after its opening quote, and what comes after the separator behind it.
 fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> {
     let (field, rest) = quoted_text(line)?;
     let after = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
@@ -392,7 +393,7 @@ fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> 
     }
 }
 
-/// The text up to the closing quote, and what comes after that (RFC 4180, but within one line).
+/// Returns the text up to the closing quote, and what comes after that (RFC 4180, but within one line).
 fn quoted_text(line: &[u8]) -> Result<(Cow<'_, [u8]>, &[u8]), String> {
     let mut field = Cow::Borrowed(&line[..0]);
     let mut rest = line;

@@ -13,7 +13,7 @@ use crate::names::NameIndex;
 use crate::{IdKind, ReadErrorKind, ReadOptions};
 use ripplet_graph::{EdgeTable, OutOfMemory, VertexId, VertexIds, memory};
 
-/// The vertices of a `.v` file.
+/// Vertices of a `.v` file.
 pub(crate) enum Vertices {
     Integers { ranks: Ranks, sign: Sign },
     Names { index: NameIndex, ids: VertexIds, rank: Vec<VertexId> },
@@ -83,7 +83,7 @@ impl Vertices {
                     (names.of_chunk(parsed.chunk), rows.after(parsed.line))
                 })
                 .unzip();
-            let before = index.mark();
+            let before = index.snapshot();
             let numbers = NamesOfChunk::number(&names, &mut index)?;
             if before.len() + numbers.iter().map(Vec::len).sum::<usize>() == index.len() {
                 return Ok(());
@@ -137,7 +137,7 @@ impl Vertices {
 
 type Ranked = (Vec<[VertexId; 2]>, Vec<f64>);
 
-/// The edges of a chunk whose ids are integers.
+/// Returns the edges of a chunk whose ids are integers.
 fn ranked(
     chunk: Chunk<'_>,
     layout: &Layout,
@@ -159,7 +159,7 @@ fn ranked(
     Ok((edges, weights))
 }
 
-/// The edges of a chunk whose ids are names.
+/// Returns the edges of a chunk whose ids are names.
 fn named(
     chunk: Chunk<'_>,
     layout: &Layout,
@@ -193,7 +193,7 @@ fn twice(vertex: &str) -> String {
     format!("vertex {vertex} is listed twice: expected each vertex once")
 }
 
-/// Small numbers, of which some were seen. Memory: a bit each.
+/// Set of small numbers. Memory: a bit each.
 struct Seen(Vec<u64>);
 
 impl Seen {
@@ -201,7 +201,7 @@ impl Seen {
         memory::zeros(numbers.div_ceil(64)).map(Seen)
     }
 
-    /// Whether a number was seen before; from now on it was.
+    /// Adds a number; returns whether it was in the set.
     fn again(&mut self, number: u32) -> bool {
         let (word, bit) = (&mut self.0[number as usize / 64], 1 << (number % 64));
         let again = *word & bit != 0;
@@ -210,11 +210,11 @@ impl Seen {
     }
 }
 
-/// Which lines of a chunk are rows.
+/// Lines of a chunk that are rows.
 struct RowLines {
-    /// The number of the line before the first.
+    /// Number of the line before the first.
     before: u64,
-    /// The lines, from 0, that are comments or blank.
+    /// Lines, from 0, that are comments or blank.
     others: Vec<u32>,
 }
 
@@ -223,9 +223,9 @@ impl RowLines {
         RowLines { before, ..self }
     }
 
-    /// The number of the line of a row, counted from 0.
+    /// Returns the number of the line of a row, counted from 0.
     fn line_of(&self, row: usize) -> u64 {
-        // Each other line up to the row's moves it one further.
+        // Each other line up to the row's shifts it by one.
         let line = self
             .others
             .iter()
@@ -234,14 +234,14 @@ impl RowLines {
     }
 }
 
-/// The first field of a line; nothing where the line is a comment or blank.
+/// Returns the first field of a line; nothing where the line is a comment or blank.
 fn id_of_line(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii();
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
     is_row(line).then_some(&line[..end])
 }
 
-/// Calls `visit` for the id in each row; answers which lines are rows.
+/// Calls `visit` for the id in each row; returns which lines are rows.
 fn each_id(
     chunk: Chunk<'_>,
     mut visit: impl FnMut(&[u8]) -> Result<(), ReadErrorKind>,

@@ -1,4 +1,4 @@
-//! MatrixMarket: a square sparse matrix as a graph, entry (i, j) being an edge from i to j.
+//! MatrixMarket: a square sparse matrix as a graph; entry (i, j) is an edge from i to j.
 //!
 //! ```text
 //! %%MatrixMarket matrix coordinate real symmetric     banner: pattern, real or integer; general,
@@ -8,9 +8,9 @@
 //! 4 1 1.5
 //! ```
 //!
-//! Vertices are all of 1..n. An entry of a symmetric matrix stands for both directions. A file
-//! without a banner is read as `coordinate general`, and the summary says so. Values may be anything where weights are not
-//! read; entries with value 0 are edges.
+//! Vertices are all of 1..n. An entry of a symmetric matrix represents both directions. A file without a
+//! banner is read as `coordinate general`, with a note. If weights are not read, values may be anything.
+//! Entries with value 0 are edges.
 //!
 //! Reference: Boisvert, Pozo, Remington, *The Matrix Market Exchange Formats* (NISTIR 5935, 1996).
 
@@ -76,7 +76,7 @@ pub(super) fn read(
 
 type Entries = (Vec<[VertexId; 2]>, Vec<f64>);
 
-/// The entries of a chunk, from 0.
+/// Returns the entries of a chunk, from 0.
 fn entries_of(chunk: Chunk<'_>, layout: &Layout, vertices: u32) -> Result<Entries, LineFault> {
     let Edges { ends, weights, .. } = integers(chunk, layout, Sign::Unsigned)?;
     let mut edges = memory::with_room(ends.len())?;
@@ -97,11 +97,11 @@ enum Symmetry {
     Skew,
 }
 
-/// The first line. Its absence is a pattern or not, which no one can tell.
+/// The first line. If it is missing, the values' type is unknown.
 #[derive(Clone, Copy, Debug)]
 struct Banner {
     line: u64,
-    /// Whether the file has none.
+    /// Whether the file has no banner.
     is_assumed: bool,
     pattern: bool,
     symmetry: Symmetry,
@@ -163,7 +163,7 @@ impl Banner {
         Ok(Banner { line, is_assumed: false, pattern, symmetry })
     }
 
-    /// Refuses weights that are not there or cannot be right.
+    /// Rejects missing or invalid weights.
     fn check_weights(&self) -> Result<(), Fault> {
         if self.pattern {
             let sentence = "the matrix is a `pattern`: it has no weights; leave out --weighted";
@@ -178,7 +178,7 @@ impl Banner {
     }
 }
 
-/// The line that says how large the matrix is.
+/// Line with the size of the matrix.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     line: u64,

@@ -2,22 +2,21 @@
 //!
 //! ```text
 //! % a comment
-//! 3 2 1          vertices, edges, and which numbers there are beside the neighbours
+//! 3 2 1          vertices, edges, and which further numbers the lists have
 //! 2 7            vertex 1: neighbour 2 over an edge of weight 7
 //! 1 7 3 4        vertex 2
 //! 2 4            vertex 3
 //! ```
 //!
-//! The third number of the header says with its digits, from the last: edges have weights, vertices
-//! have weights (a fourth number says how many), vertices have sizes. Vertex weights and sizes are
-//! passed over. An edge stands in the lists of both its ends, and is kept once; that the lists agree
-//! is checked. Vertices are all of 1..n.
+//! The digits of the third number in the header are flags, from the last: edges have weights, vertices have
+//! weights (a fourth number is their count), vertices have sizes. Vertex weights and sizes are skipped. An
+//! edge is listed by both its ends, and is kept once; the lists must agree. Vertices are all of 1..n.
 //!
-//! Two habits of other programs are read too. GAP writes directed graphs, which have as many entries
-//! as the header says edges. DIMACS graphs write 100 for "parallel edges and loops are allowed", and
-//! no sizes: which of the two is meant is told by the number of entries.
+//! Two dialects are supported, too. GAP writes directed graphs, which have as many entries as the header has
+//! edges. DIMACS graphs have 100 for "parallel edges and loops are allowed", and no sizes: the number of
+//! entries decides which of the two is meant.
 //!
-//! Memory: 16 bytes an edge (32 with weights) while reading, as each edge is there twice.
+//! Memory: 16 bytes an edge (32 with weights) while reading, as each edge is listed twice.
 //!
 //! Reference: Karypis, *METIS 5.1.0 manual*, section 4.1.1.
 
@@ -28,6 +27,7 @@ use crate::ReadErrorKind;
 use crate::ReadOptions;
 use crate::intern::{into_column, into_columns};
 use rayon::prelude::*;
+use ripplet_graph::splitmix::mix;
 use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds, memory};
 
 /// Reads an adjacency list.
@@ -59,7 +59,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTab
     header.into_table(lists)
 }
 
-/// What the first line says.
+/// Header of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     line: u64,
@@ -67,7 +67,7 @@ struct Header {
     edges: u64,
     /// Numbers of a list before its neighbours.
     leading: u64,
-    /// Whether the first number of a list may be a size: if so it is kept as if it were a neighbour.
+    /// Whether the first number of a list may be a size; if so, it is kept like a neighbour.
     perhaps_sizes: bool,
     /// Whether each neighbour is followed by a weight.
     edge_weights: bool,
@@ -75,7 +75,7 @@ struct Header {
     weighted: bool,
 }
 
-/// The lists of a chunk: arcs from vertices counted from `first` to neighbours from 0.
+/// Lists of a chunk: arcs from vertices counted from `first` to neighbours from 0.
 #[derive(Debug, Default)]
 struct Lists {
     first: u64,
@@ -84,7 +84,7 @@ struct Lists {
     weights: Vec<f64>,
 }
 
-/// Stands for a size that cannot be a neighbour.
+/// Marks a size that cannot be a neighbour.
 const NO_NEIGHBOR: VertexId = VertexId::MAX;
 
 fn is_comment(line: &[u8]) -> bool {
@@ -151,8 +151,8 @@ impl Header {
         Ok(lists)
     }
 
-    /// Reads the list of one vertex. An empty line is a vertex without neighbours, whatever else it
-    /// should have: an editor may have added it to the end of the file.
+    /// Reads the list of one vertex. An empty line is a vertex without neighbours in any case: an editor may
+    /// have added it to the end of the file.
     fn list(&self, mut numbers: Numbers<'_>, lists: &mut Lists) -> Result<(), ReadErrorKind> {
         for read in 0..self.leading {
             if numbers.token().is_none() {
@@ -188,8 +188,8 @@ impl Header {
         Ok(())
     }
 
-    /// The line of a chunk that has a list for a vertex that is not there, if one has; empty lines
-    /// at the end of the file are no lists.
+    /// Returns the first line of a chunk with a list for a vertex that does not exist; empty lines at the end
+    /// of the file are no lists.
     fn line_too_many(&self, chunk: &[u8], first: u64) -> Option<u64> {
         let lists = (0..).zip(lines(chunk)).filter(|(_, line)| !is_comment(line));
         let rest = usize::try_from(u64::from(self.vertices).saturating_sub(first)).ok()?;
@@ -197,7 +197,7 @@ impl Header {
         extra.next().map(|(line, _)| line)
     }
 
-    /// The table of all lists, if they hold what the header says.
+    /// Returns the table of all lists, if they hold what the header says.
     fn into_table(self, mut lists: Vec<Lists>) -> Result<EdgeTable, Fault> {
         lists.par_iter_mut().for_each(|lists| {
             for arc in &mut lists.arcs {
@@ -251,7 +251,7 @@ impl Header {
     }
 }
 
-/// Whether there are sizes, vertex weights, edge weights.
+/// Returns whether there are sizes, vertex weights and edge weights.
 fn digits_of(format: Option<&[u8]>) -> Result<[bool; 3], String> {
     let format = format.unwrap_or(b"0");
     if format.len() > 3 || !format.iter().all(|digit| matches!(digit, b'0' | b'1')) {
@@ -263,13 +263,13 @@ fn digits_of(format: Option<&[u8]>) -> Result<[bool; 3], String> {
 }
 
 impl Lists {
-    /// Takes the first number of each list off. A list without any keeps being one.
+    /// Removes the first number of each list; an empty list stays empty.
     fn drop_sizes(&mut self) {
         let mut owner = None;
         self.arcs.retain(|arc| owner.replace(arc[0]) == Some(arc[0]));
     }
 
-    /// Keeps each edge once, a loop as often as it is there.
+    /// Keeps each edge once, and each loop as often as it is listed.
     fn drop_backward(&mut self) {
         let forward = |arc: &[VertexId; 2]| arc[0] <= arc[1];
         let mut arcs = self.arcs.iter();
@@ -281,8 +281,8 @@ impl Lists {
     }
 }
 
-/// Arcs by direction, and a fingerprint of those of each direction as edges: as sums do not depend
-/// on the order, equal edges make equal sums, and others do not but once in 2⁶⁴.
+/// Arcs by direction, with a fingerprint of the edges of each direction. Sums do not depend on the order, so
+/// equal edges have equal sums; others have equal sums once in 2⁶⁴.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     forward: u64,
@@ -353,15 +353,7 @@ impl Count {
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
-
-/// The numbers of a line: `bytes` go on after its `end`, so that most can be read eight at a time.
+/// Numbers of a line; `bytes` continue after its `end`, so that most can be read eight at a time.
 struct Numbers<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -384,7 +376,7 @@ impl<'a> Numbers<'a> {
         (!token.is_empty()).then_some(token)
     }
 
-    /// Whether a number that was read up to `end` is a whole token; if so it is passed over.
+    /// Whether a number that ends at `end` is a whole token; if so it is skipped.
     fn take_to(&mut self, end: usize) -> bool {
         let whole = end == self.end || end < self.end && matches!(self.bytes[end], b' ' | b'\t');
         if whole {

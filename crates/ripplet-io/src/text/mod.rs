@@ -5,14 +5,14 @@
 //!                               └ reads the next batch meanwhile
 //! ```
 //!
-//! Each format reads the lines that say what the rest is (a header, a banner) by hand, then gives
-//! [`Text::parse_chunks`] a function from a chunk of whole lines to what they hold.
+//! Each format parses its header or banner line by line, then passes [`Text::parse_chunks`] a function from a
+//! chunk of whole lines to their contents.
 //!
-//! Memory: two batches of 16 MiB beside what was read so far, however large the file.
+//! Memory: two batches of 16 MiB beside the result, however large the file.
 //!
-//! Determinism: chunks are cut at places that depend on the text alone, and their outcomes are
-//! taken in the order of the text; so the rows, and the line of the first error, are the same for
-//! any number of threads.
+//! Determinism: chunks are cut at positions that depend on the text alone, and their results are processed in
+//! the order of the text. So the rows, and the line of the first error, do not depend on the number of
+//! threads.
 
 mod decode;
 mod delimiter;
@@ -26,8 +26,8 @@ mod metis;
 mod other_format;
 mod pairs;
 mod records;
-mod refusal;
 mod rows;
+mod sample_error;
 mod source;
 mod table;
 pub(crate) mod token;
@@ -36,7 +36,7 @@ mod widths;
 
 pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
-pub(crate) use decode::{compression_of, compression_of_named, decoder, is_bytes_behind};
+pub(crate) use decode::{compression_of, compression_of_named, decoder, is_trailing_bytes};
 pub(crate) use header::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use layout::NAMED_TABS;
@@ -54,7 +54,7 @@ use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{EdgeTable, EdgeTableError, OutOfMemory};
 use std::path::Path;
 
-/// An error in a text whose file is not named yet.
+/// Error in a text whose file is not named yet.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
@@ -62,7 +62,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// What is wrong at a place; that memory is refused is not the place's fault.
+    /// Creates an error at a position; a failed memory allocation has no position.
     pub(crate) fn at(place: Place, why: impl Into<ReadErrorKind>) -> Fault {
         let kind = why.into();
         match kind {
@@ -71,23 +71,23 @@ impl Fault {
         }
     }
 
-    /// What is wrong with a line, counted from 1.
+    /// Creates an error of a line, counted from 1.
     pub(crate) fn line(line: u64, why: impl Into<ReadErrorKind>) -> Fault {
         Fault::at(Place::Line(line), why)
     }
 
-    /// What is wrong with the text as a whole.
+    /// Creates an error of the text as a whole.
     pub(crate) fn whole(why: impl Into<ReadErrorKind>) -> Fault {
         Fault::at(Place::File, why)
     }
 
-    /// Names the file.
+    /// Adds the file's name.
     pub(crate) fn of(self, path: &Path) -> ReadError {
         ReadError { path: path.into(), place: self.place, kind: self.kind }
     }
 }
 
-/// The parsers check what a table checks, so that they can name the line; this is for what is left.
+/// The parsers check what a table checks, with line numbers; this reports the remaining errors.
 impl From<EdgeTableError> for Fault {
     fn from(error: EdgeTableError) -> Fault {
         Fault::whole(error.to_string())
@@ -106,7 +106,7 @@ impl From<InternError> for Fault {
     }
 }
 
-/// Edges of a text in a format that needs one file only, and what was read.
+/// Reads the edges of a text in a single-file format, with a summary.
 pub(crate) fn read(
     text: &mut Text<'_>,
     format: Format,

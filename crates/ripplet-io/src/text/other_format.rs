@@ -1,24 +1,25 @@
-//! Files of other formats that come as a table of edges: through standard input, or under another name.
+//! Detects other formats that are passed as a table of edges: through standard input, or with a wrong
+//! extension.
 
 use super::{Fault, Text};
 use memchr::memmem;
 
-/// Bytes in which a format shows.
+/// Bytes that are examined.
 const LOOK: usize = 4096;
 
-/// What a table of edges cannot be.
+/// Detected format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
-    /// A text of a format that `--from` names.
+    /// A text format with a name for `--from`.
     Text { what: &'static str, from: &'static str },
-    /// A file that is found by its name alone.
+    /// A format that is found by its extension alone.
     Named { what: &'static str, extension: &'static str },
 }
 
-/// Refuses the bytes of another format.
+/// Rejects the bytes of another format.
 ///
 /// # Errors
-/// The format, and what reads it.
+/// The format, and how to read it.
 pub(super) fn check(text: &mut Text<'_>) -> Result<(), Fault> {
     let sentence = match Other::of(text.look_ahead(LOOK)) {
         None => return Ok(()),
@@ -33,7 +34,7 @@ pub(super) fn check(text: &mut Text<'_>) -> Result<(), Fault> {
 }
 
 impl Other {
-    /// The format that these first bytes show.
+    /// Returns the format that these first bytes show.
     fn of(head: &[u8]) -> Option<Other> {
         let head = &head[..head.len().min(LOOK)];
         let named = |what, extension| Some(Other::Named { what, extension });
@@ -72,7 +73,7 @@ fn is_object_line(text: &[u8]) -> bool {
     line.ends_with(b"}") && memmem::find(line, b"\":").is_some()
 }
 
-/// Whether the first words are those of GML: `graph [`, maybe after who made it.
+/// Whether the first words are those of GML: `graph [`, possibly after a creator.
 fn is_gml(text: &[u8]) -> bool {
     let begins = text.starts_with(b"graph") || text.starts_with(b"Creator \"");
     let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());

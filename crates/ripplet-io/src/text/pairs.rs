@@ -1,4 +1,4 @@
-//! Two fields a line: a vertex, and what a file says of it.
+//! Reads lines of two fields: a vertex and a value.
 
 use super::layout::{BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
@@ -6,16 +6,15 @@ use super::{Fault, Text, token};
 use crate::{Format, ReadErrorKind};
 use ripplet_graph::{VertexId, memory};
 
-/// Reads the rows of a text chunk by chunk, in parallel: `row` puts one into what `start` makes, and
-/// `take` gets each chunk's outcome in the order of the text, with the number of the line before it.
+/// Reads the rows of a text chunk by chunk, in parallel. `row` appends one to a chunk made by `start`, and
+/// `take` receives each chunk in the order of the text, with the number of the line before it.
 ///
-/// A row's line counts from 1 in its chunk. Comments and blank lines are passed over, as are more
-/// fields than two, and the first row where `header` says that its first field is no vertex but a
-/// heading. `tabs` says that in a `.txt` fields may hold blanks and stand apart by tabs, where the
-/// first row has one.
+/// A row's line counts from 1 in its chunk. Comments, blank lines and further fields are skipped. So is the
+/// first row if `header` decides that its first field is no vertex. If `tabs` is set and the first row of a
+/// `.txt` has a tab, fields are separated by tabs and may contain blanks.
 ///
 /// # Errors
-/// The first of the text.
+/// The first error of the text.
 pub(crate) fn pairs<T: Send>(
     text: &mut Text<'_>,
     format: Format,
@@ -45,8 +44,8 @@ pub(crate) fn pairs<T: Send>(
     text.parse_chunks(parse, |rows, _, line| take(rows, line))
 }
 
-/// Reads lines of members, each a community, chunk by chunk, in parallel: `find` tells the vertex of an id, and `take`
-/// gets the lines of a chunk in the order of the text. Comments and blank lines are passed over.
+/// Reads lines of members, each a community, chunk by chunk, in parallel: `find` returns the vertex of an id, and `take`
+/// gets the lines of a chunk in the order of the text. Comments and blank lines are skipped.
 ///
 /// # Errors
 /// The first of the text.

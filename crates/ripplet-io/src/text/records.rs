@@ -1,4 +1,4 @@
-//! Rows of any number of fields, one after the other.
+//! Reads rows of any number of fields, in order.
 
 use super::layout::{fields, is_row};
 use super::pairs::separator;
@@ -8,12 +8,12 @@ use std::borrow::Cow;
 
 /// Calls `visit` for each row with its line, from 1, and its fields, in the order of the text.
 ///
-/// Comments and blank lines are passed over. The first row tells what stands between fields: in a
-/// `.csv` or `.tsv` a comma, tab or semicolon, and quotes may stand around a field; else blanks, or tabs where `tabs`
-/// says that fields may hold blanks and the first row has one.
+/// Comments and blank lines are skipped. The first row decides on the separator. In a `.csv` or `.tsv` it is
+/// a comma, tab or semicolon, and fields may be quoted. In other texts it is blanks, or tabs if `tabs` is set
+/// and the first row has one.
 ///
 /// # Errors
-/// The first of the text, or of `visit`.
+/// The first error of the text or of `visit`.
 pub(crate) fn records(
     text: &mut Text<'_>,
     format: Format,

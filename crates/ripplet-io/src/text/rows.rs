@@ -1,10 +1,10 @@
-//! The rows of a chunk of a table.
+//! Parses the rows of a chunk of a table.
 //!
-//! Nearly all lines of nearly all files are two integers with one separator between them: these
-//! take a quick way that looks at eight bytes at a time. Whatever else a line may be (a comment,
-//! several blanks, quotes, an error) takes the slow way, which knows everything.
+//! Most lines of most files are two integers with one separator between them. A fast path parses these eight
+//! bytes at a time. All other lines (a comment, several blanks, quotes, an error) take the slow path, which
+//! is complete.
 
-use super::layout::{Layout, Of, Separator, fields, is_row};
+use super::layout::{IdRole, Layout, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, NotAnId, show};
 use super::widths;
@@ -15,10 +15,10 @@ use memchr::{memchr, memchr_iter, memchr2};
 use ripplet_graph::{OutOfMemory, memory};
 use std::borrow::Cow;
 
-/// What is wrong with a row.
+/// Error of a row.
 type Sentence = String;
 
-/// The edges of a chunk whose ids are integers, and their weights where they are read.
+/// Returns the edges of a chunk whose ids are integers, and their weights where they are read.
 pub(super) fn integers(chunk: Chunk<'_>, layout: &Layout, sign: Sign) -> Result<Edges, LineFault> {
     let mut edges = Edges::with_room(chunk.lines as usize, layout)?;
     let quick = Quick::of(layout, sign);
@@ -42,11 +42,11 @@ pub(super) fn integers(chunk: Chunk<'_>, layout: &Layout, sign: Sign) -> Result<
     Ok(edges)
 }
 
-/// The edges of some rows whose ids are integers.
+/// Edges of a chunk whose ids are integers.
 pub(super) struct Edges {
     pub(super) ends: Ends,
     pub(super) weights: Vec<f64>,
-    /// Comments between them.
+    /// Number of comments between them.
     pub(super) comments: u64,
 }
 
@@ -64,15 +64,15 @@ impl Edges {
     }
 }
 
-/// The quick way, for tables whose first columns are the ids.
+/// Fast path for tables whose first columns are the ids.
 #[derive(Clone, Copy)]
 struct Quick {
-    /// The separators that are worth the quick way.
+    /// Separators that the fast path handles.
     separators: [u8; 3],
     weighted: bool,
-    /// What stands between the fields behind the last one that is read.
+    /// Separator of the fields after the last one that is read.
     separator: Separator,
-    /// How many fields may stand there, if that is known.
+    /// Largest number of these fields, if it is known.
     most_behind: Option<usize>,
 }
 
@@ -88,7 +88,7 @@ impl Quick {
         let separators = match layout.separator {
             Separator::Each(one) => [one; 3],
             Separator::QuotedBlanks => [b' ', b'\t', b'\t'],
-            // A blank at the ends of a field is none that stands between fields.
+            // Blanks at the ends of a field are not separators.
             Separator::Runs(set) => {
                 [b' ', b'\t', b','].map(|byte| if set.contains(&byte) { byte } else { b'\t' })
             }
@@ -106,7 +106,8 @@ impl Quick {
         byte == a || byte == b || byte == c
     }
 
-    /// Reads the first row of `bytes` and says how long it is, line end included; or does nothing.
+    /// Parses the first row of `bytes` and returns its length, line end included; `None` if the fast path
+    /// cannot.
     #[inline]
     fn row(self, bytes: &[u8], edges: &mut Edges) -> Result<Option<usize>, OutOfMemory> {
         let Some((ends, weight, length)) = self.fields(bytes) else { return Ok(None) };
@@ -125,7 +126,7 @@ impl Quick {
         Some(([source, target], weight, self.rest_of_line(bytes, end)?))
     }
 
-    /// The weight after the ids, which end at `end`, where there is to be one, and where it ends.
+    /// Returns the weight after the ids, which end at `end`, if there is to be one, and where it ends.
     #[inline(always)]
     fn weight(self, bytes: &[u8], end: usize) -> Option<(Option<f64>, usize)> {
         if !self.weighted {
@@ -138,7 +139,7 @@ impl Quick {
         Some((Some(weight), end))
     }
 
-    /// Where the line ends whose last field that matters ends at `end`.
+    /// Returns the end of a line whose last relevant field ends at `end`.
     #[inline(always)]
     fn rest_of_line(self, bytes: &[u8], end: usize) -> Option<usize> {
         match *bytes.get(end)? {
@@ -147,12 +148,12 @@ impl Quick {
         }
     }
 
-    /// Where a line ends whose last field that matters ends at `end` with `byte`, which is no line end.
+    /// Returns the end of a line whose last field that matters ends at `end` with `byte`, which is no line end.
     fn more_of_line(self, bytes: &[u8], end: usize, byte: u8) -> Option<usize> {
         if byte != b'\r' && !self.separates(byte) {
             return None;
         }
-        // A carriage return elsewhere than before the line end is for the slow way to refuse.
+        // The slow path rejects a carriage return elsewhere than before the line end.
         let stop = match (self.most_behind, self.separator) {
             (None, _) => end + memchr2(b'\n', b'\r', &bytes[end..])?,
             (Some(most), separator) => {
@@ -171,7 +172,7 @@ impl Quick {
     }
 }
 
-/// Where the first line end or carriage return from `at` on is, and how many separators stand before it. The separators
+/// Returns the first line end or carriage return from `at` on, and the number of separators before it. The separators
 /// are two at most: the third is the second again.
 #[inline]
 fn end_and_separators(bytes: &[u8], at: usize, [a, b, _]: [u8; 3]) -> Option<(usize, usize)> {
@@ -192,14 +193,14 @@ fn equal_bytes(word: u64, byte: u8) -> u64 {
     !(((unlike & !HIGHEST) + !HIGHEST) | unlike | !HIGHEST)
 }
 
-/// Where the first line end or carriage return is, and how many bytes before it are marked: `marks` sets the highest bit
+/// Returns the first line end or carriage return, and the number of marked bytes before it: `marks` sets the highest bit
 /// of these.
 ///
 /// Eight bytes at a time: the rest of a line is some twenty bytes, too short for wider words to pay.
 #[inline(always)]
 fn end_and_marks(bytes: &[u8], at: usize, marks: impl Fn(u64) -> u64) -> Option<(usize, usize)> {
     let count = |marks: u64| ((marks >> 7).wrapping_mul(LOWEST) >> 56) as usize;
-    // Right up to the first zero byte: a borrow may only set bits behind it.
+    // Correct up to the first zero byte: a borrow may only set bits after it.
     let zero = |word: u64| word.wrapping_sub(LOWEST) & !word;
     let (mut found, mut start) = (0, at);
     while let Some(eight) = bytes.get(start..).and_then(|rest| rest.first_chunk()) {
@@ -220,7 +221,8 @@ fn end_and_marks(bytes: &[u8], at: usize, marks: impl Fn(u64) -> u64) -> Option<
     Some((start + length, found + behind.sum::<usize>()))
 }
 
-/// Whether the rest of a line has a field that is not empty behind `most` ones, or an error. Quotes may hold separators.
+/// Whether the rest of a line has a non-empty field after the first `most`, or an error. Quotes may contain
+/// separators.
 #[cold]
 fn is_wider(rest: &[u8], separator: Separator, most: usize) -> bool {
     let start = usize::from(matches!(separator, Separator::Each(_))).min(rest.len());
@@ -229,7 +231,7 @@ fn is_wider(rest: &[u8], separator: Separator, most: usize) -> bool {
         .any(|field| field.map_or(true, |field| !field.is_empty()))
 }
 
-/// Reads one line, if it is a row.
+/// Parses one line, if it is a row.
 fn slow_row(
     line: &[u8],
     layout: &Layout,
@@ -241,9 +243,11 @@ fn slow_row(
         return Ok(());
     };
     let wrong = |field: &[u8], why| match layout.of {
-        Of::Vertices => not_an_id(field, sign, why),
-        Of::Matrix => format!("`{}` is no row or column: expected a number from 1 on", show(field)),
-        Of::Graphs => format!(
+        IdRole::Vertices => not_an_id(field, sign, why),
+        IdRole::Matrix => {
+            format!("`{}` is no row or column: expected a number from 1 on", show(field))
+        }
+        IdRole::Graphs => format!(
             "`{}` is no graph: expected a non-negative integer that prints as it is, as others are; \
              use --ids names to read names",
             show(field)
@@ -255,19 +259,19 @@ fn slow_row(
     Ok(edges.push(ends, row.weight)?)
 }
 
-/// The edges of a chunk whose ids are names.
+/// Edges of a chunk whose ids are names.
 pub(super) struct NameRows {
-    /// The source and the target of each edge.
+    /// Source and target of each edge.
     list: NameList,
-    /// Names that do not stand in the text as they are (a quote in them is doubled there).
+    /// Names that are not literally in the text (a quote in them is doubled there).
     apart: Vec<u8>,
     pub(super) weights: Vec<f64>,
-    /// Comments between them.
+    /// Number of comments between them.
     pub(super) comments: u64,
 }
 
 impl NameRows {
-    /// The edges of a chunk; their names are to become those of an index like `like`.
+    /// Parses the edges of a chunk; their names will be added to an index like `like`.
     pub(super) fn of(
         chunk: Chunk<'_>,
         layout: &Layout,
@@ -298,7 +302,7 @@ impl NameRows {
         Ok(names.finish()?)
     }
 
-    /// No names yet, of a chunk that has so many a line.
+    /// Creates an empty list for a chunk with the given number of names a line.
     pub(super) fn reader<'a>(
         chunk: Chunk<'a>,
         like: &NameIndex,
@@ -310,21 +314,21 @@ impl NameRows {
         Ok(NameReader { text: chunk.bytes, utf8, list, apart, weights, comments })
     }
 
-    /// The rows with the chunk that they come from.
+    /// Combines the rows with their chunk.
     pub(super) fn of_chunk(self, chunk: Chunk<'_>) -> NamesOfChunk<'_> {
         NamesOfChunk { rows: self, text: chunk.bytes }
     }
 }
 
-/// Names and where they stand.
+/// Names with their positions.
 pub(super) struct NamesOfChunk<'a> {
     pub(super) rows: NameRows,
     text: &'a [u8],
 }
 
 impl NamesOfChunk<'_> {
-    /// Adds the names of some chunks to an index; answers the numbers of each chunk's, in the order
-    /// of the rows.
+    /// Adds the names of some chunks to an index; returns the numbers of each chunk's names, in the order of
+    /// the rows.
     pub(super) fn number(
         chunks: &[NamesOfChunk<'_>],
         index: &mut NameIndex,
@@ -341,7 +345,7 @@ impl NamesOfChunk<'_> {
     }
 }
 
-/// Names of a chunk's rows, as they are read.
+/// Builder of the names of a chunk's rows.
 pub(super) struct NameReader<'a> {
     text: &'a [u8],
     /// Whether the whole text is UTF-8, and so each name.
@@ -383,17 +387,17 @@ impl NameReader<'_> {
                 self.text.len() + self.apart.len() - name.len()
             }
         };
-        // Neither a chunk nor what a chunk's quotes hide reaches 2³¹ bytes.
+        // Neither a chunk nor its unescaped names reach 2³¹ bytes.
         Ok(self.list.push(name, start as u32, name.len() as u32)?)
     }
 
-    /// What was appended.
+    /// Returns the appended names.
     pub(super) fn finish(self) -> Result<NameRows, OutOfMemory> {
         let (apart, weights, comments) = (self.apart, self.weights, self.comments);
         Ok(NameRows { list: self.list.finish()?, apart, weights, comments })
     }
 
-    /// Where in the text a name stands, if it does.
+    /// Position of a name in the text, if it has one.
     #[inline]
     fn place_of(&self, name: &[u8]) -> Option<usize> {
         let start = name.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
@@ -401,19 +405,19 @@ impl NameReader<'_> {
     }
 }
 
-/// The quick way to rows of names: no quotes, no blanks around a field.
+/// Fast path for rows of names: no quotes, no blanks around a field.
 struct QuickNames {
     columns: Quick,
     /// Bytes that end a field.
     ends_field: [bool; 256],
 }
 
-/// A row that was read the quick way.
+/// Row of the fast path.
 struct QuickRow<'a> {
     source: &'a [u8],
     target: &'a [u8],
     weight: Option<f64>,
-    /// Bytes of the line, its end included.
+    /// Bytes of the line, including its end.
     length: usize,
 }
 
@@ -432,7 +436,7 @@ impl QuickNames {
         Some(QuickNames { columns, ends_field })
     }
 
-    /// The first row of `bytes`, where it is one of those that can be read so.
+    /// Parses the first row of `bytes`, if the fast path can.
     #[inline]
     fn row<'a>(&self, bytes: &'a [u8]) -> Option<QuickRow<'a>> {
         let source = self.field(bytes)?;
@@ -446,18 +450,18 @@ impl QuickNames {
         Some(QuickRow { source, target, weight, length })
     }
 
-    /// The field that `bytes` begin with, if nothing is to be taken off it.
+    /// Returns the field at the start of `bytes`, if it needs no trimming.
     #[inline]
     fn field<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let length = bytes.iter().position(|&byte| self.ends_field[usize::from(byte)])?;
         let field = &bytes[..length];
         let (first, last) = (*field.first()?, *field.last()?);
-        // Control characters may be blanks, too; the slow way knows which.
+        // Control characters may be blanks, too; the slow path handles them.
         (first > b' ' && first != b'"' && last > b' ').then_some(field)
     }
 }
 
-/// The fields of a row that are read.
+/// Fields of a row that are read.
 pub(super) struct Row<'a> {
     pub(super) source: Cow<'a, [u8]>,
     pub(super) target: Cow<'a, [u8]>,
@@ -465,7 +469,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row of a line, if it is one and no comment nor blank.
+    /// Parses a line, if it is a row.
     pub(super) fn of(line: &'a [u8], layout: &Layout) -> Result<Option<Row<'a>>, Sentence> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !is_row(line) {
@@ -509,17 +513,17 @@ impl<'a> Row<'a> {
         }
         if source.is_empty() || target.is_empty() {
             return Err(match layout.of {
-                Of::Graphs => {
+                IdRole::Graphs => {
                     "the value of the column of graphs is empty: expected an id or a name".into()
                 }
-                Of::Vertices | Of::Matrix => "a vertex id is empty".into(),
+                IdRole::Vertices | IdRole::Matrix => "a vertex id is empty".into(),
             });
         }
         Ok(Some(Row { source, target, weight }))
     }
 }
 
-/// The weight in a column.
+/// Returns the weight in a column.
 fn weight_of(field: &[u8], column: usize, layout: &Layout) -> Result<f64, Sentence> {
     let weight = match layout.decimal_comma {
         true => token::weight_with_comma(field),
@@ -528,7 +532,7 @@ fn weight_of(field: &[u8], column: usize, layout: &Layout) -> Result<f64, Senten
     weight.map_err(|what| format!("{what} (in column {})", column + 1))
 }
 
-/// Refuses another mark between two ends than the first row's.
+/// Rejects a mark between two ends that differs from the first row's.
 fn check_mark(field: &[u8], mark: &[u8], column: usize) -> Result<(), Sentence> {
     match field == mark {
         true => Ok(()),
@@ -542,8 +546,8 @@ fn check_mark(field: &[u8], mark: &[u8], column: usize) -> Result<(), Sentence> 
     }
 }
 
-/// Refuses fields behind the last that the first rows have, which are `width`, unless they are empty; `rest` are those
-/// behind the first `count`.
+/// Rejects non-empty fields after the `width` of the first rows; `rest` are the fields after the first
+/// `count`.
 fn check_end<'a>(
     rest: impl Iterator<Item = Result<Cow<'a, [u8]>, Sentence>>,
     count: usize,
@@ -575,7 +579,7 @@ fn is_comment(line: &[u8]) -> bool {
     !line.trim_ascii().is_empty()
 }
 
-/// What is wrong with a name in another encoding.
+/// Returns the message for a name in another encoding.
 fn not_utf8(name: &[u8]) -> Sentence {
     format!(
         "the name `{}` is not UTF-8: convert the file, such as with iconv -f LATIN1 -t UTF-8",
@@ -586,7 +590,7 @@ fn not_utf8(name: &[u8]) -> Sentence {
 fn too_few_fields(count: usize, line: &[u8], layout: &Layout) -> Sentence {
     let shown = show(line.trim_ascii());
     match (count, layout.last_column()) {
-        (..=1, _) if layout.of == Of::Matrix => {
+        (..=1, _) if layout.of == IdRole::Matrix => {
             format!("expected a row and a column, found only `{shown}`")
         }
         (..=1, 1 | 2) => {
@@ -598,7 +602,7 @@ fn too_few_fields(count: usize, line: &[u8], layout: &Layout) -> Sentence {
     }
 }
 
-/// What is wrong with a token that should be an id.
+/// Returns the message for a token that should be an id.
 pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
     let shown = show(token);
     let (kind, most) = match sign {
@@ -618,7 +622,7 @@ pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
             if sign == Sign::Signed { "signed" } else { "unsigned" }
         ),
         NotAnId::MinusZero => format!(
-            "the vertex id {shown} would be the vertex 0: use --ids names to tell them apart, or write 0"
+            "the vertex id {shown} would be the vertex 0: use --ids names to keep them distinct, or write 0"
         ),
         NotAnId::Fraction if shown.ends_with(".0") => format!(
             "`{shown}` is not a vertex id: expected {kind}; pandas makes integers so if some are missing: write them \
@@ -630,7 +634,7 @@ pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
     }
 }
 
-/// The line of row `row` of a chunk: rows are counted while comments and blanks are not.
+/// Returns the line of row `row` of a chunk: rows are counted while comments and blanks are not.
 pub(super) fn line_of_row(chunk: &[u8], row: usize) -> u64 {
     let rows = (0..).zip(lines(chunk)).filter(|(_, line)| is_row(line));
     rows.map(|(line, _)| line).nth(row).unwrap_or(0)
@@ -642,7 +646,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a line is by the quick way, where that takes it, and by the slow one.
+    /// Parses a line by the fast path, if it can, and by the slow path.
     fn both_ways(line: &str, layout: &Layout) -> Option<[(String, String, Option<f64>); 2]> {
         let text = |field: &[u8]| String::from_utf8(field.to_vec()).unwrap();
         let bytes = line.as_bytes();

@@ -1,11 +1,11 @@
-//! A text as lines and as batches of whole lines, from whatever gives bytes.
+//! Splits a byte stream into lines and batches of whole lines.
 //!
-//! Plain files are read, not mapped: a copy out of the page cache costs a few percent of the
-//! parsing and happens beside it, while a mapped file that somebody cuts short meanwhile ends the
-//! process. And so a plain file, a compressed one and a pipe are the same here.
+//! Plain files are read, not mapped: a copy out of the page cache costs a few percent of the parsing and
+//! overlaps with it, while truncating a mapped file would end the process. So a plain file, a compressed one
+//! and a pipe are handled alike.
 
 use super::Fault;
-use super::decode::is_bytes_behind;
+use super::decode::is_trailing_bytes;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
@@ -15,26 +15,26 @@ use std::ops::Range;
 
 /// Bytes that one task parses: they stay in a core's cache between counting and parsing.
 const CHUNK: usize = 256 << 10;
-/// Bytes that are parsed while as many are read.
+/// Bytes that are parsed while the next batch is read.
 const BATCH: usize = 16 << 20;
-/// Bytes that a look ahead reads at a time.
+/// Bytes that a look-ahead reads at a time.
 const LOOK: usize = 64 << 10;
-/// The longest line of a table: nobody's row, but a bound on memory for a file without line ends.
+/// Longest line of a table: beyond any real row, a bound on memory for a file without line ends.
 pub(super) const LONGEST_ROW: usize = BATCH;
 /// The longest line of an adjacency list: about 25 million neighbours.
 pub(super) const LONGEST_LIST: usize = 256 << 20;
-/// The longest line of a file whose lines mean nothing, such as GML.
+/// Longest line of a file whose line breaks have no meaning, such as GML.
 pub(crate) const LONGEST_OF_WORDS: usize = 64 << 20;
 
-/// A text that is being read.
+/// Text that is being read.
 pub(crate) struct Text<'a> {
     reader: Box<dyn Read + Send + 'a>,
     compression: Compression,
-    /// Bytes read and not yet handed out start at `start`.
+    /// Bytes from `start` on were read and not yet returned.
     buffer: Vec<u8>,
     start: usize,
     end: End,
-    /// Lines handed out.
+    /// Number of lines returned.
     line: u64,
     longest: usize,
 }
@@ -43,25 +43,25 @@ pub(crate) struct Text<'a> {
 enum End {
     NotYet,
     Reached,
-    /// What was read before the error is handed out first, so that an error in it comes first.
+    /// Data before the error is returned first, so that an error in it comes first.
     Failed(io::Error),
 }
 
-/// Why there is no next line; where that is in the text is known once all before it is parsed.
+/// Why there is no next line; its line number is known once all before it is parsed.
 enum Trouble {
     TooLong,
     Failed,
 }
 
-/// Some whole lines. The last line of a text may lack its line end.
+/// Batch of whole lines. The last line of a text may lack its line end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'a> {
     pub(super) bytes: &'a [u8],
-    /// How many lines: room for as many rows is enough.
+    /// Number of lines: an upper bound of the rows.
     pub(super) lines: u64,
 }
 
-/// What is wrong with a line of a chunk, counted from 0.
+/// Error of a line of a chunk, counted from 0.
 #[derive(Debug)]
 pub(super) struct LineFault {
     pub(super) line: u64,
@@ -74,28 +74,28 @@ impl LineFault {
     }
 }
 
-/// Memory is refused in no particular line.
+/// A failed memory allocation has no line.
 impl From<OutOfMemory> for LineFault {
     fn from(error: OutOfMemory) -> LineFault {
         LineFault::new(0, error)
     }
 }
 
-/// What takes the outcomes of some chunks.
+/// Consumer of the results of some chunks.
 type Take<'t, T> = dyn FnMut(Vec<Parsed<'_, T>>) -> Result<(), Fault> + 't;
 
-/// What a chunk held.
+/// Result of a chunk.
 #[derive(Debug)]
 pub(super) struct Parsed<'a, T> {
     pub(super) outcome: T,
     pub(super) chunk: Chunk<'a>,
-    /// The number of the line before the chunk.
+    /// Number of the line before the chunk.
     pub(super) line: u64,
 }
 
 impl<'a> Text<'a> {
-    /// A text in UTF-8 (or any ASCII-like encoding where names are not read), with or without a
-    /// byte order mark; `compression` is what `reader` undoes, for the words of an error.
+    /// Creates a text in UTF-8 (or any ASCII-compatible encoding if names are not read), with or without a
+    /// byte order mark. `compression` is that of `reader`, for errors.
     pub(crate) fn new(
         reader: Box<dyn Read + Send + 'a>,
         compression: Compression,
@@ -104,7 +104,7 @@ impl<'a> Text<'a> {
         let mut text =
             Text { reader, compression, buffer, start: 0, end, line: 0, longest: LONGEST_ROW };
         match text.look_ahead(8) {
-            // An id may begin so, but has no such sign behind it.
+            // An id may begin so, but no such byte follows it.
             [b'P', b'A', b'R', b'1', 0..=8, ..] | [b'P', b'A', b'R', b'1', 14..=31, ..] => {
                 return Err(Fault::whole(binary("Parquet", "parquet")));
             }
@@ -125,12 +125,12 @@ impl<'a> Text<'a> {
         self.longest = bytes;
     }
 
-    /// Lines handed out so far: the number of the last one.
+    /// Returns the number of lines returned so far.
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
-    /// The bytes that come next, at least `bytes` of them if there are so many.
+    /// Returns the next bytes: at least `bytes` of them, unless the text ends before.
     pub(crate) fn look_ahead(&mut self, bytes: usize) -> &[u8] {
         let held = self.buffer.len() - self.start;
         if held < bytes && matches!(self.end, End::NotYet) {
@@ -141,11 +141,11 @@ impl<'a> Text<'a> {
         &self.buffer[self.start..]
     }
 
-    /// The next line, without its end, which stays to be read.
+    /// Returns the next line, without its end, which stays to be read.
     pub(crate) fn peek_line(&mut self) -> Result<Option<&[u8]>, Fault> {
         let mut searched = 0;
         let length = loop {
-            // What is held is searched before more is read: to read moves all that is held.
+            // The buffer is searched before more is read: reading moves all of it.
             let ahead = &self.buffer[self.start..];
             let (held, end) = (ahead.len(), memchr(b'\n', &ahead[searched..]));
             match (end, &self.end) {
@@ -166,14 +166,14 @@ impl<'a> Text<'a> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Passes over the next line.
+    /// Skips the next line.
     pub(crate) fn skip_line(&mut self) {
         let rest = &self.buffer[self.start..];
         self.start += memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
         self.line += 1;
     }
 
-    /// Passes over the first of the bytes that come next, and counts the lines that they end.
+    /// Skips the given number of bytes, and counts their line ends.
     pub(crate) fn skip_bytes(&mut self, bytes: usize) {
         let passed = &self.buffer[self.start..self.start + bytes];
         self.line += match passed {
@@ -183,7 +183,7 @@ impl<'a> Text<'a> {
         self.start += bytes;
     }
 
-    /// Takes the next byte, where it is in memory already.
+    /// Returns the next byte, if it is in memory already.
     #[inline]
     pub(crate) fn take_held_byte(&mut self) -> Option<u8> {
         let &byte = self.buffer.get(self.start)?;
@@ -192,17 +192,17 @@ impl<'a> Text<'a> {
         Some(byte)
     }
 
-    /// Whether the bytes ended with an error, and not with the end of the text.
+    /// Whether the bytes ended with an error instead of the end of the text.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.end, End::Failed(_))
     }
 
-    /// Why there are no more bytes, where that is not the end of the text.
+    /// Returns why there are no more bytes, if that is not the end of the text.
     pub(crate) fn failed(&mut self) -> Option<Fault> {
         self.has_failed().then(|| self.failure())
     }
 
-    /// Passes over lines that `skip` accepts; the next line, if any, is the first that it does not.
+    /// Skips lines that `skip` accepts.
     pub(super) fn skip_lines(&mut self, skip: impl Fn(&[u8]) -> bool) -> Result<(), Fault> {
         while self.peek_line()?.is_some_and(&skip) {
             self.skip_line();
@@ -210,11 +210,11 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// Parses the rest, chunk by chunk in parallel, and hands the outcomes to `take` in the order
-    /// of the text, with the chunk and the number of the line before it.
+    /// Parses the rest, chunk by chunk in parallel, and passes the results to `take` in the order of the
+    /// text, with the chunk and the number of the line before it.
     ///
     /// # Errors
-    /// The first of the text, whether reading, `parse` or `take` found it.
+    /// The first error of reading, `parse` or `take` in the order of the text.
     pub(super) fn parse_chunks<T: Send>(
         &mut self,
         parse: impl Fn(Chunk<'_>) -> Result<T, LineFault> + Sync,
@@ -226,11 +226,11 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Parses the rest as [`Text::parse_chunks`] does, and hands the outcomes to `take` many at a
-    /// time, which may work on them in parallel.
+    /// Parses the rest as [`Text::parse_chunks`] does, and passes the results to `take` in batches, which it
+    /// may process in parallel.
     ///
     /// # Errors
-    /// The first of the text, whether reading, `parse` or `take` found it.
+    /// The first error of reading, `parse` or `take` in the order of the text.
     pub(super) fn parse_batches<T: Send>(
         &mut self,
         parse: impl Fn(Chunk<'_>) -> Result<T, LineFault> + Sync,
@@ -239,7 +239,7 @@ impl<'a> Text<'a> {
         self.parse_batches_dyn(&parse, &mut take)
     }
 
-    /// [`Text::parse_batches`], compiled once for each type of outcomes.
+    /// [`Text::parse_batches`], compiled once for each type of results.
     fn parse_batches_dyn<T: Send>(
         &mut self,
         parse: &(dyn Fn(Chunk<'_>) -> Result<T, LineFault> + Sync),
@@ -269,7 +269,7 @@ impl<'a> Text<'a> {
                 }
                 self.line += chunk.lines;
             }
-            // What comes before the fault may hold another, which then comes first.
+            // An earlier chunk may have another error, which comes first.
             take(parsed)?;
             end?;
             next = read;
@@ -278,7 +278,7 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// The next whole lines, about [`BATCH`] bytes, in the memory of `batch`.
+    /// Returns the next whole lines, about [`BATCH`] bytes, in the memory of `batch`.
     fn next_batch(&mut self, mut batch: Vec<u8>) -> Result<Option<Vec<u8>>, Trouble> {
         batch.clear();
         if let Err(refused) = memory::extend(&mut batch, &self.buffer[self.start..]) {
@@ -311,7 +311,7 @@ impl<'a> Text<'a> {
     /// Reads until `bytes` holds `wanted`, or the text ends.
     fn fill(reader: &mut dyn Read, end: &mut End, bytes: &mut Vec<u8>, wanted: usize) {
         while matches!(end, End::NotYet) && bytes.len() < wanted {
-            // Room grows with the text: a small one is not given a whole batch's.
+            // The buffer grows with the text: a small text does not allocate a whole batch.
             let missing = (wanted - bytes.len()).min(bytes.len().max(LOOK));
             if let Err(refused) = memory::reserve(bytes, missing) {
                 *end = End::Failed(refused_by_memory(refused));
@@ -325,7 +325,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The fault of what comes after the lines handed out.
+    /// Returns the error at the end of the returned lines.
     fn fault(&mut self, trouble: Trouble) -> Fault {
         match trouble {
             Trouble::Failed => self.failure(),
@@ -339,8 +339,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Why reading failed, as a fault of the file: bad compressed data is the file's, the rest is
-    /// the system's.
+    /// Returns why reading failed, as an error of the file: bad compressed data is the file's fault, other
+    /// errors are the system's.
     fn failure(&mut self) -> Fault {
         let End::Failed(error) = std::mem::replace(&mut self.end, End::Reached) else {
             return Fault::whole("the text ended early");
@@ -359,7 +359,7 @@ impl<'a> Text<'a> {
             Compression::Zstd => Some("zstd"),
         };
         match compressed {
-            Some(_) if is_bytes_behind(&error) => Fault::whole(error.to_string()),
+            Some(_) if is_trailing_bytes(&error) => Fault::whole(error.to_string()),
             Some(name) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Fault::whole(format!("the {name} data ends early: the file was cut short"))
             }
@@ -371,12 +371,12 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The refusal of bytes that are no text.
+/// Returns the message for bytes that are no text.
 fn binary(what: &str, format: &str) -> String {
     format!("this is {what}, not a text: use --from {format}, or name the file .{format}")
 }
 
-/// Whether this is zstd's word for memory that was refused (`ZSTD_error_memory_allocation`).
+/// Whether this is zstd's error of a failed allocation (`ZSTD_error_memory_allocation`).
 fn is_zstd_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Other && error.to_string().starts_with("Allocation error")
 }
@@ -385,7 +385,7 @@ fn refused_by_memory(error: OutOfMemory) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, error)
 }
 
-/// Pieces of about [`CHUNK`] bytes, each ending at a line end.
+/// Cuts a batch into pieces of about [`CHUNK`] bytes, each ending at a line end.
 fn cut(batch: &[u8]) -> Vec<&[u8]> {
     let mut chunks = Vec::with_capacity(batch.len() / CHUNK + 1);
     let mut rest = batch;
@@ -398,18 +398,18 @@ fn cut(batch: &[u8]) -> Vec<&[u8]> {
     chunks
 }
 
-/// How many lines the bytes are, a last one without its end included.
+/// Returns the number of lines, including a last one without its end.
 fn count_lines(bytes: &[u8]) -> u64 {
     let open = bytes.last().is_some_and(|&last| last != b'\n');
     memchr_iter(b'\n', bytes).count() as u64 + u64::from(open)
 }
 
-/// The lines of a chunk without their ends.
+/// Returns the lines of a chunk without their ends.
 pub(super) fn lines(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     spans(chunk).map(|span| &chunk[span])
 }
 
-/// Where the lines of a chunk are, without their ends.
+/// Returns the ranges of the lines of a chunk, without their ends.
 pub(super) fn spans(chunk: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -439,11 +439,11 @@ mod tests {
         let begin = std::time::Instant::now();
         text.skip_lines(<[u8]>::is_empty).unwrap();
         assert_eq!((text.line(), text.peek_line().unwrap()), (100 << 20, Some(&b"1 2"[..])));
-        // One refill a line took 64 KiB of copying a line: hours.
+        // One refill a line copied 64 KiB a line: hours.
         assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
     }
 
-    /// Counts what a reader is asked for.
+    /// Counts the reads of a reader.
     struct Counted<'a>(&'a [u8], &'a AtomicUsize);
 
     impl Read for Counted<'_> {
@@ -464,7 +464,7 @@ mod tests {
         assert!(reads.load(Relaxed) < 200, "{reads:?} reads of 1.3 MB");
     }
 
-    /// Gives its bytes a few at a time, then an error or the end.
+    /// Returns its bytes a few at a time, then an error or the end.
     struct Slow<'a> {
         bytes: &'a [u8],
         fails: bool,

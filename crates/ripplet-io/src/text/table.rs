@@ -1,23 +1,23 @@
 //! Edge lists: one edge a line, in `.txt`, `.tsv`, `.csv` and `.jsonl`.
 //!
-//! Lines that start with `#` or `%` are comments; blank lines are passed over. A row is a source, a
-//! target and, where weights are read, a weight; more fields are passed over. Vertices are exactly
+//! Lines that start with `#` or `%` are comments; blank lines are skipped. A row is a source, a
+//! target and, if weights are read, a weight; more fields are skipped. Vertices are exactly
 //! the ids that occur.
 //!
-//! - `.txt`: integers stand apart by blanks, tabs, commas or semicolons, as many as there are; text by the
-//!   separator that fits all rows: see `delimiter.rs`. Under a comment that begins with [`NAMED_TABS`], ids
-//!   are names, and fields stand as in a `.tsv`.
-//! - `.tsv`, `.csv`: fields stand apart by one tab or comma, or by another separator where that fits all rows
-//!   and the format's own does not. A field in double quotes may hold the separator; a doubled quote in it
+//! - `.txt`: integers are separated by any blanks, tabs, commas or semicolons; text by the separator that
+//!   fits all rows: see `delimiter.rs`. Under a comment that begins with [`NAMED_TABS`], ids are names, and
+//!   fields are separated as in a `.tsv`.
+//! - `.tsv`, `.csv`: fields are separated by one tab or comma, or by another separator if that fits all rows
+//!   and the format's own does not. A field in double quotes may contain the separator; a doubled quote in it
 //!   is one quote (RFC 4180, but a field ends on its line).
 //! - `.jsonl`: an object a line: see `json_lines.rs`.
-//! - Whether the first row is a header, and which columns are read, is decided by the first rows: see
+//! - The first rows decide whether the first one is a header, and which columns are read: see
 //!   `header/mod.rs`.
 
 use super::header::MOST_ROWS;
 use super::layout::{BLANKS, Ids, Layout, NAMED_TABS, fields, is_row};
-use super::refusal::Refusal;
 use super::rows::{self, Edges, NameRows, NamesOfChunk, line_of_row};
+use super::sample_error::SampleError;
 use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text, other_format, token};
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
@@ -60,7 +60,7 @@ pub(super) fn read(
     })
 }
 
-/// Refuses one column as both ends of an edge.
+/// Rejects one column as both ends of an edge.
 fn check_two_ends(layout: &Layout, columns: &ReadColumns) -> Result<(), String> {
     match layout.source == layout.target {
         false => Ok(()),
@@ -71,12 +71,12 @@ fn check_two_ends(layout: &Layout, columns: &ReadColumns) -> Result<(), String> 
     }
 }
 
-/// The layout of a table, what its columns are, and whether its first row is none of an edge.
+/// Returns the layout of a table, its columns, and whether its first row is a header line.
 fn layout_of(
     head: &Head<'_>,
     format: Format,
     options: &ReadOptions,
-) -> Result<(Layout, ReadColumns, bool), Refusal> {
+) -> Result<(Layout, ReadColumns, bool), SampleError> {
     let options = &*head.with_delimiter(options);
     let (layout, columns) = match format {
         Format::EdgeList if head.first_comment.starts_with(NAMED_TABS.as_bytes()) => {
@@ -102,7 +102,8 @@ fn layout_of(
     Ok((layout, columns, has_header_row))
 }
 
-/// The layout of a table whose header is a comment: known names with a `#` before them, as many as the rows have fields.
+/// Returns the layout of a table whose header is a comment: known names after a `#`, as many as the rows have
+/// fields.
 fn header_in_comment(
     header: Option<&[u8]>,
     head: &Head<'_>,
@@ -117,7 +118,7 @@ fn header_in_comment(
     Layout::of_known_names(&rows, format, options)
 }
 
-/// Edges of many graphs: a row an edge.
+/// Edges of many graphs, one a row.
 pub(crate) struct GraphRows {
     /// The ends, which are vertices of all graphs together.
     pub(crate) ends: Interned,
@@ -139,7 +140,7 @@ pub(crate) fn read_of_graphs(
         let options = head.with_delimiter(options);
         let ([edges, graphs], columns) = Layout::of_graphs(head.rows, format, &options)?;
         check_two_ends(&edges, &columns.edges)?;
-        Ok::<_, Refusal>(([edges, graphs], columns))
+        Ok::<_, SampleError>(([edges, graphs], columns))
     })?;
     if edges.header {
         text.skip_line();
@@ -225,7 +226,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// The vertices and the columns of all rows, of which there is one at least.
+    /// Returns the vertices and the columns of all rows, of which there is one at least.
     fn finish(self, layout: &Layout) -> Result<(Interned, Option<Vec<f64>>), Fault> {
         let interned = match layout.ids {
             Ids::Integers(sign) => intern_integers(self.integers, sign)?,
@@ -251,7 +252,7 @@ struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// The options, with the separator that the first line names if they name none.
+    /// Returns the options, with the separator that the first line names if they name none.
     fn with_delimiter<'o>(&self, options: &'o ReadOptions) -> Cow<'o, ReadOptions> {
         let mut options = Cow::Borrowed(options);
         if options.delimiter.is_none() && self.delimiter.is_some() {
@@ -279,7 +280,7 @@ impl Head<'_> {
 }
 
 /// Makes a layout of the first rows, which stay to be read, and of what stands above them.
-fn first_rows<T, E: Into<Refusal>>(
+fn first_rows<T, E: Into<SampleError>>(
     text: &mut Text<'_>,
     layout: impl FnOnce(&Head<'_>) -> Result<T, E>,
 ) -> Result<T, Fault> {
@@ -314,12 +315,12 @@ fn first_rows<T, E: Into<Refusal>>(
     let head =
         Head { rows: &rows, first_comment: &first_comment, header: header.as_deref(), delimiter };
     layout(&head).map_err(|refusal| {
-        let Refusal { row, why } = refusal.into();
+        let SampleError { row, why } = refusal.into();
         Fault::line(before + 1 + line_of_row(ahead, row), why)
     })
 }
 
-/// The delimiter that a first line such as `sep=;` tells.
+/// Returns the delimiter in a first line such as `sep=;`.
 fn excel_delimiter(line: &[u8]) -> Option<Delimiter> {
     match *line.trim_ascii().strip_prefix(b"sep=")? {
         [sign] if sign.is_ascii_punctuation() && sign != b'"' => Some(Delimiter::Byte(sign)),

@@ -13,13 +13,13 @@ pub(super) enum NotAnId {
     Fraction,
     /// An integer that prints otherwise: with zeros in front, or a minus zero.
     Padded,
-    /// A zero with a minus sign, where numbers are asked for.
+    /// A zero with a minus sign, if numbers are asked for.
     MinusZero,
     /// Anything else.
     NoNumber,
 }
 
-/// A token as an id that prints as the token is, in the form of [`crate::intern::Ends`].
+/// Returns a token as an id that prints as the token is, in the form of [`crate::intern::Ends`].
 pub(super) fn exact_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     let value = id(token, sign)?;
     let digits = token.strip_prefix(b"-").unwrap_or(token);
@@ -27,7 +27,7 @@ pub(super) fn exact_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     if is_padded { Err(NotAnId::Padded) } else { Ok(value) }
 }
 
-/// A token as an id where numbers are asked for: zeros in front count for nothing, but `-0` and `0` are not taken for
+/// Returns a token as an id where numbers are asked for: zeros in front count for nothing, but `-0` and `0` are not taken for
 /// the same in silence.
 pub(super) fn number_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     let value = id(token, sign)?;
@@ -35,7 +35,7 @@ pub(super) fn number_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     if is_minus_zero { Err(NotAnId::MinusZero) } else { Ok(value) }
 }
 
-/// A token as an id in the form of [`crate::intern::Ends`].
+/// Returns a token as an id in the form of [`crate::intern::Ends`].
 pub(super) fn id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     let (negative, digits) = match token.strip_prefix(b"-") {
         Some(digits) => (true, digits),
@@ -66,12 +66,12 @@ pub(super) fn is_number(token: &[u8]) -> bool {
     token.iter().any(u8::is_ascii_digit) && parse::<f64>(token).is_some()
 }
 
-/// A token as a value of `T`.
+/// Returns a token as a value of `T`.
 pub(crate) fn parse<T: std::str::FromStr>(token: &[u8]) -> Option<T> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// A token as a weight: finite, 0 or above.
+/// Returns a token as a weight: finite, 0 or above.
 pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
     let Some(weight) = parse::<f64>(token) else {
         if token.is_empty() {
@@ -96,7 +96,7 @@ pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
     Ok(weight + 0.0)
 }
 
-/// A token as a weight that has a comma before its decimals.
+/// Returns a token as a weight that has a comma before its decimals.
 pub(super) fn weight_with_comma(token: &[u8]) -> Result<f64, String> {
     let mut with_point = token.to_vec();
     match token.iter().position(|&byte| byte == b',') {
@@ -118,18 +118,18 @@ pub(super) fn weight_with_comma(token: &[u8]) -> Result<f64, String> {
     })
 }
 
-/// The digits at `at` as [`digits`] has them, if they print as they are written: no zero stands in front of others.
+/// Returns the digits at `at` as [`digits`] has them, if they print as they are written: no zero stands in front of others.
 #[inline(always)]
 pub(super) fn exact_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let (value, end) = digits(bytes, at)?;
     (bytes[at] != b'0' || end == at + 1).then_some((value, end))
 }
 
-/// The digits at `at`: their value and where they end. `None` where there are none, or more than
-/// 19 (a value that may not fit), or fewer than 8 bytes left: the slow way handles these.
+/// Returns the digits at `at`: their value and where they end. `None` where there are none, or more than
+/// 19 (a value that may not fit), or fewer than 8 bytes left: the slow path handles these.
 ///
 /// Eight bytes at a time: a byte is a digit where adding 0x76 to it, less `'0'`, leaves bit 7 clear;
-/// the digits are then moved to the high end and added up in pairs, fours and eights.
+/// the digits are then moved to the high end and added up in a tree of pairs.
 #[inline(always)]
 pub(super) fn digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?) ^ ZEROS;
@@ -146,7 +146,7 @@ pub(super) fn digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 
 const ZEROS: u64 = u64::from_le_bytes(*b"00000000");
 
-/// The value of eight digits, the first in the lowest byte.
+/// Returns the value of eight digits, the first in the lowest byte.
 #[inline]
 fn sum_of_eight(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
@@ -155,7 +155,7 @@ fn sum_of_eight(digits: u64) -> u64 {
     low.wrapping_add(high) >> 32
 }
 
-/// The rest of a number whose first eight digits are `first`.
+/// Returns the rest of a number whose first eight digits are `first`.
 fn more_digits(bytes: &[u8], at: usize, first: u64) -> Option<(u64, usize)> {
     let rest = &bytes[at + 8..];
     let more = rest.iter().take(12).take_while(|byte| byte.is_ascii_digit()).count();
@@ -171,10 +171,10 @@ fn more_digits(bytes: &[u8], at: usize, first: u64) -> Option<(u64, usize)> {
 const TENS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// A plain decimal at `at`, such as `12` or `0.25`, and where it ends; `None` asks for the slow way.
+/// Returns a plain decimal at `at`, such as `12` or `0.25`, and where it ends; `None` asks for the slow path.
 ///
 /// A quotient of two integers that a double holds exactly is rounded as the decimal is, so this
-/// gives the same bits as the slow way (Clinger, PLDI 1990).
+/// gives the same bits as the slow path (Clinger, PLDI 1990).
 #[inline]
 pub(super) fn decimal(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let (whole, end) = digits(bytes, at)?;
@@ -191,12 +191,12 @@ pub(super) fn decimal(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     Some(((whole as f64 * tens + fraction as f64) / tens, fraction_end))
 }
 
-/// A token for a message: printable, and not too long.
+/// Returns a token for a message: printable, and not too long.
 pub(crate) fn show(token: &[u8]) -> String {
     shortened(token, 40)
 }
 
-/// A row for a message: printable, and not too long.
+/// Returns a row for a message: printable, and not too long.
 pub(super) fn show_row(row: &[u8]) -> String {
     shortened(row, 120)
 }

@@ -43,7 +43,7 @@ pub(crate) struct Indicator {
 impl Indicator {
     /// Reads a graph a line: the graph, from 1, of the vertex that has the row's number.
     ///
-    /// `graphs` is how many there are, where another file says so: then some may have no vertex.
+    /// `graphs` is how many there are, if another file says so: then some may have no vertex.
     pub(crate) fn read(text: &mut Text<'_>, graphs: Option<usize>) -> Result<Indicator, Fault> {
         let most = graphs.unwrap_or(MAX_VERTICES as usize);
         let graph = |field: &[u8]| match (token::id(field, Sign::Unsigned), graphs) {
@@ -91,12 +91,12 @@ impl Indicator {
         Ok(Indicator { graph_of, number_of, members })
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     fn vertices(&self) -> u64 {
         self.graph_of.len() as u64
     }
 
-    /// The graph of a vertex, from 1, and its number there.
+    /// Returns the graph of a vertex, from 1, and its number there.
     fn locate(&self, vertex: u64) -> (u32, VertexId) {
         let at = (vertex - 1) as usize;
         let graph = self.graph_of[at];
@@ -164,15 +164,15 @@ impl Indicator {
         Ok([graph, source, target])
     }
 
-    /// The graphs.
+    /// Returns the graphs.
     pub(crate) fn into_members(self) -> Members {
         self.members
     }
 }
 
-/// Refuses graphs without vertices, of which nothing tells whether they are meant.
+/// Rejects empty graphs, which may be a mistake.
 fn refuse_missing(graph_of: &[u32], graphs: usize) -> Result<(), Fault> {
-    // Of more graphs than vertices one has none, and it is among the first so many.
+    // If there are more graphs than vertices, one of the first `vertices + 1` graphs is empty.
     let looked_at = graphs.min(graph_of.len() + 1);
     let mut seen = memory::zeros::<u8>(looked_at)?;
     for &graph in graph_of {
@@ -206,7 +206,7 @@ fn numbers_and_ids(graph_of: &[u32], starts: &[u64]) -> Result<(Vec<VertexId>, V
 }
 
 /// Reads one value a line, as `value` makes it of the line's only field; comments and blank lines are
-/// passed over.
+/// skipped.
 fn read_column<T: Copy + Send + Sync>(
     text: &mut Text<'_>,
     value: impl Fn(&[u8]) -> Result<T, String> + Sync,

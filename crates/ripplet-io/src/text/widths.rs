@@ -2,7 +2,7 @@
 
 use super::header::Sample;
 use super::layout::{Ids, Layout, Separator, fields};
-use super::refusal::Refusal;
+use super::sample_error::SampleError;
 use super::token::show;
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub(super) fn check(
     rows: &[&[u8]],
     layout: &Layout,
     first: FirstRow,
-) -> Result<Option<usize>, Refusal> {
+) -> Result<Option<usize>, SampleError> {
     let width = first.width;
     let is_each = matches!(layout.separator, Separator::Each(_));
     let may_vary = matches!(layout.ids, Ids::Integers(_)) && !(is_each && layout.header);
@@ -40,7 +40,7 @@ pub(super) fn check(
         is_closed &= count == width;
         let is_wrong = filled > width || !is_each && count < width;
         if is_wrong && !may_vary {
-            return Err(Refusal {
+            return Err(SampleError {
                 row: at,
                 why: sentence(row, filled.max(count.min(width)), layout, first),
             });
@@ -49,7 +49,7 @@ pub(super) fn check(
     Ok((!may_vary || is_closed).then_some(width))
 }
 
-/// How many fields a row has, and how many up to the last that is not empty; nothing of a row that is told when it is
+/// Returns the number of fields a row has, and how many up to the last that is not empty; nothing of a row that is told when it is
 /// read.
 fn count(row: &[u8], separator: Separator) -> Option<(usize, usize)> {
     let (mut count, mut filled) = (0, 0);

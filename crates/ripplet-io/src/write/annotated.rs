@@ -1,6 +1,8 @@
-//! Communities out as attributes of the graph's vertices, in a format that holds the whole graph.
+//! Writes communities as attributes of the graph's vertices, in a format that holds the whole graph.
 
-use super::communities::{Called, Communities, Naming, check_communities, write_communities};
+use super::communities::{
+    Communities, CommunityNames, Naming, check_communities, write_communities,
+};
 use super::{Target, refused, whole_file};
 use crate::exchange::{self, Attribute, AttributeKind, Value};
 use crate::labelled::shown;
@@ -10,25 +12,25 @@ use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{ExternalId, Graph, VertexId, VertexIds};
 use std::io;
 
-/// What stands between the communities of a vertex that has several.
+/// Separator of the communities of a vertex that has several.
 const BETWEEN: char = '|';
 
-/// Whether communities go to a file of this name as the graph with attributes, and not as a table: `.graphml`,
-/// `.gexf`, `.gml`, `.json`, `.dot` and `.gv`, each also `.gz` or `.zst`.
+/// Whether a file of this name holds the graph with attributes instead of a table: `.graphml`, `.gexf`,
+/// `.gml`, `.json`, `.dot` and `.gv`, each also `.gz` or `.zst`.
 pub fn is_graph<'a>(target: impl Into<Target<'a>>) -> bool {
     format_of(target.into()).is_some()
 }
 
 fn format_of(target: Target<'_>) -> Option<(Format, Compression)> {
     // Pajek's networks have no attributes.
-    target.told().filter(|(format, _)| format.holds_attributes())
+    target.resolved_format().filter(|(format, _)| format.holds_attributes())
 }
 
-/// Checks what can be checked before there are communities: as [`check_communities`], or where the name is that of a
-/// graph, that its format can hold the ids.
+/// Checks the arguments before there are communities: see [`check_communities`]; for a graph, that its format
+/// can hold the ids.
 ///
 /// # Errors
-/// As [`write_communities_or_graph`].
+/// See [`write_communities_or_graph`].
 pub fn check_communities_or_graph<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -37,13 +39,13 @@ pub fn check_communities_or_graph<'a>(
     let refuse = |source| target.error(source);
     match format_of(target) {
         Some((format, _)) => exchange::check(format, ids, "vertex").map_err(refuse),
-        None if target.told().is_some_and(|(format, _)| format == Format::Pajek) => {
+        None if target.resolved_format().is_some_and(|(format, _)| format == Format::Pajek) => {
             Err(refuse(refused(
                 "a Pajek network holds no communities: write .graphml, .gexf, .gml, .json or .dot, or a table such \
                  as .csv",
             )))
         }
-        None if !target.told().is_some_and(|(format, _)| format.is_listing()) => {
+        None if !target.resolved_format().is_some_and(|(format, _)| format.is_listing()) => {
             Err(refuse(refused(
                 "communities are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow, and with the \
              graph as .graphml, .gexf, .gml, .json or .dot: choose such a name, or give its format as --to",
@@ -53,17 +55,18 @@ pub fn check_communities_or_graph<'a>(
     }
 }
 
-/// Writes communities as [`write_communities`] does, or where the name is that of a graph ([`is_graph`]), the graph with
-/// `community` and `degree` as attributes of the vertices and `weight` of the edges; whole or not at all.
+/// Writes communities as [`write_communities`] does, or, if the name is that of a graph ([`is_graph`]), the
+/// graph with attributes: `community` and `degree` of vertices, `weight` of edges. The file appears
+/// atomically.
 ///
-/// A vertex of several communities has their names in one text, with `|` between them. One that is in none has no
+/// A vertex in several communities has their names in one text, separated by `|`. A vertex in none has no
 /// attribute `community`. The degree is the number of arcs that touch the vertex.
 ///
-/// Memory: 12 bytes a row of `communities`, where rows name their vertices.
+/// Memory: 12 bytes a row of `communities`, if rows name their vertices.
 ///
 /// # Errors
-/// Those of [`write_communities`], and where a format cannot hold a name, or a vertex is in several communities of which
-/// one has `|` in its name.
+/// The errors of [`write_communities`]. Also if a format cannot hold a name, or a vertex is in several
+/// communities of which one has `|` in its name.
 pub fn write_communities_or_graph<'a>(
     target: impl Into<Target<'a>>,
     graph: &Graph,
@@ -81,7 +84,7 @@ pub fn write_communities_or_graph<'a>(
         if let Naming::Given { names, .. } = naming {
             exchange::check(format, names, "community")?;
         }
-        CommunityOf::new(communities, Called::of(communities, ids, naming)?, ids.len())
+        CommunityOf::new(communities, CommunityNames::of(communities, ids, naming)?, ids.len())
     };
     let community = attribute().map_err(refuse)?;
     let degree = DegreeOf(graph);
@@ -90,7 +93,7 @@ pub fn write_communities_or_graph<'a>(
     })
 }
 
-/// The number of arcs that touch a vertex.
+/// Attribute: the number of arcs that touch a vertex.
 struct DegreeOf<'a>(&'a Graph);
 
 impl Attribute for DegreeOf<'_> {
@@ -107,11 +110,11 @@ impl Attribute for DegreeOf<'_> {
     }
 }
 
-/// The communities of a vertex.
+/// Attribute: the communities of a vertex.
 struct CommunityOf<'a> {
     communities: &'a Communities<'a>,
-    called: Called<'a>,
-    /// The rows of each vertex, where they name their vertices: those of `v` are `rows[begin[v]..begin[v + 1]]`.
+    called: CommunityNames<'a>,
+    /// The rows of each vertex, if they name their vertices: those of `v` are `rows[begin[v]..begin[v + 1]]`.
     grouped: Option<(Vec<u32>, Vec<u32>)>,
     kind: AttributeKind,
 }
@@ -119,7 +122,7 @@ struct CommunityOf<'a> {
 impl<'a> CommunityOf<'a> {
     fn new(
         communities: &'a Communities<'a>,
-        called: Called<'a>,
+        called: CommunityNames<'a>,
         vertices: usize,
     ) -> io::Result<CommunityOf<'a>> {
         if u32::try_from(communities.rows()).is_err() {
@@ -131,9 +134,9 @@ impl<'a> CommunityOf<'a> {
         let grouped = communities.vertices.map(|of| grouped(of, vertices)).transpose();
         let grouped = grouped.map_err(no_memory)?;
         let kind = match &called {
-            Called::Ids(ids) => AttributeKind::of(ids),
-            Called::Numbers(_) => AttributeKind::Integer,
-            Called::Names { names, .. } => AttributeKind::of(names),
+            CommunityNames::Ids(ids) => AttributeKind::of(ids),
+            CommunityNames::Numbers(_) => AttributeKind::Integer,
+            CommunityNames::Names { names, .. } => AttributeKind::of(names),
         };
         let community = CommunityOf { communities, called, grouped, kind };
         match community.is_overlapping() {
@@ -151,7 +154,7 @@ impl<'a> CommunityOf<'a> {
             .is_some_and(|(begin, _)| begin.par_windows(2).any(|pair| pair[1] - pair[0] > 1))
     }
 
-    /// Refuses names that could not be told apart again in a list.
+    /// Rejects names that would be ambiguous in a list.
     fn check_names(&self, vertices: usize) -> io::Result<()> {
         let bad = (0..vertices as VertexId).into_par_iter().find_map_first(|vertex| {
             let rows = self.rows(vertex);
@@ -171,7 +174,7 @@ impl<'a> CommunityOf<'a> {
         }
     }
 
-    /// The rows of a vertex, where rows name their vertices.
+    /// Returns the rows of a vertex, if rows name their vertices.
     fn rows(&self, vertex: VertexId) -> &[u32] {
         let vertex = vertex as usize;
         self.grouped
@@ -179,17 +182,17 @@ impl<'a> CommunityOf<'a> {
             .map_or(&[], |(begin, rows)| &rows[begin[vertex] as usize..begin[vertex + 1] as usize])
     }
 
-    /// What the community of a row is called.
+    /// Returns the name of a row's community.
     fn name(&self, row: u32) -> Value<'_> {
         let label = self.communities.communities[row as usize];
         match &self.called {
-            Called::Ids(ids) => ids.get(label).into(),
-            Called::Numbers(numbers) => Value::Integer(numbers[row as usize].into()),
-            Called::Names { names, of } => names.get(of[label as usize]).into(),
+            CommunityNames::Ids(ids) => ids.get(label).into(),
+            CommunityNames::Numbers(numbers) => Value::Integer(numbers[row as usize].into()),
+            CommunityNames::Names { names, of } => names.get(of[label as usize]).into(),
         }
     }
 
-    /// A value of the attribute's kind.
+    /// Returns a value of the attribute's kind.
     fn of_kind<'v>(&self, value: Value<'v>) -> Value<'v> {
         match value {
             Value::Integer(number) if self.kind == AttributeKind::Text => {
@@ -233,7 +236,7 @@ impl Attribute for CommunityOf<'_> {
     }
 }
 
-/// Rows by their vertices, each vertex's in their order: where those of a vertex begin, and all of them.
+/// Groups rows by their vertices, in order: the offset of each vertex's rows, and the rows.
 fn grouped(of: &[VertexId], vertices: usize) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
     let mut begin = memory::zeros::<u32>(vertices + 1)?;
     of.iter().for_each(|&vertex| begin[vertex as usize + 1] += 1);

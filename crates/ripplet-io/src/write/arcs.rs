@@ -1,28 +1,28 @@
-//! A graph's arcs in blocks of bounded size, whatever the degrees.
+//! Iterates over a graph's arcs in blocks of bounded size, whatever the degrees.
 
 use ripplet_graph::{Direction, Graph, VertexId};
 
-/// Slots in a block: enough work for a task, little enough memory.
+/// Slots in a block: enough work for a task, with little memory.
 const SLOTS: u64 = 1 << 16;
 
-/// The arcs of a graph in order, cut into blocks.
+/// Arcs of a graph in order, cut into blocks.
 ///
-/// A vertex takes a slot for each arc in its `out` list and one for the end of its list, so that a
-/// block is bounded both where a vertex has many arcs and where many vertices have none.
+/// A vertex takes a slot for each arc in its `out` list and one for the end of the list. So a block is
+/// bounded both if a vertex has many arcs and if many vertices have none.
 pub(crate) struct Arcs<'a> {
     graph: &'a Graph,
-    /// Blocks before each shard, and in total.
+    /// Number of blocks before each shard, and in total.
     before: Vec<usize>,
 }
 
-/// What stands in a slot.
+/// Contents of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// An arc.
     Arc {
         source: VertexId,
         target: VertexId,
-        /// The stored weight, where the graph has weights.
+        /// The stored weight, if the graph has weights.
         weight: Option<u32>,
         /// Whether it is the first of its source.
         first: bool,
@@ -41,7 +41,7 @@ impl<'a> Arcs<'a> {
         Arcs { graph, before }
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.before[self.before.len() - 1]
     }
@@ -73,8 +73,7 @@ impl<'a> Arcs<'a> {
         }
     }
 
-    /// Visits the arcs of a block that stand for edges: each undirected edge once, from its
-    /// smaller end.
+    /// Visits the arcs of a block that represent edges: each undirected edge once, from its smaller end.
     pub(crate) fn for_each_edge(
         &self,
         block: usize,
@@ -85,8 +84,8 @@ impl<'a> Arcs<'a> {
         });
     }
 
-    /// Visits the edges of a block as [`Arcs::for_each_edge`] does, each with a number that no other edge of the
-    /// graph has. The numbers ascend, with gaps.
+    /// Visits the edges of a block as [`Arcs::for_each_edge`] does, each with a unique number. The numbers
+    /// ascend, with gaps.
     pub(crate) fn for_each_numbered_edge(
         &self,
         block: usize,
@@ -105,7 +104,7 @@ impl<'a> Arcs<'a> {
     }
 }
 
-/// The first of `0..count` for which `before` no longer holds.
+/// Returns the first of `0..count` for which `before` no longer holds.
 fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Atomic files: a file appears complete, or not at all.
 
 use crate::WriteError;
 use std::fs::{self, File, OpenOptions};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file that is written beside its destination and takes its place when it is whole.
+/// Temporary file that replaces its destination when it is complete.
 ///
-/// Until [`AtomicFile::commit`], the destination is as it was; dropping the value instead removes
-/// what was written. A link is followed, and the file behind it replaced. A device or a pipe
-/// (`/dev/null`, a FIFO) cannot be replaced: it is written to as it is.
+/// Until [`AtomicFile::commit`], the destination is unchanged; dropping the value removes the temporary file.
+/// A link is followed, and its target replaced. A device or a pipe (`/dev/null`, a FIFO) cannot be replaced:
+/// it is written directly.
 #[derive(Debug)]
 pub struct AtomicFile {
     out: BufWriter<File>,
@@ -20,43 +20,44 @@ pub struct AtomicFile {
     temporary: Option<PathBuf>,
 }
 
-/// The temporary files that exist now, so that [`remove_unfinished`] finds them, and the paths of [`UnfinishedPaths`]:
-/// a folder before what is in it.
+/// Temporary files that exist now, for [`remove_unfinished`], and the paths of [`UnfinishedPaths`]: a folder
+/// before its contents.
 ///
-/// There are few at a time. While it is locked no memory is asked for: a process that is refused some there
-/// could not remove them.
+/// There are few at a time. No memory is allocated while it is locked: a process whose allocation failed
+/// there could not remove them.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// As long as this lives, no output begins and none is finished.
+/// Guard: while it lives, no output starts or finishes.
 #[derive(Debug)]
 #[must_use = "without it, another thread may begin a new file at once"]
 pub struct OutputsStopped(#[expect(dead_code)] MutexGuard<'static, Vec<PathBuf>>);
 
-/// Removes the temporary files of all outputs that are being written, for a process that is about
-/// to end (Ctrl-C): hold the result until then.
+/// Removes the temporary files of all outputs in progress, for a process that is about to exit (Ctrl-C): hold
+/// the result until then.
 pub fn remove_unfinished() -> OutputsStopped {
     let mut unfinished = unfinished();
     remove_all(&mut unfinished);
     OutputsStopped(unfinished)
 }
 
-/// Removes what is listed, the last first.
+/// Removes the listed files, last first.
 fn remove_all(unfinished: &mut Vec<PathBuf>) {
     while let Some(path) = unfinished.pop() {
-        // Nobody is left to tell; it may also be gone already, or have in it what somebody else put there.
+        // Errors cannot be reported here. The file may be gone already, or the folder contain another
+        // program's files.
         if fs::remove_file(&path).is_err() {
             let _ = fs::remove_dir(&path);
         }
     }
 }
 
-/// Removes the same files for a process that ends where it stands (`abort`), perhaps while this very
-/// thread begins an output: where the list of them stays locked, they are left. No output begins after it.
+/// Removes these files for a process that aborts, perhaps while this thread starts an output: if the list
+/// stays locked, they are left. No output starts after it.
 pub fn try_remove_unfinished() {
     for _ in 0..20 {
         if let Ok(mut unfinished) = UNFINISHED.try_lock() {
             remove_all(&mut unfinished);
-            // Another thread must not begin one between this and the end.
+            // Another thread must not start an output between this and the exit.
             std::mem::forget(unfinished);
             return;
         }
@@ -64,17 +65,17 @@ pub fn try_remove_unfinished() {
     }
 }
 
-/// Files and folders of an output of several files that is not finished: as long as this lives, a process that ends
-/// removes them, as it removes the temporary files.
+/// Files and folders of an unfinished output of several files: while it lives, a terminating process removes
+/// them like temporary files.
 #[derive(Debug)]
 pub struct UnfinishedPaths(Vec<PathBuf>);
 
 impl UnfinishedPaths {
-    /// Lists paths, before anything is there: a folder before what will be in it. Folders are removed only if they are
-    /// empty by then.
+    /// Lists paths before anything is created: a folder before its contents. Folders are removed only if they
+    /// are empty.
     ///
     /// # Errors
-    /// If memory is refused.
+    /// If memory allocation fails.
     pub fn list(paths: Vec<PathBuf>) -> io::Result<UnfinishedPaths> {
         let listed = paths.clone();
         let mut unfinished = unfinished();
@@ -96,11 +97,10 @@ impl Drop for UnfinishedPaths {
     }
 }
 
-/// The temporary files in a folder, those of processes that were killed among them, and of those that are
-/// writing now.
+/// Returns the temporary files in a folder, including those of killed processes and of outputs in progress.
 ///
 /// # Errors
-/// Where the folder cannot be listed.
+/// If the folder cannot be listed.
 pub fn left_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -114,10 +114,10 @@ pub fn left_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(left)
 }
 
-/// Writes a file through `write`, whole or not at all; `-` is standard output.
+/// Writes a file atomically through `write`; `-` is standard output.
 ///
 /// # Errors
-/// Where `write` fails, or the operating system refuses; nothing is left behind then.
+/// If `write` fails, or the operating system refuses; no partial file remains.
 pub fn whole_file(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -127,7 +127,7 @@ pub fn whole_file(
     out.finish()
 }
 
-/// A file that appears whole or not at all, or standard output.
+/// Atomic file, or standard output.
 #[derive(Debug)]
 pub(super) enum Output {
     Standard(BufWriter<io::Stdout>),
@@ -135,7 +135,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// Begins what will be `path`; `-` is standard output.
+    /// Creates the output that will be `path`; `-` is standard output.
     pub(super) fn create(path: &Path) -> Result<Output, WriteError> {
         Ok(match path == Path::new("-") {
             true => Output::Standard(BufWriter::new(io::stdout())),
@@ -171,14 +171,13 @@ impl Write for Output {
 }
 
 impl AtomicFile {
-    /// Begins a file that will be `path`.
+    /// Creates a file that will be `path`.
     ///
     /// # Errors
-    /// Where the folder does not exist, or the folder or the file that is there already may not be
-    /// written.
+    /// If the folder does not exist, or the folder or the existing file is not writable.
     pub fn create(path: &Path) -> Result<AtomicFile, WriteError> {
         let named = path.to_owned();
-        // Where nothing is there yet, there is no link to follow either.
+        // If nothing exists yet, there is no link to follow either.
         let destination = fs::canonicalize(path).unwrap_or_else(|_| named.clone());
         let made = Self::open(&destination);
         match made {
@@ -190,7 +189,7 @@ impl AtomicFile {
         }
     }
 
-    /// The file to write, and its temporary name where it has one.
+    /// Returns the file to write, and its temporary name if it has one.
     fn open(destination: &Path) -> io::Result<(File, Option<PathBuf>)> {
         let existing = match OpenOptions::new().write(true).open(destination) {
             Ok(file) => Some((file.metadata()?, file)),
@@ -202,8 +201,8 @@ impl AtomicFile {
                 return Ok((file, None));
             }
             let (new, temporary) = Self::open_beside(destination)?;
-            // Whoever may read the old file may read the new one, and nobody else. Filesystems
-            // without permissions refuse, and then there is nothing to keep.
+            // The new file gets the permissions of the old one. Filesystems without permissions return an
+            // error, which changes nothing.
             let _ = new.set_permissions(metadata.permissions());
             return Ok((new, Some(temporary)));
         }
@@ -232,28 +231,28 @@ impl AtomicFile {
                     unfinished.push(listed);
                     return Ok((file, temporary));
                 }
-                // Left by a process of the same number that was killed.
+                // Left by a killed process of the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Whether this is a device or a pipe, which is written to as it is.
+    /// Whether this is a device or a pipe, which is written directly.
     pub(crate) fn is_in_order_only(&self) -> bool {
         self.temporary.is_none()
     }
 
-    /// Brings what was written to the disk, so that one that is full is known before another file appears.
+    /// Flushes to disk, so that a full disk is detected before another file appears.
     pub(super) fn settle(&mut self) -> Result<(), WriteError> {
         let settled = self.flush_to_disk();
         settled.map_err(|source| WriteError { path: self.named.clone(), source })
     }
 
-    /// Makes the file appear: flushes it to the disk, and renames it to its destination.
+    /// Makes the file appear: flushes it to disk, and renames it to its destination.
     ///
     /// # Errors
-    /// Where the operating system refuses; nothing is left behind then.
+    /// If the operating system refuses; no partial file remains.
     pub fn commit(mut self) -> Result<(), WriteError> {
         let committed = self.finish();
         committed.map_err(|source| WriteError { path: self.named.clone(), source })
@@ -267,13 +266,13 @@ impl AtomicFile {
         unfinished.retain(|other| other != temporary);
         drop(unfinished);
         self.temporary = None;
-        // The file is whole and in its place. That its *name* survives a power cut takes a sync of
-        // the folder, which some systems do not offer; that is no reason to call the output failed.
+        // The file is complete and in its place. A sync of the folder lets its *name* survive a power
+        // failure; some systems do not support that, which is no failure of the output.
         let _ = File::open(folder_of(&self.destination)).and_then(|folder| folder.sync_all());
         Ok(())
     }
 
-    /// A device or a pipe has no disk of its own.
+    /// Flushes the file to disk; a device or a pipe has no temporary file to sync.
     fn flush_to_disk(&mut self) -> io::Result<()> {
         self.out.flush()?;
         if self.temporary.is_some() { self.out.get_ref().sync_all() } else { Ok(()) }
@@ -300,14 +299,14 @@ impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             unfinished().retain(|other| other != temporary);
-            // What made the file unfinished is the error worth telling, not this one.
+            // The first error is the one to report, not that of the cleanup.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    // A list of names is right at every moment, whoever panicked while holding it.
+    // The list is consistent at any time, even if a thread panicked while holding the lock.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

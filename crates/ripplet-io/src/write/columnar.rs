@@ -1,4 +1,4 @@
-//! Parquet and Arrow out: batches made in parallel, written in order.
+//! Writes Parquet and Arrow: batches are built in parallel and written in order.
 
 use super::column::{Column, ColumnType};
 use super::in_order;
@@ -65,7 +65,7 @@ pub(super) fn write_table(
     file.finish().map(drop)
 }
 
-/// A table that is written batch by batch.
+/// Table that is written batch by batch.
 pub(super) struct TableFile<W: Write + Send> {
     schema: SchemaRef,
     encoder: Encoder<W>,
@@ -95,7 +95,7 @@ impl<W: Write + Send> TableFile<W> {
         let encoder = match format {
             Format::Arrow => Encoder::Arrow(FileWriter::try_new(out, &schema).map_err(from_arrow)?),
             _ => {
-                // Snappy is what every reader of Parquet knows.
+                // Every reader of Parquet supports Snappy.
                 let properties =
                     WriterProperties::builder().set_compression(Compression::SNAPPY).build();
                 let file = ArrowWriter::try_new(Lent(Some(out)), schema.clone(), Some(properties));
@@ -105,7 +105,7 @@ impl<W: Write + Send> TableFile<W> {
         Ok(TableFile { schema, encoder })
     }
 
-    /// Appends the blocks `0..blocks`, whose columns `make` makes in parallel.
+    /// Writes the batches `0..blocks`; `columns` builds the columns of each in parallel.
     pub(super) fn append(
         &mut self,
         blocks: usize,
@@ -125,12 +125,12 @@ impl<W: Write + Send> TableFile<W> {
         self.encoder.write(batch)
     }
 
-    /// Writes what stands at the end.
+    /// Writes the end of the file.
     pub(super) fn finish(self) -> io::Result<W> {
         match self.encoder {
             Encoder::Arrow(file) => file.into_inner().map_err(from_arrow),
             Encoder::Parquet(mut file) => {
-                // `into_inner` would make text of the operating system's error.
+                // `into_inner` would turn the operating system's error into text.
                 file.finish().map_err(from_parquet)?;
                 file.inner_mut().0.take().ok_or_else(gone)
             }

@@ -1,4 +1,4 @@
-//! Communities out: a line or a row for each vertex and community it is in.
+//! Writes communities: a line or row for each vertex and community.
 
 use super::column::{Column, ColumnType};
 use super::text::{Fields, Line, push_integer, write_text};
@@ -8,37 +8,34 @@ use ripplet_graph::{OutOfMemory, VertexId, VertexIds, memory, ranked_by_size};
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Who is in which community.
+/// Communities of vertices.
 ///
-/// Every vertex has one row in the usual case. It has none where nobody's label reached it, and
-/// several where communities overlap.
+/// Usually every vertex has one row. It has none if no label reached it, and several if communities overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct Communities<'a> {
-    /// The vertex of each row; the rows are the vertices in their order where absent.
+    /// Vertex of each row; `None` if the rows are all vertices in order.
     pub vertices: Option<&'a [VertexId]>,
-    /// A vertex that stands for the row's community.
+    /// Vertex that represents the row's community.
     pub communities: &'a [VertexId],
-    /// How strongly the vertex belongs to it, a third column, where that is known.
+    /// Strength of each membership, as a third column, if known.
     pub strengths: Option<&'a [f32]>,
 }
 
-/// How communities are called in an output.
+/// Names of communities in an output.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Naming<'a> {
-    /// By the external id of a vertex.
+    /// The external id of a vertex.
     #[default]
     VertexId,
-    /// By integers from 0, in the order of each community's first row.
+    /// Integers from 0, in the order of each community's first row.
     Consecutive,
-    /// By integers from 0, in the order of size: the one with most rows first, of equal ones that whose
-    /// first row comes first.
+    /// Integers from 0, by size: the community with most rows first; ties go to the earlier first row.
     BySize,
-    /// By names of their own: that of the community for which vertex `v` stands is
-    /// `names.get(of[v])`.
+    /// Given names: that of the community that vertex `v` represents is `names.get(of[v])`.
     Given {
         /// The names.
         names: &'a VertexIds,
-        /// For each vertex, the number of the name; any number where it stands for no community.
+        /// Number of the name for each vertex; any number if it represents no community.
         of: &'a [u32],
     },
 }
@@ -47,7 +44,7 @@ pub enum Naming<'a> {
 const ROWS: usize = 1 << 15;
 
 impl<'a> Communities<'a> {
-    /// One community a vertex.
+    /// Creates communities with one a vertex.
     pub fn of_all(communities: &'a [VertexId]) -> Communities<'a> {
         Communities { vertices: None, communities, strengths: None }
     }
@@ -60,7 +57,7 @@ impl<'a> Communities<'a> {
         self.vertices.map_or(row as VertexId, |vertices| vertices[row])
     }
 
-    /// Refuses rows that are not of these vertices.
+    /// Rejects rows that are not of these vertices.
     pub(super) fn check(&self, ids: &VertexIds) -> io::Result<()> {
         let (rows, vertices) = (self.rows(), ids.len());
         let known = |&vertex: &VertexId| (vertex as usize) < vertices;
@@ -88,18 +85,21 @@ impl<'a> Communities<'a> {
     }
 }
 
-/// Writes communities, whole or not at all.
+/// Writes communities atomically.
 ///
-/// The name tells the format: `.txt` is `id community` a line, and `id community strength` where
-/// there are strengths (with tabs where names hold blanks); `.tsv` and `.csv` have a header; `.jsonl` is a JSON object
-/// a line; these four also `.gz` and `.zst`;
-/// `.parquet` and `.arrow` have columns `id` and `community` of the ids' (or names') own type
-/// (`UInt64`, `Int64` or `Utf8`; numbers are `UInt32`) and `strength` (`Float32`). `-` is standard
-/// output, as `.txt`.
+/// The extension selects the format:
+/// - `.txt`: `id community` a line, and `id community strength` with strengths (with tabs if names contain
+///   blanks),
+/// - `.tsv` and `.csv`: with a header,
+/// - `.jsonl`: a JSON object a line; these four also `.gz` and `.zst`,
+/// - `.parquet` and `.arrow`: columns `id` and `community` of the ids' (or names') type (`UInt64`, `Int64` or
+///   `Utf8`; numbers are `UInt32`) and `strength` (`Float32`).
+///
+/// `-` is standard output, as `.txt`.
 ///
 /// # Errors
-/// Where the name tells no such format, the format cannot hold an id or a name, the rows do not fit
-/// `ids`, or the operating system refuses; nothing is left behind.
+/// If the extension is unknown, the format cannot hold an id or a name, the rows do not fit `ids`, or the
+/// operating system refuses; no partial file remains.
 pub fn write_communities<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -113,16 +113,16 @@ pub fn write_communities<'a>(
     if let Naming::Given { names, .. } = naming {
         format_for(target, names).map_err(refuse)?;
     }
-    let called = Called::of(communities, ids, naming).map_err(refuse)?;
+    let called = CommunityNames::of(communities, ids, naming).map_err(refuse)?;
     let table = Table { ids, communities, called };
     whole_file(target.path(), |out| table.write_to(out, format, compression))
 }
 
-/// Checks what can be checked before there are communities: that the name tells a format, and that
-/// the format can hold the ids.
+/// Checks the arguments before there are communities: that the extension is known, and that the format can
+/// hold the ids.
 ///
 /// # Errors
-/// As [`write_communities`].
+/// See [`write_communities`].
 pub fn check_communities<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -135,17 +135,17 @@ fn format_for(target: Target<'_>, ids: &VertexIds) -> io::Result<(Format, Compre
     listing_format(target, ids, "communities")
 }
 
-/// What goes out.
+/// Contents of the output.
 struct Table<'a> {
     ids: &'a VertexIds,
     communities: &'a Communities<'a>,
-    called: Called<'a>,
+    called: CommunityNames<'a>,
 }
 
-/// What a reader of an output sees as communities.
-pub(super) enum Called<'a> {
+/// Names of communities for an output.
+pub(super) enum CommunityNames<'a> {
     Ids(&'a VertexIds),
-    /// By row.
+    /// Number of each row's community.
     Numbers(Vec<u32>),
     Names {
         names: &'a VertexIds,
@@ -153,17 +153,19 @@ pub(super) enum Called<'a> {
     },
 }
 
-impl<'a> Called<'a> {
-    /// What communities of vertices with these ids are called.
+impl<'a> CommunityNames<'a> {
+    /// Returns the names of communities of vertices with these ids.
     pub(super) fn of(
         communities: &Communities<'_>,
         ids: &'a VertexIds,
         naming: Naming<'a>,
-    ) -> io::Result<Called<'a>> {
+    ) -> io::Result<CommunityNames<'a>> {
         Ok(match naming {
-            Naming::VertexId => Called::Ids(ids),
-            Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
-            Naming::BySize => Called::Numbers(
+            Naming::VertexId => CommunityNames::Ids(ids),
+            Naming::Consecutive => {
+                CommunityNames::Numbers(numbered(communities.communities, ids.len()))
+            }
+            Naming::BySize => CommunityNames::Numbers(
                 numbered_by_size(communities.communities, ids.len())
                     .map_err(|refused| io::Error::new(io::ErrorKind::OutOfMemory, refused))?,
             ),
@@ -174,7 +176,7 @@ impl<'a> Called<'a> {
                 if let Some(label) = communities.communities.iter().find(|label| !known(label)) {
                     return Err(refused(format!("community {label} has no name")));
                 }
-                Called::Names { names, of }
+                CommunityNames::Names { names, of }
             }
         })
     }
@@ -205,12 +207,12 @@ impl Table<'_> {
         }
     }
 
-    /// The fields of a line, where the format is text.
+    /// Returns the fields of a line, if the format is text.
     fn fields(&self, format: Format) -> Option<Fields> {
         let fields = Fields::of(format)?.spaced(self.ids);
         Some(match &self.called {
-            Called::Names { names, .. } => fields.spaced(names),
-            Called::Ids(_) | Called::Numbers(_) => fields,
+            CommunityNames::Names { names, .. } => fields.spaced(names),
+            CommunityNames::Ids(_) | CommunityNames::Numbers(_) => fields,
         })
     }
 
@@ -221,9 +223,9 @@ impl Table<'_> {
         line.begin(text, 1);
         let label = self.communities.communities[row];
         match &self.called {
-            Called::Ids(ids) => fields.push_id(text, ids, label),
-            Called::Numbers(numbers) => push_integer(text, numbers[row]),
-            Called::Names { names, of } => fields.push_id(text, names, of[label as usize]),
+            CommunityNames::Ids(ids) => fields.push_id(text, ids, label),
+            CommunityNames::Numbers(numbers) => push_integer(text, numbers[row]),
+            CommunityNames::Names { names, of } => fields.push_id(text, names, of[label as usize]),
         }
         if let Some(strengths) = self.communities.strengths {
             line.begin(text, 2);
@@ -234,9 +236,9 @@ impl Table<'_> {
 
     fn types(&self) -> Vec<(&'static str, ColumnType)> {
         let called = match &self.called {
-            Called::Ids(ids) => (*ids).into(),
-            Called::Numbers(_) => ColumnType::U32,
-            Called::Names { names, .. } => (*names).into(),
+            CommunityNames::Ids(ids) => (*ids).into(),
+            CommunityNames::Numbers(_) => ColumnType::U32,
+            CommunityNames::Names { names, .. } => (*names).into(),
         };
         let mut columns = vec![("id", self.ids.into()), ("community", called)];
         columns.extend(self.communities.strengths.map(|_| ("strength", ColumnType::F32)));
@@ -249,9 +251,9 @@ impl Table<'_> {
         let mut columns = vec![
             Column::of_ids(self.ids, vertices)?,
             match &self.called {
-                Called::Ids(ids) => Column::of_ids(ids, labels)?,
-                Called::Numbers(numbers) => Column::U32(numbers[rows.clone()].to_vec()),
-                Called::Names { names, of } => {
+                CommunityNames::Ids(ids) => Column::of_ids(ids, labels)?,
+                CommunityNames::Numbers(numbers) => Column::U32(numbers[rows.clone()].to_vec()),
+                CommunityNames::Names { names, of } => {
                     Column::of_ids(names, labels.map(|label| of[label as usize]))?
                 }
             },
@@ -261,7 +263,7 @@ impl Table<'_> {
     }
 }
 
-/// Communities as integers from 0, in the order of their first row.
+/// Numbers communities from 0, in the order of their first row.
 fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
     const UNSEEN: u32 = u32::MAX;
     let (mut number_of, mut count) = (vec![UNSEEN; vertices], 0);
@@ -276,7 +278,7 @@ fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
     communities.iter().map(number).collect()
 }
 
-/// Communities as integers from 0, in the order of size.
+/// Numbers communities from 0, by size.
 fn numbered_by_size(communities: &[VertexId], vertices: usize) -> Result<Vec<u32>, OutOfMemory> {
     let ranked = ranked_by_size(communities, vertices, usize::MAX)?;
     let mut place = memory::zeros::<u32>(vertices)?;
@@ -307,7 +309,8 @@ mod tests {
         let ids = VertexIds::Names(Names::new(["a", "b", "c"]));
         let strengths = Some(&[0.5, 1.0, 0.25][..]);
         let communities = Communities { strengths, ..Communities::of_all(&[1, 1, 2]) };
-        let table = Table { ids: &ids, communities: &communities, called: Called::Ids(&ids) };
+        let table =
+            Table { ids: &ids, communities: &communities, called: CommunityNames::Ids(&ids) };
         for format in [
             Format::EdgeList,
             Format::Tsv,

@@ -1,4 +1,4 @@
-//! Graphs out, for `ripplet convert`.
+//! Writes graphs, for `ripplet convert`.
 
 use super::arcs::{Arcs, Slot};
 use super::column::{Column, ColumnType};
@@ -13,23 +13,24 @@ use std::path::Path;
 /// Vertices in a block of LDBC's vertex file.
 const ROWS: usize = 1 << 16;
 
-/// Writes a graph in any format, whole or not at all; answers how many vertices it leaves out.
+/// Writes a graph in any format atomically; returns the number of vertices that it leaves out.
 ///
-/// The name tells the format, unless `format` does; text formats also go out as `.gz` and `.zst`,
-/// and to standard output (`-`, an edge list unless `format` says otherwise). An undirected edge is
-/// written once, in METIS twice, as that format wants. Weights go out where the graph has them, as
-/// short decimals that have the same fixed-point form. An edge list whose ids blanks cannot stand between has tabs, under
-/// a comment that says so to [`crate::read_edges`].
+/// The extension selects the format, unless `format` is given. Text formats can be `.gz` and `.zst`, and go
+/// to standard output (`-`, an edge list by default). An undirected edge is written once, but twice in METIS,
+/// as that format requires. Weights are short decimals with the same fixed-point form. An edge list has tabs
+/// if its ids contain blanks, under a comment that [`crate::read_edges`] recognises.
 ///
-/// Edge lists and tables name edges only: vertices without edges are left out, and counted in the
-/// result. METIS and MatrixMarket number the vertices from 1: consecutive ids are shifted (a
-/// comment says by how much); other ids are refused, as they could not come back. LDBC writes two
-/// files, `.e` and `.v`, each whole. GraphML, GEXF, GML, Pajek, node-link JSON and DOT hold all vertices; names that
-/// they cannot hold are refused.
+/// Formats differ in vertices and ids:
+/// - Edge lists and tables name edges only: vertices without edges are left out, and counted in the result.
+/// - METIS and MatrixMarket number the vertices from 1: consecutive ids are shifted (a comment has the
+///   offset), and other ids are rejected, as they would be lost.
+/// - LDBC has two files, `.e` and `.v`, each atomic.
+/// - GraphML, GEXF, GML, Pajek, node-link JSON and DOT have all vertices; names that they cannot hold are
+///   rejected.
 ///
 /// # Errors
-/// Where the name tells no format, the format cannot hold the graph, or the operating system
-/// refuses; nothing is left behind.
+/// If the extension is unknown, the format cannot hold the graph, or the operating system refuses; no partial
+/// file remains.
 pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result<u64, WriteError> {
     let error = |source| WriteError { path: path.into(), source };
     let (format, compression) = plan(graph, path, format).map_err(error)?;
@@ -46,12 +47,12 @@ pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result
     }
 }
 
-/// The format, after all that can be wrong before the first byte.
+/// Returns the format, after all checks that are possible before the first byte.
 fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
     let standard_output = path == Path::new("-");
-    let told = Format::of_path(path);
-    let compression = told.map_or_else(|| compression_of(path), |(_, compression)| compression);
-    let format = match (format, told) {
+    let resolved = Format::of_path(path);
+    let compression = resolved.map_or_else(|| compression_of(path), |(_, compression)| compression);
+    let format = match (format, resolved) {
         (Some(format), _) | (None, Some((format, _))) => format,
         (None, None) if standard_output => Format::EdgeList,
         (None, None) => {
@@ -87,7 +88,7 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
     Ok((format, compression))
 }
 
-/// The compression of a name whose inner extension is unknown.
+/// Returns the compression of a name whose inner extension is unknown.
 pub(super) fn compression_of(path: &Path) -> Compression {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("gz") => Compression::Gzip,
@@ -110,7 +111,7 @@ fn check_metis(graph: &Graph) -> io::Result<()> {
     }
 }
 
-/// The external id of the first vertex, where the ids are consecutive.
+/// Returns the external id of the first vertex, if the ids are consecutive.
 fn numbered_from(ids: &VertexIds, format: &str) -> io::Result<u64> {
     match ids {
         VertexIds::Consecutive { first, .. } => Ok(*first),
@@ -151,7 +152,7 @@ fn write_to(
     }
 }
 
-/// A line an edge.
+/// Writes one line an edge.
 fn write_edges(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -179,7 +180,7 @@ fn write_edges(
     })
 }
 
-/// MatrixMarket: the lower triangle where the graph is undirected.
+/// Writes MatrixMarket: the lower triangle if the graph is undirected.
 fn write_matrix(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -215,7 +216,7 @@ fn write_matrix(
     })
 }
 
-/// METIS: a line a vertex with its neighbours.
+/// Writes METIS: one line a vertex with its neighbours.
 fn write_metis(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -242,7 +243,7 @@ fn write_metis(
     })
 }
 
-/// A line that keeps what the numbering from 1 would lose, where it loses something.
+/// Returns a comment with what the numbering from 1 would lose, if anything.
 fn first_vertex_comment(graph: &Graph, format: &str) -> io::Result<String> {
     Ok(match numbered_from(graph.ids(), format)? {
         1 => String::new(),
@@ -274,7 +275,7 @@ fn write_table(out: &mut (dyn Write + Send), graph: &Graph, format: Format) -> i
     })
 }
 
-/// LDBC: the vertices in `.v`, the edges in `.e` beside it.
+/// Writes LDBC: the vertices in `.v`, the edges in `.e` beside it.
 fn write_ldbc(graph: &Graph, path: &Path, compression: Compression) -> Result<(), WriteError> {
     let suffix = match compression {
         Compression::None => "",
@@ -289,13 +290,13 @@ fn write_ldbc(graph: &Graph, path: &Path, compression: Compression) -> Result<()
         .map_err(|source| WriteError { path: vertex_path.clone(), source })?;
     write_edges(&mut edges, graph, Fields::Blank, compression, false)
         .map_err(|source| WriteError { path: path.into(), source })?;
-    // An older graph stays whole where the disk has no room for both files.
+    // An older graph stays complete if the disk has no room for both files.
     vertices.settle()?;
     edges.settle()?;
-    // The vertices first: whoever waits for the `.e` then finds both.
+    // The vertices first: a program that waits for the `.e` then finds both.
     vertices.commit()?;
     edges.commit().inspect_err(|_| {
-        // Without its edges it would pass for a graph that has none.
+        // Without its edges it would pass for an empty graph.
         let _ = std::fs::remove_file(vertex_path);
     })
 }

@@ -1,12 +1,12 @@
-//! Outputs: communities and graphs, as whole files or none.
+//! Writers of communities and graphs, as atomic files.
 //!
 //! ```text
 //! vertices or arcs ─▶ blocks, formatted (and compressed) in parallel ─▶ written in order ─▶ AtomicFile
 //! ```
 //!
-//! The format and the compression are told by the file's name. The bytes do not depend on the
-//! number of threads: blocks are cut by rows, not by threads, and each is compressed on its own (a
-//! `.gz` has several members, a `.zst` several frames, as their standards provide).
+//! The file's extension selects the format and the compression. The bytes do not depend on the number of
+//! threads: blocks are cut by rows, and each is compressed independently (a `.gz` has several members, a
+//! `.zst` several frames, as their standards allow).
 //!
 //! Memory: a few blocks a thread, which is some megabytes.
 
@@ -53,8 +53,8 @@ use std::io;
 use std::path::Path;
 use text::Fields;
 
-/// Makes the blocks `0..count` in parallel and hands them to `take` in order, which works while
-/// the next ones are made.
+/// Builds the blocks `0..count` in parallel and passes them to `take` in order, while the next ones are
+/// built.
 fn in_order<T: Send>(
     count: usize,
     make: impl Fn(usize) -> io::Result<T> + Sync,
@@ -83,7 +83,7 @@ fn in_order_dyn<T: Send>(
     Ok(())
 }
 
-/// Where a table goes: a path, whose name tells the format unless that is said.
+/// Output of a table: a path, and a format that overrides the one of its extension.
 ///
 /// Without a format, standard output (`-`) is `.txt`.
 #[derive(Clone, Copy, Debug)]
@@ -93,18 +93,18 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// A path, and the format where its name does not tell it.
+    /// Creates a target of a path, and of a format that overrides the extension's.
     pub fn new(path: &'a Path, format: Option<Format>) -> Target<'a> {
         Target { path, format }
     }
 
-    /// The path.
+    /// Returns the path.
     pub fn path(self) -> &'a Path {
         self.path
     }
 
-    /// The format and compression, where the name or the format that was said tells them.
-    fn told(self) -> Option<(Format, Compression)> {
+    /// Returns the format and compression, if the extension or the given format determines them.
+    fn resolved_format(self) -> Option<(Format, Compression)> {
         let by_name = Format::of_path(self.path);
         match (self.format, by_name) {
             (Some(format), Some((_, compression))) => Some((format, compression)),
@@ -116,7 +116,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// An error of writing there.
+    /// Returns an error of writing there.
     fn error(self, source: io::Error) -> WriteError {
         WriteError { path: self.path.into(), source }
     }
@@ -128,24 +128,25 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Target<'a> {
     }
 }
 
-/// The format of a listing with a line or a row a vertex, which may also be `.txt`; `what` is listed.
+/// Returns the format of a listing with one line or row a vertex, which may also be `.txt`; `what` describes
+/// it.
 fn listing_format(
     target: Target<'_>,
     ids: &VertexIds,
     what: &str,
 ) -> io::Result<(Format, Compression)> {
-    let told = target.told();
+    let resolved = target.resolved_format();
     let otherwise = format!(
         "{what} are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
          choose such a name, or give its format as --to"
     );
-    table_format(told, ids, Format::is_listing, &otherwise)
+    table_format(resolved, ids, Format::is_listing, &otherwise)
 }
 
-/// The format that a table's name told, if it is one that is meant and can hold the ids; text may be
-/// compressed. `otherwise` says which names will do.
+/// Returns the resolved format of a table, if it is an allowed one and can hold the ids; text may be
+/// compressed. `otherwise` lists the allowed names.
 fn table_format(
-    told: Option<(Format, Compression)>,
+    resolved: Option<(Format, Compression)>,
     ids: &VertexIds,
     is_meant: impl Fn(Format) -> bool,
     otherwise: &str,
@@ -154,13 +155,13 @@ fn table_format(
         let packs = Fields::of(format).is_some() || compression == Compression::None;
         is_meant(format) && packs
     };
-    let (format, compression) = told.filter(fits).ok_or_else(|| refused(otherwise))?;
+    let (format, compression) = resolved.filter(fits).ok_or_else(|| refused(otherwise))?;
     NotBuiltIn::check_writer(format, compression).map_err(absent)?;
     Fields::of(format).map_or(Ok(()), |fields| fields.spaced(ids).check(ids))?;
     Ok((format, compression))
 }
 
-/// An error of the caller's or the user's making, as a sentence.
+/// Creates an error of the caller or the user, as a sentence.
 pub(crate) fn refused(sentence: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
 }
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// A disk with room for some bytes.
+    /// Disk with room for some bytes.
     struct Disk {
         room: usize,
         taken: usize,
@@ -197,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Checks that `write` tells of a disk that is full after any number of bytes.
+    /// Checks that `write` reports a full disk after any number of bytes.
     pub(super) fn fails_at_every_byte(write: impl Fn(&mut (dyn Write + Send)) -> io::Result<()>) {
         let mut endless = Disk { room: usize::MAX, taken: 0 };
         write(&mut endless).unwrap();

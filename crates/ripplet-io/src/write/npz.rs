@@ -1,8 +1,8 @@
-//! NumPy's `.npz`: arrays by name, each an `.npy` in a `.zip`, which `numpy.load` opens.
+//! Writes NumPy's `.npz`: named arrays, each an `.npy` in a `.zip`, which `numpy.load` opens.
 //!
-//! An `.npy` is a magic, a version, a header in the words of Python, and the values in little endian
-//! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>). Values come one by one, so that an
-//! array need not be in memory as it is written. The bytes depend on the values alone: no time is in them.
+//! An `.npy` is a magic, a version, a header as a Python literal, and the values in little endian
+//! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>). Values are streamed, so an
+//! array need not be in memory. The bytes depend on the values alone: they include no time stamps.
 //!
 //! Memory: some hundred kilobytes.
 
@@ -15,11 +15,11 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A value of an array.
+/// Element type of an array.
 pub trait Element: Copy {
-    /// What NumPy calls it.
+    /// NumPy's description of the type.
     const DESCRIPTION: &'static str;
-    /// Its bytes, the low ones first.
+    /// Writes the bytes in little endian.
     fn write_to(self, out: &mut impl Write) -> io::Result<()>;
 }
 
@@ -54,18 +54,18 @@ impl Element for bool {
     }
 }
 
-/// Arrays by name, which appear as a whole file or not at all.
+/// Writer of named arrays, which appears atomically when it is finished.
 pub struct NpzWriter {
     path: PathBuf,
-    /// None after an error: what was written is of no use.
+    /// `None` after an error: the archive is incomplete then.
     zip: Option<ZipWriter<Archive>>,
 }
 
 impl NpzWriter {
-    /// Begins what will be `path`.
+    /// Creates a file that will be `path`.
     ///
     /// # Errors
-    /// Where the operating system refuses, or the path is a pipe: an archive is written here and there.
+    /// If the operating system refuses, or the path is a pipe: an archive needs a seekable file.
     pub fn create(path: &Path) -> Result<NpzWriter, WriteError> {
         let file = AtomicFile::create(path)?;
         if file.is_in_order_only() {
@@ -75,10 +75,10 @@ impl NpzWriter {
         Ok(NpzWriter { path: path.into(), zip: Some(ZipWriter::new(Archive::of(file))) })
     }
 
-    /// Adds an array. After an error no more can be added.
+    /// Adds an array. After an error, further arrays are rejected.
     ///
     /// # Errors
-    /// Where there are not as many values as the shape says, or the operating system refuses.
+    /// If the number of values differs from the shape, or the operating system refuses.
     pub fn array<T: Element>(
         &mut self,
         name: &str,
@@ -95,10 +95,10 @@ impl NpzWriter {
         })
     }
 
-    /// Adds an array of texts, each of which takes as much room as the longest: for a few.
+    /// Adds an array of texts, each padded to the longest: for small arrays.
     ///
     /// # Errors
-    /// As [`NpzWriter::array`].
+    /// See [`NpzWriter::array`].
     pub fn texts(&mut self, name: &str, texts: &[&str]) -> Result<(), WriteError> {
         let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
         let description = format!("<U{longest}");
@@ -121,7 +121,7 @@ impl NpzWriter {
     ) -> Result<(), WriteError> {
         let taken = self.zip.take().ok_or_else(|| refused("an error ended this file"));
         let written = taken.and_then(|mut zip| {
-            // What numpy.savez does: as it is, and with room for sizes beyond 4 GiB.
+            // As numpy.savez: uncompressed, with 64-bit sizes.
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
                 .last_modified_time(zip::DateTime::default())
@@ -143,10 +143,10 @@ impl NpzWriter {
         Ok(())
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
-    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    /// If the operating system refuses, or an earlier call failed; no partial file remains.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let refuse = |source| WriteError { path: self.path.clone(), source };
         let zip = self.zip.take().ok_or_else(|| refuse(refused("an error ended this file")))?;
@@ -154,12 +154,12 @@ impl NpzWriter {
     }
 }
 
-/// A file that is given up at its first error, and takes the rest for nothing: a [`ZipWriter`] that is dropped
-/// closes its archive all the same, and would print on standard error that it cannot.
+/// File that ignores writes after its first error: a dropped [`ZipWriter`] still closes its archive, and
+/// would print its failure to standard error.
 struct Archive {
     file: AtomicFile,
     given_up: bool,
-    /// Where the next byte goes.
+    /// Position of the next byte.
     at: u64,
 }
 
@@ -168,7 +168,7 @@ impl Archive {
         Archive { file, given_up: false, at: 0 }
     }
 
-    /// Notes whether the file fails for good.
+    /// Records a permanent failure of the file.
     fn noted<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         let again = |error: &io::Error| error.kind() == ErrorKind::Interrupted;
         self.given_up = outcome.as_ref().is_err_and(|error| !again(error));
@@ -212,7 +212,7 @@ impl Seek for Archive {
     }
 }
 
-/// What stands before the values: padded, so that these begin at a multiple of 64.
+/// Returns the header before the values, padded so that these begin at a multiple of 64.
 fn header(description: &str, shape: &[u64]) -> Vec<u8> {
     const ALIGNED: usize = 64;
     const BEFORE: usize = 10;
@@ -227,7 +227,7 @@ fn header(description: &str, shape: &[u64]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &length.to_le_bytes()[..], text.as_bytes()].concat()
 }
 
-/// The operating system's error where there is one, so that its kind is not lost.
+/// Returns the operating system's error where there is one, so that its kind is not lost.
 fn from_zip(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(error) => error,

@@ -1,10 +1,11 @@
-//! Tables of any columns out, some rows at a time: for who writes other things than vertices and edges.
+//! Writes general tables batch by batch, for data other than vertices and edges.
 //!
-//! The name tells the format, as everywhere: `.tsv` or `.csv` with a header, `.jsonl` (each also `.gz` or `.zst`), `.parquet`
-//! or `.arrow`. In text a null is an empty field (`null` in JSON, where a time is a string), a decimal all its digits, an instant `2024-05-31T12:30:00Z`, and a number the shortest
-//! decimal that reads back as the same.
+//! The extension selects the format: `.tsv` or `.csv` with a header, `.jsonl` (each also `.gz` or `.zst`), `.parquet`
+//! or `.arrow`. In text, null is an empty field (`null` in JSON, if a time is a string), a decimal has all
+//! its digits, an instant is `2024-05-31T12:30:00Z`, and a number is the shortest decimal with the same
+//! value.
 //!
-//! Memory: the rows that are appended, and, of Parquet, a row group as it is compressed.
+//! Memory: the appended rows, and for Parquet a row group while it is compressed.
 
 use super::atomic_file::Output;
 use super::columnar::TableFile;
@@ -22,14 +23,14 @@ use ripplet_graph::ExternalId;
 use std::io;
 use std::path::PathBuf;
 
-/// Rows of text that are formatted at a time.
+/// Rows of text in a block.
 const ROWS: usize = 1 << 14;
 
-/// A table of rows that come in batches, and appears whole or not at all.
+/// Writer of a table in batches, which appears atomically when it is finished.
 pub struct RecordWriter {
     path: PathBuf,
     schema: SchemaRef,
-    /// None after an error: what was written is of no use.
+    /// `None` after an error: the file is incomplete then.
     sink: Option<Sink>,
 }
 
@@ -39,11 +40,11 @@ enum Sink {
 }
 
 impl RecordWriter {
-    /// Begins a table with these columns, which will be the target.
+    /// Creates a table with these columns, which will be the target.
     ///
     /// # Errors
-    /// Where neither the name nor the format that was said is such a format, a column is of a kind that text has no form for, or the operating
-    /// system refuses.
+    /// If neither the name nor the given format is that of a table, text has no form for a column's type, or
+    /// the operating system refuses.
     pub fn create<'a>(
         target: impl Into<Target<'a>>,
         schema: SchemaRef,
@@ -53,10 +54,10 @@ impl RecordWriter {
         Ok(RecordWriter { path: target.path().into(), schema, sink: Some(sink) })
     }
 
-    /// Checks what can be checked before there are rows: that the name tells a format, unless that is said.
+    /// Checks the target before there are rows: that the extension is known, unless a format is given.
     ///
     /// # Errors
-    /// Where it does not.
+    /// If it is unknown.
     pub fn check<'a>(target: impl Into<Target<'a>>) -> Result<(), WriteError> {
         let target = target.into();
         format_of(target).map(drop).map_err(|source| target.error(source))
@@ -81,10 +82,10 @@ impl RecordWriter {
         Ok(Sink::Text { out, line: Line::new(fields, names), compression, is_empty })
     }
 
-    /// Appends rows. After an error the table takes no more.
+    /// Appends rows. After an error, further rows are rejected.
     ///
     /// # Errors
-    /// Where the rows have other columns, text cannot hold a name, or the operating system refuses.
+    /// If the rows have other columns, text cannot hold a name, or the operating system refuses.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
         let refuse = |source| WriteError { path: self.path.clone(), source };
         let sink = self.sink.take().ok_or_else(|| refuse(refused("an error ended this table")))?;
@@ -95,10 +96,10 @@ impl RecordWriter {
         Ok(())
     }
 
-    /// Makes the table appear.
+    /// Completes the table, which then appears.
     ///
     /// # Errors
-    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    /// If the operating system refuses, or an earlier call failed; no partial file remains.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let out = match self.sink.take() {
             None => Err(refused("an error ended this table")),
@@ -211,13 +212,13 @@ fn format_of(target: Target<'_>) -> io::Result<(Format, Compression)> {
         Format::Parquet | Format::Arrow => compression == Compression::None,
         _ => false,
     };
-    let told = target.told().filter(fits);
-    let told = told.ok_or_else(|| {
+    let resolved = target.resolved_format().filter(fits);
+    let resolved = resolved.ok_or_else(|| {
         refused(
             "this table is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
              choose such a name, or give its format as --to",
         )
     })?;
-    NotBuiltIn::check_writer(told.0, told.1).map_err(absent)?;
-    Ok(told)
+    NotBuiltIn::check_writer(resolved.0, resolved.1).map_err(absent)?;
+    Ok(resolved)
 }

@@ -1,4 +1,4 @@
-//! Text in blocks, plain or compressed, and how ids and weights look in it.
+//! Writes text in blocks, plain or compressed, and formats ids and weights.
 
 use super::{in_order, refused};
 use crate::deflate::set_up;
@@ -11,9 +11,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Room that a block of text begins with: most fit.
+/// Initial capacity of a block of text: most fit.
 const BLOCK_BYTES: usize = 1 << 20;
-/// What zstd itself chooses.
+/// Default level of zstd.
 const ZSTD_LEVEL: i32 = 3;
 
 /// Writes `head` and the blocks `0..blocks`, which `format` appends to an empty text.
@@ -32,7 +32,7 @@ pub(crate) fn write_text(
     write_end(out, compression, !has_head && blocks == 0)
 }
 
-/// Writes what stands before all blocks; tells whether that is anything.
+/// Writes what precedes all blocks; returns whether there is anything.
 pub(crate) fn write_head(
     out: &mut (dyn Write + Send),
     compression: Compression,
@@ -60,7 +60,7 @@ pub(crate) fn write_blocks(
     in_order(blocks, make, |bytes| out.write_all(&bytes))
 }
 
-/// Ends a text: a compressed file of nothing has a frame all the same.
+/// Ends a text: a compressed empty file still has a frame.
 pub(crate) fn write_end(
     out: &mut (dyn Write + Send),
     compression: Compression,
@@ -85,12 +85,12 @@ fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// How the fields of a line are told apart.
+/// Separators of the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fields {
     /// A blank between them, and no header.
     Blank,
-    /// A tab, and no header: of names that hold blanks.
+    /// A tab, and no header: for names that contain blanks.
     BareTab,
     /// A tab, under a comment that names the columns; fields that need it are in quotes.
     NamedTab,
@@ -98,20 +98,20 @@ pub(crate) enum Fields {
     Tab,
     /// A comma; fields that need it are in quotes.
     Comma,
-    /// The members of a JSON object, named as the columns are.
+    /// Members of a JSON object, named as the columns.
     Json,
 }
 
-/// What stands around the fields of a line.
+/// Texts around the fields of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) fields: Fields,
-    /// What stands before each field.
+    /// Text before each field.
     before: Vec<String>,
 }
 
 impl Line {
-    /// A line of the columns with these names.
+    /// Returns a line of the columns with these names.
     pub(crate) fn new<S: AsRef<str>>(fields: Fields, names: impl IntoIterator<Item = S>) -> Line {
         let before = |(at, name): (usize, S)| match fields {
             Fields::Json => {
@@ -126,13 +126,13 @@ impl Line {
         Line { fields, before: names.into_iter().enumerate().map(before).collect() }
     }
 
-    /// Appends what stands before a field.
+    /// Appends the text before a field.
     #[inline]
     pub(crate) fn begin(&self, text: &mut Vec<u8>, field: usize) {
         text.extend_from_slice(self.before[field].as_bytes());
     }
 
-    /// Appends what stands behind the last field.
+    /// Appends the text after the last field.
     #[inline]
     pub(crate) fn end(&self, text: &mut Vec<u8>) {
         if self.fields == Fields::Json {
@@ -143,7 +143,7 @@ impl Line {
     }
 }
 
-/// Whether some names begin with something else than a letter.
+/// Whether some names begin with a character other than a-z.
 fn are_unlike_words(ids: &VertexIds) -> bool {
     let VertexIds::Names(names) = ids else { return false };
     let is_unlike = |at: usize| !names.get(at).starts_with(|first: char| first.is_alphabetic());
@@ -151,7 +151,7 @@ fn are_unlike_words(ids: &VertexIds) -> bool {
 }
 
 impl Fields {
-    /// The fields of a table's format, `None` where it is no table of text.
+    /// Returns the fields of a table's format, `None` where it is no table of text.
     pub(crate) fn of(format: Format) -> Option<Fields> {
         match format {
             Format::EdgeList => Some(Fields::Blank),
@@ -162,7 +162,7 @@ impl Fields {
         }
     }
 
-    /// These fields, or with tabs between them where names hold blanks.
+    /// Returns these fields, with tabs between them if names contain blanks.
     pub(crate) fn spaced(self, ids: &VertexIds) -> Fields {
         match ids {
             VertexIds::Names(names) => self.spaced_names(names, 0..names.len()),
@@ -179,7 +179,7 @@ impl Fields {
         }
     }
 
-    /// These fields, or those of an edge list under a comment if blanks cannot stand between the names, or if a reader
+    /// Returns these fields, or those of an edge list under a comment if names contain blanks, or if a reader
     /// could take some of them for numbers, dates or marks.
     pub(crate) fn of_edges(self, ids: &VertexIds) -> Fields {
         match self {
@@ -196,7 +196,7 @@ impl Fields {
         }
     }
 
-    /// The first line, where there is one.
+    /// Returns the first line, if there is one.
     pub(crate) fn header(self, names: &[&str]) -> String {
         match self {
             Fields::Blank | Fields::BareTab | Fields::Json => String::new(),
@@ -205,7 +205,7 @@ impl Fields {
         }
     }
 
-    /// Refuses names that a reader could not tell apart again.
+    /// Rejects names that would be ambiguous for a reader.
     pub(crate) fn check(self, ids: &VertexIds) -> io::Result<()> {
         match ids {
             VertexIds::Names(names) => self.check_names(names, 0..names.len(), "vertex"),
@@ -213,7 +213,7 @@ impl Fields {
         }
     }
 
-    /// The same of some names, which are those of `what`.
+    /// Rejects names of `what` that would be ambiguous for a reader.
     pub(crate) fn check_names(
         self,
         names: &Names,
@@ -229,7 +229,7 @@ impl Fields {
         }
     }
 
-    /// Why a name could not be told from its surroundings by a reader.
+    /// Why a name would be ambiguous for a reader.
     fn unfit(self, name: &str) -> Option<&'static str> {
         match self {
             Fields::Json => None,
@@ -257,7 +257,7 @@ impl Fields {
         }
     }
 
-    /// Refuses a name that a reader could not tell apart again.
+    /// Rejects a name that would be ambiguous for a reader.
     pub(crate) fn check_name(self, name: &str) -> io::Result<()> {
         match self.unfit(name) {
             Some(why) => Err(refused(format!("the text {name:?} {why}"))),
@@ -284,7 +284,7 @@ impl Fields {
         }
     }
 
-    /// Appends a number that may be infinite, or none: of which JSON has neither.
+    /// Appends a number that may be infinite or NaN, which JSON cannot represent.
     #[inline]
     pub(crate) fn push_number(self, text: &mut Vec<u8>, number: impl Display + Into<f64> + Copy) {
         match self {
@@ -294,7 +294,7 @@ impl Fields {
     }
 }
 
-/// Appends a string of JSON, between quotes.
+/// Appends a JSON string in quotes.
 pub(crate) fn push_json(text: &mut Vec<u8>, string: &str) {
     text.push(b'"');
     for byte in string.bytes() {
@@ -309,7 +309,8 @@ pub(crate) fn push_json(text: &mut Vec<u8>, string: &str) {
     text.push(b'"');
 }
 
-/// Appends a field of a `.csv` or `.tsv`: in quotes if it holds what would end it, begin a comment, or be trimmed.
+/// Appends a field of a `.csv` or `.tsv`, in quotes if it could end the field, begin a comment, or be
+/// trimmed.
 fn push_quoted(text: &mut Vec<u8>, separator: char, name: &str) {
     let plain = name.trim().len() == name.len()
         && !name.starts_with(['#', '%'])
@@ -331,9 +332,9 @@ pub(crate) fn push_integer(text: &mut Vec<u8>, value: impl itoa::Integer) {
     text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends a weight: a decimal that reads back as the same number.
+/// Appends a weight: a decimal with the same value.
 pub(crate) fn push_weight(text: &mut Vec<u8>, weight: f64) {
-    // Up to here every whole number is a double, and prints as the integer that it is.
+    // Up to here every integer is exact in a double, and prints as itself.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     let written = match weight {
         w if w.fract() == 0.0 && w < WHOLE => {
@@ -346,16 +347,15 @@ pub(crate) fn push_weight(text: &mut Vec<u8>, weight: f64) {
     written.expect("memory takes every byte");
 }
 
-/// Appends a number of any precision: the shortest decimal that reads back as the same.
+/// Appends a number of any precision: the shortest decimal with the same value.
 pub(crate) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
     write!(text, "{number}").expect("memory takes every byte");
 }
 
-/// The weight that a stored one stands for, as the shortest decimal with the same stored form.
+/// Returns the weight of a stored one, as the shortest decimal with the same stored form.
 ///
-/// A stored weight has up to 32 bits, so ten digits always tell it from its neighbours; a weight
-/// such as 0.1, which came through the fixed point as 0.0999999996, goes out as 0.1 again. A scale of
-/// decimals has the decimal that came.
+/// A stored weight has up to 32 bits, so ten digits always identify it. A weight such as 0.1, which is stored
+/// as 0.0999999996, prints as 0.1 again. A decimal scale is exact.
 pub(crate) fn decimal(scale: WeightScale, stored: u32) -> f64 {
     let exact = scale.weight(u64::from(stored));
     if exact == 0.0 || scale.is_whole() || scale.is_decimal() {
@@ -366,7 +366,7 @@ pub(crate) fn decimal(scale: WeightScale, stored: u32) -> f64 {
         let factor = 10f64.powi(digits - magnitude);
         (exact * factor).round() / factor
     };
-    // The largest stored weight stands for all above it, too: of those, one near it is meant.
+    // The largest stored weight also stands for all above it: the exact one is near it.
     let unit = scale.weight(1);
     let same = |w: &f64| scale.quantize(*w) == stored && (w - exact).abs() <= unit;
     (1..=10).map(with_digits).find(same).unwrap_or(exact)

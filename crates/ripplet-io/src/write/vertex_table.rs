@@ -1,4 +1,4 @@
-//! Tables about vertices out: a row for each, its id, and columns.
+//! Writes vertex tables: one row a vertex, with its id and columns.
 
 use super::table::{ColumnData, Part, Subject, TableShape, TableWriter, Values};
 use super::{Target, listing_format, refused, table_format};
@@ -10,23 +10,23 @@ use std::path::Path;
 /// A column of a vertex table.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexColumn<'a> {
-    /// Its name; where there are several values a vertex, `_0`, `_1`, … are added to it.
+    /// Name; with several values a vertex, suffixes `_0`, `_1`, … are added.
     pub name: &'a str,
     /// Values a vertex, at least 1.
     pub len: usize,
-    /// `len` values for each vertex, one vertex behind the other.
+    /// `len` values for each vertex, vertex by vertex.
     pub values: ColumnData<'a>,
 }
 
-/// Writes a table with a row a vertex, whole or not at all.
+/// Writes a table with one row a vertex atomically.
 ///
-/// The name tells the format: `.tsv` or `.csv` with a header, or `.jsonl` (each also `.gz` or `.zst`),
-/// `.parquet` or `.arrow`. The first column is `id`; then come those given, `UInt32`, `UInt64`, `Float32`
-/// or `Float64`. A number is the shortest decimal that reads back as the same.
+/// The extension selects the format: `.tsv` or `.csv` with a header, or `.jsonl` (each also `.gz` or `.zst`),
+/// `.parquet` or `.arrow`. The first column is `id`, followed by the given ones of type `UInt32`, `UInt64`,
+/// `Float32` or `Float64`. A number is the shortest decimal with the same value.
 ///
 /// # Errors
-/// Where the name tells no such format, the format cannot hold an id, a column has not `len` values
-/// a vertex, or the operating system refuses; nothing is left behind.
+/// If the extension is unknown, the format cannot hold an id, a column has not `len` values a vertex, or the
+/// operating system refuses; no partial file remains.
 pub fn write_vertex_table(
     path: &Path,
     ids: &VertexIds,
@@ -35,11 +35,11 @@ pub fn write_vertex_table(
     write_in(format_for(path, ids), path, ids, columns, Part::Vertices(Subject::Graph(ids)))
 }
 
-/// Writes a table with a row a community, whole or not at all: as [`write_vertex_table`], but the first column
-/// is `community`, and `names` are those of communities.
+/// Writes a table with one row a community atomically, as [`write_vertex_table`] does. The first column is
+/// `community`, with the ids in `names`.
 ///
 /// # Errors
-/// As [`write_vertex_table`].
+/// See [`write_vertex_table`].
 pub fn write_community_table(
     path: &Path,
     names: &VertexIds,
@@ -49,11 +49,11 @@ pub fn write_community_table(
     write_in(format_for(path, names), path, names, columns, part)
 }
 
-/// Writes values of vertices, whole or not at all: as [`write_vertex_table`], but for `.txt` (also
-/// `.gz` or `.zst`), which is `id value …` a line, and `-`, which is standard output as `.txt`.
+/// Writes values of vertices atomically, as [`write_vertex_table`] does. In addition, `.txt` (also `.gz` or
+/// `.zst`) is `id value …` a line, and `-` is standard output as `.txt`.
 ///
 /// # Errors
-/// As [`write_vertex_table`].
+/// See [`write_vertex_table`].
 pub fn write_values<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,
@@ -64,18 +64,18 @@ pub fn write_values<'a>(
     write_in(listing_format(target, ids, VALUES), target.path(), ids, columns, part)
 }
 
-/// Checks what can be checked before there are values: that the name tells a format, and that the
+/// Checks the arguments before there are values: that the extension is known, and that the
 /// format can hold the ids.
 ///
 /// # Errors
-/// As [`write_values`].
+/// See [`write_values`].
 pub fn check_values<'a>(target: impl Into<Target<'a>>, ids: &VertexIds) -> Result<(), WriteError> {
     let target = target.into();
     let checked = listing_format(target, ids, VALUES);
     checked.map(|_| ()).map_err(|source| target.error(source))
 }
 
-/// What the formats of values are introduced with.
+/// Description of values in messages on formats.
 const VALUES: &str = "values of vertices";
 
 fn write_in(
@@ -102,11 +102,11 @@ fn write_in(
     table.finish()
 }
 
-/// Checks what can be checked before there are values: that the name tells a format, and that the
+/// Checks the arguments before there are values: that the extension is known, and that the
 /// format can hold the ids.
 ///
 /// # Errors
-/// As [`write_vertex_table`].
+/// See [`write_vertex_table`].
 pub fn check_vertex_table(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
     let checked = format_for(path, ids);
     checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
@@ -117,7 +117,7 @@ impl<'a> VertexColumn<'a> {
         self.len > 0 && vertices.checked_mul(self.len) == Some(self.values.len())
     }
 
-    /// One column a value, with its name.
+    /// Iterates over one column a value, with its name.
     fn parts(self) -> impl Iterator<Item = (String, Values<'a>)> {
         let name = move |at: usize| match self.len {
             1 => self.name.to_owned(),

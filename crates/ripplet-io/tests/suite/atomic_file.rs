@@ -1,4 +1,4 @@
-//! Outputs appear whole or not at all.
+//! Outputs appear atomically.
 
 use ripplet_graph::VertexIds;
 use ripplet_io::write::{

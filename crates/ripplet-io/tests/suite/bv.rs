@@ -14,7 +14,7 @@ fn arcs(table: &EdgeTable) -> Vec<(u32, u32)> {
     table.sources().iter().copied().zip(table.targets().iter().copied()).collect()
 }
 
-/// The graph of the data: residuals on both sides, intervals, empty lists, much that earlier lists have, and all.
+/// Returns the graph of the data: residuals on both sides, intervals, empty lists, much that earlier lists have, and all.
 fn expected() -> Vec<(u32, u32)> {
     let n = 400;
     let mut lists: Vec<BTreeSet<u32>> = vec![];
@@ -69,7 +69,7 @@ fn properties(nodes: u64, arcs: u64, flags: &str) -> String {
     text.replace("ARCS", &arcs.to_string()).replace("FLAGS", flags)
 }
 
-/// Bytes of bits from `0` and `1`; others are passed over.
+/// Bytes of bits from `0` and `1`; others are skipped.
 fn packed(bits: &str) -> Vec<u8> {
     let bits: Vec<u8> = bits.bytes().filter(|b| b"01".contains(b)).map(|b| b - b'0').collect();
     bits.chunks(8).map(|eight| (0..).zip(eight).map(|(at, bit)| bit << (7 - at)).sum()).collect()
@@ -178,7 +178,7 @@ fn properties_that_are_not_read() {
     assert!(found.contains("leave --weighted out"), "{found}");
 }
 
-/// A `.graph` file is METIS's but where properties beside it name a class.
+/// A `.graph` file is METIS's but if properties beside it name a class.
 #[test]
 fn told_from_metis_by_what_is_beside() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use crate::rgz::{mapped, resealed, word};
 use proptest::prelude::*;
 use ripplet_io::ReadError;
-use ripplet_io::checkpoint::{self, Kept, State, open, remove_leftovers, write};
+use ripplet_io::checkpoint::{self, SavedState, State, open, remove_leftovers, write};
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn written(state: &State<'_>) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-fn opened(bytes: &[u8]) -> Result<Kept, ReadError> {
+fn opened(bytes: &[u8]) -> Result<SavedState, ReadError> {
     checkpoint::from_bytes(mapped(bytes), Path::new("x.checkpoint"))
 }
 
@@ -29,7 +29,7 @@ fn example() -> State<'static> {
 }
 
 #[track_caller]
-fn assert_is(kept: &Kept, state: &State<'_>) {
+fn assert_is(kept: &SavedState, state: &State<'_>) {
     assert_eq!(kept.run, state.run);
     assert_eq!((&*kept.rounds, &*kept.labels), (state.rounds, state.labels));
     assert_eq!(&*kept.active, state.active);

@@ -144,7 +144,7 @@ fn commas_before_decimals_separate_nothing() {
         let error = parse_edges(text.as_bytes(), Csv, &weighted).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");
     }
-    // Beyond the rows that decide, a point is told with its line.
+    // Beyond the rows that decide, a point is reported with its line.
     let mut long = "ann;bob;3,50\n".repeat(5000);
     long.push_str("ann;bob;3.50\n");
     let error = parse_edges(long.as_bytes(), Csv, &weighted).unwrap_err().to_string();

@@ -36,7 +36,7 @@ fn ids(table: &EdgeTable) -> Vec<String> {
     (0..table.ids().len() as u32).map(|vertex| table.ids().get(vertex).to_string()).collect()
 }
 
-/// The edges by the ids of their ends.
+/// Returns the edges by the ids of their ends.
 fn edges(table: &EdgeTable) -> Vec<(String, String)> {
     let id = |&vertex: &u32| table.ids().get(vertex).to_string();
     table.sources().iter().map(id).zip(table.targets().iter().map(id)).collect()
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// A graph with what every format has: names, weights, an isolated vertex.
+/// Returns a graph with what every format has: names, weights, an isolated vertex.
 fn small(direction: Direction) -> Graph {
     let names = VertexIds::Names(Names::new(["Ann & \"Bob\"", "Cy <é>", "lonely", "x|y"]));
     let table = EdgeTable::new(names, vec![0, 1, 3], vec![1, 3, 0]).unwrap();
@@ -650,7 +650,7 @@ fn communities_are_attributes_of_the_vertices() {
     let numbered = text("y.graphml", &some, Naming::Consecutive);
     assert!(numbered.contains("attr.name=\"community\" attr.type=\"string\""), "{numbered}");
     assert!(numbered.contains("<data key=\"community\">0|1</data>"), "{numbered}");
-    // Names that could not be told apart again.
+    // Names that would be ambiguous.
     let (vertices, labels) = ([0, 0], [3, 2]);
     let split = Communities { vertices: Some(&vertices), ..Communities::of_all(&labels) };
     let path = folder.path().join("z.json");

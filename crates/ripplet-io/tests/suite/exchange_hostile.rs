@@ -12,7 +12,7 @@ fn parse(text: impl AsRef<[u8]>, format: Format, weighted: bool) -> Result<EdgeT
     parse_edges(text.as_ref(), format, &options)
 }
 
-/// The vertices 1 and 2, and edges between them, each with a weight as its text.
+/// Returns the vertices 1 and 2, and edges between them, each with a weight as its text.
 fn graph(format: Format, edges: &[(u32, u32, &str)]) -> String {
     let all = |edge: &dyn Fn(u32, u32, &str) -> String| -> String {
         edges.iter().map(|&(source, target, weight)| edge(source, target, weight)).collect()
@@ -241,7 +241,7 @@ fn keys_that_repeat_are_refused() {
         let error = parse_edges(text.as_bytes(), format, &options).expect_err(part).to_string();
         assert!(error.contains(part), "{part}: {error}");
     }
-    // A weight that nobody asks for may be anything.
+    // A weight that is not read may be anything.
     let text = "graph [ node [ id 1 ] edge [ source 1 target 1 weight 1 weight \"x\" ] ]";
     assert!(parse(text, Format::Gml, false).is_ok());
 }
@@ -292,7 +292,7 @@ fn entities_do_not_grow() {
     }
 }
 
-/// What is passed over has no bound on its number, and lines have none in formats that have no lines.
+/// What is skipped has no bound on its number, and lines have none in formats that have no lines.
 #[test]
 fn a_million_attributes_of_a_node_are_passed_over() {
     let many = |begin: &str, one: &str, end: &str| {

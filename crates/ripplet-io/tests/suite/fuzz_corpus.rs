@@ -10,7 +10,7 @@ use ripplet_io::{
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The options and the text of an input, as `options` in `fuzz/src/lib.rs` splits them.
+/// Returns the options and the text of an input, as `options` in `fuzz/src/lib.rs` splits them.
 fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
     let (&first, text) = input.split_first().unwrap_or((&0, &[]));
     let ids = [IdKind::Auto, IdKind::Unsigned, IdKind::Signed, IdKind::Names];
@@ -31,7 +31,7 @@ fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
     (options, text)
 }
 
-/// The files of a target's corpus.
+/// Returns the files of a target's corpus.
 fn corpus(target: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -42,7 +42,7 @@ fn corpus(target: &str) -> Vec<PathBuf> {
 /// What an input was read as: how many vertices, rows or graphs, or the error.
 type Outcome = Result<usize, String>;
 
-/// The sentence of an error, which must be one.
+/// Returns the sentence of an error, which must be one.
 fn sentence(error: &ReadError) -> String {
     let sentence = error.to_string();
     assert!(!sentence.contains(char::is_control) && sentence.len() < 2000, "{sentence:?}");
@@ -67,7 +67,7 @@ fn replay(input: &[u8], format: Format, file: &Path) -> bool {
 const FORMATS: [Format; 5] =
     [Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow];
 
-/// The format, the ids and the table of an input, as `about_vertices` in `fuzz/src/lib.rs` splits them.
+/// Returns the format, the ids and the table of an input, as `about_vertices` in `fuzz/src/lib.rs` splits them.
 fn about_vertices(input: &[u8]) -> (u8, Format, VertexIds, &[u8]) {
     let (&first, table) = input.split_first().unwrap_or((&0, &[]));
     let ids = match first >> 3 & 3 {

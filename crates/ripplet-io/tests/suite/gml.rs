@@ -1,4 +1,4 @@
-//! GML, as others write it and as nobody should.
+//! GML in the dialects of other programs, and malformed GML.
 
 use proptest::prelude::*;
 use ripplet_graph::{EdgeTable, ExternalId, Names, VertexIds};
@@ -22,7 +22,7 @@ fn weighted() -> ReadOptions {
     ReadOptions { weighted: true, ..ReadOptions::default() }
 }
 
-/// The edges by the ids of their ends.
+/// Returns the edges by the ids of their ends.
 fn edges(table: &EdgeTable) -> Vec<(String, String)> {
     let id = |&vertex: &u32| table.ids().get(vertex).to_string();
     table.sources().iter().map(id).zip(table.targets().iter().map(id)).collect()
@@ -196,7 +196,7 @@ fn what_is_wrong_has_its_line() {
 fn depth_and_length_have_bounds_or_need_none() {
     let deep = 1_000_000;
     let text = format!("graph [ x {}{} node [ id 4 ] ]", "[ y ".repeat(deep), "]".repeat(deep));
-    // A key without a value is of no matter in a list that is passed over.
+    // A key without a value is of no matter in a list that is skipped.
     assert_eq!(parse(&text).unwrap().ids().len(), 1);
     let long = format!("graph [ node [ id 1 label \"{}\" ] ]", "x".repeat(1 << 20));
     assert!(parse(&long).unwrap_err().to_string().contains("more than 1 MiB"));
@@ -215,7 +215,7 @@ fn a_file_is_gml_by_its_name() {
     assert!(Format::of_path(Path::new("x.GML")).is_some());
 }
 
-/// One of several ways to write a blank.
+/// One of several forms of a blank.
 fn blank(at: usize) -> &'static str {
     [" ", "\n", "\t ", " # ] [ \"\n", "\r\n"][at % 5]
 }

@@ -9,7 +9,7 @@ use ripplet_graph::{
 };
 use std::collections::BTreeSet;
 
-/// A small graph with names, weights, and several shards.
+/// Returns a small graph with names, weights, and several shards.
 pub fn example(direction: Direction) -> Graph {
     let ids = VertexIds::Names(Names::new(["a", "bb", "c, d", "é"]));
     let table = EdgeTable::new(ids, vec![0, 1, 2, 0, 3], vec![1, 2, 0, 3, 1]).unwrap();
@@ -64,7 +64,7 @@ pub fn any_graph() -> impl Strategy<Value = Graph> {
     any_ids().prop_flat_map(any_graph_over)
 }
 
-/// Ids of so many graphs, of any of the four kinds.
+/// Ids of the given number of graphs, of any of the four kinds.
 fn any_graph_ids(graphs: usize) -> impl Strategy<Value = VertexIds> {
     let names = prop::collection::btree_set("[a-z/é]{0,9}", graphs);
     prop_oneof![

@@ -1,7 +1,7 @@
 //! Which row of a table is its header, and which columns are the ends of an edge.
 //!
 //! Headers are those of real data sets and exports; bodies are made here. Nothing in this file is read
-//! from the list of known names, so that the list cannot vouch for itself.
+//! from the list of known names, so that a mistake in the list is found.
 
 use ripplet_graph::EdgeTable;
 use ripplet_io::{Columns, Format, Header, IdKind, ReadOptions, parse_edges};
@@ -377,7 +377,7 @@ fn a_header_of_other_words_is_never_an_edge() {
                 }
             }
         }
-        // Letters above numbers cannot be an edge.
+        // Words above numbers cannot be an edge.
         let found = read(&format!("{header}\n1,2\n2,3\n"), Format::Csv);
         assert_eq!(found, Ok(owned(&[["1", "2"], ["2", "3"]])), "{header}");
     }
@@ -619,7 +619,7 @@ fn a_weight_is_a_column_by_name() {
     }
 }
 
-/// The edges as `ann>bob`, or the refusal.
+/// Returns the edges as `ann>bob`, or the refusal.
 fn edges(text: &str, format: Format) -> Result<Vec<String>, String> {
     read(text, format).map(|rows| rows.iter().map(|[s, t]| format!("{s}>{t}")).collect())
 }

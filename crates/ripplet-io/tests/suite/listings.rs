@@ -130,7 +130,7 @@ fn names_with_blanks_come_back_from_a_txt() {
     let naming = Naming::Given { names: &called, of: &[0, 0] };
     write_communities(&path, &plain, &Communities::of_all(&[0, 0]), naming).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\tthe north\nb\tthe north\n");
-    // In a `.txt` a quotation mark is a letter.
+    // In a `.txt` a quotation mark is an ordinary character.
     let quotes = VertexIds::Names(Names::new(["\"b\" o", "a \"x\""]));
     write_communities(&path, &quotes, &Communities::of_all(&[0, 0]), Naming::VertexId).unwrap();
     assert_eq!(read_labels(&path, &ReadOptions::default(), &quotes).unwrap(), [0, 0]);

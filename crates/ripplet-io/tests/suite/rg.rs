@@ -44,7 +44,7 @@ fn opened(bytes: &[u8]) -> Result<Graph, ripplet_io::ReadError> {
     rg::from_bytes(Arc::new(Aligned(lines, bytes.len())), Path::new("x.rg"))
 }
 
-/// The file with the checksum of its only block, and the checksum of that, made right again.
+/// Returns the file with the checksum of its only block, and the checksum of that, made right again.
 fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let data_end = bytes.len() - 8;
     assert!(data_end <= 1 << 20, "one block");
@@ -211,7 +211,7 @@ fn an_open_graph_outlives_its_file() {
     assert_eq!(open, graph, "no file at all");
 }
 
-/// A transactions's graph in these shards, in memory and as a file that they were appended to.
+/// Returns a transactions's graph in these shards, in memory and as a file that they were appended to.
 fn appended(of: &Transactions, arcs: u64) -> (Graph, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph.rg");

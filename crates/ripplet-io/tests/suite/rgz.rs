@@ -38,7 +38,7 @@ pub fn word(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..][..8].try_into().unwrap()) as usize
 }
 
-/// The file with every checksum made right again: those of its parts, of its index, its footer.
+/// Returns the file with every checksum made right again: those of its parts, of its index, its footer.
 pub fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 64;
     let index = word(&bytes, end);

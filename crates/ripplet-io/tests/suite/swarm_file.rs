@@ -26,7 +26,7 @@ fn written(batch: &GraphBatch, part_size: u64) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-/// All parts of a file.
+/// Returns all parts of a file.
 fn parts(file: &SwarmFile) -> Result<Vec<GraphBatch>, ReadError> {
     (0..file.parts()).map(|part| file.read(part)).collect()
 }
@@ -69,7 +69,7 @@ fn example() -> GraphBatch {
     BatchBuilder::new().direction(Direction::Directed).build(table).unwrap()
 }
 
-/// The file with every checksum made right again: those of its only part, of its index, its footer.
+/// Returns the file with every checksum made right again: those of its only part, of its index, its footer.
 fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 64;
     let entry = |bytes: &[u8], at: usize| {

@@ -60,7 +60,7 @@ fn batch_of(sizes: &[u64], kind: Kind) -> GraphBatch {
     batch(sizes, graph_ids, ids)
 }
 
-/// So many ascending names, some of which take quotation marks in a `.csv`.
+/// Returns ascending names, some of which are quoted in a `.csv`.
 fn named(count: u64) -> Vec<String> {
     (0..count).map(|at| format!("n{at:05}{}", if at % 3 == 0 { ", \"x\"" } else { "" })).collect()
 }
@@ -71,7 +71,7 @@ fn quoted(id: impl ToString) -> String {
     if id.contains('"') { format!("\"{}\"", id.replace('"', "\"\"")) } else { id }
 }
 
-/// The rows of a table of all vertices with a value, and of all pairs with one, as `.csv`.
+/// Returns the rows of a table of all vertices with a value, and of all pairs with one, as `.csv`.
 fn expected(batch: &GraphBatch, values: &[f64], distances: &[u32]) -> [String; 3] {
     let [mut vertices, mut graphs, mut pairs] = [
         "graph,id,value,half\n".to_owned(),
@@ -158,7 +158,7 @@ fn batches_of(path: &Path) -> Vec<RecordBatch> {
     reader.map(Result::unwrap).collect()
 }
 
-/// A table of Parquet or Arrow as a `.csv` without its header.
+/// Returns a table of Parquet or Arrow as a `.csv` without its header.
 fn lines(path: &Path) -> String {
     let field = |column: &dyn Array, row: usize| match column.data_type() {
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
@@ -418,7 +418,7 @@ fn a_full_disk_is_an_error() {
     let batch = batch_of(&[40; 100], Kind::InGraph);
     let (values, _) = values_of(&batch);
     let halves = vec![1; values.len()];
-    // The name tells the format; a device is written to as it is.
+    // The extension selects the format; a device is written directly.
     let folder = tempfile::tempdir().unwrap();
     for name in ["full.csv", "full.arrow", "full.parquet", "full.tsv.zst"] {
         let path = folder.path().join(name);

@@ -25,7 +25,7 @@ fn with_ids(ids: IdKind) -> ReadOptions {
     ReadOptions { ids, ..ReadOptions::default() }
 }
 
-/// As `expected.py` makes it.
+/// See `expected.py` makes it.
 fn fingerprint(table: &EdgeTable) -> u64 {
     let rows = (1u64..).zip(table.sources().iter().zip(table.targets()));
     let terms = rows.map(|(row, (&s, &t))| row.wrapping_mul(3 * u64::from(s) + u64::from(t)));
@@ -68,7 +68,7 @@ fn real_files_hold_what_another_parser_finds() {
     }
 }
 
-/// The error of a text, as a person sees it, less its made-up name.
+/// Returns the error of a text, as a person sees it, less its made-up name.
 fn error(format: Format, text: impl AsRef<[u8]>, options: &ReadOptions) -> String {
     let error = parse_edges(text.as_ref(), format, options).unwrap_err();
     error.to_string().strip_prefix("(bytes)").unwrap().to_owned()
@@ -339,7 +339,7 @@ fn metis_dialects() {
     let rows = |text: &str| rows_of(&read(text).unwrap());
     // Loops stand once in the list of their vertex.
     assert_eq!(rows("2 2\n1 2\n1\n"), [["1", "1"], ["1", "2"]]);
-    // 100 with sizes (METIS) and without (DIMACS), told apart by the number of entries.
+    // 100 with sizes (METIS) and without (DIMACS), distinguished by the number of entries.
     assert_eq!(rows("3 2 100\n2\n1 3\n2\n"), [["1", "2"], ["2", "3"]]);
     assert_eq!(rows("3 2 100\n9 2\n9 1 3\n9 2\n"), [["1", "2"], ["2", "3"]]);
     assert_eq!(rows("3 2 100\n1 2\n1 1 3\n1 2\n"), [["1", "2"], ["2", "3"]]);
@@ -422,7 +422,7 @@ fn files_are_found_or_refused() {
     assert!(error.to_string().starts_with("standard input: an LDBC graph is two files"), "{error}");
 }
 
-/// The outcome with 1, 2 and 7 threads, which is one.
+/// Returns the outcome with 1, 2 and 7 threads, which is one.
 fn on_any_threads(
     read: impl Fn() -> Result<EdgeTable, ReadError> + Sync,
 ) -> Result<EdgeTable, ReadError> {
@@ -466,7 +466,7 @@ fn any_number_of_threads_reads_the_same() {
                 [table.sources(), table.targets()].map(|column| outside(column[at as usize]));
             assert_eq!(found, row(at).map(id), "row {at}");
         }
-        // The first of two bad lines is the one that is told.
+        // The first of two bad lines is reported.
         for line in [1_299_990, 1_234_567] {
             let starts = text.split_inclusive(|&byte| byte == b'\n').take(line).map(<[u8]>::len);
             let start: usize = starts.sum();

@@ -203,7 +203,7 @@ fn direction_and_loops_are_as_asked() {
     assert_eq!(arcs(Direction::Directed, SelfLoops::Keep), 4);
 }
 
-/// A text of several chunks: 20,000 rings of 3 to 9 vertices; the edges stand in rounds over all
+/// Returns a text of several chunks: 20,000 rings of 3 to 9 vertices; the edges stand in rounds over all
 /// graphs, so that no graph's are together.
 fn many_rings() -> (String, String) {
     let [mut edges, mut indicator] = [String::new(), String::new()];
@@ -240,7 +240,7 @@ fn threads_change_neither_the_batch_nor_the_first_error() {
             && (0..graph.vertices() as usize).all(|v| lists.degree(v) == 2)
     }));
 
-    // A wrong row near the end, and one in the middle: the middle one is told.
+    // A wrong row near the end, and one in the middle: the middle one is reported.
     let mut lines: Vec<&str> = edges.lines().collect();
     let (middle, end) = (lines.len() / 2, lines.len() - 5);
     (lines[middle], lines[end]) = ("1, 500", "0, 0");
@@ -251,7 +251,7 @@ fn threads_change_neither_the_batch_nor_the_first_error() {
     }
 }
 
-/// The edges of a data set by the ids of its files, each once.
+/// Returns the edges of a data set by the ids of its files, each once.
 fn edges_of(read: &Dataset) -> BTreeSet<(u64, u64)> {
     let mut edges = BTreeSet::new();
     for graph in read.batch.all().graphs() {

@@ -34,7 +34,7 @@ fn seeds(name: &str, content: &str, unknown: UnknownSeeds) -> Result<Seeds, Read
     read_seeds(&folder.path().join(name), &ReadOptions::default(), &people(), unknown)
 }
 
-/// The error's sentence without the folder's name.
+/// Returns the error's sentence without the folder's name.
 fn sentence<T: std::fmt::Debug>(result: Result<T, ReadError>) -> String {
     let error = result.unwrap_err().to_string();
     error.rsplit_once('/').unwrap().1.to_string()

@@ -182,7 +182,7 @@ proptest! {
     }
 }
 
-/// The number of each vertex's community, in the order of the vertices.
+/// Returns the number of each vertex's community, in the order of the vertices.
 fn groups_of(path: &Path, ids: &VertexIds) -> Vec<u32> {
     let read = read_memberships(path, MembershipForm::Rows, &ReadOptions::default(), ids).unwrap();
     assert!(read.memberships.iter().map(|&(vertex, _)| vertex).eq(0..ids.len() as u32));
@@ -217,7 +217,7 @@ fn communities_as_text() {
     assert_eq!(text_of(write, "c.txt"), "-4 -4\n0 -4\n9 9\n");
 }
 
-/// The only batch of a Parquet or Arrow file.
+/// Returns the only batch of a Parquet or Arrow file.
 fn batch_of(path: &Path) -> RecordBatch {
     let file = File::open(path).unwrap();
     if path.extension().is_some_and(|name| name == "arrow") {

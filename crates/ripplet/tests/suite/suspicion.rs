@@ -7,7 +7,7 @@ use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Variant};
 use proptest::prelude::*;
 use ripplet::cuda::lp::Tuning;
 use ripplet::cuda::{DeviceExecutor, DevicesExecutor};
-use ripplet::fraud::detect::{Begin, Detection, Known, Spread, Suspicion, spread};
+use ripplet::fraud::detect::{Detection, Known, Spread, Suspicion, WarmStart, spread};
 use ripplet::fraud::ties::{TieRule, Ties};
 use ripplet::fraud::window::Changed;
 use ripplet::gpu::CudaDevice;
@@ -244,7 +244,7 @@ fn spread_in_windows(executor: &impl Executor, schedule: Schedule) -> [Spread; 2
     let ties = [(&first, known[0]), (&next, known[1])]
         .map(|(graph, known)| Ties::of(graph, TieRule::default(), known.trusted).unwrap());
     let before = spread(executor, &ties[0], known[0], &detection, None, &mut ()).unwrap();
-    let begin = Begin { before: &before, changed: &Changed::Some(changed) };
+    let begin = WarmStart { before: &before, changed: &Changed::Some(changed) };
     let after = spread(executor, &ties[1], known[1], &detection, Some(begin), &mut ()).unwrap();
     [before, after]
 }

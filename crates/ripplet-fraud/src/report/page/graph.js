@@ -1,4 +1,4 @@
-// The drawing of a cluster. Places are scaled, vertices and letters are not, so that
+// The drawing of a cluster. Positions are scaled, vertices and labels are not, so that
 // to come nearer makes room.
 
 /** Room around a drawing: for names, and above for the key. */

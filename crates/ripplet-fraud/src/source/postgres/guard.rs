@@ -1,15 +1,15 @@
-//! A connection whose messages have a bounded size, however long a server says that they are.
+//! Connection guard: bounds the size of a server's messages.
 //!
-//! A message of a server begins with a letter and its length, and the client keeps what has come of it until it is there
-//! as a whole: a server that announces 2 GiB would have them. The guard looks at each length as it comes, behind
-//! encryption where there is some, and ends the connection at the first that is too large. What is kept beside rows
-//! (parameters, notifications, descriptions of types) is bounded in sum.
+//! A message of a server begins with a type byte and its length, and the client buffers it until it is
+//! complete: a server that announces 2 GiB would get that much memory. The guard checks each length as it
+//! arrives, after decryption, and closes the connection at the first length beyond the limit. The total size
+//! of messages other than rows (parameters, notifications, type descriptions) is bounded, too.
 //!
-//! For this it must stand between the client and the socket, which the client allows its encryption alone: so encryption
-//! is agreed on here, as the client would do it.
+//! The guard must sit between the client and the socket, which the client's interface allows for encryption
+//! alone. So the guard negotiates encryption itself, as the client would.
 //!
 //! ```text
-//! client ◀─ Guarded ◀─ TLS, or nothing ◀─ socket
+//! client ◀─ GuardedStream ◀─ TLS, or nothing ◀─ socket
 //! ```
 
 use postgres::Socket;
@@ -21,103 +21,105 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Bytes of a message at most: a row of ids, a time and an amount has some hundred.
+/// Size limit of a message in bytes: a row of ids, a time and an amount has some hundred.
 const MOST_OF_A_MESSAGE: u32 = 16 << 20;
-/// Bytes of all messages together that are neither rows nor notices.
+/// Size limit in bytes of all messages that are neither rows nor notices.
 const MOST_BESIDE_ROWS: u64 = 64 << 20;
 
-/// What asks a server for encryption; `S` is its yes.
-const ASK: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
-const YES: u8 = b'S';
+/// `SSLRequest` message of the protocol; the server accepts with `S`.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+const SSL_ACCEPTED: u8 = b'S';
 
 const COPY_DATA: u8 = b'd';
 const NOTICE: u8 = b'N';
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// How a connection is encrypted before it is guarded.
+/// Encryption of a connection.
 #[derive(Clone)]
-pub(super) struct Encrypting {
-    /// None where it is not.
+pub(super) struct TlsOptions {
+    /// Connector; `None` for an unencrypted connection.
     pub tls: Option<MakeRustlsConnect>,
-    /// Whether a server without encryption is refused.
+    /// Whether a server without encryption is rejected.
     pub is_required: bool,
-    /// Whether encryption begins without being asked for.
+    /// Whether TLS starts without an `SSLRequest` (direct negotiation).
     pub is_direct: bool,
 }
 
-impl MakeTlsConnect<Socket> for Encrypting {
-    type Stream = Guarded;
-    type TlsConnect = Agreeing;
+impl MakeTlsConnect<Socket> for TlsOptions {
+    type Stream = GuardedStream;
+    type TlsConnect = TlsNegotiation;
     type Error = Failed;
 
-    fn make_tls_connect(&mut self, server: &str) -> Result<Agreeing, Failed> {
-        Ok(Agreeing { how: self.clone(), server: server.to_owned() })
+    fn make_tls_connect(&mut self, server: &str) -> Result<TlsNegotiation, Failed> {
+        Ok(TlsNegotiation { how: self.clone(), server: server.to_owned() })
     }
 }
 
-/// A connection that is about to be encrypted.
-pub(super) struct Agreeing {
-    how: Encrypting,
+/// Connection before its TLS handshake.
+pub(super) struct TlsNegotiation {
+    how: TlsOptions,
     server: String,
 }
 
-impl TlsConnect<Socket> for Agreeing {
-    type Stream = Guarded;
+impl TlsConnect<Socket> for TlsNegotiation {
+    type Stream = GuardedStream;
     type Error = Failed;
-    type Future = Pin<Box<dyn Future<Output = Result<Guarded, Failed>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<GuardedStream, Failed>> + Send>>;
 
     fn connect(self, stream: Socket) -> Self::Future {
         Box::pin(self.agree(stream))
     }
 }
 
-impl Agreeing {
-    async fn agree(self, mut stream: Socket) -> Result<Guarded, Failed> {
-        let Agreeing { how: Encrypting { tls, is_required, is_direct }, server } = self;
-        let Some(mut tls) = tls else { return Ok(Guarded::new(Box::new(Plain(stream)), server)) };
+impl TlsNegotiation {
+    async fn agree(self, mut stream: Socket) -> Result<GuardedStream, Failed> {
+        let TlsNegotiation { how: TlsOptions { tls, is_required, is_direct }, server } = self;
+        let Some(mut tls) = tls else {
+            return Ok(GuardedStream::new(Box::new(Plain(stream)), server));
+        };
         if !is_direct {
-            stream.write_all(&ASK).await?;
+            stream.write_all(&SSL_REQUEST).await?;
             let mut answer = [0];
-            // No more than that: what comes behind must come encrypted.
+            // Read no more than one byte: what follows must be encrypted.
             stream.read_exact(&mut answer).await?;
-            if answer != [YES] && is_required {
+            if answer != [SSL_ACCEPTED] && is_required {
                 return Err("server does not support TLS".into());
             }
-            if answer != [YES] {
-                return Ok(Guarded::new(Box::new(Plain(stream)), server));
+            if answer != [SSL_ACCEPTED] {
+                return Ok(GuardedStream::new(Box::new(Plain(stream)), server));
             }
         }
         let connector = MakeTlsConnect::<Socket>::make_tls_connect(&mut tls, &server)?;
         let stream = connector.connect(stream).await?;
-        Ok(Guarded::new(Box::new(stream), server))
+        Ok(GuardedStream::new(Box::new(stream), server))
     }
 }
 
-/// A connection without encryption.
+/// Unencrypted connection.
 struct Plain(Socket);
 
-/// A connection that is looked at as it is read.
-pub(super) struct Guarded {
+/// Connection whose messages are checked as they are read.
+pub(super) struct GuardedStream {
     stream: Pin<Box<dyn TlsStream + Send>>,
     lengths: Lengths,
 }
 
-impl Guarded {
-    fn new(stream: Box<dyn TlsStream + Send>, server: String) -> Guarded {
-        Guarded { stream: stream.into(), lengths: Lengths::of(server) }
+impl GuardedStream {
+    fn new(stream: Box<dyn TlsStream + Send>, server: String) -> GuardedStream {
+        GuardedStream { stream: stream.into(), lengths: Lengths::of(server) }
     }
 }
 
-/// Follows the lengths of messages.
+/// Parser of message lengths.
 #[derive(Debug)]
 struct Lengths {
     server: String,
-    /// The letter and the length of the message, as far as they have come.
+    /// Type byte and length of the message, as far as received.
     head: [u8; 5],
-    /// Bytes of the head that have come.
+    /// Bytes of the head that were received.
     known: usize,
-    /// Bytes of the message's content that have not.
+    /// Bytes of the message's content that are missing.
     rest: usize,
     beside_rows: u64,
 }
@@ -127,7 +129,7 @@ impl Lengths {
         Lengths { server, head: [0; 5], known: 0, rest: 0, beside_rows: 0 }
     }
 
-    /// Takes what came next.
+    /// Processes received bytes.
     fn take(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let content = self.rest.min(bytes.len());
@@ -144,7 +146,7 @@ impl Lengths {
         Ok(())
     }
 
-    /// Begins a message whose head is there.
+    /// Checks the head of a message.
     fn begin(&mut self) -> io::Result<()> {
         let [letter, length @ ..] = self.head;
         let length = u32::from_be_bytes(length);
@@ -162,7 +164,7 @@ impl Lengths {
             let most = MOST_BESIDE_ROWS >> 20;
             return Err(self.refused(format!("sends more than {most} MiB that are no rows")));
         }
-        // The length counts itself; one that is less is for the client to refuse.
+        // The length includes itself; the client rejects a smaller one.
         (self.known, self.rest) = (0, length.saturating_sub(4) as usize);
         Ok(())
     }
@@ -172,7 +174,7 @@ impl Lengths {
     }
 }
 
-impl AsyncRead for Guarded {
+impl AsyncRead for GuardedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -187,7 +189,7 @@ impl AsyncRead for Guarded {
     }
 }
 
-impl AsyncWrite for Guarded {
+impl AsyncWrite for GuardedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -205,7 +207,7 @@ impl AsyncWrite for Guarded {
     }
 }
 
-impl TlsStream for Guarded {
+impl TlsStream for GuardedStream {
     fn channel_binding(&self) -> ChannelBinding {
         self.stream.channel_binding()
     }

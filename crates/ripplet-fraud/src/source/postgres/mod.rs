@@ -1,14 +1,13 @@
-//! Transactions from PostgreSQL, by a query.
+//! Reads transactions from PostgreSQL with a query.
 //!
-//! The query runs as `COPY (query) TO STDOUT (FORMAT binary)`, so rows come as fast as the server makes them, and are
-//! not kept: memory is some batches of [`ROWS`]. Their order is the query's: order by time where rows may not be late.
-//! Columns are found by their names. Ids may be texts, integers or UUIDs; times timestamps, dates, texts or numbers;
-//! amounts numbers of any type, `numeric` exactly.
+//! The query runs as `COPY (query) TO STDOUT (FORMAT binary)`, so rows stream at the server's speed and are
+//! not buffered: memory is a few batches of [`ROWS`]. Rows are in the query's order; it must order by time
+//! unless late rows are allowed. Columns are found by name. Ids may be texts, integers or UUIDs; times may be
+//! timestamps, dates, texts or numbers; amounts may be numbers of any type, `numeric` exactly.
 //!
-//! A connection that is lost is an error that tells how many rows had come. A server that takes a connection has
-//! `connect_timeout` seconds (30 if the address does not say) to answer that and the question what the query gives; how long
-//! the query itself takes is its own affair. Connections are encrypted as `sslmode` says:
-//! see `server.rs`.
+//! A lost connection is an error with the number of rows received. A server has `connect_timeout` seconds (30
+//! by default) to accept the connection and to describe the query's columns. The query's own run time is not
+//! limited. `sslmode` decides on encryption: see `server.rs`.
 
 mod guard;
 mod passfile;
@@ -33,21 +32,21 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// What stands before the query.
+/// Text before the query.
 const COPY: &str = "COPY (";
 
-/// What messages call the query.
+/// Name of the query in messages.
 pub const ORIGIN: &str = "the query";
-/// Batches that wait to be taken.
+/// Capacity of the channel in batches.
 const WAITING: usize = 2;
-/// From 1970 to 2000, where PostgreSQL's times begin, in microseconds.
+/// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
 const EPOCH: i64 = 946_684_800_000_000;
 const DAY: i64 = 86_400_000_000;
 
-/// Opens a query at a server, to give these columns in this order; `server` is a URL or `host=… user=… sslmode=…`.
+/// Runs a query; batches have these columns in this order. `server` is a URL or `host=… user=… sslmode=…`.
 ///
 /// # Errors
-/// Where the server is not reached, or refuses the query, or a column is missing.
+/// If the server cannot be reached or rejects the query, or a column is missing.
 pub fn open(server: &str, query: &str, columns: &[&str]) -> Result<Batches, SourceError> {
     let server = Server::of(server)?;
     let deadline = server.deadline();
@@ -58,7 +57,7 @@ pub fn open(server: &str, query: &str, columns: &[&str]) -> Result<Batches, Sour
     let (send, receive) = sync_channel(WAITING);
     let work = move || {
         if let Err(error) = connection.copy(&send) {
-            // Who asked may have gone.
+            // The receiver may have been dropped.
             let _ = send.send(Err(error));
         }
     };
@@ -71,14 +70,15 @@ fn failed(why: String) -> SourceError {
     SourceError::Query { why }
 }
 
-/// What `work`, which waits for a server, gives, if that comes in time; else it goes on alone until the process ends.
+/// Returns the result of `work`, which waits for a server, if it arrives in time; otherwise the thread is
+/// abandoned.
 fn answered_within<T: Send + 'static>(
     deadline: Duration,
     work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
 ) -> Result<T, SourceError> {
     let (send, receive) = sync_channel(1);
     let asked = std::thread::Builder::new().name("server".into()).spawn(move || {
-        // Who asked may have given up.
+        // The receiver may have timed out.
         let _ = send.send(work());
     });
     asked.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
@@ -94,13 +94,13 @@ fn answered_within<T: Send + 'static>(
     })
 }
 
-/// An error of the server: one of the query, by its SQLSTATE, or of the server itself. `before` are the characters that
-/// stand before the query in what was sent.
+/// Converts an error of the server, by its SQLSTATE, to an error of the query or of the server. `before` is
+/// the number of characters before the query in the text that was sent.
 fn of_server(error: &postgres::Error, before: u32) -> SourceError {
-    /// Classes of errors that asking again does not mend: data, transactions that only read, what is not supported, names,
-    /// syntax and rights, functions of the user's own.
+    /// Classes of permanent errors: data, read-only transactions, unsupported features, names, syntax and
+    /// rights, user-defined functions.
     const OF_QUERIES: [&str; 8] = ["0A", "21", "22", "23", "25", "2F", "42", "P0"];
-    // The server's words have its hint, and lines of their own.
+    // The server's message includes its hint on a separate line.
     let why = sentence(error).replace("\nDETAIL: ", ". ").replace("\nHINT: ", ". ");
     let Some(told) = error.as_db_error() else { return failed(why) };
     if !OF_QUERIES.iter().any(|class| told.code().code().starts_with(class)) {
@@ -117,7 +117,7 @@ fn of_server(error: &postgres::Error, before: u32) -> SourceError {
     SourceError::Sql { why: format!("{why}{place}{hint}") }
 }
 
-/// What the server says, with what is behind it.
+/// Formats an error with its causes.
 fn sentence(error: &(dyn Error + 'static)) -> String {
     let mut all = error.to_string();
     let mut behind = error.source();
@@ -131,14 +131,14 @@ fn sentence(error: &(dyn Error + 'static)) -> String {
 struct Connection {
     client: Client,
     copy: String,
-    /// All columns of the query.
+    /// Types of all columns of the query.
     types: Vec<Type>,
-    /// Of the columns that were asked for, where they are in the query, and what they become.
+    /// For each requested column, its index in the query and its kind.
     wanted: Vec<(usize, Kind)>,
     schema: Vec<String>,
 }
 
-/// What a column becomes.
+/// Kind of a column.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Text,
@@ -165,7 +165,7 @@ impl Kind {
     }
 }
 
-/// A value's bytes, whatever its type.
+/// Bytes of a value of any type.
 struct Raw<'a>(&'a [u8]);
 
 impl<'a> FromSql<'a> for Raw<'a> {
@@ -178,7 +178,7 @@ impl<'a> FromSql<'a> for Raw<'a> {
     }
 }
 
-/// A column of a batch while it grows.
+/// Builder of a column of a batch.
 enum Column {
     Texts(StringBuilder),
     Integers(Int64Builder),
@@ -193,7 +193,7 @@ impl Connection {
             return Err(SourceError::Sql { why: "it is empty".into() });
         }
         let mut client = server.connect()?;
-        // A query reads: what would write, as `INSERT … RETURNING` does, is refused by the server.
+        // The transaction is read-only: the server rejects writes such as `INSERT … RETURNING`.
         client
             .batch_execute("START TRANSACTION READ ONLY")
             .map_err(|error| of_server(&error, 0))?;
@@ -239,7 +239,7 @@ impl Connection {
                 wanted.iter().map(|(_, kind)| Column::of(*kind)).collect();
             let mut count = 0;
             while count < ROWS {
-                // What came before an error is good: it is sent first.
+                // Rows before an error are valid: send them first.
                 let row = match rows.next() {
                     Ok(Some(row)) => row,
                     Ok(None) => {
@@ -300,7 +300,7 @@ impl Column {
         }
     }
 
-    /// Adds a value; whether it is one of its type.
+    /// Appends a value; returns whether it is valid for its type.
     fn push(&mut self, kind: Kind, raw: Option<&[u8]>) -> bool {
         match self {
             Column::Texts(texts) => match raw {
@@ -328,7 +328,7 @@ impl Column {
                     (_, None) => None,
                     (Kind::Timestamp, Some(Some(i64::MIN))) => Some(i64::MIN),
                     (Kind::Timestamp, Some(Some(i64::MAX))) => Some(i64::MAX),
-                    // The last years that the server knows are no infinity, though they are beyond counting.
+                    // The last years of the server's range are finite, though out of range here.
                     (Kind::Timestamp, Some(Some(micros))) => {
                         Some(micros.saturating_add(EPOCH).min(i64::MAX - 1))
                     }
@@ -354,7 +354,7 @@ impl Column {
     }
 }
 
-/// An integer of 2, 4 or 8 bytes.
+/// Decodes an integer of 2, 4 or 8 bytes.
 fn integer(raw: &[u8]) -> Option<i64> {
     match *raw {
         [a, b] => Some(i16::from_be_bytes([a, b]).into()),
@@ -375,8 +375,8 @@ fn text(kind: Kind, raw: &[u8]) -> Option<String> {
     }
 }
 
-/// A `numeric` as it prints: words for how many digits of base 10,000 there are, the place of the first, the sign, and
-/// how many decimals are shown; then the digits.
+/// Formats a `numeric` value: 16-bit words for the number of base-10,000 digits, the weight of the first, the
+/// sign, and the number of decimals; then the digits.
 fn numeric(raw: &[u8]) -> Option<String> {
     const NEGATIVE: u16 = 0x4000;
     const NOT_A_NUMBER: u16 = 0xc000;

@@ -1,16 +1,15 @@
-//! Passwords that stand in a file, as libpq's tools read them: lines `host:port:database:user:password`.
+//! Password file of libpq: lines `host:port:database:user:password`.
 //!
-//! A field may be `*`; `\:` and `\\` are a colon and a backslash; the first line that fits holds; lines that begin
-//! with `#` are comments. Others must not be able to read the file.
+//! A field may be `*`; `\:` and `\\` are a colon and a backslash. The first matching line wins. Lines that
+//! begin with `#` are comments. Other users must not be able to read the file.
 
-use super::server::wrong;
 use crate::source::SourceError;
 use ripplet_io::{LARGEST_TEXT, read_small_text};
 use std::path::Path;
 
-/// Who wants to connect to what.
+/// Connection for which a password is looked up.
 pub(super) struct Connection<'a> {
-    /// Names of the server: each fits.
+    /// Names of the server; any may match.
     pub hosts: Vec<&'a str>,
     pub port: u16,
     pub database: &'a str,
@@ -20,23 +19,24 @@ pub(super) struct Connection<'a> {
 /// Returns the password for a connection, if the file has one.
 ///
 /// # Errors
-/// If the file cannot be read, or others may read it.
+/// If the file cannot be read, or other users may read it.
 pub(super) fn password(
     path: &Path,
     connection: &Connection<'_>,
 ) -> Result<Option<String>, SourceError> {
     if !is_private(path) {
-        return Err(wrong(format!(
+        return Err(SourceError::address(format!(
             "others may read the file of passwords {0}: run chmod 600 {0}",
             path.display()
         )));
     }
     let text = read_small_text(path, LARGEST_TEXT, "lines host:port:database:user:password");
-    let text = text.map_err(|error| wrong(format!("the file of passwords {error}")))?;
+    let text =
+        text.map_err(|error| SourceError::address(format!("the file of passwords {error}")))?;
     Ok(text.lines().find_map(|line| password_of_line(line, connection)))
 }
 
-/// Whether the file's owner alone may read it; what is no file is for its reader to refuse.
+/// Whether only the owner may read the file; its reader reports what is no file.
 #[cfg(unix)]
 pub(super) fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -67,7 +67,7 @@ fn password_of_line(line: &str, connection: &Connection<'_>) -> Option<String> {
     is_it.then(|| unescaped(split(rest).map_or(rest, |(password, _)| password)))
 }
 
-/// What is before the first colon without a backslash before it, and what is behind.
+/// Splits at the first colon without a backslash before it.
 fn split(text: &str) -> Option<(&str, &str)> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {

@@ -1,27 +1,31 @@
-//! The server of a query: who it is, and how the connection to it is encrypted.
+//! Server of a query: address, encryption and password.
 //!
-//! A server is named as libpq's tools name it, by a URL or `host=… user=…`, and encryption is asked for as there:
+//! An address has libpq's forms, a URL or `host=… user=…`. `sslmode` has libpq's values:
 //!
-//! | `sslmode` | |
+//! | `sslmode` | meaning |
 //! |---|---|
 //! | `disable` | no encryption |
-//! | `prefer`, where nothing is said and the server is on this machine | encryption where the server offers it |
-//! | `require`, where nothing is said and it is on another | encryption, or an error |
-//! | `verify-ca` | and the server's certificate comes from one that is trusted |
-//! | `verify-full` | and it is for the server's name |
+//! | `prefer`, default for a server on this machine | encryption if the server offers it |
+//! | `require`, default for other servers | encryption, or an error |
+//! | `verify-ca` | also checks that a trusted authority issued the certificate |
+//! | `verify-full` | also checks that the certificate is for the server's name |
 //!
-//! Trusted are the certificates in the file `sslrootcert` (PEM), or, where none is named, those of the system: a
-//! company adds its own to these, and they are not as old as this program. With a named file `prefer` and `require`
-//! check as `verify-ca` does; without, they keep out who listens, but not who pretends to be the server. `sslrootcert=system`
-//! asks for the system's and `verify-full`. The environment's `PGSSLMODE` and `PGSSLROOTCERT` hold where the server's
-//! address says nothing, and so does `PGPASSWORD`, which other users of a machine cannot read from the command line. Where
-//! neither has a password, the file `passfile`, that of `PGPASSFILE` or `~/.pgpass` may: see `passfile.rs`.
-//! Sockets of this machine are not encrypted, whatever is asked for.
+//! Trusted authorities are those in the file `sslrootcert` (PEM), or by default those of the system: a
+//! company can add its own there, and they stay up to date. With such a file, `prefer` and `require` check as
+//! `verify-ca` does. Without it they prevent eavesdropping, but not impersonation. `sslrootcert=system`
+//! selects the system's authorities and `verify-full`. The environment's `PGSSLMODE` and `PGSSLROOTCERT`
+//! apply if the address has no setting. So does `PGPASSWORD`, which other users of a machine cannot read from
+//! the command line. If neither has a password, the file `passfile`, `PGPASSFILE` or `~/.pgpass` may: see
+//! `passfile.rs`. Unix sockets are never encrypted.
 //!
-//! As libpq, but for this: connections to other machines are encrypted unless that is refused, `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
-//! where a handshake fails, certificates are of version 3, and their names are the subject alternative ones alone.
+//! Differences to libpq:
+//! - connections to other machines are encrypted by default,
+//! - `allow` is rejected,
+//! - `~/.postgresql/root.crt` is not read,
+//! - `prefer` does not fall back after a failed handshake,
+//! - certificates must be of version 3, and only their subject alternative names count.
 
-use super::guard::Encrypting;
+use super::guard::TlsOptions;
 use super::{failed, passfile, sentence};
 use crate::source::SourceError;
 use postgres::config::{Host, SslMode, SslNegotiation};
@@ -46,18 +50,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What servers of version 17 and later want to be told of a handshake.
+/// ALPN protocol that servers of version 17 and later require.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// What the client says if it is asked for a password and has none.
+/// Error of the client without a password.
 const NO_PASSWORD: &str = "password missing";
 
-/// The port that servers listen at, where nothing is said.
+/// Default port.
 const PORT: u16 = 5432;
-/// How long a server may take to answer, where its address does not say.
+/// Default time limit for a server's answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns a server's address with a password, which holds for another one that stands in it.
+/// Returns a server's address with a password, which overrides one in the address.
 pub fn with_password(server: &str, password: &str) -> String {
     if server.starts_with("postgres://") || server.starts_with("postgresql://") {
         let joint = if server.contains('?') { '&' } else { '?' };
@@ -68,29 +72,25 @@ pub fn with_password(server: &str, password: &str) -> String {
     format!("{server} password='{escaped}'")
 }
 
-pub(super) fn wrong(why: String) -> SourceError {
-    SourceError::Server { why }
-}
-
-/// A server's address, read.
+/// Parsed address of a server.
 #[derive(Debug)]
 pub(super) struct Server {
     config: Config,
-    /// None where connections are not encrypted.
+    /// Encryption; `None` for an unencrypted connection.
     encryption: Option<Encryption>,
-    /// The file of passwords that was passed over, as others may read it.
+    /// Password file that was skipped, as other users may read it.
     passed_over: Option<PathBuf>,
 }
 
-/// How a server that offers encryption is checked.
+/// Verification of an encrypted connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Encryption {
     check: Check,
-    /// The file of those that are trusted; the system's where there is none.
+    /// File of trusted authorities; the system's if `None`.
     roots: Option<PathBuf>,
 }
 
-/// What of a server's certificate is checked.
+/// Checks of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     Nothing,
@@ -99,25 +99,25 @@ enum Check {
 }
 
 impl Server {
-    /// The server that an address, and the environment, name.
+    /// Parses an address, completed by the environment.
     ///
     /// # Errors
-    /// If the address is none.
+    /// If the address is invalid.
     pub(super) fn of(address: &str) -> Result<Server, SourceError> {
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         Server::parse(address, environment)
     }
 
-    /// Connects to it.
+    /// Connects to the server.
     ///
     /// # Errors
-    /// If it is not reached, is not who it should be, or refuses who asks.
+    /// If it cannot be reached, its certificate is not trusted, or it rejects the user.
     pub(super) fn connect(&self) -> Result<Client, SourceError> {
         let Server { config, encryption, .. } = self;
         let connector = encryption.as_ref().map(Encryption::connector).transpose()?;
         let is_socket = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
         let connected = match connector {
-            // A socket of this machine has no name to be guarded by.
+            // A Unix socket has no host name to verify.
             None if is_socket => config.connect(NoTls),
             Some(tls) if is_socket => config.connect(tls),
             tls => {
@@ -125,28 +125,28 @@ impl Server {
                 let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
                 let is_required = mode == SslMode::Require;
                 let mut config = config.clone();
-                // All goes through the guard, which agrees on encryption.
+                // The guard negotiates encryption for all connections.
                 config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
-                config.connect(Encrypting { tls, is_required, is_direct })
+                config.connect(TlsOptions { tls, is_required, is_direct })
             }
         };
         connected.map_err(|error| {
             if config.get_password().is_none() && sentence(&error).contains(NO_PASSWORD) {
-                return wrong(self.without_password());
+                return SourceError::address(self.without_password());
             }
             let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
             let why = format!("cannot connect: {}{advice}", sentence(&error));
-            // Who is refused, or asks for a database that is not there, has the wrong address.
+            // A wrong user or database is an error of the address.
             let refused = ["28", "3D"].iter();
             let code = error.code().map(|code| code.code().to_owned()).unwrap_or_default();
             if refused.into_iter().any(|class| code.starts_with(class)) {
-                return wrong(why);
+                return SourceError::address(why);
             }
             failed(why)
         })
     }
 
-    /// Says where a password may stand.
+    /// Returns a hint on where to put a password.
     fn without_password(&self) -> String {
         let passed_over = self.passed_over.as_ref().map_or_else(String::new, |path| {
             format!(
@@ -160,18 +160,18 @@ impl Server {
         )
     }
 
-    /// How long it may take to answer.
+    /// Returns the time limit for an answer.
     pub(super) fn deadline(&self) -> Duration {
         self.config.get_connect_timeout().copied().unwrap_or(PATIENCE)
     }
 
-    /// `environment` has what the address does not say.
+    /// Parses an address; `environment` supplies missing settings.
     fn parse(
         address: &str,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Server, SourceError> {
         let mut rest = address.to_owned();
-        // From the last on, so that the places of those before stay.
+        // From last to first, so that earlier positions stay valid.
         let mut found = (None, None, None);
         for Setting { name, value, place } in settings(address).into_iter().rev() {
             match &*name {
@@ -184,11 +184,12 @@ impl Server {
         }
         let mode = found.0.or_else(|| environment("PGSSLMODE"));
         let roots = found.1.or_else(|| environment("PGSSLROOTCERT"));
-        let mut config: Config =
-            rest.parse().map_err(|error: postgres::Error| wrong(sentence(&error)))?;
+        let mut config: Config = rest
+            .parse()
+            .map_err(|error: postgres::Error| SourceError::address(sentence(&error)))?;
         if config.get_ssl_mode() != Config::new().get_ssl_mode() {
-            // It must never hold less than was asked for.
-            return Err(wrong("sslmode stands where it is not understood".into()));
+            // Fail rather than connect with less security than requested.
+            return Err(SourceError::address("sslmode stands where it is not understood".into()));
         }
         if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
             config.password(password);
@@ -198,7 +199,7 @@ impl Server {
             let named = found.2.or_else(|| environment("PGPASSFILE")).map(PathBuf::from);
             let usual = || Some(Path::new(&environment("HOME")?).join(".pgpass"));
             let file = named.or_else(|| {
-                // One that others may read is passed over, as by psql: it may not be needed.
+                // Like psql, skip a file that other users may read: it may not be needed.
                 let path = usual().filter(|path| path.exists())?;
                 let is_private = passfile::is_private(&path);
                 passed_over = (!is_private).then(|| path.clone());
@@ -210,7 +211,7 @@ impl Server {
             }
         }
         if config.get_hosts().is_empty() {
-            // A certificate is for a name; an address is its own.
+            // Certificates are issued for names; an address serves as its own.
             for address in config.get_hostaddrs().to_vec() {
                 config.host(&address.to_string());
             }
@@ -225,13 +226,13 @@ impl Server {
     }
 }
 
-/// What a file of passwords is asked for.
+/// Returns the key by which a password file is searched.
 fn asked_for(config: &Config) -> passfile::Connection<'_> {
     let mut hosts: Vec<&str> = Vec::new();
     for host in config.get_hosts() {
         match host {
             Host::Tcp(name) => hosts.push(name),
-            // A socket goes by its folder's name, and by that of this machine.
+            // A Unix socket is listed under its folder and as `localhost`.
             #[cfg(unix)]
             Host::Unix(folder) => hosts.extend(folder.to_str().into_iter().chain(["localhost"])),
         }
@@ -248,7 +249,7 @@ fn asked_for(config: &Config) -> passfile::Connection<'_> {
     }
 }
 
-/// Whether all that an address leads to is on this machine.
+/// Whether all hosts of an address are on this machine.
 fn is_here(config: &Config) -> bool {
     let is_loopback = |name: &str| {
         name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -264,7 +265,7 @@ fn is_here(config: &Config) -> bool {
     }
 }
 
-/// Whether connections are encrypted, and how that is checked; `is_here` where the server is on this machine.
+/// Returns the encryption of connections; `is_here` if the server is on this machine.
 fn encryption(
     mode: Option<&str>,
     roots: Option<String>,
@@ -279,7 +280,7 @@ fn encryption(
     let mode = mode.unwrap_or(usual);
     if is_system && mode != "verify-full" {
         let why = format!("sslrootcert=system goes with sslmode=verify-full, not with {mode}");
-        return Err(wrong(why));
+        return Err(SourceError::address(why));
     }
     let roots = roots.filter(|_| !is_system).map(PathBuf::from);
     let least = if roots.is_some() { Check::Issuer } else { Check::Nothing };
@@ -290,7 +291,7 @@ fn encryption(
         "verify-ca" => (SslMode::Require, Check::Issuer),
         "verify-full" => (SslMode::Require, Check::IssuerAndName),
         _ => {
-            return Err(wrong(format!(
+            return Err(SourceError::address(format!(
                 "sslmode={mode}: expected disable, prefer, require, verify-ca or verify-full"
             )));
         }
@@ -305,7 +306,7 @@ impl Encryption {
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| failed(error.to_string()))?;
-        // "Dangerous" is what it is to bring a verifier of one's own: it checks as much as was asked for.
+        // rustls calls a custom verifier dangerous; this one checks as much as `sslmode` asks for.
         let config = config.dangerous().with_custom_certificate_verifier(verifier);
         let mut config = config.with_no_client_auth();
         config.alpn_protocols = vec![PROTOCOL.into()];
@@ -320,7 +321,7 @@ impl Encryption {
                 let found = rustls_native_certs::load_native_certs();
                 if found.certs.is_empty() {
                     let why = "this system has no root certificates: name the server's with sslrootcert=FILE";
-                    return Err(wrong(why.into()));
+                    return Err(SourceError::address(why.into()));
                 }
                 found.certs
             }
@@ -328,14 +329,17 @@ impl Encryption {
         let mut roots = RootCertStore::empty();
         let (taken, _) = roots.add_parsable_certificates(trusted.iter().cloned());
         if taken == 0 && self.check != Check::Nothing {
-            return Err(wrong(format!("{}: no certificate in it can be used", self.where_from())));
+            return Err(SourceError::address(format!(
+                "{}: no certificate in it can be used",
+                self.where_from()
+            )));
         }
         let algorithms = provider.signature_verification_algorithms;
         let named = if self.roots.is_some() { trusted } else { Vec::new() };
         Ok(Verifier { check: self.check, roots, named, algorithms })
     }
 
-    /// Where those that are trusted come from.
+    /// Returns the origin of the trusted authorities.
     fn where_from(&self) -> String {
         self.roots
             .as_ref()
@@ -343,10 +347,10 @@ impl Encryption {
     }
 }
 
-/// Bytes of a file of certificates at most: a hundred times what systems have.
+/// Size limit of a file of certificates in bytes: a hundred times that of a system.
 const MOST_CERTIFICATES: u64 = 16 << 20;
 
-/// The certificates in a PEM file.
+/// Reads the certificates of a PEM file.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SourceError> {
     let unreadable = |error: rustls::pki_types::pem::Error| {
         let why = match error {
@@ -354,10 +358,10 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SourceError
             rustls::pki_types::pem::Error::NoItemsFound => "there is no certificate in it".into(),
             error => format!("{error:?}"),
         };
-        wrong(format!("sslrootcert {}: {why}", path.display()))
+        SourceError::address(format!("sslrootcert {}: {why}", path.display()))
     };
     let text = read_small(path, MOST_CERTIFICATES, "certificates (PEM)");
-    let text = text.map_err(|error| wrong(format!("sslrootcert {error}")))?;
+    let text = text.map_err(|error| SourceError::address(format!("sslrootcert {error}")))?;
     let found = CertificateDer::pem_slice_iter(&text);
     let found = found.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     if found.is_empty() {
@@ -366,12 +370,12 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SourceError
     Ok(found)
 }
 
-/// Looks at a server's certificate, as far as was asked for.
+/// Verifier of a server's certificate, as far as `sslmode` asks for.
 #[derive(Debug)]
 struct Verifier {
     check: Check,
     roots: RootCertStore,
-    /// Those in the file that was named.
+    /// Certificates in the given file.
     named: Vec<CertificateDer<'static>>,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -398,8 +402,8 @@ impl ServerCertVerifier for Verifier {
             algorithms,
         );
         match issued {
-            // One that a server made for itself is often one that may issue others, which a server's should not; who
-            // names that very one trusts it all the same. Dates were looked at before.
+            // A self-signed certificate is often marked as an authority, which a server's should not be. A
+            // file with exactly this certificate trusts it nevertheless. Dates were checked before.
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(_)))
                 if self.named.contains(end_entity) => {}
             issued => issued?,
@@ -433,7 +437,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// What to do where a connection fails by its encryption.
+/// Returns a hint if a connection fails by its encryption.
 fn advice(error: &postgres::Error, mode: SslMode, encryption: Option<&Encryption>) -> String {
     use CertificateError::{
         Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
@@ -469,7 +473,7 @@ fn advice(error: &postgres::Error, mode: SslMode, encryption: Option<&Encryption
     }
 }
 
-/// What of a handshake is behind an error.
+/// Returns the TLS error behind an error.
 fn handshake<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -482,7 +486,7 @@ fn handshake<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> 
     None
 }
 
-/// A setting of a server's address, and where it stands.
+/// Setting of a server's address, and its position.
 #[derive(Debug, PartialEq, Eq)]
 struct Setting {
     name: String,
@@ -490,7 +494,7 @@ struct Setting {
     place: Range<usize>,
 }
 
-/// The settings of an address, as far as it is one: of a URL those behind `?`.
+/// Splits an address into settings: of a URL those after `?`.
 fn settings(address: &str) -> Vec<Setting> {
     match address.starts_with("postgres://") || address.starts_with("postgresql://") {
         true => of_url(address),
@@ -500,7 +504,7 @@ fn settings(address: &str) -> Vec<Setting> {
 
 fn of_url(address: &str) -> Vec<Setting> {
     let mut found = Vec::new();
-    // A password ends at `@`, and may have a `?`.
+    // A password ends at `@`, and may contain `?`.
     let behind = address.find('@').unwrap_or(0);
     let question = address[behind..].find('?');
     let Some(mut from) = question.map(|at| behind + at + 1) else { return found };
@@ -508,7 +512,7 @@ fn of_url(address: &str) -> Vec<Setting> {
         let end = from + pair.len();
         if let Some((name, value)) = pair.split_once('=') {
             let (name, value) = (decoded(name), decoded(value));
-            // With the `&` behind, where there is one: `?&` would be none.
+            // Includes a trailing `&`: `?&` would be invalid.
             let place = from..(end + 1).min(address.len());
             found.push(Setting { name, value, place });
         }
@@ -517,7 +521,7 @@ fn of_url(address: &str) -> Vec<Setting> {
     found
 }
 
-/// A text without its `%20`s.
+/// Decodes percent escapes.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -541,7 +545,7 @@ fn text_of(bytes: Option<&[u8]>) -> Option<&str> {
     bytes.and_then(|bytes| std::str::from_utf8(bytes).ok())
 }
 
-/// `name = value` and so on, with `'` around values that have blanks, and `\` before what is meant as it is.
+/// Parses `name = value` pairs, with `'` around values with blanks, and `\` as an escape.
 fn of_words(address: &str) -> Vec<Setting> {
     let mut found = Vec::new();
     let mut letters = address.char_indices().peekable();
@@ -627,7 +631,7 @@ mod tests {
         assert_eq!(server.config.get_password(), Some(&b"it's sslmode=disable"[..]));
         let odd = "postgres://risk:what?@db/shop?sslmode=verify-full";
         assert_eq!(parsed(odd), (SslMode::Require, Some((IssuerAndName, None))));
-        // The last one holds.
+        // The last setting wins.
         let twice = "postgres://db/shop?sslmode=disable&sslmode=require";
         assert_eq!(parsed(twice), (SslMode::Require, Some((Nothing, None))));
     }

@@ -1,7 +1,7 @@
 //! Reader of GEXF.
 
 use crate::ReadOptions;
-use crate::exchange::network::{Calls, Found};
+use crate::exchange::network::{Found, NodeNaming};
 use crate::exchange::stream::Meter;
 use crate::exchange::xml::{Values, Xml};
 use crate::exchange::xml_graph::{XmlGraph, set_weight, take_edge, weight};
@@ -34,7 +34,7 @@ impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         let is_own = options.columns.weight == "weight";
         Reader {
-            graph: XmlGraph::new(options, Calls::Ids, is_own.then_some(1.0)),
+            graph: XmlGraph::new(options, NodeNaming::Ids, is_own.then_some(1.0)),
             node: Values::of(["id"]),
             edge: Values::of(["source", "target", "type", "weight"]),
             value: Values::of(["for", "value"]),

@@ -1,7 +1,7 @@
 //! Reader of GraphML.
 
 use crate::ReadOptions;
-use crate::exchange::network::{Calls, Found};
+use crate::exchange::network::{Found, NodeNaming};
 use crate::exchange::stream::Meter;
 use crate::exchange::xml::{Values, Xml};
 use crate::exchange::xml_graph::{AttributeIds, OF_A_TYPE, XmlGraph, set_weight, take_edge};
@@ -37,7 +37,7 @@ struct Reader<'o> {
 impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         Reader {
-            graph: XmlGraph::new(options, Calls::OfIgraph, None),
+            graph: XmlGraph::new(options, NodeNaming::Igraph, None),
             name_keys: AttributeIds::default(),
             node: Values::of(["id"]),
             edge: Values::of(["source", "target", "directed"]),

@@ -2,14 +2,14 @@
 
 use super::names::{VERTEX_NAMES, is_circumstance, is_graph_name, is_weight_name, measures, words};
 use super::sample::{
-    Field, Kind, Known, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
+    Field, Kind, KnownPairs, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
 };
 use crate::summary::ReadColumns;
 use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
 use std::collections::{BTreeSet, HashSet};
 
-/// A column of at least so many codes below a word without digits has that word as its name.
+/// Smallest number of codes below a word without digits that make the word the column's name.
 const CODES: usize = 3;
 
 /// The columns that are read, and whether the first row names them.
@@ -18,7 +18,7 @@ pub(in crate::text) struct Decision {
     pub(in crate::text) header: bool,
     pub(in crate::text) source: usize,
     pub(in crate::text) target: usize,
-    /// The column of weights where they are read, else the third, which nobody reads.
+    /// The column of weights where they are read, else the third, which is not read.
     pub(in crate::text) weight: usize,
     /// The column of one same mark between the ends.
     pub(in crate::text) mark: Option<usize>,
@@ -77,7 +77,7 @@ impl Sample<'_> {
     }
 
     /// Whether the first row names the columns.
-    fn has_header(&self, asked: Option<&Columns>, known: &Known) -> Result<bool, String> {
+    fn has_header(&self, asked: Option<&Columns>, known: &KnownPairs) -> Result<bool, String> {
         let mut ends = self.around_a_mark().map_or([0, 1], |(ends, _)| ends);
         if let Some(columns) = asked {
             let names = [columns.source.as_str(), &columns.target];
@@ -110,13 +110,13 @@ impl Sample<'_> {
                 && !self.recurs(ends));
         }
         let recurs = self.recurs(ends);
-        // Where an id of the first row comes again, values that are no ids do not make its names unknown.
+        // If an id of the first row comes again, values that are no ids do not make its names unknown.
         let names = known.sure.len() + known.likely.len() > 0 || recurs && self.has_known_names();
         if names {
             let letters = self.first.iter().all(|name| name.len() == 1);
             return match recurs {
                 false => Ok(true),
-                // Vertices may well be called by letters.
+                // Ids may well be single characters.
                 true if letters => Ok(false),
                 true => Err(self.ambiguous()),
             };
@@ -132,7 +132,11 @@ impl Sample<'_> {
     ///
     /// # Errors
     /// It does, but names no known pair.
-    fn has_unnamed_index(&self, asked: Option<&Columns>, known: &Known) -> Result<bool, String> {
+    fn has_unnamed_index(
+        &self,
+        asked: Option<&Columns>,
+        known: &KnownPairs,
+    ) -> Result<bool, String> {
         let Some((index, names)) = self.first.split_first() else { return Ok(false) };
         let is_index = index.is_empty()
             && names.len() > 1
@@ -204,7 +208,7 @@ impl Sample<'_> {
         Err(self.ambiguous())
     }
 
-    /// The columns of `--columns`.
+    /// Returns the columns of `--columns`.
     fn asked(&self, columns: &Columns, header: bool) -> Result<[usize; 2], String> {
         let place = |name: &String| {
             let named = if header { self.position(name) } else { None };
@@ -227,8 +231,8 @@ impl Sample<'_> {
         Ok([place(&columns.source)?, place(&columns.target)?])
     }
 
-    /// The columns that a header tells.
-    fn named(&self, known: &Known) -> Result<[usize; 2], String> {
+    /// Returns the columns of a header.
+    fn named(&self, known: &KnownPairs) -> Result<[usize; 2], String> {
         let exact = ["source", "target"].map(|name| self.position(name));
         if let [Some(source), Some(target)] = exact {
             return Ok([source, target]);
@@ -262,7 +266,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses two names of which one says that its column measures something.
+    /// Rejects two names of which one says that its column measures something.
     fn check_names(&self, ends: [usize; 2]) -> Result<(), String> {
         match ends.into_iter().find(|&end| measures(&self.first[end])) {
             None => Ok(()),
@@ -276,7 +280,7 @@ impl Sample<'_> {
         }
     }
 
-    /// The two columns, if their values can be ids and are of one kind.
+    /// Returns the two columns, if their values can be ids and are of one kind.
     fn check_ids(&self, header: bool, ends: [usize; 2]) -> Result<[usize; 2], String> {
         if let Some(times) = ends.into_iter().find(|&end| self.are_unix_times(header, end))
             && self.first.len() > 2
@@ -291,7 +295,7 @@ impl Sample<'_> {
             ));
         }
         if ends.iter().all(|&end| self.data(header).get(end).is_some_and(|id| is_digits(id))) {
-            // Numbers are read, and what is none is told with its line.
+            // Numbers are read, and an invalid one is reported with its line.
             return Ok(ends);
         }
         let values = ends.map(|end| self.values(header, end));
@@ -306,7 +310,7 @@ impl Sample<'_> {
                 format!("the values in column {} have neither letters nor digits", column(at))
             }
             [Values::Integers | Values::Fractions, Values::Integers | Values::Fractions] => {
-                // A number that is no integer is told with its line, unless other columns are meant.
+                // A number that is no integer is reported with its line, unless other columns are meant.
                 if self.pairs_of_ids(header).is_empty() {
                     return Ok(ends);
                 }
@@ -322,7 +326,7 @@ impl Sample<'_> {
         Err(self.unclear(header, &why))
     }
 
-    /// Refuses rows that are the rows of an adjacency matrix, maybe with names above or in front.
+    /// Rejects rows that are the rows of an adjacency matrix, maybe with names above or in front.
     fn check_no_matrix(&self) -> Result<(), String> {
         // Above and before the cells there may be names.
         if self.others.len() > self.first.len() {
@@ -344,7 +348,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses edges of words with attributes as Python writes them: the blanks in them are as good as those between
+    /// Rejects edges of words with attributes as Python writes them: the blanks in them are as good as those between
     /// fields.
     fn check_no_attributes(&self) -> Result<(), String> {
         // Commas in them may part the row, so that they stand behind the ends in one field.
@@ -360,7 +364,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses an export of Neo4j that has rows of nodes, which have no ends.
+    /// Rejects an export of Neo4j that has rows of nodes, which have no ends.
     fn check_no_nodes_of_neo4j(&self) -> Result<(), String> {
         let all = ["_id", "_labels", "_start", "_end"].map(|name| self.position(name));
         let [Some(_), Some(_), Some(start), Some(_)] = all else { return Ok(()) };
@@ -376,7 +380,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Refuses rows of integers of very different lengths, which are lists of neighbours: the first two of each would be
+    /// Rejects rows of integers of very different lengths, which are lists of neighbours: the first two of each would be
     /// read as an edge.
     fn check_no_lists(&self) -> Result<(), String> {
         /// An edge of two ends, a weight and a time.
@@ -397,7 +401,7 @@ impl Sample<'_> {
         ))
     }
 
-    /// The first two columns, of a table without a header.
+    /// Returns the first two columns, of a table without a header.
     fn first_two(&self) -> Result<[usize; 2], String> {
         let integers =
             self.rows(false).all(|row| row.iter().take(2).all(|field| is_integer(field)));
@@ -433,7 +437,7 @@ impl Sample<'_> {
         ))
     }
 
-    /// The column of weights.
+    /// Returns the column of weights.
     fn weight(
         &self,
         columns: &Columns,
@@ -486,7 +490,7 @@ impl Sample<'_> {
         }
     }
 
-    /// The columns of a header that could be weights by their names; `weight` alone where there is one.
+    /// Returns the columns of a header that could be weights by their names; `weight` alone where there is one.
     fn weight_candidates(&self, ends: [usize; 2]) -> Vec<usize> {
         let free = |place: &usize| !ends.contains(place);
         if let Some(exact) = self.position("weight").filter(free) {
@@ -496,7 +500,7 @@ impl Sample<'_> {
         (0..self.first.len()).filter(free).filter(known).collect()
     }
 
-    /// Refuses a header that has a name twice.
+    /// Rejects a header that has a name twice.
     fn check_distinct(&self) -> Result<(), String> {
         let mut seen = HashSet::new();
         let filled = self.first.iter().filter(|name| !name.trim_ascii().is_empty());
@@ -510,7 +514,7 @@ impl Sample<'_> {
         }
     }
 
-    /// The likely ends of an edge in a table with a name twice: the one known pair, else both columns of that name if
+    /// Returns the likely ends of an edge in a table with a name twice: the one known pair, else both columns of that name if
     /// they may be ids, else columns that share values.
     fn ends_beside(&self, twice: &[u8]) -> [usize; 2] {
         if let [pair] = *self.known_pairs().sure {
@@ -587,7 +591,7 @@ fn is_matrix(rows: &[&[Field<'_>]]) -> bool {
     (0..rows.len()).all(is_symmetric)
 }
 
-/// The columns that `--columns` asks for, if it does.
+/// Returns the columns that `--columns` asks for, if it does.
 fn asked_for(columns: &Columns) -> Option<&Columns> {
     let default = Columns::default();
     let is_default = columns.source == default.source && columns.target == default.target;
@@ -599,7 +603,7 @@ fn are_numbers(columns: &Columns) -> bool {
     number(&columns.source).is_some() && number(&columns.target).is_some()
 }
 
-/// The place of a column that is called by its number, which counts from 1.
+/// Returns the place of a column that is called by its number, which counts from 1.
 pub(crate) fn number(name: &str) -> Option<usize> {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     name.parse::<usize>().ok().filter(|_| is_number)?.checked_sub(1)

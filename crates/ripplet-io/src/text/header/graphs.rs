@@ -10,11 +10,11 @@ use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
 
 impl<'a> Sample<'a> {
-    /// The column of graphs, and what it says of the first row: that it is a header where the column was found by its
+    /// Returns the column of graphs, and what it says of the first row: that it is a header where the column was found by its
     /// name.
     ///
     /// # Errors
-    /// Where there is no such column, or more than one could be it.
+    /// If there is no such column, or more than one could be it.
     pub(in crate::text) fn graph_column(
         &self,
         options: &ReadOptions,
@@ -23,7 +23,7 @@ impl<'a> Sample<'a> {
         let by_number = asked.and_then(number);
         let named = match (options.header, asked) {
             (Header::Absent, _) => None,
-            // A number is a name only where the first row is known to have names.
+            // A number is a name only if the first row is known to have names.
             (Header::Auto, _) if by_number.is_some() => None,
             (_, Some(name)) => self.only(|field| *field == *name.as_bytes())?,
             (_, None) => match self.only(|field| field == b"graph")? {
@@ -43,7 +43,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// The only column whose name is one that is meant, if there is any.
+    /// Returns the only column whose name is one that is meant, if there is any.
     fn only(&self, is_meant: impl Fn(&[u8]) -> bool) -> Result<Option<usize>, String> {
         let mut meant = (0..self.first.len()).filter(|&column| is_meant(&self.first[column]));
         match (meant.next(), meant.next()) {
@@ -73,7 +73,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Refuses options that name the column of graphs as an end or a weight.
+    /// Rejects options that name the column of graphs as an end or a weight.
     pub(in crate::text) fn check_apart(
         &self,
         graph: usize,
@@ -95,7 +95,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// The sample without a column: numbers of columns stay those of the whole table.
+    /// Returns the sample without a column: numbers of columns stay those of the whole table.
     pub(in crate::text) fn without(mut self, column: usize) -> Sample<'a> {
         for row in std::iter::once(&mut self.first).chain(&mut self.others) {
             if column < row.len() {
@@ -105,18 +105,18 @@ impl<'a> Sample<'a> {
         Sample { left_out: Some(column), ..self }
     }
 
-    /// The place in the whole table of a column of this sample.
+    /// Returns the place in the whole table of a column of this sample.
     pub(in crate::text) fn place_in_table(&self, column: usize) -> usize {
         column + usize::from(self.left_out.is_some_and(|left_out| column >= left_out))
     }
 
-    /// The numbers of the first two columns in the whole table, for an example.
+    /// Returns the numbers of the first two columns in the whole table, for an example.
     pub(super) fn first_numbers(&self) -> String {
         let [first, second] = [0, 1].map(|column| self.place_in_table(column) + 1);
         format!("{first},{second}")
     }
 
-    /// The column of this sample that is called by its number in the whole table, which counts from 1.
+    /// Returns the column of this sample that is called by its number in the whole table, which counts from 1.
     pub(super) fn numbered(&self, name: &str) -> Option<usize> {
         let place = number(name)?;
         match self.left_out {
@@ -126,7 +126,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// A column as a summary calls it: by number where its name is empty or stands twice.
+    /// Returns a column as a summary calls it: by number where its name is empty or stands twice.
     pub(in crate::text) fn read_column(&self, column: usize, header: bool) -> ReadColumn {
         let is_only = |name: &String| {
             let same = self.first.iter().filter(|other| ***other == *name.as_bytes());

@@ -1,24 +1,24 @@
-//! What the first rows of a table say of its columns: whether the first row names them, and which are the edge's.
+//! Detects the header of a table and the columns of an edge from the first rows.
 //!
 //! ```text
 //! --no-header                                             no header
 //! --header, names of --columns, or a known pair of names  header
 //! no name above integers first, a known pair behind       header
 //! 0,1,2… above nothing but words                          header
-//! other numbers above nothing but words                   refused: it may be either
+//! other numbers above nothing but words                   an error: ambiguous
 //! a number in the first row                               no header
 //! a word above numbers (or dates) only                    header
-//! words above words: an id of the first row comes again   no header
+//! words above words: an id of the first row recurs        no header
 //!                    both ends are codes (X17, a@b.org)   no header
 //!                    words above nothing but codes        header
-//!                    none of these                        refused: it may be either
+//!                    none of these                        an error: ambiguous
 //! ```
 //!
-//! With a header, the columns are those of `--columns`, else a known pair of names, wherever in the row they
-//! stand; else the first two, where there are no others that could be meant. Without one, they are the first two,
-//! where these hold integers or the table has no more than three columns; or those beside a column of one same mark, such
-//! as `->`. Columns that are taken for their place alone hold both integers or both words. Anything else is refused with
-//! the first two rows and the option to use.
+//! With a header, the columns are those of `--columns`, else a known pair of names at any position; else the
+//! first two, if there are no other candidates. Without a header, they are the first two, if these are
+//! integers or the table has at most three columns; or those beside a column of one constant mark, such as
+//! `->`. Columns that are chosen by position alone must both be integers or both be words. Anything else is
+//! an error with the first two rows and the option to use.
 
 mod decision;
 mod graphs;

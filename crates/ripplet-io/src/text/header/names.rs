@@ -1,4 +1,4 @@
-//! The names by which columns are known, and how a name is compared with them.
+//! Known names of columns, and their comparison.
 
 use super::sample::Sample;
 
@@ -87,7 +87,7 @@ pub const KNOWN_COLUMN_PAIRS: &[(&str, &str)] = &[
     ("first", "second"),
 ];
 
-/// Words that say what an id is of, not which end it is: left out when names are compared.
+/// Words that describe an id, not the end of an edge: ignored in comparisons.
 pub const UNSPECIFIC_WORDS: &[&str] = &[
     "id", "ids", "uid", "guid", "uuid", "key", "no", "num", "nr", "number", "code", "name",
     "names", "node", "nodes", "vertex", "account", "acct", "acc", "user", "users", "entity",
@@ -95,7 +95,7 @@ pub const UNSPECIFIC_WORDS: &[&str] = &[
     "idx", "label", "wallet", "the", "of", "is",
 ];
 
-/// Words of columns that say when, where or of what kind something is: neither ids nor weights.
+/// Words of columns with the time, place or kind of something: neither ids nor weights.
 const CIRCUMSTANCE_WORDS: &[&str] = &[
     "date",
     "datetime",
@@ -136,7 +136,7 @@ const CIRCUMSTANCE_WORDS: &[&str] = &[
     "flag",
 ];
 
-/// Words of columns that measure something of an edge or of its ends: no ids.
+/// Words of columns with measurements: no ids.
 const QUANTITY_WORDS: &[&str] = &[
     "amount",
     "amt",
@@ -199,14 +199,14 @@ const QUANTITY_WORDS: &[&str] = &[
     "correlation",
 ];
 
-/// Whether a name says that its column measures something, or when or where something is.
+/// Whether a name is that of a measurement, time or place.
 pub(super) fn measures(name: &[u8]) -> bool {
     let (start, end) = PAIR_WITH_ID;
     let is_bare = |word: &str| name.trim_ascii().eq_ignore_ascii_case(word.as_bytes());
     is_bare(start) || is_bare(end) || words(name).iter().any(|word| is_measure_word(word))
 }
 
-/// Whether a name says when, where or of what kind something is.
+/// Whether a name is that of a time, place or kind.
 pub(super) fn is_circumstance(name: &[u8]) -> bool {
     words(name).iter().any(|word| CIRCUMSTANCE_WORDS.contains(&word.as_str()))
 }
@@ -215,29 +215,30 @@ fn is_measure_word(word: &str) -> bool {
     CIRCUMSTANCE_WORDS.contains(&word) || QUANTITY_WORDS.contains(&word)
 }
 
-/// Names of two columns that differ in their last sign alone: `id1` and `id2`, `user_a` and `user_b`.
+/// Last characters in which the names of two ends differ: `id1` and `id2`, `user_a` and `user_b`.
 const ENUMERATIONS: &[(&str, &str)] = &[("1", "2"), ("0", "1"), ("a", "b"), ("i", "j")];
 
 /// Names of a column of weights.
 pub const KNOWN_WEIGHT_NAMES: &[&str] =
     &["weight", "weights", "w", "amount", "amt", "value", "count", "strength", "capacity"];
 
-/// Names of a first column of a table that describes vertices, not edges.
+/// Known names of the first column of a table that describes vertices, not edges.
 pub(super) const VERTEX_NAMES: &[&str] =
     &["id", "node", "vertex", "name", "user", "account", "customer", "entity", "person"];
 
-/// A column's name by its words.
+/// Words of a column's name.
 pub(super) struct Name {
     whole: String,
     /// Without words for identifiers alone.
     without_id: String,
     /// Without all unspecific words.
     specific: String,
-    /// Whether the name is one word, with nothing that says that it is of ids.
+    /// Whether the name is one word without a word for ids.
     is_bare: bool,
 }
 
-/// Names of the two ends with a word for an id beside them, such as `START_ID` and `END_ID`: alone they may be times.
+/// Names of the two ends if they include a word for an id, such as `START_ID` and `END_ID`: alone they may be
+/// times.
 pub const PAIR_WITH_ID: (&str, &str) = ("start", "end");
 
 impl Name {
@@ -262,8 +263,8 @@ impl Name {
         KNOWN_COLUMN_PAIRS.iter().any(|&(source, target)| self.is(source) && other.is(target))
     }
 
-    /// Whether two names are `start` and `end` with a word for an id, or differ in one word, which is of a known pair, and the other
-    /// words do not say that it is a measure: `source computer` and `target computer`.
+    /// Whether two names are `start` and `end` with a word for an id, or differ in one word of a known pair,
+    /// and the other words are not those of a measurement: `source computer` and `target computer`.
     pub(super) fn is_like_source_of(&self, other: &Name) -> bool {
         let (start, end) = PAIR_WITH_ID;
         if self.is(start) && other.is(end) && !self.is_bare && !other.is_bare {
@@ -278,7 +279,8 @@ impl Name {
             && KNOWN_COLUMN_PAIRS.contains(&(one, two))
     }
 
-    /// What two names have in common that differ in a last number or letter alone: `id 1` and `id 2`.
+    /// Returns the common part of two names that differ in a last number or character alone: `id 1` and `id
+    /// 2`.
     pub(super) fn is_numbered_before(&self, other: &Name) -> Option<&str> {
         ENUMERATIONS.iter().find_map(|&(first, second)| {
             let stem = self.whole.strip_suffix(first)?;
@@ -305,7 +307,7 @@ pub(crate) fn is_graph_name(name: &[u8]) -> bool {
     words.split_first().is_some_and(|(first, others)| first == "graph" && others.iter().all(of_ids))
 }
 
-/// What the names of a table's columns say of an edge's ends, whatever is below them.
+/// Ends of an edge by the names of a table's columns alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KnownEnds {
     /// The only known pair.
@@ -316,7 +318,7 @@ pub(crate) enum KnownEnds {
     Unknown,
 }
 
-/// The known pair among the names of columns; an empty name stands for a column that cannot be an end.
+/// Returns the known pair among the names of columns; an empty name stands for a column that cannot be an end.
 pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
     let first = names.iter().map(|name| name.as_bytes().into()).collect();
     let known = Sample::new(first, Vec::new()).known_pairs();
@@ -327,7 +329,7 @@ pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
     }
 }
 
-/// The words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
+/// Returns the words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
 pub(super) fn words(name: &[u8]) -> Vec<String> {
     let name = String::from_utf8_lossy(name);
     let name = without_id_space(&name);
@@ -344,7 +346,7 @@ pub(super) fn words(name: &[u8]) -> Vec<String> {
         }
         before = letter;
     }
-    // `FromNodeId` has its words by capitals; `fromnodeid` by what is known to end names.
+    // `FromNodeId` is split by capitals; `fromnodeid` by known suffixes.
     if let [word] = &mut *words {
         for end in ["nodeid", "userid", "accountid", "id"] {
             if let Some(stem) = word.strip_suffix(end).filter(|stem| stem.len() > 1) {
@@ -356,7 +358,7 @@ pub(super) fn words(name: &[u8]) -> Vec<String> {
     words
 }
 
-/// A name without the space of ids that Neo4j's tables have behind it: `:START_ID(Person)`.
+/// Returns a name without the id space that Neo4j's tables append: `:START_ID(Person)`.
 fn without_id_space(name: &str) -> &str {
     let name = name.trim();
     match name.split_once('(') {
@@ -369,7 +371,7 @@ fn without_id_space(name: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// The page's lists are those that the reader goes by.
+    /// The page has the lists that the reader uses.
     #[test]
     fn the_page_lists_what_is_known() {
         let page = include_str!("../../../../../docs/tables.md");

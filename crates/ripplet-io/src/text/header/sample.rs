@@ -1,4 +1,4 @@
-//! The first rows of a table: what their fields could be values of, and which of its columns are alike.
+//! First rows of a table: the kinds of their fields, and the candidates for an edge's columns.
 
 use super::names::{Name, measures, words};
 use super::times;
@@ -11,55 +11,55 @@ use std::collections::HashSet;
 /// A field of a row.
 pub(super) type Field<'a> = Cow<'a, [u8]>;
 
-/// The columns whose names are compared.
+/// Largest number of columns whose names are compared.
 const MOST_COLUMNS: usize = 256;
 
-/// The rows that are looked at.
+/// Largest number of rows that are examined.
 pub(in crate::text) const MOST_ROWS: usize = 4096;
 
-/// Some rows of a table, the first of which may name its columns.
+/// First rows of a table, the first of which may be a header.
 pub(in crate::text) struct Sample<'a> {
     pub(in crate::text) first: Vec<Field<'a>>,
     pub(super) others: Vec<Vec<Field<'a>>>,
-    /// Whether files of this kind have the ends of an edge in their first two columns by custom.
+    /// Whether files of this kind conventionally have the ends of an edge in their first two columns.
     pub(in crate::text) ends_first: bool,
-    /// Whether the first two columns are the ends of an edge, whatever they hold.
+    /// Whether the first two columns are the ends of an edge in any case.
     pub(in crate::text) ends_known: bool,
-    /// The column of the table that this sample lacks, where it is that of graphs.
+    /// Index of the column that this sample lacks, if it is that of graphs.
     pub(super) left_out: Option<usize>,
-    /// Whether the first row has no name for the first column, which has the rows' own names, as R writes it: an
-    /// empty one was put in.
+    /// Whether the first row has no name for the first column, which has row names, as R writes it: an empty
+    /// one was inserted.
     pub(in crate::text) row_names: bool,
     /// The first two rows as they stand in the file.
     pub(in crate::text) raw: Vec<&'a [u8]>,
 }
 
-/// What the values of a column are.
+/// Kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// There are none.
+    /// No values.
     Nothing,
     Integers,
-    /// Numbers, some of which have a point.
+    /// Numbers, some of which have a decimal point.
     Fractions,
     Words,
-    /// Nothing but signs: no letter, no digit.
+    /// Only signs: neither a-z nor digits.
     Marks,
     /// Dates, times, or amounts with a sign.
     Measures,
 }
 
-/// Pairs of columns whose names say that they are the ends of an edge.
+/// Pairs of columns whose names are those of the ends of an edge.
 #[derive(Default)]
-pub(super) struct Known {
-    /// By [`KNOWN_COLUMN_PAIRS`] alone.
+pub(super) struct KnownPairs {
+    /// Pairs by [`KNOWN_COLUMN_PAIRS`] alone.
     pub(super) sure: Vec<[usize; 2]>,
-    /// By these words beside others that both names have, by the same name with two numbers or letters behind
-    /// it, or by `start` and `end`, which may be times.
+    /// Pairs by these words beside common ones, by a common name with two numbers or characters after it, or
+    /// by `start` and `end`, which may be times.
     pub(super) likely: Vec<[usize; 2]>,
 }
 
-/// What a field could be a value of.
+/// Kind of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Empty,
@@ -93,10 +93,10 @@ impl Kind {
 }
 
 impl<'a> Sample<'a> {
-    /// The sample of rows whose fields stand apart by a separator; there is one row at least.
+    /// Creates the sample of rows with a separator; there is at least one row.
     ///
     /// # Errors
-    /// What is wrong with the first.
+    /// If the first row is invalid.
     pub(in crate::text) fn of(
         rows: &[&'a [u8]],
         separator: Separator,
@@ -105,7 +105,7 @@ impl<'a> Sample<'a> {
             return Ok(Sample::new(vec![], vec![]));
         };
         let mut first = fields(first, separator).collect::<Result<Vec<_>, _>>()?;
-        // What is wrong with other rows is said when they are read.
+        // Errors of other rows are reported when they are read.
         let others = others
             .iter()
             .filter_map(|row| fields(row, separator).collect::<Result<Vec<_>, _>>().ok());
@@ -120,14 +120,14 @@ impl<'a> Sample<'a> {
         Ok(Sample { ends_first, row_names, raw, ..Sample::new(first, others) })
     }
 
-    /// The sample of rows as fields; there is one at least.
+    /// Creates the sample of rows as fields; there is at least one row.
     pub(in crate::text) fn new(first: Vec<Field<'a>>, others: Vec<Vec<Field<'a>>>) -> Sample<'a> {
         let (ends_first, ends_known, left_out, row_names) = (false, false, None, false);
         let raw = Vec::new();
         Sample { first, others, ends_first, ends_known, left_out, row_names, raw }
     }
 
-    /// The sample without a name that was put in before the first row, which is to be an edge.
+    /// Returns the sample without the inserted name of the first row, which is then an edge.
     pub(in crate::text) fn without_row_names(mut self) -> Sample<'a> {
         if self.row_names {
             self.first.remove(0);
@@ -136,12 +136,12 @@ impl<'a> Sample<'a> {
         self
     }
 
-    /// The name of a column, if the first row is a header that has it.
+    /// Returns the name of a column, if the first row is a header that has it.
     pub(in crate::text) fn name(&self, column: usize) -> Option<String> {
         self.first.get(column).map(|name| String::from_utf8_lossy(name).into_owned())
     }
 
-    /// The first row that is no header.
+    /// Returns the first row that is no header.
     pub(in crate::text) fn data(&self, header: bool) -> &[Field<'a>] {
         match header {
             true => self.others.first().map_or(&[], Vec::as_slice),
@@ -149,13 +149,13 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// All rows that are no header.
+    /// Returns all rows that are no header.
     pub(in crate::text) fn rows(&self, header: bool) -> impl Iterator<Item = &[Field<'a>]> + Clone {
         let first = (!header).then_some(self.first.as_slice());
         first.into_iter().chain(self.others.iter().map(Vec::as_slice))
     }
 
-    /// The column of a name: of that name exactly, else the only one that has it in another case.
+    /// Returns the column with a name: an exact match, else the only match that ignores case.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         let exact = self.first.iter().position(|field| **field == *name.as_bytes());
         exact.or_else(|| {
@@ -165,7 +165,7 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// Whether all fields below the first of a column are of a kind, and there are so many at least.
+    /// Whether all fields below the first of a column are of a kind, and there are at least the given number.
     pub(super) fn is_above(&self, column: usize, least: usize, is: impl Fn(&[u8]) -> bool) -> bool {
         let below = self.others.iter().filter_map(|row| row.get(column));
         let mut below = below.filter(|field| Kind::of(field) != Kind::Empty);
@@ -182,14 +182,14 @@ impl<'a> Sample<'a> {
         fields.into_iter().all(|field| Kind::of(field) != Kind::Number || is_integer(field))
     }
 
-    /// Whether an id of the first row comes again in the columns of the ends.
+    /// Whether an id of the first row recurs in the columns of the ends.
     pub(super) fn recurs(&self, ends: [usize; 2]) -> bool {
         let first = ends.map(|end| self.first.get(end));
         let mut below = self.others.iter().flat_map(|row| ends.map(|end| row.get(end)));
         below.any(|field| field.is_some() && first.contains(&field))
     }
 
-    /// Whether ids of these columns are the stem of the first row's and a number too: `user1,user2` above
+    /// Whether ids of these columns are the stem of the first row's and a number: `user1,user2` above
     /// `user3,user4`.
     fn has_more_of(&self, stem: &str, columns: [usize; 2]) -> bool {
         let is_like = |field: &Field<'_>| {
@@ -210,13 +210,14 @@ impl<'a> Sample<'a> {
         fields.map(|field| Kind::of(field)).all(|kind| kind != Kind::Word)
     }
 
-    /// What the values of a column are.
+    /// Returns the kind of a column's values.
     pub(super) fn values(&self, header: bool, column: usize) -> Values {
         let fields = self.rows(header).filter_map(|row| row.get(column));
         Values::of(fields.map(|field| &**field))
     }
 
-    /// Whether the values of a column seem to be times: seconds since 1970, from the year 2001 on, of two rows at least.
+    /// Whether the values of a column look like times: seconds since 1970, from the year 2001 on, in at least
+    /// two rows.
     pub(super) fn are_unix_times(&self, header: bool, column: usize) -> bool {
         let mut rows = self.rows(header);
         let second =
@@ -227,7 +228,7 @@ impl<'a> Sample<'a> {
         rows.clone().nth(1).is_some() && rows.all(is_time)
     }
 
-    /// The two columns that share most values: ids come again on both sides of edges.
+    /// Returns the two columns that share most values: ids recur at both ends of edges.
     pub(super) fn shared_ends(&self, header: bool) -> Option<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
         let values = |column: usize| -> HashSet<&[u8]> {
@@ -236,12 +237,12 @@ impl<'a> Sample<'a> {
         };
         let values: Vec<HashSet<&[u8]>> = (0..width).map(values).collect();
         let shared = |&[a, b]: &[usize; 2]| values[a].intersection(&values[b]).count();
-        // The first of those that share most.
+        // Ties go to the first pair.
         let best = self.pairs_of_ids(header).into_iter().rev().max_by_key(shared);
         best.filter(|pair| shared(pair) > 0)
     }
 
-    /// The pairs of columns whose values can be ids, of one kind, in the order of the columns.
+    /// Returns the pairs of columns whose values can be ids, of one kind, in the order of the columns.
     pub(super) fn pairs_of_ids(&self, header: bool) -> Vec<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
         let values: Vec<Values> = (0..width).map(|column| self.values(header, column)).collect();
@@ -258,7 +259,8 @@ impl<'a> Sample<'a> {
         pairs.filter(are_ids).collect()
     }
 
-    /// The columns beside one that has the same mark in each row, and no letter or digit: `ann -> bob`; and the mark's.
+    /// Returns the columns around one with the same mark in each row, such as `ann -> bob`, and the mark's
+    /// column.
     pub(super) fn around_a_mark(&self) -> Option<([usize; 2], usize)> {
         let is_mark = |column: usize| {
             let mark = &self.first[column];
@@ -271,10 +273,10 @@ impl<'a> Sample<'a> {
         Some((if is_reversed { [behind, before] } else { [before, behind] }, mark))
     }
 
-    /// Whether the weights of a column have a comma before their decimals.
+    /// Whether the weights of a column have a decimal comma.
     ///
     /// # Errors
-    /// Some have, but others have a point, or all could as well be thousands.
+    /// If some have one and others a point, or all could be thousands.
     pub(in crate::text) fn has_decimal_commas(
         &self,
         header: bool,
@@ -299,25 +301,25 @@ impl<'a> Sample<'a> {
         ))
     }
 
-    /// The pairs of columns whose names are known to mean the ends of an edge, and whose values may be ids.
-    pub(super) fn known_pairs(&self) -> Known {
+    /// Returns the pairs of columns whose names are known to mean the ends of an edge, and whose values may be ids.
+    pub(super) fn known_pairs(&self) -> KnownPairs {
         self.pairs_of(|column| self.may_be_ids(column))
     }
 
-    /// Whether two names are known to mean the ends of an edge, whatever is below them.
+    /// Whether two names are known to be the ends of an edge, regardless of values.
     pub(in crate::text) fn has_known_names(&self) -> bool {
         !self.pairs_of(|_| true).sure.is_empty()
     }
 
-    /// The pairs of those columns whose names are known to mean the ends of an edge.
-    fn pairs_of(&self, counts: impl Fn(usize) -> bool) -> Known {
+    /// Returns the pairs of those columns whose names are known to mean the ends of an edge.
+    fn pairs_of(&self, counts: impl Fn(usize) -> bool) -> KnownPairs {
         let names: Vec<Name> = self.first.iter().map(|name| Name::of(name)).collect();
-        let mut known = Known::default();
+        let mut known = KnownPairs::default();
         let columns: Vec<usize> =
             (0..names.len().min(MOST_COLUMNS)).filter(|&column| counts(column)).collect();
         for &a in &columns {
             for &b in columns.iter().filter(|&&b| b != a) {
-                // `head,tail` may be meant either way: the first way counts.
+                // `head,tail` has two interpretations: the first counts.
                 let add = |pairs: &mut Vec<[usize; 2]>| {
                     if !pairs.contains(&[b, a]) {
                         pairs.push([a, b]);
@@ -360,22 +362,22 @@ impl Values {
         match (all, words) {
             (0, _) => Values::Nothing,
             _ if marks == all => Values::Marks,
-            // One that is missing may be called by a word.
+            // A missing value may be a word.
             _ if measures > 0 && 2 * (measures + fractions) >= all => Values::Measures,
             (_, 0) if fractions == 0 => Values::Integers,
             (_, 0) => Values::Fractions,
             _ if 2 * fractions > all => Values::Measures,
-            // A word among numbers is told with its line.
+            // A word among numbers is reported with its line.
             _ if 2 * words < all => Values::Integers,
             _ => Values::Words,
         }
     }
 }
 
-/// Columns whose values are compared.
+/// Largest number of columns whose values are compared.
 const COMPARED: usize = 24;
 
-/// Whether the first row lacks a name for the first column, whose values are different integers: the names of rows.
+/// Whether the first row lacks a name for the first column, whose values are distinct integers: row names.
 fn is_below_row_names(first: &[Field<'_>], others: &[Vec<Field<'_>>]) -> bool {
     let mut seen = HashSet::new();
     let is_name = |field: &Field<'_>| Kind::of(field) == Kind::Word && !is_of_signs(field);
@@ -387,7 +389,7 @@ fn is_below_row_names(first: &[Field<'_>], others: &[Vec<Field<'_>>]) -> bool {
             .all(|row| row.len() == first.len() + 1 && is_digits(&row[0]) && seen.insert(&row[0]))
 }
 
-/// Whether a field stands for a value that is not known.
+/// Whether a field is a missing value.
 fn is_missing(field: &[u8]) -> bool {
     const MISSING: [&[u8]; 6] = [b"", b"NA", b"NaN", b"N/A", b"null", b"None"];
     MISSING.iter().any(|missing| missing.eq_ignore_ascii_case(field))
@@ -408,7 +410,7 @@ pub(super) fn is_digits(field: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a field is a number with a comma before its decimals.
+/// Whether a field is a number with a decimal comma.
 pub(in crate::text) fn is_decimal_comma(field: &[u8]) -> bool {
     let number = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
     let mut parts = number.split(|byte| *byte == b',');
@@ -418,7 +420,7 @@ pub(in crate::text) fn is_decimal_comma(field: &[u8]) -> bool {
     is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
 }
 
-/// Whether a number with a comma may be one with thousands: `1,234`, but not `0,234`.
+/// Whether a number with a comma may have a thousands separator: `1,234`, but not `0,234`.
 fn may_be_thousands(field: &[u8]) -> bool {
     let mut parts = field.split(|byte| *byte == b',');
     let (whole, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -448,7 +450,7 @@ fn is_measure(field: &[u8]) -> bool {
     is_amount && has_sign && !bare.is_empty() && bare.chars().all(is_of) || times::is_time(text)
 }
 
-/// Whether a field is a code or an address rather than a word: it has two digits, or is somebody's at a host.
+/// Whether a field is a code or an address rather than a word: it has two digits, or is an address with a host.
 pub(super) fn is_code(field: &[u8]) -> bool {
     field.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2 || field.contains(&b'@')
 }
@@ -458,7 +460,7 @@ pub(super) fn is_integer(field: &[u8]) -> bool {
     token::id(field, Sign::Signed).is_ok() || token::id(field, Sign::Unsigned).is_ok()
 }
 
-/// Whether a field is an integer id, or a number that was meant as one.
+/// Whether a field is an integer id, or a number that may be meant as one.
 pub(in crate::text) fn is_number_like(field: &[u8]) -> bool {
     token::id(field, Sign::Unsigned) != Err(NotAnId::NoNumber)
 }

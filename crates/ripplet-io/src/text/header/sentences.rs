@@ -1,4 +1,4 @@
-//! What is said of first rows that do not tell which columns are meant.
+//! Messages for tables whose first rows do not show which columns are meant.
 
 use super::sample::{Field, Kind, Sample};
 use crate::text::token;
@@ -12,9 +12,9 @@ impl Sample<'_> {
         )
     }
 
-    /// The fields of the first row, with commas between.
+    /// Returns the fields of the first row, with commas between.
     pub(super) fn listed(&self) -> String {
-        /// As many as a message can hold.
+        /// Largest number of fields in a message.
         const LISTED: usize = 12;
         let mut listed: Vec<String> =
             (0..self.first.len().min(LISTED)).map(|at| self.shown(at)).collect();
@@ -24,7 +24,7 @@ impl Sample<'_> {
         listed.join(", ")
     }
 
-    /// What is wrong with a name of `--columns` that the first row does not have.
+    /// Returns the message for a name of `--columns` that the first row lacks.
     pub(super) fn no_header_with(&self, missing: &str) -> String {
         match self.first.iter().any(|field| Kind::of(field) == Kind::Number) {
             true => format!(
@@ -43,7 +43,7 @@ impl Sample<'_> {
         )
     }
 
-    /// The refusal of a table that describes vertices.
+    /// Returns the message for a table that describes vertices.
     pub(super) fn of_vertices(&self) -> String {
         format!(
             "the header seems that of a table of vertices, not of edges; {}: give the table of edges, or \
@@ -52,7 +52,7 @@ impl Sample<'_> {
         )
     }
 
-    /// What else was found in the first rows, for their owner.
+    /// Returns notes on the first rows for the user.
     pub(super) fn asides(&self, mark: Option<usize>) -> Vec<String> {
         let mark = mark.map(|at| {
             format!("column {} is the mark `{}`", self.place_in_table(at) + 1, self.shown(at))
@@ -61,12 +61,12 @@ impl Sample<'_> {
         mark.into_iter().chain(names).collect()
     }
 
-    /// A refusal with the first rows and the option to use.
+    /// Returns a message with the first rows and the option to use.
     pub(super) fn unclear(&self, header: bool, why: &str) -> String {
         self.unclear_between(header, why, self.likely_ends(header))
     }
 
-    /// A refusal with the first rows and the option to use, of which `ends` are an example.
+    /// Returns a message with the first rows and the option to use, with `ends` as an example.
     pub(super) fn unclear_between(&self, header: bool, why: &str, ends: [usize; 2]) -> String {
         format!(
             "{why}; {}: use --columns with two names or numbers, such as {}",
@@ -75,7 +75,7 @@ impl Sample<'_> {
         )
     }
 
-    /// The option that reads these columns: by name if that is short and clear, else by number.
+    /// Returns the option that reads these columns: by name if that is short and clear, else by number.
     pub(super) fn columns_option(&self, header: bool, columns: &[usize]) -> String {
         let names: Option<Vec<&str>> = columns
             .iter()
@@ -105,13 +105,13 @@ impl Sample<'_> {
         }
     }
 
-    /// What the first two rows are, or the only one.
+    /// Formats the first two rows, or the only one, as a clause.
     pub(super) fn first_rows_are(&self) -> String {
         let verb = if self.rows(false).nth(1).is_none() { "row is" } else { "rows are" };
         format!("the first {verb} {}", self.first_rows())
     }
 
-    /// The first two rows as they stand in the file.
+    /// Returns the first two rows as they stand in the file.
     pub(super) fn first_rows(&self) -> String {
         let fields = |row: &[Field<'_>]| {
             let fields: Vec<&[u8]> = row.iter().map(|field| &**field).collect();
@@ -134,7 +134,7 @@ impl Sample<'_> {
         self.first.get(at).map_or_else(String::new, |field| token::show(field))
     }
 
-    /// The two columns that share most values, else the first two that may be ids of one kind, else the first two.
+    /// Returns the two columns that share most values, else the first two that may be ids of one kind, else the first two.
     pub(super) fn likely_ends(&self, header: bool) -> [usize; 2] {
         let last = self.first.len().saturating_sub(1);
         let alike = || self.pairs_of_ids(header).first().copied();
@@ -142,7 +142,7 @@ impl Sample<'_> {
     }
 }
 
-/// A text as one word of a shell; it has no single quote.
+/// Quotes a text for a shell; it has no single quote.
 fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.,:/@%+=".contains(c);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{text}'") }

@@ -1,4 +1,4 @@
-//! Dates and times, as far as they are told from ids.
+//! Recognises dates and times, as distinct from ids.
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -15,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// What else stands in dates and times: halves of a day, zones, days of a week by their first three letters.
+/// Words in dates and times: halves of a day, zones, abbreviated days of a week.
 const OTHERS: [&str; 13] =
     ["t", "z", "am", "pm", "utc", "gmt", "mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 

@@ -1,4 +1,4 @@
-//! The columns that say what a row is about: external ids.
+//! Key columns of a table: external ids, as arrays.
 
 use crate::write::column::{Column, ColumnType, end_of};
 use crate::write::refused;
@@ -7,18 +7,18 @@ use ripplet_graph::{ExternalId, Names, OutOfMemory, VertexId, VertexIds, memory}
 use std::io;
 use std::ops::Range;
 
-/// The external ids of the vertices of one graph, or of neighbouring graphs, by their numbers from 0.
+/// External ids of the vertices of one graph, or of consecutive graphs, by index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ids<'a> {
-    /// This, and one more each.
+    /// Consecutive integers from this one on.
     From(u64),
     Unsigned(&'a [u64]),
     Signed(&'a [i64]),
-    /// From so many names on.
+    /// Number of names from which this is used.
     Names(&'a Names, usize),
 }
 
-/// What the ids of a column are.
+/// Kind of the ids in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Unsigned,
@@ -27,7 +27,7 @@ pub(super) enum KeyKind {
 }
 
 impl<'a> Ids<'a> {
-    /// All of a graph's vertices.
+    /// Returns all of a graph's vertices.
     pub fn of_graph(ids: &'a VertexIds) -> Ids<'a> {
         match ids {
             VertexIds::Consecutive { first, .. } => Ids::From(*first),
@@ -37,7 +37,7 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The vertices of one graph of a slice.
+    /// Returns the vertices of one graph of a slice.
     pub fn of_member(graphs: BatchSlice<'a>, graph: usize) -> Ids<'a> {
         let starts = graphs.vertex_starts();
         let places = starts[graph] as usize..starts[graph + 1] as usize;
@@ -78,8 +78,8 @@ impl From<KeyKind> for ColumnType {
     }
 }
 
-/// A column of ids that is being filled. Integers become names in a column of names; what else is of
-/// another kind than the column is refused.
+/// Column of ids that is being filled. Integers become names in a column of names; any other mix of kinds is
+/// rejected.
 pub(super) enum KeyColumn {
     Unsigned(Vec<u64>),
     Signed(Vec<i64>),
@@ -99,7 +99,7 @@ impl KeyColumn {
         })
     }
 
-    /// The ids of neighbouring vertices, a row each.
+    /// Appends the ids of consecutive vertices, one row each.
     pub fn extend(&mut self, ids: Ids<'_>, vertices: Range<VertexId>) -> io::Result<()> {
         let range = vertices.start as usize..vertices.end as usize;
         match (&mut *self, ids) {
@@ -115,7 +115,7 @@ impl KeyColumn {
         Ok(())
     }
 
-    /// One id for several rows.
+    /// Appends one id for several rows.
     pub fn repeat(&mut self, id: ExternalId<'_>, rows: usize) -> io::Result<()> {
         match (&mut *self, id) {
             (KeyColumn::Unsigned(column), ExternalId::Unsigned(id)) => {
@@ -126,7 +126,7 @@ impl KeyColumn {
         Ok(())
     }
 
-    /// One id.
+    /// Appends one id.
     pub fn push(&mut self, id: ExternalId<'_>) -> io::Result<()> {
         match (&mut *self, id) {
             (KeyColumn::Unsigned(column), ExternalId::Unsigned(id)) => column.push(id),
@@ -168,7 +168,7 @@ fn of_another_kind(id: ExternalId<'_>) -> io::Error {
     ))
 }
 
-/// Memory that was refused, as a writer's error.
+/// Converts a failed memory allocation to a writer's error.
 pub(super) fn no_memory(error: OutOfMemory) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, error)
 }

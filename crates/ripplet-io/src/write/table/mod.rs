@@ -1,13 +1,13 @@
-//! Tables that grow: given their columns once, then rows part by part, then whole or not at all.
+//! Tables that are written part by part: the columns are declared once, and the file appears atomically.
 //!
 //! ```text
-//! Part (whose rows) + values ─▶ stretches that lie together ─▶ blocks in parallel ─▶ in order ─▶ Output
+//! Part (whose rows) + values ─▶ blocks that lie together ─▶ blocks in parallel ─▶ in order ─▶ Output
 //! ```
 //!
-//! Ids are not materialized for all rows: a block takes those of its stretches, graph by graph, from the
-//! batch's own arrays. Memory: a few blocks a thread, and 16 bytes a graph of a part of pairs.
+//! Ids are not materialized for all rows: a block reads them graph by graph from the batch's own arrays.
+//! Memory: a few blocks a thread, and 16 bytes a graph of a part of pairs.
 //!
-//! The bytes do not depend on the number of threads; where a block ends does depend on the parts.
+//! The bytes do not depend on the number of threads; the ends of blocks depend on the parts.
 
 mod keys;
 mod rows;
@@ -27,7 +27,7 @@ use crate::{Compression, Format, WriteError};
 use keys::{Ids, KeyColumn, KeyKind, no_memory};
 use ripplet_graph::batch::BatchIds;
 use ripplet_graph::{ExternalId, Names, VertexIds};
-use rows::{About, Layout, Stretch};
+use rows::{Layout, RowBlock, RowSubject};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -35,23 +35,23 @@ use std::path::{Path, PathBuf};
 /// Rows in a block.
 const ROWS: u64 = 1 << 15;
 
-/// What a table has: what its rows are about, and the columns of values behind those that say so.
+/// Shape of a table: the subject of its rows, and its columns of values.
 #[derive(Clone, Copy, Debug)]
 pub struct TableShape<'a> {
-    /// What the rows are about.
+    /// Subject of the rows.
     pub rows: Rows,
-    /// Whether they are of many graphs: then the first column is `graph`.
+    /// Whether rows are of many graphs: then the first column is `graph`.
     pub of_batch: bool,
-    /// The name and the kind of each column of values.
+    /// Name and kind of each column of values.
     pub columns: &'a [(&'a str, ColumnKind)],
 }
 
-/// A table that is written part by part, and appears whole or not at all.
+/// Writer of a table, part by part; it appears atomically when it is finished.
 ///
-/// The name tells the format: `.txt` (fields with blanks between, or tabs if names of the first part's graph or batch
-/// hold blanks; no header), `.tsv`, `.csv`, `.jsonl` (each also `.gz` or `.zst`), `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`,
-/// `Int64` or `Utf8`, as those of the first part are. A number is the shortest decimal that reads back as
-/// the same, and infinity `inf`.
+/// The extension selects the format: `.txt` (fields with blanks between, or tabs if names of the first part's
+/// graph or batch contain blanks; no header), `.tsv`, `.csv`, `.jsonl` (each also `.gz` or `.zst`),
+/// `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`, `Int64` or `Utf8`, as
+/// the ids of the first part. A number is the shortest decimal with the same value, and infinity is `inf`.
 ///
 /// ```
 /// use ripplet_graph::VertexIds;
@@ -77,20 +77,20 @@ pub struct TableWriter {
     rows: Rows,
     of_batch: bool,
     columns: Vec<(String, ColumnKind)>,
-    /// None after an error: what was written is of no use.
+    /// `None` after an error: the file is incomplete then.
     sink: Option<Sink>,
 }
 
-/// Where rows go.
+/// Destination of rows.
 enum Sink {
     Text {
         out: Output,
         line: Line,
         compression: Compression,
-        /// Whether nothing was written yet.
+        /// Whether no row was written yet.
         is_empty: bool,
     },
-    /// Before the first part says what the ids are.
+    /// Before the first part, which decides the kinds of ids.
     Begun {
         out: Output,
         format: Format,
@@ -102,10 +102,10 @@ enum Sink {
 }
 
 impl TableWriter {
-    /// Begins a table, which will be `path`.
+    /// Creates a table, which will be `path`.
     ///
     /// # Errors
-    /// Where the name tells no such format, or the operating system refuses.
+    /// If the extension is unknown, or the operating system refuses.
     pub fn create<'a>(
         target: impl Into<Target<'a>>,
         shape: TableShape<'_>,
@@ -117,7 +117,7 @@ impl TableWriter {
         TableWriter::create_as(format, target.path(), shape)
     }
 
-    /// As [`TableWriter::create`], in a format that is settled.
+    /// Variant of [`TableWriter::create`] for a resolved format.
     pub(super) fn create_as(
         (format, compression): (Format, Compression),
         path: &Path,
@@ -136,17 +136,17 @@ impl TableWriter {
         Ok(table)
     }
 
-    /// Appends rows, with the values of each column. After an error the table takes no more.
+    /// Appends rows, with the values of each column. After an error, further rows are rejected.
     ///
     /// # Errors
-    /// Where the rows or the values are not what the table was begun for, the format cannot hold an id, or
-    /// the operating system refuses.
+    /// If the rows or the values do not fit the shape, the format cannot hold an id, or the operating system
+    /// refuses.
     pub fn append(&mut self, part: Part<'_>, values: &[ColumnData<'_>]) -> Result<(), WriteError> {
         let values: Vec<Values<'_>> = values.iter().map(|&data| Values::single(data)).collect();
         self.append_values(part, &values)
     }
 
-    /// As [`TableWriter::append`], for values of which several stand together.
+    /// Variant of [`TableWriter::append`] for several values in each row.
     pub(super) fn append_values(
         &mut self,
         part: Part<'_>,
@@ -161,10 +161,10 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Makes the table appear.
+    /// Completes the table, which then appears.
     ///
     /// # Errors
-    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    /// If the operating system refuses, or an earlier call failed; no partial file remains.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let out = match self.sink.take() {
             None => Err(refused("an error ended this table")),
@@ -184,7 +184,7 @@ impl TableWriter {
         WriteError { path: self.path.clone(), source }
     }
 
-    /// The names of the columns that say what a row is about.
+    /// Returns the names of the key columns.
     fn key_names(&self) -> Vec<&'static str> {
         let of_rows: &[_] = match self.rows {
             Rows::Vertices => &["id"],
@@ -197,7 +197,7 @@ impl TableWriter {
         self.of_batch.then_some("graph").into_iter().chain(of_rows.iter().copied()).collect()
     }
 
-    /// The names of all columns.
+    /// Returns the names of all columns.
     fn column_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.key_names();
         names.extend(self.columns.iter().map(|(name, _)| name.as_str()));
@@ -222,7 +222,7 @@ impl TableWriter {
         TableFile::create(out, format, &columns).map(Box::new)
     }
 
-    /// Refuses what the table was not begun for.
+    /// Rejects rows and values that do not fit the shape.
     fn layout<'a>(&self, part: Part<'a>, values: &[Values<'_>]) -> io::Result<Layout<'a>> {
         let of_batch = matches!(part.subject(), Subject::Batch(_));
         if (part.rows(), of_batch) != (self.rows, self.of_batch) {
@@ -251,7 +251,7 @@ impl TableWriter {
     fn write(&self, sink: Sink, blocks: &Blocks<'_>) -> io::Result<Sink> {
         match sink {
             Sink::Text { mut out, mut line, compression, is_empty } => {
-                // The first rows settle what stands between fields: a header did, where there is one.
+                // The first rows decide on the separators, unless a header did.
                 let mut is_empty = is_empty;
                 if is_empty && line.fields == Fields::Blank {
                     let (fields, names) = (blocks.spaced(line.fields), self.column_names());
@@ -264,7 +264,7 @@ impl TableWriter {
                 write_blocks(&mut out, compression, count, format)?;
                 Ok(Sink::Text { out, line, compression, is_empty: is_empty && count == 0 })
             }
-            // No graph says what ids are.
+            // No graph determines the kinds of ids.
             Sink::Begun { out, format } if blocks.layout.part.subject().graphs() == 0 => {
                 Ok(Sink::Begun { out, format })
             }
@@ -282,7 +282,7 @@ impl TableWriter {
 }
 
 impl Rows {
-    /// What a table of such rows is called.
+    /// Returns the description of a table of such rows.
     fn title(self) -> &'static str {
         match self {
             Rows::Vertices => "values of vertices",
@@ -306,7 +306,7 @@ impl Rows {
     }
 }
 
-/// The rows of a part with their values, cut into blocks.
+/// Rows of a part with their values, cut into blocks.
 struct Blocks<'a> {
     layout: &'a Layout<'a>,
     values: &'a [Values<'a>],
@@ -322,7 +322,7 @@ impl Blocks<'_> {
         first..self.layout.rows().min(first + ROWS)
     }
 
-    /// What the ids of each column are.
+    /// Returns the kinds of ids of the key columns.
     fn kinds(&self) -> Vec<KeyKind> {
         let subject = self.layout.part.subject();
         let graph = subject.graph_id(0).map(|id| match id {
@@ -339,7 +339,7 @@ impl Blocks<'_> {
         graph.into_iter().chain(std::iter::repeat_n(vertex, of_row)).collect()
     }
 
-    /// Refuses names that the text could not be read with.
+    /// Rejects names that would make the text ambiguous.
     fn check_names(&self, fields: Fields) -> io::Result<()> {
         let (graphs, vertices) = match self.layout.part.subject() {
             Subject::Graph(ids) => (0..0, 0..ids.len()),
@@ -354,7 +354,7 @@ impl Blocks<'_> {
         of_vertices.map_or(Ok(()), |names| fields.check_names(names, vertices, "vertex"))
     }
 
-    /// The fields that can hold all names of the graph or the batch, as far as any can.
+    /// Returns the fields that can hold all names of the graph or the batch, if any can.
     fn spaced(&self, fields: Fields) -> Fields {
         if let (Rows::Edges | Rows::Pairs, Subject::Graph(ids)) =
             (self.layout.part.rows(), self.layout.part.subject())
@@ -366,7 +366,7 @@ impl Blocks<'_> {
         all.fold(fields, |fields, names| fields.spaced_names(names, 0..names.len()))
     }
 
-    /// The names of graphs and of vertices that the rows have.
+    /// Returns the names of graphs and of vertices in the rows.
     fn names(&self) -> (Option<&Names>, Option<&Names>) {
         match self.layout.part.subject() {
             Subject::Graph(VertexIds::Names(names)) => (None, Some(names)),
@@ -390,14 +390,14 @@ impl Blocks<'_> {
 
     fn push_text(&self, block: usize, line: &Line, text: &mut Vec<u8>) -> io::Result<()> {
         let mut head = Vec::new();
-        self.layout.for_each(self.rows(block), |stretch| {
-            self.push_lines(&stretch, line, &mut head, text);
+        self.layout.for_each(self.rows(block), |block| {
+            self.push_lines(&block, line, &mut head, text);
             Ok(())
         })
     }
 
-    /// Appends the lines of a stretch; `head` is for what they begin with.
-    fn push_lines(&self, stretch: &Stretch, line: &Line, head: &mut Vec<u8>, text: &mut Vec<u8>) {
+    /// Appends the lines of a block; `head` is a buffer for their first fields.
+    fn push_lines(&self, block: &RowBlock, line: &Line, head: &mut Vec<u8>, text: &mut Vec<u8>) {
         let subject = self.layout.part.subject();
         let fields = line.fields;
         head.clear();
@@ -407,13 +407,13 @@ impl Blocks<'_> {
             fields.push_external(head, id);
             heads += 1;
         };
-        let is_graphs = matches!(stretch.about, About::Graphs);
-        let ids = if is_graphs { Ids::From(0) } else { subject.ids(stretch.graph) };
-        subject.graph_id(stretch.graph).filter(|_| !is_graphs).into_iter().for_each(&mut push_head);
-        if let About::Pairs { source, .. } = stretch.about {
+        let is_graphs = matches!(block.about, RowSubject::Graphs);
+        let ids = if is_graphs { Ids::From(0) } else { subject.ids(block.graph) };
+        subject.graph_id(block.graph).filter(|_| !is_graphs).into_iter().for_each(&mut push_head);
+        if let RowSubject::Pairs { source, .. } = block.about {
             push_head(ids.get(source));
         }
-        for (row, index) in (0..).zip(stretch.values.clone()) {
+        for (row, index) in (0..).zip(block.values.clone()) {
             let mut field = heads;
             text.extend_from_slice(head);
             let mut push = |text: &mut Vec<u8>, id| {
@@ -421,19 +421,19 @@ impl Blocks<'_> {
                 fields.push_external(text, id);
                 field += 1;
             };
-            match &stretch.about {
-                About::Vertices(range) | About::Pairs { targets: range, .. } => {
+            match &block.about {
+                RowSubject::Vertices(range) | RowSubject::Pairs { targets: range, .. } => {
                     push(text, ids.get(range.start + row));
                 }
-                About::Communities(range) => {
+                RowSubject::Communities(range) => {
                     push(text, ids.get(range.start + row));
                     push(text, ids.get(self.community(index)));
                 }
-                About::Graphs => {
-                    let id = subject.graph_id(stretch.graph + row as usize);
+                RowSubject::Graphs => {
+                    let id = subject.graph_id(block.graph + row as usize);
                     id.into_iter().for_each(|id| push(text, id));
                 }
-                About::Edges { .. } => {
+                RowSubject::Edges { .. } => {
                     self.ends(index).into_iter().for_each(|end| push(text, ids.get(end)));
                 }
             }
@@ -446,7 +446,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// The vertex that a vertex's community or component is called by.
+    /// Returns the vertex that names a vertex's community or component.
     fn community(&self, index: usize) -> u32 {
         match &self.layout.part {
             Part::Communities { communities, .. } => communities[index],
@@ -455,7 +455,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// The ends of an edge.
+    /// Returns the ends of an edge.
     fn ends(&self, edge: usize) -> [u32; 2] {
         match &self.layout.part {
             Part::Edges { sources, targets, .. } => [sources[edge], targets[edge]],
@@ -469,9 +469,9 @@ impl Blocks<'_> {
         let columns = keys.iter().map(|&kind| KeyColumn::with_room(kind, count));
         let mut columns = columns.collect::<Result<Vec<_>, _>>().map_err(no_memory)?;
         let mut values = Vec::new();
-        self.layout.for_each(rows, |stretch| {
-            self.extend(&mut columns, &stretch)?;
-            values.push(stretch.values);
+        self.layout.for_each(rows, |block| {
+            self.extend(&mut columns, &block)?;
+            values.push(block.values);
             Ok(())
         })?;
         let columns = columns.into_iter().map(|column| Ok(column.column()));
@@ -479,17 +479,17 @@ impl Blocks<'_> {
         columns.chain(of_values).collect()
     }
 
-    /// Appends the ids of a stretch to the columns that say what a row is about.
-    fn extend(&self, columns: &mut [KeyColumn], stretch: &Stretch) -> io::Result<()> {
+    /// Appends the ids of a block to the key columns.
+    fn extend(&self, columns: &mut [KeyColumn], block: &RowBlock) -> io::Result<()> {
         let subject = self.layout.part.subject();
-        let (graph, rows) = (stretch.graph, stretch.values.len());
+        let (graph, rows) = (block.graph, block.values.len());
         let (of_graph, of_row) = columns.split_at_mut(match subject {
             Subject::Graph(_) => 0,
             Subject::Batch(_) => 1,
         });
         for column in of_graph {
-            match &stretch.about {
-                About::Graphs => (graph..graph + rows)
+            match &block.about {
+                RowSubject::Graphs => (graph..graph + rows)
                     .filter_map(|graph| subject.graph_id(graph))
                     .try_for_each(|id| column.push(id))?,
                 _ => subject.graph_id(graph).map_or(Ok(()), |id| column.repeat(id, rows))?,
@@ -499,18 +499,18 @@ impl Blocks<'_> {
             return Ok(());
         }
         let ids = subject.ids(graph);
-        match (&stretch.about, of_row) {
-            (About::Vertices(vertices), [column]) => column.extend(ids, vertices.clone()),
-            (About::Communities(vertices), [column, communities]) => {
+        match (&block.about, of_row) {
+            (RowSubject::Vertices(vertices), [column]) => column.extend(ids, vertices.clone()),
+            (RowSubject::Communities(vertices), [column, communities]) => {
                 column.extend(ids, vertices.clone())?;
-                let mut of_rows = stretch.values.clone();
+                let mut of_rows = block.values.clone();
                 of_rows.try_for_each(|index| communities.push(ids.get(self.community(index))))
             }
-            (About::Pairs { source, targets }, [sources, column]) => {
+            (RowSubject::Pairs { source, targets }, [sources, column]) => {
                 sources.repeat(ids.get(*source), rows)?;
                 column.extend(ids, targets.clone())
             }
-            (About::Edges { sources: edges }, [sources, targets]) => {
+            (RowSubject::Edges { sources: edges }, [sources, targets]) => {
                 edges.clone().try_for_each(|edge| {
                     let [source, target] = self.ends(edge);
                     sources.push(ids.get(source))?;

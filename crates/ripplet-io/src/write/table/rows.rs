@@ -1,4 +1,4 @@
-//! What the rows of a table are about, in stretches that lie together.
+//! Subjects of a table's rows, in blocks of contiguous values.
 
 use super::keys::{Ids, no_memory};
 use crate::write::refused;
@@ -8,27 +8,26 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-/// What the rows of a table are about, and with it its first columns; a batch's have `graph` before
-/// them.
+/// Subject of a table's rows, which determines its key columns; a batch has `graph` before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// A vertex each: `id`.
+    /// One vertex: `id`.
     Vertices,
-    /// A community each: `community`.
+    /// One community: `community`.
     Groups,
-    /// A vertex each, and the community that it is in: `id`, `community`.
+    /// One vertex and its community: `id`, `community`.
     Communities,
-    /// A vertex each, and the component that it is in: `id`, `component`.
+    /// One vertex and its component: `id`, `component`.
     Components,
-    /// A graph each: no column but `graph`.
+    /// One graph: no column but `graph`.
     Graphs,
-    /// Two different vertices of a graph each, in one order: `source`, `target`.
+    /// Two different vertices of a graph, ordered: `source`, `target`.
     Pairs,
-    /// An edge each: `source`, `target`.
+    /// One edge: `source`, `target`.
     Edges,
 }
 
-/// Whose vertices are called by number: one graph's, or those of neighbouring graphs of a batch.
+/// Graphs whose vertices rows refer to: one graph, or consecutive graphs of a batch.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// The vertices of one graph.
@@ -37,21 +36,21 @@ pub enum Subject<'a> {
     Batch(BatchSlice<'a>),
 }
 
-/// Some rows of a table, in their order: graph by graph.
+/// Consecutive rows of a table, graph by graph.
 #[derive(Clone, Debug)]
 pub enum Part<'a> {
     /// All vertices.
     Vertices(Subject<'a>),
-    /// Of each community, whose names stand where ids of vertices do.
+    /// All communities; their names take the place of vertex ids.
     Groups(Subject<'a>),
-    /// All vertices, and of each a vertex of its graph by whose id its community is called.
+    /// All vertices, each with a vertex of its graph whose id names its community.
     Communities {
         /// The graphs.
         of: Subject<'a>,
-        /// The communities' vertices, graph by graph.
+        /// The naming vertices, graph by graph.
         communities: &'a [VertexId],
     },
-    /// The same of components.
+    /// A row for each vertex with its component.
     Components {
         /// The graphs.
         of: Subject<'a>,
@@ -60,25 +59,25 @@ pub enum Part<'a> {
     },
     /// All graphs.
     Graphs(Subject<'a>),
-    /// Of each graph, from each of these vertices (as far as it has them) to all others.
+    /// For each graph, from each of these vertices (as far as it has them) to all others.
     ///
-    /// Values stand in full rows: one for each vertex of the graph, the source included, whose own
-    /// value is passed over.
+    /// Values are full rows: one for each vertex of the graph, including the source, whose own value is
+    /// skipped.
     Pairs {
         /// The graphs.
         of: Subject<'a>,
         /// The sources.
         sources: Range<VertexId>,
     },
-    /// Edges by their ends, which are numbers of vertices of their graph.
+    /// Edges by their ends, as vertices of their graph.
     Edges {
         /// The graphs.
         of: Subject<'a>,
-        /// Where each graph's edges begin, and after them the end of the last.
+        /// Offset of each graph's edges, and the end of the last.
         starts: &'a [u64],
-        /// Where each edge begins.
+        /// Source of each edge.
         sources: &'a [VertexId],
-        /// Where it ends.
+        /// Target of each edge.
         targets: &'a [VertexId],
     },
 }
@@ -100,7 +99,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a graph's vertices are called.
+    /// Returns the ids of a graph's vertices.
     pub(super) fn ids(self, graph: usize) -> Ids<'a> {
         match self {
             Subject::Graph(ids) => Ids::of_graph(ids),
@@ -108,7 +107,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a graph is called, where it is of a batch.
+    /// Returns the id of a graph, if it is of a batch.
     pub(super) fn graph_id(self, graph: usize) -> Option<ExternalId<'a>> {
         match self {
             Subject::Graph(_) => None,
@@ -139,44 +138,44 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A part, and where each graph's rows begin in it.
+/// Part with the offset of each graph's rows.
 pub(super) struct Layout<'a> {
     pub part: Part<'a>,
-    /// One more than graphs; those of a slice of a batch count from the batch's begin.
+    /// Offsets, one more than graphs; those of a slice count from the start of the batch.
     starts: Cow<'a, [u64]>,
-    /// The same of the values, where they are not one a row.
+    /// Offset of each graph's values, if there is not one value a row.
     value_starts: Option<Vec<u64>>,
 }
 
-/// Rows whose values lie together, of one graph unless the rows are graphs.
-pub(super) struct Stretch {
-    /// The graph, or the first of them.
+/// Rows with contiguous values, of one graph unless the rows are graphs.
+pub(super) struct RowBlock {
+    /// Index of the graph, or of the first of them.
     pub graph: usize,
-    pub about: About,
-    /// The indices of the values, a row each.
+    pub about: RowSubject,
+    /// Indices of the values, one a row.
     pub values: Range<usize>,
 }
 
-/// What a row of a stretch is about.
-pub(super) enum About {
-    /// A vertex each.
+/// Subject of the rows of a block.
+pub(super) enum RowSubject {
+    /// One vertex each.
     Vertices(Range<VertexId>),
-    /// A vertex each, and its community or component.
+    /// One vertex each, with its community or component.
     Communities(Range<VertexId>),
     Graphs,
-    /// A target each.
+    /// One target each.
     Pairs {
         source: VertexId,
         targets: Range<VertexId>,
     },
-    /// An edge each.
+    /// One edge each.
     Edges {
         sources: Range<usize>,
     },
 }
 
 impl<'a> Layout<'a> {
-    /// Checks that the part's own numbers fit one another.
+    /// Checks that the part is consistent.
     pub fn of(part: Part<'a>) -> io::Result<Layout<'a>> {
         let (starts, value_starts): (Cow<'a, [u64]>, _) = match &part {
             Part::Vertices(Subject::Batch(graphs)) | Part::Groups(Subject::Batch(graphs)) => {
@@ -210,25 +209,25 @@ impl<'a> Layout<'a> {
         Ok(Layout { part, starts, value_starts })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         span(&self.starts)
     }
 
-    /// How many values a column has.
+    /// Returns the number of values a column has.
     pub fn values(&self) -> u64 {
         self.value_starts.as_deref().map_or(self.rows(), span)
     }
 
-    /// Visits some rows, stretch by stretch.
+    /// Visits some rows, block by block.
     pub fn for_each(
         &self,
         rows: Range<u64>,
-        mut visit: impl FnMut(Stretch) -> io::Result<()>,
+        mut visit: impl FnMut(RowBlock) -> io::Result<()>,
     ) -> io::Result<()> {
         let values = rows.start as usize..rows.end as usize;
         if let Part::Graphs(_) = self.part {
-            return visit(Stretch { graph: values.start, about: About::Graphs, values });
+            return visit(RowBlock { graph: values.start, about: RowSubject::Graphs, values });
         }
         let base = self.starts[0];
         let (mut row, end) = (base + rows.start, base + rows.end);
@@ -249,13 +248,13 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
-    /// Visits some rows of one graph, which count from its first; before it come so many rows.
+    /// Visits some rows of one graph, counted from its first; `before` rows precede the graph.
     fn for_each_of(
         &self,
         graph: usize,
         rows: Range<u64>,
         before: usize,
-        visit: &mut impl FnMut(Stretch) -> io::Result<()>,
+        visit: &mut impl FnMut(RowBlock) -> io::Result<()>,
     ) -> io::Result<()> {
         let values = before + rows.start as usize..before + rows.end as usize;
         match (&self.part, &self.value_starts) {
@@ -266,29 +265,29 @@ impl<'a> Layout<'a> {
                     let row = value_starts[graph] + (source - first) * vertices;
                     let values = (row + targets.start) as usize..(row + targets.end) as usize;
                     let targets = targets.start as VertexId..targets.end as VertexId;
-                    let about = About::Pairs { source: source as VertexId, targets };
-                    visit(Stretch { graph, about, values })
+                    let about = RowSubject::Pairs { source: source as VertexId, targets };
+                    visit(RowBlock { graph, about, values })
                 })
             }
             (Part::Edges { .. }, _) => {
-                let about = About::Edges { sources: values.clone() };
-                visit(Stretch { graph, about, values })
+                let about = RowSubject::Edges { sources: values.clone() };
+                visit(RowBlock { graph, about, values })
             }
             (part, _) => {
                 let vertices = rows.start as VertexId..rows.end as VertexId;
                 let about = match part {
                     Part::Communities { .. } | Part::Components { .. } => {
-                        About::Communities(vertices)
+                        RowSubject::Communities(vertices)
                     }
-                    _ => About::Vertices(vertices),
+                    _ => RowSubject::Vertices(vertices),
                 };
-                visit(Stretch { graph, about, values })
+                visit(RowBlock { graph, about, values })
             }
         }
     }
 }
 
-/// The targets that some rows of a graph are about, source by source, without the source itself.
+/// Returns the targets of some rows of a graph, source by source, without the source itself.
 fn pairs(
     rows: Range<u64>,
     vertices: u64,
@@ -300,7 +299,7 @@ fn pairs(
     while row < rows.end {
         let (source, begin) = (first + row / others, row % others);
         let end = others.min(begin + (rows.end - row));
-        // The others are numbered past the source.
+        // Vertices after the source shift by one.
         let (before, behind) = (begin..end.min(source), begin.max(source) + 1..end + 1);
         for targets in [before, behind] {
             if targets.start < targets.end {
@@ -312,13 +311,13 @@ fn pairs(
     Ok(())
 }
 
-/// The sources that a graph of so many vertices has.
+/// Returns the sources of a graph with `vertices` vertices.
 fn sources_of(sources: &Range<VertexId>, vertices: u64) -> Range<u64> {
     let [start, end] = [sources.start, sources.end].map(|at| u64::from(at).min(vertices));
     start..end.max(start)
 }
 
-/// The sums of all before, and the sum of all.
+/// Returns the exclusive prefix sums, and the total.
 fn sums(sizes: impl ExactSizeIterator<Item = u64>) -> io::Result<Vec<u64>> {
     let mut sums = memory::with_room(sizes.len() + 1).map_err(no_memory)?;
     let mut sum = 0u64;

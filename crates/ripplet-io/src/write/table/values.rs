@@ -1,4 +1,4 @@
-//! The values of a table's columns, as text and as columns.
+//! Values of a table's columns, as text and as arrays.
 
 use crate::write::column::{Column, ColumnType};
 use crate::write::text::{Fields, push_integer, push_shortest};
@@ -8,19 +8,19 @@ use std::ops::Range;
 /// The values of a column.
 #[derive(Clone, Copy, Debug)]
 pub enum ColumnData<'a> {
-    /// Whole numbers.
+    /// 32-bit integers.
     U32(&'a [u32]),
-    /// Whole numbers that may be large.
+    /// 64-bit integers.
     U64(&'a [u64]),
-    /// Numbers.
+    /// Single-precision numbers.
     F32(&'a [f32]),
-    /// Numbers of double precision.
+    /// Double-precision numbers.
     F64(&'a [f64]),
-    /// Whether something holds: `true` and `false` in text.
+    /// Booleans: `true` and `false` in text.
     Bool(&'a [bool]),
 }
 
-/// What the values of a column are.
+/// Type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// [`ColumnData::U32`], `UInt32` in Parquet and Arrow.
@@ -36,7 +36,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnData<'_> {
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn len(self) -> usize {
         match self {
             ColumnData::U32(values) => values.len(),
@@ -47,12 +47,12 @@ impl ColumnData<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// What the values are.
+    /// Returns the type of the values.
     pub fn kind(self) -> ColumnKind {
         match self {
             ColumnData::U32(_) => ColumnKind::U32,
@@ -76,7 +76,7 @@ impl From<ColumnKind> for ColumnType {
     }
 }
 
-/// One of the values that stand together in `data`, `len` of them for each row: that at `at`.
+/// Strided view of `data`: the value at position `at` of each row of `len`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::write) struct Values<'a> {
     pub data: ColumnData<'a>,
@@ -85,7 +85,7 @@ pub(in crate::write) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Values of which each is a row's only one.
+    /// Creates a view with one value a row.
     pub fn single(data: ColumnData<'a>) -> Values<'a> {
         Values { data, len: 1, at: 0 }
     }
@@ -113,9 +113,9 @@ impl<'a> Values<'a> {
         })
     }
 
-    fn picked<T: Copy>(self, all: &[T], stretches: &[Range<usize>]) -> Result<Vec<T>, OutOfMemory> {
-        let mut picked = memory::with_room(stretches.iter().map(Range::len).sum())?;
-        for indices in stretches.iter().cloned() {
+    fn picked<T: Copy>(self, all: &[T], blocks: &[Range<usize>]) -> Result<Vec<T>, OutOfMemory> {
+        let mut picked = memory::with_room(blocks.iter().map(Range::len).sum())?;
+        for indices in blocks.iter().cloned() {
             match self.len {
                 1 => picked.extend_from_slice(&all[indices]),
                 len => picked.extend(indices.map(|index| all[index * len + self.at])),

@@ -1,0 +1,125 @@
+//! Error of a run.
+
+use crate::TimeRange;
+use crate::counts::Counts;
+use crate::detect::DetectError;
+use crate::entities::EntityError;
+use crate::feed::FeedError;
+use crate::folder::FolderError;
+use crate::seeds::ListError;
+use crate::source::SourceError;
+use crate::source::reader::ReaderError;
+use crate::window::WindowError;
+use ripplet_graph::OutOfMemory;
+use ripplet_io::WriteError;
+use ripplet_lp::RunError as LpError;
+use thiserror::Error;
+
+/// Error of a run; finished windows stay.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The feed failed.
+    #[error(transparent)]
+    Feed(#[from] FeedError),
+    /// Detection failed.
+    #[error(transparent)]
+    Detect(#[from] DetectError),
+    /// A list cannot be read.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// The run folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// An entity is on both lists.
+    #[error(
+        "the {kind} `{id}` is known to be bad and trusted at the same time: take it off one list"
+    )]
+    Both {
+        /// The kind of entity.
+        kind: String,
+        /// Id of the entity.
+        id: String,
+    },
+    /// The memory limit would be exceeded.
+    #[error(
+        "the window of {range} needs {} MiB ({what}), and {} MiB are allowed: choose a shorter window, or allow more",
+        needed >> 20, allowed >> 20
+    )]
+    Memory {
+        /// The window.
+        range: TimeRange,
+        /// Bytes that are needed.
+        needed: u64,
+        /// What needs the memory.
+        what: String,
+        /// Bytes that are allowed.
+        allowed: u64,
+    },
+    /// Memory allocation failed.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The options ask for clusters of known bad entities alone, and there is no list of these.
+    #[error("clusters around the known bad alone need a list of them, and there is none")]
+    NoKnownBad,
+    /// The noise threshold is no probability.
+    #[error("the chance above which a cluster is noise is from 0 to 1, not {0}")]
+    Noise(f64),
+    /// A file cannot be written.
+    #[error("cannot write {0}")]
+    Write(#[from] WriteError),
+    /// The input has no transactions.
+    #[error("there are no transactions in the input: of {} rows{}", .0.rows, none_taken(.0))]
+    NoTransactions(Box<Counts>),
+}
+
+/// Returns why no row was taken, by number of rows.
+fn none_taken(counts: &Counts) -> String {
+    let faults = counts.faults.iter().map(|(fault, rows)| (*rows, &**fault));
+    let others = [
+        (counts.other_kinds, "are of kinds that the mapping does not take"),
+        (counts.late, "came too late"),
+    ];
+    let all = faults.chain(others).filter(|(rows, _)| *rows > 0);
+    let all: Vec<String> = all.map(|(rows, why)| format!("{rows} {why}")).collect();
+    if all.is_empty() { " none is taken".into() } else { format!(", {}", all.join(", ")) }
+}
+
+impl RunError {
+    /// Whether the run was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(
+            self,
+            RunError::Feed(FeedError::Cancelled)
+                | RunError::Detect(DetectError::Run(LpError::Cancelled))
+        )
+    }
+
+    /// Whether memory allocation failed or the memory limit was reached.
+    pub fn is_out_of_memory(&self) -> bool {
+        let in_io = |error: &WriteError| error.source.kind() == std::io::ErrorKind::OutOfMemory;
+        let in_source = |error: &SourceError| matches!(error, SourceError::Read(error) if error.is_out_of_memory());
+        match self {
+            RunError::OutOfMemory(_) | RunError::Memory { .. } => true,
+            RunError::Detect(error) => matches!(
+                error,
+                DetectError::OutOfMemory(_) | DetectError::Run(LpError::OutOfMemory { .. })
+            ),
+            RunError::Feed(error) => match error {
+                FeedError::Window(WindowError::OutOfMemory(_)) => true,
+                FeedError::Entity(EntityError::OutOfMemory(_)) => true,
+                FeedError::Reader(ReaderError::Source(error)) => in_source(error),
+                _ => false,
+            },
+            RunError::List(ListError::Source(error)) => in_source(error),
+            RunError::Folder(error) => match error {
+                FolderError::OutOfMemory(_) => true,
+                FolderError::Read(error) => error.is_out_of_memory(),
+                FolderError::Write(error) => in_io(error),
+                FolderError::Io { source, .. } => source.kind() == std::io::ErrorKind::OutOfMemory,
+                _ => false,
+            },
+            RunError::Write(error) => in_io(error),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Fraud run: detects suspicious clusters in each window of a feed, and writes them to a run folder.
+//!
+//! Windows are processed in order. For each window: look up the known bad entities, detect clusters, score
+//! them, match them to those of the previous window, and write all results before the next window begins. A
+//! run that was killed resumes after its last finished window. It reads the inputs again and checks that they
+//! are unchanged, but skips the finished windows. Its results equal those of an uninterrupted run.
+//!
+//! Labels start from those of the previous window (warm start), unless [`RunOptions::exact`]. Each window's
+//! record says which.
+
+mod error;
+mod lists;
+mod notes;
+mod session;
+
+pub use error::RunError;
+pub use lists::{ActiveLists, Lists};
+pub use notes::{notes, write_page};
+
+use crate::detect::Detection;
+use crate::feed::FeedOptions;
+use crate::folder::{FORMAT, FolderError, Manifest, RunFolder, WindowRecord};
+use crate::output::GnnScope;
+use crate::report::ReportLimits;
+use crate::source::reader::{Input, Sources};
+use ripplet_lp::{Executor, Observer};
+use session::Session;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Options of a run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Sources, mapping and shape of the windows.
+    pub feed: FeedOptions,
+    /// Table of known bad entities; without one, clusters are found without seeds.
+    pub known_bad: Option<PathBuf>,
+    /// Table of trusted entities.
+    pub trusted: Option<PathBuf>,
+    /// Options of detection.
+    pub detection: Detection,
+    /// Whether labels start anew in each window (no warm start).
+    pub exact: bool,
+    /// Memory limit in bytes.
+    pub memory: Option<u64>,
+    /// Which arrays for graph neural networks are written, if any.
+    pub arrays: Option<GnnScope>,
+    /// Threshold of [`chance`](crate::chance), from 0 to 1: a cluster without a known bad member whose chance
+    /// is higher is noise.
+    pub noise: f64,
+    /// Limits on what the report keeps of each window.
+    pub report: ReportLimits,
+    /// Further settings that decide the results, by name; the manifest records them. Above all: the text of
+    /// the mapping.
+    pub described: BTreeMap<String, String>,
+}
+
+/// Callbacks of a run.
+pub trait RunObserver: Observer {
+    /// Called when an input is opened.
+    fn on_input(&mut self, _input: &Input) {}
+
+    /// Called with a note on a list: which columns were read, if that is not obvious.
+    fn on_list(&mut self, _note: &str) {}
+
+    /// Called after a window is written.
+    fn on_window(&mut self, _record: &WindowRecord) {}
+}
+
+/// Description of a run without a list of known bad.
+const NO_LIST: &str = "no list";
+
+/// Runs detection into a new folder, or resumes the run in it.
+///
+/// # Errors
+/// If the inputs, the lists, the folder or the machine fail. Finished windows stay, and the manifest records
+/// why the run ended.
+pub fn run(
+    executor: &dyn Executor,
+    options: &RunOptions,
+    path: &Path,
+    resume: bool,
+    observer: &mut dyn RunObserver,
+) -> Result<Manifest, RunError> {
+    options.detection.check()?;
+    if !(0.0..=1.0).contains(&options.noise) {
+        return Err(RunError::Noise(options.noise));
+    }
+    if options.known_bad.is_none() && !options.detection.unseeded {
+        return Err(RunError::NoKnownBad);
+    }
+    let described = options.described();
+    let (mut before, mut finished) = (None, Vec::new());
+    let folder = if resume { Some(RunFolder::open(path)?) } else { None };
+    if let Some(folder) = &folder {
+        let manifest = folder.manifest()?;
+        let (path, version) = (path.into(), env!("CARGO_PKG_VERSION"));
+        if manifest.ripplet != version {
+            let (there, here) = (manifest.ripplet, version.into());
+            return Err(FolderError::OtherVersion { path, there, here }.into());
+        }
+        if let Some([name, there, here]) = manifest.difference(&described) {
+            return Err(FolderError::OtherRun { path, name, there, here }.into());
+        }
+        folder.tidy()?;
+        finished = folder.finished()?;
+        before = Some(manifest);
+    } else {
+        RunFolder::check(path)?;
+    }
+    // The input may have grown since: windows that were cut are built again. Late rows leave several days
+    // open, and so several windows.
+    let whole = finished.iter().position(|record| record.cut).unwrap_or(finished.len());
+    let cut = finished.split_off(whole);
+    if let Some(folder) = &folder {
+        // A killed process may have left the resume state of the window before its last one.
+        finished.iter().rev().skip(1).try_for_each(|record| folder.forget(record))?;
+    }
+    let manifest = Manifest {
+        ripplet: env!("CARGO_PKG_VERSION").into(),
+        format: FORMAT,
+        options: described,
+        inputs: before.as_ref().map_or_else(Vec::new, |before| before.inputs.clone()),
+        counts: before.as_ref().map_or_else(Default::default, |before| before.counts.clone()),
+        windows: finished,
+        state: "running".into(),
+        transactions_behind: 0,
+        unseen: 0,
+        unseen_first: Vec::new(),
+        unheld: 0,
+        threads: rayon::current_num_threads(),
+        seconds: 0.0,
+    };
+    if let Some(folder) = &folder {
+        folder.write_manifest(&manifest)?;
+    }
+    let start = Instant::now();
+    let mut session = Session { executor, options, path, folder, before, cut, manifest, start };
+    let end = session.windows(observer);
+    session.finish(end)
+}
+
+impl RunOptions {
+    /// Returns the settings that decide the results, by name.
+    fn described(&self) -> BTreeMap<String, String> {
+        let mut all = self.described.clone();
+        let mut say = |name: &str, value: String| {
+            all.insert(name.into(), value);
+        };
+        let feed = &self.feed;
+        say("window", feed.shape.length().to_string());
+        say("slide", feed.shape.slide().to_string());
+        say("late", feed.late.map_or("0".into(), |late| late.to_string()));
+        say("first window", if feed.shape.is_growing() { "grows" } else { "whole" }.into());
+        say("rows with faults", if feed.skip_bad_rows { "left out" } else { "refused" }.into());
+        say("late rows", if feed.skip_late_rows { "left out" } else { "refused" }.into());
+        say("known bad", if self.known_bad.is_some() { "a list" } else { NO_LIST }.into());
+        say("labels", if self.exact { "anew" } else { "from the window before" }.into());
+        say(
+            "last window",
+            if feed.full_slides { "after a full slide" } else { "ends with the last day" }.into(),
+        );
+        say("longest gap between rows", feed.longest_gap.to_string());
+        self.detection.describe(&mut say);
+        say("chance above which a cluster is noise", self.noise.to_string());
+        match &feed.sources {
+            Sources::Files(named) => say("inputs", named.join(" ")),
+            Sources::Query { query, .. } => say("inputs", query.clone()),
+        };
+        all
+    }
+}

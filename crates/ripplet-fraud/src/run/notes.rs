@@ -1,0 +1,110 @@
+//! Notes on a run for a reader of its results, and its report page.
+
+use super::{NO_LIST, RunError};
+use crate::counts::say;
+use crate::folder::{Manifest, RunFolder, WindowRecord, read_json};
+use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
+use crate::source::reader::Input;
+use std::path::PathBuf;
+
+/// Writes `report.html` for all finished windows.
+///
+/// # Errors
+/// If a window's part cannot be read, or the page cannot be written.
+pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
+    let manifest = folder.manifest()?;
+    let windows = folder.finished()?;
+    let mut builder = ReportBuilder::new(PageLimits::default());
+    for record in windows.iter().rev() {
+        builder.add(read_json(&folder.window(record).join("report.json"))?);
+    }
+    let mut facts = vec![("ripplet".to_owned(), manifest.ripplet.clone())];
+    facts.extend(manifest.options.iter().map(|(name, value)| (name.clone(), value.clone())));
+    facts.push(("seconds".into(), format!("{:.1}", manifest.seconds)));
+    let input = |input: &Input| {
+        let hash = input.sha256.as_deref().unwrap_or("no hash");
+        (input.path.clone(), format!("{} rows, {} bytes, SHA-256 {hash}", input.rows, input.bytes))
+    };
+    let run = ReportRun {
+        title: format!("Suspicious clusters in {}", folder.path().display()),
+        facts,
+        inputs: manifest.inputs.iter().map(input).collect(),
+        notes: notes(&manifest, &windows),
+        folder: folder.path().display().to_string(),
+    };
+    let path = folder.report();
+    write_report(&path, &run, &builder)?;
+    Ok(path)
+}
+
+/// Share of the counts' significant ties below which a weight loses most of the signal.
+const ENOUGH_KEPT: f64 = 0.5;
+
+/// Returns notes on a run for a reader of its results.
+pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
+    let mut notes = manifest.counts.notes();
+    if manifest.unseen > 0 {
+        let named = manifest.unseen_first.join(", ");
+        let rest = match manifest.unseen - manifest.unseen_first.len() as u64 {
+            0 => String::new(),
+            rest => format!(
+                " and {rest} others; the windows’ known_bad.parquet have all of the known bad"
+            ),
+        };
+        let entries = ["entry of the lists is", "entries of the lists are"];
+        let who = format!("in no transaction: {named}{rest}");
+        say(&mut notes, manifest.unseen, entries, &who);
+    }
+    say(
+        &mut notes,
+        manifest.unheld,
+        ["entry of the lists holds", "entries of the lists hold"],
+        "at the end of no window, by `from` and `until`",
+    );
+    say(
+        &mut notes,
+        manifest.transactions_behind,
+        ["transaction lies", "transactions lie"],
+        "behind the end of the last window, in none: without --full-slides (and --follow), a last window ends with the last \
+         day",
+    );
+    notes.extend(weight_note(windows));
+    let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
+    let same = "passed over: others with the same content were read before";
+    say(&mut notes, repeated as u64, ["file was", "files were"], same);
+    let warm = windows.iter().filter(|window| window.warm).count();
+    say(
+        &mut notes,
+        warm as u64,
+        ["window", "windows"],
+        "started from the labels of the previous window: with --exact, ties may be broken otherwise",
+    );
+    let alone = windows.iter().filter(|window| window.known_bad == 0).count();
+    if manifest.options.get("known bad").is_some_and(|list| list == NO_LIST) {
+        notes.push("there is no list of known bad: all clusters were found without seeds".into());
+    } else {
+        let without = "no entity that is known to be bad: their clusters were found without seeds";
+        say(&mut notes, alone as u64, ["window has", "windows have"], without);
+    }
+    if !["finished", "running"].contains(&&*manifest.state) {
+        notes.push(format!("The run ended early: {}", manifest.state));
+    }
+    notes
+}
+
+/// Returns a note if the weight loses most of the signal, with the window in which it loses most.
+fn weight_note(windows: &[WindowRecord]) -> Option<String> {
+    let each = windows.iter().filter_map(|window| Some((window.weight_keeps?, window)));
+    let few: Vec<_> = each.filter(|(keeps, _)| *keeps < ENOUGH_KEPT).collect();
+    let (keeps, worst) = few.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let windows = match few.len() {
+        1 => String::new(),
+        count => format!(", and less than half in {count} windows"),
+    };
+    Some(format!(
+        "the weight of the mapping takes most of the signal: of the ties that plain counts of transactions have beyond \
+         chance, it keeps {:.0} % in the window of {}{windows}. Leave [weight] out, or compare both by `ripplet fraud evaluate`",
+        100.0 * keeps,
+        worst.days()
+    ))
+}

@@ -1,0 +1,347 @@
+//! A run in progress: builds, analyses and writes its windows one after the other.
+
+use super::{ActiveLists, Lists, RunError, RunObserver, RunOptions, write_page};
+use crate::chance::Chance;
+use crate::detect::{self, DetectError, Detected, Known, WarmStart};
+use crate::evolution::Tracker;
+use crate::feed::{Advance, Feed, FeedError};
+use crate::folder::{ACTIVE, ENTITIES, Manifest, ResumeState, RunFolder, WindowRecord, write_json};
+use crate::ledger::DaysLedger;
+use crate::output::{
+    WindowFindings, write_active, write_clusters, write_edges, write_ended, write_entities,
+    write_gnn, write_known_bad, write_members, write_transactions,
+};
+use crate::report::WindowReport;
+use crate::scores;
+use crate::source::reader::Input;
+use crate::ties::Ties;
+use crate::window::Changed;
+use crate::{Entities, Findings, Window};
+use ripplet_lp::Executor;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+/// Run in progress.
+pub(super) struct Session<'a> {
+    pub(super) executor: &'a dyn Executor,
+    pub(super) options: &'a RunOptions,
+    pub(super) path: &'a Path,
+    /// Run folder; `None` until there is a window to write.
+    pub(super) folder: Option<RunFolder>,
+    /// Manifest of the run that is resumed.
+    pub(super) before: Option<Manifest>,
+    /// Last windows of the resumed run whose last day ended because the input did.
+    pub(super) cut: Vec<WindowRecord>,
+    pub(super) manifest: Manifest,
+    pub(super) start: Instant,
+}
+
+impl Session<'_> {
+    /// Records how the run ended; a run without a window leaves no files.
+    pub(super) fn finish(mut self, end: Result<(), RunError>) -> Result<Manifest, RunError> {
+        self.manifest.windows.append(&mut self.cut);
+        let Some(folder) = self.folder else { return end.map(|()| self.manifest) };
+        if self.manifest.windows.is_empty() && end.is_err() {
+            // The error of the run matters, not that of the cleanup.
+            let _ = folder.remove();
+            return end.map(|()| self.manifest);
+        }
+        self.manifest.seconds = self.start.elapsed().as_secs_f64();
+        self.manifest.state = match &end {
+            Ok(()) => "finished".into(),
+            Err(error) => error.to_string(),
+        };
+        let written = folder.write_manifest(&self.manifest).map_err(RunError::from);
+        let written = written.and_then(|()| write_page(&folder));
+        // On a full disk the report fails as the window did: the first error is the cause.
+        end.and(written).map(|_| self.manifest)
+    }
+
+    /// Processes all windows of the feed.
+    pub(super) fn windows(&mut self, observer: &mut dyn RunObserver) -> Result<(), RunError> {
+        let options = self.options;
+        let mut feed = Feed::begin(&options.feed)?;
+        let trusted = options.trusted.as_deref();
+        let kind = &options.feed.mapping.source.kind;
+        let bad = options.known_bad.as_deref();
+        let mut lists = Lists::read(bad, trusted, feed.entities(), kind)?;
+        lists.notes().for_each(|note| observer.on_list(note));
+        let done = self.manifest.windows.len() as u32;
+        let mut kept = match (self.manifest.windows.last(), &self.folder) {
+            (Some(last), Some(folder)) => folder.kept(last)?,
+            _ => ResumeState { spread: Default::default(), tracker: Tracker::new() },
+        };
+        let mut index = 0;
+        loop {
+            observer.on_stage("reading");
+            let reading = Instant::now();
+            let advance = self.advance(&mut feed, observer)?;
+            let read = reading.elapsed().as_secs_f64();
+            self.manifest.inputs = self.inputs(&feed);
+            self.manifest.counts = feed.stream().counts().clone();
+            (self.manifest.unseen, self.manifest.unseen_first) = lists.never_seen(feed.entities());
+            self.manifest.transactions_behind = feed.behind();
+            if advance == Advance::Over {
+                self.manifest.unheld = lists.never_active(&self.manifest.windows);
+                let counts = &self.manifest.counts;
+                return if index == 0 {
+                    Err(RunError::NoTransactions(counts.clone().into()))
+                } else {
+                    Ok(())
+                };
+            }
+            if index + 1 < done {
+                feed.pass();
+            } else if index + 1 == done {
+                // The next window is merged from this one, as in an uninterrupted run.
+                feed.slide()?;
+            } else {
+                lists.refresh(feed.entities())?;
+                kept = self.window(&mut feed, &lists, kept, read, observer)?;
+            }
+            index += 1;
+        }
+    }
+
+    fn advance(
+        &self,
+        feed: &mut Feed,
+        observer: &mut dyn RunObserver,
+    ) -> Result<Advance, RunError> {
+        let mut other = None;
+        let observer = std::cell::RefCell::new(observer);
+        let advance = feed.advance(
+            |inputs| {
+                if let Some(input) = inputs.last() {
+                    observer.borrow_mut().on_input(input);
+                }
+                let checked =
+                    self.before.as_ref().map_or(Ok(()), |before| before.check_inputs(inputs));
+                checked.map_err(|error| {
+                    other = Some(error);
+                    FeedError::Cancelled
+                })
+            },
+            || observer.borrow().is_cancelled(),
+        );
+        match other {
+            Some(error) => Err(error.into()),
+            None => Ok(advance?),
+        }
+    }
+
+    /// Returns the inputs read so far, followed by those of the resumed run that are yet to be read.
+    fn inputs(&self, feed: &Feed) -> Vec<Input> {
+        let mut inputs = feed.inputs().to_vec();
+        if let Some(before) = &self.before {
+            inputs.extend(before.inputs.iter().skip(inputs.len()).cloned());
+        }
+        inputs
+    }
+
+    /// Builds, analyses and writes the window that ends now, and returns the state for the next window.
+    fn window(
+        &mut self,
+        feed: &mut Feed,
+        lists: &Lists,
+        kept: ResumeState,
+        read: f64,
+        observer: &mut dyn RunObserver,
+    ) -> Result<ResumeState, RunError> {
+        let mut seconds = BTreeMap::from([("read".to_owned(), read)]);
+        observer.on_stage("sliding the window");
+        let start = Instant::now();
+        let merged = feed.window().is_some() && !self.options.feed.from_scratch;
+        let changed = feed.slide()?;
+        seconds.insert("slide".into(), start.elapsed().as_secs_f64());
+        let (Some(window), entities) = (feed.window(), feed.entities()) else {
+            return Ok(kept);
+        };
+        let planned = self.plan(feed, window)?;
+        let held = lists.held(entities, window)?;
+        let known = Known { bad: &held.bad.vertices, trusted: &held.trusted.vertices };
+        let start = Instant::now();
+        let ResumeState { spread: last, mut tracker } = kept;
+        let warm = !self.options.exact && !last.labels.is_empty();
+        let begin = warm.then_some(WarmStart { before: &last, changed: &changed });
+        let (detection, until) = (&self.options.detection, window.range.until);
+        let detected =
+            detect::detect(self.executor, &window.graph, known, detection, begin, observer)?;
+        seconds.insert("detect".into(), start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        let mut findings = scores::score(&window.graph, &detected, known, until)?;
+        tracker.follow(&mut findings, until);
+        let days = || feed.days().map(|(_, run)| run);
+        let ledger = DaysLedger::new(days(), feed.decimals());
+        Chance::new(&window.graph, days(), entities, &ledger).judge(&mut findings);
+        seconds.insert("score".into(), start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        let weight_keeps = self.weight_keeps(feed, &detected, &held, &planned)?;
+        seconds.insert("compare the weight with counts".into(), start.elapsed().as_secs_f64());
+        let record = WindowRecord {
+            index: window.index,
+            from: window.range.from.to_string(),
+            until: until.to_string(),
+            folder: format!("{:04}-{}", window.index, until.to_string().replace(':', "")),
+            transactions: window.transactions,
+            vertices: window.graph.vertices(),
+            arcs: window.graph.arcs(),
+            known_bad: held.bad.vertices.len() as u64,
+            known_bad_unseen: held.bad.unseen.len() as u64,
+            trusted: held.trusted.vertices.len() as u64,
+            lists_sha256: lists.hashes(),
+            clusters: findings.clusters.len() as u64,
+            members: findings.members.len() as u64,
+            cut: feed.is_cut(),
+            weight_keeps,
+            merged,
+            warm,
+            changed: match changed {
+                Changed::Some(vertices) => Some(vertices.len() as u64),
+                Changed::All => None,
+            },
+            rounds: detected.spread.rounds.len() as u32,
+            scanned: detected.spread.rounds.iter().map(|round| round.scanned).sum(),
+            converged: detected.spread.converged,
+            seconds,
+            bytes_planned: planned,
+            bytes_peak: peak(),
+        };
+        observer.on_stage("writing the window");
+        let found = Found {
+            window,
+            entities,
+            held: &held,
+            lists,
+            detected: &detected,
+            findings: &findings,
+            feed,
+        };
+        let record = self.write(record, found, tracker)?;
+        observer.on_window(&record.0);
+        self.manifest.windows.push(record.0);
+        self.manifest.seconds = self.start.elapsed().as_secs_f64();
+        if let Some(folder) = &self.folder {
+            folder.write_manifest(&self.manifest)?;
+            if self.options.feed.reading.follow.is_some() {
+                write_page(folder)?;
+            }
+        }
+        Ok(ResumeState { spread: detected.spread, tracker: record.1 })
+    }
+
+    /// Returns the share of the signal of plain counts that the weight keeps: see
+    /// [`WindowRecord::weight_keeps`].
+    fn weight_keeps(
+        &self,
+        feed: &Feed,
+        detected: &Detected,
+        held: &ActiveLists,
+        planned: &BTreeMap<String, u64>,
+    ) -> Result<Option<f64>, RunError> {
+        // Needs a copy of the graph, and as much again for its ties.
+        let graph = feed.window().map_or(0, |window| window.graph.bytes());
+        let needed = planned.values().sum::<u64>() + 4 * graph;
+        if self.options.memory.is_some_and(|allowed| allowed < needed) {
+            return Ok(None);
+        }
+        let Some(counted) = feed.counted()? else { return Ok(None) };
+        let rule = self.options.detection.ties;
+        let ties = Ties::of(&counted, rule, &held.trusted.vertices).map_err(DetectError::from)?;
+        // Fewer ties make no cluster, and their share has no meaning.
+        let fewest = u64::from(self.options.detection.min_size).saturating_sub(1);
+        Ok(if ties.kept() < fewest { None } else { ties.share_kept_by(&detected.ties) })
+    }
+
+    /// Returns the bytes of the feed's state and of detection; an error if they exceed the limit.
+    fn plan(&self, feed: &Feed, window: &Window) -> Result<BTreeMap<String, u64>, RunError> {
+        let plan = detect::plan(self.executor, &window.graph, &self.options.detection);
+        let planned = BTreeMap::from([
+            ("entities, days, windows".to_owned(), feed.bytes()),
+            ("detection".to_owned(), plan.algorithm_host()),
+        ]);
+        let needed: u64 = planned.values().sum();
+        match self.options.memory.filter(|&allowed| allowed < needed) {
+            Some(allowed) => {
+                let of = |(name, bytes): (&String, &u64)| format!("{name}: {} MiB", bytes >> 20);
+                let what = planned.iter().map(of).collect::<Vec<_>>().join(", ");
+                Err(RunError::Memory { range: window.range, needed, what, allowed })
+            }
+            None => Ok(planned),
+        }
+    }
+
+    fn write(
+        &mut self,
+        mut record: WindowRecord,
+        found: Found<'_>,
+        tracker: Tracker,
+    ) -> Result<(WindowRecord, Tracker), RunError> {
+        let start = Instant::now();
+        let days = found.feed.days().map(|(_, run)| run);
+        let ledger = DaysLedger::new(days, found.feed.decimals());
+        let kept = ResumeState { spread: found.detected.spread.clone(), tracker };
+        let in_window = WindowFindings {
+            window: found.window,
+            entities: found.entities,
+            findings: found.findings,
+            known_bad: &found.held.bad,
+            trusted: &found.held.trusted,
+            ledger: &ledger,
+            noise: self.options.noise,
+            listed_bad: found.lists.bad_entries(),
+            pairs: &self.options.feed.mapping.pairs(),
+        };
+        let report = WindowReport::of(in_window, self.options.report);
+        record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => RunFolder::begin(self.path, &self.manifest)?,
+        };
+        let folder = self.folder.insert(folder);
+        let seen_before = self.manifest.windows.last().map_or(0, |before| before.vertices);
+        // Newest first: if the process is killed, no window is missing between others.
+        while let Some(cut) = self.cut.pop() {
+            folder.remove_window(&cut)?;
+        }
+        folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
+            write_clusters(&folder.join("clusters.parquet"), in_window)?;
+            write_members(&folder.join("members.parquet"), in_window)?;
+            write_edges(&folder.join("edges.parquet"), in_window)?;
+            write_transactions(&folder.join("transactions.parquet"), in_window)?;
+            write_known_bad(&folder.join("known_bad.parquet"), in_window)?;
+            write_ended(&folder.join("ended.parquet"), in_window)?;
+            write_entities(&folder.join(ENTITIES), in_window, seen_before)?;
+            write_active(&folder.join(ACTIVE), in_window)?;
+            if let Some(scope) = self.options.arrays {
+                write_gnn(&folder.join("graph.npz"), in_window, scope)?;
+            }
+            Ok(write_json(&folder.join("report.json"), &report)?)
+        })?;
+        // A cut window is built again if there is more input: keep the state that it starts from.
+        if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {
+            folder.forget(last)?;
+        }
+        Ok((record, kept.tracker))
+    }
+}
+
+/// Results of one window.
+struct Found<'a> {
+    window: &'a Window,
+    entities: &'a Entities,
+    held: &'a ActiveLists,
+    lists: &'a Lists,
+    detected: &'a Detected,
+    findings: &'a Findings,
+    feed: &'a Feed,
+}
+
+/// Returns the peak memory of this process in bytes, if the system reports it.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
