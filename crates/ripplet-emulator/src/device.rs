@@ -22,7 +22,7 @@ const GUARD_BYTES: usize = 1024;
 /// Resident blocks, by default.
 const RESIDENT_BLOCKS: u32 = 4;
 /// The most threads of a block.
-const LARGEST_BLOCK: u32 = 1024;
+const MAX_BLOCK_THREADS: u32 = 1024;
 
 /// A device that runs kernels on the CPU, for tests; see [the crate](crate).
 pub struct EmulatedDevice {
@@ -119,9 +119,9 @@ impl EmulatedDevice {
         if blocks == 0 || blocks > i32::MAX as u32 {
             return Some(format!("{blocks} blocks: there must be 1 to 2^31 - 1"));
         }
-        if threads == 0 || threads > LARGEST_BLOCK || threads % 32 != 0 {
+        if threads == 0 || threads > MAX_BLOCK_THREADS || threads % 32 != 0 {
             return Some(format!(
-                "{threads} threads a block: there must be 32 to {LARGEST_BLOCK}, in whole warps"
+                "{threads} threads a block: there must be 32 to {MAX_BLOCK_THREADS}, in whole warps"
             ));
         }
         if shared > most {
