@@ -2,8 +2,8 @@
 
 use super::abi::{BINS, EIGHT, GROUP};
 use super::graphs::Graphs;
-use super::question::Question;
 use ripplet_analytics::Lengths;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_graph::batch::FlatLists;
 use std::ops::Range;
@@ -36,25 +36,25 @@ pub struct Kind {
 }
 
 impl Kind {
-    pub fn new(question: Question, is_directed: bool, is_weighted: bool) -> Kind {
+    pub fn new(question: PathAnalysis, is_directed: bool, is_weighted: bool) -> Kind {
         let (quantity, lengths) = match question {
-            Question::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
+            PathAnalysis::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
                 (Quantity::Near, lengths)
             }
-            Question::Closeness { lengths, .. } => (Quantity::Far, lengths),
-            Question::Reach { lengths } | Question::Summaries { lengths } => {
+            PathAnalysis::Closeness { lengths, .. } => (Quantity::Far, lengths),
+            PathAnalysis::Reach { lengths } | PathAnalysis::Summary { lengths } => {
                 (Quantity::Span, lengths)
             }
-            Question::Distances { lengths } => (Quantity::Pairs, lengths),
-            Question::Betweenness { lengths, .. } => (Quantity::PathCounts, lengths),
-            Question::EdgeBetweenness { lengths, .. } => (Quantity::Edges, lengths),
+            PathAnalysis::Distances { lengths } => (Quantity::Pairs, lengths),
+            PathAnalysis::Betweenness { lengths, .. } => (Quantity::PathCounts, lengths),
+            PathAnalysis::EdgeBetweenness { lengths, .. } => (Quantity::Edges, lengths),
         };
         let weighs = is_weighted && lengths == Lengths::Weights;
         Kind { quantity, two_sided: is_directed && quantity.counts_paths(), weighs }
     }
 
     /// Returns the properties of a run on these graphs.
-    pub fn of(question: Question, graphs: Graphs<'_>) -> Kind {
+    pub fn of(question: PathAnalysis, graphs: Graphs<'_>) -> Kind {
         Kind::new(question, graphs.is_directed(), graphs.is_weighted())
     }
 

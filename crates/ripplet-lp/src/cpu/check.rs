@@ -1,6 +1,5 @@
 //! Tests of a program's promises; [`crate::check`] defines them.
 
-use super::lists::Adjacency;
 use super::state::LpState;
 use super::synchronous::SyncRounds;
 use crate::check::{BrokenPromise, CheckError, Checked, Evidence, Promise, ROUNDS, Scored};
@@ -12,6 +11,7 @@ use crate::{
     RunError, Score, Settings, Vertex, VertexMut, Vote,
 };
 use rayon::prelude::*;
+use ripplet_graph::storage::ListParts;
 use ripplet_graph::{GraphView, OutOfMemory, VertexId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;

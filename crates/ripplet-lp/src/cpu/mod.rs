@@ -6,7 +6,6 @@ mod active;
 mod asynchronous;
 mod check;
 mod drafts;
-mod lists;
 mod phased;
 mod profile;
 #[cfg(feature = "ranks")]

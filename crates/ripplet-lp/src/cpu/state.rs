@@ -1,7 +1,6 @@
 //! The state of a run, and the steps of updating one vertex: choose, commit, activate neighbours.
 
 use super::active::ActiveSet;
-use super::lists::{Adjacency, Coded, Either, Lists};
 use super::sketch::{CHUNK, Candidates, VoteSketch};
 use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
@@ -16,7 +15,8 @@ use crate::{
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{GraphView, VertexId, as_plain};
+use ripplet_graph::storage::{EitherParts, ListParts, VertexLists};
+use ripplet_graph::{GraphView, VertexId, as_plain, dispatch_parts};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
@@ -27,7 +27,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct LpState<'a, P> {
     pub graph: GraphView<'a>,
     pub program: &'a P,
-    pub lists: Lists<'a>,
+    pub lists: VertexLists<'a>,
     pub labels: Vec<AtomicU32>,
     pub active: ActiveSet,
     pub columns: Columns,
@@ -134,7 +134,7 @@ impl<'a, P: Hints> LpState<'a, P> {
             Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
             None => labels.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new)),
         }
-        let lists = Lists::new(graph);
+        let lists = VertexLists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
         let columns = Columns::new(&specs, settings, graph.vertices())?;
@@ -203,14 +203,14 @@ impl<'a, P: Hints> LpState<'a, P> {
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::choose`] reads.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.ahead(vertices, Some(&self.labels), visit);
+        self.lists.for_each_prefetched(vertices, Some(&self.labels), visit);
     }
 
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::activate_neighbors`]
     /// reads: lists, but rarely labels.
     #[inline]
     pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.ahead(vertices, None, visit);
+        self.lists.for_each_prefetched(vertices, None::<&[u32]>, visit);
     }
 
     /// Returns the choice of `v` by the current labels.
@@ -219,29 +219,16 @@ impl<'a, P: Hints> LpState<'a, P> {
         if let Some(sketch) = self.sketch {
             return self.choose_by_sketch(v, sketch, clock, scratch);
         }
-        match &self.lists {
-            Lists::Plain(lists) => self.choose_exactly(v, lists.of(v).adjacency(), clock, scratch),
-            Lists::Compressed(graph) => self.choose_coded(v, Coded::of(graph, v), clock, scratch),
-        }
-    }
-
-    /// Separate, so that it does not affect the register allocation of the loops over plain lists.
-    #[inline(never)]
-    fn choose_coded(
-        &self,
-        v: VertexId,
-        adjacency: Coded<'_>,
-        clock: Clock,
-        scratch: &mut Scratch,
-    ) -> Choice {
-        self.choose_exactly(v, adjacency, clock, scratch)
+        dispatch_parts!(&self.lists, v, parts => {
+            parts.apart(|parts| self.choose_exactly(v, parts, clock, scratch))
+        })
     }
 
     #[inline(always)]
     fn choose_exactly(
         &self,
         v: VertexId,
-        adjacency: impl Adjacency,
+        adjacency: impl ListParts,
         clock: Clock,
         scratch: &mut Scratch,
     ) -> Choice {
@@ -581,7 +568,7 @@ impl<'a, P: Hints> LpState<'a, P> {
         &self,
         sketch: Sketch,
         vertex: Vertex<'_>,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         whole: Option<usize>,
         chunk: &mut [Vote],
         held: &mut Candidates,
@@ -602,7 +589,7 @@ impl<'a, P: Hints> LpState<'a, P> {
     fn for_each_chunk(
         &self,
         vertex: Vertex<'_>,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         arcs: Range<u64>,
         chunk: &mut [Vote],
         mut visit: impl FnMut(&mut [Vote]),
@@ -641,7 +628,7 @@ impl<'a, P: Hints> LpState<'a, P> {
         &self,
         v: Vertex<'_>,
         label: Label,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         chunk: &mut [Vote],
     ) -> f32 {
         let mut most: Option<f32> = None;
@@ -714,10 +701,7 @@ impl<'a, P: Hints> LpState<'a, P> {
                 self.active.insert_unless(neighbors, |_| false)
             }
         };
-        match &self.lists {
-            Lists::Plain(lists) => lists.of(v).adjacency().each(visit),
-            Lists::Compressed(graph) => Coded::of(graph, v).each(visit),
-        }
+        dispatch_parts!(&self.lists, v, parts => parts.each(visit));
     }
 
     /// Separate, so that its loop has its variables in registers.
@@ -762,7 +746,7 @@ impl<'a, P: Hints> LpState<'a, P> {
             });
         };
         match ahead {
-            true => self.lists.ahead(vertices, Some(labels), |_, v| visit(v)),
+            true => self.lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v)),
             false => vertices.iter().for_each(|&v| visit(v)),
         }
         read
