@@ -1,13 +1,13 @@
-//! Names and numbers out of a file, as a message shows them.
+//! Formats names and numbers of a file for messages.
 
-/// A number out of a file, for a message: with an exponent if it has many digits without.
+/// Formats a number for a message: with an exponent if it would have many digits.
 pub(crate) fn shown_number(number: f64) -> String {
     let magnitude = number.abs();
     let is_short = magnitude == 0.0 || (1e-5..1e17).contains(&magnitude) || !magnitude.is_finite();
     if is_short { number.to_string() } else { format!("{number:e}") }
 }
 
-/// A name or type out of a file, for a message: on one line, and not too long.
+/// Formats a name or type for a message: on one line, shortened.
 pub(crate) fn shown(text: impl std::fmt::Display) -> String {
     const LONGEST: usize = 60;
     let text = text.to_string();

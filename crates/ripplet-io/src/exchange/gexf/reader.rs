@@ -22,7 +22,7 @@ pub(in crate::exchange) fn read(
     reader.graph.finish("<graph> in <gexf>")
 }
 
-/// What is known of a file.
+/// State of reading a file.
 struct Reader<'o> {
     graph: XmlGraph<'o>,
     node: Values<1>,
@@ -60,7 +60,7 @@ impl<'o> Reader<'o> {
         })
     }
 
-    /// Finds the attribute of edges that is the weight, where it is not `weight` itself.
+    /// Finds the attribute of edges that is the weight, unless it is `weight` itself.
     fn attributes(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
         let options = self.graph.network.options();
         let mut class = Values::of(["class"]);
@@ -128,7 +128,7 @@ impl<'o> Reader<'o> {
     }
 }
 
-/// Whether edges of this type have a direction.
+/// Whether edges of this type are directed.
 fn has_direction(xml: &Xml<'_, '_>, of: &str) -> Result<bool, Fault> {
     match of {
         "directed" => Ok(true),

@@ -23,10 +23,10 @@ pub(in crate::exchange) fn read(
     reader.graph.finish("<graph edgedefault=\"undirected\">")
 }
 
-/// What is known of a file.
+/// State of reading a file.
 struct Reader<'o> {
     graph: XmlGraph<'o>,
-    /// The keys of the nodes' names.
+    /// Keys of the nodes' names.
     name_keys: AttributeIds,
     node: Values<1>,
     edge: Values<3>,
