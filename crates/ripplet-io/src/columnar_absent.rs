@@ -1,10 +1,11 @@
 //! Stubs of the Parquet and Arrow readers for a build without the feature `columnar`: each returns an error.
 
-use crate::label_columns::LabelSummary;
-use crate::labelled::LabelTable;
+use crate::fault::Fault;
+use crate::label_table::LabelSummary;
+use crate::label_table::LabelTable;
 use crate::summary::ReadColumns;
-use crate::text::{Fault, GraphRows};
-use crate::vertex_table::{Asked, FoundColumns, Header, VertexRow};
+use crate::text::GraphRows;
+use crate::vertex_rows::{Asked, FoundColumns, Header, VertexRow};
 use crate::{Format, NotBuiltIn, Place, ReadError, ReadErrorKind, ReadOptions};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, ExternalId};

@@ -3,7 +3,7 @@
 use super::bits::{BadBits, Bits};
 use super::properties::Properties;
 use crate::Place;
-use crate::text::Fault;
+use crate::fault::Fault;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// Returns the sources and the targets of all arcs.

@@ -24,8 +24,8 @@ mod bits;
 mod lists;
 mod properties;
 
+use crate::fault::Fault;
 use crate::map::map;
-use crate::text::Fault;
 use crate::{Place, ReadError, ReadOptions};
 use properties::Properties;
 use ripplet_graph::{EdgeTable, VertexIds};

@@ -1,9 +1,9 @@
 //! Parses the `.properties` file of a BV graph.
 
 use super::bits::Code;
+use crate::fault::Fault;
 use crate::shown::shown;
 use crate::small::is_plain_file;
-use crate::text::Fault;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

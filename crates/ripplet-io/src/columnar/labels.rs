@@ -1,11 +1,11 @@
 //! Reads rows of a vertex and its label from a Parquet or Arrow table.
 
 use super::{Table, Values, column_names, first_null, floats, id_kind};
-use crate::label_columns::{Choice, LabelSummary, asked};
-use crate::labelled::LabelTable;
-use crate::memberships::MembershipForm;
+use crate::fault::Fault;
+use crate::label_table::LabelTable;
+use crate::label_table::MembershipForm;
+use crate::label_table::{Choice, LabelSummary, asked};
 use crate::shown::{shown, shown_number};
-use crate::text::Fault;
 use crate::{Format, Place, ReadErrorKind};
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::NullBuffer;

@@ -27,13 +27,14 @@ pub(crate) use labels::label_rows;
 pub(crate) use table::Table;
 pub(crate) use vertices::vertex_rows;
 
+use crate::fault::Fault;
 use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
 use crate::shown::shown;
-use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, columns_option};
-use crate::text::{Fault, GraphRows};
+use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, option_of};
+use crate::text::GraphRows;
 use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::{Array, RecordBatch};
@@ -282,7 +283,7 @@ fn weight(
                 "both `{}` and `{}` could be the weight: use --columns with the one that is, such as {}",
                 shown(schema.field(first).name()),
                 shown(schema.field(second).name()),
-                columns_option([&named(source), &named(target), &named(first)])
+                option_of([&named(source), &named(target), &named(first)])
             ))
         }
     }

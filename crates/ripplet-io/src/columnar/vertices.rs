@@ -1,9 +1,9 @@
 //! Reads rows of vertices from a Parquet or Arrow table.
 
 use super::{Table, Values, floats, id_kind};
+use crate::fault::Fault;
 use crate::shown::shown;
-use crate::text::Fault;
-use crate::vertex_table::{Asked, FoundColumns, Header, Positions, Value, VertexRow};
+use crate::vertex_rows::{Asked, FoundColumns, Header, Positions, Value, VertexRow};
 use crate::{Format, Place};
 use arrow_array::Array;
 use bytes::Bytes;

@@ -26,10 +26,11 @@
 
 use super::network::{Found, Network, NodeNaming};
 use super::stream::LONGEST_PIECE;
-use super::write::{Edge, Graphs, Syntax, Value};
+use super::syntax::{Edge, Graphs, Syntax, Value};
+use crate::fault::Fault;
+use crate::output::text::{push_integer, push_weight};
 use crate::text::token::{self, show};
-use crate::text::{Fault, LONGEST_OF_WORDS, Text};
-use crate::write::text::{push_integer, push_weight};
+use crate::text::{LONGEST_OF_WORDS, Text};
 use crate::{IdKind, ReadErrorKind, ReadOptions};
 use ripplet_graph::{Direction, ExternalId, VertexId, VertexIds, memory};
 use std::borrow::Cow;

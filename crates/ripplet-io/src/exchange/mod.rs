@@ -26,6 +26,7 @@ mod network;
 mod node_link;
 mod pajek;
 mod stream;
+mod syntax;
 mod write;
 #[cfg(feature = "graphml")]
 mod xml;
@@ -33,9 +34,11 @@ mod xml;
 mod xml_graph;
 mod xml_text;
 
-pub(crate) use write::{Attribute, AttributeKind, Value, check, write};
+pub(crate) use syntax::{Attribute, AttributeKind, Value};
+pub(crate) use write::{check, write};
 
-use crate::text::{Fault, Text};
+use crate::fault::Fault;
+use crate::text::Text;
 use crate::{Format, NotBuiltIn, ReadOptions, ReadSummary};
 use ripplet_graph::EdgeTable;
 

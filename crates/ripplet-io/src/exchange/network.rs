@@ -1,8 +1,8 @@
 //! Nodes and edges in the order of a file, and the edge table of them.
 
-use crate::intern::InternError;
+use crate::fault::Fault;
+use crate::names::InternError;
 use crate::names::NameSet;
-use crate::text::Fault;
 use crate::text::token::show;
 use crate::{IdKind, ReadOptions};
 use rayon::prelude::*;

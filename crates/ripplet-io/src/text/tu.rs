@@ -1,12 +1,15 @@
-//! The columns of a TU data set: graphs of vertices, labels of graphs, and edges.
+//! Parses the columns of a TU data set: graphs of vertices, labels of graphs, and edges.
 
-use super::layout::{BLANKS, Layout, fields, is_row};
+use super::Text;
+use super::layout::Layout;
 use super::rows::{Edges, integers, line_of_row};
+use super::separator::{BLANKS, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
-use super::{Fault, Text};
 use crate::ReadErrorKind;
-use crate::intern::{Sign, pieces};
+use crate::fault::Fault;
+use crate::intern::Sign;
+use crate::slices::pieces;
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchIds, BatchRows, Members};
 use ripplet_graph::{MAX_VERTICES, VertexId, VertexIds, memory};

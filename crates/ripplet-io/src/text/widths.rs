@@ -1,8 +1,9 @@
-//! Rows of a table that are wider than its first row: a separator that stands within a field, and no quotes around it.
+//! Checks for rows that are wider than the first row: an unquoted separator within a field.
 
 use super::header::Sample;
-use super::layout::{Ids, Layout, Separator, fields};
+use super::layout::{Ids, Layout};
 use super::sample_error::SampleError;
+use super::separator::{Separator, fields};
 use super::token::show;
 use std::borrow::Cow;
 

@@ -5,7 +5,8 @@ use crate::exchange::network::{Found, NodeNaming};
 use crate::exchange::stream::Meter;
 use crate::exchange::xml::{Values, Xml};
 use crate::exchange::xml_graph::{XmlGraph, set_weight, take_edge, weight};
-use crate::text::{Fault, Text};
+use crate::fault::Fault;
+use crate::text::Text;
 
 /// Reads a graph.
 pub(in crate::exchange) fn read(
