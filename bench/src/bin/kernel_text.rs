@@ -15,7 +15,7 @@ use ripplet_cuda::swarm::{self, Question};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, GraphView, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
-use ripplet_lp::{Program, ProgramInfo, Schedule, Settings};
+use ripplet_lp::{Hints, ProgramInfo, Schedule, Settings};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn print<P: Program>(
+fn print<P: Hints>(
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,

@@ -13,7 +13,7 @@ use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::{CompressedAdjacency, CompressedGraph};
 use ripplet_graph::{Graph, GraphBuilder, GraphView};
 use ripplet_lp::programs::{Cdlp, Lpa};
-use ripplet_lp::{Executor, Outcome, Program, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Hints, Outcome, Schedule, Settings, Stop};
 use serde_json::json;
 
 /// Least lengths of lists that a warp reads.
@@ -107,7 +107,7 @@ fn runs(
 }
 
 /// Alternates runs on both kinds of lists.
-fn measure<P: Program>(
+fn measure<P: Hints>(
     executor: &DeviceExecutor<CudaDevice>,
     views: [GraphView<'_>; 2],
     (program, schedule): (&str, &str),

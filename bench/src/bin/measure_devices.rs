@@ -14,7 +14,7 @@ use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
 use ripplet_lp::programs::{Cdlp, Lpa};
-use ripplet_lp::{Executor, Outcome, Plan, Program, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Hints, Outcome, Plan, Schedule, Settings, Stop};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ impl Asked {
         }
     }
 
-    fn measure_program<P: Program>(&self, program: &P, graph: GraphView<'_>) -> Result<()> {
+    fn measure_program<P: Hints>(&self, program: &P, graph: GraphView<'_>) -> Result<()> {
         let first = DeviceExecutor::new(CudaDevice::new(self.numbers[0])?);
         let name = first.device().properties().name.clone();
         let limit = self.limit(&[first.plan(graph, program, &self.settings)]);
@@ -125,7 +125,7 @@ impl Asked {
         self.share.map(|share| plans.iter().map(|plan| limit(plan, share)).max().unwrap_or(0))
     }
 
-    fn runs<P: Program>(
+    fn runs<P: Hints>(
         &self,
         executor: &impl Executor,
         program: &P,

@@ -13,7 +13,7 @@ use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::profile::Profile;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Slpa};
 use ripplet_lp::quality::Summary;
-use ripplet_lp::{Counter, Executor, Program, Schedule, Settings, Stop, Ties};
+use ripplet_lp::{Counter, Executor, Hints, Schedule, Settings, Stop, Ties};
 use std::error::Error;
 use std::time::Instant;
 
@@ -121,7 +121,7 @@ fn with(schedule: Schedule, stop: Stop) -> Settings {
     Settings { schedule, stop, ..Settings::default() }
 }
 
-fn profile<P: Program>(
+fn profile<P: Hints>(
     executor: &DeviceExecutor<CudaDevice>,
     graph: &Graph,
     name: &str,
@@ -163,7 +163,7 @@ fn profile<P: Program>(
     Ok(())
 }
 
-fn run<P: Program>(
+fn run<P: Hints>(
     executor: &DeviceExecutor<CudaDevice>,
     graph: &Graph,
     name: &str,

@@ -16,7 +16,7 @@ use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa};
-use ripplet_lp::{Executor, Outcome, Program, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Hints, Outcome, Schedule, Settings, Stop};
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -85,7 +85,7 @@ struct Ways<'a> {
     aheads: &'a [u32],
 }
 
-fn measure<P: Program>(
+fn measure<P: Hints>(
     executor: &mut Option<DeviceExecutor<CudaDevice>>,
     view: GraphView<'_>,
     program: &P,

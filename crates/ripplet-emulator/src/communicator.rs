@@ -1,6 +1,6 @@
 //! Communicator between emulated devices, as NCCL is between GPUs.
 
-use crate::lock;
+use crate::mutex::lock;
 use ripplet_gpu::Transfer;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr;

@@ -1,8 +1,8 @@
 //! Emulated device: memory of the host, and launches that run at once.
 
 use crate::communicator::EmulatedCommunicator;
-use crate::lock;
 use crate::module::EmulatedModule;
+use crate::mutex::lock;
 use ripplet_gpu::{
     Address, Device, DeviceError, Launch, Peer, Properties, Queue, Source, Transfer,
 };

@@ -13,9 +13,9 @@
 #define RIPPLET_SITE const char* file = __builtin_FILE(), int line = __builtin_LINE()
 
 #if defined(__clang__)
-#define RIPPLET_MEETING __attribute__((convergent, noduplicate, visibility("hidden")))
+#define RIPPLET_COLLECTIVE __attribute__((convergent, noduplicate, visibility("hidden")))
 #else
-#define RIPPLET_MEETING __attribute__((visibility("hidden")))
+#define RIPPLET_COLLECTIVE __attribute__((visibility("hidden")))
 #endif
 #define RIPPLET_HIDDEN __attribute__((visibility("hidden")))
 
@@ -64,10 +64,10 @@ extern "C" RIPPLET_HIDDEN unsigned ripplet_atomics_left;
 
 extern "C" {
 // Waits for all participants, and returns this thread's result.
-RIPPLET_MEETING unsigned long long ripplet_meet(Call call, unsigned mask, unsigned long long value,
+RIPPLET_COLLECTIVE unsigned long long ripplet_collective(Call call, unsigned mask, unsigned long long value,
                                                 unsigned parameter, const char* file, int line);
 // Lets another thread run.
-RIPPLET_HIDDEN void ripplet_pass(bool nap);
+RIPPLET_HIDDEN void ripplet_yield(bool sleeps);
 RIPPLET_HIDDEN unsigned char* ripplet_shared_memory();
 [[noreturn]] RIPPLET_HIDDEN void ripplet_trap(const char* what, const char* file, int line);
 }
@@ -75,7 +75,7 @@ RIPPLET_HIDDEN unsigned char* ripplet_shared_memory();
 inline unsigned char* shared_memory() { return ripplet_shared_memory(); }
 
 inline void grid_barrier(RIPPLET_SITE) {
-    ripplet_meet(GRID_BARRIER, 0xffffffffu, 0, 0, file, line);
+    ripplet_collective(GRID_BARRIER, 0xffffffffu, 0, 0, file, line);
 }
 
 // A value as bits, and back.
@@ -99,7 +99,7 @@ inline unsigned shuffle_parameter(unsigned operand, int width, const char* file,
 
 // Called before each atomic operation.
 inline void before_atomic() {
-    if (--ripplet_atomics_left == 0) ripplet_pass(false);
+    if (--ripplet_atomics_left == 0) ripplet_yield(false);
 }
 
 }  // namespace ripplet_emulator
@@ -132,12 +132,12 @@ inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) {
 // --- Collectives of a warp ---
 
 inline void __syncwarp(unsigned mask = 0xffffffffu, RIPPLET_SITE) {
-    ripplet_emulator::ripplet_meet(ripplet_emulator::SYNCWARP, mask, 0, 0, file, line);
+    ripplet_emulator::ripplet_collective(ripplet_emulator::SYNCWARP, mask, 0, 0, file, line);
 }
 
 #define RIPPLET_SHUFFLE(name, call, T, Operand)                                                  \
     inline T name(unsigned mask, T value, Operand operand, int width = 32, RIPPLET_SITE) {       \
-        return ripplet_emulator::of_bits<T>(ripplet_emulator::ripplet_meet(                              \
+        return ripplet_emulator::of_bits<T>(ripplet_emulator::ripplet_collective(                              \
             ripplet_emulator::call, mask, ripplet_emulator::bits_of(value),                              \
             ripplet_emulator::shuffle_parameter((unsigned)operand, width, file, line), file, line)); \
     }
@@ -156,19 +156,19 @@ RIPPLET_SHUFFLES(float)
 RIPPLET_SHUFFLES(double)
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, RIPPLET_SITE) {
-    return (unsigned)ripplet_emulator::ripplet_meet(ripplet_emulator::BALLOT, mask, predicate != 0, 0,
+    return (unsigned)ripplet_emulator::ripplet_collective(ripplet_emulator::BALLOT, mask, predicate != 0, 0,
                                                 file, line);
 }
 inline int __any_sync(unsigned mask, int predicate, RIPPLET_SITE) {
-    return (int)ripplet_emulator::ripplet_meet(ripplet_emulator::ANY, mask, predicate != 0, 0, file, line);
+    return (int)ripplet_emulator::ripplet_collective(ripplet_emulator::ANY, mask, predicate != 0, 0, file, line);
 }
 inline int __all_sync(unsigned mask, int predicate, RIPPLET_SITE) {
-    return (int)ripplet_emulator::ripplet_meet(ripplet_emulator::ALL, mask, predicate != 0, 0, file, line);
+    return (int)ripplet_emulator::ripplet_collective(ripplet_emulator::ALL, mask, predicate != 0, 0, file, line);
 }
 
 #define RIPPLET_MATCH(T)                                                                          \
     inline unsigned __match_any_sync(unsigned mask, T value, RIPPLET_SITE) {                      \
-        return (unsigned)ripplet_emulator::ripplet_meet(ripplet_emulator::MATCH_ANY, mask,                \
+        return (unsigned)ripplet_emulator::ripplet_collective(ripplet_emulator::MATCH_ANY, mask,                \
                                                     ripplet_emulator::bits_of(value), 0, file, line); \
     }
 RIPPLET_MATCH(int)
@@ -182,7 +182,7 @@ RIPPLET_MATCH(double)
 
 #define RIPPLET_REDUCE(name, call, T)                                                      \
     inline T name(unsigned mask, T value, RIPPLET_SITE) {                                  \
-        return (T)ripplet_emulator::ripplet_meet(ripplet_emulator::call, mask, (unsigned)value, 0, \
+        return (T)ripplet_emulator::ripplet_collective(ripplet_emulator::call, mask, (unsigned)value, 0, \
                                              file, line);                                  \
     }
 RIPPLET_REDUCE(__reduce_min_sync, REDUCE_MIN_U32, unsigned)
@@ -198,11 +198,11 @@ RIPPLET_REDUCE(__reduce_xor_sync, REDUCE_XOR, unsigned)
 // --- Collectives of a block ---
 
 inline void __syncthreads(RIPPLET_SITE) {
-    ripplet_emulator::ripplet_meet(ripplet_emulator::SYNCTHREADS, 0xffffffffu, 0, 0, file, line);
+    ripplet_emulator::ripplet_collective(ripplet_emulator::SYNCTHREADS, 0xffffffffu, 0, 0, file, line);
 }
 #define RIPPLET_VOTE(name, call)                                                \
     inline int name(int predicate, RIPPLET_SITE) {                              \
-        return (int)ripplet_emulator::ripplet_meet(ripplet_emulator::call, 0xffffffffu, \
+        return (int)ripplet_emulator::ripplet_collective(ripplet_emulator::call, 0xffffffffu, \
                                                predicate != 0, 0, file, line);  \
     }
 RIPPLET_VOTE(__syncthreads_or, SYNCTHREADS_OR)
@@ -250,7 +250,7 @@ RIPPLET_BITS(unsigned long long)
 template <class T> inline T __ldg(const T* at) { return *at; }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
-inline void __nanosleep(unsigned) { ripplet_emulator::ripplet_pass(true); }
+inline void __nanosleep(unsigned) { ripplet_emulator::ripplet_yield(true); }
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

@@ -44,9 +44,9 @@ enum Kind : unsigned {
     UNDEFINED,
     BAD_ADDRESS,
     STACK_OVERFLOW,
-    ASLEEP,
+    LIVELOCK,
     NO_MEMORY,
-    STUCK,
+    DEADLOCK,
 };
 
 // A thread, and the call that it is at.
@@ -94,7 +94,7 @@ const char* const NAMES[] = {
 };
 
 constexpr unsigned LANES = 32;
-constexpr unsigned ALL_OF_THEM = 0xffffffffu;
+constexpr unsigned ALL_LANES = 0xffffffffu;
 
 // Contents of memory that was never written, and of guards, which must not be written.
 constexpr unsigned char UNDEFINED_BYTE = 0xa5, GUARD_BYTE = 0xc3;
@@ -104,11 +104,11 @@ constexpr size_t SHARED_GUARD = 1024;
 constexpr size_t STACK = 64 << 10;
 // Blocks of a shuffled launch that are resident at once, so that they interleave.
 constexpr unsigned SHUFFLED_BLOCKS = 4;
-// Naps without any collective until the launch is declared asleep; and the naps that `PATIENCE` atomics count
-// for, as a thread may wait with atomics.
-constexpr u64 LONGEST_SLEEP = 20000000, SLEEP_OF_ATOMICS = 1000;
+// Yields without any collective until the launch counts as a livelock; and the yields that `MAX_ATOMICS` atomics
+// count for, as a thread may wait with atomics.
+constexpr u64 MAX_YIELDS = 20000000, YIELDS_OF_ATOMICS = 1000;
 // Atomics after which another thread runs, in ascending order; and the most of them in a shuffled order.
-constexpr unsigned PATIENCE = 1 << 16, SHUFFLED_PATIENCE = 48;
+constexpr unsigned MAX_ATOMICS = 1 << 16, SHUFFLED_ATOMICS = 48;
 
 #if RIPPLET_SWITCH
 typedef void* Context;
@@ -128,7 +128,7 @@ struct Fiber {
 struct Arrivals {
     unsigned count;
     Call call;
-    u64 way;  // hash of the calling functions
+    u64 path;  // hash of the calling functions
     Place first;
 };
 
@@ -161,7 +161,7 @@ unsigned char* shared;
 size_t shared_capacity, shared_stride;
 
 u64 random_state;
-u64 naps;
+u64 yields;
 
 u64 random_bits() {
     random_state ^= random_state >> 12;
@@ -172,15 +172,15 @@ u64 random_bits() {
 
 unsigned random_below(unsigned bound) { return (unsigned)(random_bits() * bound >> 32); }
 
-void be_patient() {
-    ripplet_atomics_left = launch->order == 0 ? PATIENCE : 1 + random_below(SHUFFLED_PATIENCE);
+void reset_atomics() {
+    ripplet_atomics_left = launch->order == 0 ? MAX_ATOMICS : 1 + random_below(SHUFFLED_ATOMICS);
 }
 
 // --- Switching ---
 
 void fiber_main() {
     launch->kernel(launch->argument);
-    ripplet_meet(RETURN, ALL_OF_THEM, 0, 0, "", 0);
+    ripplet_collective(RETURN, ALL_LANES, 0, 0, "", 0);
     __builtin_unreachable();
 }
 
@@ -255,7 +255,7 @@ constexpr unsigned SAVED = 20, ENTRY = 11;
 #endif
 
 // Creates a context that begins in `fiber_main`, on a stack that ends at `top`. Its frame pointer is 0, where
-// `way_here` stops.
+// `call_path` stops.
 void begin_at(Context* context, char*, char* top) {
     void** words = (void**)top - SAVED;
     memset(words, 0, SAVED * sizeof(void*));
@@ -266,12 +266,12 @@ void begin_at(Context* context, char*, char* top) {
 void switch_contexts(Context* from, Context* to) { ripplet_switch(from, *to); }
 
 // A hash of the return addresses of the calling functions. It does not depend on inlining.
-__attribute__((always_inline)) inline u64 way_here() {
-    u64 way = 0;
+__attribute__((always_inline)) inline u64 call_path() {
+    u64 path = 0;
     for (void** frame = (void**)__builtin_frame_address(0); frame != nullptr;
          frame = (void**)frame[0])
-        way = (way ^ (u64)(uintptr_t)frame[1]) * 0x9e3779b97f4a7c15ull;
-    return way;
+        path = (path ^ (u64)(uintptr_t)frame[1]) * 0x9e3779b97f4a7c15ull;
+    return path;
 }
 
 #else
@@ -286,7 +286,7 @@ void begin_at(Context* context, char* base, char* top) {
 
 void switch_contexts(Context* from, Context* to) { swapcontext(from, to); }
 
-inline u64 way_here() { return 0; }
+inline u64 call_path() { return 0; }
 
 #endif
 
@@ -324,7 +324,7 @@ Place place_of(const Fiber& fiber, const char* call, const char* file, int line)
 // --- Scheduling ---
 
 // The next runnable fiber: upwards from a lane of a warp and around, or at random. Null if none is runnable.
-Fiber* pick(unsigned warp, unsigned lanes_above) {
+Fiber* next_runnable(unsigned warp, unsigned lanes_above) {
     unsigned lanes;
     if (launch->order == 0) {
         lanes = warps[warp].runnable & lanes_above;
@@ -349,12 +349,12 @@ Fiber* pick(unsigned warp, unsigned lanes_above) {
 
 // --- Collectives ---
 
-void add_to(Arrivals& arrivals, Kind diverged, Call call, u64 way, const Place& here) {
+void add_to(Arrivals& arrivals, Kind diverged, Call call, u64 path, const Place& here) {
     if (arrivals.count++ == 0) {
         arrivals.call = call;
-        arrivals.way = way;
+        arrivals.path = path;
         arrivals.first = here;
-    } else if (arrivals.call != call || arrivals.way != way || arrivals.first.line != here.line) {
+    } else if (arrivals.call != call || arrivals.path != path || arrivals.first.line != here.line) {
         fail(Fault{diverged, here, arrivals.first, "", 0});
     }
 }
@@ -395,7 +395,7 @@ void finish_warp(Call call, Fiber* lanes) {
         case ALL:
             for (unsigned i = 0; i < LANES; ++i) all |= lanes[i].value << i;
             if (call == ANY) all = all != 0;
-            if (call == ALL) all = all == ALL_OF_THEM;
+            if (call == ALL) all = all == ALL_LANES;
             break;
         default:
             all = lanes[0].value;
@@ -417,10 +417,10 @@ void finish_warp(Call call, Fiber* lanes) {
     for (unsigned i = 0; i < LANES; ++i) lanes[i].result = all;
 }
 
-void let_block_run(unsigned slot) {
+void release_block(unsigned slot) {
     blocks[slot] = Block{};
     for (unsigned i = 0; i < warps_of_block; ++i)
-        warps[slot * warps_of_block + i].runnable = ALL_OF_THEM;
+        warps[slot * warps_of_block + i].runnable = ALL_LANES;
 }
 
 // Computes the results of a block's collective, when all threads have arrived.
@@ -435,7 +435,7 @@ void finish_block(unsigned slot, Call call, const Place& here) {
             add_to(grid, DIVERGED_GRID, call, 0, Place{here.call, "", 0, here.block, here.thread});
             if (call == GRID_BARRIER && grid.count == alive) {
                 grid = Arrivals{};
-                for (unsigned i = 0; i < alive; ++i) let_block_run(i);
+                for (unsigned i = 0; i < alive; ++i) release_block(i);
             }
             return;
         case SYNCTHREADS_OR: result = votes != 0; break;
@@ -443,7 +443,7 @@ void finish_block(unsigned slot, Call call, const Place& here) {
         case SYNCTHREADS_COUNT: result = votes; break;
         default: break;
     }
-    let_block_run(slot);
+    release_block(slot);
     for (unsigned i = 0; i < threads; ++i) fibers[slot * threads + i].result = result;
 }
 
@@ -451,51 +451,51 @@ void finish_block(unsigned slot, Call call, const Place& here) {
 
 extern "C" {
 
-__attribute__((noinline)) u64 ripplet_meet(Call call, unsigned mask, u64 value, unsigned parameter,
+__attribute__((noinline)) u64 ripplet_collective(Call call, unsigned mask, u64 value, unsigned parameter,
                                            const char* file, int line) {
     Fiber& self = *current;
     const unsigned index = (unsigned)(&self - fibers), warp_index = index / LANES;
     const unsigned lane = index % LANES;
     Warp& warp = warps[warp_index];
     const Place here = place_of(self, NAMES[call], file, line);
-    if (mask != ALL_OF_THEM) fail(Fault{PARTIAL_MASK, here, here, "", mask});
+    if (mask != ALL_LANES) fail(Fault{PARTIAL_MASK, here, here, "", mask});
     if (call == GRID_BARRIER && !launch->cooperative)
         fail(Fault{NOT_COOPERATIVE, here, here, "", 0});
 
     self.value = value;
     self.parameter = parameter;
-    naps = 0;
-    const u64 way = call == RETURN ? 0 : way_here();
+    yields = 0;
+    const u64 path = call == RETURN ? 0 : call_path();
     warp.runnable &= ~(1u << lane);
-    add_to(warp.arrivals, DIVERGED_WARP, call, way, here);
-    unsigned lanes_above = (ALL_OF_THEM << lane) << 1;
+    add_to(warp.arrivals, DIVERGED_WARP, call, path, here);
+    unsigned lanes_above = (ALL_LANES << lane) << 1;
     if (warp.arrivals.count == LANES) {
         const Place first = warp.arrivals.first;
         warp.arrivals.count = 0;
         Fiber* lanes = fibers + warp_index * LANES;
         if (call >= SYNCWARP && call < SYNCTHREADS) {
             finish_warp(call, lanes);
-            warp.runnable = ALL_OF_THEM;
-            lanes_above = ALL_OF_THEM;
+            warp.runnable = ALL_LANES;
+            lanes_above = ALL_LANES;
         } else {
             Block& block = blocks[self.slot];
             for (unsigned i = 0; i < LANES; ++i) block.votes += lanes[i].value != 0;
-            add_to(block.arrivals, DIVERGED_BLOCK, call, way, first);
+            add_to(block.arrivals, DIVERGED_BLOCK, call, path, first);
             if (block.arrivals.count == warps_of_block) finish_block(self.slot, call, first);
         }
     }
-    Fiber* next = pick(warp_index, lanes_above);
+    Fiber* next = next_runnable(warp_index, lanes_above);
     if (next != &self) run(&self, next);
     return self.result;
 }
 
-void ripplet_pass(bool nap) {
-    be_patient();
-    naps += nap || launch->order != 0 ? 1 : SLEEP_OF_ATOMICS;
-    if (naps > LONGEST_SLEEP) fail(ASLEEP, "");
+void ripplet_yield(bool sleeps) {
+    reset_atomics();
+    yields += sleeps || launch->order != 0 ? 1 : YIELDS_OF_ATOMICS;
+    if (yields > MAX_YIELDS) fail(LIVELOCK, "");
     Fiber& self = *current;
     const unsigned index = (unsigned)(&self - fibers);
-    Fiber* next = pick(index / LANES, (ALL_OF_THEM << (index % LANES)) << 1);
+    Fiber* next = next_runnable(index / LANES, (ALL_LANES << (index % LANES)) << 1);
     if (next != &self) run(&self, next);
 }
 
@@ -505,7 +505,7 @@ unsigned char* ripplet_shared_memory() {
 
 void ripplet_trap(const char* what, const char* file, int line) { fail(TRAP, what, file, line); }
 
-// Called by the compiler's checks (-fsanitize, without its library): the first argument of each is the place.
+// Functions that the compiler's checks call (-fsanitize, without its library). The first argument is the place.
 struct SourceLocation {
     const char* file;
     unsigned line, column;
@@ -533,12 +533,12 @@ bool running;
 pthread_t runner;
 int signal_number;
 u64 signal_address;
-struct sigaction before_us[NSIG];
+struct sigaction previous_actions[NSIG];
 constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 char* stack_base(unsigned index) { return stacks + index * (page + STACK) + page; }
 
-// Where the fiber that raised the signal continues, on its own stack, emptied.
+// Entry at which the fiber that raised the signal continues, with an empty stack.
 [[noreturn]] void after_signal() {
     const u64 base = (u64)(uintptr_t)stack_base((unsigned)(current - fibers));
     if (signal_number == SIGFPE) fail(UNDEFINED, "a division by zero");
@@ -566,7 +566,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
         (void)top;
 #endif
     }
-    const struct sigaction& before = before_us[number];
+    const struct sigaction& before = previous_actions[number];
     if (before.sa_flags & SA_SIGINFO) {
         before.sa_sigaction(number, info, context);
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
@@ -585,14 +585,14 @@ void catch_signals() {
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
-    for (int number : SIGNALS) sigaction(number, &action, &before_us[number]);
+    for (int number : SIGNALS) sigaction(number, &action, &previous_actions[number]);
 }
 
 // --- A launch ---
 
 // Makes room for `count` fibers, which is kept for the next launch. Stacks are owned by the caller: a process
 // may have only some ten thousands of guarded ones.
-bool make_room(unsigned count) {
+bool allocate(unsigned count) {
     page = (size_t)sysconf(_SC_PAGESIZE);
     stacks = launch->stacks;
     if (stacks == nullptr || count > launch->stack_count) return false;
@@ -651,9 +651,9 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
         }
         for (unsigned i = 0; i < warps_of_block; ++i)
             warps[slot * warps_of_block + i] = Warp{};
-        let_block_run(slot);
+        release_block(slot);
     }
-    run(nullptr, pick(0, ALL_OF_THEM));
+    run(nullptr, next_runnable(0, ALL_LANES));
     if (failed) return;
     for (unsigned i = 0; i < warps_alive && !failed; ++i) {
         const Warp& warp = warps[i];
@@ -661,7 +661,7 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
         if (warp.arrivals.count == 0 && block.count == warps_of_block && block.call == RETURN)
             continue;
         const Place place = warp.arrivals.count != 0 ? warp.arrivals.first : block.first;
-        *fault = Fault{STUCK, place, place, "", 0};
+        *fault = Fault{DEADLOCK, place, place, "", 0};
         failed = true;
     }
     for (unsigned slot = 0; slot < count && !failed; ++slot) {
@@ -677,7 +677,7 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
     }
 }
 
-u64 greatest_divisor(u64 a, u64 b) {
+u64 greatest_common_divisor(u64 a, u64 b) {
     while (b != 0) {
         const u64 rest = a % b;
         a = b;
@@ -711,16 +711,16 @@ extern "C" __attribute__((visibility("default"))) int ripplet_emulator_launch(co
     launch = wanted;
     fault = found;
     failed = false;
-    naps = 0;
+    yields = 0;
     ripplet_block_size.x = launch->threads;
     ripplet_grid_size.x = launch->blocks;
     random_state = launch->order;
-    be_patient();
+    reset_atomics();
     warps_of_block = launch->threads / LANES;
     unsigned at_once = launch->order == 0 ? 1 : SHUFFLED_BLOCKS;
     if (launch->cooperative || at_once > launch->blocks) at_once = launch->blocks;
     alive = at_once;
-    if (!make_room(at_once * launch->threads)) {
+    if (!allocate(at_once * launch->threads)) {
         *found = Fault{NO_MEMORY, Place{}, Place{}, "", 0};
         return 1;
     }
@@ -730,7 +730,7 @@ extern "C" __attribute__((visibility("default"))) int ripplet_emulator_launch(co
     if (launch->order != 0) {
         begin = random_below(launch->blocks);
         do step = 1 + random_below(launch->blocks);
-        while (greatest_divisor(step, launch->blocks) != 1);
+        while (greatest_common_divisor(step, launch->blocks) != 1);
     }
 
     catch_signals();

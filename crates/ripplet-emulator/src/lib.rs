@@ -35,13 +35,13 @@ mod device;
 pub mod fakes;
 mod fault;
 mod module;
+mod mutex;
 
 pub use communicator::EmulatedCommunicator;
 pub use device::{EmulatedDevice, EmulatedMemory};
 pub use module::EmulatedModule;
 
 use ripplet_gpu::{DeviceError, nvrtc};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether NVRTC is on this machine. Prints the reason if it is not.
 ///
@@ -58,9 +58,4 @@ pub fn has_nvrtc() -> bool {
             false
         }
     }
-}
-
-/// Locks a mutex. A panic never leaves the data half-written, so poisoning is ignored.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! Modules of the emulator: compiled once a process, and loaded as often as they run at once.
 
 use crate::fault::{FILE, Fault};
-use crate::lock;
+use crate::mutex::lock;
 use libloading::Library;
 use ripplet_gpu::{DeviceError, Launch, Source};
 use std::collections::HashMap;

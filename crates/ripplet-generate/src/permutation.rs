@@ -1,6 +1,6 @@
 //! A random permutation that is computed instead of stored.
 
-use crate::random::mix;
+use ripplet_graph::splitmix::mix;
 
 /// A permutation of `0..count`: any element in constant time, without memory.
 ///

@@ -2,6 +2,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use ripplet_graph::splitmix::mix;
 
 /// A source of random numbers.
 pub(super) struct Stream(Xoshiro256PlusPlus);
@@ -48,14 +49,6 @@ impl Stream {
 /// Derives a seed for a purpose.
 pub(super) fn derive(seed: u64, purpose: &str) -> u64 {
     purpose.bytes().fold(mix(seed), |hash, byte| mix(hash ^ u64::from(byte)))
-}
-
-/// Returns the finalizer of SplitMix64: a bijection that scatters.
-pub(super) fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Real numbers from `low` to `high` with density proportional to x^−exponent.

@@ -76,6 +76,11 @@ pub enum Queue {
 ///
 /// Launches and fills return at once. [`Device::wait`] and [`Device::read`] wait for all launched
 /// work, and return its errors.
+///
+/// # Errors
+/// All functions return [`DeviceError::Failed`] if the machine fails; after that, every later call
+/// fails. [`Device::load`] also returns [`DeviceError::NoCompiler`], [`DeviceError::Compile`] and
+/// [`DeviceError::TooOld`], and [`Device::reserve`] returns [`DeviceError::OutOfMemory`].
 pub trait Device {
     /// Compiled kernels.
     type Module;

@@ -9,6 +9,7 @@
 //! can be constructed. Cost: one pass over the lists, in parallel; no memory.
 
 use crate::dispatch_storage;
+use crate::splitmix::{self, finalize};
 use crate::storage::{NeighborLists, ShardLists};
 use crate::{Direction, ExternalId, GraphView, VertexId, VertexIds};
 use rayon::prelude::*;
@@ -27,21 +28,12 @@ enum Domain {
 /// The least number of vertices or values per task.
 const TASK: usize = 1 << 12;
 
-/// Returns 64 bits with full avalanche: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA
-/// 2014).
-#[inline]
-const fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 impl Domain {
     /// Returns the hash of two numbers.
     #[inline]
     fn hash(self, a: u64, b: u64) -> u64 {
-        let key = (self as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(mix(a.wrapping_add(key)) ^ b)
+        let key = (self as u64).wrapping_mul(splitmix::INCREMENT);
+        finalize(finalize(a.wrapping_add(key)) ^ b)
     }
 }
 

@@ -65,6 +65,36 @@ impl ExternalId<'_> {
     }
 }
 
+impl From<u64> for ExternalId<'_> {
+    fn from(id: u64) -> Self {
+        ExternalId::Unsigned(id)
+    }
+}
+
+impl From<u32> for ExternalId<'_> {
+    fn from(id: u32) -> Self {
+        ExternalId::Unsigned(id.into())
+    }
+}
+
+impl From<i64> for ExternalId<'_> {
+    fn from(id: i64) -> Self {
+        ExternalId::Signed(id)
+    }
+}
+
+impl<'a> From<&'a str> for ExternalId<'a> {
+    fn from(name: &'a str) -> Self {
+        ExternalId::Name(name)
+    }
+}
+
+impl<'a> From<&'a String> for ExternalId<'a> {
+    fn from(name: &'a String) -> Self {
+        ExternalId::Name(name)
+    }
+}
+
 impl fmt::Display for ExternalId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

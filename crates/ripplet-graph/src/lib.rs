@@ -24,6 +24,7 @@ mod weight;
 
 pub mod batch;
 pub mod memory;
+pub mod splitmix;
 pub mod storage;
 
 pub use atomic::{as_atomic, as_plain, as_plain_words};

@@ -77,7 +77,7 @@ pub enum Len {
 
 /// The functions of [`Module::functions`] that the engine calls.
 ///
-/// If the program does not write one, the default of the trait `Program` applies.
+/// If the program does not write one, the default of the trait `Program` or `Hints` applies.
 ///
 /// Signatures (see [`View`]; `Score` is [`Module::score`]):
 ///
@@ -89,7 +89,7 @@ pub enum Len {
 /// | `carry` | Vertex, Neighbor | f32 |
 /// | `update_vertex` | VertexMut, u32 (label), Score | u32 |
 /// | `score_bound` | u64 | Score |
-/// | `wake` | | u32: 0 `Disagreement`, 1 `Change`, 2 `Always` |
+/// | `activation` | | u32: 0 `Disagreement`, 1 `Change`, 2 `Always` |
 /// | `label_total` | | u32: 0 `None`, 1 `Members`, 2 `Volume` |
 /// | `falls_with_total`, `follows_frequency`, `carries` | | bool |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub struct Hooks {
     pub carry: Option<FunctionId>,
     pub update_vertex: Option<FunctionId>,
     pub score_bound: Option<FunctionId>,
-    pub wake: Option<FunctionId>,
+    pub activation: Option<FunctionId>,
     pub label_total: Option<FunctionId>,
     pub falls_with_total: Option<FunctionId>,
     pub follows_frequency: Option<FunctionId>,

@@ -6,6 +6,7 @@ use crate::ir::{Column, Len, Module, Scalar, Value};
 use crate::limits::check_tokens;
 use crate::outline::is_columns;
 use crate::program::translate;
+use crate::signature::Hook;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
@@ -16,8 +17,10 @@ use syn::visit_mut::VisitMut;
 ///
 /// - Functions get `#[inline]`.
 /// - The struct of `#[columns]` becomes a trait of accessors on the views.
-/// - The program's impl gets `name`, `columns`, `has_columns`, `parameters`, `device_source` and,
-///   if the program writes `carry`, `carries`.
+/// - The program's impl gets `name` and `columns`.
+/// - The functions of the program's impl that belong to the trait `Hints` move to an impl of it,
+///   which gets `has_columns`, `parameters`, `device_source` and, if the program writes `carry`,
+///   `carries`.
 ///
 /// The module must import the names that these need by `use …::hooks::*`.
 ///
@@ -48,14 +51,16 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Ok(program) => {
             let columns = take_columns(items);
             inline(items);
-            add_methods(items, &program);
+            let hints = add_methods(items, &program);
+            items.extend(hints);
             items.extend(accessors(columns, &program.columns));
             module.into_token_stream()
         }
         Err(errors) => {
             take_columns(items);
             items.iter_mut().for_each(|item| Emptied.visit_item_mut(item));
-            replace_implementation(items);
+            let hints = replace_implementation(items);
+            items.extend(hints);
             let errors = errors.iter().map(compile_error);
             quote! { #[allow(unused)] #module #(#errors)* }
         }
@@ -98,9 +103,9 @@ fn implementation(items: &mut [syn::Item]) -> Option<&mut syn::ItemImpl> {
     })
 }
 
-/// Replaces the impl of a refused program by one that rustc accepts.
-fn replace_implementation(items: &mut [syn::Item]) {
-    let Some(implementation) = implementation(items) else { return };
+/// Replaces the impl of a refused program by one that rustc accepts; returns an impl of `Hints`.
+fn replace_implementation(items: &mut [syn::Item]) -> Option<syn::Item> {
+    let implementation = implementation(items)?;
     implementation.items = vec![
         syn::parse_quote! { type Score = u64; },
         syn::parse_quote! { fn name(&self) -> &str { ::core::unimplemented!() } },
@@ -110,6 +115,23 @@ fn replace_implementation(items: &mut [syn::Item]) {
             }
         },
     ];
+    Some(hints_beside(implementation, Vec::new()))
+}
+
+/// Returns an impl of `Hints` for the type of a program's impl.
+fn hints_beside(program: &syn::ItemImpl, functions: Vec<syn::ImplItem>) -> syn::Item {
+    let mut hints = syn::ItemImpl { attrs: Vec::new(), items: functions, ..program.clone() };
+    let path = hints.trait_.as_mut().and_then(|(_, path, _)| path.segments.last_mut());
+    if let Some(last) = path {
+        last.ident = Ident::new("Hints", last.ident.span());
+    }
+    hints.into()
+}
+
+/// Returns whether a function of a program's impl belongs to the trait `Hints`.
+fn is_hint(item: &syn::ImplItem) -> bool {
+    let syn::ImplItem::Fn(function) = item else { return false };
+    Hook::ALL.iter().any(|hook| hook.is_hint() && function.sig.ident == hook.name())
 }
 
 /// Adds `#[inline]`, so that rustc can inline the hooks and their callees into the engine's loops
@@ -132,9 +154,9 @@ fn inline(items: &mut [syn::Item]) {
     }
 }
 
-fn add_methods(items: &mut [syn::Item], program: &Module) {
-    let implementation = implementation(items);
-    let Some(implementation) = implementation else { return };
+/// Adds the methods that follow from the program's text; returns the impl of `Hints`.
+fn add_methods(items: &mut [syn::Item], program: &Module) -> Option<syn::Item> {
+    let implementation = implementation(items)?;
     let written = |name: &str| {
         let is_it =
             |item: &syn::ImplItem| matches!(item, syn::ImplItem::Fn(f) if f.sig.ident == name);
@@ -146,10 +168,13 @@ fn add_methods(items: &mut [syn::Item], program: &Module) {
         let (kind, field) = (variant(parameter.scalar), format_ident!("{}", parameter.name));
         quote! { Scalar::#kind(self.#field) }
     });
-    let mut added: Vec<syn::ImplItem> = vec![
-        syn::parse_quote! {
-            fn columns(&self) -> ::std::vec::Vec<ColumnSpec> { ::std::vec![#(#columns),*] }
-        },
+    let mut added: Vec<syn::ImplItem> = vec![syn::parse_quote! {
+        fn columns(&self) -> ::std::vec::Vec<ColumnSpec> { ::std::vec![#(#columns),*] }
+    }];
+    if !written("name") {
+        added.push(syn::parse_quote! { fn name(&self) -> &str { #name } });
+    }
+    let mut hints: Vec<syn::ImplItem> = vec![
         syn::parse_quote! {
             fn parameters(&self) -> ::std::vec::Vec<Scalar> { ::std::vec![#(#parameters),*] }
         },
@@ -161,16 +186,18 @@ fn add_methods(items: &mut [syn::Item], program: &Module) {
             }
         },
     ];
-    if !written("name") {
-        added.push(syn::parse_quote! { fn name(&self) -> &str { #name } });
-    }
     if written("carry") && !written("carries") {
-        added.push(syn::parse_quote! { fn carries(&self) -> bool { true } });
+        hints.push(syn::parse_quote! { fn carries(&self) -> bool { true } });
     }
     if program.columns.is_empty() {
-        added.push(syn::parse_quote! { #[inline] fn has_columns(&self) -> bool { false } });
+        hints.push(syn::parse_quote! { #[inline] fn has_columns(&self) -> bool { false } });
     }
+    let (moved, kept): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut implementation.items).into_iter().partition(is_hint);
+    implementation.items = kept;
     implementation.items.extend(added);
+    hints.extend(moved);
+    Some(hints_beside(implementation, hints))
 }
 
 fn column_spec(column: &Column, program: &Module) -> TokenStream {

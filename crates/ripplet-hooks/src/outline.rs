@@ -29,8 +29,9 @@ const TAKEN: [&str; 11] = [
 ///
 /// The text may define functions and constants with the names of those that hooks can call. Such a
 /// name then refers to the text's own, as in Rust.
-const BUILT_IN: [&str; 22] = [
+const BUILT_IN: [&str; 23] = [
     "Program",
+    "Hints",
     "Vertex",
     "VertexMut",
     "Neighbor",
@@ -38,7 +39,7 @@ const BUILT_IN: [&str; 22] = [
     "Vote",
     "Label",
     "LabelTotal",
-    "Wake",
+    "Activation",
     "Schedule",
     "ColumnSpec",
     "ColumnKind",

@@ -199,7 +199,7 @@ fn place_hooks(hooks: &HashMap<Hook, Callee>, places: &[(FunctionId, bool)]) -> 
         carry: place(Hook::Carry),
         update_vertex: place(Hook::UpdateVertex),
         score_bound: place(Hook::ScoreBound),
-        wake: place(Hook::Wake),
+        activation: place(Hook::Activation),
         label_total: place(Hook::LabelTotal),
         falls_with_total: place(Hook::FallsWithTotal),
         follows_frequency: place(Hook::FollowsFrequency),

@@ -119,7 +119,7 @@ fn named(name: &str) -> Option<Ty> {
     Some(match name {
         "Label" | "VertexId" => Ty::Scalar(Scalar::U32),
         "Vote" => Ty::Vote,
-        "Wake" => Ty::Wake,
+        "Activation" => Ty::Activation,
         "LabelTotal" => Ty::LabelTotal,
         "Vertex" => Ty::View(View::Vertex),
         "Neighbor" => Ty::View(View::Neighbor),
@@ -128,7 +128,7 @@ fn named(name: &str) -> Option<Ty> {
     })
 }
 
-/// The functions of the trait `Program` that are translated.
+/// The functions of the traits `Program` and `Hints` that are translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Hook {
     PickLabel,
@@ -137,7 +137,7 @@ pub(crate) enum Hook {
     Carry,
     UpdateVertex,
     ScoreBound,
-    Wake,
+    Activation,
     LabelTotal,
     FallsWithTotal,
     FollowsFrequency,
@@ -153,7 +153,7 @@ impl Hook {
         Hook::Carry,
         Hook::UpdateVertex,
         Hook::ScoreBound,
-        Hook::Wake,
+        Hook::Activation,
         Hook::LabelTotal,
         Hook::FallsWithTotal,
         Hook::FollowsFrequency,
@@ -169,11 +169,27 @@ impl Hook {
             Hook::Carry => "carry",
             Hook::UpdateVertex => "update_vertex",
             Hook::ScoreBound => "score_bound",
-            Hook::Wake => "wake",
+            Hook::Activation => "activation",
             Hook::LabelTotal => "label_total",
             Hook::FallsWithTotal => "falls_with_total",
             Hook::FollowsFrequency => "follows_frequency",
             Hook::Carries => "carries",
+        }
+    }
+
+    /// Returns whether the function belongs to the trait `Hints`, not to `Program`.
+    pub(crate) fn is_hint(self) -> bool {
+        match self {
+            Hook::ScoreBound | Hook::FallsWithTotal | Hook::FollowsFrequency | Hook::Carries => {
+                true
+            }
+            Hook::PickLabel
+            | Hook::LoadNeighbor
+            | Hook::LabelScore
+            | Hook::Carry
+            | Hook::UpdateVertex
+            | Hook::Activation
+            | Hook::LabelTotal => false,
         }
     }
 
@@ -189,7 +205,7 @@ impl Hook {
             Hook::Carry => (pair, Ty::Scalar(Scalar::F32)),
             Hook::UpdateVertex => (vec![Ty::View(View::VertexMut), label, score], label),
             Hook::ScoreBound => (vec![Ty::Scalar(Scalar::U64)], score),
-            Hook::Wake => (Vec::new(), Ty::Wake),
+            Hook::Activation => (Vec::new(), Ty::Activation),
             Hook::LabelTotal => (Vec::new(), Ty::LabelTotal),
             Hook::FallsWithTotal | Hook::FollowsFrequency | Hook::Carries => {
                 (Vec::new(), Ty::Scalar(Scalar::Bool))

@@ -14,7 +14,7 @@ pub(crate) enum Ty {
     Float(Unknown),
     Vote,
     View(View),
-    Wake,
+    Activation,
     LabelTotal,
     Unit,
     /// The type of an expression that control never leaves; it unifies with every type.
@@ -87,7 +87,7 @@ impl Inference {
         match self.resolve(ty) {
             Ty::Scalar(scalar) => Some(Type::Scalar(scalar)),
             Ty::Integer(_) => Some(Type::Scalar(Scalar::I32)),
-            Ty::Wake | Ty::LabelTotal => Some(Type::Scalar(Scalar::U32)),
+            Ty::Activation | Ty::LabelTotal => Some(Type::Scalar(Scalar::U32)),
             Ty::Vote => Some(Type::Vote),
             Ty::View(view) => Some(Type::View(view)),
             Ty::Unit => Some(Type::Unit),
@@ -105,7 +105,7 @@ impl Ty {
             Ty::Float(_) => "a float",
             Ty::Vote => "Vote",
             Ty::View(view) => view.name(),
-            Ty::Wake => "Wake",
+            Ty::Activation => "Activation",
             Ty::LabelTotal => "LabelTotal",
             Ty::Unit => "()",
             Ty::Never => "!",

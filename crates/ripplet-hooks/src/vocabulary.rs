@@ -50,8 +50,8 @@ const METHODS: [ViewName; 6] = [
     view_name("total", CANDIDATE, Field::Total, Scalar::U32),
 ];
 
-/// The variants of `Wake`, in the order of their numbers.
-pub(crate) const WAKES: [&str; 3] = ["Disagreement", "Change", "Always"];
+/// The variants of `Activation`, in the order of their numbers.
+pub(crate) const ACTIVATIONS: [&str; 3] = ["Disagreement", "Change", "Always"];
 
 /// The variants of `LabelTotal`, in the order of their numbers.
 pub(crate) const LABEL_TOTALS: [&str; 3] = ["None", "Members", "Volume"];
@@ -77,13 +77,13 @@ pub(crate) fn view_method(view: View, name: &str) -> Option<(Field, Scalar)> {
 /// The kind of a name of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A function of the trait `Program`: a hook or a declaration.
+    /// A function of the trait `Program` or `Hints`: a hook, a declaration or a promise.
     Hook,
     /// A type.
     Type,
     /// A field or a method of a view or of a vote.
     View,
-    /// A value of `Wake`, `LabelTotal` or `Schedule`, or a constant such as `NO_LABEL`.
+    /// A value of `Activation`, `LabelTotal` or `Schedule`, or a constant such as `NO_LABEL`.
     Value,
     /// A function that every hook can call.
     Function,
@@ -95,7 +95,7 @@ pub enum Kind {
     Attribute,
 }
 
-/// Returns every name of the language of hooks as a program writes it: `v.cast()`, `Wake::Change`,
+/// Returns every name of the language of hooks as a program writes it: `v.cast()`, `Activation::Change`,
 /// `pow`.
 ///
 /// Names of views are written `Candidate.cast`, methods of views with brackets.
@@ -107,14 +107,15 @@ pub fn vocabulary() -> Vec<(Kind, String)> {
     let owned = |name: &&str| (*name).to_owned();
     add(Kind::Hook, &mut Hook::ALL.iter().map(|hook| hook.name().to_owned()));
     add(Kind::Hook, &mut ["name", "schedule"].iter().map(owned));
-    let types = ["Program", "Score", "Label", "VertexId", "Vote", "Wake", "LabelTotal", "Schedule"];
+    let types =
+        ["Program", "Score", "Label", "VertexId", "Vote", "Activation", "LabelTotal", "Schedule"];
     add(Kind::Type, &mut types.iter().map(owned));
     add(Kind::Type, &mut ALL.iter().map(|view| bare_name(*view).to_owned()));
     add(Kind::View, &mut names_of_views(&FIELDS, ""));
     add(Kind::View, &mut names_of_views(&METHODS, "()"));
     add(Kind::View, &mut VERTICES.iter().map(|view| format!("{}.random()", bare_name(*view))));
     add(Kind::View, &mut ["Vote.label", "Vote.weight"].iter().map(owned));
-    add(Kind::Value, &mut WAKES.iter().map(|name| format!("Wake::{name}")));
+    add(Kind::Value, &mut ACTIVATIONS.iter().map(|name| format!("Activation::{name}")));
     add(Kind::Value, &mut LABEL_TOTALS.iter().map(|name| format!("LabelTotal::{name}")));
     add(Kind::Value, &mut SCHEDULES.iter().map(|name| format!("Schedule::{name}()")));
     add(Kind::Value, &mut ["NO_LABEL", "Vote::NONE"].iter().map(owned));

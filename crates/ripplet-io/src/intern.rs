@@ -86,6 +86,21 @@ impl Ends {
         self.push(ends)
     }
 
+    /// Converts from two's complement to the [`signed`] form.
+    pub(crate) fn make_signed(&mut self) -> Result<(), OutOfMemory> {
+        match self {
+            Ends::Narrow(pairs) => {
+                let mut wide = memory::with_room(pairs.len())?;
+                wide.extend(pairs.iter().map(|pair| pair.map(|id| signed(i64::from(id)))));
+                *self = Ends::Wide(wide);
+            }
+            Ends::Wide(pairs) => {
+                pairs.as_flattened_mut().iter_mut().for_each(|id| *id = signed(*id as i64));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the number of edges.
     pub(crate) fn len(&self) -> usize {
         match self {

@@ -33,6 +33,7 @@ mod built_in;
 #[path = "columnar_absent.rs"]
 mod columnar;
 mod deflate;
+mod edge_list;
 mod error;
 mod exchange;
 mod fault;
@@ -73,6 +74,7 @@ pub mod tu;
 pub mod write;
 
 pub use built_in::NotBuiltIn;
+pub use edge_list::{Edge, EdgeId, EdgeListError, edge_table};
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
 pub use label_table::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary, MembershipForm};

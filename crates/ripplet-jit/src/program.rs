@@ -10,8 +10,8 @@ use crate::{JitError, Parameters};
 use cranelift_codegen::ir::Value;
 use ripplet_hooks::ir;
 use ripplet_lp::{
-    Candidate, ColumnKind, ColumnSpec, DeviceSource, DynProgram, Label, LabelTotal, Neighbor,
-    NeighborList, Program, Scalar, Schedule, Score, Vertex, VertexMut, Vote, Wake,
+    Activation, Candidate, ColumnKind, ColumnSpec, DeviceSource, DynProgram, Hints, Label,
+    LabelTotal, Neighbor, NeighborList, Program, Scalar, Schedule, Score, Vertex, VertexMut, Vote,
 };
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -84,7 +84,7 @@ pub struct JitProgram<S> {
     parameters: Vec<Scalar>,
     columns: Vec<ColumnSpec>,
     schedule: Schedule,
-    wake: Wake,
+    activation: Activation,
     label_total: LabelTotal,
     falls_with_total: bool,
     follows_frequency: bool,
@@ -178,7 +178,7 @@ impl<S: JitScore> JitProgram<S> {
             parameters: values,
             columns,
             schedule,
-            wake: declared.wake.map_or(Ok(Wake::Change), wake_of)?,
+            activation: declared.activation.map_or(Ok(Activation::Change), activation_of)?,
             label_total: declared.label_total.map_or(Ok(LabelTotal::None), label_total_of)?,
             falls_with_total: declared.falls_with_total.is_some_and(|said| said != 0),
             follows_frequency: declared.follows_frequency.is_some_and(|said| said != 0),
@@ -195,12 +195,12 @@ fn schedule_named(name: Option<&str>) -> Result<Schedule, JitError> {
     Schedule::declared(name).ok_or_else(|| JitError::Schedule(name.to_owned()))
 }
 
-fn wake_of(said: u32) -> Result<Wake, JitError> {
+fn activation_of(said: u32) -> Result<Activation, JitError> {
     match said {
-        0 => Ok(Wake::Disagreement),
-        1 => Ok(Wake::Change),
-        2 => Ok(Wake::Always),
-        other => Err(JitError::unsound(format!("`wake` says {other}"))),
+        0 => Ok(Activation::Disagreement),
+        1 => Ok(Activation::Change),
+        2 => Ok(Activation::Always),
+        other => Err(JitError::unsound(format!("`activation` says {other}"))),
     }
 }
 
@@ -317,7 +317,7 @@ impl DeclaredHooks {
 
 /// The declarations of a program by functions; `T` is the state of each.
 struct Declarations<T> {
-    wake: Option<T>,
+    activation: Option<T>,
     label_total: Option<T>,
     falls_with_total: Option<T>,
     follows_frequency: Option<T>,
@@ -336,7 +336,7 @@ impl DeclaredDeclarations {
         };
         let (u32, bool) = (ir::Scalar::U32, ir::Scalar::Bool);
         Ok(Declarations {
-            wake: entry("wake", hooks.wake, u32)?,
+            activation: entry("activation", hooks.activation, u32)?,
             label_total: entry("label_total", hooks.label_total, u32)?,
             falls_with_total: entry("falls_with_total", hooks.falls_with_total, bool)?,
             follows_frequency: entry("follows_frequency", hooks.follows_frequency, bool)?,
@@ -347,7 +347,7 @@ impl DeclaredDeclarations {
     fn ask(self, code: &Arc<Code>) -> Declarations<u32> {
         let ask = |declared: Declared<Declaration>| Declaration::of(code, declared).call();
         Declarations {
-            wake: self.wake.map(ask),
+            activation: self.activation.map(ask),
             label_total: self.label_total.map(ask),
             falls_with_total: self.falls_with_total.map(ask),
             follows_frequency: self.follows_frequency.map(ask),
@@ -364,8 +364,8 @@ impl<S: JitScore> Program for JitProgram<S> {
     }
 
     #[inline]
-    fn wake(&self) -> Wake {
-        self.wake
+    fn activation(&self) -> Activation {
+        self.activation
     }
 
     fn schedule(&self) -> Schedule {
@@ -375,16 +375,6 @@ impl<S: JitScore> Program for JitProgram<S> {
     #[inline]
     fn label_total(&self) -> LabelTotal {
         self.label_total
-    }
-
-    #[inline]
-    fn falls_with_total(&self) -> bool {
-        self.falls_with_total
-    }
-
-    #[inline]
-    fn follows_frequency(&self) -> bool {
-        self.follows_frequency
     }
 
     #[inline]
@@ -404,16 +394,37 @@ impl<S: JitScore> Program for JitProgram<S> {
     }
 
     #[inline]
-    fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
-        match &self.hooks.load_neighbors {
-            Some(hook) => hook.call(self.columns.len(), v, list, votes),
-            None => list.ask_each(&Plain, v, votes),
-        }
+    fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> S {
+        S::from_bits(self.hooks.label_score.call(self.columns.len(), v, candidate))
     }
 
     #[inline]
-    fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> S {
-        S::from_bits(self.hooks.label_score.call(self.columns.len(), v, candidate))
+    fn carry(&self, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
+        self.hooks.carry.as_ref().map_or(0.0, |hook| hook.call(self.columns.len(), v, u))
+    }
+
+    #[inline]
+    fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, score: S) -> Label {
+        match &self.hooks.update_vertex {
+            Some(hook) => hook.call(self.columns.len(), v, label, score.bits()),
+            None => label,
+        }
+    }
+
+    fn columns(&self) -> Vec<ColumnSpec> {
+        self.columns.clone()
+    }
+}
+
+impl<S: JitScore> Hints for JitProgram<S> {
+    #[inline]
+    fn falls_with_total(&self) -> bool {
+        self.falls_with_total
+    }
+
+    #[inline]
+    fn follows_frequency(&self) -> bool {
+        self.follows_frequency
     }
 
     #[inline]
@@ -430,8 +441,11 @@ impl<S: JitScore> Program for JitProgram<S> {
     }
 
     #[inline]
-    fn carry(&self, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
-        self.hooks.carry.as_ref().map_or(0.0, |hook| hook.call(self.columns.len(), v, u))
+    fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
+        match &self.hooks.load_neighbors {
+            Some(hook) => hook.call(self.columns.len(), v, list, votes),
+            None => list.load_each(&Plain, v, votes),
+        }
     }
 
     #[inline]
@@ -446,18 +460,6 @@ impl<S: JitScore> Program for JitProgram<S> {
             Some(hook) => hook.call(self.columns.len(), v, list, votes, label),
             None => list.carried(&Plain, v, votes, label),
         }
-    }
-
-    #[inline]
-    fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, score: S) -> Label {
-        match &self.hooks.update_vertex {
-            Some(hook) => hook.call(self.columns.len(), v, label, score.bits()),
-            None => label,
-        }
-    }
-
-    fn columns(&self) -> Vec<ColumnSpec> {
-        self.columns.clone()
     }
 
     fn parameters(&self) -> Vec<Scalar> {

@@ -55,7 +55,7 @@ pub enum Counter {
     #[default]
     Exact,
     /// A few labels with many votes, for programs that [follow the
-    /// frequency](crate::Program::follows_frequency).
+    /// frequency](crate::Hints::follows_frequency).
     Sketch(Sketch),
 }
 

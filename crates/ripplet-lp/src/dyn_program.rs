@@ -1,15 +1,16 @@
 //! Type-erased programs: chosen at run time, not at compile time of the caller.
 
+use crate::check::{CheckError, Checked};
 use crate::profile::Measured;
 use crate::rounds::Rounds;
+use crate::{Observer, ProgramInfo, Settings};
 #[cfg(feature = "ranks")]
-use crate::{Observer, Outcome, RunError};
-use crate::{ProgramInfo, Settings};
+use crate::{Outcome, RunError};
 use ripplet_graph::{GraphView, OutOfMemory};
 
 /// A [`Program`](crate::Program) as a trait object, which an [`Executor`](crate::Executor) takes.
 ///
-/// Every program implements it: a reference to a program coerces. The crate that contains the
+/// Every program with [`Hints`](crate::Hints) implements it: a reference to a program coerces. The crate that contains the
 /// coercion compiles the engine's loops for that program. The programs that come with ripplet
 /// convert into `Box<dyn DynProgram>`, with loops compiled in this crate.
 ///
@@ -48,6 +49,20 @@ pub trait DynProgram: Send + Sync {
         graph: GraphView<'a>,
         settings: &Settings,
     ) -> Result<Box<dyn Measured + 'a>, OutOfMemory>;
+
+    /// Tests the program's promises; see [`check_program`](crate::check::check_program), which
+    /// checks the settings first.
+    ///
+    /// # Errors
+    /// With the first broken promise, or if memory is refused.
+    #[doc(hidden)]
+    fn check(
+        &self,
+        graph: GraphView<'_>,
+        settings: &Settings,
+        sample: u32,
+        observer: &dyn Observer,
+    ) -> Result<Checked, CheckError>;
 
     /// Runs the program on several pools that share the vertices and exchange messages.
     ///

@@ -3,7 +3,10 @@
 //! A program that uses only this module can be translated for other devices; see [`Program`].
 
 pub use crate::columns::{ColumnKind, ColumnSpec};
-pub use crate::program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
+pub use crate::hints::Hints;
+pub use crate::program::{
+    Activation, DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score,
+};
 pub use crate::schedules::Schedule;
 pub use crate::views::{Candidate, Neighbor, Vertex, VertexMut, Vote};
 pub use ripplet_hooks::math::{self, exp, exp2, ln, log2, powf};

@@ -70,7 +70,7 @@ pub struct Round {
     /// Arcs whose vote was counted.
     pub scanned: u64,
     /// Vertices at which a label's score was NaN. Such a label does not win. Scores of labels that
-    /// [`Program::score_bound`](crate::Program::score_bound) rules out are not computed.
+    /// [`Hints::score_bound`](crate::Hints::score_bound) rules out are not computed.
     pub nan_scores: u64,
     /// A hash of all labels and written columns after the round, if the schedule detects
     /// oscillation.

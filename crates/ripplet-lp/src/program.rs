@@ -12,11 +12,13 @@
 //! than once, or on another device. They inline into the engine's loops at no cost. State beside
 //! the label is in columns, which only `update_vertex` writes.
 //!
+//! A program may give engines [`Hints`](crate::Hints).
+//!
 //! Reference: GLP, Ye et al., *GPU-accelerated graph label propagation for real-time fraud
 //! detection*, SIGMOD 2021, table 1.
 
 use crate::columns::ColumnSpec;
-use crate::{Candidate, Neighbor, NeighborList, Schedule, Vertex, VertexMut, Vote};
+use crate::{Candidate, Neighbor, Schedule, Vertex, VertexMut, Vote};
 use ripplet_graph::VertexId;
 use std::borrow::Cow;
 use std::fmt;
@@ -50,6 +52,9 @@ pub const NO_LABEL: Label = Label::MAX;
 ///         c.frequency
 ///     }
 /// }
+///
+/// // No promises.
+/// impl Hints for Modest {}
 /// ```
 pub trait Program: Send + Sync {
     /// The type that labels are compared by: `u64`, `i64` or `f32`.
@@ -60,8 +65,8 @@ pub trait Program: Send + Sync {
 
     /// Returns when a vertex must be updated again.
     #[inline]
-    fn wake(&self) -> Wake {
-        Wake::Change
+    fn activation(&self) -> Activation {
+        Activation::Change
     }
 
     /// Returns the schedule that the program is made for.
@@ -73,24 +78,6 @@ pub trait Program: Send + Sync {
     #[inline]
     fn label_total(&self) -> LabelTotal {
         LabelTotal::None
-    }
-
-    /// Returns whether a label's score never rises with its total, all else equal.
-    ///
-    /// An engine may then first score a label with the largest total of any label. If this score
-    /// reaches [`Program::score_bound`], it need not load the label's own total.
-    #[inline]
-    fn falls_with_total(&self) -> bool {
-        false
-    }
-
-    /// Returns whether, among eligible labels, one with more votes never scores less.
-    ///
-    /// Counters that keep only the most frequent labels ([`Counter::Sketch`](crate::Counter))
-    /// require this.
-    #[inline]
-    fn follows_frequency(&self) -> bool {
-        false
     }
 
     /// Returns the label of `v` that its neighbours see in this round; [`NO_LABEL`] for none.
@@ -105,36 +92,8 @@ pub trait Program: Send + Sync {
         Vote { label: u.label, weight: u.weight }
     }
 
-    /// Computes the votes of a list of neighbours: `votes[i]` becomes the vote of `list.ids[i]`.
-    ///
-    /// The engine loads votes through this method only. The default calls [`Program::pick_label`]
-    /// and [`Program::load_neighbor`] for each neighbour, which is fastest if they are compiled
-    /// with the engine. If a call is expensive, as in programs that are compiled at run time, a
-    /// program may loop over the list itself. It must then write the same votes as
-    /// [`NeighborList::ask_each`]. `votes` has the length of the list; its initial values are
-    /// unspecified.
-    #[inline]
-    fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
-        list.ask_each(self, v, votes);
-    }
-
     /// Returns how good a label is for `v`; see [`Score`] for which one wins.
     fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> Self::Score;
-
-    /// Returns an upper bound of the scores of all labels with this frequency.
-    ///
-    /// The bound must not fall as the frequency rises. An engine skips labels that it rules out
-    /// without loading their totals. The default is no bound.
-    #[inline]
-    fn score_bound(&self, _frequency: u64) -> Self::Score {
-        Self::Score::HIGHEST
-    }
-
-    /// Returns whether [`Program::carry`] is used; otherwise it is not called.
-    #[inline]
-    fn carries(&self) -> bool {
-        false
-    }
 
     /// Returns a number that a neighbour passes along with its vote for the winning label.
     ///
@@ -142,21 +101,6 @@ pub trait Program: Send + Sync {
     #[inline]
     fn carry(&self, _v: Vertex<'_>, _u: Neighbor<'_>) -> f32 {
         0.0
-    }
-
-    /// Returns the largest [`Program::carry`] among the neighbours of a list that voted for `label`
-    /// (with a weight above 0), ignoring NaN; `votes[i]` is the vote of `list.ids[i]`.
-    ///
-    /// The engine calls `carry` through this method only; see [`Program::load_neighbors`].
-    #[inline]
-    fn carry_most(
-        &self,
-        v: Vertex<'_>,
-        list: NeighborList<'_>,
-        votes: &[Vote],
-        label: Label,
-    ) -> Option<f32> {
-        list.carried(self, v, votes, label)
     }
 
     /// Returns the next label of `v`, given the best label and its score.
@@ -169,29 +113,9 @@ pub trait Program: Send + Sync {
         label
     }
 
-    /// Returns whether the program has columns.
-    ///
-    /// If it is false, [`Program::columns`] is not called, and the engine's code for columns is
-    /// compiled out. `#[label_program]` implements it.
-    #[inline]
-    fn has_columns(&self) -> bool {
-        true
-    }
-
     /// Returns the columns of the program, in the order of their numbers.
     fn columns(&self) -> Vec<ColumnSpec> {
         Vec::new()
-    }
-
-    /// Returns the values of the program's fields, in order: the parameters of
-    /// [`Program::device_source`].
-    fn parameters(&self) -> Vec<Scalar> {
-        Vec::new()
-    }
-
-    /// Returns the hooks as text for a device; `None` if the program exists only in Rust.
-    fn device_source(&self) -> Option<DeviceSource> {
-        None
     }
 }
 
@@ -250,7 +174,7 @@ pub enum LabelTotal {
 
 /// When a vertex must be updated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wake {
+pub enum Activation {
     /// When a neighbour changed to another label than the vertex's own. This suffices if a label
     /// that gains a vote never loses rank. Changes of columns activate no neighbour.
     Disagreement,
@@ -261,7 +185,7 @@ pub enum Wake {
 }
 
 /// The type that candidates are compared by: higher is better, and the schedule breaks ties.
-pub trait Score: Copy + PartialOrd + Send + Sync {
+pub trait Score: Copy + PartialOrd + fmt::Display + Send + Sync {
     /// The highest score.
     const HIGHEST: Self;
 

@@ -1,41 +1,41 @@
 //! The declarations of a program, as values.
 
-use crate::{ColumnSpec, DeviceSource, LabelTotal, Program, Scalar, Schedule, Wake};
+use crate::{Activation, ColumnSpec, DeviceSource, Hints, LabelTotal, Scalar, Schedule};
 
 /// The declarations of a program, as values.
 ///
-/// Code that calls no hook takes this in place of a [`Program`]: it is then compiled once, not once
+/// Code that calls no hook takes this in place of a [`Hints`] program: it is then compiled once, not once
 /// per program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramInfo {
-    /// [`Program::name`].
+    /// [`Program::name`](crate::Program::name).
     pub name: String,
-    /// [`Program::wake`].
-    pub wake: Wake,
-    /// [`Program::schedule`].
+    /// [`Program::activation`](crate::Program::activation).
+    pub activation: Activation,
+    /// [`Program::schedule`](crate::Program::schedule).
     pub schedule: Schedule,
-    /// [`Program::label_total`].
+    /// [`Program::label_total`](crate::Program::label_total).
     pub label_total: LabelTotal,
-    /// [`Program::falls_with_total`].
+    /// [`Hints::falls_with_total`].
     pub falls_with_total: bool,
-    /// [`Program::follows_frequency`].
+    /// [`Hints::follows_frequency`].
     pub follows_frequency: bool,
-    /// [`Program::carries`].
+    /// [`Hints::carries`].
     pub carries: bool,
-    /// [`Program::columns`].
+    /// [`Program::columns`](crate::Program::columns).
     pub columns: Vec<ColumnSpec>,
-    /// [`Program::parameters`].
+    /// [`Hints::parameters`].
     pub parameters: Vec<Scalar>,
-    /// [`Program::device_source`].
+    /// [`Hints::device_source`].
     pub device_source: Option<DeviceSource>,
 }
 
 impl ProgramInfo {
     /// Returns the declarations of a program.
-    pub fn of<P: Program>(program: &P) -> ProgramInfo {
+    pub fn of<P: Hints>(program: &P) -> ProgramInfo {
         ProgramInfo {
             name: program.name().to_owned(),
-            wake: program.wake(),
+            activation: program.activation(),
             schedule: program.schedule(),
             label_total: program.label_total(),
             falls_with_total: program.falls_with_total(),

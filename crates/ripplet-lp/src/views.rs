@@ -263,7 +263,7 @@ impl Vote {
     }
 }
 
-/// A list of neighbours: the input of [`Program::load_neighbors`](crate::Program::load_neighbors).
+/// A list of neighbours: the input of [`Hints::load_neighbors`](crate::Hints::load_neighbors).
 #[derive(Clone, Copy, Debug)]
 pub struct NeighborList<'a> {
     /// The ids of the neighbours.
@@ -277,7 +277,7 @@ pub struct NeighborList<'a> {
 impl<'a> NeighborList<'a> {
     /// Computes the vote of each neighbour with the program's per-neighbour hooks.
     #[inline]
-    pub fn ask_each<P: Program + ?Sized>(self, program: &P, v: Vertex<'a>, votes: &mut [Vote]) {
+    pub fn load_each<P: Program + ?Sized>(self, program: &P, v: Vertex<'a>, votes: &mut [Vote]) {
         let votes = votes.iter_mut().zip(self.ids);
         match self.weights {
             None => votes.for_each(|(vote, &u)| *vote = self.vote(program, v, u, 1)),

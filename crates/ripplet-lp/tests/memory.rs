@@ -7,7 +7,7 @@ use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
-    Executor, Keeper, NotKept, Observer, Program, Round, Schedule, Settings, State, Stop,
+    Executor, Hints, Keeper, NotKept, Observer, Round, Schedule, Settings, State, Stop,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -61,7 +61,7 @@ const SLACK: u64 = 64 << 10;
 
 /// Checks the plan of a program with `state` bytes per vertex beside the label: in columns that it
 /// writes, and in columns that it only reads.
-fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings, state: (f64, f64)) {
+fn check<P: Hints>(graph: &Graph, program: &P, settings: &Settings, state: (f64, f64)) {
     let executor = CpuExecutor::new(Some(3)).unwrap();
     let plan = executor.plan(graph, program, settings);
     let before = LIVE.load(SeqCst);

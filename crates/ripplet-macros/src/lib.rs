@@ -6,9 +6,11 @@ use proc_macro::TokenStream;
 ///
 /// The Rust stays as it is and runs natively on the CPU. In addition:
 ///
-/// - the hooks are translated to CUDA C++ (`Program::device_source`),
+/// - the hooks are translated to CUDA C++ (`Hints::device_source`),
 /// - the views get accessors for the columns,
-/// - the program reports its name, parameters and columns.
+/// - the program reports its name, parameters and columns,
+/// - `Hints` is implemented. Its functions that a program may write, such as `score_bound`, stand in
+///   the `impl Program` of the text, and move from there.
 ///
 /// Hooks are written in a plain subset of Rust. The compiler reports anything outside of it as an
 /// error at its place. The module needs `use ripplet::lp::hooks::*;`.

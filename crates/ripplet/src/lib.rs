@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
+//! | [`communities`](mod@communities) | communities of a graph, with every choice at run time |
 //! | [`cuda`] | executors and analyses on GPUs |
 //! | [`device`] | the choice of a device: CPU, one GPU or several, with rules of fallback |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
@@ -14,6 +15,8 @@
 //! | [`io`] | readers and writers of every file format |
 //! | [`jit`] | programs from files: [`read_program`], and their compilation to machine code |
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
+//! | `petgraph`, `sprs` | graphs of these crates, with the features of these names |
+//! | [`programs`] | the programs by name, with parameters and defaults |
 //! | [`swarm`] | an analysis of every graph of a batch, with overlapping input, computation and output |
 //!
 //! [`load`] reads a graph from a file; [`LoadOptions::store`] also supports graphs with compressed
@@ -40,12 +43,12 @@
 //! ```
 //!
 //! # Features
-//! Only `text` is on by default; `full` is all of them. A file that needs another feature is refused with
+//! Only `text` is on by default; `full` is all of them except those of other crates (`petgraph`, `serde`, `sprs`). A file that needs another feature is refused with
 //! an error that names it.
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `text` | [`io`]: text formats, `.rg`, `.rgz` and `.swarm`, gzip; [`load`], [`checkpoints`], [`device`], [`swarm`] |
+//! | `text` | [`io`]: text formats, `.rg`, `.rgz` and `.swarm`, gzip; [`load`], [`communities`](mod@communities), [`checkpoints`], [`device`], [`swarm`] |
 //! | `archives` | batches of graphs in `.zip` and `.tar` |
 //! | `columnar` | Parquet and Arrow IPC |
 //! | `cuda` | [`cuda`], [`gpu`]: NVIDIA GPUs; without it, [`Device`] is the CPU |
@@ -54,25 +57,43 @@
 //! | `generate` | [`generate`] |
 //! | `graphml` | reading of GraphML and GEXF, which are written without it |
 //! | `jit` | [`jit`], [`read_program`] |
+//! | `petgraph` | graphs of the crate petgraph |
 //! | `postgres` | transactions by a query to a PostgreSQL server |
+//! | `serde` | communities as values of serde |
+//! | `sprs` | sparse matrices of the crate sprs |
 //! | `zstd` | `.zst` files, and zstd within Parquet and Arrow IPC |
 //!
 //! Nothing in this crate prints. All reading, building and writing runs on rayon's current pool.
 
 #[cfg(feature = "text")]
 mod load;
+#[cfg(feature = "text")]
+mod own_edges;
 
 #[cfg(feature = "text")]
 pub mod checkpoints;
 #[cfg(feature = "text")]
+pub mod communities;
+#[cfg(feature = "text")]
 pub mod device;
+#[cfg(feature = "petgraph")]
+pub mod petgraph;
+pub mod programs;
+#[cfg(feature = "sprs")]
+pub mod sprs;
 #[cfg(feature = "text")]
 pub mod swarm;
 
 #[cfg(feature = "text")]
+pub use communities::communities;
+#[cfg(feature = "text")]
 pub use device::Device;
 #[cfg(feature = "text")]
 pub use load::{Input, LoadError, LoadOptions, load};
+#[cfg(feature = "columnar")]
+pub use own_edges::graph_from_batches;
+#[cfg(feature = "text")]
+pub use own_edges::{GraphError, graph_from_edges};
 pub use ripplet_analytics as analytics;
 #[cfg(feature = "cuda")]
 pub use ripplet_cuda as cuda;
@@ -90,6 +111,8 @@ pub use ripplet_graph::storage::{Storage, StoredGraph};
 pub use ripplet_hooks::{ProgramErrors, read_program};
 #[cfg(feature = "text")]
 pub use ripplet_io as io;
+#[cfg(feature = "text")]
+pub use ripplet_io::edge_table;
 #[cfg(feature = "jit")]
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;

@@ -118,13 +118,17 @@ impl LoadOptions {
         match input {
             Input::Graph(graph) => Ok(graph),
             Input::Compressed(graph) => Ok(graph.into_plain()?),
-            Input::Edges(edges, _) => GraphBuilder::new()
-                .direction(self.direction)
-                .self_loops(self.self_loops)
-                .duplicates(self.duplicates)
-                .weight_ledger(&self.weights)
-                .build(edges),
+            Input::Edges(edges, _) => self.builder().build(edges),
         }
+    }
+
+    /// Returns a builder with these options.
+    pub fn builder(&self) -> GraphBuilder {
+        GraphBuilder::new()
+            .direction(self.direction)
+            .self_loops(self.self_loops)
+            .duplicates(self.duplicates)
+            .weight_ledger(&self.weights)
     }
 
     /// Builds a graph with the given storage of its lists. `None` keeps the storage of the file,

@@ -18,8 +18,8 @@ struct Columns {
 impl Program for Attenuated {
     type Score = u64;
 
-    fn wake(&self) -> Wake {
-        Wake::Change
+    fn activation(&self) -> Activation {
+        Activation::Change
     }
 
     fn load_neighbor(&self, _v: Vertex, u: Neighbor) -> Vote {

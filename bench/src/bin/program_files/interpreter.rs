@@ -9,8 +9,8 @@ use ripplet_hooks::ir::{
 };
 use ripplet_jit::JitProgram;
 use ripplet_lp::{
-    Candidate, ColumnSpec, LabelTotal, Neighbor, Program, Scalar, Score, Vertex, VertexMut, Vote,
-    Wake,
+    Activation, Candidate, ColumnSpec, Hints, LabelTotal, Neighbor, Program, Scalar, Score, Vertex,
+    VertexMut, Vote,
 };
 use std::cell::RefCell;
 
@@ -19,7 +19,7 @@ pub struct Interpreted<'a> {
     module: &'a Module,
     parameters: Vec<u64>,
     declared: &'a JitProgram<u64>,
-    wake: Wake,
+    activation: Activation,
     label_total: LabelTotal,
 }
 
@@ -61,8 +61,8 @@ impl<'a> Interpreted<'a> {
             Scalar::F32(value) => u64::from(value.to_bits()),
             Scalar::Bool(value) => u64::from(value),
         });
-        let (wake, label_total) = (declared.wake(), declared.label_total());
-        Interpreted { module, parameters: parameters.collect(), declared, wake, label_total }
+        let (activation, label_total) = (declared.activation(), declared.label_total());
+        Interpreted { module, parameters: parameters.collect(), declared, activation, label_total }
     }
 
     fn call(&self, id: FunctionId, arguments: &[Bits], views: Views<'_, '_>) -> Bits {
@@ -241,16 +241,12 @@ impl Program for Interpreted<'_> {
         self.declared.name()
     }
 
-    fn wake(&self) -> Wake {
-        self.wake
+    fn activation(&self) -> Activation {
+        self.activation
     }
 
     fn label_total(&self) -> LabelTotal {
         self.label_total
-    }
-
-    fn falls_with_total(&self) -> bool {
-        self.declared.falls_with_total()
     }
 
     fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
@@ -265,15 +261,6 @@ impl Program for Interpreted<'_> {
     fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
         let views = Views { vertex: Some(v), candidate: Some(candidate), ..Views::default() };
         self.call(self.module.hooks.label_score, &[VERTEX, CANDIDATE], views)
-    }
-
-    fn score_bound(&self, frequency: u64) -> u64 {
-        let hook = self.module.hooks.score_bound;
-        hook.map_or(u64::HIGHEST, |hook| self.call(hook, &[frequency], Views::default()))
-    }
-
-    fn carries(&self) -> bool {
-        self.declared.carries()
     }
 
     fn carry(&self, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
@@ -291,5 +278,20 @@ impl Program for Interpreted<'_> {
 
     fn columns(&self) -> Vec<ColumnSpec> {
         self.declared.columns()
+    }
+}
+
+impl Hints for Interpreted<'_> {
+    fn falls_with_total(&self) -> bool {
+        self.declared.falls_with_total()
+    }
+
+    fn score_bound(&self, frequency: u64) -> u64 {
+        let hook = self.module.hooks.score_bound;
+        hook.map_or(u64::HIGHEST, |hook| self.call(hook, &[frequency], Views::default()))
+    }
+
+    fn carries(&self) -> bool {
+        self.declared.carries()
     }
 }

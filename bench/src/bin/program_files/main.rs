@@ -16,7 +16,7 @@ use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_jit::{CompiledProgram, JitProgram, Parameters};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::{ColumnValues, Executor, NO_LABEL, Outcome, Program, Scalar, Settings, Stop};
+use ripplet_lp::{ColumnValues, Executor, Hints, NO_LABEL, Outcome, Scalar, Settings, Stop};
 use std::error::Error;
 use std::time::Instant;
 
@@ -92,7 +92,7 @@ fn seed(settings: &mut Settings, vertices: u32) {
 }
 
 impl Case<'_> {
-    fn run(&self, native: &impl Program, repeats: usize) -> Result<()> {
+    fn run(&self, native: &impl Hints, repeats: usize) -> Result<()> {
         let start = Instant::now();
         let module = ripplet_hooks::read_program(self.name, self.text)
             .map_err(|errors| errors.to_string())?;
@@ -129,7 +129,7 @@ impl Case<'_> {
     /// Runs each execution once.
     fn turn(
         &self,
-        native: &impl Program,
+        native: &impl Hints,
         compiled: &JitProgram<u64>,
         interpreted: &Interpreted<'_>,
         seconds: &mut [Vec<f64>; 3],
@@ -140,7 +140,7 @@ impl Case<'_> {
         Ok(labels)
     }
 
-    fn once(&self, program: &impl Program, seconds: &mut Vec<f64>) -> Result<Vec<u32>> {
+    fn once(&self, program: &impl Hints, seconds: &mut Vec<f64>) -> Result<Vec<u32>> {
         let found: Outcome = self.executor.run(self.graph, program, &self.settings, &mut ())?;
         seconds.push(found.rounds.iter().map(|round| round.seconds).sum());
         Ok(found.labels)

@@ -2,7 +2,7 @@
 //! no iteration can beat.
 
 use super::report::{Report, Variant};
-use crate::communities::{FileArguments, ProgramName};
+use crate::communities::{FileArguments, attenuation_refused};
 use crate::console::{Console, print};
 use crate::device::one_device;
 use crate::failure::Failure;
@@ -12,13 +12,13 @@ use crate::reading::{BuildArguments, ReadArguments, load};
 use crate::seed::seed;
 use crate::stats::Shape;
 use crate::threads::ThreadArguments;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ripplet::Device;
 use ripplet::device::{AnyExecutor, GpuCounting};
 use ripplet::graph::Graph;
 use ripplet::io::batch::is_batch;
-use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet::lp::{DynProgram, Schedule, Settings};
+use ripplet::programs::{BuiltIn, ProgramName};
 use std::path::PathBuf;
 
 /// Show where the time of label propagation goes, on a GPU or on this machine's cores.
@@ -66,7 +66,7 @@ pub struct Arguments {
 
 /// The programs that begin without a file of their own.
 fn program(text: &str) -> Result<ProgramName, String> {
-    match ProgramName::from_str(text, false) {
+    match text.parse() {
         Ok(ProgramName::Seeded) => Err(
             "seeded begins with seeds, which are not read here: expected lpa, cdlp, llp or slpa"
                 .into(),
@@ -106,11 +106,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         ));
     }
     let name = arguments.program.unwrap_or(ProgramName::Lpa);
-    let schedule = match (&file, name) {
-        (Some(file), _) => Schedule { ties: file.schedule.ties, ..Schedule::sync() },
-        (None, ProgramName::Cdlp) => Schedule::cdlp(),
-        (None, _) => Schedule::sync(),
-    };
+    let declared = file.as_ref().map_or(name.schedule(), |file| file.schedule);
+    let schedule = Schedule { ties: declared.ties, ..Schedule::sync() };
     let mut settings = Settings { schedule, seed: arguments.seed, ..Settings::default() };
     if let Some(file) = &file {
         settings = file.fill(settings, graph.ids(), console)?;
@@ -118,18 +115,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     interrupt::check()?;
     let device_name = name_of(&executor);
     let bench = Bench { task: Task { arguments, graph, settings, console }, executor };
-    let measured = match (&file, name) {
-        (Some(file), _) => bench.measure(&*file.program()),
-        (None, ProgramName::Cdlp) => bench.measure(&*Box::<dyn DynProgram>::from(Cdlp)),
-        (None, ProgramName::Llp) => {
-            bench.measure(&*Box::<dyn DynProgram>::from(Llp::new(Gamma::ONE)))
-        }
-        (None, ProgramName::Slpa) => bench.measure(&*Box::<dyn DynProgram>::from(Slpa::default())),
-        (None, ProgramName::Lpa | ProgramName::Seeded) => {
-            bench.measure(&*Box::<dyn DynProgram>::from(Lpa::default()))
-        }
+    let program = match &file {
+        Some(file) => file.program(),
+        None => BuiltIn::from(name).instantiate(graph).map_err(attenuation_refused)?,
     };
-    let Measured { program, variants } = measured?;
+    let Measured { program, variants } = bench.measure(&*program)?;
     let report = Report::new(Shape::of(graph), program, device_name, &variants);
     let Some(path) = report_to else { return print(&report.lines()) };
     if is_standard(path) {

@@ -9,13 +9,14 @@ use crate::reading::{BuildArguments, ReadArguments, communities_format};
 use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ripplet::Storage;
 use ripplet::io::Format;
 use ripplet::lp::counter::BadCounter;
-use ripplet::lp::programs::{Gamma, Guard, MEMORY, Slpa, THRESHOLD};
+use ripplet::lp::programs::{Gamma, Guard, Slpa};
 use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
+use ripplet::programs::{self, ProgramName};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -85,6 +86,10 @@ pub struct Arguments {
     /// Write the columns that a program of your own wrote, as a table with a row a vertex.
     #[arg(long, value_name = "FILE", requires = "program_file", help_heading = "Output")]
     pub columns_out: Option<PathBuf>,
+    /// Before the run, test the promises of the program, such as `score_bound`, on a sample of
+    /// vertices; a broken promise ends the command.
+    #[arg(long, help_heading = "A program of your own")]
+    pub check_program: bool,
     /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
@@ -101,7 +106,7 @@ pub struct Arguments {
 #[command(next_help_heading = "Choices")]
 pub struct ChoiceArguments {
     /// What a vote is, and how a label is scored [default: lpa].
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = program_names())]
     pub program: Option<ProgramName>,
     /// Which vertices update when [default: phased; sync for cdlp].
     #[arg(long, value_enum)]
@@ -166,17 +171,24 @@ pub struct ChoiceArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Parameters of programs")]
 pub struct ParameterArguments {
-    /// lpa: a label is refused unless a vertex's neighbours vote for it this many times as often as
-    /// chance would have them: keeps giants from swallowing the rest; 0 is plain label propagation
-    /// [default: 1].
-    #[arg(long, value_name = "G", value_parser = guard, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "G",
+        value_parser = programs::guard,
+        allow_negative_numbers = true,
+        help = parameter_help("guard")
+    )]
     pub guard: Option<Guard>,
     /// There is none: says what makes communities larger and smaller.
     #[arg(long, value_name = "G", allow_negative_numbers = true, hide = true)]
     pub resolution: Option<String>,
-    /// llp: what each member of a community that is no neighbour costs; 0 is plain label
-    /// propagation, more makes communities smaller [default: 1].
-    #[arg(long, value_name = "G", value_parser = gamma, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "G",
+        value_parser = programs::gamma,
+        allow_negative_numbers = true,
+        help = parameter_help("gamma")
+    )]
     pub gamma: Option<Gamma>,
     /// llp: try gamma 1, 1/2, … 1/2^N and 0, and keep the communities of the highest modularity.
     #[arg(
@@ -192,20 +204,17 @@ pub struct ParameterArguments {
     #[arg(
         long,
         value_name = "N",
-        value_parser = memory,
+        value_parser = programs::memory,
         allow_negative_numbers = true,
-        help = format!("slpa: communities that a vertex remembers [default: {MEMORY}]")
+        help = parameter_help("memory")
     )]
     pub memory: Option<Slpa>,
     #[arg(
         long,
         value_name = "F",
-        value_parser = share,
+        value_parser = programs::share,
         allow_negative_numbers = true,
-        help = format!(
-            "slpa: the share of its memory that a community must fill to have a vertex, beside the \
-             one that fills most [default: {THRESHOLD}]"
-        )
+        help = parameter_help("threshold")
     )]
     pub threshold: Option<f64>,
     /// seeded: the vertices whose cluster is known: `id [cluster [strength]]` a line, or a table
@@ -216,8 +225,12 @@ pub struct ParameterArguments {
     /// names, else the first two].
     #[arg(long, value_name = "ID,LABEL", value_parser = label_columns)]
     pub seeds_columns: Option<LabelColumns>,
-    /// seeded: the share of its strength that a label keeps at a hop [default: 1].
-    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "F",
+        allow_negative_numbers = true,
+        help = parameter_help("attenuation")
+    )]
     pub attenuation: Option<f64>,
     /// seeded: seeds only begin with their clusters, and may be won over.
     #[arg(long)]
@@ -259,7 +272,7 @@ pub struct StopArguments {
     #[arg(
         long,
         value_name = "F",
-        value_parser = share,
+        value_parser = programs::share,
         allow_negative_numbers = true,
         help = format!(
             "Stop when at most this share of the vertices changed in a round [default: {}]",
@@ -267,21 +280,6 @@ pub struct StopArguments {
         )
     )]
     pub tolerance: Option<f64>,
-}
-
-/// The programs by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProgramName {
-    /// Label propagation that does not let one community take all
-    Lpa,
-    /// LDBC Graphalytics' community detection, exactly as specified
-    Cdlp,
-    /// Layered label propagation: large labels need more votes; communities at many resolutions
-    Llp,
-    /// Speaker-listener label propagation: communities may overlap
-    Slpa,
-    /// Labels spread from vertices whose cluster is known (--seeds)
-    Seeded,
 }
 
 /// The schedules by name.
@@ -354,19 +352,17 @@ fn counter(text: &str) -> Result<CounterChoice, String> {
     })
 }
 
-fn guard(text: &str) -> Result<Guard, String> {
-    let number = text.parse().map_err(|_| "expected a number from 0 to 65535".to_string())?;
-    Guard::new(number).map_err(|error| error.to_string())
+/// Returns the parser of `--program`.
+fn program_names() -> impl TypedValueParser<Value = ProgramName> {
+    let values = ProgramName::ALL.map(|name| PossibleValue::new(name.as_str()).help(name.help()));
+    PossibleValuesParser::new(values).try_map(|text| text.parse::<ProgramName>())
 }
 
-fn gamma(text: &str) -> Result<Gamma, String> {
-    let number = text.parse().map_err(|_| "expected a number from 0 to 65535".to_string())?;
-    Gamma::new(number).map_err(|error| error.to_string())
-}
-
-fn memory(text: &str) -> Result<Slpa, String> {
-    let number = text.parse().map_err(|_| "expected a whole number, 1 or more".to_string())?;
-    Slpa::new(number).map_err(|error| error.to_string())
+/// Returns the help of a program's parameter: the program, what it does, its default.
+fn parameter_help(parameter: &str) -> String {
+    ProgramName::with_parameter(parameter).map_or_else(String::new, |(program, parameter)| {
+        format!("{program}: {} [default: {}]", parameter.help, parameter.default)
+    })
 }
 
 fn named(text: &str) -> Result<(String, String), String> {
@@ -374,9 +370,4 @@ fn named(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
         _ => Err("expected NAME=VALUE".into()),
     }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or_else(|| "expected a share, from 0 to 1".into())
 }

@@ -19,6 +19,7 @@ use ripplet::io::write::{ColumnKind, Rows, TableShape, is_graph};
 use ripplet::lp::DynProgram;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::quality::{SizeCounts, Sizes};
+use ripplet::programs::BuiltIn;
 use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report, SwarmError};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -40,16 +41,16 @@ pub(super) fn run(
     let threads = job.threads.start()?;
     let work = Work { job, batch, console, threads };
     match &job.program {
-        Program::Lpa(guard) => work.run(Lpa::new(*guard).into()),
-        Program::Cdlp => work.run(Cdlp.into()),
-        Program::Llp(gamma) => work.run(Llp::new(*gamma).into()),
-        Program::File(file) => work.run(file.program()),
-        Program::Sweep(_) => Err(refused("--sweep looks for the best layer of one graph", "sweep")),
-        Program::Slpa(_) => Err(Failure::refused(
+        Program::BuiltIn(BuiltIn::Slpa { .. }) => Err(Failure::refused(
             "slpa gives a vertex several communities, and in a batch each has one",
             "use another --program, or run it on each graph alone",
         )),
-        Program::Seeded(_) => Err(Failure::refused(
+        Program::BuiltIn(BuiltIn::Lpa(guard)) => work.run(Lpa::new(*guard).into()),
+        Program::BuiltIn(BuiltIn::Cdlp) => work.run(Cdlp.into()),
+        Program::BuiltIn(BuiltIn::Llp(gamma)) => work.run(Llp::new(*gamma).into()),
+        Program::File(file) => work.run(file.program()),
+        Program::Sweep(_) => Err(refused("--sweep looks for the best layer of one graph", "sweep")),
+        Program::BuiltIn(BuiltIn::Seeded { .. }) | Program::Seeded(_) => Err(Failure::refused(
             "seeded begins with vertices of one graph, but the input is a batch",
             "use another --program, or run it on each graph alone",
         )),

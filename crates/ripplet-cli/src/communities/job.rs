@@ -1,7 +1,7 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{CounterChoice, Names, PresetName, ProgramName};
+use super::arguments::{CounterChoice, Names, PresetName};
 use super::checkpoint::CheckpointJob;
 use super::program::Program;
 use crate::device::DeviceArguments;
@@ -18,6 +18,7 @@ use ripplet::io::write::is_graph;
 use ripplet::lp::programs::Guard;
 use ripplet::lp::schedules::Parameter;
 use ripplet::lp::{Counter, Settings};
+use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,8 @@ pub struct Job<'a> {
     pub checkpoint: Option<CheckpointJob>,
     pub program: Program,
     pub settings: Settings,
+    /// Whether the program's promises are tested before the run.
+    pub checks_program: bool,
     /// Whether the counter is what the memory allows, instead of the settings'.
     pub finds_counter: bool,
     /// How the graph's lists are kept, where it is not as the file has them.
@@ -105,6 +108,7 @@ impl Arguments {
             estimate: self.estimate.estimate,
             checkpoint,
             settings,
+            checks_program: self.check_program && self.estimate.estimate.is_none(),
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
             storage: self.storage()?,
@@ -180,7 +184,7 @@ impl Arguments {
                     PresetName::NuMg8 => Settings::nu_mg8(),
                     PresetName::NuBm => Settings::nu_bm(),
                 };
-                (Program::Lpa(Guard::OFF), settings)
+                (BuiltIn::Lpa(Guard::OFF).into(), settings)
             }
             None => {
                 let (program, schedule, stop) = self.resolve_program()?;

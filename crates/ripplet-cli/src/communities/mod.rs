@@ -9,6 +9,7 @@
 
 mod arguments;
 mod batch;
+mod check;
 mod checkpoint;
 #[cfg(feature = "jit")]
 mod file;
@@ -25,7 +26,8 @@ mod program;
 mod rows;
 mod sweep;
 
-pub use arguments::{Arguments, FileArguments, ProgramName};
+pub use arguments::{Arguments, FileArguments};
+pub use program::attenuation_refused;
 
 use crate::console::{Console, print};
 use crate::device;
@@ -42,17 +44,17 @@ use crate::{interrupt, memory};
 use arguments::Names;
 use checkpoint::{Keeping, Store};
 use job::{Job, Small};
-use program::{Program, rows_of_seeded};
+use program::{Program, rows_of, rows_of_seeded};
 use ripplet::device::AnyExecutor;
 use ripplet::graph::{GraphView, VertexId, VertexIds};
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::lp::engine::bytes_of_state;
-use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::small::{drop_small, join_small};
 use ripplet::lp::{
     Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, Settings, Sketch,
 };
+use ripplet::programs::ProgramName;
 use rows::Rows;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -65,6 +67,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let job = arguments.resolve()?;
     check_places(&job)?;
     if arguments.batch.is_asked(&job.input, &job.load.read) {
+        if job.checks_program {
+            return Err(Failure::refused(
+                "--check-program tests a program on one graph, and this is a batch",
+                "leave --check-program out, or name one graph of the batch",
+            ));
+        }
         return batch::run(&job, &arguments.batch, console);
     }
     arguments.batch.check_unused()?;
@@ -110,21 +118,18 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let input = loaded.input();
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };
-    if job.load.read.weighted && matches!(job.program, Program::Llp(_) | Program::Sweep(_)) {
+    if job.load.read.weighted && job.program.registered() == Some(ProgramName::Llp) {
         console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone, by which --sweep chooses");
     }
     let settings = RefCell::new(settings);
     let mut work =
         Work { job: &job, input, settings, store, console, graph, threads, before, executor };
     match &job.program {
-        Program::Lpa(guard) => work.run(Lpa::new(*guard).into()),
-        Program::Cdlp => work.run(Cdlp.into()),
-        Program::Llp(gamma) => work.run(Llp::new(*gamma).into()),
-        Program::Sweep(sweep) => work.sweep(sweep),
-        Program::Slpa(slpa) => {
-            let program: Box<dyn DynProgram> = slpa.program.into();
-            work.run_for(&*program, |outcome| slpa.rows(outcome))
+        &Program::BuiltIn(program) => {
+            let instance = program.instantiate(graph).map_err(attenuation_refused)?;
+            work.run_for(&*instance, |outcome| rows_of(program, outcome))
         }
+        Program::Sweep(sweep) => work.sweep(sweep),
         Program::File(file) => {
             let settings = work.settings.into_inner();
             let fill = || file.fill(settings, graph.ids(), console);
@@ -137,8 +142,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
             let plant = || seeded.plant(graph, settings, console);
             let planted = within(job.host_memory, "reading the seeds", OF_A_LIST, plant)?;
             work.settings = planted.settings.into();
-            let program: Box<dyn DynProgram> = planted.program.into();
-            work.run_for(&*program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
+            work.run_for(&*planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
 }
@@ -211,17 +215,13 @@ struct Run {
 }
 
 impl Work<'_> {
-    /// Runs a program that gives each vertex a community.
-    fn run(&self, program: Box<dyn DynProgram>) -> Result<(), Failure> {
-        self.run_for(&*program, |outcome| Ok(Rows::of_labels(outcome)))
-    }
-
     /// Runs a program; `rows` is what is written of its outcome.
     fn run_for(
         &self,
         program: &dyn DynProgram,
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
+        self.check(program)?;
         let run = self.on_device(|executor| self.compute(executor, program))?;
         let Some(run) = run else { return Ok(()) };
         self.finish(run, None, Box::new(rows))?;
@@ -341,7 +341,7 @@ impl Work<'_> {
             return String::new();
         }
         let mut less = ", or use fewer --threads".to_owned();
-        if matches!(self.job.program, Program::Cdlp) {
+        if self.job.program.registered() == Some(ProgramName::Cdlp) {
             return less;
         }
         if !settings.schedule.is_in_place() {

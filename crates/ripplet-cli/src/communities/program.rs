@@ -1,38 +1,27 @@
 //! The programs: which flags are whose, and what a run of each begins with and ends in.
 
 use super::Arguments;
-use super::arguments::{ProgramName, ScheduleName, StopArguments};
+use super::arguments::{ScheduleName, StopArguments};
 use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::message::counted;
 use crate::named_cover::LabelColumns;
-use clap::ValueEnum;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
-use ripplet::lp::programs::{
-    Gamma, Guard, ROUNDS, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
-};
-use ripplet::lp::{Outcome, Schedule, Settings, Stop};
+use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, strengths};
+use ripplet::lp::{DynProgram, Outcome, Schedule, Settings, Stop};
+use ripplet::programs::{BuiltIn, ProgramName};
 use std::path::{Path, PathBuf};
-
-/// LDBC's customary number of iterations.
-const CDLP_ITERATIONS: u32 = 10;
 
 /// A program and its parameters.
 #[derive(Clone, Debug)]
 pub enum Program {
-    /// Label propagation with a guard.
-    Lpa(Guard),
-    /// LDBC's.
-    Cdlp,
-    /// Layered, at one γ.
-    Llp(Gamma),
-    /// Layered, at many.
+    /// One that ripplet ships, except from seeds.
+    BuiltIn(BuiltIn),
+    /// Layered label propagation, at many γ.
     Sweep(SweepJob),
-    /// Speakers and listeners.
-    Slpa(SlpaJob),
     /// From seeds.
     Seeded(SeededJob),
     /// The user's own.
@@ -47,13 +36,6 @@ pub struct SweepJob {
     pub order: Option<PathBuf>,
 }
 
-/// Speakers and listeners.
-#[derive(Clone, Copy, Debug)]
-pub struct SlpaJob {
-    pub program: Slpa,
-    pub threshold: f64,
-}
-
 /// Label propagation from seeds.
 #[derive(Clone, Debug)]
 pub struct SeededJob {
@@ -65,15 +47,21 @@ pub struct SeededJob {
 }
 
 impl Program {
+    /// Returns its name in the registry, unless it is the user's own.
+    pub fn registered(&self) -> Option<ProgramName> {
+        match self {
+            Program::BuiltIn(program) => Some(program.name()),
+            Program::Sweep(_) => Some(ProgramName::Llp),
+            Program::Seeded(_) => Some(ProgramName::Seeded),
+            Program::File(_) => None,
+        }
+    }
+
     /// The name, as the command line knows it.
     pub fn name(&self) -> &str {
         match self {
-            Program::Lpa(_) => "lpa",
-            Program::Cdlp => "cdlp",
-            Program::Llp(_) | Program::Sweep(_) => "llp",
-            Program::Slpa(_) => "slpa",
-            Program::Seeded(_) => "seeded",
             Program::File(file) => &file.name,
+            program => program.registered().map_or("", ProgramName::as_str),
         }
     }
 
@@ -89,12 +77,12 @@ impl Program {
 
     /// Whether each vertex has one community, which has no name of its own.
     pub fn is_partition(&self) -> bool {
-        !matches!(self, Program::Slpa(_) | Program::Seeded(_))
+        self.registered().is_none_or(ProgramName::is_partition)
     }
 
     /// Whether communities are what the program says, however their parts lie.
     pub fn keeps_disconnected(&self) -> bool {
-        matches!(self, Program::Cdlp | Program::Slpa(_) | Program::Seeded(_))
+        self.registered().is_some_and(ProgramName::keeps_disconnected)
     }
 }
 
@@ -112,27 +100,27 @@ impl Arguments {
         let name = self.choices.program.unwrap_or(ProgramName::Lpa);
         self.check_parameters(Some(name))?;
         let parameters = &self.parameters;
-        let program = match name {
-            ProgramName::Cdlp => return self.resolve_cdlp(),
-            ProgramName::Lpa => Program::Lpa(parameters.guard.unwrap_or_default()),
-            ProgramName::Llp => match parameters.sweep {
-                Some(halvings) => {
-                    Program::Sweep(SweepJob { halvings, order: parameters.order.clone() })
-                }
-                None => Program::Llp(parameters.gamma.unwrap_or(Gamma::ONE)),
-            },
-            ProgramName::Slpa => Program::Slpa(SlpaJob {
-                program: parameters.memory.unwrap_or_default(),
-                threshold: parameters.threshold.unwrap_or(THRESHOLD),
-            }),
-            ProgramName::Seeded => Program::Seeded(self.resolve_seeded()?),
+        let program = match (BuiltIn::from(name), parameters.sweep) {
+            (BuiltIn::Cdlp, _) => return self.resolve_cdlp(),
+            (BuiltIn::Lpa(guard), _) => BuiltIn::Lpa(parameters.guard.unwrap_or(guard)).into(),
+            (BuiltIn::Llp(_), Some(halvings)) => {
+                Program::Sweep(SweepJob { halvings, order: parameters.order.clone() })
+            }
+            (BuiltIn::Llp(gamma), None) => BuiltIn::Llp(parameters.gamma.unwrap_or(gamma)).into(),
+            (BuiltIn::Slpa { program, threshold }, _) => BuiltIn::Slpa {
+                program: parameters.memory.unwrap_or(program),
+                threshold: parameters.threshold.unwrap_or(threshold),
+            }
+            .into(),
+            (BuiltIn::Seeded { attenuation }, _) => {
+                Program::Seeded(self.resolve_seeded(attenuation)?)
+            }
         };
         let stop = match name {
             ProgramName::Slpa => self.stop_of_slpa()?,
-            ProgramName::Seeded => self.stop.or(Seeded::stop()),
-            _ => self.stop.or(Stop::default()),
+            name => self.stop.or(name.stop()),
         };
-        Ok((program, self.resolve_schedule(Schedule::default()), stop))
+        Ok((program, self.resolve_schedule(name.schedule()), stop))
     }
 
     fn resolve_schedule(&self, default: Schedule) -> Schedule {
@@ -163,13 +151,10 @@ impl Arguments {
             ("loose-seeds", Seeded, given.loose_seeds),
             ("skip-unknown-seeds", Seeded, given.skip_unknown_seeds),
         ];
-        let name = |program: ProgramName| {
-            program.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
-        };
         match flags.iter().find(|&&(_, of, is_given)| is_given && Some(of) != program) {
             None => Ok(()),
             Some(&(flag, of, _)) => {
-                let (of, program) = (name(of), program.map_or("from a file".into(), name));
+                let program = program.map_or("from a file", ProgramName::as_str);
                 Err(Failure::refused(
                     format!("--{flag} is a parameter of {of}, but the program is {program}"),
                     format!("leave --{flag} out, or use --program {of}"),
@@ -199,8 +184,9 @@ impl Arguments {
             let help = "use --iterations instead of --max-iterations and --tolerance";
             return cdlp_is("a fixed number of iterations by its definition", help);
         }
-        let stop = Stop::after(iterations.unwrap_or(CDLP_ITERATIONS));
-        Ok((Program::Cdlp, Schedule::cdlp(), stop))
+        let name = ProgramName::Cdlp;
+        let stop = iterations.map_or(name.stop(), Stop::after);
+        Ok((BuiltIn::Cdlp.into(), name.schedule(), stop))
     }
 
     fn stop_of_slpa(&self) -> Result<Stop, Failure> {
@@ -211,10 +197,10 @@ impl Arguments {
                 "use --iterations instead of --max-iterations and --tolerance",
             ));
         }
-        Ok(Stop::after(iterations.unwrap_or(ROUNDS)))
+        Ok(iterations.map_or(ProgramName::Slpa.stop(), Stop::after))
     }
 
-    fn resolve_seeded(&self) -> Result<SeededJob, Failure> {
+    fn resolve_seeded(&self, attenuation: f64) -> Result<SeededJob, Failure> {
         let given = &self.parameters;
         let Some(seeds) = given.seeds.clone() else {
             return Err(Failure::refused(
@@ -237,7 +223,7 @@ impl Arguments {
                 UnknownSeeds::Refuse
             },
             seeding: if given.loose_seeds { Seeding::Initial } else { Seeding::Fixed },
-            attenuation: given.attenuation.unwrap_or(1.0),
+            attenuation: given.attenuation.unwrap_or(attenuation),
         })
     }
 }
@@ -257,24 +243,33 @@ impl StopArguments {
     }
 }
 
-impl SlpaJob {
-    /// The rows of what was found.
-    pub fn rows(&self, outcome: &Outcome) -> Result<Rows<'static>, Failure> {
-        let found = memberships(outcome, self.threshold);
-        let found =
-            found.map_err(|error| Failure::refused(error.to_string(), "ask for another"))?;
-        Ok(Rows {
-            vertices: Some(found.iter().map(|member| member.vertex).collect()),
-            communities: found.iter().map(|member| member.label).collect(),
-            strengths: Some(found.iter().map(|member| member.strength).collect()),
-            clusters: None,
-        })
+impl From<BuiltIn> for Program {
+    fn from(program: BuiltIn) -> Program {
+        Program::BuiltIn(program)
     }
+}
+
+/// Returns the rows of what a program of the registry found; with `slpa` a row per membership.
+pub fn rows_of(program: BuiltIn, outcome: &Outcome) -> Result<Rows<'_>, Failure> {
+    let BuiltIn::Slpa { threshold, .. } = program else { return Ok(Rows::of_labels(outcome)) };
+    let found = memberships(outcome, threshold);
+    let found = found.map_err(|error| Failure::refused(error.to_string(), "ask for another"))?;
+    Ok(Rows {
+        vertices: Some(found.iter().map(|member| member.vertex).collect()),
+        communities: found.iter().map(|member| member.label).collect(),
+        strengths: Some(found.iter().map(|member| member.strength).collect()),
+        clusters: None,
+    })
+}
+
+/// Returns the failure of an attenuation out of its range.
+pub fn attenuation_refused(error: BadAttenuation) -> Failure {
+    Failure::refused(error.to_string(), "give --attenuation such a number")
 }
 
 /// A program whose seeds are on a graph.
 pub struct Planted {
-    pub program: Seeded,
+    pub program: Box<dyn DynProgram>,
     pub settings: Settings,
     pub seeds: Seeds,
 }
@@ -288,9 +283,8 @@ impl SeededJob {
         console: &Console,
     ) -> Result<Planted, Failure> {
         console.stage(format!("reading {}", self.seeds.display()));
-        let program = Seeded::new(graph, self.attenuation).map_err(|error| {
-            Failure::refused(error.to_string(), "give --attenuation such a number")
-        })?;
+        let program = BuiltIn::Seeded { attenuation: self.attenuation };
+        let program = program.instantiate(graph).map_err(attenuation_refused)?;
         let label_columns = self.columns.as_ref().map(|columns| columns.0.clone());
         let options = ReadOptions { label_columns, ..ReadOptions::default() };
         let seeds = io::read_seeds(&self.seeds, &options, graph.ids(), self.unknown)?;

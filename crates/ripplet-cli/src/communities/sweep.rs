@@ -32,6 +32,7 @@ impl Work<'_> {
     /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
     /// order of the vertices where one is asked for.
     pub(super) fn sweep(&self, job: &SweepJob) -> Result<(), Failure> {
+        self.check(&*Box::<dyn DynProgram>::from(Llp::new(Gamma::ZERO)))?;
         let swept = self.on_device(|executor| self.sweep_on(executor, job))?;
         let Some(Swept { run, sweep, order }) = swept else { return Ok(()) };
         if let (Some(order), Some(path)) = (order, &job.order) {

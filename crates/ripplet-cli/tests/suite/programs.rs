@@ -302,7 +302,24 @@ fn the_help_on_hooks_names_all_that_there_is() {
     let total = "fn label_total(&self) -> LabelTotal { LabelTotal::Degree }";
     sandbox.write("own.rs", program("", total));
     let values = "LabelTotal::None, LabelTotal::Members, LabelTotal::Volume";
-    sandbox.fails(run, 2, &["`LabelTotal::Degree` is not known here", values, "Wake::Always"]);
+    sandbox.fails(
+        run,
+        2,
+        &["`LabelTotal::Degree` is not known here", values, "Activation::Always"],
+    );
+}
+
+#[test]
+fn a_broken_promise_is_found_where_it_is_asked_for() {
+    let sandbox = guide();
+    let run = "communities payments.txt -o g.csv --program-file own.rs --check-program";
+    sandbox.write("own.rs", program("", "fn score_bound(&self, f: u64) -> u64 { f }"));
+    let said = sandbox.run(run);
+    assert!(said.code == Some(0) && said.error.contains("no broken promise found"), "{said:?}");
+    sandbox.write("own.rs", program("", "fn score_bound(&self, f: u64) -> u64 { f / 2 }"));
+    let parts = ["`score_bound` does not hold at vertex ann in round 1", "above the bound 0"];
+    sandbox.fails(run, 2, &parts);
+    sandbox.ok(&run.replace(" --check-program", ""));
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! Memory layout of a run on a device.
 
-use super::Tuning;
+use super::tuning::Tuning;
 use crate::resident::{GraphPlaces, Lists, ShardStart};
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::lcc::{Definition, Lcc};
-use ripplet_gpu::text;
-use ripplet_gpu::{Address, Arena};
+use ripplet_gpu::{Address, Arena, text};
 use ripplet_graph::{Direction, Graph};
 use ripplet_lp::Plan;
 use std::ops::Range;

@@ -1,8 +1,10 @@
 //! Times of the steps of a run, and of counting with a thread per edge in place of the classes.
 
+use super::device::DeviceLcc;
 use super::layout::{Kind, Layout};
 use super::run::{Run, Step};
-use super::{DeviceLcc, Tuning, source};
+use super::source;
+use super::tuning::Tuning;
 use crate::lp::{Kernels, failed};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_gpu::Device;

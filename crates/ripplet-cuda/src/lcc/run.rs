@@ -1,10 +1,10 @@
 //! A running computation: moves the graph, launches kernels, and returns coefficients.
 
-use super::Tuning;
 use super::layout::{
     BINNED, BLOCK, FEW_SLOTS, Kind, LARGE_BLOCK, Layout, MIDDLE_BLOCK, MIDDLE_SLOTS, PART_SLOTS,
     Rule, State, Tallies, Work, hub_degree,
 };
+use super::tuning::Tuning;
 use crate::lp::failed;
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::Observer;

@@ -1,11 +1,10 @@
 //! Source text of the kernels: the run's configuration and the kernels.
 
-use super::Tuning;
 use super::layout::{self, Kind};
+use super::tuning::Tuning;
 use crate::lp::Kernels;
 use ripplet_analytics::lcc::Lcc;
-use ripplet_gpu::Source;
-use ripplet_gpu::text;
+use ripplet_gpu::{Source, text};
 use ripplet_graph::Graph;
 use ripplet_hooks::cpp;
 

@@ -14,8 +14,8 @@ use ripplet_graph::memory;
 use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::engine::{Finished, Rank, Rounds, SingleRank, VolumeUnit, run_phase};
 use ripplet_lp::{
-    Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, ListsMoved, Observer,
-    ProgramInfo, Round, RunError, Scalar, Schedule, Settings, State, Wake,
+    Activation, Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, ListsMoved,
+    Observer, ProgramInfo, Round, RunError, Scalar, Schedule, Settings, State,
 };
 use std::borrow::Cow;
 use std::ops::Range;
@@ -154,7 +154,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     tail: Vec<u8>,
     specs: Vec<ColumnSpec>,
     pub(super) seen: Tallies,
-    pub(super) wake: Wake,
+    pub(super) activation: Activation,
     schedule: Schedule,
     /// Phases done over all rounds; and how many were done before this round, and before the last
     /// one.
@@ -215,7 +215,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             tail: Vec::new(),
             specs,
             seen: Tallies::default(),
-            wake: program.wake,
+            activation: program.activation,
             schedule: settings.schedule,
             phases_done: 0,
             begun: [0; 2],
@@ -641,7 +641,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Ends a round after its phases.
     pub(super) fn end_round(&self) -> Result<(), RunError> {
-        if self.wake == Wake::Always {
+        if self.activation == Activation::Always {
             self.activate_all().map_err(failed)?;
         }
         Ok(())

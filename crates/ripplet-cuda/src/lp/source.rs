@@ -7,7 +7,7 @@ use ripplet_gpu::text;
 use ripplet_graph::{Direction, GraphView};
 use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
-use ripplet_lp::{LabelTotal, ProgramInfo, RunError, Settings, Sketch, Ties, Wake};
+use ripplet_lp::{Activation, LabelTotal, ProgramInfo, RunError, Settings, Sketch, Ties};
 
 /// Files before the program's hooks, in this order. The configuration stands before the last of
 /// them.
@@ -124,10 +124,10 @@ fn configuration(
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
     let is_mirrored = kernels == Kernels::Ranked && ranks::is_mirrored(settings.schedule);
-    let wake = match program.wake {
-        Wake::Disagreement => 0,
-        Wake::Change => 1,
-        Wake::Always => 2,
+    let activation = match program.activation {
+        Activation::Disagreement => 0,
+        Activation::Change => 1,
+        Activation::Always => 2,
     };
     let total = match program.label_total {
         LabelTotal::None => 0,
@@ -141,7 +141,7 @@ fn configuration(
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {}, RANKED = {};\n\
          constexpr bool MIRRORED = {is_mirrored};\n\
          constexpr bool STREAMED = {is_streamed};\n\
-         constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
+         constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {activation}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
          constexpr u32 SKETCH_SLOTS = {};\n\

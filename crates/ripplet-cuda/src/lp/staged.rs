@@ -21,7 +21,7 @@ use crate::streamed::{self, Load};
 use rayon::prelude::*;
 use ripplet_gpu::{Device, DeviceError, Queue};
 use ripplet_graph::{VertexId, memory};
-use ripplet_lp::Wake;
+use ripplet_lp::Activation;
 
 /// Words, and lists, that are copied to the device together.
 const WORDS: usize = 4 << 20;
@@ -65,7 +65,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             let step = self.late_step_of(phase, part.clone(), number);
             if number > 0 {
                 // The first launch also resets the counters of the phase.
-                if self.wake == Wake::Always {
+                if self.activation == Activation::Always {
                     break;
                 }
                 self.launch(&streaming.request_lists_of_changed, &step)?;

@@ -24,7 +24,7 @@ use super::rounds::DeviceRounds;
 use crate::streamed::{self, Residence, Stretch, Supply, arrays_of};
 use ripplet_gpu::{Device, DeviceError, Launch, Queue};
 use ripplet_graph::{Direction, GraphView, VertexId};
-use ripplet_lp::{ListsMoved, RunError, Wake};
+use ripplet_lp::{Activation, ListsMoved, RunError};
 use std::ops::Range;
 
 /// Ranges whose lists are in the staging area at the same time.
@@ -269,7 +269,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             return self.activate_staged(streaming);
         }
         let phase = self.phase;
-        let may_defer = self.state.pull_threshold > 0 && self.wake != Wake::Always;
+        let may_defer = self.state.pull_threshold > 0 && self.activation != Activation::Always;
         let defers = if self.layout.share.is_ranked() {
             // All ranks must decide alike, so they use what all of them know.
             may_defer && self.state.phases == 1 && streaming.share >= MANY

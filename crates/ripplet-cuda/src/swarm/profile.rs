@@ -1,10 +1,11 @@
 //! Times of teams by size.
 
+use super::device::{DeviceSwarm, refused};
 use super::graphs::Flat;
 use super::layout::Layout;
+use super::question::Question;
 use super::run::{BLOCK, Run};
 use super::schedule::{Share, Tier, Wave};
-use super::{DeviceSwarm, Question, refused};
 use crate::lp::failed;
 use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::batch::Subject;

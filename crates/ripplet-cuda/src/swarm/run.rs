@@ -1,9 +1,12 @@
 //! A running computation: moves graphs, processes waves of items, and returns values.
 
+use super::abi::{State, Work};
 use super::graphs::Graphs;
-use super::layout::{Kind, Layout, State, Work};
+use super::kind::Kind;
+use super::layout::Layout;
+use super::question::Question;
 use super::schedule::{Share, Tier, Wave};
-use super::{Question, Tuning};
+use super::tuning::Tuning;
 use crate::lp::failed;
 use bytemuck::Pod;
 use ripplet_analytics::Observer;

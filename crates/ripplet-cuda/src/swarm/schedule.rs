@@ -1,8 +1,9 @@
 //! Schedule of a run: sizes of teams, items of work, and waves of items.
 
-use super::Tuning;
+use super::abi::{Item, NO_SPLIT, PIECE, Piece, Split, WORD_BYTES};
 use super::graphs::Graphs;
-use super::layout::{Asked, Item, Kind, NO_SPLIT, PIECE, Piece, Split};
+use super::kind::{Asked, Kind};
+use super::tuning::Tuning;
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
 
@@ -18,8 +19,6 @@ const READERS: u32 = 1024;
 const FEWEST_THREADS: u32 = 64;
 /// Warps of a block in which each warp has a graph.
 const WARPS: u32 = 4;
-/// Bytes of a block's shared memory before those of its team, as in `team.cuh`.
-pub const WORD_BYTES: u32 = 16;
 /// The most vertices whose ids and distances fit two bytes, and sums of distances four.
 const MOST_HELD: u32 = 1 << 15;
 
@@ -395,8 +394,8 @@ impl Planner {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Question, Tuning};
     use super::*;
+    use crate::swarm::question::Question;
     use ripplet_analytics::Lengths;
     use ripplet_graph::Direction;
     use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};

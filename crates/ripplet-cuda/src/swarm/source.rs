@@ -1,9 +1,9 @@
 //! Source text of the kernels for a question.
 
-use super::Question;
-use super::layout::{self, Kind};
-use ripplet_gpu::Source;
-use ripplet_gpu::text;
+use super::abi;
+use super::kind::Kind;
+use super::question::Question;
+use ripplet_gpu::{Source, text};
 use ripplet_hooks::cpp;
 
 /// Files before the configuration.
@@ -33,7 +33,7 @@ pub fn source(question: Question, directed: bool, weighted: bool) -> Source {
 /// Returns the source of the kernels for a kind of run.
 pub(super) fn of_kind(kind: Kind) -> Source {
     let configuration = configuration(kind);
-    let checks = layout::checks();
+    let checks = abi::checks();
     let parts = BEFORE
         .into_iter()
         .chain([("configuration", &*configuration)])

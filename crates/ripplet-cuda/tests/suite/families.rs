@@ -14,7 +14,7 @@ use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::quality::Quality;
-use ripplet_lp::{Executor, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
+use ripplet_lp::{Executor, Hints, Outcome, Round, Schedule, Settings, Stop, Ties};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -157,7 +157,7 @@ fn counts(outcome: &Outcome) -> Vec<[u64; 4]> {
 
 /// Runs a program, created for each graph, on every graph with every schedule. `begin` adds initial
 /// values to the settings.
-fn check<P: Program>(make: impl Fn(&Graph) -> P, begin: impl Fn(Settings, &Graph) -> Settings) {
+fn check<P: Hints>(make: impl Fn(&Graph) -> P, begin: impl Fn(Settings, &Graph) -> Settings) {
     let machines = machines();
     let cpu = CpuExecutor::new(None).unwrap();
     for Named { name, graph, .. } in graphs() {

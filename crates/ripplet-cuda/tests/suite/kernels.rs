@@ -12,16 +12,16 @@ use ripplet_emulator::has_nvrtc;
 use ripplet_gpu::{Source, Version, nvrtc};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
-use ripplet_lp::{Program, ProgramInfo, Schedule, Settings};
+use ripplet_lp::{Hints, ProgramInfo, Schedule, Settings};
 
 /// Turing to Hopper.
 const ARCHITECTURES: [(u32, u32); 3] = [(7, 5), (8, 0), (9, 0)];
 
-fn text<P: Program>(edges: &Edges, program: &P, schedule: Schedule, counter: &str) -> Source {
+fn text<P: Hints>(edges: &Edges, program: &P, schedule: Schedule, counter: &str) -> Source {
     text_for((Storage::Plain, Kernels::Measured), edges, program, schedule, counter)
 }
 
-fn text_for<P: Program>(
+fn text_for<P: Hints>(
     (storage, kernels): (Storage, Kernels),
     edges: &Edges,
     program: &P,

@@ -7,7 +7,7 @@ use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding};
-use ripplet_lp::{Executor, Program, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Hints, Schedule, Settings, Stop};
 
 /// A ring, two hubs (neighbours of all vertices, or of every second), and a vertex of medium
 /// degree.
@@ -31,13 +31,13 @@ fn tunings() -> [Tuning; 3] {
     ]
 }
 
-fn check<P: Program>(edges: &Edges, program: &P, settings: &Settings) {
+fn check<P: Hints>(edges: &Edges, program: &P, settings: &Settings) {
     for storage in [Storage::Plain, Storage::Compressed] {
         check_under(&tunings(), storage, edges, program, settings);
     }
 }
 
-fn check_under<P: Program>(
+fn check_under<P: Hints>(
     tunings: &[Tuning],
     storage: Storage,
     edges: &Edges,

@@ -1,7 +1,7 @@
 //! Devices under test: the kernels on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
 use crate::graphs::{Edges, Storage};
-use crate::oracle::{self, Rules, Total, Variant, Wake};
+use crate::oracle::{self, Activation, Rules, Total, Variant};
 use ripplet_cuda::lp::{Counting, Supply, Tuning};
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_emulator::EmulatedDevice;
@@ -166,8 +166,8 @@ impl Machine {
                 && match variant {
                     Variant::Lpa { guard: 65536 } => is_extreme && matches!(phases, 1 | 5),
                     Variant::Seeded { attenuation: _ } | Variant::Slpa { .. } => phases == 5,
-                    Variant::Probe { wake, .. } => {
-                        !edges.directed && (phases == 1) == (wake == Wake::Change)
+                    Variant::Probe { activation, .. } => {
+                        !edges.directed && (phases == 1) == (activation == Activation::Change)
                     }
                     _ => false,
                 };
@@ -223,7 +223,9 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
             Variant::Llp { gamma } => plain && gamma == 1 << 14,
             Variant::Slpa { memory } => plain && memory == 2,
             // Each kind of activation, and each total.
-            Variant::Probe { wake: Wake::Change, total } => total == Total::Volume && is_extreme,
+            Variant::Probe { activation: Activation::Change, total } => {
+                total == Total::Volume && is_extreme
+            }
             Variant::Probe { total, .. } => total == Total::Members && plain,
             Variant::Suspicion { .. } => false,
         }

@@ -13,7 +13,7 @@ use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::label_program;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
-use ripplet_lp::{Executor, Outcome, Plan, Program, Round, RunError, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Hints, Outcome, Plan, Round, RunError, Schedule, Settings, Stop};
 
 /// A vote counts less the more neighbours the voter has; its lists may be on another device.
 #[label_program]
@@ -102,7 +102,7 @@ fn in_phases(phases: u32) -> Settings {
     settings(Schedule::phased_in(phases))
 }
 
-fn check<P: Program>(
+fn check<P: Hints>(
     executor: &DevicesExecutor<EmulatedDevice>,
     edges: &Edges,
     storage: Storage,

@@ -13,7 +13,7 @@ use ripplet_graph::{
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
-    Checkpoint, Counter, Executor, Keeper, NotKept, Observer, Outcome, Plan, Program, Round,
+    Checkpoint, Counter, Executor, Hints, Keeper, NotKept, Observer, Outcome, Plan, Round,
     RunError, Schedule, Settings, State, Stop,
 };
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn phased(phases: u32) -> Schedule {
 }
 
 /// The least memory that a run needs, with this share of the rest.
-fn budget<P: Program, D: Device>(
+fn budget<P: Hints, D: Device>(
     on: impl Fn(Option<u64>) -> DeviceExecutor<D>,
     share: f64,
     graph: GraphView<'_>,
@@ -81,14 +81,14 @@ fn supplied(supply: Supply) -> Tuning {
 
 /// Runs on the GPU if there is one, otherwise on the emulator, with a share of the memory beyond the
 /// least.
-fn run<P: Program>(
+fn run<P: Hints>(
     room: Room,
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> (Result<Outcome, RunError>, Plan) {
-    fn on<P: Program, D: Device>(
+    fn on<P: Hints, D: Device>(
         executor: impl Fn(Option<u64>) -> DeviceExecutor<D>,
         (tuning, share): Room,
         graph: GraphView<'_>,
@@ -114,7 +114,7 @@ fn counts(outcome: &Outcome) -> Vec<[u64; 3]> {
 }
 
 /// Runs with the least memory, and with more; in one shard, and in several.
-fn check<P: Program>(
+fn check<P: Hints>(
     edges: &Edges,
     storage: Storage,
     program: &P,
@@ -127,7 +127,7 @@ fn check<P: Program>(
     check_in(edges, storage, program, settings, rooms);
 }
 
-fn check_in<P: Program>(
+fn check_in<P: Hints>(
     edges: &Edges,
     storage: Storage,
     program: &P,

@@ -2,7 +2,7 @@
 
 use super::figure::mean;
 use super::method::Context;
-use super::numbers::{Numbers, mixed};
+use super::numbers::Numbers;
 use super::report::{Counted, Report, Row};
 use super::{EvaluateError, Evaluation, rank_of};
 use crate::detect::{DetectError, Known};
@@ -11,6 +11,7 @@ use crate::ties::{Ties, arcs};
 use crate::{Entities, KindId, KnownBad, Trusted, Window};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
+use ripplet_graph::splitmix::finalize;
 use ripplet_lp::{Executor, Observer, RunError};
 use std::collections::BTreeMap;
 
@@ -69,7 +70,8 @@ impl Evaluator {
             return Err(EvaluateError::NobodyHeldOut { known, confirmed });
         }
         let draw = |index: u32| {
-            let mut numbers = Numbers(mixed(options.seed).wrapping_add(mixed(u64::from(index))));
+            let mut numbers =
+                Numbers(finalize(options.seed).wrapping_add(finalize(u64::from(index))));
             let key = numbers.next();
             let mut order: Vec<usize> = (0..confirmed).collect();
             (1..confirmed).rev().for_each(|at| order.swap(at, numbers.below(at + 1)));
@@ -174,7 +176,7 @@ impl Evaluator {
             held_out.filter_map(|(at, (account, _))| account.vertex.map(|v| (v, at))).collect();
         let ranked = population.iter().filter(|v| left_out.binary_search(v).is_err());
         let mut ranked: Vec<VertexId> = ranked.copied().collect();
-        let lot = |v: VertexId| mixed(*key ^ u64::from(v));
+        let lot = |v: VertexId| finalize(*key ^ u64::from(v));
         ranked.par_sort_unstable_by(|&a, &b| {
             scores[b as usize].total_cmp(&scores[a as usize]).then_with(|| lot(a).cmp(&lot(b)))
         });

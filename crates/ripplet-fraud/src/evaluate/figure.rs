@@ -1,6 +1,7 @@
 //! Mean over draws with its bootstrap interval.
 
-use super::numbers::{Numbers, mixed};
+use super::numbers::Numbers;
+use ripplet_graph::splitmix::finalize;
 
 /// Mean over draws, and its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -49,7 +50,7 @@ impl Figure {
         if count == 1 || mean.is_nan() {
             return Figure { mean, ..Figure::none() };
         }
-        let mut numbers = Numbers(mixed(seed ^ 0x6669_6775_7265));
+        let mut numbers = Numbers(finalize(seed ^ 0x6669_6775_7265));
         let mut means: Vec<f64> =
             (0..RESAMPLES).map(|_| ratio(&mut (0..count).map(|_| numbers.below(count)))).collect();
         means.sort_by(f64::total_cmp);

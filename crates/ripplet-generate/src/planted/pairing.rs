@@ -4,8 +4,9 @@ use super::Planted;
 use super::shape::{Degree, Shape};
 use crate::GenerateError;
 use crate::permutation::Permutation;
-use crate::random::{Stream, derive, mix};
+use crate::random::{Stream, derive};
 use rayon::prelude::*;
+use ripplet_graph::splitmix::mix;
 use rustc_hash::FxHashSet;
 
 /// Fills the columns with the edges between slots.

@@ -4,10 +4,11 @@ use super::population::{Population, PopulationShape};
 use super::rings::{MOST_PAIRS, Ring, Rings};
 use super::{MOST_DAYS, Transactions};
 use crate::permutation::Permutation;
-use crate::random::{derive, mix};
+use crate::random::derive;
 use crate::{GenerateError, VERTICES_PER_STREAM};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::splitmix::mix;
 use ripplet_graph::{
     Adjacency, Direction, Graph, MAX_SHARD_ARCS, Shard, VertexId, VertexIds, WeightScale,
 };

@@ -1,7 +1,8 @@
 //! One side of the transactions, buyers or items: arrivals, and the owners of a day's stubs.
 
-use crate::random::{PowerLaw, Stream, derive, mix};
+use crate::random::{PowerLaw, Stream, derive};
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::splitmix::mix;
 use std::ops::Range;
 
 /// Buyers, or items. Members are numbered from 0 in the order of their arrival.

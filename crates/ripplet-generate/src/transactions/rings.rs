@@ -1,7 +1,8 @@
 //! Rings of fraud: their members and purchases.
 
 use crate::permutation::Permutation;
-use crate::random::{derive, mix};
+use crate::random::derive;
+use ripplet_graph::splitmix::mix;
 use std::ops::{Range, RangeInclusive};
 
 /// Positions of the rings: at most one in each stretch of buyers, with an equally large share of

@@ -3,10 +3,11 @@
 use super::TransactionGraph;
 use super::rings::MOST_PAIRS;
 use crate::GenerateError;
-use crate::random::{PowerLaw, mix};
+use crate::random::PowerLaw;
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::splitmix::mix;
 use std::ops::Range;
 
 /// Some transactions of one day, drawn together.

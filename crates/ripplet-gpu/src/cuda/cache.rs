@@ -31,10 +31,10 @@ const FORMAT: u32 = 1;
 const HEAD: usize = 16 + 4 + 8 + 16 + 8 + 4;
 
 /// The most files in a folder: at some 100 KB each, a few dozen megabytes.
-const MOST_FILES: usize = 256;
+const MAX_FILES: usize = 256;
 
-/// After this time, a temporary file was left behind by a process that ended.
-const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
+/// Age from which a temporary file is stale: the process that wrote it has ended.
+const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What compiled code depends on, except the compiler's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,12 +54,12 @@ impl Key {
 
 /// Runs `work` under a lock of the key. A second thread of the process then finds what the first
 /// one compiled.
-pub fn in_turn<T>(key: Key, work: impl FnOnce() -> T) -> T {
-    static TURNS: LazyLock<Mutex<HashMap<Key, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
-    let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
-    let turn = Arc::clone(turns.entry(key).or_default());
-    drop(turns);
-    let _mine = turn.lock().unwrap_or_else(PoisonError::into_inner);
+pub fn with_lock<T>(key: Key, work: impl FnOnce() -> T) -> T {
+    static LOCKS: LazyLock<Mutex<HashMap<Key, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
+    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = Arc::clone(locks.entry(key).or_default());
+    drop(locks);
+    let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
     work()
 }
 
@@ -149,7 +149,7 @@ impl Cache {
             // A partial file that cannot be removed here is removed by a later process.
             let _ = fs::remove_file(&beside);
         }
-        self.tidy();
+        self.evict();
         written
     }
 
@@ -186,14 +186,14 @@ impl Cache {
 
     /// Removes files above the limit. Errors are ignored, as another process may have removed the
     /// same file.
-    fn tidy(&self) {
+    fn evict(&self) {
         let mut files = self.files();
         files.sort_by_key(|&(_, used)| std::cmp::Reverse(used));
-        for (path, _) in files.into_iter().skip(MOST_FILES) {
+        for (path, _) in files.into_iter().skip(MAX_FILES) {
             let _ = fs::remove_file(path);
         }
         for (path, written) in self.entries("part") {
-            if written.elapsed().is_ok_and(|age| age > LEFT_BEHIND) {
+            if written.elapsed().is_ok_and(|age| age > STALE_AFTER) {
                 let _ = fs::remove_file(path);
             }
         }

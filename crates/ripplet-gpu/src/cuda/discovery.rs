@@ -26,6 +26,14 @@ pub struct Gpu {
 ///
 /// # Errors
 /// If there is no driver, or it does not work.
+///
+/// # Examples
+/// ```no_run
+/// for gpu in ripplet_gpu::devices()? {
+///     println!("cuda:{} {}, {} bytes", gpu.number, gpu.properties.name, gpu.properties.memory);
+/// }
+/// # Ok::<(), ripplet_gpu::DeviceError>(())
+/// ```
 pub fn devices() -> Result<Vec<Gpu>, DeviceError> {
     let ready = driver::ready()?;
     let gpu = |number| {

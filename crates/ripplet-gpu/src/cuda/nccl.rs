@@ -6,6 +6,7 @@
 use super::functions::functions;
 use crate::device::Transfer;
 use crate::error::DeviceError;
+use cudarc::driver::sys::CUstream;
 use cudarc::nccl::sys;
 use std::env;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -126,7 +127,7 @@ impl Nccl {
         rank: usize,
         sent: &[Transfer],
         received: &[Transfer],
-        stream: super::CUstream,
+        stream: CUstream,
     ) -> Result<(), DeviceError> {
         let (library, what) = (self.library, "sending to other GPUs");
         let Communicator(communicator) = self.communicators[rank];

@@ -4,13 +4,13 @@ use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A reusable all-gather barrier: each thread brings a value, and leaves with the values of all.
+/// Reusable all-gather barrier: each thread contributes a value, and receives the values of all.
 pub struct AllGatherBarrier<T> {
     count: usize,
     table: Mutex<Table<T>>,
     is_over: Condvar,
     /// Number of completed barriers, or [`ENDED`].
-    turn: AtomicU64,
+    generation: AtomicU64,
 }
 
 struct Table<T> {
@@ -27,9 +27,9 @@ pub struct Ended;
 
 const ENDED: u64 = u64::MAX;
 
-/// Checks before a waiting thread sleeps. Threads that launch kernels arrive some microseconds
+/// Checks of a waiting thread in a loop before it sleeps. Threads that launch kernels arrive some microseconds
 /// apart, which is less than a wake-up takes.
-const LOOKS: u32 = 1 << 12;
+const SPINS: u32 = 1 << 12;
 
 impl<T> AllGatherBarrier<T> {
     /// Returns a barrier for `count` threads.
@@ -37,7 +37,7 @@ impl<T> AllGatherBarrier<T> {
     pub fn new(count: usize) -> AllGatherBarrier<T> {
         let received = (0..count).map(|_| None).collect();
         let table = Mutex::new(Table { received, last: Arc::from([]), ended_by: None });
-        AllGatherBarrier { count, table, is_over: Condvar::new(), turn: AtomicU64::new(0) }
+        AllGatherBarrier { count, table, is_over: Condvar::new(), generation: AtomicU64::new(0) }
     }
 
     /// Waits for all threads; returns their values by number. `number` is this thread's, below the
@@ -50,28 +50,28 @@ impl<T> AllGatherBarrier<T> {
         if table.ended_by.is_some() {
             return Err(Ended);
         }
-        let turn = self.turn.load(Ordering::Relaxed);
+        let generation = self.generation.load(Ordering::Relaxed);
         table.received[number] = Some(value);
         if table.received.iter().flatten().count() == self.count {
             table.last = table.received.iter_mut().filter_map(Option::take).collect();
-            self.turn.store(turn + 1, Ordering::Release);
+            self.generation.store(generation + 1, Ordering::Release);
             self.is_over.notify_all();
             return Ok(Arc::clone(&table.last));
         }
         drop(table);
-        for _ in 0..LOOKS {
-            if self.turn.load(Ordering::Acquire) != turn {
+        for _ in 0..SPINS {
+            if self.generation.load(Ordering::Acquire) != generation {
                 break;
             }
             hint::spin_loop();
         }
         let mut table = self.table();
-        while self.turn.load(Ordering::Relaxed) == turn {
+        while self.generation.load(Ordering::Relaxed) == generation {
             table = self.is_over.wait(table).unwrap_or_else(PoisonError::into_inner);
         }
         // The next barrier cannot complete before this thread has left, so `last` is still this
         // one's.
-        if self.turn.load(Ordering::Relaxed) == ENDED {
+        if self.generation.load(Ordering::Relaxed) == ENDED {
             Err(Ended)
         } else {
             Ok(Arc::clone(&table.last))
@@ -82,7 +82,7 @@ impl<T> AllGatherBarrier<T> {
     pub fn end(&self, number: usize) {
         let mut table = self.table();
         table.ended_by.get_or_insert(number);
-        self.turn.store(ENDED, Ordering::Release);
+        self.generation.store(ENDED, Ordering::Release);
         self.is_over.notify_all();
     }
 
@@ -93,7 +93,7 @@ impl<T> AllGatherBarrier<T> {
 
     /// Whether the barrier has ended.
     pub fn has_ended(&self) -> bool {
-        self.turn.load(Ordering::Acquire) == ENDED
+        self.generation.load(Ordering::Acquire) == ENDED
     }
 
     /// Locks the table. A panic never leaves it half-written, so poisoning is ignored.
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_leaves_with_what_all_brought() {
+    fn each_thread_receives_the_values_of_all() {
         let barrier = AllGatherBarrier::new(3);
         std::thread::scope(|scope| {
             for number in 0..3 {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_one_who_left() {
+    fn no_thread_waits_for_one_that_left() {
         let barrier = AllGatherBarrier::new(3);
         std::thread::scope(|scope| {
             for number in 0..3 {

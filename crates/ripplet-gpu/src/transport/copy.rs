@@ -1,6 +1,6 @@
 //! Transport by copies of the driver: each rank copies what it receives.
 
-use super::Transfers;
+use super::transfers::Transfers;
 use crate::device::Peer;
 use crate::error::DeviceError;
 

@@ -16,10 +16,12 @@ mod barrier;
 mod copy;
 mod nccl;
 mod peer;
+mod transfers;
 
 pub use barrier::{AllGatherBarrier, Ended};
+pub use transfers::Transfers;
 
-use crate::device::{Address, Peer, Transfer};
+use crate::device::Peer;
 use crate::error::DeviceError;
 use std::fmt;
 
@@ -127,33 +129,6 @@ impl<C> Transport<C> {
             },
             // SAFETY: the caller's promise.
             Transport::DriverCopies => unsafe { copy::exchange(devices, own, transfers) },
-        }
-    }
-}
-
-/// Transfers of a rank in one exchange. A transfer of no bytes is left out, at both ends.
-#[derive(Clone, Debug, Default)]
-pub struct Transfers {
-    sent: Vec<Transfer>,
-    received: Vec<Transfer>,
-    /// By received transfer, its address in the sender's memory.
-    from: Vec<Address>,
-}
-
-impl Transfers {
-    /// Adds `bytes` bytes at an address of this rank's device, for rank `rank`.
-    pub fn send(&mut self, rank: usize, address: Address, bytes: u64) {
-        if bytes > 0 {
-            self.sent.push(Transfer { rank, address, bytes });
-        }
-    }
-
-    /// Adds `bytes` bytes from rank `rank`, where they are at address `from`, to an address of this
-    /// rank's device.
-    pub fn receive(&mut self, rank: usize, address: Address, from: Address, bytes: u64) {
-        if bytes > 0 {
-            self.received.push(Transfer { rank, address, bytes });
-            self.from.push(from);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Transport by a communicator, such as NCCL's: sends and receives in one group.
 
-use super::Transfers;
+use super::transfers::Transfers;
 use crate::device::Peer;
 use crate::error::DeviceError;
 

@@ -1,7 +1,7 @@
 //! The cache of compiled kernels: with any folder, and with other processes.
 
 use ripplet_gpu::Version;
-use ripplet_gpu::cache::{Cache, Compiled, Key, in_turn};
+use ripplet_gpu::cache::{Cache, Compiled, Key, with_lock};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -255,7 +255,7 @@ fn threads_take_turns_for_a_key_and_for_no_other() {
     let cache = &folder.cache;
     let meet = Barrier::new(2);
     let compiled_by = |text: &'static str| {
-        in_turn(key(text), || {
+        with_lock(key(text), || {
             if cache.find(key(text), Some(NVRTC), any).is_some() {
                 return 0;
             }

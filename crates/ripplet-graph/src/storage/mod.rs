@@ -42,17 +42,25 @@
 //! - Lists are [`Copy`] and may be read by all threads at once.
 //!
 //! A pass that works shard by shard uses [`dispatch_storage!`](crate::dispatch_storage) and is
-//! generic over [`ShardLists`]. A single list outside of a hot loop comes from
+//! generic over [`ShardLists`]. A loop over single vertices in any order, such as a frontier, reads
+//! [`VertexLists`], with prefetching. A single list outside of a hot loop comes from
 //! [`GraphView::neighbors`].
 
+mod flat;
 mod lists;
 mod plain;
 mod stored;
+mod vertex_lists;
 mod view;
 
 pub mod compressed;
 
+pub use flat::FlatGraph;
 pub use lists::{Decoded, GraphLists, NeighborLists, ShardLists};
 pub use plain::{Adjacency, Direction, Graph, GraphBytes, InvalidGraph, Neighbors, Shard};
 pub use stored::{Storage, StoredGraph};
-pub use view::{FlatGraph, GraphView, ViewNeighbors};
+pub use vertex_lists::{
+    DecodedParts, EitherParts, ListParts, PlainParts, PlainPlace, PlainVertexLists, VertexLists,
+    prefetch,
+};
+pub use view::{GraphView, ViewNeighbors};

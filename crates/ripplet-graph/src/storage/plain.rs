@@ -1,6 +1,5 @@
 //! The graph: shards of adjacency, and the external ids.
 
-use super::NeighborLists;
 use crate::memory::{self, OutOfMemory};
 use crate::{Buffer, MAX_SHARD_ARCS, VertexId, VertexIds, WeightScale};
 use rayon::prelude::*;
@@ -132,23 +131,6 @@ impl Adjacency {
     pub fn into_columns(self) -> (Vec<u32>, Vec<VertexId>, Option<Vec<u32>>) {
         let weights = self.weights.map(Buffer::into_vec);
         (self.offsets.into_vec(), self.neighbors.into_vec(), weights)
-    }
-
-    /// Copies lists of any storage, without weights.
-    ///
-    /// # Errors
-    /// If memory is refused, or there are 2³² arcs or more.
-    pub(super) fn of_lists(lists: impl NeighborLists) -> Result<Adjacency, OutOfMemory> {
-        let arcs = lists.arcs() as usize;
-        let mut offsets = memory::with_room(lists.vertices() + 1)?;
-        let mut neighbors = memory::with_room(arcs)?;
-        u32::try_from(arcs).map_err(|_| OutOfMemory::of::<u32>(arcs))?;
-        offsets.push(0);
-        for local in 0..lists.vertices() {
-            neighbors.extend(lists.each_of(local));
-            offsets.push(neighbors.len() as u32);
-        }
-        Ok(Adjacency::new(offsets.into(), neighbors.into(), None))
     }
 
     /// Returns a copy with owned arrays, even of shared ones.

@@ -73,6 +73,16 @@ impl StoredGraph {
     }
 }
 
+impl From<GraphView<'_>> for StoredGraph {
+    /// Copies a graph in its storage; lists of a mapped file are shared.
+    fn from(graph: GraphView<'_>) -> StoredGraph {
+        match graph {
+            GraphView::Plain(graph) => StoredGraph::Plain(graph.clone()),
+            GraphView::Compressed(graph) => StoredGraph::Compressed(graph.clone()),
+        }
+    }
+}
+
 impl From<Graph> for StoredGraph {
     fn from(graph: Graph) -> StoredGraph {
         StoredGraph::Plain(graph)

@@ -1,8 +1,8 @@
 //! A borrowed graph, independent of the storage of its lists.
 
 use super::compressed::{CompressedGraph, ListNeighbors};
-use super::{Adjacency, Direction, Graph, GraphBytes, NeighborLists, Neighbors, ShardLists};
-use crate::{OutOfMemory, VertexId, VertexIds, WeightScale};
+use super::{Direction, Graph, GraphBytes, NeighborLists, ShardLists};
+use crate::{VertexId, VertexIds, WeightScale};
 use std::iter::Copied;
 use std::slice::Iter;
 
@@ -80,26 +80,6 @@ macro_rules! dispatch_lists {
             }
         }
     };
-}
-
-/// The outgoing and incoming lists of a graph as plain ones of a single shard, without weights.
-#[derive(Debug)]
-pub struct FlatGraph<'a>(Flat<'a>);
-
-#[derive(Debug)]
-enum Flat<'a> {
-    Borrowed([Neighbors<'a>; 2]),
-    Copied(Adjacency, Option<Adjacency>),
-}
-
-impl FlatGraph<'_> {
-    /// Returns the outgoing and the incoming lists; both are equal if the graph is undirected.
-    pub fn lists(&self) -> (Neighbors<'_>, Neighbors<'_>) {
-        match &self.0 {
-            Flat::Borrowed([out, incoming]) => (*out, *incoming),
-            Flat::Copied(out, incoming) => (out.view(), incoming.as_ref().unwrap_or(out).view()),
-        }
-    }
 }
 
 /// The neighbours of a vertex of a [`GraphView`], ascending.
@@ -243,34 +223,6 @@ impl<'a> GraphView<'a> {
         match self {
             GraphView::Plain(graph) => Some(graph),
             GraphView::Compressed(_) => None,
-        }
-    }
-
-    /// Returns the lists as plain ones of a single shard: the graph's own, if it has such lists,
-    /// else a copy. It suits small graphs that an algorithm reads many times.
-    ///
-    /// # Errors
-    /// If memory is refused, or the graph has 2³² arcs or more.
-    pub fn flat(self) -> Result<FlatGraph<'a>, OutOfMemory> {
-        if let GraphView::Plain(graph) = self
-            && let [shard] = graph.shards()
-        {
-            let out = shard.out();
-            return Ok(FlatGraph(Flat::Borrowed([out, shard.incoming().unwrap_or(out)])));
-        }
-        let directed = self.direction() == Direction::Directed;
-        dispatch_lists!(self, (out, incoming) => {
-            let incoming = if directed { Some(Adjacency::of_lists(incoming)?) } else { None };
-            Ok(FlatGraph(Flat::Copied(Adjacency::of_lists(out)?, incoming)))
-        })
-    }
-
-    /// Returns the bytes that [`GraphView::flat`] allocates.
-    pub fn bytes_of_flat(self) -> u64 {
-        let directions = if self.direction() == Direction::Directed { 2 } else { 1 };
-        match self {
-            GraphView::Plain(graph) if graph.shards().len() == 1 => 0,
-            _ => 4 * directions * (u64::from(self.vertices()) + 1 + self.arcs()),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::ir::{Binary, ParameterId, Scalar, Unary, Value, View};
 use crate::signature::read_type;
 use crate::tree::{Kind, Literal, Node};
 use crate::types::Ty;
-use crate::vocabulary::{LABEL_TOTALS, WAKES, view_field};
+use crate::vocabulary::{ACTIVATIONS, LABEL_TOTALS, view_field};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -162,7 +162,7 @@ impl<'a> Checker<'_, 'a> {
                     None => {
                         let help = format!(
                             "constants are u32::MAX, f32::INFINITY and the like, Vote::NONE, {} and {}",
-                            variants("Wake", &WAKES),
+                            variants("Activation", &ACTIVATIONS),
                             variants("LabelTotal", &LABEL_TOTALS)
                         );
                         self.refuse(span, format!("`{ty}::{name}` is not known here"), help)
@@ -378,7 +378,7 @@ fn variants(ty: &str, names: &[&str]) -> String {
 
 fn declared(ty: &str, name: &str) -> Option<(Ty, i128)> {
     let (ty, names) = match ty {
-        "Wake" => (Ty::Wake, WAKES),
+        "Activation" => (Ty::Activation, ACTIVATIONS),
         "LabelTotal" => (Ty::LabelTotal, LABEL_TOTALS),
         _ => return None,
     };

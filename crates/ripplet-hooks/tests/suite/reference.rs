@@ -173,7 +173,7 @@ fn the_vocabulary_is_what_the_checker_knows() {
     {
         assert!(has(Kind::View, name), "{name}");
     }
-    assert!(has(Kind::Hook, "falls_with_total") && has(Kind::Value, "Wake::Disagreement"));
+    assert!(has(Kind::Hook, "falls_with_total") && has(Kind::Value, "Activation::Disagreement"));
     assert!(has(Kind::Function, "powf") && has(Kind::Method, "rotate_left"));
     for (kind, name) in &names {
         let value = match (kind, name.split_once('.')) {

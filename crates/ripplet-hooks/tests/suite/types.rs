@@ -103,7 +103,7 @@ fn names_keep_their_meaning() {
         "static NO_LABEL: u32 = 3;",
         "mod math { pub fn exp2(x: f32) -> f32 { x } }",
         "type Label = u64;",
-        "enum Wake { Never }",
+        "enum Activation { Never }",
     ] {
         let errors = read(items).unwrap_err().to_string();
         assert!(errors.contains("means something else"), "{items}\n{errors}");

@@ -55,7 +55,7 @@ fn a_module_tells_what_its_text_declares() {
     assert_eq!(columns[0], ("strength", Len::One, Some(Value::F32(1.0)), true));
     assert_eq!(columns[1], ("heard", heard, Some(Value::U32(0)), true));
     assert_eq!(columns[2], ("home", Len::One, Some(Value::U32(u32::MAX)), true));
-    assert!(module.hooks.wake.is_none() && module.hooks.carry.is_some());
+    assert!(module.hooks.activation.is_none() && module.hooks.carry.is_some());
     // Callees precede their callers.
     let names: Vec<_> = module.functions.iter().map(|f| f.name.as_str()).collect();
     let place = |name| names.iter().position(|n| *n == name).unwrap();

@@ -23,13 +23,15 @@ mod table;
 mod values;
 mod vertices;
 
+pub use arrow_array::RecordBatch;
+
 pub(crate) use labels::label_rows;
 pub(crate) use table::Table;
 pub(crate) use vertices::vertex_rows;
 
 use crate::fault::Fault;
 use crate::intern::{Ends, Interned, Sign};
-use crate::intern::{intern_integers, intern_names, into_column, signed};
+use crate::intern::{intern_integers, intern_names, into_column};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
 use crate::shown::shown;
@@ -37,11 +39,11 @@ use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, option_of};
 use crate::text::GraphRows;
 use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::Array;
 use arrow_schema::Schema;
 use bytes::Bytes;
 use rayon::prelude::*;
-use ripplet_graph::{EdgeTable, OutOfMemory, memory};
+use ripplet_graph::{EdgeTable, memory};
 use std::path::Path;
 use values::{Values, first_null, floats, id_kind};
 
@@ -70,6 +72,36 @@ pub fn parse(
     Ok(parse_named(bytes.into(), format, options, Path::new("(bytes)"))?.0)
 }
 
+/// Returns the edges of batches in memory, which have one schema, on the threads of the current
+/// rayon pool. The columns are found by name as those of a file; an error names the source
+/// `(batches)`.
+///
+/// ```
+/// use arrow_array::{ArrayRef, StringArray};
+/// use ripplet_io::columnar::{RecordBatch, edges_of_batches};
+/// use std::sync::Arc;
+///
+/// let column = |values: [&str; 2]| Arc::new(StringArray::from_iter_values(values)) as ArrayRef;
+/// let batch = RecordBatch::try_from_iter([
+///     ("source", column(["ann", "cid"])),
+///     ("target", column(["bob", "ann"])),
+/// ])?;
+/// let edges = edges_of_batches(&[batch], &Default::default())?;
+/// assert_eq!((edges.sources(), edges.targets()), (&[0, 2][..], &[1, 0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the schemas differ, a column is missing, there is no row, a value is null, no id or no
+/// weight, or memory is refused.
+pub fn edges_of_batches(
+    batches: &[RecordBatch],
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
+    let edges = Table::of_batches(batches).and_then(|table| edges_of_table(&table, options));
+    edges.map(|(edges, _)| edges).map_err(|fault| fault.of(Path::new("(batches)")))
+}
+
 /// Variant of [`parse`] for a file with a name.
 pub(crate) fn parse_named(
     bytes: Bytes,
@@ -92,9 +124,12 @@ fn edges(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), Fault> {
-    let table = Table::open(bytes, format)?;
+    edges_of_table(&Table::open(bytes, format)?, options)
+}
+
+fn edges_of_table(table: &Table, options: &ReadOptions) -> Result<(EdgeTable, ReadColumns), Fault> {
     let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
-    let (Interned { ids, sources, targets }, weights) = pairs(&table, &layout, options.ids)?;
+    let (Interned { ids, sources, targets }, weights) = pairs(table, &layout, options.ids)?;
     let columns = layout.read_columns(table.schema());
     let edges = EdgeTable::new(ids, sources, targets)?;
     Ok(match weights {
@@ -497,22 +532,7 @@ fn intern_integer_ends(blocks: Vec<BlockEnds>, asked: IdKind) -> Result<Interned
     }
     let sign = if signed_ids { Sign::Signed } else { Sign::Unsigned };
     if signed_ids {
-        all.iter_mut().try_for_each(make_signed)?;
+        all.iter_mut().try_for_each(Ends::make_signed)?;
     }
     Ok(intern_integers(all, sign)?)
-}
-
-/// From two's complement to the form that interning sorts by.
-fn make_signed(ends: &mut Ends) -> Result<(), OutOfMemory> {
-    match ends {
-        Ends::Narrow(pairs) => {
-            let mut wide = memory::with_room(pairs.len())?;
-            wide.extend(pairs.iter().map(|pair| pair.map(|id| signed(i64::from(id)))));
-            *ends = Ends::Wide(wide);
-        }
-        Ends::Wide(pairs) => {
-            pairs.as_flattened_mut().iter_mut().for_each(|id| *id = signed(*id as i64));
-        }
-    }
-    Ok(())
 }

@@ -26,7 +26,8 @@ use std::sync::Arc;
 const ROWS: usize = 1 << 16;
 /// Tasks' worth of rows that are decoded before they are worked on.
 const SLICES: usize = 16;
-/// An opened Parquet or Arrow IPC file.
+
+/// An opened Parquet or Arrow IPC file, or batches in memory.
 pub(crate) struct Table {
     bytes: Bytes,
     schema: SchemaRef,
@@ -37,6 +38,7 @@ enum Container {
     Parquet(ArrowReaderMetadata),
     ArrowFile,
     ArrowStream,
+    Batches(Vec<RecordBatch>),
 }
 
 impl Table {
@@ -63,6 +65,20 @@ impl Table {
             (schema, Container::ArrowStream)
         };
         Ok(Table { bytes, schema, container })
+    }
+
+    /// The table of batches in memory, which have one schema.
+    pub(crate) fn of_batches(batches: &[RecordBatch]) -> Result<Table, Fault> {
+        let Some(first) = batches.first() else {
+            return Err(Fault::whole("there are no batches: expected a row for each edge"));
+        };
+        let schema = first.schema();
+        if let Some(at) = batches.iter().position(|batch| batch.schema() != schema) {
+            let sentence = format!("batch {at} has another schema than the batches before");
+            return Err(Fault::whole(sentence));
+        }
+        let container = Container::Batches(batches.to_vec());
+        Ok(Table { bytes: Bytes::new(), schema, container })
     }
 
     /// The columns there are.
@@ -94,6 +110,10 @@ impl Table {
                 let batches = guarded(open)?;
                 map_batches(&mut batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
             }
+            Container::Batches(batches) => {
+                let projected = |batch: &RecordBatch| batch.project(columns).map_err(no_arrow);
+                map_batches(&mut batches.iter().map(projected), 0, &visit)
+            }
         }
     }
 
@@ -124,6 +144,11 @@ impl Table {
             Container::ArrowStream => {
                 let open = || StreamReader::try_new(reader, projection).map_err(no_arrow);
                 Box::new(guarded(open)?.map(|batch| batch.map_err(no_arrow)))
+            }
+            Container::Batches(batches) => {
+                let columns = columns.to_vec();
+                let projected = move |batch: RecordBatch| batch.project(&columns).map_err(no_arrow);
+                Box::new(batches.clone().into_iter().map(projected))
             }
         };
         let mut over = false;

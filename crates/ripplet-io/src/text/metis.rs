@@ -28,6 +28,7 @@ use crate::ReadOptions;
 use crate::fault::Fault;
 use crate::intern::{into_column, into_columns};
 use rayon::prelude::*;
+use ripplet_graph::splitmix::mix;
 use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds, memory};
 
 /// Reads an adjacency list.
@@ -351,14 +352,6 @@ impl Count {
         self.is_symmetric() && self.edges() == edges
             || self.impossible == 0 && self.entries() == edges
     }
-}
-
-/// Returns the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 /// Numbers of a line; `bytes` continue after its `end`, so that most can be read eight at a time.

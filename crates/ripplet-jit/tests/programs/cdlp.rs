@@ -12,8 +12,8 @@ pub mod program {
     impl Program for Cdlp {
         type Score = u64;
 
-        fn wake(&self) -> Wake {
-            Wake::Disagreement
+        fn activation(&self) -> Activation {
+            Activation::Disagreement
         }
 
         fn schedule(&self) -> Schedule {

@@ -36,8 +36,8 @@ pub mod program {
     impl Program for Everything {
         type Score = f32;
 
-        fn wake(&self) -> Wake {
-            if self.modest { Wake::Change } else { Wake::Always }
+        fn activation(&self) -> Activation {
+            if self.modest { Activation::Change } else { Activation::Always }
         }
 
         fn label_total(&self) -> LabelTotal {

@@ -17,8 +17,8 @@ pub mod program {
     impl Program for Llp {
         type Score = i64;
 
-        fn wake(&self) -> Wake {
-            Wake::Always
+        fn activation(&self) -> Activation {
+            Activation::Always
         }
 
         fn label_total(&self) -> LabelTotal {

@@ -14,8 +14,8 @@ pub mod program {
     impl Program for Lpa {
         type Score = u64;
 
-        fn wake(&self) -> Wake {
-            Wake::Disagreement
+        fn activation(&self) -> Activation {
+            Activation::Disagreement
         }
 
         fn label_total(&self) -> LabelTotal {

@@ -24,8 +24,8 @@ pub mod program {
     impl Program for Slpa {
         type Score = u64;
 
-        fn wake(&self) -> Wake {
-            Wake::Always
+        fn activation(&self) -> Activation {
+            Activation::Always
         }
 
         fn load_neighbor(&self, v: Vertex, u: Neighbor) -> Vote {

@@ -3,7 +3,7 @@
 use crate::programs::compiled;
 use ripplet_hooks::{ir, read_program};
 use ripplet_jit::{CompiledProgram, Functions, JitError, JitProgram, MOST_COLUMNS, Parameters};
-use ripplet_lp::{Program, Scalar};
+use ripplet_lp::{Hints, Scalar};
 
 const LPA: &str = include_str!("../programs/lpa.rs");
 

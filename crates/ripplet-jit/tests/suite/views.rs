@@ -6,8 +6,8 @@ use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_jit::CompiledProgram;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::{
-    Candidate, ColumnSpec, Executor, Label, LabelTotal, Neighbor, NeighborList, Program, Scalar,
-    Settings, Stop, Total, Vertex, VertexMut, Vote,
+    Candidate, ColumnSpec, Executor, Hints, Label, LabelTotal, Neighbor, NeighborList, Program,
+    Scalar, Settings, Stop, Total, Vertex, VertexMut, Vote,
 };
 
 /// A program that makes every call of the engine, and more, on both programs and compares the
@@ -17,7 +17,7 @@ struct Both<N, J>(N, J);
 /// A value beyond the votes of a list, which must not be overwritten.
 const CANARY: Vote = Vote { label: 0xdead, weight: 0xbeef };
 
-impl<N: Program<Score = f32>, J: Program<Score = f32>> Both<N, J> {
+impl<N: Hints<Score = f32>, J: Hints<Score = f32>> Both<N, J> {
     /// Loads the votes of a list by both programs into arrays longer than `room`, and compares.
     fn ask(&self, v: Vertex<'_>, list: NeighborList<'_>, room: usize) {
         let Both(native, jit) = self;
@@ -39,7 +39,7 @@ impl<N: Program<Score = f32>, J: Program<Score = f32>> Both<N, J> {
     }
 }
 
-impl<N: Program<Score = f32>, J: Program<Score = f32>> Program for Both<N, J> {
+impl<N: Hints<Score = f32>, J: Hints<Score = f32>> Program for Both<N, J> {
     type Score = f32;
 
     fn name(&self) -> &str {
@@ -61,17 +61,6 @@ impl<N: Program<Score = f32>, J: Program<Score = f32>> Program for Both<N, J> {
         self.0.load_neighbor(v, u)
     }
 
-    fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
-        let len = list.ids.len();
-        self.ask(v, list, len);
-        self.ask(v, list, len / 2);
-        self.ask(v, NeighborList { ids: &list.ids[len / 3..], weights: None, ..list }, len / 2);
-        // Missing labels read as no label.
-        self.ask(v, NeighborList { labels: &list.labels[..list.labels.len() / 2], ..list }, len);
-        self.ask(v, NeighborList { weights: list.weights.map(|w| &w[..len / 2]), ..list }, len);
-        list.ask_each(self, v, votes);
-    }
-
     fn label_score(&self, v: Vertex<'_>, c: Candidate<'_>) -> f32 {
         let totals = [Total::AtMost(7), Total::AtMost(u32::MAX), Total::Kept(&[]), c.total];
         for total in totals {
@@ -80,10 +69,6 @@ impl<N: Program<Score = f32>, J: Program<Score = f32>> Program for Both<N, J> {
             assert!(native.to_bits() == jit.to_bits() || native.is_nan() && jit.is_nan());
         }
         self.0.label_score(v, c)
-    }
-
-    fn carries(&self) -> bool {
-        true
     }
 
     fn carry(&self, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
@@ -101,6 +86,23 @@ impl<N: Program<Score = f32>, J: Program<Score = f32>> Program for Both<N, J> {
 
     fn columns(&self) -> Vec<ColumnSpec> {
         self.1.columns()
+    }
+}
+
+impl<N: Hints<Score = f32>, J: Hints<Score = f32>> Hints for Both<N, J> {
+    fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
+        let len = list.ids.len();
+        self.ask(v, list, len);
+        self.ask(v, list, len / 2);
+        self.ask(v, NeighborList { ids: &list.ids[len / 3..], weights: None, ..list }, len / 2);
+        // Missing labels read as no label.
+        self.ask(v, NeighborList { labels: &list.labels[..list.labels.len() / 2], ..list }, len);
+        self.ask(v, NeighborList { weights: list.weights.map(|w| &w[..len / 2]), ..list }, len);
+        list.load_each(self, v, votes);
+    }
+
+    fn carries(&self) -> bool {
+        true
     }
 }
 

@@ -14,14 +14,14 @@
 //! u: stores its new label;   fence;  reads v's label      or u finds v's new label and disagrees
 //! ```
 //!
-//! The second rule is for [`Wake::Disagreement`]: `u` does not activate `v` because both have the
-//! same label, while `v` is about to leave that label based on `u`'s old vote. In that case `v`
+//! The second rule is for [`Activation::Disagreement`]: `u` does not activate `v` because both have
+//! the same label, while `v` is about to leave that label based on `u`'s old vote. In that case `v`
 //! activates itself.
 
 use super::state::{Choice, LpState, Scratch, Workspace};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
-use crate::{Program, Round, RunError, Schedule, State, Wake};
+use crate::{Activation, Hints, Round, RunError, Schedule, State};
 use ripplet_graph::VertexId;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
@@ -32,7 +32,7 @@ pub(super) struct AsyncRounds<'a, P> {
     schedule: Schedule,
 }
 
-impl<'a, P: Program> AsyncRounds<'a, P> {
+impl<'a, P: Hints> AsyncRounds<'a, P> {
     pub fn new(state: LpState<'a, P>, schedule: Schedule) -> Self {
         AsyncRounds { state, schedule }
     }
@@ -78,7 +78,8 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
         }
         self.meet();
         state.activate_neighbors(v, choice.label, relabelled);
-        let may_be_missed = relabelled && self.is_shared() && state.wake() == Wake::Disagreement;
+        let may_be_missed =
+            relabelled && self.is_shared() && state.activation() == Activation::Disagreement;
         if may_be_missed && state.is_overtaken(v, before, clock, scratch) {
             state.active.insert(v);
         }
@@ -98,7 +99,7 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
     }
 }
 
-impl<P: Program> Rounds for AsyncRounds<'_, P> {
+impl<P: Hints> Rounds for AsyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.state.begin_round(index);
         let picks_less = self.schedule.is_pick_less(index);

@@ -4,8 +4,8 @@
 
 mod active;
 mod asynchronous;
+mod check;
 mod drafts;
-mod lists;
 mod phased;
 mod profile;
 #[cfg(feature = "ranks")]
@@ -19,12 +19,13 @@ mod votes;
 #[cfg(feature = "ranks")]
 pub use ranks::RanksExecutor;
 
+use crate::check::{CheckError, Checked};
 use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::profile::Measured;
 use crate::rounds::{Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, Counter, DynProgram, Executor, LabelTotal, Outcome, Plan, Program, ProgramInfo,
+    Checkpoint, Counter, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo,
     RunError, Settings, Visibility,
 };
 use asynchronous::AsyncRounds;
@@ -150,7 +151,7 @@ impl CpuExecutor {
     }
 }
 
-impl<P: Program> DynProgram for P {
+impl<P: Hints> DynProgram for P {
     fn info(&self) -> ProgramInfo {
         ProgramInfo::of(self)
     }
@@ -178,6 +179,16 @@ impl<P: Program> DynProgram for P {
         settings: &Settings,
     ) -> Result<Box<dyn Measured + 'a>, OutOfMemory> {
         Ok(Box::new(SyncRounds::new(LpState::new(graph, self, settings)?, 0)?))
+    }
+
+    fn check(
+        &self,
+        graph: GraphView<'_>,
+        settings: &Settings,
+        sample: u32,
+        observer: &dyn Observer,
+    ) -> Result<Checked, CheckError> {
+        check::check(self, graph, settings, sample, observer)
     }
 
     #[cfg(feature = "ranks")]

@@ -6,7 +6,7 @@
 //! for each phase:  gather   compact the phase's active vertices into a list; make them inactive
 //!                  choose   labels ──▶ chosen     no vertex sees another's change
 //!                  commit   chosen ──▶ labels     and label totals; drafts ──▶ columns
-//!                  wake     activate disagreeing neighbours: for a later phase or the next round
+//!                  activate activate disagreeing neighbours: for a later phase or the next round
 //! ```
 
 use super::drafts::Drafts;
@@ -14,7 +14,7 @@ use super::state::{LpState, Workspace};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
 use crate::schedules::{UnitSchedule, largest_phase};
-use crate::{Label, NO_LABEL, Program, Round, RunError, State};
+use crate::{Hints, Label, NO_LABEL, Round, RunError, State};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
@@ -51,7 +51,7 @@ fn record_len(draft_len: usize) -> usize {
     if draft_len > 0 { draft_len + 1 } else { 0 }
 }
 
-impl<'a, P: Program> PhasedRounds<'a, P> {
+impl<'a, P: Hints> PhasedRounds<'a, P> {
     pub fn new(state: LpState<'a, P>, phases: u32) -> Result<Self, OutOfMemory> {
         let largest = largest_phase(state.labels.len() as u64, phases) as usize;
         let (members, chosen) = (memory::with_room(largest)?, memory::with_room(largest)?);
@@ -195,7 +195,7 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// Chooses a label for each member.
-    fn choose<P: Program>(
+    fn choose<P: Hints>(
         self,
         state: &LpState<'_, P>,
         clock: Clock,
@@ -223,7 +223,7 @@ impl Part<'_> {
     }
 }
 
-impl<P: Program> Rounds for PhasedRounds<'_, P> {
+impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.state.begin_round(index);
         let mut round = Round::default();

@@ -4,7 +4,7 @@ use super::CpuExecutor;
 use super::state::{LpState, Workspace};
 use super::synchronous::SyncRounds;
 use crate::profile::{Iteration, Measured, Part, Profile};
-use crate::{DynProgram, Observer, Program, RunError, Schedule, Settings};
+use crate::{DynProgram, Hints, Observer, RunError, Schedule, Settings};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
 use std::hint::black_box;
@@ -78,7 +78,7 @@ impl CpuExecutor {
     }
 }
 
-impl<P: Program> Measured for SyncRounds<'_, P> {
+impl<P: Hints> Measured for SyncRounds<'_, P> {
     fn activate_all(&self) {
         self.state.active.insert_all(self.state.labels.len() as u32);
     }
@@ -138,7 +138,7 @@ fn class_of(degree: u64) -> usize {
 }
 
 /// Returns the number of vertices and arcs of each class.
-fn classes<P: Program>(state: &LpState<'_, P>) -> [Class; CLASSES.len()] {
+fn classes<P: Hints>(state: &LpState<'_, P>) -> [Class; CLASSES.len()] {
     let add = |mut classes: [Class; CLASSES.len()], degree: u64| {
         let class = &mut classes[class_of(degree)];
         *class = Class { vertices: class.vertices + 1, arcs: class.arcs + degree };
@@ -155,7 +155,7 @@ fn classes<P: Program>(state: &LpState<'_, P>) -> [Class; CLASSES.len()] {
 }
 
 /// Returns the least seconds of reading all neighbours, and all neighbours' labels.
-fn ceilings<P: Program>(state: &LpState<'_, P>) -> (f64, f64) {
+fn ceilings<P: Hints>(state: &LpState<'_, P>) -> (f64, f64) {
     let stream = least(state, |vertices| state.read_neighbors(vertices));
     // A graph that fits the cache is read faster without prefetching.
     let [near, far] =
@@ -164,7 +164,7 @@ fn ceilings<P: Program>(state: &LpState<'_, P>) -> (f64, f64) {
 }
 
 /// Returns the least seconds of calling `read` for all vertices.
-fn least<P: Program>(state: &LpState<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
+fn least<P: Hints>(state: &LpState<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
     let vertices = state.labels.len();
     let all = || {
         let tasks = (0..vertices.div_ceil(Workspace::VERTICES)).into_par_iter();

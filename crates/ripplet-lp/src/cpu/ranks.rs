@@ -14,8 +14,8 @@ use crate::engine::{Exchange, Loads, Parts, Rank, run_phase};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, DynProgram, Executor, Item, Label, Outcome, Plan, Program, Round, RunError,
-    Settings, State,
+    Checkpoint, DynProgram, Executor, Hints, Item, Label, Outcome, Plan, Round, RunError, Settings,
+    State,
 };
 use rayon::ThreadPool;
 use ripplet_graph::{GraphView, VertexId};
@@ -75,7 +75,7 @@ impl Executor for RanksExecutor {
 }
 
 /// Runs a program on several pools; an asynchronous order runs as a synchronous one.
-pub(super) fn run<P: Program>(
+pub(super) fn run<P: Hints>(
     program: &P,
     pools: &[&ThreadPool],
     graph: GraphView<'_>,
@@ -112,7 +112,7 @@ pub(super) fn run<P: Program>(
 }
 
 /// Removes the vertices of other ranks from the active set; returns their words by number.
-fn keep_own<P: Program>(state: &mut LpState<'_, P>, own: &Range<VertexId>) -> Vec<(usize, u64)> {
+fn keep_own<P: Hints>(state: &mut LpState<'_, P>, own: &Range<VertexId>) -> Vec<(usize, u64)> {
     let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
     let mut others = Vec::new();
     let words_before = state.active.state().to_vec();
@@ -148,7 +148,7 @@ enum Message {
     Frontier(Vec<(usize, u64)>),
 }
 
-impl<P: Program> CpuRank<'_, P> {
+impl<P: Hints> CpuRank<'_, P> {
     /// Returns the change of the fingerprint in this phase.
     fn trace(&self) -> u64 {
         let state = &self.rounds.state;
@@ -216,7 +216,7 @@ struct Watched<'w, 'a, P> {
     observer: &'w dyn Observer,
 }
 
-impl<P: Program> Rank for Watched<'_, '_, P> {
+impl<P: Hints> Rank for Watched<'_, '_, P> {
     fn choose(&mut self) -> Result<(), RunError> {
         let rank = &mut *self.rank;
         let Some((clock, phase)) = rank.at else { return Ok(()) };
@@ -284,7 +284,7 @@ impl Channels {
     }
 }
 
-impl<P: Program> Exchange<Watched<'_, '_, P>> for Channels {
+impl<P: Hints> Exchange<Watched<'_, '_, P>> for Channels {
     fn exchange_updates(&mut self, watched: &mut Watched<'_, '_, P>) -> Result<(), RunError> {
         let mut messages = Vec::new();
         self.all_to_all(|_| watched.rank.updates(), |message| messages.push(message))?;
@@ -311,7 +311,7 @@ struct RanksRounds<'a, P> {
     parts: &'a Parts,
 }
 
-impl<P: Program> Rounds for RanksRounds<'_, P> {
+impl<P: Hints> Rounds for RanksRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let channels = Channels::between(self.parts);
         let all = self.pools.iter().zip(&mut self.ranks).zip(channels);

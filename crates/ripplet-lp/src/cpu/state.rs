@@ -1,7 +1,6 @@
 //! The state of a run, and the steps of updating one vertex: choose, commit, activate neighbours.
 
 use super::active::ActiveSet;
-use super::lists::{Adjacency, Coded, Either, Lists};
 use super::sketch::{CHUNK, Candidates, VoteSketch};
 use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
@@ -11,12 +10,13 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
 use crate::views::{Context, Total};
 use crate::{
-    Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, State,
-    Ties, Vertex, VertexMut, Vote, Wake,
+    Activation, Candidate, Hints, Label, NO_LABEL, NeighborList, Round, RunError, Score, Settings,
+    State, Ties, Vertex, VertexMut, Vote,
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{GraphView, VertexId, as_plain};
+use ripplet_graph::storage::{EitherParts, ListParts, VertexLists};
+use ripplet_graph::{GraphView, VertexId, as_plain, dispatch_parts};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
@@ -25,13 +25,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// `LpState`: the state of a run on the CPU.
 pub(super) struct LpState<'a, P> {
-    graph: GraphView<'a>,
-    program: &'a P,
-    lists: Lists<'a>,
+    pub graph: GraphView<'a>,
+    pub program: &'a P,
+    pub lists: VertexLists<'a>,
     pub labels: Vec<AtomicU32>,
     pub active: ActiveSet,
     pub columns: Columns,
-    totals: Totals,
+    pub totals: Totals,
     ties: Ties,
     sketch: Option<Sketch>,
     /// The key that ranks labels in ties, in the current round.
@@ -119,7 +119,7 @@ impl Workspace {
     }
 }
 
-impl<'a, P: Program> LpState<'a, P> {
+impl<'a, P: Hints> LpState<'a, P> {
     /// Creates the state before the first round: all vertices active with their initial labels, or
     /// the state of the checkpoint.
     pub fn new(
@@ -134,7 +134,7 @@ impl<'a, P: Program> LpState<'a, P> {
             Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
             None => labels.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new)),
         }
-        let lists = Lists::new(graph);
+        let lists = VertexLists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
         let columns = Columns::new(&specs, settings, graph.vertices())?;
@@ -203,14 +203,14 @@ impl<'a, P: Program> LpState<'a, P> {
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::choose`] reads.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.ahead(vertices, Some(&self.labels), visit);
+        self.lists.for_each_prefetched(vertices, Some(&self.labels), visit);
     }
 
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::activate_neighbors`]
     /// reads: lists, but rarely labels.
     #[inline]
     pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.ahead(vertices, None, visit);
+        self.lists.for_each_prefetched(vertices, None::<&[u32]>, visit);
     }
 
     /// Returns the choice of `v` by the current labels.
@@ -219,29 +219,16 @@ impl<'a, P: Program> LpState<'a, P> {
         if let Some(sketch) = self.sketch {
             return self.choose_by_sketch(v, sketch, clock, scratch);
         }
-        match &self.lists {
-            Lists::Plain(lists) => self.choose_exactly(v, lists.of(v).adjacency(), clock, scratch),
-            Lists::Compressed(graph) => self.choose_coded(v, Coded::of(graph, v), clock, scratch),
-        }
-    }
-
-    /// Separate, so that it does not affect the register allocation of the loops over plain lists.
-    #[inline(never)]
-    fn choose_coded(
-        &self,
-        v: VertexId,
-        adjacency: Coded<'_>,
-        clock: Clock,
-        scratch: &mut Scratch,
-    ) -> Choice {
-        self.choose_exactly(v, adjacency, clock, scratch)
+        dispatch_parts!(&self.lists, v, parts => {
+            parts.apart(|parts| self.choose_exactly(v, parts, clock, scratch))
+        })
     }
 
     #[inline(always)]
     fn choose_exactly(
         &self,
         v: VertexId,
-        adjacency: impl Adjacency,
+        adjacency: impl ListParts,
         clock: Clock,
         scratch: &mut Scratch,
     ) -> Choice {
@@ -581,7 +568,7 @@ impl<'a, P: Program> LpState<'a, P> {
         &self,
         sketch: Sketch,
         vertex: Vertex<'_>,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         whole: Option<usize>,
         chunk: &mut [Vote],
         held: &mut Candidates,
@@ -602,7 +589,7 @@ impl<'a, P: Program> LpState<'a, P> {
     fn for_each_chunk(
         &self,
         vertex: Vertex<'_>,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         arcs: Range<u64>,
         chunk: &mut [Vote],
         mut visit: impl FnMut(&mut [Vote]),
@@ -641,7 +628,7 @@ impl<'a, P: Program> LpState<'a, P> {
         &self,
         v: Vertex<'_>,
         label: Label,
-        adjacency: Either<'_, '_>,
+        adjacency: EitherParts<'_, '_>,
         chunk: &mut [Vote],
     ) -> f32 {
         let mut most: Option<f32> = None;
@@ -702,18 +689,19 @@ impl<'a, P: Program> LpState<'a, P> {
     /// `relabelled`, else only of its columns. `label` is the label of `v`.
     #[inline]
     pub fn activate_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
-        let wake = self.wake();
-        if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
+        let activation = self.activation();
+        if activation == Activation::Always
+            || (activation == Activation::Disagreement && !relabelled)
+        {
             return;
         }
-        let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match wake {
-            Wake::Disagreement => self.activate_disagreeing(neighbors, label),
-            Wake::Change | Wake::Always => self.active.insert_unless(neighbors, |_| false),
+        let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match activation {
+            Activation::Disagreement => self.activate_disagreeing(neighbors, label),
+            Activation::Change | Activation::Always => {
+                self.active.insert_unless(neighbors, |_| false)
+            }
         };
-        match &self.lists {
-            Lists::Plain(lists) => lists.of(v).adjacency().each(visit),
-            Lists::Compressed(graph) => Coded::of(graph, v).each(visit),
-        }
+        dispatch_parts!(&self.lists, v, parts => parts.each(visit));
     }
 
     /// Separate, so that its loop has its variables in registers.
@@ -726,8 +714,8 @@ impl<'a, P: Program> LpState<'a, P> {
 
     /// Returns when the program wants vertices to be updated again.
     #[inline]
-    pub fn wake(&self) -> Wake {
-        self.program.wake()
+    pub fn activation(&self) -> Activation {
+        self.program.activation()
     }
 
     /// Returns the number of arcs that touch `v`.
@@ -758,7 +746,7 @@ impl<'a, P: Program> LpState<'a, P> {
             });
         };
         match ahead {
-            true => self.lists.ahead(vertices, Some(labels), |_, v| visit(v)),
+            true => self.lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v)),
             false => vertices.iter().for_each(|&v| visit(v)),
         }
         read
@@ -770,9 +758,9 @@ impl<'a, P: Program> LpState<'a, P> {
         self.workspaces.len()
     }
 
-    /// Ends a round: activates all vertices if the program is [`Wake::Always`].
+    /// Ends a round: activates all vertices if the program is [`Activation::Always`].
     pub fn end_round(&self) {
-        if self.wake() == Wake::Always {
+        if self.activation() == Activation::Always {
             self.active.insert_all(self.labels.len() as u32);
         }
     }

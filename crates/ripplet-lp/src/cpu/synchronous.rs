@@ -12,7 +12,7 @@ use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds};
-use crate::{Label, Program, Round, RunError, State};
+use crate::{Hints, Label, Round, RunError, State};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub(super) struct SyncRounds<'a, P> {
     fingerprint: u64,
 }
 
-impl<'a, P: Program> SyncRounds<'a, P> {
+impl<'a, P: Hints> SyncRounds<'a, P> {
     /// Creates rounds that continue from this fingerprint.
     pub fn new(state: LpState<'a, P>, fingerprint: u64) -> Result<Self, OutOfMemory> {
         let mut next = memory::with_room(state.labels.len())?;
@@ -134,7 +134,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
     }
 }
 
-impl<P: Program> Rounds for SyncRounds<'_, P> {
+impl<P: Hints> Rounds for SyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.state.begin_round(index);
         let mut round = self

@@ -1,12 +1,12 @@
 //! Label totals: the number of members of every label, or their summed degrees.
 
-use super::lists::{Lists, fetch};
 use crate::views::Total;
 use crate::volume::VolumeUnit;
 use crate::{Label, LabelTotal};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::storage::{VertexLists, prefetch};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -32,7 +32,7 @@ impl Totals {
     /// Computes the totals of these labels.
     pub fn new(
         kept: LabelTotal,
-        lists: &Lists<'_>,
+        lists: &VertexLists<'_>,
         labels: &[AtomicU32],
         seed: u64,
     ) -> Result<Totals, OutOfMemory> {
@@ -73,13 +73,13 @@ impl Totals {
     /// Prefetches the totals that [`Totals::shift`] changes.
     #[inline]
     pub fn fetch(&self, from: Label, to: Label) {
-        fetch(&self.of_label, from as usize);
-        fetch(&self.of_label, to as usize);
+        prefetch(&self.of_label, from as usize);
+        prefetch(&self.of_label, to as usize);
     }
 
     /// Moves the contribution of `v` from one label to another.
     #[inline]
-    pub fn shift(&self, v: VertexId, lists: &Lists<'_>, from: Label, to: Label) {
+    pub fn shift(&self, v: VertexId, lists: &VertexLists<'_>, from: Label, to: Label) {
         if self.of_label.is_empty() {
             return;
         }
@@ -99,7 +99,7 @@ impl Totals {
 
 impl Share {
     #[inline]
-    fn of(self, v: VertexId, lists: &Lists<'_>) -> u32 {
+    fn of(self, v: VertexId, lists: &VertexLists<'_>) -> u32 {
         match self {
             Share::One => 1,
             Share::Volume(unit) => unit.share(v, lists.strength_of(v)),

@@ -9,7 +9,18 @@
 
 pub use program::Cdlp;
 
+use crate::Stop;
 use crate::hooks::label_program;
+
+/// The customary number of rounds in LDBC Graphalytics.
+const ROUNDS: u32 = 10;
+
+impl Cdlp {
+    /// Returns the stop rule: after 10 rounds, as is customary in LDBC Graphalytics.
+    pub fn stop() -> Stop {
+        Stop::after(ROUNDS)
+    }
+}
 
 #[label_program]
 mod program {
@@ -26,8 +37,8 @@ mod program {
             "cdlp"
         }
 
-        fn wake(&self) -> Wake {
-            Wake::Disagreement
+        fn activation(&self) -> Activation {
+            Activation::Disagreement
         }
 
         fn schedule(&self) -> Schedule {

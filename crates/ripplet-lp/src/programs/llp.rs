@@ -115,8 +115,8 @@ mod program {
             "llp"
         }
 
-        fn wake(&self) -> Wake {
-            Wake::Change
+        fn activation(&self) -> Activation {
+            Activation::Change
         }
 
         fn label_total(&self) -> LabelTotal {
@@ -154,7 +154,7 @@ mod program {
 mod tests {
     use super::program::score;
     use super::*;
-    use crate::Program;
+    use crate::Hints;
 
     #[test]
     fn gammas() {

@@ -98,8 +98,8 @@ mod program {
             "lpa"
         }
 
-        fn wake(&self) -> Wake {
-            Wake::Disagreement
+        fn activation(&self) -> Activation {
+            Activation::Disagreement
         }
 
         fn label_total(&self) -> LabelTotal {
@@ -136,7 +136,7 @@ mod program {
 mod tests {
     use super::program::exceeds_chance;
     use super::*;
-    use crate::hooks::{Candidate, Program};
+    use crate::hooks::{Candidate, Hints, Program};
     use crate::views::Total;
     use std::sync::atomic::AtomicU32;
 

@@ -207,8 +207,8 @@ mod program {
             "seeded"
         }
 
-        fn wake(&self) -> Wake {
-            Wake::Change
+        fn activation(&self) -> Activation {
+            Activation::Change
         }
 
         fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {

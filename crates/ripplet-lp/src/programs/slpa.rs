@@ -157,8 +157,8 @@ mod program {
             "slpa"
         }
 
-        fn wake(&self) -> Wake {
-            Wake::Always
+        fn activation(&self) -> Activation {
+            Activation::Always
         }
 
         fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {

@@ -9,14 +9,15 @@ use crate::conformance::{
 };
 use crate::graphs::{Edges, Storage, Stored, any_edges, bipartite, cliques, grid, shapes};
 use crate::machines::{Machine, STRIDE, machines, takes};
-use crate::oracle::{self, Counting, Rules, Wake};
+use crate::oracle::{self, Activation, Counting, Rules};
 use proptest::prelude::*;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
-    Checkpoint, CheckpointError, Executor, Keeper, NO_LABEL, NotKept, Observer, Outcome, Program,
-    Round, RunError, RunIdentity, Schedule, Settings, SettingsError, State, Stop, StopReason, Ties,
+    Checkpoint, CheckpointError, Executor, Hints, Keeper, NO_LABEL, NotKept, Observer, Outcome,
+    Program, Round, RunError, RunIdentity, Schedule, Settings, SettingsError, State, Stop,
+    StopReason, Ties,
 };
 use std::num::NonZeroU32;
 
@@ -127,7 +128,7 @@ fn some(asked: Asked, step: usize) -> Asked {
 }
 
 fn all() -> Asked {
-    let wakes = [Wake::Disagreement, Wake::Change, Wake::Always];
+    let wakes = [Activation::Disagreement, Activation::Change, Activation::Always];
     let probes = wakes.into_iter().flat_map(of_probe).collect();
     let parts = [some(of_lpa(), 1), of_cdlp(), of_llp(), of_slpa(), of_seeded(), probes];
     parts.concat().into_iter().chain(some(of_sketches(), 3)).collect()
@@ -178,7 +179,7 @@ fn on_one_thread() -> CpuExecutor {
 }
 
 /// Returns the states of a single-threaded run and its outcome.
-fn kept<P: Program>(edges: &Edges, program: &P, settings: &Settings) -> (Vec<Checkpoint>, Outcome) {
+fn kept<P: Hints>(edges: &Edges, program: &P, settings: &Settings) -> (Vec<Checkpoint>, Outcome) {
     let mut all = All::default();
     let graph = edges.graph(MAX_SHARD_ARCS);
     let found = on_one_thread().run(&graph, program, settings, &mut all).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::graphs::{Edges, Stored, any_edges, shapes};
 use crate::machines::{CASES, Machine, ROUNDS, STRIDE, machines, takes};
-use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Total, Variant, Wake};
+use crate::oracle::{self, Activation, Counting, Counts, NONE, Rules, State, Total, Variant};
 use crate::probe::Probe;
 use proptest::prelude::*;
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
@@ -52,8 +52,8 @@ pub fn of_seeded() -> Asked {
     of([1.0, 0.625, 0.001].map(|attenuation| Variant::Seeded { attenuation }))
 }
 
-pub fn of_probe(wake: Wake) -> Asked {
-    of([Total::Members, Total::Volume].map(|total| Variant::Probe { wake, total }))
+pub fn of_probe(activation: Activation) -> Asked {
+    of([Total::Members, Total::Volume].map(|total| Variant::Probe { activation, total }))
 }
 
 /// Returns sketches of all kinds for the programs that take them.
@@ -206,9 +206,9 @@ pub fn run_watched(
             let seeded = Seeded::new(graph, attenuation.into()).unwrap();
             executor.run(graph, &seeded, settings, watch)
         }
-        Variant::Probe { wake, total } => {
+        Variant::Probe { activation, total } => {
             // The variants have the numbers of the parameters' values.
-            let program = Probe { wake: wake as u32, total: total as u32 };
+            let program = Probe { activation: activation as u32, total: total as u32 };
             executor.run(graph, &program, settings, watch)
         }
         Variant::Suspicion { .. } => unreachable!("the suite of ripplet runs it"),
@@ -352,9 +352,9 @@ equal_the_oracle! {
     llp: of_llp();
     slpa: of_slpa();
     seeded: of_seeded();
-    probe_that_disagreement_wakes: of_probe(Wake::Disagreement);
-    probe_that_change_wakes: of_probe(Wake::Change);
-    probe_that_is_always_awake: of_probe(Wake::Always);
+    probe_that_disagreement_wakes: of_probe(Activation::Disagreement);
+    probe_that_change_wakes: of_probe(Activation::Change);
+    probe_that_is_always_awake: of_probe(Activation::Always);
     sketches: of_sketches();
 }
 

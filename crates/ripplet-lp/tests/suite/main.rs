@@ -1,5 +1,6 @@
 //! Tests of label propagation through its public interface.
 
+mod checked;
 mod checkpoints;
 mod conformance;
 mod covers;

@@ -31,7 +31,7 @@ pub enum Variant {
     },
     /// The program of `probe.rs`, which uses everything that hooks offer.
     Probe {
-        wake: Wake,
+        activation: Activation,
         total: Total,
     },
     /// The program of `ripplet-fraud`, which the suite of `ripplet` runs.
@@ -59,7 +59,7 @@ pub enum Counting {
 
 /// The vertices that a change activates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wake {
+pub enum Activation {
     Disagreement,
     Change,
     Always,
@@ -210,15 +210,15 @@ pub fn run(lists: &Lists, start: State, rules: Rules) -> Result {
                 let rewritten = state.columns.keys().any(|column| rewritten(column));
                 counts.changed += u64::from(relabelled || rewritten);
                 let label = state.labels[v as usize];
-                let wakes = |u: &u32| match world.wake() {
-                    Wake::Always => false,
-                    Wake::Change => relabelled || rewritten,
-                    Wake::Disagreement => relabelled && state.labels[*u as usize] != label,
+                let wakes = |u: &u32| match world.activation() {
+                    Activation::Always => false,
+                    Activation::Change => relabelled || rewritten,
+                    Activation::Disagreement => relabelled && state.labels[*u as usize] != label,
                 };
                 active.extend(lists[v as usize].iter().map(|(u, _)| *u).filter(wakes));
             }
         }
-        if world.wake() == Wake::Always {
+        if world.activation() == Activation::Always {
             active = (0..n as u32).collect();
         }
         rounds.push(counts);
@@ -300,14 +300,14 @@ enum Score {
 }
 
 impl World<'_> {
-    fn wake(&self) -> Wake {
+    fn activation(&self) -> Activation {
         match self.rules.variant {
-            Variant::Lpa { .. } | Variant::Cdlp => Wake::Disagreement,
+            Variant::Lpa { .. } | Variant::Cdlp => Activation::Disagreement,
             Variant::Llp { .. } | Variant::Seeded { .. } | Variant::Suspicion { .. } => {
-                Wake::Change
+                Activation::Change
             }
-            Variant::Slpa { .. } => Wake::Always,
-            Variant::Probe { wake, .. } => wake,
+            Variant::Slpa { .. } => Activation::Always,
+            Variant::Probe { activation, .. } => activation,
         }
     }
 

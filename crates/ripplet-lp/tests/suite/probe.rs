@@ -10,7 +10,7 @@ mod program {
 
     pub struct Probe {
         /// 0: disagreement, 1: change, 2: always.
-        pub wake: u32,
+        pub activation: u32,
         /// 0: nothing, 1: members, 2: volume.
         pub total: u32,
     }
@@ -28,11 +28,11 @@ mod program {
     impl Program for Probe {
         type Score = f32;
 
-        fn wake(&self) -> Wake {
-            match self.wake {
-                0 => Wake::Disagreement,
-                1 => Wake::Change,
-                _ => Wake::Always,
+        fn activation(&self) -> Activation {
+            match self.activation {
+                0 => Activation::Disagreement,
+                1 => Activation::Change,
+                _ => Activation::Always,
             }
         }
 

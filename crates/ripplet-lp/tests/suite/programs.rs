@@ -10,7 +10,7 @@ use ripplet_lp::programs::{
     memberships, strengths, sweep,
 };
 use ripplet_lp::{
-    Column, ColumnValues, DeviceSeconds, Executor, NO_LABEL, Outcome, Program, Scalar, Schedule,
+    Column, ColumnValues, DeviceSeconds, Executor, Hints, NO_LABEL, Outcome, Scalar, Schedule,
     Settings, Stop, StopReason,
 };
 use serde::Deserialize;
@@ -22,7 +22,7 @@ fn executor() -> CpuExecutor {
 
 #[test]
 fn every_program_is_written_in_the_hooks_language() {
-    fn check(program: &impl Program, name: &str, parameters: &[Scalar]) {
+    fn check(program: &impl Hints, name: &str, parameters: &[Scalar]) {
         assert_eq!(program.name(), name);
         assert_eq!(program.parameters(), parameters);
         let text = program.device_source().expect("translated").text;

@@ -7,8 +7,9 @@ use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::label_program;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa};
 use ripplet_lp::{
-    Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Program, Round,
-    RunError, Scalar, Schedule, Settings, SettingsError, Stop, StopReason, Vertex, Vote, Wake,
+    Activation, Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Hints, Neighbor,
+    Observer, Program, Round, RunError, Scalar, Schedule, Settings, SettingsError, Stop,
+    StopReason, Vertex, Vote,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -162,8 +163,8 @@ impl Program for Meeting {
         "meeting"
     }
 
-    fn wake(&self) -> Wake {
-        Wake::Disagreement
+    fn activation(&self) -> Activation {
+        Activation::Disagreement
     }
 
     fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
@@ -184,6 +185,8 @@ impl Program for Meeting {
         c.frequency
     }
 }
+
+impl Hints for Meeting {}
 
 #[test]
 fn asynchronous_vertices_that_move_at_once_do_not_miss_each_other() {
@@ -304,6 +307,8 @@ impl Program for Presumptuous {
     }
 }
 
+impl Hints for Presumptuous {}
+
 #[test]
 fn columns_that_are_not_declared_as_written_stay() {
     let graph = ring(5).graph(MAX_SHARD_ARCS);
@@ -330,6 +335,8 @@ impl Program for Columned {
         self.0.clone()
     }
 }
+
+impl Hints for Columned {}
 
 fn spec(name: &'static str, kind: ColumnKind, len: u32, default: Option<Scalar>) -> ColumnSpec {
     ColumnSpec { name: name.into(), kind, len, default, written: true }

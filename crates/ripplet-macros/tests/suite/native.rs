@@ -30,10 +30,6 @@ impl Program for ByHand {
         if c.label == v.label { 2 * c.frequency } else { c.frequency }
     }
 
-    fn carries(&self) -> bool {
-        true
-    }
-
     fn carry(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
         u.column_f32(0, 0)
     }
@@ -75,6 +71,12 @@ impl Program for ByHand {
     }
 }
 
+impl Hints for ByHand {
+    fn carries(&self) -> bool {
+        true
+    }
+}
+
 const VERTICES: u32 = 60;
 
 /// Returns a ring with chords.
@@ -86,7 +88,7 @@ fn graph() -> Graph {
     GraphBuilder::new().build(EdgeTable::new(ids, sources, targets).unwrap()).unwrap()
 }
 
-fn run(program: &impl Program) -> Outcome {
+fn run(program: &impl Hints) -> Outcome {
     let mut settings = Settings::default();
     let trust = (0..VERTICES).map(|v| u32::from(v % 5 != 0)).collect();
     settings.columns.insert("trust".into(), ColumnValues::U32(trust));

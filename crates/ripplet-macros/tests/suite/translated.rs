@@ -63,14 +63,14 @@ fn values(columns: &[ColumnSpec], read: impl Fn(usize, u32) -> u32) -> String {
     text
 }
 
-impl<P: Program> Recorded<P> {
+impl<P: Hints> Recorded<P> {
     fn vertex(&self, v: Vertex<'_>) -> String {
         let values = values(&self.program.columns(), |slot, index| v.column_u32(slot, index));
         format!("{} {} {}{values} {}", v.id, v.degree(), v.round(), v.label)
     }
 }
 
-impl<P: Program> Program for Recorded<P>
+impl<P: Hints> Program for Recorded<P>
 where
     P::Score: Bits,
 {
@@ -80,8 +80,8 @@ where
         self.program.name()
     }
 
-    fn wake(&self) -> Wake {
-        self.program.wake()
+    fn activation(&self) -> Activation {
+        self.program.activation()
     }
 
     fn label_total(&self) -> LabelTotal {
@@ -118,10 +118,6 @@ where
         score
     }
 
-    fn carries(&self) -> bool {
-        self.program.carries()
-    }
-
     fn carry(&self, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
         self.program.carry(v, u)
     }
@@ -143,6 +139,15 @@ where
 
     fn columns(&self) -> Vec<ColumnSpec> {
         self.program.columns()
+    }
+}
+
+impl<P: Hints> Hints for Recorded<P>
+where
+    P::Score: Bits,
+{
+    fn carries(&self) -> bool {
+        self.program.carries()
     }
 }
 
@@ -171,7 +176,7 @@ fn graph() -> Graph {
     GraphBuilder::new().build(EdgeTable::new(ids, sources, targets).unwrap()).unwrap()
 }
 
-fn replay<P: Program>(program: P, settings: Settings)
+fn replay<P: Hints>(program: P, settings: Settings)
 where
     P::Score: Bits,
 {

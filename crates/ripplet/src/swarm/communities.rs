@@ -144,11 +144,11 @@ mod tests {
     use ripplet_generate::Planted;
     use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
     use ripplet_lp::programs::{Cdlp, Lpa};
-    use ripplet_lp::{Program, RunError, Schedule};
+    use ripplet_lp::{Hints, RunError, Schedule};
 
     fn check<P>(program: &P, settings: Settings)
     where
-        P: Program + Clone + Into<Box<dyn DynProgram>>,
+        P: Hints + Clone + Into<Box<dyn DynProgram>>,
     {
         let sizes = [0, 1, 60, 300, 2];
         let mut rows = BatchRows::default();

@@ -7,6 +7,10 @@
     feature = "zstd"
 )))]
 mod absent;
+#[cfg(feature = "columnar")]
+mod batches;
+#[cfg(feature = "text")]
+mod communities;
 #[cfg(all(feature = "cuda", feature = "fraud"))]
 #[allow(dead_code, reason = "graphs for all programs")]
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]

@@ -1,20 +1,42 @@
-//! Neighbour lists of a graph: plain ones as slices with prefetching, compressed ones decoded in
-//! parts.
+//! Neighbour lists by vertex, both directions together, in parts that are slices.
+//!
+//! For loops over vertices in any order that test the storage once per vertex: plain lists are
+//! slices with prefetching, compressed ones are decoded into an array on the stack.
 
+use super::compressed::{CompressedGraph, CompressedShard};
+use super::{GraphView, Neighbors, ShardLists};
+use crate::VertexId;
 use rayon::prelude::*;
-use ripplet_graph::compressed::{CompressedGraph, CompressedShard};
-use ripplet_graph::storage::ShardLists;
-use ripplet_graph::{GraphView, Neighbors, VertexId};
-use std::sync::atomic::AtomicU32;
 
-/// The neighbour lists of a graph, plain or compressed; the kind is tested once per vertex.
-pub(super) enum Lists<'a> {
-    Plain(PlainLists<'a>),
+/// The neighbour lists of a graph by vertex; the storage is tested once per vertex.
+pub enum VertexLists<'a> {
+    /// Plain lists.
+    Plain(PlainVertexLists<'a>),
+    /// Compressed lists.
     Compressed(&'a CompressedGraph),
 }
 
+/// Evaluates an expression with the lists of a vertex of [`VertexLists`], compiled once per storage.
+///
+/// `$parts` implements [`ListParts`].
+#[macro_export]
+macro_rules! dispatch_parts {
+    ($lists:expr, $vertex:expr, $parts:ident => $work:expr) => {
+        match $lists {
+            $crate::storage::VertexLists::Plain(lists) => {
+                let $parts = lists.of($vertex).parts();
+                $work
+            }
+            $crate::storage::VertexLists::Compressed(graph) => {
+                let $parts = $crate::storage::DecodedParts::of(graph, $vertex);
+                $work
+            }
+        }
+    };
+}
+
 /// Plain lists as slices, resolved once per run.
-pub(super) struct PlainLists<'a> {
+pub struct PlainVertexLists<'a> {
     /// The first shard, usually the only one: it is found without a search.
     first: ShardSlices<'a>,
     others: Vec<ShardSlices<'a>>,
@@ -28,13 +50,17 @@ struct ShardSlices<'a> {
     incoming: Option<Neighbors<'a>>,
 }
 
-/// `Adjacency`: the neighbour lists of a vertex, in parts that are slices.
-pub(super) trait Adjacency: Copy {
+/// The neighbour lists of a vertex, in parts that are slices.
+pub trait ListParts: Copy {
     /// Calls `visit(neighbors, weights)` for each part.
     fn each(self, visit: impl FnMut(&[VertexId], Option<&[u32]>));
 
     /// Returns the number of arcs that touch the vertex.
     fn degree(self) -> u64;
+
+    /// Calls a function with the lists. For decoded lists it is not inlined, so that its loops do
+    /// not affect the register allocation of the loops over plain lists.
+    fn apart<R>(self, work: impl FnOnce(Self) -> R) -> R;
 }
 
 /// A visitor of parts: neighbours and their weights.
@@ -42,33 +68,36 @@ type Visit<'v> = dyn FnMut(&[VertexId], Option<&[u32]>) + 'v;
 
 /// The place of a vertex's plain lists.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'s, 'a> {
+pub struct PlainPlace<'s, 'a> {
     shard: &'s ShardSlices<'a>,
     local: usize,
 }
 
 /// Plain lists: each list is one part.
 #[derive(Clone, Copy)]
-pub(super) struct Slices<'a> {
+pub struct PlainParts<'a> {
     out: (&'a [VertexId], Option<&'a [u32]>),
     incoming: Option<(&'a [VertexId], Option<&'a [u32]>)>,
 }
 
-/// `Coded`: compressed lists. A part is a decoded block on the stack; nothing is allocated.
+/// Compressed lists: a part is an array of decoded neighbours on the stack.
 #[derive(Clone, Copy)]
-pub(super) struct Coded<'a> {
+pub struct DecodedParts<'a> {
     shard: &'a CompressedShard,
     local: usize,
 }
 
-/// Plain or compressed lists of a vertex.
+/// Lists of a vertex, plain or compressed.
 #[derive(Clone, Copy)]
-pub(super) enum Either<'s, 'a> {
-    Plain(Place<'s, 'a>),
-    Coded(Coded<'a>),
+pub struct EitherParts<'s, 'a>(Either<'s, 'a>);
+
+#[derive(Clone, Copy)]
+enum Either<'s, 'a> {
+    Plain(PlainPlace<'s, 'a>),
+    Compressed(DecodedParts<'a>),
 }
 
-impl Adjacency for Slices<'_> {
+impl ListParts for PlainParts<'_> {
     #[inline]
     fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
         visit(self.out.0, self.out.1);
@@ -81,9 +110,14 @@ impl Adjacency for Slices<'_> {
     fn degree(self) -> u64 {
         self.out.0.len() as u64 + self.incoming.map_or(0, |(neighbors, _)| neighbors.len() as u64)
     }
+
+    #[inline(always)]
+    fn apart<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        work(self)
+    }
 }
 
-impl Adjacency for Coded<'_> {
+impl ListParts for DecodedParts<'_> {
     #[inline]
     fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
         for lists in ShardLists::lists(self.shard) {
@@ -108,46 +142,57 @@ impl Adjacency for Coded<'_> {
     fn degree(self) -> u64 {
         self.shard.degree(self.local)
     }
+
+    #[inline(never)]
+    fn apart<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        work(self)
+    }
 }
 
-impl Adjacency for Either<'_, '_> {
+impl ListParts for EitherParts<'_, '_> {
     #[inline]
     fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
-        match self {
-            Either::Plain(place) => place.adjacency().each(visit),
-            Either::Coded(coded) => coded.each_by(&mut visit),
+        match self.0 {
+            Either::Plain(place) => place.parts().each(visit),
+            Either::Compressed(parts) => parts.each_by(&mut visit),
         }
     }
 
     #[inline]
     fn degree(self) -> u64 {
-        match self {
-            Either::Plain(place) => place.adjacency().degree(),
-            Either::Coded(coded) => coded.degree(),
+        match self.0 {
+            Either::Plain(place) => place.parts().degree(),
+            Either::Compressed(parts) => parts.degree(),
         }
+    }
+
+    #[inline]
+    fn apart<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        work(self)
     }
 }
 
-impl<'a> Lists<'a> {
-    pub fn new(graph: GraphView<'a>) -> Lists<'a> {
+impl<'a> VertexLists<'a> {
+    /// Returns the lists of a graph. Cost: O(1) per shard.
+    pub fn new(graph: GraphView<'a>) -> VertexLists<'a> {
         let graph = match graph {
             GraphView::Plain(graph) => graph,
-            GraphView::Compressed(graph) => return Lists::Compressed(graph),
+            GraphView::Compressed(graph) => return VertexLists::Compressed(graph),
         };
         let mut shards = graph.shards().iter().map(|shard| {
             let (vertices, out, incoming) = (shard.vertices(), shard.out(), shard.incoming());
             ShardSlices { first: vertices.start, end: vertices.end, out, incoming }
         });
         let first = shards.next().unwrap_or_default();
-        Lists::Plain(PlainLists { first, others: shards.collect() })
+        VertexLists::Plain(PlainVertexLists { first, others: shards.collect() })
     }
 
     /// Returns the sum of all vertices' strengths: the summed weights of the arcs that touch a
     /// vertex.
     pub fn strength(&self) -> u64 {
         match self {
-            Lists::Plain(lists) => lists.strength(),
-            Lists::Compressed(graph) => {
+            VertexLists::Plain(lists) => lists.strength(),
+            VertexLists::Compressed(graph) => {
                 let graph = GraphView::from(*graph);
                 (0..graph.vertices()).into_par_iter().map(|v| graph.strength(v)).sum()
             }
@@ -156,38 +201,39 @@ impl<'a> Lists<'a> {
 
     /// Returns the neighbour lists of `v`.
     #[inline]
-    pub fn of(&self, v: VertexId) -> Either<'_, 'a> {
-        match self {
-            Lists::Plain(lists) => Either::Plain(lists.of(v)),
-            Lists::Compressed(graph) => Either::Coded(Coded::of(graph, v)),
-        }
+    pub fn of(&self, v: VertexId) -> EitherParts<'_, 'a> {
+        EitherParts(match self {
+            VertexLists::Plain(lists) => Either::Plain(lists.of(v)),
+            VertexLists::Compressed(graph) => Either::Compressed(DecodedParts::of(graph, v)),
+        })
     }
 
     /// Returns the summed weights of the arcs that touch a vertex.
     #[inline]
     pub fn strength_of(&self, v: VertexId) -> u64 {
         match self {
-            Lists::Plain(lists) => lists.of(v).strength(),
-            Lists::Compressed(graph) => GraphView::from(*graph).strength(v),
+            VertexLists::Plain(lists) => lists.of(v).strength(),
+            VertexLists::Compressed(graph) => GraphView::from(*graph).strength(v),
         }
     }
 }
 
-impl<'a> Coded<'a> {
+impl<'a> DecodedParts<'a> {
+    /// Returns the lists of a vertex.
     #[inline]
-    pub fn of(graph: &'a CompressedGraph, v: VertexId) -> Coded<'a> {
+    pub fn of(graph: &'a CompressedGraph, v: VertexId) -> DecodedParts<'a> {
         let shard = graph.shard_of(v);
-        Coded { shard, local: (v - shard.vertices().start) as usize }
+        DecodedParts { shard, local: (v - shard.vertices().start) as usize }
     }
 
-    /// Calls [`Adjacency::each`] without inlining a loop per caller.
+    /// Calls [`ListParts::each`] without inlining a loop per caller.
     #[inline(never)]
     fn each_by(self, visit: &mut Visit<'_>) {
         self.each(visit);
     }
 }
 
-impl<'a> PlainLists<'a> {
+impl<'a> PlainVertexLists<'a> {
     fn strength(&self) -> u64 {
         let shards = std::iter::once(&self.first).chain(&self.others);
         let lists = shards.flat_map(|shard| [Some(shard.out), shard.incoming]);
@@ -198,22 +244,23 @@ impl<'a> PlainLists<'a> {
         lists.flatten().map(strength).sum()
     }
 
+    /// Returns the place of a vertex's lists.
     #[inline]
-    pub fn of(&self, v: VertexId) -> Place<'_, 'a> {
+    pub fn of(&self, v: VertexId) -> PlainPlace<'_, 'a> {
         let shard = match v < self.first.end {
             true => &self.first,
             false => &self.others[self.others.partition_point(|shard| shard.end <= v)],
         };
-        Place { shard, local: (v - shard.first) as usize }
+        PlainPlace { shard, local: (v - shard.first) as usize }
     }
 }
 
-impl<'a> Place<'_, 'a> {
+impl<'a> PlainPlace<'_, 'a> {
     /// Returns the lists as slices. Always inlined, as the result would be returned in memory.
     #[inline(always)]
-    pub fn adjacency(self) -> Slices<'a> {
+    pub fn parts(self) -> PlainParts<'a> {
         let of = |lists: &Neighbors<'a>| (lists.of(self.local), lists.weights_of(self.local));
-        Slices { out: of(&self.shard.out), incoming: self.shard.incoming.as_ref().map(of) }
+        PlainParts { out: of(&self.shard.out), incoming: self.shard.incoming.as_ref().map(of) }
     }
 
     /// Returns the summed weights of the arcs that touch the vertex.
@@ -230,7 +277,7 @@ impl<'a> Place<'_, 'a> {
     #[inline(never)]
     fn weighted_strength(self) -> u64 {
         let mut sum = 0;
-        self.adjacency().each(|_, weights| {
+        self.parts().each(|_, weights| {
             sum += weights.into_iter().flatten().map(|&weight| u64::from(weight)).sum::<u64>();
         });
         sum
@@ -240,37 +287,37 @@ impl<'a> Place<'_, 'a> {
 /// Neighbours that are decoded at a time.
 const DECODED: usize = 64;
 
-/// The distance between the stages of [`Lists::ahead`], in vertices.
+/// The distance between the stages of [`VertexLists::for_each_prefetched`], in vertices.
 const AHEAD: usize = 8;
-/// Neighbours whose labels are prefetched: for longer lists out-of-order execution hides the
+/// Neighbours whose values are prefetched: for longer lists out-of-order execution hides the
 /// latency.
-const LABELS_AHEAD: usize = 64;
+const VALUES_AHEAD: usize = 64;
 /// Neighbours per cache line.
 const LINE: usize = 64 / size_of::<VertexId>();
 
-impl Lists<'_> {
-    /// Calls `visit` for each vertex, and prefetches the lists of the next ones and, if `labels`
-    /// are given, their neighbours' labels.
+impl VertexLists<'_> {
+    /// Calls `visit` for each vertex with its index, and prefetches the lists of the next ones and,
+    /// if `values` of vertices are given, those of their neighbours.
     ///
-    /// The data of a vertex is in three dependent arrays: offsets, neighbours, labels. Three cache
-    /// misses per vertex would take longer than counting; each access is therefore started a few
-    /// vertices before it is needed.
+    /// The data of a vertex is in three dependent arrays: offsets, neighbours, values. Three cache
+    /// misses per vertex take longer than most work; each access is therefore started a few vertices
+    /// before it is needed.
     #[inline]
-    pub fn ahead(
+    pub fn for_each_prefetched<T>(
         &self,
         vertices: &[VertexId],
-        labels: Option<&[AtomicU32]>,
+        values: Option<&[T]>,
         mut visit: impl FnMut(usize, VertexId),
     ) {
         // Compressed lists are not prefetched: decoding takes longer than the latency.
         let plain = match self {
-            Lists::Plain(lists) => Some(lists),
-            Lists::Compressed(_) => None,
+            VertexLists::Plain(lists) => Some(lists),
+            VertexLists::Compressed(_) => None,
         };
-        let fetch_labels = |lists: &PlainLists<'_>, v: VertexId| {
-            if let Some(labels) = labels {
-                lists.of(v).fetch_labels(labels);
-                fetch(labels, v as usize);
+        let fetch_values = |lists: &PlainVertexLists<'_>, v: VertexId| {
+            if let Some(values) = values {
+                lists.of(v).fetch_values(values);
+                prefetch(values, v as usize);
             }
         };
         // A single loop that starts before the first vertex, so that each stage is inlined once.
@@ -279,43 +326,43 @@ impl Lists<'_> {
             if let Some(lists) = plain {
                 at(0).inspect(|&&v| lists.of(v).fetch_offsets());
                 at(AHEAD).inspect(|&&v| lists.of(v).fetch_neighbors());
-                at(2 * AHEAD).inspect(|&&v| fetch_labels(lists, v));
+                at(2 * AHEAD).inspect(|&&v| fetch_values(lists, v));
             }
             at(3 * AHEAD).inspect(|&&v| visit(step - 3 * AHEAD, v));
         }
     }
 }
 
-impl Place<'_, '_> {
+impl PlainPlace<'_, '_> {
     #[inline]
     fn fetch_offsets(self) {
-        fetch(self.shard.out.offsets(), self.local);
+        prefetch(self.shard.out.offsets(), self.local);
         if let Some(incoming) = &self.shard.incoming {
-            fetch(incoming.offsets(), self.local);
+            prefetch(incoming.offsets(), self.local);
         }
     }
 
     #[inline]
     fn fetch_neighbors(self) {
-        self.adjacency().each(|neighbors, weights| {
-            for at in (0..neighbors.len().min(LABELS_AHEAD)).step_by(LINE) {
-                fetch(neighbors, at);
-                weights.inspect(|weights| fetch(weights, at));
+        self.parts().each(|neighbors, weights| {
+            for at in (0..neighbors.len().min(VALUES_AHEAD)).step_by(LINE) {
+                prefetch(neighbors, at);
+                weights.inspect(|weights| prefetch(weights, at));
             }
         });
     }
 
     #[inline(never)]
-    fn fetch_labels(self, labels: &[AtomicU32]) {
-        self.adjacency().each(|neighbors, _| {
-            neighbors.iter().take(LABELS_AHEAD).for_each(|&u| fetch(labels, u as usize));
+    fn fetch_values<T>(self, values: &[T]) {
+        self.parts().each(|neighbors, _| {
+            neighbors.iter().take(VALUES_AHEAD).for_each(|&u| prefetch(values, u as usize));
         });
     }
 }
 
 /// Prefetches the cache line of a value; does nothing if there is no such value or instruction.
 #[inline]
-pub(super) fn fetch<T>(values: &[T], index: usize) {
+pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(value) = values.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

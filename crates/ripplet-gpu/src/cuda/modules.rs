@@ -1,0 +1,293 @@
+//! Modules of kernels: compiled or found in the cache on disk, loaded, and launched.
+
+use super::cache::{self, Cache, Compiled, Key};
+use super::context::{Context, Loaded};
+use super::driver::{NOT_FOUND, SUCCESS};
+use super::mutex::lock;
+use super::nvrtc;
+use super::version::Version;
+use crate::device::{Launch, Properties, Source};
+use crate::error::DeviceError;
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUstream};
+use std::collections::HashMap;
+use std::ffi::{CString, c_int};
+use std::ptr;
+use std::sync::{Arc, Mutex};
+
+/// The most bytes of a kernel's argument on any GPU.
+const LARGEST_ARGUMENT: usize = 4096;
+
+/// The most modules that a device keeps loaded for later runs.
+const MOST_LOADED: usize = 32;
+
+/// Modules of a GPU: the most recently used stay loaded.
+pub(super) struct Modules {
+    architecture: (u32, u32),
+    most_shared: u32,
+    driver_version: Version,
+    cache: Option<Cache>,
+    notes: Mutex<Vec<String>>,
+    /// The most recently used is last. Dropped before the context.
+    loaded: Mutex<Vec<(Key, Module)>>,
+    context: Arc<Context>,
+}
+
+/// Kernels that are loaded on a GPU. Loading the same text again returns the same module.
+#[derive(Clone)]
+pub struct Module(Arc<Kernels>);
+
+struct Kernels {
+    functions: Mutex<HashMap<&'static str, Function>>,
+    loaded: Loaded,
+    name: String,
+    /// The most bytes of shared memory of a block on the GPU.
+    most_shared: u32,
+}
+
+/// A kernel, and the most dynamic shared memory that it was configured for.
+#[derive(Clone, Copy)]
+struct Function {
+    handle: CUfunction,
+    shared: u32,
+}
+
+// SAFETY: a handle may be used from any thread; see `Context`.
+unsafe impl Send for Function {}
+
+impl Modules {
+    /// Returns the modules of a context, none of them loaded.
+    pub fn new(
+        context: &Arc<Context>,
+        properties: &Properties,
+        driver_version: Version,
+        cache: Option<Cache>,
+    ) -> Modules {
+        Modules {
+            architecture: properties.architecture,
+            most_shared: properties.shared_per_block,
+            driver_version,
+            cache,
+            notes: Mutex::default(),
+            loaded: Mutex::default(),
+            context: Arc::clone(context),
+        }
+    }
+
+    /// Returns notes for the user, a sentence each, about compiled kernels that are not kept.
+    pub fn notes(&self) -> Vec<String> {
+        lock(&self.notes).clone()
+    }
+
+    /// Returns the module of a source: the loaded one, or a new one.
+    pub fn load(&self, source: &Source) -> Result<Module, DeviceError> {
+        let key = Key::new(&source.text, &nvrtc::options(), self.architecture);
+        cache::with_lock(key, || match self.last_used(key) {
+            Some(module) => Ok(module),
+            None => self.load_anew(source, key),
+        })
+    }
+
+    fn note(&self, sentence: String) {
+        let mut notes = lock(&self.notes);
+        if !notes.contains(&sentence) {
+            notes.push(sentence);
+        }
+    }
+
+    /// Returns compiled kernels: from the cache, or compiled now and stored there.
+    fn compiled(&self, source: &Source, key: Key) -> Result<Compiled, DeviceError> {
+        let nvrtc = nvrtc::available();
+        let runs = |compiled: &Compiled| compiled.runs_on(self.driver_version);
+        let kept = |cache: &Cache| cache.find(key, nvrtc.as_ref().ok().copied(), runs);
+        if let Some(compiled) = self.cache.as_ref().and_then(kept) {
+            return Ok(compiled);
+        }
+        let nvrtc = nvrtc?;
+        if nvrtc.major > self.driver_version.major {
+            return Err(DeviceError::TooOld(format!(
+                "the NVIDIA driver is for CUDA {}, and NVRTC {nvrtc} compiles kernels that it \
+                 cannot load: install a driver for CUDA {}, or an NVRTC of the driver's version",
+                self.driver_version, nvrtc.major
+            )));
+        }
+        let code = nvrtc::compile(source, self.architecture)?;
+        let compiled = Compiled { nvrtc, code };
+        self.keep(key, &compiled);
+        Ok(compiled)
+    }
+
+    /// Stores compiled kernels in the cache, or notes that they are not kept.
+    fn keep(&self, key: Key, compiled: &Compiled) {
+        let Some(cache) = &self.cache else {
+            self.note(
+                "compiled kernels are not kept, as there is no folder for them: set RIPPLET_CACHE"
+                    .to_owned(),
+            );
+            return;
+        };
+        if let Err(error) = cache.store(key, compiled) {
+            let folder = cache.folder().display();
+            self.note(format!(
+                "compiled kernels are not kept, as {folder} cannot be written ({error}): set \
+                 RIPPLET_CACHE to a folder that can"
+            ));
+        }
+    }
+
+    /// Returns the loaded module of a key, and marks it as the most recently used.
+    fn last_used(&self, key: Key) -> Option<Module> {
+        let mut loaded = lock(&self.loaded);
+        let at = loaded.iter().position(|(of, _)| *of == key)?;
+        let found = loaded.remove(at);
+        let module = found.1.clone();
+        loaded.push(found);
+        Some(module)
+    }
+
+    /// Loads a module, from the cache on disk or compiled now.
+    fn load_anew(&self, source: &Source, key: Key) -> Result<Module, DeviceError> {
+        let compiled = self.compiled(source, key)?;
+        self.context.enter()?;
+        // SAFETY: the code was made by NVRTC; the cache returns what was stored.
+        let handle = unsafe { Loaded::load(&self.context, &compiled.code) }.map_err(|code| {
+            let Compiled { nvrtc, .. } = compiled;
+            let what = format!("loading the kernels of {}, of NVRTC {nvrtc}", source.name);
+            self.context.driver.failed(code, &what)
+        })?;
+        let kernels = Kernels {
+            functions: Mutex::default(),
+            loaded: handle,
+            name: source.name.clone(),
+            most_shared: self.most_shared,
+        };
+        let module = Module(Arc::new(kernels));
+        let mut loaded = lock(&self.loaded);
+        if loaded.len() == MOST_LOADED {
+            loaded.remove(0);
+        }
+        loaded.push((key, module.clone()));
+        Ok(module)
+    }
+}
+
+impl Module {
+    /// Returns a kernel, configured for the shared memory of a launch.
+    pub(super) fn function(&self, launch: &Launch) -> Result<CUfunction, DeviceError> {
+        let Module(module) = self;
+        let (driver, kernel) = (module.loaded.context.driver, launch.kernel);
+        let mut functions = lock(&module.functions);
+        let mut function = match functions.get(kernel) {
+            Some(function) => *function,
+            None => Function { handle: module.find(kernel)?, shared: 0 },
+        };
+        if launch.shared > function.shared {
+            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let bytes = c_int::try_from(launch.shared).unwrap_or(c_int::MAX);
+            // SAFETY: the function is of a module of this context, which is current.
+            let code = unsafe { (driver.cuFuncSetAttribute)(function.handle, attribute, bytes) };
+            let what = || {
+                let most = module.most_shared;
+                format!("giving {bytes} bytes of shared memory, of {most}, to kernel {kernel}")
+            };
+            driver.check(code, &what())?;
+            function.shared = launch.shared;
+        }
+        functions.insert(kernel, function);
+        Ok(function.handle)
+    }
+
+    /// Launches a kernel in a stream.
+    ///
+    /// # Safety
+    /// As for [`Device::launch`](crate::Device::launch); the stream is of the module's context.
+    pub(super) unsafe fn launch_on(
+        &self,
+        stream: CUstream,
+        launch: &Launch,
+        argument: &[u8],
+    ) -> Result<(), DeviceError> {
+        let context = &self.0.loaded.context;
+        context.enter()?;
+        let driver = context.driver;
+        let function = self.function(launch)?;
+        let Launch { kernel, blocks, threads, shared, cooperative } = *launch;
+        let what = || format!("launching kernel {kernel}, {blocks} blocks of {threads} threads");
+        let mut argument = Argument::new(argument).ok_or_else(|| DeviceError::Failed {
+            what: what(),
+            reason: format!("its argument has more than {LARGEST_ARGUMENT} bytes"),
+        })?;
+        let mut parameters = [(&raw mut argument).cast()];
+        // SAFETY: the function is of a module of this context, which is current. It has one
+        // parameter, of the argument's type by the caller's promise. The driver copies the argument
+        // now.
+        let code = unsafe {
+            if cooperative {
+                (driver.cuLaunchCooperativeKernel)(
+                    function,
+                    blocks,
+                    1,
+                    1,
+                    threads,
+                    1,
+                    1,
+                    shared,
+                    stream,
+                    parameters.as_mut_ptr(),
+                )
+            } else {
+                (driver.cuLaunchKernel)(
+                    function,
+                    blocks,
+                    1,
+                    1,
+                    threads,
+                    1,
+                    1,
+                    shared,
+                    stream,
+                    parameters.as_mut_ptr(),
+                    ptr::null_mut(),
+                )
+            }
+        };
+        if code == SUCCESS { Ok(()) } else { Err(driver.failed(code, &what())) }
+    }
+}
+
+impl Kernels {
+    /// Returns the handle of a kernel.
+    fn find(&self, kernel: &str) -> Result<CUfunction, DeviceError> {
+        let driver = self.loaded.context.driver;
+        let what = || format!("looking for kernel {kernel} of {}", self.name);
+        let name = CString::new(kernel).map_err(|_| driver.failed(NOT_FOUND, &what()))?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the module is loaded, the name ends in 0, and the driver writes the handle.
+        let code = unsafe {
+            (driver.cuModuleGetFunction)(&raw mut handle, self.loaded.handle, name.as_ptr())
+        };
+        driver.check(code, &what())?;
+        Ok(handle)
+    }
+}
+
+impl Compiled {
+    /// Whether a driver loads the code: machine code by [`Version::runs_code_of`], PTX if the
+    /// driver is not older than the NVRTC that made it.
+    fn runs_on(&self, driver: Version) -> bool {
+        let machine = self.code.starts_with(b"\x7fELF");
+        if machine { driver.runs_code_of(self.nvrtc) } else { self.nvrtc <= driver }
+    }
+}
+
+/// A kernel's argument, padded to the most bytes that the driver may read.
+#[repr(align(16))]
+struct Argument([u8; LARGEST_ARGUMENT]);
+
+impl Argument {
+    /// Returns `None` if the argument is too long.
+    fn new(bytes: &[u8]) -> Option<Argument> {
+        let mut argument = Argument([0; LARGEST_ARGUMENT]);
+        argument.0.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(argument)
+    }
+}

@@ -1,0 +1,34 @@
+//! Communities of a graph: every choice of a run at run time, in one expression.
+//!
+//! ```
+//! use ripplet::Device;
+//! # let ids = ripplet::graph::VertexIds::Consecutive { first: 1, count: 6 };
+//! # let edges = ripplet::graph::EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+//! # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+//!
+//! let found = ripplet::communities(&graph).program("lpa")?.device(Device::auto()).run()?;
+//! for community in &found {
+//!     println!("{}: {} members", community.id(), community.len());
+//! }
+//! # assert_eq!(found.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | choice | method | default |
+//! |---|---|---|
+//! | program, by name | [`CommunitySearch::program`], [`CommunitySearch::parameter`] | `lpa` |
+//! | program, as a value | [`CommunitySearch::own_program`] | |
+//! | device | [`CommunitySearch::device`] | `auto` |
+//! | schedule | [`CommunitySearch::schedule`] | the program's |
+//! | counter | [`CommunitySearch::counter`] | exact |
+//! | storage of the lists | [`CommunitySearch::storage`] | as they are |
+//! | stop rule | [`CommunitySearch::stop`] | the program's |
+//! | seed of draws | [`CommunitySearch::seed`] | 0 |
+
+mod result;
+mod search;
+#[cfg(feature = "serde")]
+mod serialize;
+
+pub use result::{Communities, Community, Iter, Members, UnknownVertex};
+pub use search::{CommunitiesError, CommunitySearch, communities};

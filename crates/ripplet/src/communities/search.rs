@@ -1,0 +1,409 @@
+//! The builder of a run.
+
+use super::result::Communities;
+use crate::device::{AnyExecutor, Device, Fallback, OpenError};
+use crate::programs::{BuiltIn, ProgramError, ProgramName};
+use crate::{Storage, StoredGraph};
+use ripplet_graph::{GraphView, OutOfMemory};
+use ripplet_lp::cpu::ThreadError;
+use ripplet_lp::programs::{
+    BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
+};
+use ripplet_lp::{
+    Counter, DynProgram, Executor, Label, Observer, Outcome, Plan, RunError, Schedule, Settings,
+    Stop,
+};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Starts the choices of a run of label propagation on a graph; see [`CommunitySearch`].
+pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
+    CommunitySearch {
+        graph: graph.into(),
+        program: Choice::BuiltIn(ProgramName::Lpa.into()),
+        device: Device::auto(),
+        schedule: None,
+        stop: None,
+        keep_disconnected: None,
+        storage: None,
+        settings: Settings::default(),
+        seeds: Vec::new(),
+        seeding: Seeding::default(),
+        threads: None,
+        device_memory: None,
+        host_memory: None,
+    }
+}
+
+/// Choices of a run of label propagation on a graph, with a default for each.
+///
+/// ```
+/// use ripplet::lp::{Counter, Schedule, Stop};
+/// use ripplet::{Device, Storage};
+/// # let ids = ripplet::graph::VertexIds::Consecutive { first: 1, count: 6 };
+/// # let edges = ripplet::graph::EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+/// # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+///
+/// let found = ripplet::communities(&graph)
+///     .program("llp")?
+///     .parameter("gamma", 0.25)?
+///     .device("cpu".parse()?)
+///     .schedule(Schedule::sync())
+///     .counter(Counter::Exact)
+///     .storage(Storage::Compressed)
+///     .stop(Stop::after(20))
+///     .seed(7)
+///     .run()?;
+/// assert!(found.outcome().rounds.len() <= 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct CommunitySearch<'g> {
+    graph: GraphView<'g>,
+    program: Choice,
+    device: Device,
+    schedule: Option<Schedule>,
+    stop: Option<Stop>,
+    keep_disconnected: Option<bool>,
+    storage: Option<Storage>,
+    /// What has no default of a program.
+    settings: Settings,
+    seeds: Vec<Seed>,
+    seeding: Seeding,
+    threads: Option<usize>,
+    device_memory: Option<u64>,
+    host_memory: Option<u64>,
+}
+
+#[derive(Clone)]
+enum Choice {
+    BuiltIn(BuiltIn),
+    Own(Arc<dyn DynProgram>),
+}
+
+/// Error of a search for communities.
+#[derive(Debug, Error)]
+pub enum CommunitiesError {
+    /// The program or a parameter does not exist.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The device cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The system refuses the threads.
+    #[error(transparent)]
+    Threads(#[from] ThreadError),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Memory for the graph in another storage, or for the result, is refused.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The attenuation of `seeded` is out of its range.
+    #[error(transparent)]
+    Attenuation(#[from] BadAttenuation),
+    /// The threshold of `slpa` is out of its range.
+    #[error(transparent)]
+    Threshold(#[from] BadThreshold),
+    /// A seed does not fit the graph.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+    /// `seeded` has no seeds.
+    #[error("seeded begins with vertices whose cluster is known, but no seeds are given")]
+    NoSeeds,
+    /// Seeds are given to another program.
+    #[error("seeds are for the program seeded, but the program is {0}")]
+    UnusedSeeds(String),
+}
+
+impl<'g> CommunitySearch<'g> {
+    /// Chooses a program by name, with its default parameters; see [`crate::programs`].
+    ///
+    /// # Errors
+    /// If there is no such program.
+    pub fn program(mut self, name: &str) -> Result<Self, ProgramError> {
+        self.program = Choice::BuiltIn(BuiltIn::from_name(name)?);
+        Ok(self)
+    }
+
+    /// Sets a parameter of the program that was chosen by name.
+    ///
+    /// # Errors
+    /// If the program has no such parameter, or the value does not fit it.
+    pub fn parameter(mut self, name: &str, value: impl ToString) -> Result<Self, ProgramError> {
+        match &mut self.program {
+            Choice::BuiltIn(program) => *program = program.with(name, &value.to_string())?,
+            Choice::Own(program) => {
+                let program = program.info().name;
+                return Err(ProgramError::OwnProgram { program, parameter: name.into() });
+            }
+        }
+        Ok(self)
+    }
+
+    /// Chooses a program that ripplet ships, as a value.
+    #[must_use]
+    pub fn built_in(mut self, program: BuiltIn) -> Self {
+        self.program = Choice::BuiltIn(program);
+        self
+    }
+
+    /// Chooses a program of your own, as a value: a [`Program`](ripplet_lp::Program).
+    #[must_use]
+    pub fn own_program(mut self, program: impl DynProgram + 'static) -> Self {
+        self.program = Choice::Own(Arc::new(program));
+        self
+    }
+
+    /// Chooses a program of your own in a box, such as one compiled from a file.
+    #[must_use]
+    pub fn own_boxed(mut self, program: Box<dyn DynProgram>) -> Self {
+        self.program = Choice::Own(program.into());
+        self
+    }
+
+    /// Chooses the device.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Chooses the schedule.
+    #[must_use]
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = Some(schedule);
+        self
+    }
+
+    /// Chooses the counter of votes.
+    #[must_use]
+    pub fn counter(mut self, counter: Counter) -> Self {
+        self.settings.counter = counter;
+        self
+    }
+
+    /// Chooses the storage of the neighbour lists. If the graph has the other one, the run works
+    /// on a converted copy.
+    #[must_use]
+    pub fn storage(mut self, storage: Storage) -> Self {
+        self.storage = Some(storage);
+        self
+    }
+
+    /// Chooses the stop rule.
+    #[must_use]
+    pub fn stop(mut self, stop: Stop) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Sets the seed of all random draws.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Sets whether disconnected communities stay as they are. Otherwise each connected part is a
+    /// community.
+    #[must_use]
+    pub fn keep_disconnected(mut self, keep: bool) -> Self {
+        self.keep_disconnected = Some(keep);
+        self
+    }
+
+    /// Sets the initial labels, one per vertex; by default each vertex has its own.
+    #[must_use]
+    pub fn initial_labels(mut self, labels: Vec<Label>) -> Self {
+        self.settings.initial = Some(labels);
+        self
+    }
+
+    /// Sets the vertices whose cluster is known, for the program `seeded`.
+    ///
+    /// ```
+    /// use ripplet::lp::programs::{Seed, Seeding};
+    /// # let ids = ripplet::graph::VertexIds::Consecutive { first: 1, count: 6 };
+    /// # let edges = ripplet::graph::EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+    /// # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+    ///
+    /// let bad = graph.ids().find(4_u32.into()).ok_or("no such vertex")?;
+    /// let seed = Seed { vertex: bad, label: bad, strength: 1.0 };
+    /// let search = ripplet::communities(&graph).program("seeded")?.parameter("attenuation", 0.5)?;
+    /// let found = search.seeds([seed], Seeding::Fixed).device("cpu".parse()?).run()?;
+    /// assert_eq!(found.iter().count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn seeds(mut self, seeds: impl IntoIterator<Item = Seed>, seeding: Seeding) -> Self {
+        self.seeds = seeds.into_iter().collect();
+        self.seeding = seeding;
+        self
+    }
+
+    /// Replaces all settings at once: for columns, checkpoints, and published settings such as
+    /// [`Settings::nu_mg8`].
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.schedule = Some(settings.schedule);
+        self.stop = Some(settings.stop);
+        self.keep_disconnected = Some(settings.keep_disconnected);
+        self.settings = settings;
+        self
+    }
+
+    /// Sets the threads of the CPU; by default one per core.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Limits the bytes of a GPU's memory that the run may use; by default all that is free.
+    #[must_use]
+    pub fn device_memory(mut self, bytes: u64) -> Self {
+        self.device_memory = Some(bytes);
+        self
+    }
+
+    /// Limits the bytes of host memory that a run on a GPU may use.
+    #[must_use]
+    pub fn host_memory(mut self, bytes: u64) -> Self {
+        self.host_memory = Some(bytes);
+        self
+    }
+
+    /// Returns the settings of the run, with the program's defaults.
+    fn resolved(&self) -> Result<Settings, CommunitiesError> {
+        let (schedule, stop, keeps) = match &self.program {
+            Choice::BuiltIn(program) => {
+                let name = program.name();
+                (name.schedule(), name.stop(), name.keeps_disconnected())
+            }
+            Choice::Own(program) => (program.info().schedule, Stop::default(), false),
+        };
+        let settings = Settings {
+            schedule: self.schedule.unwrap_or(schedule),
+            stop: self.stop.unwrap_or(stop),
+            keep_disconnected: self.keep_disconnected.unwrap_or(keeps),
+            ..self.settings.clone()
+        };
+        match &self.program {
+            Choice::BuiltIn(BuiltIn::Seeded { .. }) if self.seeds.is_empty() => {
+                Err(CommunitiesError::NoSeeds)
+            }
+            Choice::BuiltIn(BuiltIn::Seeded { .. }) => {
+                let vertices = self.graph.vertices();
+                Ok(Seeded::begin(settings, vertices, &self.seeds, self.seeding)?)
+            }
+            _ if self.seeds.is_empty() => Ok(settings),
+            Choice::BuiltIn(program) => {
+                Err(CommunitiesError::UnusedSeeds(program.name().to_string()))
+            }
+            Choice::Own(program) => Err(CommunitiesError::UnusedSeeds(program.info().name)),
+        }
+    }
+
+    fn instantiated(&self) -> Result<Instance, BadAttenuation> {
+        Ok(match &self.program {
+            Choice::BuiltIn(program) => Instance::BuiltIn(program.instantiate(self.graph)?),
+            Choice::Own(program) => Instance::Own(program.clone()),
+        })
+    }
+
+    fn opened(&self) -> Result<(AnyExecutor, Option<Fallback>), CommunitiesError> {
+        let (executor, fallback) = self.device.open(self.device_memory)?.start(self.threads)?;
+        Ok((executor.with_host_memory(self.host_memory), fallback))
+    }
+
+    /// Returns the memory that the run needs, on the device that it would run on.
+    ///
+    /// # Errors
+    /// If the device cannot be opened, or a choice does not fit the graph.
+    pub fn plan(&self) -> Result<Plan, CommunitiesError> {
+        let stored = self.stored()?;
+        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
+        let settings = self.resolved()?;
+        Ok(self.opened()?.0.plan(graph, self.instantiated()?.get(), &settings))
+    }
+
+    /// Runs the program, and returns the communities. Under [`Device::auto`], a run that fails on
+    /// the GPU is repeated on the CPU.
+    ///
+    /// # Errors
+    /// If the device cannot be opened, a choice does not fit the graph, memory is refused, or the
+    /// run fails.
+    pub fn run(&self) -> Result<Communities<'g>, CommunitiesError> {
+        self.run_with(&mut ())
+    }
+
+    /// Runs the program as [`CommunitySearch::run`] does, with an observer, which may cancel.
+    ///
+    /// # Errors
+    /// See [`CommunitySearch::run`]; also if the observer cancels.
+    pub fn run_with(
+        &self,
+        observer: &mut dyn Observer,
+    ) -> Result<Communities<'g>, CommunitiesError> {
+        let stored = self.stored()?;
+        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
+        let settings = self.resolved()?;
+        let program = self.instantiated()?;
+        let (mut executor, mut fallback) = self.opened()?;
+        let outcome = match executor.run(graph, program.get(), &settings, observer) {
+            Err(error) => {
+                let Some(reason) = self.device.fallback(&error) else { return Err(error.into()) };
+                executor = AnyExecutor::cpu(self.threads)?;
+                fallback = Some(reason);
+                executor.run(graph, program.get(), &settings, observer)?
+            }
+            Ok(outcome) => outcome,
+        };
+        self.result(outcome, executor.name(), fallback)
+    }
+
+    fn result(
+        &self,
+        outcome: Outcome,
+        device: String,
+        fallback: Option<Fallback>,
+    ) -> Result<Communities<'g>, CommunitiesError> {
+        let graph = self.graph;
+        let found = match &self.program {
+            Choice::BuiltIn(BuiltIn::Slpa { threshold, .. }) => {
+                let rows = memberships(&outcome, *threshold)?;
+                Communities::overlapping(graph, outcome, &rows)?
+            }
+            Choice::BuiltIn(BuiltIn::Seeded { .. }) => {
+                let strengths = strengths(&outcome);
+                Communities::of_labels(graph, outcome, Some(&strengths))?
+            }
+            _ => Communities::of_labels(graph, outcome, None)?,
+        };
+        Ok(found.computed_on(device, fallback))
+    }
+
+    /// Returns the graph in the storage that was chosen, if it has the other one.
+    fn stored(&self) -> Result<Option<StoredGraph>, OutOfMemory> {
+        let Some(storage) = self.storage.filter(|&storage| storage != self.graph.into()) else {
+            return Ok(None);
+        };
+        StoredGraph::from(self.graph).kept(storage).map(Some)
+    }
+}
+
+/// A program on a graph.
+enum Instance {
+    BuiltIn(Box<dyn DynProgram>),
+    Own(Arc<dyn DynProgram>),
+}
+
+impl Instance {
+    fn get(&self) -> &dyn DynProgram {
+        match self {
+            Instance::BuiltIn(program) => &**program,
+            Instance::Own(program) => &**program,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Graphs of a program's own edges, in memory.
+
+#[cfg(feature = "columnar")]
+use crate::{LoadError, LoadOptions};
+use ripplet_graph::{BuildError, Graph, GraphBuilder};
+#[cfg(feature = "columnar")]
+use ripplet_io::columnar::{RecordBatch, edges_of_batches};
+use ripplet_io::{Edge, EdgeListError, edge_table};
+use thiserror::Error;
+
+/// Error of a graph of a program's own edges.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum GraphError {
+    /// The edges do not make a table: mixed ids, a bad weight, or too many vertices.
+    #[error(transparent)]
+    Edges(#[from] EdgeListError),
+    /// The table does not make a graph.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// Builds an undirected graph from edges in any order, whose ids are integers or strings.
+///
+/// Edges are `(id, id)`, `[id; 2]` or `(id, id, weight)`, from a slice, a vector or an iterator.
+/// Self-loops are dropped, and the weights of repeated edges are added. For other rules, pass
+/// [`edge_table`] to a [`GraphBuilder`].
+///
+/// Memory: see [`edge_table`]; then the table and the graph.
+///
+/// ```
+/// let graph = ripplet::graph_from_edges([("ann", "bob"), ("bob", "cid"), ("cid", "ann")])?;
+/// assert_eq!((graph.vertices(), graph.edges()), (3, 3));
+///
+/// let calls = [(491_712_345_u64, 331_234_567_u64, 2.5), (331_234_567, 441_111_111, 1.0)];
+/// let weighted = ripplet::graph_from_edges(&calls)?;
+/// assert!(weighted.is_weighted());
+///
+/// let error = ripplet::graph_from_edges([("a", "b", f64::NAN)]).unwrap_err();
+/// assert!(error.to_string().contains("weight NaN"));
+/// # Ok::<(), ripplet::GraphError>(())
+/// ```
+///
+/// # Errors
+/// If ids are of different kinds or too many, a weight is NaN, infinite or negative, or memory is
+/// refused.
+pub fn graph_from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<Graph, GraphError> {
+    Ok(GraphBuilder::new().build(edge_table(edges)?)?)
+}
+
+/// Builds a graph from Arrow batches of one schema, with a row per edge.
+///
+/// The options say which columns have the ends and the weight, as for a Parquet file, and how the
+/// graph is built.
+///
+/// # Errors
+/// If the schemas differ, a column is missing, a value is null, no id or no weight, or memory is
+/// refused.
+#[cfg(feature = "columnar")]
+pub fn graph_from_batches(
+    batches: &[RecordBatch],
+    options: &LoadOptions,
+) -> Result<Graph, LoadError> {
+    let edges = edges_of_batches(batches, &options.read)?;
+    Ok(options.builder().build(edges)?)
+}

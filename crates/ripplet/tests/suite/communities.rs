@@ -1,0 +1,195 @@
+//! Communities by one expression, and graphs of a program's own edges.
+
+use ripplet::communities::CommunitiesError;
+use ripplet::graph::Graph;
+use ripplet::graph::compressed::CompressedGraph;
+use ripplet::lp::cpu::CpuExecutor;
+use ripplet::lp::programs::{Cdlp, Llp, Lpa, Seed, SeedError, Seeding, Slpa};
+use ripplet::lp::{Executor, RunError, Schedule, Settings, Stop};
+use ripplet::programs::{BuiltIn, ProgramError, ProgramName};
+use ripplet::{Device, GraphError, Storage, communities, graph_from_edges};
+
+/// Two triangles with one edge between them.
+const BRIDGED: [(&str, &str); 7] = [
+    ("eve", "fay"),
+    ("ann", "bob"),
+    ("fay", "dan"),
+    ("bob", "cid"),
+    ("cid", "ann"),
+    ("dan", "eve"),
+    ("cid", "dan"),
+];
+
+fn bridged() -> Graph {
+    graph_from_edges(BRIDGED).unwrap()
+}
+
+fn ids<'a>(ids: impl Iterator<Item = ripplet::graph::ExternalId<'a>>) -> Vec<String> {
+    ids.map(|id| id.to_string()).collect()
+}
+
+#[test]
+fn members_have_the_ids_of_the_edges() {
+    let graph = bridged();
+    let found = communities(&graph).device(Device::cpu()).run().unwrap();
+    let listed: Vec<(String, Vec<String>)> = found
+        .iter()
+        .map(|community| (community.id().to_string(), ids(community.members())))
+        .collect();
+    let expected = [
+        ("ann".to_string(), ["ann", "bob", "cid"].map(String::from).to_vec()),
+        ("dan".to_string(), ["dan", "eve", "fay"].map(String::from).to_vec()),
+    ];
+    assert_eq!(listed, expected);
+    let of_eve: Vec<_> = found.of("eve").unwrap().collect();
+    assert_eq!((of_eve.len(), of_eve[0].id().to_string()), (1, "dan".to_string()));
+    let unknown = found.of("gil").err().unwrap();
+    assert_eq!(unknown.to_string(), "the graph has no vertex gil");
+    assert_eq!((found.device(), found.fallback()), ("cpu", None));
+    assert_eq!(found.summary().unwrap().communities, 2);
+    assert_eq!(found.by_size().len(), (&found).into_iter().len());
+}
+
+#[test]
+fn each_program_by_name_is_the_program_as_a_value() {
+    let graph = bridged();
+    let cpu = CpuExecutor::new(Some(2)).unwrap();
+    for name in ProgramName::ALL.into_iter().filter(|&name| name != ProgramName::Seeded) {
+        let found = communities(&graph)
+            .program(name.as_str())
+            .unwrap()
+            .device(Device::cpu())
+            .threads(2)
+            .run()
+            .unwrap();
+        let settings = Settings {
+            schedule: name.schedule(),
+            stop: name.stop(),
+            keep_disconnected: name.keeps_disconnected(),
+            ..Settings::default()
+        };
+        let expected = match name {
+            ProgramName::Lpa => cpu.run(&graph, &Lpa::default(), &settings, &mut ()),
+            ProgramName::Cdlp => cpu.run(&graph, &Cdlp, &settings, &mut ()),
+            ProgramName::Llp => {
+                let gamma = ripplet::lp::programs::Gamma::ONE;
+                cpu.run(&graph, &Llp::new(gamma), &settings, &mut ())
+            }
+            _ => cpu.run(&graph, &Slpa::default(), &settings, &mut ()),
+        };
+        assert_eq!(found.labels(), expected.unwrap().labels, "{name}");
+        let given = communities(&graph).built_in(name.into()).device(Device::cpu()).run().unwrap();
+        assert_eq!(given.labels(), found.labels(), "{name}");
+    }
+    let own = communities(&graph).own_program(Lpa::default()).device(Device::cpu());
+    let boxed = communities(&graph).own_boxed(Lpa::default().into()).device(Device::cpu());
+    assert_eq!(own.run().unwrap().labels(), boxed.run().unwrap().labels());
+}
+
+#[test]
+fn choices_at_run_time_do_not_change_a_deterministic_result() {
+    let graph = bridged();
+    let compressed = CompressedGraph::of(graph.clone()).unwrap();
+    let expected = communities(&graph).device(Device::cpu()).run().unwrap();
+    for storage in [Storage::Plain, Storage::Compressed] {
+        for threads in [1, 3] {
+            let search = communities(&compressed).storage(storage).threads(threads);
+            let found = search.device(Device::auto()).run().unwrap();
+            assert_eq!(found.labels(), expected.labels(), "{storage} {threads}");
+        }
+    }
+    let stopped = communities(&graph).device(Device::cpu()).stop(Stop::after(1)).run().unwrap();
+    assert_eq!(stopped.outcome().rounds.len(), 1);
+    let plan = communities(&graph).device(Device::cpu()).schedule(Schedule::sync()).plan();
+    assert!(plan.unwrap().algorithm_host() > 0);
+}
+
+#[test]
+fn overlapping_communities_and_seeds_have_strengths() {
+    let graph = bridged();
+    let search = communities(&graph).program("slpa").unwrap().parameter("threshold", 0.01).unwrap();
+    let found = search.device(Device::cpu()).run().unwrap();
+    let mut memberships = 0;
+    for community in &found {
+        let strengths = community.strengths().unwrap();
+        assert_eq!(strengths.len(), community.len());
+        assert!(strengths.iter().all(|&share| share > 0.0 && share <= 1.0));
+        memberships += community.len();
+        for member in community.members() {
+            let mut of_member = found.of(member).unwrap();
+            assert!(of_member.any(|other| other.label() == community.label()));
+        }
+    }
+    assert!(memberships >= 6);
+
+    let vertex = graph.ids().find("ann".into()).unwrap();
+    let seed = Seed { vertex, label: vertex, strength: 1.0 };
+    let seeded = || communities(&graph).program("seeded").unwrap().device(Device::cpu());
+    let search = seeded().parameter("attenuation", 0.5).unwrap();
+    let found = search.seeds([seed], Seeding::Fixed).run().unwrap();
+    let only = found.iter().next().unwrap();
+    assert_eq!((found.len(), only.len(), only.id().to_string()), (1, 6, "ann".to_string()));
+    assert_eq!(only.strengths().unwrap(), [1.0, 0.5, 0.5, 0.25, 0.125, 0.125]);
+
+    assert!(matches!(seeded().run(), Err(CommunitiesError::NoSeeds)));
+    let twice = seeded().seeds([seed, seed], Seeding::Fixed).run();
+    assert!(matches!(twice, Err(CommunitiesError::Seed(SeedError::Twice { .. }))));
+    let bad = BuiltIn::Seeded { attenuation: 0.0 };
+    let bad = seeded().built_in(bad).seeds([seed], Seeding::Fixed).run();
+    assert!(matches!(bad, Err(CommunitiesError::Attenuation(_))));
+    let unused = communities(&graph).device(Device::cpu()).seeds([seed], Seeding::Fixed).run();
+    assert!(matches!(unused, Err(CommunitiesError::UnusedSeeds(_))));
+}
+
+#[test]
+fn choices_that_do_not_fit_are_refused() {
+    let graph = bridged();
+    let unknown = communities(&graph).program("louvain").err().unwrap();
+    assert!(matches!(unknown, ProgramError::NoProgram(_)));
+    let lpa = communities(&graph).parameter("gamma", 1).err().unwrap();
+    assert_eq!(lpa.to_string(), "lpa has no parameter gamma");
+    let own = communities(&graph).own_program(Cdlp).parameter("guard", 1).err().unwrap();
+    assert!(matches!(own, ProgramError::OwnProgram { .. }));
+    let labels = communities(&graph).device(Device::cpu()).initial_labels(vec![0; 3]).run();
+    assert!(matches!(labels, Err(CommunitiesError::Run(RunError::Settings(_)))));
+    let memory = communities(&graph).device(Device::cpu()).device_memory(1).run();
+    assert!(matches!(memory, Err(CommunitiesError::Open(_))));
+}
+
+#[test]
+fn an_empty_graph_has_no_communities() {
+    let graph = graph_from_edges(Vec::<(u32, u32)>::new()).unwrap();
+    let found = communities(&graph).device(Device::cpu()).run().unwrap();
+    assert!(found.is_empty() && found.iter().next().is_none());
+    assert!(found.of(0_u32).is_err());
+}
+
+#[test]
+fn bad_edges_are_refused() {
+    let error = graph_from_edges([(1_u64, 2_u64, 1.0), (2, 3, f64::NAN)]).unwrap_err();
+    assert!(error.to_string().starts_with("edge 1 has weight NaN"), "{error}");
+    // The unit of 32-bit weights cannot hold both.
+    let error = graph_from_edges([(1, 2, 1e300), (2, 3, 1e-300)]).unwrap_err();
+    assert!(matches!(error, GraphError::Build(_)), "{error}");
+}
+
+#[test]
+fn communities_are_values_of_serde() {
+    let graph = graph_from_edges([(7_u64, 900_u64), (900, 12)]).unwrap();
+    let found = communities(&graph).program("cdlp").unwrap().device(Device::cpu()).run().unwrap();
+    let json = serde_json::to_value(&found).unwrap();
+    assert_eq!(json["device"], "cpu");
+    assert_eq!(json["rounds"], found.outcome().rounds.len());
+    let members: usize = json["communities"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|community| community["members"].as_array().unwrap().len())
+        .sum();
+    assert_eq!(members, 3);
+    let graph = bridged();
+    let found = communities(&graph).device(Device::cpu()).run().unwrap();
+    let json = serde_json::to_value(found.iter().next().unwrap()).unwrap();
+    let expected = serde_json::json!({ "community": "ann", "members": ["ann", "bob", "cid"] });
+    assert_eq!(json, expected);
+}
