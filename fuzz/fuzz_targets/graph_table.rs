@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use ripplet_fuzz::{check_batch, check_error, options, quiet};
-use ripplet_graph::{Direction, SelfLoops};
+use ripplet_graph::{BuildOptions, Direction, SelfLoops};
 use ripplet_io::Format;
 use ripplet_io::batch::{BatchOptions, parse_table};
 
@@ -15,8 +15,8 @@ fuzz_target!(init: quiet(), |input: &[u8]| {
     let weighted = read.weighted;
     let directed = if second & 8 == 0 { Direction::Undirected } else { Direction::Directed };
     let self_loops = if second & 16 == 0 { SelfLoops::Drop } else { SelfLoops::Keep };
-    let options =
-        BatchOptions { read, direction: directed, self_loops, ..BatchOptions::default() };
+    let build = BuildOptions { self_loops, ..directed.into() };
+    let options = BatchOptions { read, build, ..BatchOptions::default() };
     match parse_table(table.to_vec(), format, &options) {
         Ok(batch) => {
             check_batch(&batch);

@@ -7,11 +7,12 @@
 //! `-- swarm edges undirected weighted` are the measures of a batch.
 
 use ripplet_analytics::Lengths;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, Resident, source};
-use ripplet_cuda::swarm::{self, Question};
+use ripplet_cuda::swarm;
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, GraphView, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
@@ -36,13 +37,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let directed = argument(2, "undirected") == "directed";
         let weighted = argument(3, "unweighted") == "weighted";
         let (normalized, lengths) = (false, Lengths::Weights);
-        let closeness = |measure| Question::Closeness { measure, normalized, lengths };
+        let closeness = |measure| PathAnalysis::Closeness { measure, normalized, lengths };
         let question = match argument(1, "closeness") {
-            "betweenness" => Question::Betweenness { normalized, lengths },
-            "edges" => Question::EdgeBetweenness { normalized, lengths },
+            "betweenness" => PathAnalysis::Betweenness { normalized, lengths },
+            "edges" => PathAnalysis::EdgeBetweenness { normalized, lengths },
             "harmonic" => closeness(Closeness::Harmonic),
-            "summaries" => Question::Summaries { lengths },
-            "distances" => Question::Distances { lengths },
+            "summaries" => PathAnalysis::Summary { lengths },
+            "distances" => PathAnalysis::Distances { lengths },
             _ => closeness(Closeness::Reciprocal),
         };
         println!("{}", swarm::source(question, directed, weighted).text);

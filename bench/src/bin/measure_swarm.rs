@@ -11,12 +11,13 @@
 //! `--repeat N` runs each part N times and takes the fastest. `--question` runs one measure alone, for `ncu`.
 
 use ripplet::analytics::Lengths;
+use ripplet::analytics::PathAnalysis;
 use ripplet::analytics::apsp::{distances_of_batch, reach_of_batch, summary_of_batch};
 use ripplet::analytics::betweenness::betweenness_of_batch;
 use ripplet::analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet::analytics::edge_betweenness::edge_betweenness_of_batch;
 use ripplet::cuda::DeviceExecutor;
-use ripplet::cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds, Tuning};
+use ripplet::cuda::swarm::{DeviceSwarm, Step, SwarmSeconds, Tuning};
 use ripplet::generate::Swarm;
 use ripplet::gpu::{CudaDevice, Device};
 use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
@@ -28,16 +29,16 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// Returns all measures except the distances of all pairs, whose number is quadratic: these run only if named.
-fn questions(lengths: Lengths) -> [(&'static str, Question); 7] {
-    let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
+fn questions(lengths: Lengths) -> [(&'static str, PathAnalysis); 7] {
+    let closeness = |measure| PathAnalysis::Closeness { measure, normalized: false, lengths };
     [
         ("closeness", closeness(Closeness::Reciprocal)),
         ("harmonic", closeness(Closeness::Harmonic)),
-        ("summaries", Question::Summaries { lengths }),
-        ("reach", Question::Reach { lengths }),
-        ("betweenness", Question::Betweenness { normalized: false, lengths }),
-        ("edges", Question::EdgeBetweenness { normalized: false, lengths }),
-        ("distances", Question::Distances { lengths }),
+        ("summaries", PathAnalysis::Summary { lengths }),
+        ("reach", PathAnalysis::Reach { lengths }),
+        ("betweenness", PathAnalysis::Betweenness { normalized: false, lengths }),
+        ("edges", PathAnalysis::EdgeBetweenness { normalized: false, lengths }),
+        ("distances", PathAnalysis::Distances { lengths }),
     ]
 }
 
@@ -91,7 +92,7 @@ impl Options {
         Ok(options)
     }
 
-    fn questions(&self) -> Vec<(&'static str, Question)> {
+    fn questions(&self) -> Vec<(&'static str, PathAnalysis)> {
         let lengths = if self.weights { Lengths::Weights } else { Lengths::Hops };
         let asked = |name: &str| match &self.question {
             Some(asked) => asked == name,
@@ -238,7 +239,7 @@ impl Totals {
 fn fastest(
     swarm: &mut DeviceSwarm<CudaDevice>,
     graphs: BatchSlice<'_>,
-    question: Question,
+    question: PathAnalysis,
     repeat: u32,
 ) -> Result<SwarmSeconds, Box<dyn Error>> {
     let mut best = ask(swarm, graphs, question)?;
@@ -254,21 +255,21 @@ fn fastest(
 fn ask(
     swarm: &mut DeviceSwarm<CudaDevice>,
     graphs: BatchSlice<'_>,
-    question: Question,
+    question: PathAnalysis,
 ) -> Result<SwarmSeconds, Box<dyn Error>> {
     Ok(match question {
-        Question::Closeness { measure, normalized, lengths } => {
+        PathAnalysis::Closeness { measure, normalized, lengths } => {
             swarm.closeness(graphs, measure, normalized, lengths, &())?.1
         }
-        Question::Betweenness { normalized, lengths } => {
+        PathAnalysis::Betweenness { normalized, lengths } => {
             swarm.betweenness(graphs, normalized, lengths, &())?.1
         }
-        Question::EdgeBetweenness { normalized, lengths } => {
+        PathAnalysis::EdgeBetweenness { normalized, lengths } => {
             swarm.edge_betweenness(graphs, normalized, lengths, &())?.1
         }
-        Question::Distances { lengths } => swarm.distances(graphs, lengths, &())?.1,
-        Question::Summaries { lengths } => swarm.summaries(graphs, lengths, &())?.1,
-        Question::Reach { lengths } => swarm.reach(graphs, lengths, &())?.1,
+        PathAnalysis::Distances { lengths } => swarm.distances(graphs, lengths, &())?.1,
+        PathAnalysis::Summary { lengths } => swarm.summaries(graphs, lengths, &())?.1,
+        PathAnalysis::Reach { lengths } => swarm.reach(graphs, lengths, &())?.1,
     })
 }
 
@@ -276,33 +277,33 @@ fn ask(
 fn check(
     swarm: &mut DeviceSwarm<CudaDevice>,
     graphs: BatchSlice<'_>,
-    question: Question,
+    question: PathAnalysis,
 ) -> Result<usize, Box<dyn Error>> {
     fn differ<T: PartialEq>(found: &[T], expected: &[T]) -> usize {
         found.iter().zip(expected).filter(|(a, b)| a != b).count()
     }
     Ok(match question {
-        Question::Closeness { measure, normalized, lengths } => differ(
+        PathAnalysis::Closeness { measure, normalized, lengths } => differ(
             &swarm.closeness(graphs, measure, normalized, lengths, &())?.0,
             &closeness_of_batch(graphs, measure, normalized, lengths, &mut ())?,
         ),
-        Question::Betweenness { normalized, lengths } => differ(
+        PathAnalysis::Betweenness { normalized, lengths } => differ(
             &swarm.betweenness(graphs, normalized, lengths, &())?.0,
             &betweenness_of_batch(graphs, normalized, lengths, &mut ())?,
         ),
-        Question::EdgeBetweenness { normalized, lengths } => differ(
+        PathAnalysis::EdgeBetweenness { normalized, lengths } => differ(
             &swarm.edge_betweenness(graphs, normalized, lengths, &())?.0.values,
             &edge_betweenness_of_batch(graphs, normalized, lengths, &mut ())?.values,
         ),
-        Question::Distances { lengths } => differ(
+        PathAnalysis::Distances { lengths } => differ(
             &swarm.distances(graphs, lengths, &())?.0,
             &distances_of_batch(graphs, lengths, &mut ())?,
         ),
-        Question::Reach { lengths } => differ(
+        PathAnalysis::Reach { lengths } => differ(
             &swarm.reach(graphs, lengths, &())?.0,
             &reach_of_batch(graphs, lengths, &mut ())?,
         ),
-        Question::Summaries { lengths } => differ(
+        PathAnalysis::Summary { lengths } => differ(
             &swarm.summaries(graphs, lengths, &())?.0,
             &summary_of_batch(graphs, lengths, &mut ())?,
         ),

@@ -40,7 +40,7 @@ mod dijkstra;
 mod distances;
 mod lengths;
 mod pairwise;
-mod plan;
+mod path_analysis;
 mod run;
 mod search;
 mod searches;
@@ -59,5 +59,6 @@ pub mod no_length;
 pub mod pagerank;
 
 pub use lengths::Lengths;
-pub use plan::{Item, Plan};
+pub use path_analysis::PathAnalysis;
+pub use ripplet_graph::{Item, Plan};
 pub use run::{InvalidSetting, NoLength, Observer, RunError};

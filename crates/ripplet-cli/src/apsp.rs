@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::Weights;
 use clap::{Args, ValueEnum};
+use ripplet::analytics::PathAnalysis;
 use ripplet::swarm::Analysis;
 use serde::Serialize;
 
@@ -47,9 +48,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let Arguments { rows, asked } = arguments;
     let lengths = asked.values.lengths();
     let (analysis, rows) = match rows {
-        RowsName::Pairs => (Analysis::Distances { lengths }, "pairs"),
-        RowsName::Vertices => (Analysis::Reach { lengths }, "vertices"),
-        RowsName::Graphs => (Analysis::Summary { lengths }, "graphs"),
+        RowsName::Pairs => (Analysis::Paths(PathAnalysis::Distances { lengths }), "pairs"),
+        RowsName::Vertices => (Analysis::Paths(PathAnalysis::Reach { lengths }), "vertices"),
+        RowsName::Graphs => (Analysis::Paths(PathAnalysis::Summary { lengths }), "graphs"),
     };
     let choices = Choices { rows, lengths: lengths_name(lengths) };
     let weights = Weights::Lengths;

@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::Weights;
 use clap::{Args, ValueEnum};
+use ripplet::analytics::PathAnalysis;
 use ripplet::analytics::closeness::Closeness;
 use ripplet::swarm::Analysis;
 use serde::Serialize;
@@ -96,7 +97,7 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
     let asked = &arguments.asked;
     let lengths = asked.values.lengths();
     let choices = Choices { measure: name, normalized, lengths: lengths_name(lengths) };
-    let analysis = Analysis::Closeness { measure, normalized, lengths };
+    let analysis = Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths });
     let weights = Weights::Lengths;
     asked.ask(weights, analysis, choices, console)
 }
@@ -107,7 +108,7 @@ pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<E
     let (measure, normalized) = (Closeness::Harmonic, *normalized);
     let lengths = asked.values.lengths();
     let choices = Choices { measure: "harmonic", normalized, lengths: lengths_name(lengths) };
-    let analysis = Analysis::Closeness { measure, normalized, lengths };
+    let analysis = Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths });
     let weights = Weights::Lengths;
     asked.ask(weights, analysis, choices, console)
 }
@@ -120,8 +121,13 @@ pub fn betweenness_of(
     let BetweennessArguments { edges, normalized, asked } = arguments;
     let (normalized, lengths) = (*normalized, asked.values.lengths());
     let (analysis, measure) = match edges {
-        true => (Analysis::EdgeBetweenness { normalized, lengths }, "edge-betweenness"),
-        false => (Analysis::Betweenness { normalized, lengths }, "betweenness"),
+        true => (
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }),
+            "edge-betweenness",
+        ),
+        false => {
+            (Analysis::Paths(PathAnalysis::Betweenness { normalized, lengths }), "betweenness")
+        }
     };
     let choices = Choices { measure, normalized, lengths: lengths_name(lengths) };
     let weights = Weights::Lengths;

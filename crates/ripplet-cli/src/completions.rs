@@ -1,8 +1,8 @@
 //! `ripplet completions`: what a shell completes.
 
 use crate::Ripplet;
-use crate::console::print;
 use crate::failure::Failure;
+use crate::output::print;
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 

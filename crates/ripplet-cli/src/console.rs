@@ -1,12 +1,10 @@
 //! What is said while a command works: a moving line on a terminal, and a last line anywhere.
 
-use crate::failure::Failure;
 use crate::interrupt;
 use crate::message::{lines, one_line};
-use crate::standard_streams;
 use indicatif::{ProgressBar, ProgressStyle};
 use ripplet::lp::{Keeper, Observer, Round, Stop};
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -102,14 +100,6 @@ pub fn clear() {
     if let Some(line) = LINE.get() {
         line.finish_and_clear();
     }
-}
-
-/// Prints a result to standard output.
-pub fn print(text: &str) -> Result<(), Failure> {
-    clear();
-    standard_streams::check_output().map_err(Failure::Print)?;
-    let mut out = stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Print)
 }
 
 /// Shows a run's rounds, and ends it at an interrupt.

@@ -1,8 +1,8 @@
 //! `ripplet devices`: who can compute here.
 
-use crate::console::print;
 use crate::failure::Failure;
 use crate::free_memory::available_memory;
+use crate::output::print;
 use crate::size::Size;
 use clap::Args;
 use ripplet::device::{GpuInfo, GpuList, gpus};

@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::message::counted;
 use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
-use crate::output::{check_place, is_standard, written};
+use crate::output::{check_place, written};
 use crate::reading::{
     BuildArguments, ReadArguments, check_one_graph, check_standard_input, load_stored,
 };
+use crate::standard_streams::is_standard;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::draw::{DrawOptions, draw, write_html, write_svg};

@@ -1,8 +1,7 @@
 //! `--estimate`: the plan of a run, printed instead of the run.
 
-use crate::console::print;
 use crate::failure::Failure;
-use crate::output::json;
+use crate::output::{json, print};
 use crate::stats::{Estimate, Shape};
 use clap::{Args, ValueEnum};
 use ripplet::graph::GraphView;

@@ -3,8 +3,8 @@
 use crate::exit_status::ExitStatus;
 use crate::interrupt::{self, Interrupted};
 use crate::message::{excerpt, one_line};
-use crate::output::unwritten;
 use crate::size::Size;
+use crate::standard_streams::is_standard;
 use miette::Diagnostic;
 #[cfg(feature = "jit")]
 use ripplet::ProgramErrors;
@@ -444,6 +444,15 @@ impl From<SwarmError> for Failure {
             ),
             SwarmError::NoWorker => Failure::refused(error.to_string(), "name a --device"),
         }
+    }
+}
+
+/// Why an output is not.
+pub fn unwritten(error: WriteError) -> Failure {
+    match is_standard(&error.path) {
+        // What the format cannot hold is refused before the first byte.
+        true if error.source.kind() != ErrorKind::InvalidInput => Failure::Print(error.source),
+        _ => Failure::Write(error),
     }
 }
 

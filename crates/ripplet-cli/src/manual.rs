@@ -1,10 +1,10 @@
 //! `ripplet man`: the manual pages, from the same text as `--help`.
 
 use crate::Ripplet;
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::output::written;
+use crate::output::{print, written};
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};

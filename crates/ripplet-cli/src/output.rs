@@ -1,21 +1,16 @@
 //! Outputs: their places are looked at before the work, so that it is not done in vain.
 
-use crate::console::Console;
-use crate::failure::Failure;
+use crate::console::{self, Console};
+use crate::failure::{Failure, unwritten};
 use crate::interrupt;
-use crate::standard_streams;
+use crate::standard_streams::{self, is_standard};
 use ripplet::io::WriteError;
 use ripplet::io::write::{AtomicFile, TableShape, TableWriter, Target, whole_file};
 use ripplet::swarm::SwarmError;
 use serde::Serialize;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{Write, stdout};
 use std::path::{Display, Path};
-
-/// Standard input or output, by name.
-pub fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
 
 /// An input for a message: `standard input` for `-`.
 pub fn named_input(path: &Path) -> Display<'_> {
@@ -80,13 +75,12 @@ pub fn written<T>(result: Result<T, WriteError>) -> Result<T, Failure> {
     Ok(value)
 }
 
-/// Why an output is not.
-pub fn unwritten(error: WriteError) -> Failure {
-    match is_standard(&error.path) {
-        // What the format cannot hold is refused before the first byte.
-        true if error.source.kind() != ErrorKind::InvalidInput => Failure::Print(error.source),
-        _ => Failure::Write(error),
-    }
+/// Prints a result to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    console::clear();
+    standard_streams::check_output().map_err(Failure::Print)?;
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Print)
 }
 
 /// Writes JSON, whole or not at all.

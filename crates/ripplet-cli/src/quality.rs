@@ -1,11 +1,11 @@
 //! `ripplet quality`: how good communities are, by the graph and against a truth.
 
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, OF_A_MEASURE, within};
 use crate::message::counted;
 use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
-use crate::output::{check_place, json, written};
+use crate::output::{check_place, json, print, written};
 use crate::reading::{
     BuildArguments, ReadArguments, check_one_graph, check_standard_input, load_stored,
 };

@@ -3,11 +3,12 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{is_standard, named_input};
+use crate::output::named_input;
 use crate::standard_streams;
+use crate::standard_streams::is_standard;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{
-    BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
+    BuildError, BuildOptions, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
 };
 use ripplet::io::batch::{has_files, is_batch};
 use ripplet::io::{
@@ -199,11 +200,17 @@ impl ReadArguments {
                 delimiter: self.delimiter,
                 label_columns: None,
             },
-            direction: if self.directed { Direction::Directed } else { Direction::Undirected },
+            build: BuildOptions {
+                direction: if self.directed { Direction::Directed } else { Direction::Undirected },
+                self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
+                duplicates: if build.keep_duplicates {
+                    Duplicates::Keep
+                } else {
+                    Duplicates::Merge
+                },
+                weights: WeightLedger::new(self.coarse_weights),
+            },
             undirected_only: self.undirected,
-            self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
-            duplicates: if build.keep_duplicates { Duplicates::Keep } else { Duplicates::Merge },
-            weights: WeightLedger::new(self.coarse_weights),
         };
         if options.format_of(path).is_some_and(Format::is_finished_graph) {
             self.check_finished(path, build)?;
@@ -276,7 +283,8 @@ pub fn load_with<G>(
     if let Some(summary) = &summary {
         console.say(&summary.to_string());
         summary.notes.iter().for_each(|note| console.remark(note));
-        let is_dropped = options.direction == Direction::Undirected && !options.undirected_only;
+        let is_dropped =
+            options.build.direction == Direction::Undirected && !options.undirected_only;
         if summary.directed && is_dropped {
             let path = named_input(path);
             console.remark(&format!(
@@ -289,7 +297,7 @@ pub fn load_with<G>(
     let graph = build(input)?;
     let build = start.elapsed().as_secs_f64();
     interrupt::check()?;
-    tell_weight_loss(&options.weights.loss(), console);
+    tell_weight_loss(&options.build.weights.loss(), console);
     Ok(Loaded { graph, read, build, summary })
 }
 

@@ -5,7 +5,13 @@
 //! seen before that.
 
 use std::io::{Error, ErrorKind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Standard input or output, by name.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
 
 static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
 static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);

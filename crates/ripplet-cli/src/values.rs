@@ -4,9 +4,10 @@
 use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
-use crate::output::{begin_table, check_alone, check_place, is_standard, write_json, written};
+use crate::output::{begin_table, check_alone, check_place, write_json, written};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored, table_format};
 use crate::size::Size;
+use crate::standard_streams::is_standard;
 use crate::stats::{Bytes, Shape, Stages};
 use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
@@ -100,7 +101,9 @@ impl ValueArguments {
             Weights::Useless(sentence) if self.reading.weighted => {
                 return Err(Failure::refused(sentence, "leave --weighted out"));
             }
-            Weights::Lengths if self.reading.weighted => options.duplicates = Duplicates::Least,
+            Weights::Lengths if self.reading.weighted => {
+                options.build.duplicates = Duplicates::Least
+            }
             _ => (),
         }
         self.check_places()?;

@@ -14,8 +14,8 @@
 use crate::grouped::{Classes, Groups};
 use crate::memory::{self, OutOfMemory};
 use crate::{
-    Adjacency, Direction, EdgeTable, Graph, Shard, VertexId, WeightLedger, WeightLoss, WeightScale,
-    as_atomic,
+    Adjacency, BuildOptions, Direction, EdgeTable, Graph, Shard, VertexId, WeightLedger,
+    WeightLoss, WeightScale, as_atomic,
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -76,11 +76,8 @@ impl Duplicates {
 /// Builds a graph from an edge table.
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
-    direction: Direction,
-    self_loops: SelfLoops,
-    duplicates: Duplicates,
+    options: BuildOptions,
     shard_arcs: u64,
-    ledger: WeightLedger,
 }
 
 /// The reason why an edge table cannot become a graph.
@@ -106,13 +103,13 @@ pub enum BuildError {
 
 impl Default for GraphBuilder {
     fn default() -> Self {
-        GraphBuilder {
-            direction: Direction::default(),
-            self_loops: SelfLoops::default(),
-            duplicates: Duplicates::default(),
-            shard_arcs: MAX_SHARD_ARCS,
-            ledger: WeightLedger::default(),
-        }
+        BuildOptions::default().into()
+    }
+}
+
+impl From<BuildOptions> for GraphBuilder {
+    fn from(options: BuildOptions) -> GraphBuilder {
+        GraphBuilder { options, shard_arcs: MAX_SHARD_ARCS }
     }
 }
 
@@ -125,19 +122,19 @@ impl GraphBuilder {
 
     /// Sets whether edges have a direction.
     pub fn direction(mut self, direction: Direction) -> Self {
-        self.direction = direction;
+        self.options.direction = direction;
         self
     }
 
     /// Sets how self-loops are treated.
     pub fn self_loops(mut self, self_loops: SelfLoops) -> Self {
-        self.self_loops = self_loops;
+        self.options.self_loops = self_loops;
         self
     }
 
     /// Sets how duplicates are treated.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
-        self.duplicates = duplicates;
+        self.options.duplicates = duplicates;
         self
     }
 
@@ -149,7 +146,7 @@ impl GraphBuilder {
 
     /// Sets the ledger, which decides whether weights may be stored coarsely and records changes.
     pub fn weight_ledger(mut self, ledger: &WeightLedger) -> Self {
-        self.ledger = ledger.clone();
+        self.options.weights = ledger.clone();
         self
     }
 
@@ -174,15 +171,15 @@ impl GraphBuilder {
                 Err(Failure::Error(error)) => return Err(error),
             }
         };
-        self.ledger.note(loss);
-        let graph = Graph::from_shards(edges.into_ids(), self.direction, scale, shards);
+        self.options.weights.note(loss);
+        let graph = Graph::from_shards(edges.into_ids(), self.options.direction, scale, shards);
         Ok(graph.expect("the builder makes what a graph is"))
     }
 
     /// Returns the change of the weights at a scale.
     fn loss(&self, edges: &EdgeTable, scale: WeightScale) -> Result<WeightLoss, BuildError> {
         let loss = edges.weights().map(|weights| scale.loss(weights)).unwrap_or_default();
-        match self.ledger.refuses(&loss) {
+        match self.options.weights.refuses(&loss) {
             true => Err(BuildError::CoarseWeights(loss)),
             false => Ok(loss),
         }
@@ -193,11 +190,11 @@ impl GraphBuilder {
         edges: &mut EdgeTable,
         scale: WeightScale,
     ) -> Result<Vec<Shard>, Failure> {
-        let roles: &[Role] = match self.direction {
+        let roles: &[Role] = match self.options.direction {
             Direction::Directed if !edges.is_in_both_directions() => &[Role::Out, Role::Incoming],
             _ => &[Role::Both],
         };
-        let keep_loops = self.self_loops == SelfLoops::Keep;
+        let keep_loops = self.options.self_loops == SelfLoops::Keep;
         let rows = roles.iter().map(|&role| Rows { edges, role, keep_loops });
         let mut counts: Vec<_> = rows.map(|rows| rows.count()).collect::<Result<_, _>>()?;
         let shards = self.cut(&counts);
@@ -219,7 +216,7 @@ impl GraphBuilder {
         let classes: Vec<_> =
             counts.iter().map(|counts| Classes::new(ranges(counts, vertices.start))).collect();
         let groups = Groups::sort(edges, &classes[0], &classes[classes.len() - 1])?;
-        let keep_loops = self.self_loops == SelfLoops::Keep;
+        let keep_loops = self.options.self_loops == SelfLoops::Keep;
         let mut lists = Vec::with_capacity(2);
         for ((&role, classes), counts) in roles.iter().zip(&classes).zip(&mut counts) {
             let arcs = Arcs { rows: Rows { edges, role, keep_loops }, groups: &groups, scale };
@@ -229,7 +226,7 @@ impl GraphBuilder {
         }
         let mut lists = lists.into_iter();
         let out = lists.next().expect("every graph has an out list");
-        let incoming = match (self.direction, lists.next()) {
+        let incoming = match (self.options.direction, lists.next()) {
             (Direction::Undirected, _) => None,
             (Direction::Directed, Some(incoming)) => Some(incoming),
             // Rows stand for both directions: incoming arcs equal outgoing ones.
@@ -294,7 +291,7 @@ impl GraphBuilder {
     /// Sorts each list, merges duplicates and closes the gaps; `counts` becomes the lists' new
     /// lengths.
     fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<usize, Failure> {
-        let merge = self.duplicates.become_one();
+        let merge = self.options.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, &mut [], |count, list, _| {
             list.sort_unstable();
@@ -312,7 +309,7 @@ impl GraphBuilder {
         arcs: &mut [VertexId],
         weights: &mut [u32],
     ) -> Result<usize, Failure> {
-        let merge = self.duplicates.become_one();
+        let merge = self.options.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, weights, |count, list, weights| {
             let pairs = list.iter().zip(&*weights);
@@ -323,7 +320,7 @@ impl GraphBuilder {
             for pair in pairs {
                 let (neighbor, weight) = ((pair >> 32) as u32, pair as u32);
                 if merge && kept > 0 && list[kept - 1] == neighbor {
-                    let one = self.duplicates.weight_of_two(weights[kept - 1], weight);
+                    let one = self.options.duplicates.weight_of_two(weights[kept - 1], weight);
                     weights[kept - 1] = one.map_err(|sum| Failure::WeightOverflow { sum })?;
                 } else {
                     (list[kept], weights[kept]) = (neighbor, weight);

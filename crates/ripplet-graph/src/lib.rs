@@ -14,12 +14,14 @@
 
 mod atomic;
 mod buffer;
+mod build_options;
 mod builder;
 mod by_size;
 mod edges;
 mod grouped;
 mod identity;
 mod ids;
+mod plan;
 mod weight;
 
 pub mod batch;
@@ -29,12 +31,14 @@ pub mod storage;
 
 pub use atomic::{as_atomic, as_plain, as_plain_words};
 pub use buffer::Buffer;
+pub use build_options::BuildOptions;
 pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
 pub use by_size::{Ranked, Ranking, ranked_by_size};
 pub use edges::{EdgeTable, EdgeTableError};
 pub use identity::identity_of_values;
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
+pub use plan::{Item, Plan};
 pub use storage::{
     Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, Neighbors, Shard, compressed,
 };

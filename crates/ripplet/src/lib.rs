@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`analyses`] | other analyses of a graph by name, on any device |
 //! | [`analytics`] | other analyses of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that can be killed and resumed: their states in a folder |
 //! | [`communities`](mod@communities) | communities of a graph, with every choice at run time |
@@ -71,6 +72,8 @@ mod load;
 mod own_edges;
 
 #[cfg(feature = "text")]
+pub mod analyses;
+#[cfg(feature = "text")]
 pub mod checkpoints;
 #[cfg(feature = "text")]
 pub mod communities;
@@ -84,6 +87,8 @@ pub mod sprs;
 #[cfg(feature = "text")]
 pub mod swarm;
 
+#[cfg(feature = "text")]
+pub use analyses::analyse;
 #[cfg(feature = "text")]
 pub use communities::communities;
 #[cfg(feature = "text")]

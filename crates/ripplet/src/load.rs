@@ -3,8 +3,7 @@
 use crate::{Storage, StoredGraph};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{
-    BuildError, Direction, Duplicates, EdgeTable, Graph, GraphBuilder, GraphView, SelfLoops,
-    WeightLedger,
+    BuildError, BuildOptions, Direction, EdgeTable, Graph, GraphBuilder, GraphView,
 };
 use ripplet_io::{
     Format, Place, ReadError, ReadOptions, ReadSummary, read_edges_with_summary, rg, rgz,
@@ -20,17 +19,11 @@ use thiserror::Error;
 pub struct LoadOptions {
     /// The format of the file, beyond what its name determines.
     pub read: ReadOptions,
-    /// Whether edges have a direction.
-    pub direction: Direction,
+    /// Rules by which edges become a graph.
+    pub build: BuildOptions,
     /// Whether a stored graph must be undirected: then a directed `.rg` or `.rgz` is an error.
-    /// Otherwise it is loaded with its directions, whatever `direction` is.
+    /// Otherwise it is loaded with its directions, whatever the rules say.
     pub undirected_only: bool,
-    /// The treatment of self-loops.
-    pub self_loops: SelfLoops,
-    /// The treatment of repeated edges.
-    pub duplicates: Duplicates,
-    /// Decides whether weights may be stored coarsely, and records changes.
-    pub weights: WeightLedger,
 }
 
 /// The contents of a file: edges, or a finished graph.
@@ -70,7 +63,7 @@ pub enum LoadError {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("trade.tsv");
 /// # std::fs::write(&path, "source\ttarget\tweight\nFR\tDE\t1.5\nDE\tFR\t2\n")?;
-/// let mut options = LoadOptions { direction: Direction::Directed, ..LoadOptions::default() };
+/// let mut options = LoadOptions { build: Direction::Directed.into(), ..LoadOptions::default() };
 /// options.read.weighted = true;
 /// let graph = ripplet::load(&path, &options)?;
 /// assert_eq!((graph.vertices(), graph.edges()), (2, 2));
@@ -113,7 +106,7 @@ impl LoadOptions {
     ///
     /// # Errors
     /// If one vertex has more arcs than a graph can hold, memory is refused, or a weight would
-    /// change by more than 1 % and [`LoadOptions::weights`] does not allow it.
+    /// change by more than 1 % and [`BuildOptions::weights`] does not allow it.
     pub fn build(&self, input: Input) -> Result<Graph, BuildError> {
         match input {
             Input::Graph(graph) => Ok(graph),
@@ -124,11 +117,7 @@ impl LoadOptions {
 
     /// Returns a builder with these options.
     pub fn builder(&self) -> GraphBuilder {
-        GraphBuilder::new()
-            .direction(self.direction)
-            .self_loops(self.self_loops)
-            .duplicates(self.duplicates)
-            .weight_ledger(&self.weights)
+        self.build.clone().into()
     }
 
     /// Builds a graph with the given storage of its lists. `None` keeps the storage of the file,
@@ -181,7 +170,8 @@ impl LoadOptions {
             );
             Err(ReadError::content(path, Place::File, sentence))
         };
-        if self.direction == Direction::Directed && graph.direction() == Direction::Undirected {
+        if self.build.direction == Direction::Directed && graph.direction() == Direction::Undirected
+        {
             return lacks("undirected");
         }
         if self.undirected_only && graph.direction() == Direction::Directed {
@@ -207,7 +197,7 @@ mod tests {
         std::fs::write(&text, "5 7 2\n7 5 1\n7 7 1\n").unwrap();
         for direction in [Direction::Undirected, Direction::Directed] {
             for weighted in [false, true] {
-                let mut options = LoadOptions { direction, ..LoadOptions::default() };
+                let mut options = LoadOptions { build: direction.into(), ..LoadOptions::default() };
                 options.read.weighted = weighted;
                 let graph = load(&text, &options).unwrap();
                 for stored in [path("a.rg"), path("a.rgz")] {
@@ -259,7 +249,7 @@ mod tests {
         std::fs::write(&text, "5 7 2\n").unwrap();
         let graph = load(&text, &LoadOptions::default()).unwrap();
         write::write_graph(&graph, &stored, None).unwrap();
-        let directed = LoadOptions { direction: Direction::Directed, ..LoadOptions::default() };
+        let directed = LoadOptions { build: Direction::Directed.into(), ..LoadOptions::default() };
         let error = load(&stored, &directed).unwrap_err().to_string();
         assert!(error.contains("stored undirected"), "{error}");
         let undirected = LoadOptions { undirected_only: true, ..LoadOptions::default() };

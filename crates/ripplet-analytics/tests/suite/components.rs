@@ -71,5 +71,5 @@ fn nothing_and_ends() {
     let some = components(&graph, &mut ()).unwrap();
     assert_eq!((some.smallest, some.count), (vec![0, 1, 1], 2));
     assert_eq!(components(&graph, &mut Never), Err(RunError::Cancelled));
-    assert_eq!(components::plan(&graph).bytes(), 12);
+    assert_eq!(components::plan(&graph).algorithm_host(), 12);
 }

@@ -125,7 +125,7 @@ fn graphs_of_nothing_refusals_and_plans() {
     assert!(matches!(error, RunError::NoLength(_)), "{error}");
     assert_eq!(refuse_weightless(&graph), Err(error));
     assert!(edge_betweenness(&graph, false, Lengths::Hops, &mut ()).is_ok());
-    let plan = |lengths| edge_betweenness::plan(&graph, lengths, 2).bytes();
+    let plan = |lengths| edge_betweenness::plan(&graph, lengths, 2).algorithm_host();
     let links = 528 * 4 + 288;
     assert_eq!(plan(Lengths::Hops), 8 * 2 + 8 * 4 + 2 * (2233 * 3 + 16 * 4 + links));
     assert_eq!(plan(Lengths::Weights), 8 * 2 + 8 * 4 + 2 * ((220 + 512) * 3 + 9 * 4 + 288));

@@ -175,5 +175,5 @@ fn without_vertices_and_cancelled() {
     let graph = Edges::undirected(3, [(2, 1)]).graph();
     assert_eq!(coreness(&graph, &mut ()), Ok(vec![0, 1, 1]));
     assert_eq!(coreness(&graph, &mut Cancelled), Err(RunError::Cancelled));
-    assert_eq!(kcore::plan(&graph).bytes(), 36);
+    assert_eq!(kcore::plan(&graph).algorithm_host(), 36);
 }

@@ -84,7 +84,7 @@ const THREADS: usize = 3;
 fn measure_lcc(case: &str) {
     let graph = graph(case);
     for lcc in [Lcc::new(Definition::Ldbc), Lcc::new(Definition::Fagiolo).with_triangles()] {
-        let planned = lcc.plan(&graph, THREADS).bytes();
+        let planned = lcc.plan(&graph, THREADS).algorithm_host();
         hold(&format!("{case} {lcc:?}"), planned, || {
             let found = lcc.run(&graph, &mut ())?;
             assert_eq!(found.coefficients.len(), graph.vertices() as usize);
@@ -117,25 +117,25 @@ fn measure_lengths(case: &str, directed: bool) {
 
 fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     let harmonic = Closeness::Harmonic;
-    let planned = closeness::plan(graph, harmonic, lengths, THREADS).bytes();
+    let planned = closeness::plan(graph, harmonic, lengths, THREADS).algorithm_host();
     hold(&format!("{case} closeness"), planned, || {
         closeness::closeness(graph, harmonic, false, lengths, &mut ()).map(drop)
     });
-    let planned = apsp::plan_of_summary(graph, lengths, THREADS).bytes();
+    let planned = apsp::plan_of_summary(graph, lengths, THREADS).algorithm_host();
     hold(&format!("{case} summary"), planned, || apsp::summary(graph, lengths, &mut ()).map(drop));
-    let planned = apsp::plan_of_weighted_rows(graph, THREADS).bytes();
+    let planned = apsp::plan_of_weighted_rows(graph, THREADS).algorithm_host();
     hold(&format!("{case} rows"), planned, || {
         apsp::weighted_rows(graph, &mut (), |_, _| Ok::<_, RunError>(()))
     });
-    let planned = edge_betweenness::plan(graph, lengths, THREADS).bytes();
+    let planned = edge_betweenness::plan(graph, lengths, THREADS).algorithm_host();
     hold(&format!("{case} edges"), planned, || {
         edge_betweenness::edge_betweenness(graph, false, lengths, &mut ()).map(drop)
     });
     let ranks = PageRank { weighted: lengths == Lengths::Weights, ..PageRank::default() };
-    hold(&format!("{case} ranks"), ranks.plan(graph).bytes(), || {
+    hold(&format!("{case} ranks"), ranks.plan(graph).algorithm_host(), || {
         ranks.run(graph, &mut ()).map(drop)
     });
-    let planned = betweenness::plan(graph, lengths, THREADS).bytes();
+    let planned = betweenness::plan(graph, lengths, THREADS).algorithm_host();
     hold(&format!("{case} betweenness"), planned, || {
         betweenness::betweenness(graph, false, lengths, &mut ()).map(drop)
     });
@@ -143,25 +143,25 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
 
 fn measure_batch(case: &str, graphs: BatchSlice<'_>, lengths: Lengths) {
     let harmonic = Closeness::Harmonic;
-    let planned = closeness::plan_of_batch(graphs, harmonic, lengths, THREADS).bytes();
+    let planned = closeness::plan_of_batch(graphs, harmonic, lengths, THREADS).algorithm_host();
     hold(&format!("{case} closeness"), planned, || {
         closeness::closeness_of_batch(graphs, harmonic, false, lengths, &mut ()).map(drop)
     });
-    let planned = apsp::plan_of_batch(graphs, lengths, THREADS).bytes();
+    let planned = apsp::plan_of_batch(graphs, lengths, THREADS).algorithm_host();
     hold(&format!("{case} summary"), planned, || {
         apsp::summary_of_batch(graphs, lengths, &mut ()).map(drop)
     });
-    let planned = edge_betweenness::plan_of_batch(graphs, lengths, THREADS).bytes();
+    let planned = edge_betweenness::plan_of_batch(graphs, lengths, THREADS).algorithm_host();
     hold(&format!("{case} edges"), planned, || {
         edge_betweenness::edge_betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
     });
     let lcc = Lcc::new(Definition::Fagiolo).with_triangles();
-    let planned = lcc.plan_of_batch(graphs, THREADS).bytes();
+    let planned = lcc.plan_of_batch(graphs, THREADS).algorithm_host();
     hold(&format!("{case} lcc"), planned, || lcc.run_batch(graphs, &mut ()).map(drop));
     let ranks = PageRank { weighted: lengths == Lengths::Weights, ..PageRank::default() };
-    let planned = ranks.plan_of_batch(graphs, THREADS).bytes();
+    let planned = ranks.plan_of_batch(graphs, THREADS).algorithm_host();
     hold(&format!("{case} ranks"), planned, || ranks.run_batch(graphs, &mut ()).map(drop));
-    let planned = betweenness::plan_of_batch(graphs, lengths, THREADS).bytes();
+    let planned = betweenness::plan_of_batch(graphs, lengths, THREADS).algorithm_host();
     hold(&format!("{case} betweenness"), planned, || {
         betweenness::betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
     });
@@ -188,26 +188,26 @@ fn measure_compressed() {
     };
     let (large, plain) = graph(15, 48);
     let lcc = Lcc::new(Definition::Ldbc);
-    below("compressed lcc", plain, lcc.plan(&large, 1).bytes(), &|| {
+    below("compressed lcc", plain, lcc.plan(&large, 1).algorithm_host(), &|| {
         lcc.run(&large, &mut ()).unwrap();
     });
     let ranks = PageRank::default();
-    below("compressed ranks", plain, ranks.plan(&large).bytes(), &|| {
+    below("compressed ranks", plain, ranks.plan(&large).algorithm_host(), &|| {
         ranks.run(&large, &mut ()).unwrap();
     });
     // More arcs than the engine for small graphs takes.
     let (dense, plain) = graph(11, 96);
     let (harmonic, hops) = (Closeness::Harmonic, Lengths::Hops);
-    let planned = closeness::plan(&dense, harmonic, hops, 1).bytes();
+    let planned = closeness::plan(&dense, harmonic, hops, 1).algorithm_host();
     below("compressed closeness", plain, planned, &|| {
         closeness::closeness(&dense, harmonic, false, hops, &mut ()).unwrap();
     });
-    let planned = betweenness::plan(&dense, hops, 1).bytes();
+    let planned = betweenness::plan(&dense, hops, 1).algorithm_host();
     below("compressed betweenness", plain, planned, &|| {
         betweenness::betweenness(&dense, false, hops, &mut ()).unwrap();
     });
     // Without scratch for decoded lists, as on a plain graph.
-    let planned = apsp::plan_of_summary(&dense, hops, 1).bytes();
+    let planned = apsp::plan_of_summary(&dense, hops, 1).algorithm_host();
     below("compressed summary", plain, planned, &|| {
         apsp::summary(&dense, hops, &mut ()).unwrap();
     });

@@ -109,5 +109,5 @@ fn nothing_and_settings_out_of_range() {
     let stop = Stop::Tolerance { tolerance: f64::NAN, rounds: 3 };
     let error = PageRank { stop, ..PageRank::default() }.run(&graph, &mut ()).unwrap_err();
     assert!(matches!(error, RunError::Setting(_)));
-    assert_eq!(PageRank::default().plan(&graph).bytes(), 3 * 24 + 8);
+    assert_eq!(PageRank::default().plan(&graph).algorithm_host(), 3 * 24 + 8);
 }

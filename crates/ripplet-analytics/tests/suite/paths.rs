@@ -339,28 +339,31 @@ fn runs_can_be_ended_and_plans_hold() {
     assert_eq!(apsp::rows(&graph, &mut (), take), Err(Enough));
     assert_eq!(taken, 70);
     let n = 304;
-    let plan = |measure| closeness::plan(&graph, measure, Lengths::Hops, 2).bytes();
+    let plan = |measure| closeness::plan(&graph, measure, Lengths::Hops, 2).algorithm_host();
     assert_eq!(plan(Closeness::Reciprocal), (8 + 16 + 2 * (32 + 16)) * n);
     assert_eq!(plan(Closeness::Harmonic), (8 + 8 + 2 * (32 + 8)) * n);
     let arcs = 2 * (528 * graph.arcs() + 288);
-    assert_eq!(betweenness::plan(&graph, Lengths::Hops, 2).bytes(), (8 + 2 * 2233) * n + arcs);
     assert_eq!(
-        apsp::plan_of_summary(&graph, Lengths::Hops, 2).bytes(),
+        betweenness::plan(&graph, Lengths::Hops, 2).algorithm_host(),
+        (8 + 2 * 2233) * n + arcs
+    );
+    assert_eq!(
+        apsp::plan_of_summary(&graph, Lengths::Hops, 2).algorithm_host(),
         (8 + 24 + 2 * (32 + 24)) * n
     );
-    assert_eq!(apsp::plan_of_rows(&graph, 2).bytes(), 2 * (32 + 256) * n);
+    assert_eq!(apsp::plan_of_rows(&graph, 2).algorithm_host(), 2 * (32 + 256) * n);
     // By weights, if there are any.
     let weights = vec![1.0; ring_with_chords(true).pairs.len()];
     let graph = Edges { weights: Some(weights), ..ring_with_chords(true) }.graph();
     let rows = 128 * 64 * 8;
-    let near = |lengths| closeness::plan(&graph, Closeness::Harmonic, lengths, 2).bytes();
+    let near = |lengths| closeness::plan(&graph, Closeness::Harmonic, lengths, 2).algorithm_host();
     assert_eq!(near(Lengths::Hops), (8 + 8 + 2 * (32 + 8)) * n);
     assert_eq!(near(Lengths::Weights), (8 + 8 + 2 * 20) * n + 2 * (rows + 64 * 8));
-    let of_summary = apsp::plan_of_summary(&graph, Lengths::Weights, 2).bytes();
+    let of_summary = apsp::plan_of_summary(&graph, Lengths::Weights, 2).algorithm_host();
     assert_eq!(of_summary, (8 + 32 + 2 * 20) * n + 2 * (rows + 64 * 32));
     assert_eq!(
-        betweenness::plan(&graph, Lengths::Weights, 2).bytes(),
+        betweenness::plan(&graph, Lengths::Weights, 2).algorithm_host(),
         (8 + 2 * 220) * n + 2 * (rows + 288)
     );
-    assert_eq!(apsp::plan_of_weighted_rows(&graph, 2).bytes(), 2 * (20 + 512) * n);
+    assert_eq!(apsp::plan_of_weighted_rows(&graph, 2).algorithm_host(), 2 * (20 + 512) * n);
 }

@@ -240,13 +240,14 @@ fn a_batch_of_nothing_and_plans() {
     // Memory for the largest graph on each thread, and a value for each vertex.
     let ring = |n: u32| Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)));
     let some = batch(&[ring(10), ring(100), ring(30)], false);
-    let plan = |measure| closeness::plan_of_batch(some.all(), measure, Lengths::Hops, 2).bytes();
+    let plan =
+        |measure| closeness::plan_of_batch(some.all(), measure, Lengths::Hops, 2).algorithm_host();
     assert_eq!(plan(Closeness::WassermanFaust), 8 * 140 + 2 * (32 + 2 * 16) * 100);
     assert_eq!(plan(Closeness::Harmonic), 8 * 140 + 2 * (32 + 2 * 8) * 100);
     let arcs = 528 * 200 + 288;
-    let found = betweenness::plan_of_batch(some.all(), Lengths::Hops, 2).bytes();
+    let found = betweenness::plan_of_batch(some.all(), Lengths::Hops, 2).algorithm_host();
     assert_eq!(found, 8 * 140 + 2 * ((2233 + 8) * 100 + arcs));
-    let of_summaries = apsp::plan_of_batch(some.all(), Lengths::Weights, 2).bytes();
+    let of_summaries = apsp::plan_of_batch(some.all(), Lengths::Weights, 2).algorithm_host();
     let summary = size_of::<GraphSummary>() as u64;
     assert_eq!(of_summaries, 3 * summary + 2 * (32 + 2 * 24) * 100);
 }

@@ -108,11 +108,8 @@ impl BatchArguments {
         }
         BatchOptions {
             read,
-            direction: options.direction,
+            build: options.build.clone(),
             undirected_only: options.undirected_only,
-            self_loops: options.self_loops,
-            duplicates: options.duplicates,
-            weights: options.weights.clone(),
             on_error,
             part_size: room.clamp(SMALLEST_PART, PART),
         }

@@ -3,13 +3,14 @@
 
 use super::report::{Report, Variant};
 use crate::communities::{FileArguments, attenuation_refused};
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::device::one_device;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{check_place, is_standard, json, write_json};
+use crate::output::{check_place, json, print, write_json};
 use crate::reading::{BuildArguments, ReadArguments, load};
 use crate::seed::seed;
+use crate::standard_streams::is_standard;
 use crate::stats::Shape;
 use crate::threads::ThreadArguments;
 use clap::Args;

@@ -1,6 +1,8 @@
 //! The flags of `ripplet communities`.
 
 use super::checkpoint::CheckpointArguments;
+use super::file_arguments::FileArguments;
+use super::rows::Names;
 use crate::batch::BatchArguments;
 use crate::device::DeviceArguments;
 use crate::estimate::EstimateArguments;
@@ -240,22 +242,6 @@ pub struct ParameterArguments {
     pub skip_unknown_seeds: bool,
 }
 
-/// A program of one's own: see docs/your-own-variant.md.
-#[derive(Args)]
-#[command(next_help_heading = "A program of your own")]
-pub struct FileArguments {
-    /// Run the program in this file: four hooks in a subset of Rust (docs/hooks.md).
-    #[arg(long, value_name = "FILE", conflicts_with = "program")]
-    pub program_file: Option<PathBuf>,
-    /// A parameter of the program, once for each.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = named, requires = "program_file")]
-    pub param: Vec<(String, String)>,
-    /// A table with a row a vertex (.csv, .tsv, .parquet, .arrow): a column `id`, and columns that
-    /// the program reads.
-    #[arg(long, value_name = "FILE", requires = "program_file")]
-    pub vertex_table: Option<PathBuf>,
-}
-
 /// When it is enough.
 #[derive(Args)]
 #[command(next_help_heading = "Stopping")]
@@ -291,18 +277,6 @@ pub enum ScheduleName {
     Phased,
     /// Each vertex sees the newest labels: fast, and different from run to run
     Async,
-}
-
-/// What communities are called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Names {
-    /// By the id of one of their vertices
-    #[default]
-    Vertex,
-    /// By the id of their vertex of highest degree
-    Hub,
-    /// By numbers from 0 in the order of their size, the largest first
-    Number,
 }
 
 /// A counter, or how to find one.
@@ -363,11 +337,4 @@ fn parameter_help(parameter: &str) -> String {
     ProgramName::with_parameter(parameter).map_or_else(String::new, |(program, parameter)| {
         format!("{program}: {} [default: {}]", parameter.help, parameter.default)
     })
-}
-
-fn named(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-        _ => Err("expected NAME=VALUE".into()),
-    }
 }

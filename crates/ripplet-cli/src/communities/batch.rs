@@ -1,14 +1,15 @@
 //! The communities of each graph of a batch, by the CPU: those that it has alone.
 
-use super::arguments::Names;
 use super::job::Job;
 use super::program::Program;
+use super::rows::Names;
 use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::device::note_fallback;
 use crate::failure::{Ending, Failure};
 use crate::message::counted;
-use crate::output::{begin_table, is_standard};
+use crate::output::begin_table;
+use crate::standard_streams::is_standard;
 use ripplet::Storage;
 use ripplet::analytics::RunError;
 use ripplet::device::Fallback;

@@ -1,9 +1,5 @@
 //! `--checkpoint`: a run that is killed goes on where it was.
 
-use super::Arguments;
-use super::arguments::CounterChoice;
-use super::job::Job;
-use super::program::Program;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -17,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How often a state is kept where nothing is said.
-const EVERY: Every = Every::Time(Duration::from_secs(5 * 60));
+pub const EVERY: Every = Every::Time(Duration::from_secs(5 * 60));
 
 /// What is kept of a run, and whether it goes on.
 #[derive(Args)]
@@ -29,13 +25,13 @@ pub struct CheckpointArguments {
     /// The folder is made if it does not exist. It has the newest two checkpoints, which are removed when
     /// the communities are written.
     #[arg(long, value_name = "DIR")]
-    checkpoint: Option<PathBuf>,
+    pub checkpoint: Option<PathBuf>,
     /// How often: after a number of rounds (10) or an amount of time (30s, 5m, 2h) [default: 5m].
     #[arg(long, value_name = "WHEN", value_parser = every, requires = "checkpoint")]
-    checkpoint_every: Option<Every>,
+    pub checkpoint_every: Option<Every>,
     /// Continue from the newest checkpoint in DIR; if there is none, begin.
     #[arg(long, requires = "checkpoint")]
-    resume: bool,
+    pub resume: bool,
 }
 
 fn every(text: &str) -> Result<Every, String> {
@@ -57,46 +53,9 @@ fn every(text: &str) -> Result<Every, String> {
 /// What is to be kept of a run.
 #[derive(Clone, Debug)]
 pub struct CheckpointJob {
-    folder: PathBuf,
-    every: Every,
-    resume: bool,
-}
-
-impl Arguments {
-    /// What is to be kept, or why nothing can be.
-    pub(super) fn resolve_checkpoint(
-        &self,
-        program: &Program,
-    ) -> Result<Option<CheckpointJob>, Failure> {
-        let CheckpointArguments { checkpoint, checkpoint_every, resume } = &self.checkpoint;
-        let Some(folder) = checkpoint.clone() else { return Ok(None) };
-        if let Program::Sweep(_) = program {
-            return Err(Failure::refused(
-                "--sweep is many runs, and --checkpoint keeps the state of one",
-                "leave --checkpoint out, or run it at one --gamma",
-            ));
-        }
-        if self.choices.counter == Some(CounterChoice::Auto) {
-            return Err(Failure::refused(
-                "--counter auto depends on the memory at hand, and a run that goes on must count as \
-                 it began",
-                "name the counter: exact, or mg:8",
-            ));
-        }
-        Ok(Some(CheckpointJob {
-            folder,
-            every: checkpoint_every.unwrap_or(EVERY),
-            resume: *resume,
-        }))
-    }
-}
-
-impl Job<'_> {
-    /// The folder of checkpoints, where there is to be one.
-    pub(super) fn open_store(&self) -> Result<Option<Store>, Failure> {
-        let asked = self.checkpoint.as_ref().filter(|_| self.estimate.is_none());
-        asked.map(CheckpointJob::open).transpose()
-    }
+    pub folder: PathBuf,
+    pub every: Every,
+    pub resume: bool,
 }
 
 impl CheckpointJob {
@@ -111,7 +70,8 @@ impl CheckpointJob {
         ))
     }
 
-    fn open(&self) -> Result<Store, Failure> {
+    /// Opens the folder.
+    pub fn open(&self) -> Result<Store, Failure> {
         let made = !self.folder.exists();
         let checkpoints = Checkpoints::open(&self.folder).map_err(Failure::Place)?;
         let store = Store { job: self.clone(), checkpoints, made };

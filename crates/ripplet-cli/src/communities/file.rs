@@ -1,8 +1,6 @@
 //! A program from a file: its parameters, the columns it reads, those it writes.
 
-use super::Work;
-use super::arguments::FileArguments;
-use super::rows::Rows;
+use super::file_arguments::FileArguments;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::message::counted;
@@ -185,16 +183,8 @@ impl FileJob {
         Ok(settings)
     }
 
-    /// Runs the program.
-    pub(super) fn run(&self, work: &Work<'_>) -> Result<(), Failure> {
-        let ids = work.graph.ids();
-        work.run_for(&*self.program(), |outcome| {
-            self.write_columns(outcome, ids)?;
-            Ok(Rows::of_labels(outcome))
-        })
-    }
-
-    fn write_columns(&self, outcome: &Outcome, ids: &VertexIds) -> Result<(), Failure> {
+    /// Writes the columns that the program wrote, if a table is named for them.
+    pub fn write_columns(&self, outcome: &Outcome, ids: &VertexIds) -> Result<(), Failure> {
         let Some(path) = &self.columns_out else { return Ok(()) };
         let columns = outcome.columns.iter().map(|column| VertexColumn {
             name: &column.name,

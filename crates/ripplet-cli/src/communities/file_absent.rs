@@ -1,12 +1,11 @@
 //! The refusal of programs from files by a build without the feature `jit`.
 
-use super::Work;
-use super::arguments::FileArguments;
+use super::file_arguments::FileArguments;
 use crate::absent;
 use crate::console::Console;
 use crate::failure::Failure;
 use ripplet::graph::VertexIds;
-use ripplet::lp::{DynProgram, Schedule, Settings};
+use ripplet::lp::{DynProgram, Outcome, Schedule, Settings};
 use std::convert::Infallible;
 use std::path::PathBuf;
 
@@ -55,8 +54,8 @@ impl FileJob {
         match self.never {}
     }
 
-    /// Runs the program.
-    pub(super) fn run(&self, _: &Work<'_>) -> Result<(), Failure> {
+    /// Writes the columns that the program wrote.
+    pub fn write_columns(&self, _: &Outcome, _: &VertexIds) -> Result<(), Failure> {
         match self.never {}
     }
 }

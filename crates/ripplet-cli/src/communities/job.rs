@@ -1,9 +1,9 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
-use super::Arguments;
-use super::arguments::{CounterChoice, Names, PresetName};
-use super::checkpoint::CheckpointJob;
+use super::arguments::{Arguments, CounterChoice, PresetName};
+use super::checkpoint::{CheckpointJob, Store};
 use super::program::Program;
+use super::rows::Names;
 use crate::device::DeviceArguments;
 use crate::estimate::EstimateForm;
 use crate::failure::Failure;
@@ -203,6 +203,12 @@ impl Arguments {
 }
 
 impl Job<'_> {
+    /// The folder of checkpoints, where there is to be one.
+    pub fn open_store(&self) -> Result<Option<Store>, Failure> {
+        let asked = self.checkpoint.as_ref().filter(|_| self.estimate.is_none());
+        asked.map(CheckpointJob::open).transpose()
+    }
+
     /// Where the communities go.
     pub fn target(&self) -> Option<Target<'_>> {
         self.output.as_deref().map(|output| Target::new(output, self.to))

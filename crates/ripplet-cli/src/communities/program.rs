@@ -1,7 +1,5 @@
-//! The programs: which flags are whose, and what a run of each begins with and ends in.
+//! The programs with their parameters: what a run of each begins with and ends in.
 
-use super::Arguments;
-use super::arguments::{ScheduleName, StopArguments};
 use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
@@ -11,7 +9,7 @@ use crate::named_cover::LabelColumns;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, strengths};
-use ripplet::lp::{DynProgram, Outcome, Schedule, Settings, Stop};
+use ripplet::lp::{DynProgram, Outcome, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use std::path::{Path, PathBuf};
 
@@ -83,163 +81,6 @@ impl Program {
     /// Whether communities are what the program says, however their parts lie.
     pub fn keeps_disconnected(&self) -> bool {
         self.registered().is_some_and(ProgramName::keeps_disconnected)
-    }
-}
-
-impl Arguments {
-    /// The program, its schedule and when it stops, or why the flags do not go together.
-    pub(super) fn resolve_program(&self) -> Result<(Program, Schedule, Stop), Failure> {
-        if self.file.program_file.is_some() {
-            self.check_parameters(None)?;
-        }
-        if let Some(mut file) = self.file.resolve()? {
-            let schedule = self.resolve_schedule(file.schedule);
-            file.columns_out = self.columns_out.clone();
-            return Ok((Program::File(Box::new(file)), schedule, self.stop.or(Stop::default())));
-        }
-        let name = self.choices.program.unwrap_or(ProgramName::Lpa);
-        self.check_parameters(Some(name))?;
-        let parameters = &self.parameters;
-        let program = match (BuiltIn::from(name), parameters.sweep) {
-            (BuiltIn::Cdlp, _) => return self.resolve_cdlp(),
-            (BuiltIn::Lpa(guard), _) => BuiltIn::Lpa(parameters.guard.unwrap_or(guard)).into(),
-            (BuiltIn::Llp(_), Some(halvings)) => {
-                Program::Sweep(SweepJob { halvings, order: parameters.order.clone() })
-            }
-            (BuiltIn::Llp(gamma), None) => BuiltIn::Llp(parameters.gamma.unwrap_or(gamma)).into(),
-            (BuiltIn::Slpa { program, threshold }, _) => BuiltIn::Slpa {
-                program: parameters.memory.unwrap_or(program),
-                threshold: parameters.threshold.unwrap_or(threshold),
-            }
-            .into(),
-            (BuiltIn::Seeded { attenuation }, _) => {
-                Program::Seeded(self.resolve_seeded(attenuation)?)
-            }
-        };
-        let stop = match name {
-            ProgramName::Slpa => self.stop_of_slpa()?,
-            name => self.stop.or(name.stop()),
-        };
-        Ok((program, self.resolve_schedule(name.schedule()), stop))
-    }
-
-    fn resolve_schedule(&self, default: Schedule) -> Schedule {
-        let schedule = match self.choices.schedule {
-            None => default,
-            Some(ScheduleName::Phased) => Schedule::phased(),
-            Some(ScheduleName::Sync) => Schedule::sync(),
-            Some(ScheduleName::Async) => Schedule::asynchronous(),
-        };
-        let schedule = schedule.with_pick_less(self.choices.pick_less).unwrap_or(schedule);
-        let phases = self.choices.phases;
-        phases.and_then(|phases| schedule.with_phases(phases)).unwrap_or(schedule)
-    }
-
-    /// Refuses parameters of another program: they would be ignored.
-    pub(super) fn check_parameters(&self, program: Option<ProgramName>) -> Result<(), Failure> {
-        use ProgramName::{Llp, Lpa, Seeded, Slpa};
-        let given = &self.parameters;
-        let flags = [
-            ("guard", Lpa, given.guard.is_some()),
-            ("gamma", Llp, given.gamma.is_some()),
-            ("sweep", Llp, given.sweep.is_some()),
-            ("memory", Slpa, given.memory.is_some()),
-            ("threshold", Slpa, given.threshold.is_some()),
-            ("seeds", Seeded, given.seeds.is_some()),
-            ("seeds-columns", Seeded, given.seeds_columns.is_some()),
-            ("attenuation", Seeded, given.attenuation.is_some()),
-            ("loose-seeds", Seeded, given.loose_seeds),
-            ("skip-unknown-seeds", Seeded, given.skip_unknown_seeds),
-        ];
-        match flags.iter().find(|&&(_, of, is_given)| is_given && Some(of) != program) {
-            None => Ok(()),
-            Some(&(flag, of, _)) => {
-                let program = program.map_or("from a file", ProgramName::as_str);
-                Err(Failure::refused(
-                    format!("--{flag} is a parameter of {of}, but the program is {program}"),
-                    format!("leave --{flag} out, or use --program {of}"),
-                ))
-            }
-        }
-    }
-
-    fn resolve_cdlp(&self) -> Result<(Program, Schedule, Stop), Failure> {
-        let cdlp_is = |what: &str, help: &str| {
-            Err(Failure::refused(
-                format!("cdlp is {what}"),
-                format!("{help}, or use --program lpa"),
-            ))
-        };
-        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
-        match self.choices.schedule {
-            Some(ScheduleName::Phased | ScheduleName::Async) => {
-                return cdlp_is("synchronous by its definition", "use --schedule sync");
-            }
-            None | Some(ScheduleName::Sync) => {}
-        }
-        if self.reading.weighted {
-            return cdlp_is("unweighted by its definition", "leave --weighted out");
-        }
-        if max_iterations.is_some() || tolerance.is_some() {
-            let help = "use --iterations instead of --max-iterations and --tolerance";
-            return cdlp_is("a fixed number of iterations by its definition", help);
-        }
-        let name = ProgramName::Cdlp;
-        let stop = iterations.map_or(name.stop(), Stop::after);
-        Ok((BuiltIn::Cdlp.into(), name.schedule(), stop))
-    }
-
-    fn stop_of_slpa(&self) -> Result<Stop, Failure> {
-        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
-        if max_iterations.is_some() || tolerance.is_some() {
-            return Err(Failure::refused(
-                "slpa never settles: it runs a fixed number of iterations",
-                "use --iterations instead of --max-iterations and --tolerance",
-            ));
-        }
-        Ok(iterations.map_or(ProgramName::Slpa.stop(), Stop::after))
-    }
-
-    fn resolve_seeded(&self, attenuation: f64) -> Result<SeededJob, Failure> {
-        let given = &self.parameters;
-        let Some(seeds) = given.seeds.clone() else {
-            return Err(Failure::refused(
-                "seeded begins with vertices whose cluster is known, but none are given",
-                "name a file of them with --seeds",
-            ));
-        };
-        if self.labels.is_some() {
-            return Err(Failure::refused(
-                "seeded begins with --seeds, and --labels would give every vertex a label",
-                "leave --labels out",
-            ));
-        }
-        Ok(SeededJob {
-            seeds,
-            columns: given.seeds_columns.clone(),
-            unknown: if given.skip_unknown_seeds {
-                UnknownSeeds::Skip
-            } else {
-                UnknownSeeds::Refuse
-            },
-            seeding: if given.loose_seeds { Seeding::Initial } else { Seeding::Fixed },
-            attenuation: given.attenuation.unwrap_or(attenuation),
-        })
-    }
-}
-
-impl StopArguments {
-    /// The rule that the flags ask for, with what they leave open as in `default`.
-    fn or(&self, default: Stop) -> Stop {
-        if let Some(rounds) = self.iterations {
-            return Stop::after(rounds);
-        }
-        let stop = Stop::after(self.max_iterations.unwrap_or(default.max_rounds()));
-        let stop = match self.tolerance.or(default.tolerance()) {
-            Some(share) => stop.at_tolerance(share),
-            None => stop,
-        };
-        stop.at_oscillation()
     }
 }
 

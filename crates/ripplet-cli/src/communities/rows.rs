@@ -1,8 +1,8 @@
 //! What goes into the output: who is in which community, and what communities are called.
 
-use super::arguments::Names;
 use crate::failure::Failure;
 use crate::output::written;
+use clap::ValueEnum;
 use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds, memory};
 use ripplet::io::write::{
     Communities, Naming, Target, write_communities, write_communities_or_graph,
@@ -10,6 +10,18 @@ use ripplet::io::write::{
 use ripplet::lp::quality::Sizes;
 use ripplet::lp::{NO_LABEL, Outcome};
 use std::borrow::Cow;
+
+/// What communities are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Names {
+    /// By the id of one of their vertices
+    #[default]
+    Vertex,
+    /// By the id of their vertex of highest degree
+    Hub,
+    /// By numbers from 0 in the order of their size, the largest first
+    Number,
+}
 
 /// Rows of the output.
 pub struct Rows<'a> {

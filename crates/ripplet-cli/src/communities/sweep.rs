@@ -2,7 +2,7 @@
 
 use super::program::SweepJob;
 use super::rows::Rows;
-use super::{Run, Work, judge};
+use super::work::{Run, Sweep, Work, judge};
 use crate::failure::Failure;
 use crate::output::written;
 use crate::stats::{ExchangeFigures, Layer, Stages};
@@ -12,14 +12,6 @@ use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
 use ripplet::lp::quality::Summary;
 use ripplet::lp::{DynProgram, Executor, Outcome, RunError};
 use std::time::Instant;
-
-/// What a sweep found.
-pub struct Sweep {
-    /// What each γ found.
-    pub layers: Vec<Layer>,
-    /// That of the highest modularity.
-    pub best: Summary,
-}
 
 /// A sweep that is done: its best run, and the order that all of them make.
 struct Swept {

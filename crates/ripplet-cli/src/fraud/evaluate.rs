@@ -2,12 +2,13 @@
 
 use super::feed::{DetectionArguments, FeedArguments};
 use super::{table_target, tell_rows};
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::output::{check_place, is_standard, written};
+use crate::output::{check_place, print, written};
 use crate::reading::output_format;
+use crate::standard_streams::is_standard;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::device::AnyExecutor;

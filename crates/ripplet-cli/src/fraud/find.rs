@@ -1,12 +1,13 @@
 //! `ripplet fraud find`: in which windows and clusters of a run an entity was.
 
 use super::table_target;
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::message::one_line;
-use crate::output::{check_place, is_standard, written};
+use crate::output::{check_place, print, written};
 use crate::reading::output_format;
+use crate::standard_streams::is_standard;
 use clap::Args;
 use ripplet::fraud::TimeRange;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};

@@ -1,7 +1,8 @@
 //! `ripplet fraud report`: the report of a run, written again.
 
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::output::print;
 use clap::Args;
 use ripplet::fraud::folder::RunFolder;
 use ripplet::fraud::run::{notes, write_page};

@@ -7,7 +7,7 @@ use crate::convert::{check_graph_place, write_graph};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::message::{counted, size_of};
-use crate::output::is_standard;
+use crate::standard_streams::is_standard;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::fraud::feed::{Advance, Feed};

@@ -9,12 +9,13 @@ mod properties;
 mod report;
 mod workload;
 
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::device::{self, DeviceArguments};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{check_alone, check_place, is_standard, write_json, write_text};
+use crate::output::{check_alone, check_place, print, write_json, write_text};
 use crate::reading::Loaded;
+use crate::standard_streams::is_standard;
 use crate::stats::{MachineFacts, Shape};
 use crate::threads::ThreadArguments;
 use algorithm::{Algorithm, Difference, Task, Values};

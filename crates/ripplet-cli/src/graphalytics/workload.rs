@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory::{OF_A_GRAPH, within};
 use crate::reading::{Loaded, load_with};
-use ripplet::graph::{Direction, SelfLoops};
+use ripplet::graph::{BuildOptions, Direction, SelfLoops};
 use ripplet::io::ReadSummary;
 use ripplet::{Input, LoadOptions, io};
 use std::path::{Path, PathBuf};
@@ -39,8 +39,7 @@ impl Workload {
     /// The graph, if it is as large as the properties say.
     pub fn load(&self, console: &Console) -> Result<Loaded, Failure> {
         let options = LoadOptions {
-            direction: self.direction,
-            self_loops: SelfLoops::Keep,
+            build: BuildOptions { self_loops: SelfLoops::Keep, ..self.direction.into() },
             ..LoadOptions::default()
         };
         let read = || {

@@ -2,13 +2,13 @@
 
 use super::Arguments;
 use crate::batch::tell_read;
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::convert::PARTS;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory::Limit;
 use crate::message::{counted, one_line};
-use crate::output::json;
+use crate::output::{json, print};
 use rayon::prelude::*;
 use ripplet::LoadOptions;
 use ripplet::graph::Direction;

@@ -3,12 +3,12 @@
 mod batch;
 
 use crate::batch::BatchArguments;
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::convert::MORE;
 use crate::failure::{Ending, Failure};
 use crate::memory::{MemoryArguments, OF_A_GRAPH, within};
 use crate::message::{counted, one_line};
-use crate::output::json;
+use crate::output::{json, print};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored};
 use crate::size::Size;
 use crate::stats::{Parts, Shape};
@@ -74,7 +74,7 @@ struct Info {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let (file, reading) = (&arguments.file, &arguments.reading);
     let mut options = reading.options(file, &BuildArguments::default())?;
-    options.self_loops = ripplet::graph::SelfLoops::Keep;
+    options.build.self_loops = ripplet::graph::SelfLoops::Keep;
     if arguments.batch.is_asked(file, &options.read) {
         let what = format!("the batch {}", file.display());
         let show = || {

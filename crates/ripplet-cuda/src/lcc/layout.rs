@@ -1,7 +1,7 @@
 //! Memory layout of a run on a device.
 
 use super::tuning::Tuning;
-use crate::resident::{GraphPlaces, Lists, ShardStart};
+use crate::lists::{GraphPlaces, Lists, ShardStart};
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_gpu::{Address, Arena, text};

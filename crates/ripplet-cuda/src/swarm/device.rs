@@ -4,13 +4,13 @@ use super::abi::{GROUP, Reach, Summary};
 use super::graphs::{Flat, Graphs};
 use super::kind::Kind;
 use super::layout::Layout;
-use super::question::Question;
 use super::run::Run;
 use super::schedule::Machine;
 use super::source;
 use super::tuning::Tuning;
 use crate::lp::{DeviceExecutor, failed};
 use rayon::prelude::*;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::edge_betweenness::{self, EdgeValues};
@@ -77,12 +77,12 @@ impl<D: Device> DeviceSwarm<D> {
     pub fn plan<'a>(
         &self,
         subject: impl Into<Subject<'a>>,
-        question: Question,
+        question: PathAnalysis,
     ) -> Result<Plan, RunError> {
         let subject = subject.into();
         let flat = Flat::new(subject)?;
         let graphs = match (subject, question) {
-            (Subject::Graph(graph), Question::Distances { .. }) => {
+            (Subject::Graph(graph), PathAnalysis::Distances { .. }) => {
                 flat.graphs().of_groups(0..self.groups_at_once(graph))
             }
             _ => flat.graphs(),
@@ -106,7 +106,11 @@ impl<D: Device> DeviceSwarm<D> {
         lengths: Lengths,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        self.values(subject.into(), Question::Closeness { measure, normalized, lengths }, observer)
+        self.values(
+            subject.into(),
+            PathAnalysis::Closeness { measure, normalized, lengths },
+            observer,
+        )
     }
 
     /// Returns the betweenness of each vertex in its graph, graph by graph in the order of the
@@ -125,7 +129,7 @@ impl<D: Device> DeviceSwarm<D> {
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
         let subject = subject.into();
         refuse_weightless(subject, lengths)?;
-        self.values(subject, Question::Betweenness { normalized, lengths }, observer)
+        self.values(subject, PathAnalysis::Betweenness { normalized, lengths }, observer)
     }
 
     /// Returns the betweenness of each edge in its graph. The values have the same bits as those of
@@ -142,7 +146,7 @@ impl<D: Device> DeviceSwarm<D> {
     ) -> Result<(EdgeValues, SwarmSeconds), RunError> {
         let subject = subject.into();
         refuse_weightless(subject, lengths)?;
-        let question = Question::EdgeBetweenness { normalized, lengths };
+        let question = PathAnalysis::EdgeBetweenness { normalized, lengths };
         let (arcs, mut seconds) = self.values(subject, question, observer)?;
         let start = Instant::now();
         let values = match subject {
@@ -172,7 +176,7 @@ impl<D: Device> DeviceSwarm<D> {
         lengths: Lengths,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        self.values(subject.into(), Question::Distances { lengths }, observer)
+        self.values(subject.into(), PathAnalysis::Distances { lengths }, observer)
     }
 
     /// Calls `take` with the real distances from some sources of a single graph at a time, in
@@ -196,7 +200,7 @@ impl<D: Device> DeviceSwarm<D> {
             let some = flat.graphs().of_groups(first..end);
             let sources = first * GROUP..end.saturating_mul(GROUP).min(vertices);
             let values =
-                self.ask_values(some, Question::Distances { lengths }, &mut seconds, observer)?;
+                self.ask_values(some, PathAnalysis::Distances { lengths }, &mut seconds, observer)?;
             observer.on_progress(f64::from(end) / f64::from(groups));
             take(sources, &values)?;
             first = end;
@@ -219,7 +223,7 @@ impl<D: Device> DeviceSwarm<D> {
         let mut found: Vec<Reach> =
             memory::zeros(flat.graphs().vertices() as usize).map_err(refused)?;
         let to = Results { reach: &mut found, ..Results::default() };
-        let seconds = self.ask_all(flat.graphs(), Question::Reach { lengths }, to, observer)?;
+        let seconds = self.ask_all(flat.graphs(), PathAnalysis::Reach { lengths }, to, observer)?;
         let reach = found.iter().map(|found| apsp::Reach {
             reached: found.reached.into(),
             far: found.far.into(),
@@ -243,7 +247,8 @@ impl<D: Device> DeviceSwarm<D> {
         let flat = Flat::new(subject)?;
         let mut found: Vec<Summary> = memory::zeros(flat.graphs().len()).map_err(refused)?;
         let to = Results { summaries: &mut found, ..Results::default() };
-        let seconds = self.ask_all(flat.graphs(), Question::Summaries { lengths }, to, observer)?;
+        let seconds =
+            self.ask_all(flat.graphs(), PathAnalysis::Summary { lengths }, to, observer)?;
         let summary = |found: &Summary, vertices, direction, scale| GraphSummary {
             vertices,
             pairs: found.pairs,
@@ -288,7 +293,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn values(
         &mut self,
         subject: Subject<'_>,
-        question: Question,
+        question: PathAnalysis,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
         let (flat, mut seconds) = (Flat::new(subject)?, SwarmSeconds::default());
@@ -299,7 +304,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn ask_values(
         &mut self,
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>, RunError> {
@@ -315,7 +320,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn ask_all(
         &mut self,
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         to: Results<'_>,
         observer: &dyn Observer,
     ) -> Result<SwarmSeconds, RunError> {
@@ -329,7 +334,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn ask(
         &mut self,
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         to: Results<'_>,
         seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
@@ -359,7 +364,7 @@ impl<D: Device> DeviceSwarm<D> {
     fn run(
         &mut self,
         layout: &Layout,
-        (graphs, question): (Graphs<'_>, Question),
+        (graphs, question): (Graphs<'_>, PathAnalysis),
         to: Results<'_>,
         seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
@@ -386,7 +391,7 @@ impl<D: Device> DeviceSwarm<D> {
     pub(super) fn with_run(
         &mut self,
         layout: &Layout,
-        (graphs, question): (Graphs<'_>, Question),
+        (graphs, question): (Graphs<'_>, PathAnalysis),
         work: impl FnOnce(&Run<'_, D>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let module = self.module(Kind::of(question, graphs))?;
@@ -436,7 +441,7 @@ struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Divides the destinations into those of the first graphs, `left`, and of the others.
-    fn split(self, left: Graphs<'_>, question: Question) -> (Results<'a>, Results<'a>) {
+    fn split(self, left: Graphs<'_>, question: PathAnalysis) -> (Results<'a>, Results<'a>) {
         fn cut<T>(all: &mut [T], at: u64) -> (&mut [T], &mut [T]) {
             all.split_at_mut(all.len().min(at as usize))
         }
@@ -456,7 +461,7 @@ impl<'a> Results<'a> {
 }
 
 /// Refuses graphs for which the sum of a vertex's distances may exceed 64 bits.
-fn check_sums(graphs: Graphs<'_>, question: Question) -> Result<(), RunError> {
+fn check_sums(graphs: Graphs<'_>, question: PathAnalysis) -> Result<(), RunError> {
     if !Kind::of(question, graphs).weighs {
         return Ok(());
     }

@@ -2,8 +2,8 @@
 
 use super::abi::{BINS, EIGHT, GROUP};
 use super::graphs::Graphs;
-use super::question::Question;
 use ripplet_analytics::Lengths;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_graph::batch::FlatLists;
 use std::ops::Range;
@@ -36,23 +36,25 @@ pub struct Kind {
 }
 
 impl Kind {
-    pub fn new(question: Question, is_directed: bool, is_weighted: bool) -> Kind {
+    pub fn new(question: PathAnalysis, is_directed: bool, is_weighted: bool) -> Kind {
         let (asked, lengths) = match question {
-            Question::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
+            PathAnalysis::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
                 (Asked::Near, lengths)
             }
-            Question::Closeness { lengths, .. } => (Asked::Far, lengths),
-            Question::Reach { lengths } | Question::Summaries { lengths } => (Asked::Span, lengths),
-            Question::Distances { lengths } => (Asked::Pairs, lengths),
-            Question::Betweenness { lengths, .. } => (Asked::PathCounts, lengths),
-            Question::EdgeBetweenness { lengths, .. } => (Asked::Edges, lengths),
+            PathAnalysis::Closeness { lengths, .. } => (Asked::Far, lengths),
+            PathAnalysis::Reach { lengths } | PathAnalysis::Summary { lengths } => {
+                (Asked::Span, lengths)
+            }
+            PathAnalysis::Distances { lengths } => (Asked::Pairs, lengths),
+            PathAnalysis::Betweenness { lengths, .. } => (Asked::PathCounts, lengths),
+            PathAnalysis::EdgeBetweenness { lengths, .. } => (Asked::Edges, lengths),
         };
         let weighs = is_weighted && lengths == Lengths::Weights;
         Kind { asked, two_sided: is_directed && asked.counts_paths(), weighs }
     }
 
     /// Returns the properties of a run on these graphs.
-    pub fn of(question: Question, graphs: Graphs<'_>) -> Kind {
+    pub fn of(question: PathAnalysis, graphs: Graphs<'_>) -> Kind {
         Kind::new(question, graphs.is_directed(), graphs.is_weighted())
     }
 

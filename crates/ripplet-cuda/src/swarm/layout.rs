@@ -3,9 +3,9 @@
 use super::abi::{GROUP, GraphLists, Item, Piece, Reach, Split, State, Summary};
 use super::graphs::Graphs;
 use super::kind::{Asked, Kind, pairs_of};
-use super::question::Question;
 use super::schedule::{Machine, Schedule, bytes_of_order};
 use super::tuning::Tuning;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_gpu::{Address, Arena};
 use ripplet_graph::batch::FlatLists;
@@ -91,7 +91,7 @@ pub struct Layout {
 impl Layout {
     pub fn new(
         graphs: Graphs<'_>,
-        question: Question,
+        question: PathAnalysis,
         machine: Machine,
         tuning: Tuning,
     ) -> Result<Layout, OutOfMemory> {
@@ -119,8 +119,10 @@ impl Layout {
         let work = places.bytes;
         let (vertices, count) = (graphs.vertices(), graphs.len() as u64);
         match question {
-            Question::Reach { .. } => to.reach = places.take(size_of::<Reach>() as u64, vertices),
-            Question::Summaries { .. } => {
+            PathAnalysis::Reach { .. } => {
+                to.reach = places.take(size_of::<Reach>() as u64, vertices)
+            }
+            PathAnalysis::Summary { .. } => {
                 to.summaries = places.take(size_of::<Summary>() as u64, count);
             }
             _ => to.values = places.take(8, kind.values(graphs)),
@@ -174,15 +176,15 @@ impl Layout {
     }
 
     /// Returns the addresses of all arrays, in memory that begins at `base`.
-    pub fn state(&self, base: Address, graphs: Graphs<'_>, question: Question) -> State {
+    pub fn state(&self, base: Address, graphs: Graphs<'_>, question: PathAnalysis) -> State {
         let kind = Kind::of(question, graphs);
         let (behind, ahead) = kind.sides(graphs);
         let at = |range: &Range<u64>| base.plus(range.start);
         let (measure, is_normalized) = match question {
-            Question::Closeness { measure, normalized, .. } => {
+            PathAnalysis::Closeness { measure, normalized, .. } => {
                 (u32::from(measure == Closeness::WassermanFaust), normalized)
             }
-            Question::Betweenness { normalized, .. } => (0, normalized),
+            PathAnalysis::Betweenness { normalized, .. } => (0, normalized),
             _ => (0, false),
         };
         // Results that are not requested have no memory.

@@ -29,7 +29,6 @@ mod graphs;
 mod kind;
 mod layout;
 mod profile;
-mod question;
 mod run;
 mod schedule;
 mod source;
@@ -37,6 +36,5 @@ mod tuning;
 
 pub use device::{DeviceSwarm, SwarmSeconds};
 pub use profile::Step;
-pub use question::Question;
 pub use source::source;
 pub use tuning::Tuning;

@@ -3,10 +3,10 @@
 use super::device::{DeviceSwarm, refused};
 use super::graphs::Flat;
 use super::layout::Layout;
-use super::question::Question;
 use super::run::{BLOCK, Run};
 use super::schedule::{Share, Tier, Wave};
 use crate::lp::failed;
+use ripplet_analytics::PathAnalysis;
 use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::batch::Subject;
 use ripplet_lp::RunError;
@@ -37,7 +37,7 @@ impl<D: Device> DeviceSwarm<D> {
     pub fn profile<'a>(
         &mut self,
         subject: impl Into<Subject<'a>>,
-        question: Question,
+        question: PathAnalysis,
     ) -> Result<Vec<Step>, RunError> {
         let flat = Flat::new(subject.into())?;
         let graphs = flat.graphs();

@@ -4,12 +4,12 @@ use super::abi::{State, Work};
 use super::graphs::Graphs;
 use super::kind::Kind;
 use super::layout::Layout;
-use super::question::Question;
 use super::schedule::{Share, Tier, Wave};
 use super::tuning::Tuning;
 use crate::lp::failed;
 use bytemuck::Pod;
 use ripplet_analytics::Observer;
+use ripplet_analytics::PathAnalysis;
 use ripplet_gpu::{Device, DeviceError, Launch};
 use ripplet_lp::RunError;
 use std::ops::Range;
@@ -38,7 +38,7 @@ impl<'a, D: Device> Run<'a, D> {
         device: &'a D,
         (module, memory): (&'a D::Module, &'a D::Memory),
         layout: &'a Layout,
-        (graphs, question): (Graphs<'_>, Question),
+        (graphs, question): (Graphs<'_>, PathAnalysis),
         tuning: Tuning,
     ) -> Result<Self, DeviceError> {
         let kind = Kind::of(question, graphs);

@@ -395,8 +395,8 @@ impl Planner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::swarm::question::Question;
     use ripplet_analytics::Lengths;
+    use ripplet_analytics::PathAnalysis;
     use ripplet_graph::Direction;
     use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 
@@ -418,17 +418,18 @@ mod tests {
         builder.build(BatchTable::new(members, rows).unwrap()).unwrap()
     }
 
-    fn schedule(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
+    fn schedule(sizes: &[u32], question: PathAnalysis, tuning: Tuning) -> Schedule {
         let batch = rings(sizes);
         let graphs = Graphs::from(batch.all());
         Schedule::new(graphs, Kind::of(question, graphs), MACHINE, tuning).unwrap()
     }
 
-    const WAYS: Question = Question::Betweenness { normalized: false, lengths: Lengths::Hops };
+    const WAYS: PathAnalysis =
+        PathAnalysis::Betweenness { normalized: false, lengths: Lengths::Hops };
 
     /// Checks that each unit of each graph is scheduled once, and that waves have room for partial
     /// sums.
-    fn check(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
+    fn check(sizes: &[u32], question: PathAnalysis, tuning: Tuning) -> Schedule {
         let schedule = schedule(sizes, question, tuning);
         let kind = Kind::new(question, false, false);
         let mut done = vec![Vec::new(); sizes.len()];
@@ -505,7 +506,7 @@ mod tests {
     #[test]
     fn sums_of_units_are_bounded_by_waves() {
         let tuning = Tuning { partials: 1 << 20, ..Tuning::default() };
-        for question in [WAYS, Question::Summaries { lengths: Lengths::Hops }] {
+        for question in [WAYS, PathAnalysis::Summary { lengths: Lengths::Hops }] {
             let schedule = check(&[3000, 40, 2000], question, tuning);
             // Partial sums have room for all multiprocessors at least.
             assert!(schedule.partials <= 8 * 17 * 3000);

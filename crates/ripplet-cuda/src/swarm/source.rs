@@ -2,7 +2,7 @@
 
 use super::abi;
 use super::kind::Kind;
-use super::question::Question;
+use ripplet_analytics::PathAnalysis;
 use ripplet_gpu::{Source, text};
 use ripplet_hooks::cpp;
 
@@ -26,7 +26,7 @@ const BEHIND: [(&str, &str); 10] = [
 
 /// Returns the source of the kernels that answer a question about graphs, directed or not, with
 /// weights or without.
-pub fn source(question: Question, directed: bool, weighted: bool) -> Source {
+pub fn source(question: PathAnalysis, directed: bool, weighted: bool) -> Source {
     of_kind(Kind::new(question, directed, weighted))
 }
 

@@ -3,11 +3,12 @@
 
 use crate::graphs::{Edges, Storage, ring};
 use ripplet_analytics::Lengths;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, Resident, source};
-use ripplet_cuda::swarm::{self, Question};
+use ripplet_cuda::swarm;
 use ripplet_emulator::has_nvrtc;
 use ripplet_gpu::{Source, Version, nvrtc};
 use ripplet_graph::MAX_SHARD_ARCS;
@@ -87,14 +88,15 @@ fn texts_of_lcc() -> Vec<Source> {
 /// Kinds of the swarms' kernels that together contain all lines.
 fn texts_of_swarms() -> Vec<Source> {
     let (normalized, by_arcs, by_weight) = (false, Lengths::Hops, Lengths::Weights);
-    let near = Question::Closeness { measure: Closeness::Harmonic, normalized, lengths: by_arcs };
+    let near =
+        PathAnalysis::Closeness { measure: Closeness::Harmonic, normalized, lengths: by_arcs };
     vec![
         swarm::source(near, false, false),
-        swarm::source(Question::Distances { lengths: by_arcs }, false, false),
-        swarm::source(Question::Reach { lengths: by_weight }, true, true),
-        swarm::source(Question::Betweenness { normalized, lengths: by_arcs }, false, false),
-        swarm::source(Question::EdgeBetweenness { normalized, lengths: by_arcs }, true, false),
-        swarm::source(Question::EdgeBetweenness { normalized, lengths: by_weight }, true, true),
+        swarm::source(PathAnalysis::Distances { lengths: by_arcs }, false, false),
+        swarm::source(PathAnalysis::Reach { lengths: by_weight }, true, true),
+        swarm::source(PathAnalysis::Betweenness { normalized, lengths: by_arcs }, false, false),
+        swarm::source(PathAnalysis::EdgeBetweenness { normalized, lengths: by_arcs }, true, false),
+        swarm::source(PathAnalysis::EdgeBetweenness { normalized, lengths: by_weight }, true, true),
     ]
 }
 

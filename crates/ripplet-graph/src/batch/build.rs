@@ -15,8 +15,8 @@
 use super::{BatchAdjacency, BatchRows, BatchTable, GraphBatch, InvalidBatch, Members};
 use crate::memory::{self, OutOfMemory};
 use crate::{
-    Direction, Duplicates, MAX_SHARD_ARCS, SelfLoops, VertexId, WeightLedger, WeightLoss,
-    WeightScale,
+    BuildOptions, Direction, Duplicates, MAX_SHARD_ARCS, SelfLoops, VertexId, WeightLedger,
+    WeightLoss, WeightScale,
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -34,10 +34,7 @@ const TASK: u64 = 1 << 13;
 /// with the same options and defaults.
 #[derive(Clone, Debug, Default)]
 pub struct BatchBuilder {
-    pub(super) direction: Direction,
-    self_loops: SelfLoops,
-    duplicates: Duplicates,
-    ledger: WeightLedger,
+    pub(super) options: BuildOptions,
 }
 
 /// The reason why a table cannot become a batch.
@@ -76,6 +73,12 @@ pub enum BatchError {
     OutOfMemory(#[from] OutOfMemory),
 }
 
+impl From<BuildOptions> for BatchBuilder {
+    fn from(options: BuildOptions) -> BatchBuilder {
+        BatchBuilder { options }
+    }
+}
+
 impl BatchBuilder {
     /// Creates a builder with the defaults: undirected, self-loops dropped, duplicates merged.
     pub fn new() -> BatchBuilder {
@@ -84,25 +87,25 @@ impl BatchBuilder {
 
     /// Sets whether edges have a direction.
     pub fn direction(mut self, direction: Direction) -> Self {
-        self.direction = direction;
+        self.options.direction = direction;
         self
     }
 
     /// Sets how self-loops are treated.
     pub fn self_loops(mut self, self_loops: SelfLoops) -> Self {
-        self.self_loops = self_loops;
+        self.options.self_loops = self_loops;
         self
     }
 
     /// Sets how duplicates are treated.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
-        self.duplicates = duplicates;
+        self.options.duplicates = duplicates;
         self
     }
 
     /// Sets the ledger, which decides whether weights may be stored coarsely and records changes.
     pub fn weight_ledger(mut self, ledger: &WeightLedger) -> Self {
-        self.ledger = ledger.clone();
+        self.options.weights = ledger.clone();
         self
     }
 
@@ -119,7 +122,7 @@ impl BatchBuilder {
     pub fn build(&self, table: BatchTable) -> Result<GraphBatch, BatchError> {
         let BatchTable { members, rows, both_directions } = table;
         let grouped = Grouped::of(&rows, members.len())?;
-        let directed = self.direction == Direction::Directed;
+        let directed = self.options.direction == Direction::Directed;
         let owner = if directed && !both_directions { Owner::Source } else { Owner::Both };
         let mut exponents = memory::zeros(if rows.weights.is_some() { members.len() } else { 0 })?;
         let work = Work { builder: self, members: &members, rows: &rows, grouped: &grouped };
@@ -426,7 +429,7 @@ impl<'a> Side<'a> {
             let exponent = exponents.get_mut(at);
             kept[at] = self.build_graph(graph, &mut lists, exponent, &mut scratch)?;
         }
-        self.work.builder.ledger.note(scratch.loss);
+        self.work.builder.options.weights.note(scratch.loss);
         Ok(())
     }
 
@@ -439,7 +442,7 @@ impl<'a> Side<'a> {
         scratch: &mut Scratch,
     ) -> Result<u64, BatchError> {
         let rows = self.work.grouped.rows_of(graph, &mut scratch.rows)?;
-        let duplicates = self.work.builder.duplicates;
+        let duplicates = self.work.builder.options.duplicates;
         let (Some(exponent), Some(real)) = (exponent, &self.work.rows.weights) else {
             self.scatter(&rows, lists, |_, _, _| {});
             return Ok(lists.merge(duplicates.become_one()));
@@ -478,7 +481,7 @@ impl<'a> Side<'a> {
         weights: &[f64],
     ) -> Result<WeightLoss, BatchError> {
         let loss = scale.loss(weights);
-        if self.work.builder.ledger.refuses(&loss) {
+        if self.work.builder.options.weights.refuses(&loss) {
             let graph = self.work.members.graph_ids().get(graph as u32).to_string();
             return Err(BatchError::CoarseWeights { graph, loss });
         }
@@ -513,7 +516,7 @@ impl<'a> Side<'a> {
     /// Calls `visit(owner, neighbour, row)` for each arc of a graph.
     fn for_each_arc(self, rows: &RowsOf<'_>, mut visit: impl FnMut(VertexId, VertexId, usize)) {
         let BatchRows { sources, targets, .. } = self.work.rows;
-        let keep_loops = self.work.builder.self_loops == SelfLoops::Keep;
+        let keep_loops = self.work.builder.options.self_loops == SelfLoops::Keep;
         rows.for_each(|row| {
             let (s, t) = (sources[row], targets[row]);
             // A loop is one arc, even if other rows have an arc at both ends.

@@ -36,7 +36,7 @@ impl BatchBuilder {
         }
         let kind = Kind::of(&graphs);
         let members = members(graph_ids, &graphs, kind)?;
-        let ways = Ways::of(&graphs, self.direction);
+        let ways = Ways::of(&graphs, self.options.direction);
         let mut rows = Rows::with_room(&graphs, ways, weighted)?;
         for (number, graph) in (0..).zip(graphs) {
             rows.append(number, graph, kind, ways)?;

@@ -106,7 +106,7 @@ pub(super) fn batch<S: Sync>(
             return Err(ReadError::content(path(&member.source), Place::File, sentence));
         }
         let (table, mut summary) = read(&member.source)?;
-        if summary.directed && options.direction == Direction::Undirected {
+        if summary.directed && options.build.direction == Direction::Undirected {
             let note = "the file says that its edges have a direction: --directed keeps it";
             summary.notes.push(note.into());
         }

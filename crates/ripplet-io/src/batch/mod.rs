@@ -55,7 +55,7 @@ use crate::NotBuiltIn;
 use crate::swarm_file::{LastId, SwarmFile};
 use crate::{Format, Place, ReadError, ReadOptions, tu};
 use ripplet_graph::batch::{BatchBuilder, BatchSlice, GraphBatch};
-use ripplet_graph::{Direction, Duplicates, SelfLoops, WeightLedger, WeightLoss};
+use ripplet_graph::{BuildOptions, Direction, WeightLedger, WeightLoss};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,16 +68,10 @@ const PART_SIZE: u64 = 1 << 22;
 pub struct BatchOptions {
     /// Options of reading each file; the format is that of the files in a folder or an archive.
     pub read: ReadOptions,
-    /// Whether edges are directed.
-    pub direction: Direction,
+    /// Rules by which edges become graphs.
+    pub build: BuildOptions,
     /// Whether a directed `.swarm` is an error.
     pub undirected_only: bool,
-    /// What happens to self-loops.
-    pub self_loops: SelfLoops,
-    /// What happens to duplicate edges.
-    pub duplicates: Duplicates,
-    /// Whether weights may be rounded, and the record of what changed.
-    pub weights: WeightLedger,
     /// What happens if a graph cannot be read.
     pub on_error: OnError,
     /// Target size of a part in arcs and vertices; a larger graph is its own part.
@@ -158,11 +152,8 @@ impl Default for BatchOptions {
     fn default() -> BatchOptions {
         BatchOptions {
             read: ReadOptions::default(),
-            direction: Direction::default(),
+            build: BuildOptions::default(),
             undirected_only: false,
-            self_loops: SelfLoops::default(),
-            duplicates: Duplicates::default(),
-            weights: WeightLedger::default(),
             on_error: OnError::default(),
             part_size: PART_SIZE,
         }
@@ -171,11 +162,7 @@ impl Default for BatchOptions {
 
 impl BatchOptions {
     fn builder(&self) -> BatchBuilder {
-        BatchBuilder::new()
-            .direction(self.direction)
-            .self_loops(self.self_loops)
-            .duplicates(self.duplicates)
-            .weight_ledger(&self.weights)
+        self.build.clone().into()
     }
 
     /// Returns the bytes of files that are read at once.
@@ -262,7 +249,7 @@ impl BatchReader {
             part_size: options.part_size,
             current: None,
             log: ReadLog::default(),
-            weights: options.weights.clone(),
+            weights: options.build.weights.clone(),
             last: LastId::default(),
             before: 0.0,
             path: path.into(),
@@ -342,7 +329,7 @@ impl Swarm {
             Err(ReadError::content(path, Place::File, sentence))
         };
         let undirected = file.direction() == Direction::Undirected;
-        if file.parts() > 0 && undirected && options.direction == Direction::Directed {
+        if file.parts() > 0 && undirected && options.build.direction == Direction::Directed {
             return lacks("undirected");
         }
         if file.parts() > 0 && !undirected && options.undirected_only {
@@ -387,7 +374,7 @@ impl Whole {
             return Err(ReadError::content(path, Place::File, sentence));
         }
         let read = |path: &Path, options: &BatchOptions, log: &mut ReadLog| {
-            let BatchOptions { direction, self_loops, .. } = *options;
+            let BuildOptions { direction, self_loops, .. } = options.build;
             let batch = tu::read(path, &tu::Options { direction, self_loops })?.batch;
             log.summary.add_edges_of(&batch);
             Ok(batch)

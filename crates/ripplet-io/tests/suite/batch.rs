@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Float32Array, Int16Array, StringArray, UInt64Array};
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use ripplet_graph::batch::{BatchBuilder, BatchGraph, BatchTable, GraphBatch, Members};
-use ripplet_graph::{Direction, GraphBuilder, SelfLoops};
+use ripplet_graph::{BuildOptions, Direction, GraphBuilder, SelfLoops};
 use ripplet_io::batch::{
     BatchOptions, BatchPart, BatchReader, OnError, Skipped, is_batch, parse_table,
 };
@@ -45,8 +45,7 @@ fn seen(graph: BatchGraph<'_>) -> Seen {
 fn alone(text: &str, format: Format, options: &BatchOptions) -> Seen {
     let read = ReadOptions { format: None, ..options.read.clone() };
     let table = parse_edges(text.as_bytes(), format, &read).unwrap();
-    let builder = GraphBuilder::new().direction(options.direction);
-    let builder = builder.self_loops(options.self_loops).duplicates(options.duplicates);
+    let builder = GraphBuilder::from(options.build.clone());
     let graph = builder.build(table).unwrap();
     let name = |vertex: u32| graph.ids().get(vertex).to_string();
     let mut vertices: Vec<_> = (0..graph.vertices()).map(name).collect();
@@ -210,9 +209,8 @@ fn every_source_gives_the_graphs_that_each_file_is_by_itself() {
                 let ids = if part_size == 20 { IdKind::Names } else { IdKind::Auto };
                 let read_options = ReadOptions { ids, ..ReadOptions::default() };
                 let options = BatchOptions {
-                    direction,
+                    build: BuildOptions { self_loops, ..direction.into() },
                     part_size,
-                    self_loops,
                     read: read_options,
                     ..BatchOptions::default()
                 };
@@ -546,8 +544,7 @@ fn a_swarm_is_handed_out_as_it_was_stored() {
     let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
     let directed = BatchOptions {
         read: weighted,
-        direction: Direction::Directed,
-        self_loops: SelfLoops::Keep,
+        build: BuildOptions { self_loops: SelfLoops::Keep, ..Direction::Directed.into() },
         ..BatchOptions::default()
     };
     let batch = parse_table(text.into(), Format::Csv, &directed).unwrap();
@@ -568,7 +565,7 @@ fn a_swarm_is_handed_out_as_it_was_stored() {
     }
     let undirected = batch_without_directions();
     let path = swarm(folder.path(), &undirected, 1);
-    let options = BatchOptions { direction: Direction::Directed, ..BatchOptions::default() };
+    let options = BatchOptions { build: Direction::Directed.into(), ..BatchOptions::default() };
     assert!(error(&path, &options).contains("stored undirected"));
     let read = ReadOptions { weighted: true, ..ReadOptions::default() };
     let options = BatchOptions { read, ..BatchOptions::default() };
@@ -962,8 +959,11 @@ proptest! {
         let vertex = |vertex: u32| if names { format!("v{vertex}") } else { (vertex * 1000).to_string() };
         let options = BatchOptions {
             read: ReadOptions { weighted: true, ..ReadOptions::default() },
-            direction: if directed { Direction::Directed } else { Direction::Undirected },
-            self_loops: if loops { SelfLoops::Keep } else { SelfLoops::Drop },
+            build: BuildOptions {
+                direction: if directed { Direction::Directed } else { Direction::Undirected },
+                self_loops: if loops { SelfLoops::Keep } else { SelfLoops::Drop },
+                ..BuildOptions::default()
+            },
             ..BatchOptions::default()
         };
         let mut text = String::from("source,target,weight,graph\n");

@@ -7,13 +7,12 @@ use super::list::{GpuInfo, GpuList};
 use super::open::Unopened;
 use super::profile::GpuCounting;
 use super::workers::WorkerSeconds;
-use crate::swarm::{
-    Analysis, Answer, DeviceWorker, NotOnDevice, SwarmError, SwarmObserver, Worker,
-};
+use crate::swarm::{Answer, DeviceWorker, SwarmError, SwarmObserver, Worker};
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
 use ripplet_cuda::lcc::DeviceLcc;
 use ripplet_cuda::lp::{Counting, Tuning};
-use ripplet_cuda::swarm::{Question, SwarmSeconds};
+use ripplet_cuda::swarm::SwarmSeconds;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu};
 use ripplet_graph::batch::BatchSlice;
@@ -26,11 +25,6 @@ use ripplet_lp::{
 
 /// The reason of a fallback in the usual case: no more words than it takes.
 pub(super) const USUAL_REASON: &str = "there is no NVIDIA driver";
-
-/// Returns an analysis as a question to a GPU.
-pub(super) fn question(analysis: Analysis) -> Result<Question, NotOnDevice> {
-    analysis.question()
-}
 
 /// GPUs that are open.
 pub(super) enum Gpus {
@@ -269,11 +263,11 @@ impl GpuWorker {
     pub(super) fn open(
         number: usize,
         memory: Option<u64>,
-        question: Question,
+        analysis: PathAnalysis,
     ) -> Result<GpuWorker, Unopened> {
         let executor = open_one(number, memory)?;
         let name = name_of(number, executor.device());
-        Ok(GpuWorker(DeviceWorker::new(name, executor, question)))
+        Ok(GpuWorker(DeviceWorker::new(name, executor, analysis)))
     }
 
     /// Returns the memory that the analysis of a single graph needs.

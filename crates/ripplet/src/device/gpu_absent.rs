@@ -6,7 +6,8 @@ use super::list::GpuList;
 use super::open::Unopened;
 use super::profile::GpuCounting;
 use super::workers::WorkerSeconds;
-use crate::swarm::{Analysis, Answer, NotOnDevice, SwarmError, SwarmObserver, Worker};
+use crate::swarm::{Answer, SwarmError, SwarmObserver, Worker};
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView};
@@ -23,15 +24,6 @@ pub(super) const USUAL_REASON: &str = "this build has no cargo feature `cuda`";
 
 /// The refusal of all GPUs.
 const ABSENT: NotBuiltIn = NotBuiltIn::new("computation on NVIDIA GPUs", "cuda");
-
-/// An analysis as a question to a GPU.
-#[derive(Clone, Copy)]
-pub(super) struct Question;
-
-/// Accepts any analysis: opening a GPU fails later.
-pub(super) fn question(_: Analysis) -> Result<Question, NotOnDevice> {
-    Ok(Question)
-}
 
 /// Returns why there is no GPU.
 pub(super) fn list() -> Result<GpuList, String> {
@@ -134,7 +126,7 @@ impl Executor for Gpus {
 pub struct GpuWorker(Infallible);
 
 impl GpuWorker {
-    pub(super) fn open(_: usize, _: Option<u64>, _: Question) -> Result<GpuWorker, Unopened> {
+    pub(super) fn open(_: usize, _: Option<u64>, _: PathAnalysis) -> Result<GpuWorker, Unopened> {
         Err(Unopened { error: ABSENT.to_string(), is_usual: true })
     }
 

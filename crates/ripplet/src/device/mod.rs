@@ -58,12 +58,10 @@ pub use profile::GpuCounting;
 pub use workers::{GpuWorker, OpenWorkersError, WorkerSeconds, Workers};
 
 use ripplet_graph::GraphView;
-use ripplet_lp::{Item, Plan};
+use ripplet_lp::Plan;
 
 /// Returns the plan of an analysis on the CPU, with the memory of its graph.
 pub fn plan_on_cpu<'g>(graph: impl Into<GraphView<'g>>, plan: ripplet_analytics::Plan) -> Plan {
     let graph = graph.into();
-    let items = plan.items.into_iter();
-    let items = items.map(|item| Item { purpose: item.purpose, bytes: item.bytes });
-    Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }
+    Plan { graph_host: graph.bytes(), ..plan }
 }

@@ -2,7 +2,7 @@
 
 pub use super::gpu::GpuWorker;
 
-use super::{Device, Fallback, OpenError, gpu};
+use super::{Device, Fallback, OpenError};
 use crate::swarm::{Analysis, NotOnDevice};
 use thiserror::Error;
 
@@ -47,8 +47,8 @@ impl Device {
         times: usize,
         memory: Option<u64>,
     ) -> Result<Workers, OpenWorkersError> {
-        let question = match gpu::question(analysis) {
-            Ok(question) => question,
+        let analysis = match analysis.on_device() {
+            Ok(analysis) => analysis,
             Err(_) if self.is_cpu() => return Ok(Ok(Vec::new())),
             Err(why) if self.is_auto() => return Ok(Err(Fallback::no_kernel(why.to_string()))),
             Err(why) => return Err(why.into()),
@@ -57,7 +57,7 @@ impl Device {
         let mut workers = Vec::new();
         for &number in self.numbers() {
             for _ in 0..times {
-                match GpuWorker::open(number, share, question) {
+                match GpuWorker::open(number, share, analysis) {
                     Ok(worker) => workers.push(worker),
                     Err(error) => return Ok(Err(self.fall_back(error, memory)?)),
                 }

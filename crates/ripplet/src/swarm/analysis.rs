@@ -4,7 +4,7 @@ use super::columns::{About, SUMMARY, columns_of_edges, columns_of_reach, columns
 use super::{Answer, Column, SwarmError};
 use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
-use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
+use ripplet_analytics::closeness::{self, closeness, closeness_of_batch};
 use ripplet_analytics::components::{self, components, components_of_batch};
 use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, edge_betweenness_of_batch,
@@ -12,85 +12,90 @@ use ripplet_analytics::edge_betweenness::{
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, PageRank};
-use ripplet_analytics::{Item, Lengths, Observer, Plan};
+use ripplet_analytics::{Item, Lengths, Observer, PathAnalysis, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
+use thiserror::Error;
 
 /// An analysis of a graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Analysis {
-    /// Closeness centrality of each vertex: a column `value`.
-    Closeness {
-        /// The closeness measure.
-        measure: Closeness,
-        /// Whether it is normalized.
-        normalized: bool,
-        /// The definition of a path's length.
-        lengths: Lengths,
-    },
-    /// Betweenness centrality of each vertex: a column `value`.
-    Betweenness {
-        /// Whether it is normalized.
-        normalized: bool,
-        /// The definition of a path's length.
-        lengths: Lengths,
-    },
-    /// Betweenness centrality of each edge: a column `value`.
-    EdgeBetweenness {
-        /// Whether it is normalized.
-        normalized: bool,
-        /// The definition of a path's length.
-        lengths: Lengths,
-    },
-    /// The weakly connected component of each vertex.
-    Components,
-    /// The k-core decomposition: a column `coreness` of each vertex.
-    KCore,
-    /// The PageRank of each vertex: a column `value`.
-    PageRank(PageRank),
-    /// The clustering coefficient of each vertex, a column `value`, and its `triangles` if
-    /// requested.
-    Lcc(Lcc),
-    /// The `distance` from each vertex to each other; infinite without a path.
-    Distances {
-        /// The definition of a path's length.
-        lengths: Lengths,
-    },
-    /// Per vertex the `eccentricity`, the number of other vertices that it has a path to
-    /// (`reached`), and their `average_distance`; 0 without any.
-    Reach {
-        /// The definition of a path's length.
-        lengths: Lengths,
-    },
-    /// Per graph the numbers of `vertices` and `edges`, and distance statistics.
+    /// An analysis of shortest paths.
     ///
+    /// | analysis | columns |
+    /// |---|---|
+    /// | closeness, betweenness | `value` per vertex |
+    /// | edge betweenness | `value` per edge |
+    /// | distances | `distance` per pair; infinite without a path |
+    /// | reach | `eccentricity`, `reached`, `average_distance` per vertex |
+    /// | summary | per graph, see below |
+    ///
+    /// Columns of a summary:
+    /// - `vertices`, `edges`: their numbers;
     /// - `pairs`: the number of ordered pairs of different vertices with a path;
     /// - `diameter`: the largest distance of these pairs;
     /// - `radius`: the smallest eccentricity;
     /// - `average_distance`: their average distance;
     /// - `wiener`: the sum of all distances, with each pair of an undirected graph counted once;
     /// - `connected`: whether all pairs have a path.
-    Summary {
-        /// The definition of a path's length.
-        lengths: Lengths,
-    },
+    Paths(PathAnalysis),
+    /// The weakly connected component of each vertex.
+    Components,
+    /// The coreness of each vertex: a column `coreness`.
+    KCore,
+    /// The PageRank of each vertex: a column `value`.
+    PageRank(PageRank),
+    /// The clustering coefficient of each vertex, a column `value`, and its `triangles` if
+    /// requested.
+    Lcc(Lcc),
+}
+
+/// An analysis that has no kernel yet.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("there is no kernel for {0} so far: they are for the CPU")]
+pub struct NotOnDevice(&'static str);
+
+impl From<PathAnalysis> for Analysis {
+    fn from(paths: PathAnalysis) -> Analysis {
+        Analysis::Paths(paths)
+    }
 }
 
 /// The most distances that are passed to the sink at once, unless one row has more.
 const PAIRS: usize = 1 << 18;
 
 impl Analysis {
+    /// Returns the analysis for a device.
+    ///
+    /// # Errors
+    /// If devices have no kernel for it.
+    pub fn on_device(self) -> Result<PathAnalysis, NotOnDevice> {
+        match self {
+            Analysis::Paths(paths) => Ok(paths),
+            Analysis::Components => Err(NotOnDevice("components")),
+            Analysis::KCore => Err(NotOnDevice("coreness")),
+            Analysis::PageRank(_) => Err(NotOnDevice("PageRank's values")),
+            Analysis::Lcc(_) => Err(NotOnDevice("clustering coefficients of a batch")),
+        }
+    }
+
+    /// Returns whether its first column has a number per vertex.
+    pub fn has_value_per_vertex(self) -> bool {
+        matches!(self.rows(), Rows::Vertices | Rows::Components)
+    }
+
     /// Returns the kind of the rows of its table.
     pub fn rows(self) -> Rows {
         match self {
-            Analysis::Closeness { .. } | Analysis::Betweenness { .. } => Rows::Vertices,
-            Analysis::EdgeBetweenness { .. } => Rows::Edges,
+            Analysis::Paths(PathAnalysis::Closeness { .. })
+            | Analysis::Paths(PathAnalysis::Betweenness { .. }) => Rows::Vertices,
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { .. }) => Rows::Edges,
             Analysis::Components => Rows::Components,
             Analysis::KCore | Analysis::PageRank(_) | Analysis::Lcc(_) => Rows::Vertices,
-            Analysis::Distances { .. } => Rows::Pairs,
-            Analysis::Reach { .. } => Rows::Vertices,
-            Analysis::Summary { .. } => Rows::Graphs,
+            Analysis::Paths(PathAnalysis::Distances { .. }) => Rows::Pairs,
+            Analysis::Paths(PathAnalysis::Reach { .. }) => Rows::Vertices,
+            Analysis::Paths(PathAnalysis::Summary { .. }) => Rows::Graphs,
         }
     }
 
@@ -100,20 +105,20 @@ impl Analysis {
             Analysis::Lcc(lcc) if lcc.has_triangles() => {
                 &[("value", ColumnKind::F64), ("triangles", ColumnKind::U64)]
             }
-            Analysis::Closeness { .. }
-            | Analysis::Betweenness { .. }
-            | Analysis::EdgeBetweenness { .. }
+            Analysis::Paths(PathAnalysis::Closeness { .. })
+            | Analysis::Paths(PathAnalysis::Betweenness { .. })
+            | Analysis::Paths(PathAnalysis::EdgeBetweenness { .. })
             | Analysis::PageRank(_)
             | Analysis::Lcc(_) => &[("value", ColumnKind::F64)],
             Analysis::Components => &[],
             Analysis::KCore => &[("coreness", ColumnKind::U32)],
-            Analysis::Distances { .. } => &[("distance", ColumnKind::F64)],
-            Analysis::Reach { .. } => &[
+            Analysis::Paths(PathAnalysis::Distances { .. }) => &[("distance", ColumnKind::F64)],
+            Analysis::Paths(PathAnalysis::Reach { .. }) => &[
                 ("eccentricity", ColumnKind::F64),
                 ("reached", ColumnKind::U64),
                 ("average_distance", ColumnKind::F64),
             ],
-            Analysis::Summary { .. } => SUMMARY,
+            Analysis::Paths(PathAnalysis::Summary { .. }) => SUMMARY,
         }
     }
 
@@ -121,23 +126,31 @@ impl Analysis {
     pub fn plan<'g>(self, graph: impl Into<GraphView<'g>>, threads: usize) -> Plan {
         let graph = graph.into();
         match self {
-            Analysis::Closeness { measure, lengths, .. } => {
+            Analysis::Paths(PathAnalysis::Closeness { measure, lengths, .. }) => {
                 closeness::plan(graph, measure, lengths, threads)
             }
-            Analysis::Betweenness { lengths, .. } => betweenness::plan(graph, lengths, threads),
-            Analysis::EdgeBetweenness { lengths, .. } => {
+            Analysis::Paths(PathAnalysis::Betweenness { lengths, .. }) => {
+                betweenness::plan(graph, lengths, threads)
+            }
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { lengths, .. }) => {
                 with_ends(edge_betweenness::plan(graph, lengths, threads), graph.edges())
             }
             Analysis::Components => components::plan(graph),
             Analysis::KCore => kcore::plan(graph),
             Analysis::PageRank(ranks) => ranks.plan(graph),
             Analysis::Lcc(lcc) => lcc.plan(graph, threads),
-            Analysis::Distances { lengths: Lengths::Hops } => apsp::plan_of_rows(graph, threads),
-            Analysis::Distances { lengths: Lengths::Weights } => {
+            Analysis::Paths(PathAnalysis::Distances { lengths: Lengths::Hops }) => {
+                apsp::plan_of_rows(graph, threads)
+            }
+            Analysis::Paths(PathAnalysis::Distances { lengths: Lengths::Weights }) => {
                 apsp::plan_of_weighted_rows(graph, threads)
             }
-            Analysis::Reach { lengths } => apsp::plan_of_reach(graph, lengths, threads),
-            Analysis::Summary { lengths } => apsp::plan_of_summary(graph, lengths, threads),
+            Analysis::Paths(PathAnalysis::Reach { lengths }) => {
+                apsp::plan_of_reach(graph, lengths, threads)
+            }
+            Analysis::Paths(PathAnalysis::Summary { lengths }) => {
+                apsp::plan_of_summary(graph, lengths, threads)
+            }
         }
     }
 
@@ -145,13 +158,13 @@ impl Analysis {
     /// the answer.
     pub fn plan_of_batch(self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
         match self {
-            Analysis::Closeness { measure, lengths, .. } => {
+            Analysis::Paths(PathAnalysis::Closeness { measure, lengths, .. }) => {
                 closeness::plan_of_batch(graphs, measure, lengths, threads)
             }
-            Analysis::Betweenness { lengths, .. } => {
+            Analysis::Paths(PathAnalysis::Betweenness { lengths, .. }) => {
                 betweenness::plan_of_batch(graphs, lengths, threads)
             }
-            Analysis::EdgeBetweenness { lengths, .. } => {
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { lengths, .. }) => {
                 let plan = edge_betweenness::plan_of_batch(graphs, lengths, threads);
                 with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
             }
@@ -159,11 +172,15 @@ impl Analysis {
             Analysis::KCore => kcore::plan_of_batch(graphs, threads),
             Analysis::PageRank(ranks) => ranks.plan_of_batch(graphs, threads),
             Analysis::Lcc(lcc) => lcc.plan_of_batch(graphs, threads),
-            Analysis::Distances { lengths } => {
+            Analysis::Paths(PathAnalysis::Distances { lengths }) => {
                 apsp::plan_of_distances_of_batch(graphs, lengths, threads)
             }
-            Analysis::Reach { lengths } => apsp::plan_of_reach_of_batch(graphs, lengths, threads),
-            Analysis::Summary { lengths } => apsp::plan_of_batch(graphs, lengths, threads),
+            Analysis::Paths(PathAnalysis::Reach { lengths }) => {
+                apsp::plan_of_reach_of_batch(graphs, lengths, threads)
+            }
+            Analysis::Paths(PathAnalysis::Summary { lengths }) => {
+                apsp::plan_of_batch(graphs, lengths, threads)
+            }
         }
     }
 
@@ -182,16 +199,18 @@ impl Analysis {
     ) -> Result<(), SwarmError> {
         let graph = graph.into();
         let answer = match self {
-            Analysis::Distances { lengths } => return hand_out(graph, lengths, observer, take),
-            Analysis::Closeness { measure, normalized, lengths } => {
+            Analysis::Paths(PathAnalysis::Distances { lengths }) => {
+                return hand_out(graph, lengths, observer, take);
+            }
+            Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths }) => {
                 let values = closeness(graph, measure, normalized, lengths, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
             }
-            Analysis::Betweenness { normalized, lengths } => {
+            Analysis::Paths(PathAnalysis::Betweenness { normalized, lengths }) => {
                 let values = betweenness(graph, normalized, lengths, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
             }
-            Analysis::EdgeBetweenness { normalized, lengths } => {
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }) => {
                 let values = edge_betweenness(graph, normalized, lengths, observer)?;
                 let starts = vec![0, values.len() as u64];
                 columns_of_edges(EdgeValues { starts, values }, About::Graph(graph))?
@@ -207,11 +226,11 @@ impl Analysis {
                 let found = lcc.run(graph, observer)?;
                 of_triangles(found.coefficients, found.triangles)
             }
-            Analysis::Reach { lengths } => {
+            Analysis::Paths(PathAnalysis::Reach { lengths }) => {
                 let reach = apsp::reach(graph, lengths, observer)?;
                 columns_of_reach(&reach, About::Graph(graph), lengths)?
             }
-            Analysis::Summary { lengths } => {
+            Analysis::Paths(PathAnalysis::Summary { lengths }) => {
                 let summary = apsp::summary(graph, lengths, observer)?.whole;
                 columns_of_summaries(&[summary], About::Graph(graph))?
             }
@@ -231,15 +250,15 @@ impl Analysis {
         observer: &mut dyn Observer,
     ) -> Result<Answer, SwarmError> {
         Ok(match self {
-            Analysis::Closeness { measure, normalized, lengths } => {
+            Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths }) => {
                 let values = closeness_of_batch(graphs, measure, normalized, lengths, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
             }
-            Analysis::Betweenness { normalized, lengths } => {
+            Analysis::Paths(PathAnalysis::Betweenness { normalized, lengths }) => {
                 let values = betweenness_of_batch(graphs, normalized, lengths, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
             }
-            Analysis::EdgeBetweenness { normalized, lengths } => {
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }) => {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
                 columns_of_edges(values, About::Batch(graphs))?
             }
@@ -258,15 +277,15 @@ impl Analysis {
                 let found = lcc.run_batch(graphs, observer)?;
                 of_triangles(found.coefficients, found.triangles)
             }
-            Analysis::Distances { lengths } => {
+            Analysis::Paths(PathAnalysis::Distances { lengths }) => {
                 let distances = apsp::distances_of_batch(graphs, lengths, observer)?;
                 Answer::Pairs(vec![Column::F64(distances)])
             }
-            Analysis::Reach { lengths } => {
+            Analysis::Paths(PathAnalysis::Reach { lengths }) => {
                 let reach = apsp::reach_of_batch(graphs, lengths, observer)?;
                 columns_of_reach(&reach, About::Batch(graphs), lengths)?
             }
-            Analysis::Summary { lengths } => {
+            Analysis::Paths(PathAnalysis::Summary { lengths }) => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
                 columns_of_summaries(&summaries, About::Batch(graphs))?
             }

@@ -1,7 +1,7 @@
 //! The answer of a worker for the graphs of a part.
 
-use ripplet_graph::VertexId;
 use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::{OutOfMemory, VertexId, memory};
 use ripplet_io::WriteError;
 use ripplet_io::write::{ColumnData, Part, Rows, Subject, TableWriter};
 
@@ -53,6 +53,43 @@ pub enum Column {
 }
 
 impl Column {
+    /// Copies values of a type that analyses have.
+    pub(crate) fn of(values: ColumnData<'_>) -> Result<Column, OutOfMemory> {
+        Ok(match values {
+            ColumnData::U32(values) => Column::U32(memory::copied(values)?),
+            ColumnData::U64(values) => Column::U64(memory::copied(values)?),
+            ColumnData::F32(values) => {
+                Column::F64(memory::collected(values.iter().map(|&value| value.into()))?)
+            }
+            ColumnData::F64(values) => Column::F64(memory::copied(values)?),
+            ColumnData::Bool(values) => Column::Bool(memory::copied(values)?),
+        })
+    }
+
+    /// Appends values of the column's type; values of another type are ignored.
+    pub(crate) fn append(&mut self, values: ColumnData<'_>) -> Result<(), OutOfMemory> {
+        match (self, values) {
+            (Column::U32(all), ColumnData::U32(more)) => memory::extend(all, more),
+            (Column::U64(all), ColumnData::U64(more)) => memory::extend(all, more),
+            (Column::F64(all), ColumnData::F64(more)) => memory::extend(all, more),
+            (Column::Bool(all), ColumnData::Bool(more)) => memory::extend(all, more),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns a value as a number: 1 for true.
+    ///
+    /// # Panics
+    /// If there is no such value.
+    pub fn number(&self, at: usize) -> f64 {
+        match self {
+            Column::U32(values) => f64::from(values[at]),
+            Column::U64(values) => values[at] as f64,
+            Column::F64(values) => values[at],
+            Column::Bool(values) => f64::from(u8::from(values[at])),
+        }
+    }
+
     /// Returns the values for a writer.
     pub fn data(&self) -> ColumnData<'_> {
         match self {

@@ -1,10 +1,10 @@
 //! Workers on a GPU.
 
 use super::columns::{columns_of_edges, columns_of_reach, columns_of_summaries};
-use super::{Analysis, Answer, Column, NotOnDevice, SwarmError, SwarmObserver, Worker};
-use ripplet_analytics::Observer;
+use super::{Answer, Column, SwarmError, SwarmObserver, Worker};
+use ripplet_analytics::{Observer, PathAnalysis};
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, SwarmSeconds};
+use ripplet_cuda::swarm::{DeviceSwarm, SwarmSeconds};
 use ripplet_gpu::Device;
 use ripplet_graph::Graph;
 use ripplet_graph::batch::{BatchSlice, Subject};
@@ -17,43 +17,20 @@ use ripplet_lp::{Plan, RunError};
 /// the other computes. A worker keeps device memory allocated for the largest part so far.
 pub struct DeviceWorker<D: Device> {
     name: String,
-    question: Question,
+    analysis: PathAnalysis,
     swarm: DeviceSwarm<D>,
     seconds: SwarmSeconds,
 }
 
-impl Analysis {
-    /// Returns the analysis as a question to a device.
-    ///
-    /// # Errors
-    /// If no device implements it.
-    pub fn question(self) -> Result<Question, NotOnDevice> {
-        Ok(match self {
-            Analysis::Closeness { measure, normalized, lengths } => {
-                Question::Closeness { measure, normalized, lengths }
-            }
-            Analysis::Betweenness { normalized, lengths } => {
-                Question::Betweenness { normalized, lengths }
-            }
-            Analysis::EdgeBetweenness { normalized, lengths } => {
-                Question::EdgeBetweenness { normalized, lengths }
-            }
-            Analysis::Distances { lengths } => Question::Distances { lengths },
-            Analysis::Reach { lengths } => Question::Reach { lengths },
-            Analysis::Summary { lengths } => Question::Summaries { lengths },
-            Analysis::Components => return Err(NotOnDevice("components")),
-            Analysis::KCore => return Err(NotOnDevice("coreness")),
-            Analysis::PageRank(_) => return Err(NotOnDevice("PageRank's values")),
-            Analysis::Lcc(_) => return Err(NotOnDevice("clustering coefficients of a batch")),
-        })
-    }
-}
-
 impl<D: Device> DeviceWorker<D> {
     /// Creates a worker on a device, with a name for reports: `cuda:0`.
-    pub fn new(name: String, executor: DeviceExecutor<D>, question: Question) -> DeviceWorker<D> {
+    pub fn new(
+        name: String,
+        executor: DeviceExecutor<D>,
+        analysis: PathAnalysis,
+    ) -> DeviceWorker<D> {
         let (swarm, seconds) = (DeviceSwarm::new(executor), SwarmSeconds::default());
-        DeviceWorker { name, question, swarm, seconds }
+        DeviceWorker { name, analysis, swarm, seconds }
     }
 
     /// Returns the memory that the worker needs for these graphs at once, or for a single graph.
@@ -61,7 +38,7 @@ impl<D: Device> DeviceWorker<D> {
     /// # Errors
     /// If a single graph has more than 2³¹ arcs, or the host refuses memory.
     pub fn plan<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<Plan, RunError> {
-        self.swarm.plan(subject, self.question)
+        self.swarm.plan(subject, self.analysis)
     }
 
     /// Returns the worker's time so far, by step.
@@ -86,7 +63,7 @@ impl<D: Device> DeviceWorker<D> {
         mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
         let of = write::Subject::Graph(graph.ids());
-        if let Question::Distances { lengths } = self.question {
+        if let PathAnalysis::Distances { lengths } = self.analysis {
             let hand_over =
                 |sources, rows: &[f64]| take(Part::Pairs { of, sources }, &[ColumnData::F64(rows)]);
             let seconds = self.swarm.rows(graph, lengths, observer, hand_over)?;
@@ -105,26 +82,26 @@ impl<D: Device> DeviceWorker<D> {
         observer: &dyn Observer,
     ) -> Result<Answer, SwarmError> {
         let swarm = &mut self.swarm;
-        let (answer, seconds) = match (self.question, subject) {
-            (Question::Closeness { measure, normalized, lengths }, of) => {
+        let (answer, seconds) = match (self.analysis, subject) {
+            (PathAnalysis::Closeness { measure, normalized, lengths }, of) => {
                 values(swarm.closeness(of, measure, normalized, lengths, observer)?)
             }
-            (Question::Betweenness { normalized, lengths }, of) => {
+            (PathAnalysis::Betweenness { normalized, lengths }, of) => {
                 values(swarm.betweenness(of, normalized, lengths, observer)?)
             }
-            (Question::EdgeBetweenness { normalized, lengths }, of) => {
+            (PathAnalysis::EdgeBetweenness { normalized, lengths }, of) => {
                 let found = swarm.edge_betweenness(of, normalized, lengths, observer)?;
                 (columns_of_edges(found.0, of.into())?, found.1)
             }
-            (Question::Distances { lengths }, of) => {
+            (PathAnalysis::Distances { lengths }, of) => {
                 let (distances, seconds) = swarm.distances(of, lengths, observer)?;
                 (Answer::Pairs(vec![Column::F64(distances)]), seconds)
             }
-            (Question::Reach { lengths }, of) => {
+            (PathAnalysis::Reach { lengths }, of) => {
                 let (reach, seconds) = swarm.reach(of, lengths, observer)?;
                 (columns_of_reach(&reach, of.into(), lengths)?, seconds)
             }
-            (Question::Summaries { lengths }, of) => {
+            (PathAnalysis::Summary { lengths }, of) => {
                 let (summaries, seconds) = swarm.summaries(of, lengths, observer)?;
                 (columns_of_summaries(&summaries, of.into())?, seconds)
             }

@@ -13,7 +13,7 @@
 //! completed; workers are cancelled through their observer.
 //!
 //! ```
-//! use ripplet::analytics::Lengths;
+//! use ripplet::analytics::{Lengths, PathAnalysis};
 //! use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
 //! use ripplet::swarm::{Analysis, Answer, BatchPart, CpuWorker, Column, WholeBatch, run};
 //!
@@ -22,7 +22,7 @@
 //! let rows = BatchRows { graphs: vec![0, 0, 1], sources: vec![0, 1, 0], targets: vec![1, 2, 1], weights: None };
 //! let batch = BatchBuilder::new().build(BatchTable::new(members, rows)?)?;
 //!
-//! let worker = CpuWorker::new(Analysis::Betweenness { normalized: false, lengths: Lengths::Hops });
+//! let worker = CpuWorker::new(Analysis::Paths(PathAnalysis::Betweenness { normalized: false, lengths: Lengths::Hops }));
 //! let mut found = Vec::new();
 //! let take = |_: &BatchPart, answer: Answer| {
 //!     if let Answer::Vertices(columns) = answer {
@@ -49,7 +49,7 @@ mod report;
 mod tests;
 mod worker;
 
-pub use analysis::Analysis;
+pub use analysis::{Analysis, NotOnDevice};
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
 #[cfg(feature = "cuda")]
@@ -57,7 +57,7 @@ pub use device::DeviceWorker;
 pub use line::run;
 pub use parts::{Cut, Parts, WholeBatch};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};
-pub use worker::{CpuWorker, NotOnDevice, Worker};
+pub use worker::{CpuWorker, Worker};
 
 pub use ripplet_io::batch::BatchPart;
 use ripplet_io::{ReadError, WriteError};

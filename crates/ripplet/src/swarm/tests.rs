@@ -1,10 +1,10 @@
 //! Tests of a swarm's stages: order, bounds, errors and cancellation in each of them.
 
 use super::*;
-use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
+use ripplet_analytics::{Lengths, PathAnalysis};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_emulator::EmulatedDevice;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
@@ -270,16 +270,20 @@ fn the_cpu_finds_in_parts_what_it_finds_at_once() {
 /// Checks a batch in parts, and each of its graphs, against the whole.
 fn check_parts(batch: &GraphBatch, lengths: Lengths) {
     for analysis in [
-        Analysis::Betweenness { normalized: true, lengths },
-        Analysis::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths },
-        Analysis::EdgeBetweenness { normalized: true, lengths },
+        Analysis::Paths(PathAnalysis::Betweenness { normalized: true, lengths }),
+        Analysis::Paths(PathAnalysis::Closeness {
+            measure: Closeness::Reciprocal,
+            normalized: false,
+            lengths,
+        }),
+        Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized: true, lengths }),
         Analysis::Components,
         Analysis::KCore,
         Analysis::PageRank(PageRank::default()),
         Analysis::Lcc(Lcc::new(Definition::Ldbc).with_triangles()),
-        Analysis::Distances { lengths },
-        Analysis::Reach { lengths },
-        Analysis::Summary { lengths },
+        Analysis::Paths(PathAnalysis::Distances { lengths }),
+        Analysis::Paths(PathAnalysis::Reach { lengths }),
+        Analysis::Paths(PathAnalysis::Summary { lengths }),
     ] {
         let whole = analysis.of_batch(batch.all(), &mut ()).unwrap();
         let read = AtomicUsize::new(0);
@@ -354,8 +358,9 @@ fn check_graphs(analysis: Analysis, batch: &GraphBatch, table: &str) {
 #[test]
 fn a_summary_of_small_graphs() {
     let batch = paths(5);
-    let Answer::Graphs(columns) =
-        (Analysis::Summary { lengths: Lengths::Hops }).of_batch(batch.all(), &mut ()).unwrap()
+    let Answer::Graphs(columns) = Analysis::Paths(PathAnalysis::Summary { lengths: Lengths::Hops })
+        .of_batch(batch.all(), &mut ())
+        .unwrap()
     else {
         panic!("a row a graph")
     };
@@ -397,12 +402,16 @@ fn rings(direction: Direction) -> GraphBatch {
 fn a_device_answers_what_the_cpu_does() {
     let analyses = [Lengths::Hops, Lengths::Weights].map(|lengths| {
         [
-            Analysis::Closeness { measure: Closeness::Reciprocal, normalized: true, lengths },
-            Analysis::Betweenness { normalized: false, lengths },
-            Analysis::EdgeBetweenness { normalized: true, lengths },
-            Analysis::Distances { lengths },
-            Analysis::Reach { lengths },
-            Analysis::Summary { lengths },
+            Analysis::Paths(PathAnalysis::Closeness {
+                measure: Closeness::Reciprocal,
+                normalized: true,
+                lengths,
+            }),
+            Analysis::Paths(PathAnalysis::Betweenness { normalized: false, lengths }),
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized: true, lengths }),
+            Analysis::Paths(PathAnalysis::Distances { lengths }),
+            Analysis::Paths(PathAnalysis::Reach { lengths }),
+            Analysis::Paths(PathAnalysis::Summary { lengths }),
         ]
     });
     for direction in [Direction::Undirected, Direction::Directed] {
@@ -410,7 +419,7 @@ fn a_device_answers_what_the_cpu_does() {
         for analysis in analyses.into_iter().flatten() {
             let executor = DeviceExecutor::new(EmulatedDevice::new());
             let mut device =
-                DeviceWorker::new("emulator".into(), executor, analysis.question().unwrap());
+                DeviceWorker::new("emulator".into(), executor, analysis.on_device().unwrap());
             let of_cpu = CpuWorker::new(analysis).answer(batch.all(), &()).unwrap();
             let found = device.answer_about(batch.all().into(), &()).unwrap();
             assert_eq!(found, of_cpu, "{analysis:?}");

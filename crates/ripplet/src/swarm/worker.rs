@@ -2,7 +2,6 @@
 
 use super::{Analysis, Answer, SwarmError, SwarmObserver};
 use ripplet_graph::batch::BatchSlice;
-use thiserror::Error;
 
 /// Answers an analysis for the graphs of a part. A worker lives on one thread, which passes it part
 /// after part.
@@ -25,11 +24,6 @@ pub trait Worker: Send {
         Vec::new()
     }
 }
-
-/// An analysis that has no kernel yet.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("there is no kernel for {0} so far: they are for the CPU")]
-pub struct NotOnDevice(pub(super) &'static str);
 
 /// Answers on rayon's current pool, which is the global one in [`super::run`]: one such worker
 /// keeps all its threads busy.

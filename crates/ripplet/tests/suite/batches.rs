@@ -15,7 +15,7 @@ fn batches_are_read_as_files_of_columns() {
     };
     let batches =
         [batch(["a", "c"], ["b", "a"], [1.5, 2.0]), batch(["b", "d"], ["c", "d"], [1.0, 1.0])];
-    let mut options = LoadOptions { direction: Direction::Directed, ..LoadOptions::default() };
+    let mut options = LoadOptions { build: Direction::Directed.into(), ..LoadOptions::default() };
     options.read.weighted = true;
     options.read.columns.weight = "w".into();
     let graph = graph_from_batches(&batches, &options).unwrap();

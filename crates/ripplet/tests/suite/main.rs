@@ -7,6 +7,8 @@
     feature = "zstd"
 )))]
 mod absent;
+#[cfg(feature = "text")]
+mod analyses;
 #[cfg(feature = "columnar")]
 mod batches;
 #[cfg(feature = "text")]

@@ -3,6 +3,7 @@
 
 use crate::lcc::graphs::Edges;
 use crate::machines::on_gpu;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::apsp::{
     GraphSummary, Reach, distances_of_batch, reach_of_batch, summary_of_batch,
 };
@@ -11,7 +12,7 @@ use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet_analytics::edge_betweenness::edge_betweenness_of_batch;
 use ripplet_analytics::{Lengths, Observer};
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, Tuning};
+use ripplet_cuda::swarm::{DeviceSwarm, Tuning};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
@@ -99,28 +100,28 @@ pub fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 /// Questions on graphs whose paths can be counted.
-pub fn questions(lengths: Lengths) -> Vec<Question> {
+pub fn questions(lengths: Lengths) -> Vec<PathAnalysis> {
     let mut questions = questions_of_distances(lengths);
     questions.extend([
-        Question::Betweenness { normalized: false, lengths },
-        Question::Betweenness { normalized: true, lengths },
-        Question::EdgeBetweenness { normalized: false, lengths },
+        PathAnalysis::Betweenness { normalized: false, lengths },
+        PathAnalysis::Betweenness { normalized: true, lengths },
+        PathAnalysis::EdgeBetweenness { normalized: false, lengths },
     ]);
     questions
 }
 
 /// Questions on graphs whose paths cannot be counted, as some edges have length 0.
-pub fn questions_of_distances(lengths: Lengths) -> Vec<Question> {
-    let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
+pub fn questions_of_distances(lengths: Lengths) -> Vec<PathAnalysis> {
+    let closeness = |measure| PathAnalysis::Closeness { measure, normalized: false, lengths };
     vec![
         closeness(Closeness::Reciprocal),
         closeness(Closeness::WassermanFaust),
         closeness(Closeness::Harmonic),
-        Question::Closeness { measure: Closeness::Reciprocal, normalized: true, lengths },
-        Question::Closeness { measure: Closeness::Harmonic, normalized: true, lengths },
-        Question::Distances { lengths },
-        Question::Reach { lengths },
-        Question::Summaries { lengths },
+        PathAnalysis::Closeness { measure: Closeness::Reciprocal, normalized: true, lengths },
+        PathAnalysis::Closeness { measure: Closeness::Harmonic, normalized: true, lengths },
+        PathAnalysis::Distances { lengths },
+        PathAnalysis::Reach { lengths },
+        PathAnalysis::Summary { lengths },
     ]
 }
 
@@ -134,27 +135,27 @@ pub enum Found {
 }
 
 /// Results of the CPU.
-pub fn on_cpu(graphs: BatchSlice<'_>, question: Question) -> Found {
+pub fn on_cpu(graphs: BatchSlice<'_>, question: PathAnalysis) -> Found {
     let values = |values: Result<Vec<f64>, _>| {
         let values: Result<Vec<f64>, ripplet_analytics::RunError> = values;
         Found::Values(bits(&values.unwrap()))
     };
     match question {
-        Question::Closeness { measure, normalized, lengths } => {
+        PathAnalysis::Closeness { measure, normalized, lengths } => {
             values(closeness_of_batch(graphs, measure, normalized, lengths, &mut ()))
         }
-        Question::Betweenness { normalized, lengths } => {
+        PathAnalysis::Betweenness { normalized, lengths } => {
             values(betweenness_of_batch(graphs, normalized, lengths, &mut ()))
         }
-        Question::EdgeBetweenness { normalized, lengths } => {
+        PathAnalysis::EdgeBetweenness { normalized, lengths } => {
             let found = edge_betweenness_of_batch(graphs, normalized, lengths, &mut ()).unwrap();
             Found::Edges(found.starts, bits(&found.values))
         }
-        Question::Distances { lengths } => values(distances_of_batch(graphs, lengths, &mut ())),
-        Question::Reach { lengths } => {
+        PathAnalysis::Distances { lengths } => values(distances_of_batch(graphs, lengths, &mut ())),
+        PathAnalysis::Reach { lengths } => {
             Found::Reach(reach_of_batch(graphs, lengths, &mut ()).unwrap())
         }
-        Question::Summaries { lengths } => {
+        PathAnalysis::Summary { lengths } => {
             Found::Summaries(summary_of_batch(graphs, lengths, &mut ()).unwrap())
         }
     }
@@ -164,26 +165,26 @@ pub fn on_cpu(graphs: BatchSlice<'_>, question: Question) -> Found {
 pub fn on_device<D: Device>(
     swarm: &mut DeviceSwarm<D>,
     graphs: BatchSlice<'_>,
-    question: Question,
+    question: PathAnalysis,
     observer: &dyn Observer,
 ) -> Result<Found, RunError> {
     Ok(match question {
-        Question::Closeness { measure, normalized, lengths } => {
+        PathAnalysis::Closeness { measure, normalized, lengths } => {
             let found = swarm.closeness(graphs, measure, normalized, lengths, observer)?;
             Found::Values(bits(&found.0))
         }
-        Question::Betweenness { normalized, lengths } => {
+        PathAnalysis::Betweenness { normalized, lengths } => {
             Found::Values(bits(&swarm.betweenness(graphs, normalized, lengths, observer)?.0))
         }
-        Question::EdgeBetweenness { normalized, lengths } => {
+        PathAnalysis::EdgeBetweenness { normalized, lengths } => {
             let found = swarm.edge_betweenness(graphs, normalized, lengths, observer)?.0;
             Found::Edges(found.starts, bits(&found.values))
         }
-        Question::Distances { lengths } => {
+        PathAnalysis::Distances { lengths } => {
             Found::Values(bits(&swarm.distances(graphs, lengths, observer)?.0))
         }
-        Question::Reach { lengths } => Found::Reach(swarm.reach(graphs, lengths, observer)?.0),
-        Question::Summaries { lengths } => {
+        PathAnalysis::Reach { lengths } => Found::Reach(swarm.reach(graphs, lengths, observer)?.0),
+        PathAnalysis::Summary { lengths } => {
             Found::Summaries(swarm.summaries(graphs, lengths, observer)?.0)
         }
     })
@@ -191,7 +192,7 @@ pub fn on_device<D: Device>(
 
 /// Compares a device with the CPU, whose suite compares it with everything else. On the emulator,
 /// `order` sets the order of threads.
-pub fn check(whole: &GraphBatch, questions: &[Question], tuning: Tuning, order: u64) {
+pub fn check(whole: &GraphBatch, questions: &[PathAnalysis], tuning: Tuning, order: u64) {
     if on_gpu() {
         let device = CudaDevice::new(0);
         let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
@@ -205,7 +206,7 @@ pub fn check(whole: &GraphBatch, questions: &[Question], tuning: Tuning, order: 
 fn check_on<D: Device>(
     executor: DeviceExecutor<D>,
     whole: &GraphBatch,
-    questions: &[Question],
+    questions: &[PathAnalysis],
     tuning: Tuning,
     order: u64,
 ) {

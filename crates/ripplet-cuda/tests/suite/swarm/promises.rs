@@ -4,9 +4,10 @@ use super::machines::{Found, Weighing, batch, bits, on_cpu, on_device, weighted_
 use crate::lcc::graphs::Edges;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::Observer;
+use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, Tuning};
+use ripplet_cuda::swarm::{DeviceSwarm, Tuning};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::Graph;
@@ -18,14 +19,14 @@ use std::sync::atomic::Ordering::Relaxed;
 const HOPS: Lengths = Lengths::Hops;
 
 /// A question of each kind.
-const QUESTIONS: [Question; 7] = [
-    Question::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths: HOPS },
-    Question::Closeness { measure: Closeness::Harmonic, normalized: true, lengths: HOPS },
-    Question::Betweenness { normalized: true, lengths: HOPS },
-    Question::EdgeBetweenness { normalized: true, lengths: HOPS },
-    Question::Distances { lengths: HOPS },
-    Question::Reach { lengths: HOPS },
-    Question::Summaries { lengths: HOPS },
+const QUESTIONS: [PathAnalysis; 7] = [
+    PathAnalysis::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths: HOPS },
+    PathAnalysis::Closeness { measure: Closeness::Harmonic, normalized: true, lengths: HOPS },
+    PathAnalysis::Betweenness { normalized: true, lengths: HOPS },
+    PathAnalysis::EdgeBetweenness { normalized: true, lengths: HOPS },
+    PathAnalysis::Distances { lengths: HOPS },
+    PathAnalysis::Reach { lengths: HOPS },
+    PathAnalysis::Summary { lengths: HOPS },
 ];
 
 fn rings(directed: bool) -> GraphBatch {
@@ -36,7 +37,7 @@ fn rings(directed: bool) -> GraphBatch {
 fn ask(
     swarm: &mut DeviceSwarm<EmulatedDevice>,
     batch: &GraphBatch,
-    question: Question,
+    question: PathAnalysis,
 ) -> Result<Found, RunError> {
     on_device(swarm, batch.all(), question, &())
 }
@@ -171,7 +172,8 @@ fn a_graph_alone() {
         assert_eq!(found, swarm.reach(all, HOPS, &()).unwrap().0);
         let found = swarm.edge_betweenness(&graph, true, HOPS, &()).unwrap().0;
         assert_eq!(found, swarm.edge_betweenness(all, true, HOPS, &()).unwrap().0);
-        let plan = swarm.plan(&graph, Question::Betweenness { normalized: true, lengths: HOPS });
+        let plan =
+            swarm.plan(&graph, PathAnalysis::Betweenness { normalized: true, lengths: HOPS });
         assert!(plan.unwrap().total_device() > 0);
     }
     let edges = Edges::undirected(50, (0..200).map(|i| (i * 7 % 50, i * 11 % 50)));
@@ -228,7 +230,7 @@ fn distances_that_may_add_up_to_more_than_64_bits_are_refused() {
     assert!(refused.contains("64 bits") && refused.contains("--device cpu"), "{refused}");
     // The limit concerns weights only.
     let graphs = weighted_batch(&path(50), false, false, Weighing::Huge);
-    let question = Question::Summaries { lengths };
+    let question = PathAnalysis::Summary { lengths };
     let found = on_device(&mut swarm, graphs.all(), question, &()).unwrap();
     assert_eq!(found, on_cpu(graphs.all(), question));
 }

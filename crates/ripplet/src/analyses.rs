@@ -1,0 +1,354 @@
+//! Analyses of a graph by name, on a device that is chosen at run time.
+//!
+//! | name | values |
+//! |---|---|
+//! | `closeness`, `harmonic`, `betweenness` | a number per vertex |
+//! | `edge-betweenness` | a number per edge |
+//! | `distances` | a number per pair of vertices |
+//! | `reach` | eccentricity, reached vertices and average distance per vertex |
+//! | `summary` | diameter, radius, average distance and others, for the graph |
+//! | `components` | a component per vertex |
+//! | `kcore`, `pagerank`, `lcc` | a number per vertex |
+//!
+//! ```
+//! let graph = ripplet::graph_from_edges([("ann", "bob"), ("bob", "cid")])?;
+//! let found = ripplet::analyse(&graph, "betweenness")?.device("cpu".parse()?).run()?;
+//! let values: Vec<_> = found.by_vertex()?.map(|(id, value)| (id.to_string(), value)).collect();
+//! assert_eq!(values, [("ann".into(), 0.0), ("bob".into(), 1.0), ("cid".into(), 0.0)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::device::{Device, Fallback, OpenWorkersError};
+use crate::swarm::{Analysis, Column, SwarmError, Worker};
+use ripplet_analytics::closeness::Closeness;
+use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_analytics::pagerank::PageRank;
+use ripplet_analytics::{Lengths, Observer, PathAnalysis};
+use ripplet_graph::{ExternalId, Graph, VertexId, memory};
+use ripplet_io::write::{ColumnData, Part};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Name of an analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnalysisName {
+    /// Closeness: the reciprocal of the sum of distances.
+    Closeness,
+    /// Harmonic centrality: the sum of the reciprocals of distances.
+    Harmonic,
+    /// Betweenness of vertices.
+    Betweenness,
+    /// Betweenness of edges.
+    EdgeBetweenness,
+    /// Distances of all pairs.
+    Distances,
+    /// Eccentricity, reached vertices and average distance of each vertex.
+    Reach,
+    /// Statistics of all distances.
+    Summary,
+    /// Weakly connected components.
+    Components,
+    /// Coreness.
+    KCore,
+    /// PageRank.
+    PageRank,
+    /// Local clustering coefficients.
+    Lcc,
+}
+
+/// Error of a name that no analysis has.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("there is no analysis {0}: expected {names}", names = AnalysisName::listed())]
+pub struct UnknownAnalysis(pub String);
+
+impl AnalysisName {
+    /// All analyses, in the order of the help.
+    pub const ALL: [AnalysisName; 11] = [
+        AnalysisName::Closeness,
+        AnalysisName::Harmonic,
+        AnalysisName::Betweenness,
+        AnalysisName::EdgeBetweenness,
+        AnalysisName::Distances,
+        AnalysisName::Reach,
+        AnalysisName::Summary,
+        AnalysisName::Components,
+        AnalysisName::KCore,
+        AnalysisName::PageRank,
+        AnalysisName::Lcc,
+    ];
+
+    /// Returns the name as text, and a line of help.
+    fn entry(self) -> (&'static str, &'static str) {
+        match self {
+            AnalysisName::Closeness => {
+                ("closeness", "The reciprocal of the sum of distances to a vertex")
+            }
+            AnalysisName::Harmonic => {
+                ("harmonic", "The sum of the reciprocals of distances to a vertex")
+            }
+            AnalysisName::Betweenness => {
+                ("betweenness", "The number of shortest paths through a vertex")
+            }
+            AnalysisName::EdgeBetweenness => {
+                ("edge-betweenness", "The number of shortest paths along an edge")
+            }
+            AnalysisName::Distances => ("distances", "The distance of each pair of vertices"),
+            AnalysisName::Reach => {
+                ("reach", "Eccentricity, reached vertices and average distance of a vertex")
+            }
+            AnalysisName::Summary => ("summary", "Diameter, radius and average distance"),
+            AnalysisName::Components => ("components", "Weakly connected components"),
+            AnalysisName::KCore => ("kcore", "The coreness of a vertex"),
+            AnalysisName::PageRank => ("pagerank", "The PageRank of a vertex"),
+            AnalysisName::Lcc => {
+                ("lcc", "The clustering coefficient of a vertex, as LDBC defines it")
+            }
+        }
+    }
+
+    /// Returns the name as text.
+    pub fn as_str(self) -> &'static str {
+        self.entry().0
+    }
+
+    /// Returns a line of help.
+    pub fn help(self) -> &'static str {
+        self.entry().1
+    }
+
+    /// Returns the analysis with its default settings, and this definition of a path's length if it
+    /// measures paths.
+    pub fn analysis(self, lengths: Lengths) -> Analysis {
+        let normalized = false;
+        let closeness = |measure| PathAnalysis::Closeness { measure, normalized, lengths };
+        match self {
+            AnalysisName::Closeness => closeness(Closeness::Reciprocal).into(),
+            AnalysisName::Harmonic => closeness(Closeness::Harmonic).into(),
+            AnalysisName::Betweenness => PathAnalysis::Betweenness { normalized, lengths }.into(),
+            AnalysisName::EdgeBetweenness => {
+                PathAnalysis::EdgeBetweenness { normalized, lengths }.into()
+            }
+            AnalysisName::Distances => PathAnalysis::Distances { lengths }.into(),
+            AnalysisName::Reach => PathAnalysis::Reach { lengths }.into(),
+            AnalysisName::Summary => PathAnalysis::Summary { lengths }.into(),
+            AnalysisName::Components => Analysis::Components,
+            AnalysisName::KCore => Analysis::KCore,
+            AnalysisName::PageRank => Analysis::PageRank(PageRank::default()),
+            AnalysisName::Lcc => Analysis::Lcc(Lcc::new(Definition::Ldbc)),
+        }
+    }
+
+    fn listed() -> String {
+        AnalysisName::ALL.map(AnalysisName::as_str).join(", ")
+    }
+}
+
+impl fmt::Display for AnalysisName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for AnalysisName {
+    type Err = UnknownAnalysis;
+
+    fn from_str(text: &str) -> Result<AnalysisName, UnknownAnalysis> {
+        let found = AnalysisName::ALL.into_iter().find(|name| name.as_str() == text);
+        found.ok_or_else(|| UnknownAnalysis(text.into()))
+    }
+}
+
+/// Starts the choices of an analysis by name, with its default settings.
+///
+/// # Errors
+/// If there is no analysis of this name.
+pub fn analyse<'g>(graph: &'g Graph, name: &str) -> Result<AnalysisRun<'g>, UnknownAnalysis> {
+    Ok(AnalysisRun::new(graph, name.parse::<AnalysisName>()?.analysis(Lengths::Hops)))
+}
+
+/// Choices of an analysis of a graph.
+#[derive(Clone, Debug)]
+pub struct AnalysisRun<'g> {
+    graph: &'g Graph,
+    analysis: Analysis,
+    device: Device,
+    memory: Option<u64>,
+}
+
+/// Error of an analysis.
+#[derive(Debug, Error)]
+pub enum AnalysisError {
+    /// The device cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenWorkersError),
+    /// Several GPUs share batches of graphs, but not a single graph.
+    #[error("the device is several GPUs, and one graph runs on one")]
+    SeveralGpus,
+    /// The analysis failed.
+    #[error(transparent)]
+    Run(#[from] SwarmError),
+    /// The values are not a number per vertex.
+    #[error("the analysis has no column with a number per vertex")]
+    NotByVertex,
+}
+
+impl<'g> AnalysisRun<'g> {
+    /// Returns the choices of an analysis with settings of its own.
+    pub fn new(graph: &'g Graph, analysis: Analysis) -> AnalysisRun<'g> {
+        AnalysisRun { graph, analysis, device: Device::auto(), memory: None }
+    }
+
+    /// Chooses the device.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Chooses what the length of a path is, if the analysis measures paths: arcs by default.
+    #[must_use]
+    pub fn lengths(mut self, chosen: Lengths) -> Self {
+        if let Analysis::Paths(paths) = &mut self.analysis {
+            *paths = paths.with_lengths(chosen);
+        }
+        self
+    }
+
+    /// Limits the bytes of a GPU's memory that the run may use; by default all that is free.
+    #[must_use]
+    pub fn device_memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Runs the analysis; the CPU uses rayon's current pool. Under [`Device::auto`], a run that
+    /// fails on the GPU is repeated on the CPU.
+    ///
+    /// Memory: that of the analysis, and its values.
+    ///
+    /// # Errors
+    /// If the device cannot be opened, memory is refused, or the analysis fails.
+    pub fn run(&self) -> Result<Analysed<'g>, AnalysisError> {
+        self.run_with(&mut ())
+    }
+
+    /// Runs the analysis as [`AnalysisRun::run`] does, with an observer, which may cancel.
+    ///
+    /// # Errors
+    /// See [`AnalysisRun::run`]; also if the observer cancels.
+    pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalysisError> {
+        let mut fallback = None;
+        match self.device.open_workers(self.analysis, 1, self.memory)? {
+            Err(reason) => fallback = Some(reason),
+            Ok(mut workers) => {
+                if workers.len() > 1 {
+                    return Err(AnalysisError::SeveralGpus);
+                }
+                if let Some(mut gpu) = workers.pop() {
+                    let mut values = Collected::default();
+                    let take =
+                        |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
+                    match gpu.answer_graph(self.graph, &*observer, take) {
+                        Ok(()) => return Ok(self.analysed(values, gpu.name(), None)),
+                        Err(error) => {
+                            let reason = self.device.fallback(&error);
+                            fallback = Some(reason.ok_or(error)?);
+                        }
+                    }
+                }
+            }
+        }
+        let mut values = Collected::default();
+        let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
+        self.analysis.of_graph(self.graph, observer, take)?;
+        Ok(self.analysed(values, "cpu".into(), fallback))
+    }
+
+    fn analysed(
+        &self,
+        values: Collected,
+        device: String,
+        fallback: Option<Fallback>,
+    ) -> Analysed<'g> {
+        let Collected { columns, ends } = values;
+        let names = self.analysis.columns().iter().map(|&(name, _)| name);
+        let columns = match self.analysis {
+            Analysis::Components => vec![("component", columns)],
+            _ => names.zip(columns.into_iter().map(|column| vec![column])).collect(),
+        };
+        let columns = columns.into_iter();
+        let columns = columns.filter_map(|(name, mut one)| Some((name, one.pop()?))).collect();
+        Analysed { graph: self.graph, analysis: self.analysis, columns, ends, device, fallback }
+    }
+}
+
+/// The values so far.
+#[derive(Default)]
+struct Collected {
+    columns: Vec<Column>,
+    ends: Option<[Vec<VertexId>; 2]>,
+}
+
+impl Collected {
+    fn add(&mut self, part: &Part<'_>, columns: &[ColumnData<'_>]) -> Result<(), SwarmError> {
+        if let Part::Components { components, .. } = part {
+            self.columns.push(Column::U32(memory::copied(components)?));
+        }
+        if let Part::Edges { sources, targets, .. } = part {
+            self.ends = Some([memory::copied(sources)?, memory::copied(targets)?]);
+        }
+        for (at, values) in columns.iter().enumerate() {
+            match self.columns.get_mut(at) {
+                Some(column) => column.append(*values)?,
+                None => self.columns.push(Column::of(*values)?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Values of an analysis of a graph.
+#[derive(Clone, Debug)]
+pub struct Analysed<'g> {
+    graph: &'g Graph,
+    analysis: Analysis,
+    columns: Vec<(&'static str, Column)>,
+    ends: Option<[Vec<VertexId>; 2]>,
+    device: String,
+    fallback: Option<Fallback>,
+}
+
+impl<'g> Analysed<'g> {
+    /// Returns the columns, by name: a value per vertex, per edge ([`Analysed::edges`]), or per pair
+    /// of vertices, source by source.
+    pub fn columns(&self) -> &[(&'static str, Column)] {
+        &self.columns
+    }
+
+    /// Returns the vertices at both ends of each edge that has a value.
+    pub fn edges(&self) -> Option<[&[VertexId]; 2]> {
+        self.ends.as_ref().map(|[sources, targets]| [&sources[..], &targets[..]])
+    }
+
+    /// Returns each vertex's id and number, if the first column has a number per vertex.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub fn by_vertex(&self) -> Result<impl Iterator<Item = (ExternalId<'g>, f64)>, AnalysisError> {
+        let first = self.columns.first().filter(|_| self.analysis.has_value_per_vertex());
+        let Some((_, column)) = first else { return Err(AnalysisError::NotByVertex) };
+        let ids = self.graph.ids();
+        Ok((0..self.graph.vertices()).map(move |v| (ids.get(v), column.number(v as usize))))
+    }
+
+    /// Returns the name of the device that computed them: `cpu`, or the GPU's number and model.
+    pub fn device(&self) -> &str {
+        &self.device
+    }
+
+    /// Returns the reason why it was the CPU, if the choice allowed a GPU.
+    pub fn fallback(&self) -> Option<&Fallback> {
+        self.fallback.as_ref()
+    }
+}

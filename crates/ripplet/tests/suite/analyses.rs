@@ -1,0 +1,66 @@
+//! Analyses by name.
+
+use ripplet::analyses::{AnalysisError, AnalysisName};
+use ripplet::analytics::Lengths;
+use ripplet::analytics::betweenness::betweenness;
+use ripplet::analytics::pagerank::PageRank;
+use ripplet::graph::Graph;
+use ripplet::swarm::Column;
+use ripplet::{Device, analyse, graph_from_edges};
+
+/// A path of three vertices, and an edge.
+fn graph() -> Graph {
+    graph_from_edges([("bob", "ann"), ("cid", "bob"), ("dan", "eve")]).unwrap()
+}
+
+#[test]
+fn each_name_is_an_analysis() {
+    let graph = graph();
+    for name in AnalysisName::ALL {
+        assert_eq!(name.to_string().parse(), Ok(name));
+        let found = analyse(&graph, name.as_str()).unwrap().device(Device::cpu()).run().unwrap();
+        assert_eq!(found.device(), "cpu");
+        assert!(!found.columns().is_empty(), "{name}");
+        let expected = match name {
+            AnalysisName::EdgeBetweenness => 3,
+            AnalysisName::Distances => 25,
+            AnalysisName::Summary => 1,
+            _ => 5,
+        };
+        for (column, values) in found.columns() {
+            let len = match values {
+                Column::U32(values) => values.len(),
+                Column::U64(values) => values.len(),
+                Column::F64(values) => values.len(),
+                Column::Bool(values) => values.len(),
+            };
+            assert_eq!(len, expected, "{name} {column}");
+        }
+        let by_vertex = found.by_vertex().is_ok();
+        assert_eq!(by_vertex, expected == 5, "{name}");
+    }
+    let unknown = analyse(&graph, "girth").unwrap_err();
+    assert!(unknown.to_string().starts_with("there is no analysis girth: expected closeness, "));
+}
+
+#[test]
+fn values_are_those_of_the_analysis() {
+    let graph = graph();
+    let found = analyse(&graph, "betweenness").unwrap().device(Device::cpu()).run().unwrap();
+    let values: Vec<f64> = found.by_vertex().unwrap().map(|(_, value)| value).collect();
+    assert_eq!(values, betweenness(&graph, false, Lengths::Hops, &mut ()).unwrap());
+    let found = analyse(&graph, "pagerank").unwrap().device(Device::auto()).run().unwrap();
+    let values: Vec<f64> = found.by_vertex().unwrap().map(|(_, value)| value).collect();
+    assert_eq!(values, PageRank::default().run(&graph, &mut ()).unwrap().ranks);
+    let reason = found.fallback().unwrap().to_string();
+    assert!(reason.starts_with("running on the CPU: "), "{reason}");
+
+    let found = analyse(&graph, "components").unwrap().device(Device::cpu()).run().unwrap();
+    let named: Vec<_> = found.by_vertex().unwrap().map(|(id, of)| (id.to_string(), of)).collect();
+    assert_eq!(named[2], ("cid".to_string(), 0.0));
+    assert_eq!(named[4], ("eve".to_string(), 3.0));
+    let found = analyse(&graph, "edge-betweenness").unwrap().device(Device::cpu()).run().unwrap();
+    assert_eq!(found.edges().unwrap(), [[0, 1, 3], [1, 2, 4]]);
+    let error = found.by_vertex().err().unwrap();
+    assert!(matches!(error, AnalysisError::NotByVertex));
+}
