@@ -85,7 +85,7 @@ pub enum Failure {
     #[error("cannot start the threads: {0}")]
     #[diagnostic(help("ask for fewer --threads"))]
     Pool(#[from] rayon::ThreadPoolBuildError),
-    /// The same, from the executor.
+    /// Threads of the executor that the system refuses.
     #[error(transparent)]
     #[diagnostic(help("ask for fewer --threads"))]
     Threads(#[from] ThreadError),
@@ -205,7 +205,7 @@ impl Failure {
         )
     }
 
-    /// The same where a GPU is what it is about, and the CPU no way out.
+    /// Removes the advice to use the CPU, for commands that need a GPU.
     pub fn of_gpu_alone(self) -> Failure {
         match self {
             Failure::Device { sentence, .. } => Failure::Device {
@@ -296,7 +296,7 @@ impl Failure {
         status.into()
     }
 
-    /// Tells standard error: the sentence and, where there is one, what to do.
+    /// Writes the message and the advice, if there is some, to standard error.
     pub fn report(&self) {
         if let Failure::Interrupted(_) = self {
             return interrupt::say_goodbye();
@@ -311,7 +311,7 @@ impl Failure {
             Failure::Text { .. } => excerpt(&self.to_string()),
             _ => one_line(&self.to_string()),
         };
-        // Where nobody listens to standard error, the exit code has to do.
+        // If standard error is closed, the exit code is the only report.
         let _ = writeln!(stderr(), "error: {sentence}");
         if let Some(help) = self.help().map(|help| help.to_string()).filter(|help| !help.is_empty())
         {

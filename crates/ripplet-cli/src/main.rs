@@ -158,7 +158,7 @@ fn said_by_clap(answer: &clap::Error) -> ExitCode {
         true => answer.print(),
         false => stderr().write_all(shown.as_bytes()),
     };
-    // Where nobody listens to standard error, the exit code has to do.
+    // If standard error is closed, the exit code is the only report.
     let _ = printed;
     ExitStatus::Wrong.into()
 }

@@ -59,7 +59,7 @@ fn shown(c: char, kept: &[char]) -> impl Iterator<Item = char> {
 
 /// The begin and the end of a text that is too long; its end often says what to do.
 fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    // So many bytes are as many characters at most.
+    // A text has at most as many characters as bytes.
     if text.len() <= most || text.chars().count() <= most {
         return text.into();
     }

@@ -69,7 +69,7 @@ impl NamedCover {
     }
 }
 
-/// Says which columns of a table of labels were read, unless there is no other way to read it.
+/// Reports which columns of a table of labels were read, unless the table has no others.
 pub fn say_columns(path: &Path, summary: &LabelSummary, console: &Console) {
     if !summary.is_plain() {
         console.remark(&format!("{}: {summary}", named_input(path)));

@@ -28,8 +28,8 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
             "add the file's name",
         ));
     }
-    // A device or a pipe is written to as it is; opening a pipe in vain would tell its reader of an
-    // end. Elsewhere a file is begun and removed at once, and nothing else is touched.
+    // A device or a pipe is written to as it is; its reader would take an opening without data for the
+    // end. Otherwise a file is created and removed at once, and nothing else is touched.
     let replaced = fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir());
     if replaced {
         drop(AtomicFile::create(path).map_err(Failure::Place)?);
@@ -68,7 +68,7 @@ pub fn begin_table(
     Ok(TableWriter::create(target, shape)?)
 }
 
-/// Notes a finished output, or tells why it is not.
+/// Records a finished output, or returns the error.
 pub fn written<T>(result: Result<T, WriteError>) -> Result<T, Failure> {
     let value = result.map_err(unwritten)?;
     interrupt::has_written();

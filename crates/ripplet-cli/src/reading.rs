@@ -253,7 +253,7 @@ pub fn load(path: &Path, options: &LoadOptions, console: &Console) -> Result<Loa
     load_with(path, options, || options.read(path), |input| options.build(input), console)
 }
 
-/// The same of a graph whose lists are kept as `storage` says, or else as the file has them.
+/// Loads a graph like [`load`], with its lists stored as `storage` says, by default as in the file.
 pub fn load_stored(
     path: &Path,
     options: &LoadOptions,

@@ -140,8 +140,8 @@ impl Positions {
         }
     }
 
-    /// Takes the columns of ids and of clusters that are asked for, or those with known names in a table that need not
-    /// have them first; tells whether there are such.
+    /// Sets the requested columns of ids and clusters, or those with known names in a table that need not
+    /// have them first. Returns whether such columns were found.
     pub(crate) fn set_labelled(
         &mut self,
         names: &[&str],
@@ -176,7 +176,7 @@ impl Positions {
         }
     }
 
-    /// The columns of a table with these names, if it has names, or with so many columns.
+    /// Returns the columns found in a table of `width` columns with these names, if it has names.
     pub(crate) fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
         FoundColumns { id: self.id, wanted: self.wanted, names, width }
     }

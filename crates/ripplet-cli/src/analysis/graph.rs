@@ -98,7 +98,7 @@ impl<C: Serialize> Request<'_, C> {
         self.tell(loaded, &choices, &plan, figures, seconds, console)
     }
 
-    /// Tells what was found, and where the time went.
+    /// Reports the result and the time of each stage.
     fn tell(
         &self,
         loaded: &Loaded<StoredGraph>,
@@ -117,7 +117,7 @@ impl<C: Serialize> Request<'_, C> {
         Ok(())
     }
 
-    /// Writes an answer as it comes; what is told of it, and the seconds of writing.
+    /// Writes an answer as it arrives. Returns its figures and the seconds of writing.
     fn write(
         &self,
         is_written: &Cell<bool>,

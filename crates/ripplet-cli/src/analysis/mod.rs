@@ -66,7 +66,7 @@ struct Choices<'a, C> {
     of_analysis: &'a C,
     /// Who computes.
     device: String,
-    /// Threads of the CPU, which reads and writes whoever computes.
+    /// Threads of the CPU, which reads and writes also if a GPU computes.
     threads: usize,
 }
 
@@ -107,7 +107,7 @@ impl<C: Serialize> Request<'_, C> {
     }
 }
 
-/// What is told of an answer: how many components there are, or of its first column of numbers, as far as
+/// Figures of an answer: the number of components, or statistics of its first column of numbers, as far as
 /// they are finite.
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
@@ -117,7 +117,7 @@ struct Figures {
     components: Option<u64>,
 }
 
-/// The same, as `--stats` has it.
+/// [`Figures`] in the form of `--stats`.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Found {

@@ -91,8 +91,8 @@ impl Opened {
         Cut::new(&mut self.reader, self.most, self.weight)
     }
 
-    /// Has the workers answer part after part. What `hand_on` makes of an answer goes to the table, which is
-    /// whole then; graphs that were skipped are told of.
+    /// Runs the workers over all parts. What `hand_on` makes of an answer is written to the table, which is
+    /// complete afterwards. Reports the graphs that were skipped.
     pub fn run(
         mut self,
         workers: Vec<Box<dyn Worker>>,

@@ -22,10 +22,10 @@ use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
 
-/// What is done with small communities.
+/// The treatment of small communities.
 #[derive(Clone, Copy, Debug)]
 pub struct Small {
-    /// Those with fewer members are small.
+    /// Communities with fewer members are small.
     pub least: u32,
     /// Whether they join a neighbour instead of being left out.
     pub joins: bool,
@@ -42,7 +42,7 @@ pub struct Job<'a> {
     pub to: Option<Format>,
     pub names: Names,
     pub small: Option<Small>,
-    /// How many of the largest communities are told of.
+    /// The number of largest communities that are listed.
     pub top: Option<u32>,
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,

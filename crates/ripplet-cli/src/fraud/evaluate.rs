@@ -138,7 +138,7 @@ fn nobody_seen(lists: &Lists, feed: &Feed) -> Failure {
     };
     let sentence = format!("no confirmed account that was held out is in any window{who}");
     let help = format!(
-        "ids are compared to the letter, and an account’s kind is one of {kinds}: see the list’s column `kind`"
+        "ids must match exactly, and an account’s kind is one of {kinds}: see the list’s column `kind`"
     );
     Failure::refused(sentence, help)
 }

@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     Ok(ending)
 }
 
-/// The same graph of those who dealt with anybody, by their names.
+/// Returns the graph without isolated vertices, with names as ids.
 fn named(window: &Window, entities: &Entities) -> Result<Graph, Failure> {
     let graph = &window.graph;
     let name = |v: VertexId| format!("{}:{}", entities.kind_name_of(v), entities.id_of(v));

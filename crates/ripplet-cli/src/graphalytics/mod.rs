@@ -141,7 +141,7 @@ impl Arguments {
         checked.try_for_each(|checked| checked.map_err(Failure::Place))
     }
 
-    /// Tells what was found, wherever that is wanted.
+    /// Reports the result in all requested forms.
     fn tell(&self, report: &Report, console: &Console) -> Result<(), Failure> {
         if let Some(path) = &self.json {
             write_json(path, report)?;

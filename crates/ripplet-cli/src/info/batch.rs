@@ -17,7 +17,7 @@ use ripplet::io::batch::BatchReader;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What is told of a batch.
+/// Figures of a batch.
 #[derive(Debug, Default, Serialize)]
 struct BatchInfo {
     graphs: u64,
@@ -88,7 +88,7 @@ impl Arguments {
     }
 }
 
-/// The size that so many vertices are of.
+/// Returns the size class of a graph of `vertices` vertices.
 fn size_of_graph(vertices: u32) -> usize {
     vertices.checked_ilog2().map_or(0, |log| log as usize + 1)
 }

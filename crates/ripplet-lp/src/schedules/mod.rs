@@ -54,9 +54,9 @@ pub enum Order {
 /// The changes of other vertices that a vertex sees when it is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// Those of earlier rounds. Labels are double-buffered.
+    /// The labels of earlier rounds. Labels are double-buffered.
     LastRound,
-    /// Those of earlier rounds and of earlier phases of the round. The choices of a phase are
+    /// The labels of earlier rounds and of earlier phases of the round. The choices of a phase are
     /// buffered.
     EarlierPhases,
     /// All changes so far. Labels change in place.
