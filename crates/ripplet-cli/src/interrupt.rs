@@ -43,7 +43,7 @@ pub fn listen(tidy: fn()) {
         sleep(GRACE);
         let _stopped = remove_unfinished();
         tidy();
-        say_goodbye();
+        print_last_message();
         exit(i32::from(status().code()));
     });
 }
@@ -160,7 +160,7 @@ pub fn has_kept(rounds: usize) {
 }
 
 /// Prints the last message, once.
-pub fn say_goodbye() {
+pub fn print_last_message() {
     if !SAID.swap(true, SeqCst) {
         let what = match WRITTEN.load(SeqCst) {
             false => "nothing was written",

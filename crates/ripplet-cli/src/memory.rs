@@ -273,8 +273,8 @@ pub fn refused() -> Option<usize> {
 /// Sees to it that a process which is refused memory where no error can say so ends with a sentence
 /// and a code of [`ExitStatus`], and leaves no unfinished output.
 #[cfg(unix)]
-pub fn speak_before_aborting() {
-    let handler = last_words as extern "C" fn(libc::c_int);
+pub fn report_before_aborting() {
+    let handler = last_message as extern "C" fn(libc::c_int);
     // SAFETY: the handler is a function of the type that `signal` asks for. It is called by `abort`,
     // on the thread and at the place where the allocator has just answered null, so it may do what
     // any function there may.
@@ -283,7 +283,7 @@ pub fn speak_before_aborting() {
 
 /// On other systems such a process ends by Rust's default.
 #[cfg(not(unix))]
-pub fn speak_before_aborting() {}
+pub fn report_before_aborting() {}
 
 /// Whether the system has nothing left to give. The C library asks it for memory of its own where a thread
 /// starts, and aborts without a word to the allocator here when it gets none; it asks for a mebibyte.
@@ -302,7 +302,7 @@ fn is_exhausted() -> bool {
 }
 
 #[cfg(unix)]
-extern "C" fn last_words(signal: libc::c_int) {
+extern "C" fn last_message(signal: libc::c_int) {
     use std::io::Write;
     let refused = REFUSED.load(Relaxed);
     // The standard library asks the system, and not the allocator here, for what a thread starts with: then the

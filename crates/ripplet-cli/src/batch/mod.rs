@@ -9,7 +9,7 @@ pub use run::{Done, Opened, Source};
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::reading::tell_weight_loss;
+use crate::reading::report_weight_loss;
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
 use ripplet::io::batch::{BatchOptions, BatchReader, OnError, has_files, is_batch};
@@ -45,16 +45,16 @@ enum OnErrorName {
     Skip,
 }
 
-/// Arcs and vertices of a part, where no memory is asked for: a few times what keeps a GPU busy.
+/// The arcs and vertices of a part without `--host-memory`: a few times the work that keeps a GPU busy.
 const PART: u64 = 1 << 24;
-/// The least that --host-memory makes of it.
+/// The smallest part with `--host-memory`.
 const SMALLEST_PART: u64 = 1 << 12;
-/// Bytes that an arc or a vertex takes at most, with ids that are numbers and what is found of it.
+/// The most bytes of an arc or a vertex, with a numeric id and the results.
 const BYTES: u64 = 40;
 /// The number of skipped graphs that are listed.
-const MOST_TOLD: usize = 20;
+const MOST_LISTED: usize = 20;
 
-/// What to do where --host-memory does not suffice.
+/// The advice if `--host-memory` does not suffice.
 const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm on a machine \
                            with more memory: its parts are read one by one";
 
@@ -118,16 +118,16 @@ impl BatchArguments {
 
 /// Reports what was read. Notes what weights lost, and lists the skipped graphs, also with `--quiet`. Returns how the
 /// command ends.
-pub fn tell_read(reader: &BatchReader, console: &Console) -> Ending {
+pub fn report_read(reader: &BatchReader, console: &Console) -> Ending {
     console.say(&reader.summary().to_string());
     reader.summary().notes().iter().for_each(|note| console.remark(note));
-    tell_weight_loss(&reader.weight_loss(), console);
+    report_weight_loss(&reader.weight_loss(), console);
     let skipped = reader.skipped();
-    for graph in skipped.iter().take(MOST_TOLD) {
+    for graph in skipped.iter().take(MOST_LISTED) {
         console.note(&format!("skipped {}: {}", graph.graph, graph.error));
     }
-    if skipped.len() > MOST_TOLD {
-        let more = skipped.len() - MOST_TOLD;
+    if skipped.len() > MOST_LISTED {
+        let more = skipped.len() - MOST_LISTED;
         console.note(&format!("{more} more {} skipped", if more == 1 { "was" } else { "were" }));
     }
     if skipped.is_empty() { Ending::Whole } else { Ending::Skipped }

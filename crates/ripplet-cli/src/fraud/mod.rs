@@ -87,7 +87,7 @@ fn table_target(output: Option<&Path>, to: Option<Format>) -> Result<Option<Targ
 }
 
 /// Notes the skipped rows, also with `--quiet`, and other findings without it. Returns how the command ends.
-fn tell_rows(counts: &Counts, console: &Console) -> Ending {
+fn report_rows(counts: &Counts, console: &Console) -> Ending {
     let skipped = counts.skipped_notes();
     skipped.iter().for_each(|note| console.note(note));
     counts

@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         load_seconds: loaded.read + loaded.build,
         algorithms,
     };
-    arguments.tell(&report, console)?;
+    arguments.report_result(&report, console)?;
     failures.into_iter().next().map_or(Ok(()), Err)
 }
 
@@ -142,7 +142,7 @@ impl Arguments {
     }
 
     /// Reports the result in all requested forms.
-    fn tell(&self, report: &Report, console: &Console) -> Result<(), Failure> {
+    fn report_result(&self, report: &Report, console: &Console) -> Result<(), Failure> {
         if let Some(path) = &self.json {
             write_json(path, report)?;
         }

@@ -1,7 +1,7 @@
 //! What a batch holds: one pass over its parts.
 
 use super::Arguments;
-use crate::batch::tell_read;
+use crate::batch::report_read;
 use crate::console::Console;
 use crate::convert::PARTS;
 use crate::failure::{Ending, Failure};
@@ -77,7 +77,7 @@ impl Arguments {
             let read = counted(info.graphs, "graph", "graphs");
             console.stage(format!("{read}, {:.0} %", 100.0 * reader.progress()));
         }
-        let ending = tell_read(&reader, console);
+        let ending = report_read(&reader, console);
         info.skipped = reader.skipped().len();
         info.input = reader.summary().to_string();
         let of_size = |(size, graphs): (u32, u64)| Size { vertices: bounds(size), graphs };
