@@ -160,8 +160,8 @@ impl Progress {
     /// Returns the line after a round: its number, changes and speed, and an estimate of the time left.
     fn after(&mut self, index: usize, round: &Round) -> String {
         let Round { changed, scanned, seconds, .. } = *round;
-        let of =
-            self.until.map_or_else(String::new, |(stop, _)| format!(" of {}", stop.max_rounds()));
+        let most = self.until.as_ref().and_then(|(stop, _)| stop.max_rounds());
+        let of = most.map_or_else(String::new, |most| format!(" of {most}"));
         let mut line = format!("round {}{of}: {changed} vertices changed", index + 1);
         if seconds > 0.0 && scanned > 0 {
             line += &format!(", {:.1} M arcs/s", scanned as f64 / seconds / 1e6);
@@ -176,9 +176,9 @@ impl Progress {
     /// Estimates the number of rounds left, if changes go on to shrink by the factor of this round; at most the
     /// number that the stopping rule allows.
     fn rounds_left(&self, index: usize, changed: u64) -> Option<f64> {
-        let (stop, vertices) = self.until?;
-        let most = f64::from(stop.max_rounds()) - (index + 1) as f64;
-        let enough = (stop.tolerance().unwrap_or(0.0) * f64::from(vertices)).max(1.0);
+        let (stop, vertices) = self.until.as_ref()?;
+        let most = f64::from(stop.max_rounds()?) - (index + 1) as f64;
+        let enough = (stop.tolerance().unwrap_or(0.0) * f64::from(*vertices)).max(1.0);
         let shrinks = self.before? as f64 / changed.max(1) as f64;
         let left = match shrinks > 1.0 {
             true => (changed as f64 / enough).max(1.0).ln() / shrinks.ln(),
@@ -217,8 +217,8 @@ mod tests {
             seconds,
         };
         let stop = Stop::default();
-        let most = stop.max_rounds();
-        let mut progress = Progress { until: Some((stop, 1_000_000)), before: None };
+        let most = stop.max_rounds().unwrap();
+        let mut progress = Progress { until: Some((stop.clone(), 1_000_000)), before: None };
         let first = format!("round 1 of {most}: 800000 vertices changed, 2.0 M arcs/s");
         assert_eq!(progress.after(0, &round(800_000, 2.0)), first);
         // Halving each time: log2 of what is left over the tolerance.

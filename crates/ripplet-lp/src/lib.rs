@@ -38,12 +38,11 @@ mod program_info;
 mod ranks;
 mod rounds;
 mod settings;
-mod stop;
 mod views;
 mod volume;
 
 pub mod check;
-pub mod counter;
+pub mod counters;
 pub mod cpu;
 pub mod engine;
 pub mod hooks;
@@ -52,12 +51,13 @@ pub mod programs;
 pub mod quality;
 pub mod schedules;
 pub mod small;
+pub mod stop;
 
 pub use checkpoint::{
     BadIdentity, Checkpoint, CheckpointError, Keeper, NotKept, RunIdentity, State,
 };
 pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};
-pub use counter::{Counter, Sketch};
+pub use counters::{Counter, Sketch};
 pub use dyn_program::DynProgram;
 pub use executor::Executor;
 pub use hash::Clock;

@@ -189,7 +189,7 @@ impl Arguments {
             None => {
                 let (program, schedule, stop) = self.resolve_program()?;
                 let counter = match choices.counter {
-                    None | Some(CounterChoice::Auto) => Counter::Exact,
+                    None | Some(CounterChoice::Auto) => Counter::EXACT,
                     Some(CounterChoice::This(counter)) => counter,
                 };
                 let keep_disconnected = choices.keep_disconnected || program.keeps_disconnected();

@@ -127,7 +127,7 @@ impl Work<'_> {
         }
         let start = Instant::now();
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
-        let watch = self.console.watch().until(settings.stop, graph.vertices());
+        let watch = self.console.watch().until(settings.stop.clone(), graph.vertices());
         let watch = &mut watch.keeping(keeper);
         let outcome = executor.run(graph, program, &settings, watch)?;
         let all = start.elapsed().as_secs_f64();
@@ -170,7 +170,7 @@ impl Work<'_> {
             checked.map_err(Failure::from)
         });
         let Err(why) = refused else { return exact };
-        let counter = Counter::Sketch(Sketch::of_eight());
+        let counter = Counter::from(Sketch::of_eight());
         self.console.remark(&format!("counting by {counter}, as exact does not fit: {why}"));
         Cow::Owned(Settings { counter, ..settings.clone() })
     }
@@ -217,8 +217,8 @@ impl Work<'_> {
         if !settings.schedule.is_in_place() {
             less += ", or --schedule async, which needs the least";
         }
-        if settings.counter == Counter::Exact && program.info().follows_frequency {
-            let counter = Counter::Sketch(Sketch::of_eight());
+        if settings.counter.keeps_every_label() && program.info().follows_frequency {
+            let counter = Counter::from(Sketch::of_eight());
             let sketched = Settings { counter, ..settings.clone() };
             let plan = executor.plan(self.graph, program, &sketched);
             if memory::check_plan(&plan, self.job.host_memory, "").is_ok() {

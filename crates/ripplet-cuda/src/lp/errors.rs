@@ -2,8 +2,8 @@
 
 use ripplet_gpu::DeviceError;
 use ripplet_graph::GraphView;
-use ripplet_lp::counter::Parts;
-use ripplet_lp::{Counter, Plan, ProgramInfo, RunError, Settings, Sketch};
+use ripplet_lp::counters::Parts;
+use ripplet_lp::{Plan, ProgramInfo, RunError, Settings};
 
 /// Converts an error of a device.
 pub(crate) fn failed(error: DeviceError) -> RunError {
@@ -35,11 +35,11 @@ pub(super) fn check(
     settings: &Settings,
 ) -> Result<(), RunError> {
     settings.check(graph.vertices(), program)?;
-    match settings.counter {
-        counter @ Counter::Sketch(Sketch { parts: Parts::One, .. }) => {
-            Err(RunError::NoDeviceCounter { counter: counter.to_string() })
+    match settings.counter.sketch() {
+        Some(sketch) if sketch.parts == Parts::One => {
+            Err(RunError::NoDeviceCounter { counter: sketch.to_string() })
         }
-        Counter::Exact | Counter::Sketch(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use ripplet_gpu::Source;
 use ripplet_gpu::text;
 use ripplet_graph::{Direction, GraphView};
 use ripplet_hooks::cpp;
-use ripplet_lp::counter::{Rule, Scans, Start};
+use ripplet_lp::counters::{Rule, Scans, Start};
 use ripplet_lp::{Activation, LabelTotal, ProgramInfo, RunError, Settings, Sketch, Ties};
 
 /// Files before the program's hooks, in this order. The configuration stands before the last of

@@ -11,7 +11,7 @@ use bytemuck::{Pod, Zeroable};
 use ripplet_gpu::Address;
 use ripplet_gpu::text;
 use ripplet_graph::compressed::SEGMENT;
-use ripplet_lp::counter;
+use ripplet_lp::counters;
 
 /// Number of degree classes with member lists; vertices of the highest class, `LARGE`, have records
 /// instead.
@@ -283,7 +283,7 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("PIECE", tuning::PIECE),
         ("HUB", tuning::HUB),
         ("VERTEX_BLOCK", tuning::VERTEX_BLOCK),
-        ("PART", counter::PART as u64),
+        ("PART", counters::PART as u64),
         ("PREFETCH_ALL", Prefetch::All as u64),
         ("PREFETCH_TOGETHER", Prefetch::Together as u64),
         ("PREFETCH_ALONE", Prefetch::Alone as u64),

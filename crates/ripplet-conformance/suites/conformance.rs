@@ -7,7 +7,7 @@ use crate::oracle::{self, Activation, Counting, Counts, NONE, Rules, State, Tota
 use crate::probe::Probe;
 use proptest::prelude::*;
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
-use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots, Start};
+use ripplet_lp::counters::{Parts, Rule, Scans, Sketch, Slots, Start};
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
     Column, ColumnValues, Counter, Executor, Observer, Outcome, Schedule, Settings, Stop, Ties,
@@ -81,7 +81,7 @@ pub fn of_sketches() -> Asked {
 
 fn counter(counting: Counting) -> Counter {
     let Counting::Sketch { slots, twice, in_parts, drawn } = counting else {
-        return Counter::Exact;
+        return Counter::EXACT;
     };
     Counter::Sketch(Sketch {
         rule: match slots {

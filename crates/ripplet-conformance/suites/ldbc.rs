@@ -8,7 +8,7 @@ use ripplet_lp::{Executor, Program, Settings, Stop};
 /// The text of a file of LDBC.
 macro_rules! file {
     ($name:literal) => {
-        include_str!(concat!("../data/ldbc/", $name))
+        include_str!(concat!("../../ripplet-lp/tests/data/ldbc/", $name))
     };
 }
 

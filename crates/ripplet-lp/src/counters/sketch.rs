@@ -1,6 +1,4 @@
-//! Vote counters: exact, or a sketch whose size does not depend on the degree.
-//!
-//! # Sketches
+//! Sketches of a vertex's votes.
 //!
 //! A sketch takes a vertex's votes in the order of its arcs (outgoing ones first), from the arc
 //! that [`Start`] selects, and wraps around. It skips votes for no label and votes of weight 0. At
@@ -41,23 +39,12 @@
 //! differ: a vote that finds no slot is dropped with all of its weight, which gives no guarantee
 //! for votes of different weights.
 
+use super::BadCounter;
 use std::fmt;
 use std::str::FromStr;
-use thiserror::Error;
 
 /// Arcs of a part of a vertex; see [`Parts::Merged`].
 pub const PART: usize = 128;
-
-/// A vote counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Counter {
-    /// A hash table of all labels: exact sums.
-    #[default]
-    Exact,
-    /// A few labels with many votes, for programs that [follow the
-    /// frequency](crate::Hints::follows_frequency).
-    Sketch(Sketch),
-}
 
 /// A sketch of a vertex's votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,21 +100,6 @@ pub enum Start {
     /// An arc that is drawn for each vertex and round.
     #[default]
     Drawn,
-}
-
-/// A text or number that does not name a counter.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum BadCounter {
-    /// The number of slots is out of range.
-    #[error("a Misra-Gries sketch has 1 to {max} slots, not {0}", max = Slots::MOST)]
-    Slots(u32),
-    /// The text does not name a counter.
-    #[error(
-        "expected exact, bm, or mg:K with K from 1 to {max}; then, if wanted, :single (scan), :one \
-         (sketch a vertex) and :first (arc first), as in mg:8:single; not `{0}`",
-        max = Slots::MOST
-    )]
-    Text(String),
 }
 
 impl Slots {
@@ -187,22 +159,10 @@ impl Sketch {
     }
 }
 
-impl Counter {
-    /// Returns the sketch, unless the counter is exact.
-    pub const fn sketch(self) -> Option<Sketch> {
-        match self {
-            Counter::Exact => None,
-            Counter::Sketch(sketch) => Some(sketch),
-        }
-    }
-}
-
-impl fmt::Display for Counter {
+impl fmt::Display for Sketch {
     /// Writes the name as the command line reads it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counter::Sketch(Sketch { rule, scans, parts, start }) = self else {
-            return f.write_str("exact");
-        };
+        let Sketch { rule, scans, parts, start } = self;
         match rule {
             Rule::MisraGries(slots) => write!(f, "mg:{}", slots.get())?,
             Rule::BoyerMoore => f.write_str("bm")?,
@@ -220,14 +180,13 @@ impl fmt::Display for Counter {
     }
 }
 
-impl FromStr for Counter {
+impl FromStr for Sketch {
     type Err = BadCounter;
 
-    fn from_str(text: &str) -> Result<Counter, BadCounter> {
+    fn from_str(text: &str) -> Result<Sketch, BadCounter> {
         let bad = || BadCounter::Text(text.to_owned());
         let mut words = text.split(':');
         let rule = match words.next() {
-            Some("exact") if text == "exact" => return Ok(Counter::Exact),
             Some("bm") => Rule::BoyerMoore,
             Some("mg") => {
                 let slots = words.next().and_then(|slots| slots.parse().ok()).ok_or_else(bad)?;
@@ -244,32 +203,6 @@ impl FromStr for Counter {
                 _ => return Err(bad()),
             }
         }
-        Ok(Counter::Sketch(sketch))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_as_they_are_written() {
-        for name in ["exact", "bm", "bm:single:one:first", "mg:1", "mg:32:single", "mg:8:one"] {
-            assert_eq!(name.parse::<Counter>().map(|counter| counter.to_string()), Ok(name.into()));
-        }
-        assert_eq!("mg:8:single:first".parse(), Ok(Counter::Sketch(Sketch::NU_MG8)));
-        assert_eq!("bm:first:single".parse(), Ok(Counter::Sketch(Sketch::NU_BM)));
-    }
-
-    #[test]
-    fn other_texts_are_refused() {
-        for slots in [0, 33, u32::MAX] {
-            assert_eq!(format!("mg:{slots}").parse::<Counter>(), Err(BadCounter::Slots(slots)));
-        }
-        for text in
-            ["", "mg", "mg:", "mg:x", "mg:-1", "exact:single", "bm:1", "mg:8:one:one", "mg:8:two"]
-        {
-            assert_eq!(text.parse::<Counter>(), Err(BadCounter::Text(text.to_owned())));
-        }
+        Ok(sketch)
     }
 }
