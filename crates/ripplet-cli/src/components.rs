@@ -25,7 +25,7 @@ pub struct Arguments {
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {}
 
-/// What the options say that would be ignored.
+/// The message on options that would be ignored.
 const UNWEIGHTED: Weights =
     Weights::Useless("--weighted would change nothing: components are unweighted");
 

@@ -80,12 +80,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     Ok(Ending::Whole)
 }
 
-/// What to do where the memory does not suffice for a part of a batch, or for a table of them.
+/// The advice if the memory does not suffice for a part of a batch, or for a table.
 pub const MORE: &str = "allow more --host-memory";
 /// Parts that are in memory at once: the one that is taken, the one that is read, and what both are made of.
 pub const PARTS: u64 = 4;
 
-/// Whether many graphs go there.
+/// Returns whether the output is a batch.
 fn is_swarm(output: &Path) -> bool {
     output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("swarm"))
 }

@@ -242,7 +242,7 @@ impl Failure {
         matches!(self, Failure::Print(error) if error.kind() == ErrorKind::BrokenPipe)
     }
 
-    /// 2 if the arguments or the input are wrong, 1 if the run failed, 128 and a signal's number if that
+    /// Returns 2 if the arguments or the input are wrong, 1 if the run failed, 128 plus a signal's number if that
     /// ended it.
     pub fn exit_code(&self) -> ExitCode {
         let status = match self {

@@ -36,15 +36,15 @@ pub struct Arguments {
     asked: AskedArguments,
 }
 
-/// What decides the ranks, by name.
+/// The settings that determine the ranks, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {
     damping: f64,
     /// The number of rounds, if it was given.
     iterations: Option<u32>,
-    /// What ends them otherwise.
+    /// The tolerance that ends the rounds otherwise.
     tolerance: Option<f64>,
-    /// Whether arcs are as likely as their weights say.
+    /// Whether the probability of an arc is proportional to its weight.
     by_weights: bool,
 }
 

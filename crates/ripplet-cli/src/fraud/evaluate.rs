@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     Ok(ending)
 }
 
-/// What was evaluated, in numbers.
+/// Returns the numbers of what was evaluated.
 fn counted(report: &Report) -> String {
     let Report { accounts, confirmed, unseen, windows, .. } = report;
     let missing = match unseen {

@@ -118,7 +118,7 @@ impl Arguments {
     }
 }
 
-/// A line for each entity and window.
+/// Returns a line for each entity and window.
 fn table(found: &FoundEntities) -> String {
     let head = ["kind", "id", "window", "days", "place", "cluster", "rank", "score", "known bad"];
     let mut lines = vec![head.map(String::from)];

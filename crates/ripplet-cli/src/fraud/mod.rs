@@ -44,7 +44,7 @@ enum Command {
     Find(find::Arguments),
 }
 
-/// What to do where memory does not suffice for windows.
+/// The advice if the memory does not suffice for windows.
 const SMALLER: &str = "choose a shorter --window, or allow more by RIPPLET_HOST_MEMORY";
 
 /// Does what is asked for.
@@ -189,11 +189,11 @@ impl Failure {
     }
 }
 
-/// What to do about a list in which no column has ids.
+/// The advice on a list without a column of ids.
 const NAME_THE_IDS: &str = "write `id` above the column of ids in the first row: `id`, or `id,kind,from,until` with any of \
                             the last three; a .csv with one id a line begins with the line `id`";
 
-/// Whether what is read is to blame, and not the machine.
+/// Returns whether the cause is the input, and not the machine.
 fn is_input(error: &FeedError) -> bool {
     match error {
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => false,
@@ -244,7 +244,7 @@ fn help_for(error: &FeedError, kept: Kept) -> &'static str {
     }
 }
 
-/// What to do about a row of `time` behind one of `latest`.
+/// Returns the advice on a row of `time` behind one of `latest`.
 fn help_for_late(time: Timestamp, latest: Timestamp) -> String {
     const DAY: i64 = 86_400_000_000;
     let late = latest.0.saturating_sub(time.0).max(1);

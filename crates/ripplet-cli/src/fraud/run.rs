@@ -84,7 +84,7 @@ enum Arrays {
     None,
 }
 
-/// What to do where memory does not suffice.
+/// The advice if the memory does not suffice.
 const WAY_OUT: &str =
     "allow more --host-memory, or choose a shorter --window; finished windows are kept";
 
@@ -135,7 +135,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     report_result(&manifest, arguments, console)
 }
 
-/// Where the user set the limit, the same command is refused again.
+/// If the user set the limit, the same command is refused again.
 fn failure(error: RunError, limit: Option<Limit>, folder: &Path) -> Failure {
     match error {
         RunError::Memory { .. } if limit.is_some_and(Limit::is_given) => {
@@ -145,7 +145,7 @@ fn failure(error: RunError, limit: Option<Limit>, folder: &Path) -> Failure {
     }
 }
 
-/// What a run that failed left in its folder.
+/// Returns what a failed run left in its folder.
 fn kept_in(folder: &Path) -> Kept {
     let windows = RunFolder::open(folder).and_then(|folder| folder.finished());
     match windows.is_ok_and(|windows| !windows.is_empty()) {

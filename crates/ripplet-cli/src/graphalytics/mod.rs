@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// What to run, by the properties.
+    /// Returns the tasks of the properties.
     fn tasks(&self, workload: &Workload) -> Result<Vec<Task>, Failure> {
         if let (Some(_), [_, _, ..]) = (&self.output, &*self.algorithm) {
             return Err(Failure::refused(
@@ -160,7 +160,7 @@ impl Arguments {
     }
 }
 
-/// A graph and who computes on it.
+/// A graph and a device.
 struct Bench<'a> {
     arguments: &'a Arguments,
     console: &'a Console,
@@ -191,7 +191,7 @@ impl Bench<'_> {
             let makespan_seconds = load + start.elapsed().as_secs_f64();
             runs.push(Run { processing_seconds, makespan_seconds });
             device = by;
-            // What is the same as before would be validated in vain.
+            // A result equal to the previous one is already validated.
             if found.last().is_none_or(|last: &Values| last != &values) {
                 found.push(values);
             }

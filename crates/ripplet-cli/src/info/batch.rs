@@ -1,4 +1,4 @@
-//! What a batch holds: one pass over its parts.
+//! The contents of a batch, from one pass over its parts.
 
 use super::Arguments;
 use crate::batch::report_read;
@@ -21,7 +21,7 @@ use std::fmt::Write;
 #[derive(Debug, Default, Serialize)]
 struct BatchInfo {
     graphs: u64,
-    /// What was read, and of which columns, as a sentence.
+    /// The report of the reader, as a sentence.
     input: String,
     #[serde(flatten)]
     all: Counts,
@@ -31,11 +31,11 @@ struct BatchInfo {
     skipped: usize,
     first_graph: Option<String>,
     last_graph: Option<String>,
-    /// How many graphs have how many vertices, by doubling sizes; those that none has are left out.
+    /// The number of graphs by the number of vertices, in doubling classes; empty classes are left out.
     sizes: Vec<Size>,
 }
 
-/// What graphs have together, and at most.
+/// A sum over all graphs, and the maximum.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Counts {
     vertices: u64,
@@ -55,7 +55,7 @@ struct Size {
     graphs: u64,
 }
 
-/// How many sizes there are: 0, 1, 2 to 3, 4 to 7, …
+/// The number of size classes: 0, 1, 2 to 3, 4 to 7, …
 const SIZES: usize = 33;
 
 impl Arguments {
