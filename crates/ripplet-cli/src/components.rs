@@ -1,4 +1,4 @@
-//! `ripplet components`: from a graph, or many, to which of their vertices hang together.
+//! `ripplet components`: the connected components of a graph or of a batch.
 
 use crate::analysis::AskedArguments;
 use crate::console::Console;

@@ -1,6 +1,6 @@
 //! `ripplet convert`: a graph from one format into another.
 
-use crate::batch::{BatchArguments, tell_read};
+use crate::batch::{BatchArguments, report_read};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -119,7 +119,7 @@ impl Arguments {
         }
         interrupt::check()?;
         written(writer.finish())?;
-        let ending = tell_read(&reader, console);
+        let ending = report_read(&reader, console);
         let see = output.display();
         console.say(&format!(
             "{}, {}, {}; see {see}",

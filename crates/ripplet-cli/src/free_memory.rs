@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Returns the memory that a new allocation may take without swapping or being killed, where the system
-/// tells.
+/// Returns the memory that a new allocation may take without swapping or being killed, if the system
+/// reports it.
 ///
 /// The least of what the machine has available, and of what is left of each limit of a control group
 /// around this process (versions 1 and 2). Pages of files that a group would give up count as free.
@@ -43,7 +43,7 @@ fn left_of_line(root: &Path, line: &str) -> Option<u64> {
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The line of `memory.stat` with the pages of files that nobody used of late.
+    /// The line of `memory.stat` with the inactive pages of files.
     spare: &'static str,
 }
 

@@ -60,11 +60,11 @@ struct Choices {
     definition: &'static str,
     /// Who computes.
     device: String,
-    /// Threads of the CPU, which reads and writes whoever computes.
+    /// Threads of the CPU, which reads and writes also if a GPU computes.
     threads: usize,
 }
 
-/// What `--stats` tells of the coefficients.
+/// The figures of the coefficients in `--stats`.
 #[derive(Debug, Serialize)]
 struct Found {
     /// How many triangles the graph has.

@@ -1,4 +1,4 @@
-//! `ripplet pagerank`: from a graph, or many, to how often somebody is at their vertices who follows arcs.
+//! `ripplet pagerank`: PageRank of a graph or of a batch.
 
 use crate::analysis::AskedArguments;
 use crate::console::Console;
@@ -40,7 +40,7 @@ pub struct Arguments {
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {
     damping: f64,
-    /// Rounds, where so many were asked for.
+    /// The number of rounds, if it was given.
     iterations: Option<u32>,
     /// What ends them otherwise.
     tolerance: Option<f64>,

@@ -1,4 +1,4 @@
-//! What `--stats` and `--estimate` tell: names that programs rely on.
+//! The output of `--stats` and `--estimate`. Programs rely on the names.
 
 use crate::free_memory::kibibytes;
 use crate::size::Size;
@@ -29,7 +29,7 @@ pub struct Choices {
     pub storage: &'static str,
     /// Who computes.
     pub device: String,
-    /// Threads of the CPU, which reads and writes whoever computes.
+    /// Threads of the CPU, which reads and writes also if a GPU computes.
     pub threads: usize,
     /// What draws depend on.
     pub seed: u64,
@@ -103,7 +103,7 @@ pub struct Bytes {
     /// Both of devices, as planned.
     pub planned_device: u64,
     /// The largest memory that the process had until the end of the run, reading included; null
-    /// where the system does not tell.
+    /// if the system does not report it.
     pub peak_host: Option<u64>,
     /// What was reserved on devices.
     pub peak_device: u64,
@@ -204,7 +204,7 @@ pub struct Stats {
     pub nan_scores: u64,
     /// What was kept of the run, and what it went on from; null where nothing was to be kept.
     pub checkpoints: Option<CheckpointFigures>,
-    /// What GPUs that share the run told one another; null where there are not several.
+    /// What the GPUs of the run exchanged; null unless there are several.
     pub exchange: Option<ExchangeFigures>,
     /// What was moved of a graph whose lists are not all on the GPU; null where they are.
     pub streamed: Option<StreamedFigures>,
@@ -212,7 +212,7 @@ pub struct Stats {
     pub sweep: Option<Vec<Layer>>,
     /// Where the time went.
     pub seconds: Stages,
-    /// The same, each as a part of their sum.
+    /// `seconds`, each as a share of their sum.
     pub shares: Stages,
     /// Where the memory went.
     pub bytes: Bytes,
@@ -423,7 +423,7 @@ impl<C> Estimate<C> {
         }
     }
 
-    /// The same, of several devices, with each one's plan.
+    /// Sets the plans of several devices.
     pub fn of_each(self, plans: Vec<(String, Plan)>) -> Estimate<C> {
         let need = |(device, plan): (String, Plan)| DeviceNeed {
             device,
@@ -487,11 +487,11 @@ fn table(graph: &[(&'static str, u64)], needs: &[Need], total: u64) -> String {
 /// The machine that a figure is of.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineFacts {
-    /// The processor's name, where the system tells.
+    /// The processor's name, if the system reports it.
     pub processor: String,
     /// Cores that this process may use.
     pub cores: usize,
-    /// All of its memory in bytes, where the system tells.
+    /// All of its memory in bytes, if the system reports it.
     pub memory: Option<u64>,
     /// Operating system and architecture.
     pub system: String,
@@ -511,7 +511,7 @@ impl MachineFacts {
     }
 }
 
-/// The largest resident memory that this process had, where the system tells.
+/// Returns the peak resident memory of this process, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     kibibytes(Path::new("/proc/self/status"), "VmHWM:")
 }

@@ -65,7 +65,7 @@ struct Stats<C, F> {
     found: F,
     /// Where the time went.
     seconds: Stages,
-    /// The same, each as a part of their sum.
+    /// `seconds`, each as a share of their sum.
     shares: Stages,
     /// Where the memory went.
     bytes: Bytes,
@@ -186,7 +186,7 @@ impl ValueArguments {
         self.estimate.estimate.is_some()
     }
 
-    /// Writes figures of a run, where they are asked for: `found` is what is told of the values.
+    /// Writes the figures of a run if they are requested; `found` has those of the values.
     pub fn write_stats(
         &self,
         loaded: &Loaded<StoredGraph>,

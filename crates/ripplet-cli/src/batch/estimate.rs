@@ -1,4 +1,4 @@
-//! What `--estimate` tells of a batch.
+//! The output of `--estimate` for a batch.
 
 use super::Opened;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! What `--stats` tells of a batch: names that programs rely on.
+//! The output of `--stats` for a batch. Programs rely on the names.
 
 use super::Done;
 use crate::failure::Failure;
@@ -31,11 +31,11 @@ struct Stats<C, F> {
     skipped: Vec<Skipped>,
     /// Seconds in which each stage was busy, and in all.
     seconds: Seconds,
-    /// The same, each as a part of the time from the first part to the last.
+    /// `seconds`, each as a share of the time from the first part to the last.
     busy: Seconds,
     /// What each worker did.
     workers: Vec<WorkerStats>,
-    /// The largest memory that the process had; null where the system does not tell.
+    /// The peak memory of the process; null if the system does not report it.
     peak_host: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ struct WorkerStats {
     name: String,
     parts: u64,
     busy: f64,
-    /// What these seconds were made of, as far as the worker tells.
+    /// The seconds of each stage, as far as the worker reports them.
     seconds: BTreeMap<&'static str, f64>,
 }
 

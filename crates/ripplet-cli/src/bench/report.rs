@@ -53,7 +53,7 @@ struct Measured {
     pace: Pace,
     /// Vertices that changed.
     changed: u64,
-    /// Its steps, each launched and measured for itself.
+    /// Its steps, each launched and measured separately.
     steps: Vec<Step>,
 }
 
@@ -81,7 +81,7 @@ struct Ceiling {
 }
 
 impl Ceiling {
-    /// The pace of so many of the arcs. The ceiling of some of them is their share of that of all.
+    /// Returns the pace of `arcs` of the arcs. Their ceiling is their share of the ceiling of all.
     fn pace(&self, arcs: u64, seconds: f64) -> Pace {
         let share = arcs as f64 / self.arcs.max(1) as f64;
         // What is too fast to be measured has no pace: JSON has no infinity.

@@ -117,7 +117,7 @@ struct Work<'a> {
     threads: usize,
 }
 
-/// What is told of the communities of all graphs.
+/// Figures of the communities of all graphs.
 #[derive(Clone, Copy, Serialize)]
 struct Found {
     communities: u64,

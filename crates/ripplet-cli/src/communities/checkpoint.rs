@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a state is kept where nothing is said.
+/// The default interval between checkpoints.
 pub const EVERY: Every = Every::Time(Duration::from_secs(5 * 60));
 
 /// What is kept of a run, and whether it goes on.

@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 }
 
 /// The least that transactions are read in: five batches of 65,536 rows are in memory at once, in two forms. Of two ids of
-/// ten letters, they took 33 to 48 MiB.
+/// ten characters, they took 33 to 48 MiB.
 const LEAST: Size = Size(64 << 20);
 /// The least that a search has: a batch of 65,536 rows, and what Parquet decodes of it. Of 80,000 entities, 2 to 4 MiB.
 const LEAST_OF_A_SEARCH: Size = Size(16 << 20);
@@ -86,8 +86,8 @@ fn table_target(output: Option<&Path>, to: Option<Format>) -> Result<Option<Targ
     }
 }
 
-/// Tells of the rows that were left out, also with `--quiet`, and of others without; how the command ends with that.
-fn tell_rows(counts: &Counts, console: &Console) -> Ending {
+/// Notes the skipped rows, also with `--quiet`, and other findings without it. Returns how the command ends.
+fn report_rows(counts: &Counts, console: &Console) -> Ending {
     let skipped = counts.skipped_notes();
     skipped.iter().for_each(|note| console.note(note));
     counts
@@ -98,7 +98,7 @@ fn tell_rows(counts: &Counts, console: &Console) -> Ending {
     if counts.skipped() > 0 { Ending::Skipped } else { Ending::Whole }
 }
 
-/// What a command that failed leaves behind.
+/// The output that a failed command leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
     Nothing,
@@ -107,7 +107,7 @@ enum Kept {
 }
 
 impl Kept {
-    /// What to do if the run, and not the input, failed.
+    /// Returns the advice if the run failed, and not the input.
     fn help(self) -> &'static str {
         match self {
             Kept::Nothing => "nothing is left: run the same command again",
@@ -115,7 +115,7 @@ impl Kept {
         }
     }
 
-    /// The same for a server that failed.
+    /// Returns the advice if a server failed.
     fn help_with_a_server(self) -> &'static str {
         match self {
             Kept::Nothing => "run the same command again once the server answers",

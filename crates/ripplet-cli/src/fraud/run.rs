@@ -1,7 +1,7 @@
 //! `ripplet fraud run`: from transactions and a black list to a folder of ranked clusters.
 
 use super::feed::{DetectionArguments, FeedArguments, span};
-use super::{Kept, LEAST, tell_rows};
+use super::{Kept, LEAST, report_rows};
 use crate::console::Console;
 use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
@@ -132,7 +132,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
                 .map_err(|error| failure(error, limit, &arguments.output))
         })
     })?;
-    tell(&manifest, arguments, console)
+    report_result(&manifest, arguments, console)
 }
 
 /// Where the user set the limit, the same command is refused again.
@@ -155,8 +155,12 @@ fn kept_in(folder: &Path) -> Kept {
 }
 
 /// The last words.
-fn tell(manifest: &Manifest, arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let ending = tell_rows(&manifest.counts, console);
+fn report_result(
+    manifest: &Manifest,
+    arguments: &Arguments,
+    console: &Console,
+) -> Result<Ending, Failure> {
+    let ending = report_rows(&manifest.counts, console);
     let of_rows = manifest.counts.notes();
     for note in notes(manifest, &manifest.windows).iter().filter(|note| !of_rows.contains(note)) {
         console.remark(note);

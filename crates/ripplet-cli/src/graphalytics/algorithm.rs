@@ -74,7 +74,7 @@ impl Algorithm {
         }
     }
 
-    /// Refuses an output whose name tells no format, or whose format cannot hold the ids.
+    /// Refuses an output whose name implies no format, or whose format cannot hold the ids.
     pub fn check_output(self, path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
         match self {
             Algorithm::Cdlp => write::check_communities(path, ids),

@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         load_seconds: loaded.read + loaded.build,
         algorithms,
     };
-    arguments.tell(&report, console)?;
+    arguments.report_result(&report, console)?;
     failures.into_iter().next().map_or(Ok(()), Err)
 }
 
@@ -141,8 +141,8 @@ impl Arguments {
         checked.try_for_each(|checked| checked.map_err(Failure::Place))
     }
 
-    /// Tells what was found, wherever that is wanted.
-    fn tell(&self, report: &Report, console: &Console) -> Result<(), Failure> {
+    /// Reports the result in all requested forms.
+    fn report_result(&self, report: &Report, console: &Console) -> Result<(), Failure> {
         if let Some(path) = &self.json {
             write_json(path, report)?;
         }

@@ -47,7 +47,7 @@ pub struct Measured {
     pub evps: f64,
     /// What validation came to: `passed`, `failed`, or `none` without a reference output.
     pub validation: &'static str,
-    /// The same as a sentence.
+    /// `validation` as a sentence.
     pub validated: String,
 }
 

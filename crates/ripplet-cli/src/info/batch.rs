@@ -1,7 +1,7 @@
 //! What a batch holds: one pass over its parts.
 
 use super::Arguments;
-use crate::batch::tell_read;
+use crate::batch::report_read;
 use crate::console::Console;
 use crate::convert::PARTS;
 use crate::failure::{Ending, Failure};
@@ -17,7 +17,7 @@ use ripplet::io::batch::BatchReader;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What is told of a batch.
+/// Figures of a batch.
 #[derive(Debug, Default, Serialize)]
 struct BatchInfo {
     graphs: u64,
@@ -77,7 +77,7 @@ impl Arguments {
             let read = counted(info.graphs, "graph", "graphs");
             console.stage(format!("{read}, {:.0} %", 100.0 * reader.progress()));
         }
-        let ending = tell_read(&reader, console);
+        let ending = report_read(&reader, console);
         info.skipped = reader.skipped().len();
         info.input = reader.summary().to_string();
         let of_size = |(size, graphs): (u32, u64)| Size { vertices: bounds(size), graphs };
@@ -88,7 +88,7 @@ impl Arguments {
     }
 }
 
-/// The size that so many vertices are of.
+/// Returns the size class of a graph of `vertices` vertices.
 fn size_of_graph(vertices: u32) -> usize {
     vertices.checked_ilog2().map_or(0, |log| log as usize + 1)
 }

@@ -41,7 +41,7 @@ pub struct Arguments {
     threads: ThreadArguments,
 }
 
-/// What is told of a graph.
+/// Figures of a graph.
 #[derive(Debug, Serialize)]
 struct Info {
     #[serde(flatten)]
