@@ -145,7 +145,7 @@ impl Arguments {
 }
 
 impl Arguments {
-    /// What is to be kept, or why nothing can be.
+    /// Resolves the checkpoints of the run.
     pub(super) fn resolve_checkpoint(
         &self,
         program: &Program,

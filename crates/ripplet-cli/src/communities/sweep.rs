@@ -13,7 +13,7 @@ use ripplet::lp::quality::Summary;
 use ripplet::lp::{DynProgram, Executor, Outcome, RunError};
 use std::time::Instant;
 
-/// A sweep that is done: its best run, and the order that all of them make.
+/// A finished sweep: its best run, and the order of all runs.
 struct Swept {
     run: Run,
     sweep: Sweep,

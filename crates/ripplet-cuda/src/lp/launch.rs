@@ -8,7 +8,7 @@ use super::source::{Resident, low_shared};
 use super::state::{Fill, LISTED};
 use super::task::Task;
 use super::tuning::{BLOCK, SCAN_BLOCK, SHARED};
-use ripplet_gpu::{Device, DeviceError, Launch, Queue};
+use ripplet_gpu::{Device, DeviceError, Launch, Stream};
 use std::ops::Range;
 
 /// Bytes of shared memory of a block that compacts the frontier: two counts for each of 11 classes.
@@ -281,7 +281,7 @@ impl<'a, D: Device> Launches<'a, D> {
         self.launch_fetch(|kernels| kernels.fetch_long.as_ref(), &step.0)
     }
 
-    /// Fetches the requested lists in the side queue, long ones if `with_long` is set.
+    /// Fetches the requested lists in the side stream, long ones if `with_long` is set.
     pub fn fetch_beside(&self, step: &StepArgument, with_long: bool) -> Result<(), DeviceError> {
         self.launch_beside(|kernels| Some(&kernels.fetch), &step.0)?;
         self.launch_beside(|kernels| kernels.fetch_long.as_ref().filter(|_| with_long), &step.0)
@@ -302,7 +302,7 @@ impl<'a, D: Device> Launches<'a, D> {
         self.launch_fetch(|kernels| Some(&kernels.forget), &run.0)
     }
 
-    /// Records where lists copied by range are, in the side queue.
+    /// Records where lists copied by range are, in the side stream.
     pub fn find_copied(&self, found: &FoundArgument) -> Result<(), DeviceError> {
         self.launch_beside(|kernels| Some(&kernels.find_copied), &found.0)
     }
@@ -365,7 +365,7 @@ impl<'a, D: Device> Launches<'a, D> {
         // does so for vertices that are not scheduled, in words that are not in use, or for a range
         // whose members have not chosen, in a slot that is not in use. Marks order it after earlier
         // uses.
-        unsafe { self.device.launch_in(Queue::Side, self.module, launch, argument) }
+        unsafe { self.device.launch_on(Stream::Side, self.module, launch, argument) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::rank_rounds::{Group, perform_phases};
 use super::ranks::{COUNTS_BYTES, MOST_RANKS, SendBuffers, UpdateHeader, bytes_of_words};
 use bytemuck::Zeroable;
 use ripplet_gpu::transport::{AllGatherBarrier, Ended, Transfers, Transport};
-use ripplet_gpu::{Peer, Queue};
+use ripplet_gpu::{Peer, Stream};
 use ripplet_lp::engine::Exchange;
 use ripplet_lp::{Round, RunError};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub(super) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 
 /// Message between the hosts' threads of ranks, exchanged at the all-gather barrier.
 enum HostMessage<M> {
-    /// The rank's device messages are complete at this mark.
+    /// The rank's device messages are complete at this event.
     Event(M),
     /// Header of the rank's update message, which is complete.
     Header(UpdateHeader),
@@ -89,7 +89,7 @@ impl<M> HostMessage<M> {
 struct RankExchange<'l, D: Peer> {
     devices: &'l [D],
     transport: &'l Transport<D::Communicator>,
-    barrier: &'l AllGatherBarrier<HostMessage<D::Mark>>,
+    barrier: &'l AllGatherBarrier<HostMessage<D::Event>>,
     buffers: &'l [SendBuffers],
 }
 
@@ -116,12 +116,12 @@ impl<D: Peer> RankExchange<'_, D> {
 
     /// Joins the barrier, and makes later launches wait for the peers' earlier ones.
     fn follow_all(&self, device: &D, own: usize) -> Result<(), RunError> {
-        let mark = device.mark(Queue::Main).map_err(failed)?;
-        let all = self.all_gather(own, HostMessage::Event(mark))?;
+        let event = device.record(Stream::Main).map_err(failed)?;
+        let all = self.all_gather(own, HostMessage::Event(event))?;
         let others = all.iter().enumerate().filter(|(rank, _)| *rank != own);
         for (_, word) in others {
-            if let HostMessage::Event(mark) = word {
-                device.follow(Queue::Main, mark).map_err(failed)?;
+            if let HostMessage::Event(event) = word {
+                device.wait_for(Stream::Main, event).map_err(failed)?;
             }
         }
         Ok(())
@@ -131,8 +131,8 @@ impl<D: Peer> RankExchange<'_, D> {
     fn all_gather(
         &self,
         own: usize,
-        message: HostMessage<D::Mark>,
-    ) -> Result<Arc<[HostMessage<D::Mark>]>, RunError> {
+        message: HostMessage<D::Event>,
+    ) -> Result<Arc<[HostMessage<D::Event>]>, RunError> {
         self.barrier.all_gather(own, message).map_err(ended)
     }
 

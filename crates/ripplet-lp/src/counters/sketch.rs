@@ -24,7 +24,7 @@
 //!
 //! *Start*: if all labels differ, a sketch holds the last ones. If it began with the first arc in
 //! every round, these would be the labels of the same neighbours each time, and most graphs would
-//! converge badly (`docs/sketches.md` has figures). Each round therefore begins with another arc,
+//! converge badly (`bench/sketches.md` has figures). Each round therefore begins with another arc,
 //! number `hash(v, seed, round) · degree >> 32`.
 //!
 //! *Scans*: after one scan a candidate's frequency is the weight of its slot, which is at most the

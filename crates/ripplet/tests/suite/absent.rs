@@ -19,7 +19,7 @@ fn a_file_of_an_absent_format_is_refused_by_the_name_of_its_feature() {
     for (feature, names) in OF_FEATURES {
         for name in names {
             let path = folder.path().join(name);
-            // The first bytes tell zstd, whatever the name says.
+            // The first bytes identify zstd, whatever the name.
             let content: &[u8] = match feature {
                 "zstd" => &[0x28, 0xb5, 0x2f, 0xfd],
                 _ => b"<graph/>",

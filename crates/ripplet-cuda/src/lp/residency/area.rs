@@ -4,7 +4,7 @@
 //! vertex's place in the area.
 
 use super::super::device_run::DeviceRun;
-use ripplet_gpu::{Device, DeviceError, Queue};
+use ripplet_gpu::{Device, DeviceError, Stream};
 use ripplet_graph::VertexId;
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub fn clear<D: Device>(run: &DeviceRun<'_, D>) -> Result<(), DeviceError> {
 /// Marks the lists of a range as not fetched.
 pub fn forget<D: Device>(
     run: &DeviceRun<'_, D>,
-    queue: Queue,
+    stream: Stream,
     vertices: &Range<VertexId>,
 ) -> Result<(), DeviceError> {
     let Some(places) = run.layout.lists.streamed() else { return Ok(()) };
@@ -33,7 +33,7 @@ pub fn forget<D: Device>(
         .fetched
         .iter()
         .filter(|place| !place.is_empty())
-        .try_for_each(|place| device.fill_in(queue, memory, place.start + start, length, u8::MAX))
+        .try_for_each(|place| device.fill_on(stream, memory, place.start + start, length, u8::MAX))
 }
 
 /// Makes the region of phase number `current` the one that lists are fetched to.

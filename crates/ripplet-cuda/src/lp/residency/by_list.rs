@@ -10,24 +10,24 @@ use super::super::state::Prefetch;
 use super::area;
 use super::moves::{Moves, Transfer};
 use crate::lists::Residence;
-use ripplet_gpu::{Device, DeviceError, Queue};
+use ripplet_gpu::{Device, DeviceError, Stream};
 
 /// State of fetches by list, over the phases of a run.
-pub struct ByList<Mark> {
+pub struct ByList<Event> {
     residence: Residence,
-    coming: Option<Coming<Mark>>,
+    coming: Option<Coming<Event>>,
 }
 
-/// A prefetch for phase number `current` and those after it, between two marks.
-struct Coming<Mark> {
+/// A prefetch for phase number `current` and those after it, between two events.
+struct Coming<Event> {
     current: u32,
-    begin: Mark,
-    end: Mark,
+    begin: Event,
+    end: Event,
 }
 
-impl<Mark> ByList<Mark> {
+impl<Event> ByList<Event> {
     /// Returns the state before the first phase.
-    pub fn new(residence: Residence) -> ByList<Mark> {
+    pub fn new(residence: Residence) -> ByList<Event> {
         ByList { residence, coming: None }
     }
 
@@ -38,11 +38,11 @@ impl<Mark> ByList<Mark> {
 
     /// Compacts the frontier and launches the choices of a phase. `has_lists` is whether the
     /// staging area has lists that were fetched one by one.
-    pub fn choose<D: Device<Mark = Mark>>(
+    pub fn choose<D: Device<Event = Event>>(
         &mut self,
         run: &mut DeviceRun<'_, D>,
         has_lists: bool,
-        moves: &mut Moves<Mark>,
+        moves: &mut Moves<Event>,
     ) -> Result<(), DeviceError> {
         let (device, phase) = (run.device(), run.arguments.phase());
         let current = run.arguments.phases_done();
@@ -50,7 +50,7 @@ impl<Mark> ByList<Mark> {
         let mut coming = self.coming.take().filter(|coming| coming.current == current);
         if coming.is_none() {
             // A prefetch for another phase must end before its region is reused.
-            device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
+            device.wait_for(Stream::Main, &device.record(Stream::Side)?)?;
         }
         if has_lists {
             // The lists of past phases are not needed any more.
@@ -66,17 +66,17 @@ impl<Mark> ByList<Mark> {
             self.coming = Some(self.prefetch(run, phase + 1, next)?);
         }
         if let Some(Coming { begin, end, .. }) = coming {
-            let wanted = device.mark(Queue::Main)?;
-            device.follow(Queue::Main, &end)?;
+            let wanted = device.record(Stream::Main)?;
+            device.wait_for(Stream::Main, &end)?;
             moves.transfers.push(Transfer { begin, end, wanted: Some(wanted) });
         }
         area::use_region_of(run, current.into());
         let step = run.arguments.step(Part { late: true, ..Part::of(run.own()) });
-        let begin = device.mark(Queue::Main)?;
+        let begin = device.record(Stream::Main)?;
         run.launches.compact(&step)?;
         run.launches.begin_part(&step)?;
         run.launches.fetch(&step)?;
-        let end = device.mark(Queue::Main)?;
+        let end = device.record(Stream::Main)?;
         moves.transfers.push(Transfer { begin, end, wanted: None });
         run.launches.choose(&step)
     }
@@ -84,12 +84,12 @@ impl<Mark> ByList<Mark> {
     /// Begins to prefetch the lists of active vertices that are scheduled in `phase`, number
     /// `current` of the run, or in the phases after it. After the last phase of the round comes the
     /// first of the next.
-    fn prefetch<D: Device<Mark = Mark>>(
+    fn prefetch<D: Device<Event = Event>>(
         &self,
         run: &mut DeviceRun<'_, D>,
         phase: u32,
         current: u32,
-    ) -> Result<Coming<Mark>, DeviceError> {
+    ) -> Result<Coming<Event>, DeviceError> {
         let (device, regions) = (run.device(), self.residence.regions());
         let round = run.arguments.state.round.index;
         let next = if phase < run.arguments.phases() { phase } else { 0 };
@@ -115,17 +115,17 @@ impl<Mark> ByList<Mark> {
             steps.push(step);
         }
         run.arguments.state.round.index = round;
-        device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
-        let begin = device.mark(Queue::Side)?;
+        device.wait_for(Stream::Side, &device.record(Stream::Main)?)?;
+        let begin = device.record(Stream::Side)?;
         // `fetch_long` runs once for a region.
         for (step, with_long) in steps.iter().zip([true, false]) {
             run.launches.fetch_beside(step, with_long)?;
         }
-        Ok(Coming { current, begin, end: device.mark(Queue::Side)? })
+        Ok(Coming { current, begin, end: device.record(Stream::Side)? })
     }
 
     /// Waits for a prefetch for a round that does not take place.
-    pub fn finish<D: Device<Mark = Mark>>(&self, device: &D) -> Result<(), DeviceError> {
-        self.coming.as_ref().map_or(Ok(()), |coming| device.follow(Queue::Main, &coming.end))
+    pub fn finish<D: Device<Event = Event>>(&self, device: &D) -> Result<(), DeviceError> {
+        self.coming.as_ref().map_or(Ok(()), |coming| device.wait_for(Stream::Main, &coming.end))
     }
 }

@@ -9,7 +9,7 @@ use super::super::device_run::DeviceRun;
 use super::area::{self, within};
 use super::moves::{Moves, Transfer};
 use crate::lists::{self, Residence, Stretch};
-use ripplet_gpu::{Device, DeviceError, Queue};
+use ripplet_gpu::{Device, DeviceError, Stream};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ impl<'a, D: Device> ByRange<'a, D> {
         &mut self,
         run: &DeviceRun<'a, D>,
         unpulled: Option<u32>,
-        moves: &mut Moves<D::Mark>,
+        moves: &mut Moves<D::Event>,
     ) -> Result<u32, DeviceError> {
         let (device, own) = (run.device(), run.own());
         // Order: the ranges that are still in the staging area, then the vertices with lists on the
@@ -81,23 +81,23 @@ impl<'a, D: Device> ByRange<'a, D> {
         let order = numbered().take(there).chain(near).chain(numbered().skip(there));
         // All of the peers' vertices update in this phase.
         run.layout.frontier.mark_others(&run.memory, &own, 0)?;
-        device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
-        let mut chosen: Vec<D::Mark> = Vec::with_capacity(ranges.len());
+        device.wait_for(Stream::Side, &device.record(Stream::Main)?)?;
+        let mut chosen: Vec<D::Event> = Vec::with_capacity(ranges.len());
         for (part, (number, vertices)) in (0..).zip(order) {
             if let Some(number) = number.filter(|&number| number >= there) {
                 let before = number.checked_sub(SLOTS);
                 if let Some(before) = before {
                     // The slot must be free, and no kernel may read lists there any more.
-                    device.follow(Queue::Side, &chosen[before])?;
-                    area::forget(run, Queue::Side, &ranges[before])?;
+                    device.wait_for(Stream::Side, &chosen[before])?;
+                    area::forget(run, Stream::Side, &ranges[before])?;
                 }
-                let begin = device.mark(Queue::Side)?;
+                let begin = device.record(Stream::Side)?;
                 let slot = before.map_or(number, |before| kept[before].slot);
                 let [copied, left_out] = self.copy(run, slot, vertices)?;
                 kept.push(Kept { slot, left_out });
                 moves.copied_words += copied;
-                let (end, wanted) = (device.mark(Queue::Side)?, device.mark(Queue::Main)?);
-                device.follow(Queue::Main, &end)?;
+                let (end, wanted) = (device.record(Stream::Side)?, device.record(Stream::Main)?);
+                device.wait_for(Stream::Main, &end)?;
                 moves.transfers.push(Transfer { begin, end, wanted: Some(wanted) });
             }
             moves.left_out_words += number.map_or(0, |number| kept[number].left_out);
@@ -110,7 +110,7 @@ impl<'a, D: Device> ByRange<'a, D> {
             run.launches.begin_part(&step)?;
             run.launches.choose(&step)?;
             if number.is_some() {
-                chosen.push(device.mark(Queue::Main)?);
+                chosen.push(device.record(Stream::Main)?);
             }
         }
         kept.drain(..kept.len().saturating_sub(SLOTS));
@@ -139,14 +139,14 @@ impl<'a, D: Device> ByRange<'a, D> {
         let mut words = [0, left_out];
         for Stretch { copied, mapped: number, words: its, weights } in all {
             let to = places.stage.start + 4 * u64::from(copied.at);
-            device.copy_mapped(Queue::Side, (mapped, number), its.clone(), memory, to)?;
+            device.copy_mapped(Stream::Side, (mapped, number), its.clone(), memory, to)?;
             words[0] += its.len() as u64;
             if let Some(weights) = weights {
                 let shift = (device.mapped(mapped, weights).0 / 4)
                     .wrapping_sub(device.mapped(mapped, number).0 / 4)
                     % 4;
                 let to = to + 4 * (places.weights_behind + shift);
-                device.copy_mapped(Queue::Side, (mapped, weights), its.clone(), memory, to)?;
+                device.copy_mapped(Stream::Side, (mapped, weights), its.clone(), memory, to)?;
                 words[0] += its.len() as u64;
             }
             run.launches.find_copied(&run.arguments.found(&copied))?;

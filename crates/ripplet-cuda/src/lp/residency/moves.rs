@@ -4,17 +4,17 @@ use super::super::state::Tallies;
 use ripplet_gpu::{Device, DeviceError};
 use ripplet_lp::ListsMoved;
 
-/// Marks around a transfer of lists, and the mark at which the transfer was waited for.
-pub struct Transfer<Mark> {
-    pub begin: Mark,
-    pub end: Mark,
+/// Events around a transfer of lists, and the event at which the transfer was waited for.
+pub struct Transfer<Event> {
+    pub begin: Event,
+    pub end: Event,
     /// `None` if the transfer was waited for from its beginning.
-    pub wanted: Option<Mark>,
+    pub wanted: Option<Event>,
 }
 
 /// The transfers of the current round, and what each round before it moved.
-pub struct Moves<Mark> {
-    pub transfers: Vec<Transfer<Mark>>,
+pub struct Moves<Event> {
+    pub transfers: Vec<Transfer<Event>>,
     /// Words that the host or the copy engine copied in this round, and words that did not fit.
     pub copied_words: u64,
     pub left_out_words: u64,
@@ -22,14 +22,14 @@ pub struct Moves<Mark> {
     pub rounds: Vec<ListsMoved>,
 }
 
-impl<Mark> Moves<Mark> {
+impl<Event> Moves<Event> {
     /// Returns the record before the first round.
-    pub fn new() -> Moves<Mark> {
+    pub fn new() -> Moves<Event> {
         Moves { transfers: Vec::new(), copied_words: 0, left_out_words: 0, rounds: Vec::new() }
     }
 
     /// Records what a round moved, from the counters before and after it.
-    pub fn end_round<D: Device<Mark = Mark>>(
+    pub fn end_round<D: Device<Event = Event>>(
         &mut self,
         device: &D,
         before: &Tallies,

@@ -19,7 +19,7 @@ use super::by_list::ByList;
 use super::by_range::{ByRange, SLOTS};
 use super::moves::Moves;
 use crate::lists::{Residence, StreamedPlaces, arrays_of};
-use ripplet_gpu::{Device, DeviceError, Queue};
+use ripplet_gpu::{Device, DeviceError, Stream};
 use ripplet_graph::{Direction, GraphView};
 use ripplet_lp::{Activation, ListsMoved};
 
@@ -42,9 +42,9 @@ pub struct Pinned<'a, D: Device> {
     in_stage: InStage,
     /// The last phase, if inactive vertices have not pulled after it yet.
     unpulled: Option<u32>,
-    by_list: ByList<D::Mark>,
+    by_list: ByList<D::Event>,
     by_range: ByRange<'a, D>,
-    pub(super) moves: Moves<D::Mark>,
+    pub(super) moves: Moves<D::Event>,
 }
 
 /// Contents of the staging area.
@@ -112,7 +112,7 @@ impl<'a, D: Device> Pinned<'a, D> {
         if self.in_stage != InStage::Ranges {
             // Copies by range use the whole staging area, so prefetched lists are dropped.
             self.by_list.drop_prefetch();
-            run.device().follow(Queue::Main, &run.device().mark(Queue::Side)?)?;
+            run.device().wait_for(Stream::Main, &run.device().record(Stream::Side)?)?;
             area::clear(run)?;
             self.in_stage = InStage::Ranges;
         }

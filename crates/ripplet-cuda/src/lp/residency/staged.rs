@@ -22,7 +22,7 @@ use super::area::{self, within};
 use super::moves::{Moves, Transfer};
 use crate::lists::{self, Load, STAGING_LISTS, STAGING_WORDS, StreamedPlaces};
 use rayon::prelude::*;
-use ripplet_gpu::{Device, DeviceError, Queue};
+use ripplet_gpu::{Device, DeviceError, Stream};
 use ripplet_graph::{GraphView, VertexId, memory};
 use ripplet_lp::Activation;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub struct Staged<'a, D: Device> {
     graph: GraphView<'a>,
     /// The parts of a phase: the own vertices with lists on the device, then each range of others.
     parts: Vec<Range<VertexId>>,
-    pub(super) moves: Moves<D::Mark>,
+    pub(super) moves: Moves<D::Event>,
 }
 
 impl<'a, D: Device> Staged<'a, D> {
@@ -59,7 +59,7 @@ impl<'a, D: Device> Staged<'a, D> {
             run.launches.begin_part(&step)?;
             run.launches.choose(&step)?;
             run.launches.choose_by_grid(&step)?;
-            area::forget(run, Queue::Main, part)?;
+            area::forget(run, Stream::Main, part)?;
         }
         let last = self.parts.len() as u32 - 1;
         run.launches.commit(&run.arguments.step(Part { number: last, ..Part::of(run.own()) }))
@@ -80,7 +80,7 @@ impl<'a, D: Device> Staged<'a, D> {
                 }
             }
             run.launches.activate(&step)?;
-            area::forget(run, Queue::Main, part)?;
+            area::forget(run, Stream::Main, part)?;
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ fn late_step<D: Device>(
 fn stage_lists<D: Device>(
     run: &DeviceRun<'_, D>,
     graph: GraphView<'_>,
-    moves: &mut Moves<D::Mark>,
+    moves: &mut Moves<D::Event>,
 ) -> Result<bool, DeviceError> {
     let (device, memory, lists) = (run.device(), &run.memory, &run.layout.lists);
     let used: StageUse = memory.value(&lists.stage_use)?;
@@ -114,7 +114,7 @@ fn stage_lists<D: Device>(
     vertices.par_sort_unstable();
     memory.write(&lists.wanted, middle, bytemuck::cast_slice(&vertices))?;
 
-    let begin = device.mark(Queue::Main)?;
+    let begin = device.record(Stream::Main)?;
     let (mut at, mut hold) = (0, Hold::default());
     for side in 0..2 {
         let mut staged = state::Staged { side, first: 0, count: 0 };
@@ -134,7 +134,7 @@ fn stage_lists<D: Device>(
             }
         }
     }
-    let end = device.mark(Queue::Main)?;
+    let end = device.record(Stream::Main)?;
     moves.transfers.push(Transfer { begin, end, wanted: None });
     Ok(true)
 }

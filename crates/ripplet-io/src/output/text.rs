@@ -2,7 +2,7 @@
 
 use super::{in_order, refused};
 use crate::deflate::set_up;
-use crate::text::NAMED_TABS;
+use crate::format::NAMED_TABS;
 use crate::{Compression, Format};
 use rayon::prelude::*;
 use ripplet_graph::memory;

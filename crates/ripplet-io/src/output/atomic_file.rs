@@ -129,14 +129,14 @@ pub fn whole_file(
 
 /// Atomic file, or standard output.
 #[derive(Debug)]
-pub(super) enum Output {
+pub(crate) enum Output {
     Standard(BufWriter<io::Stdout>),
     File(AtomicFile),
 }
 
 impl Output {
     /// Creates the output that will be `path`; `-` is standard output.
-    pub(super) fn create(path: &Path) -> Result<Output, WriteError> {
+    pub(crate) fn create(path: &Path) -> Result<Output, WriteError> {
         Ok(match path == Path::new("-") {
             true => Output::Standard(BufWriter::new(io::stdout())),
             false => Output::File(AtomicFile::create(path)?),
@@ -144,7 +144,7 @@ impl Output {
     }
 
     /// Makes the file appear.
-    pub(super) fn finish(self) -> Result<(), WriteError> {
+    pub(crate) fn finish(self) -> Result<(), WriteError> {
         match self {
             Output::Standard(mut out) => {
                 out.flush().map_err(|source| WriteError { path: "-".into(), source })
@@ -244,7 +244,7 @@ impl AtomicFile {
     }
 
     /// Flushes to disk, so that a full disk is detected before another file appears.
-    pub(super) fn settle(&mut self) -> Result<(), WriteError> {
+    pub(crate) fn settle(&mut self) -> Result<(), WriteError> {
         let settled = self.flush_to_disk();
         settled.map_err(|source| WriteError { path: self.named.clone(), source })
     }

@@ -5,6 +5,8 @@
 //! `id` is preferred to `name`, `community` to `label`. Two columns of equal rank are an error, as either
 //! could be meant.
 
+use crate::Format;
+use ripplet_graph::{ExternalId, VertexIds};
 use std::fmt;
 
 /// Known names of a column of ids, best first; names of one rank are equivalent.
@@ -207,6 +209,46 @@ pub(crate) fn listed(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(MOST).map(crate::shown::shown).collect();
     let more = if names.len() > MOST { ", …" } else { "" };
     shown.join(", ") + more
+}
+
+/// Form of a file of memberships.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MembershipForm {
+    /// [`MembershipForm::Rows`] or [`MembershipForm::Memberships`], as the first rows show; an error if they
+    /// are ambiguous.
+    #[default]
+    Auto,
+    /// A line or a row for each vertex and community it is in.
+    Rows,
+    /// A line for each vertex, with its id and then all its communities.
+    Memberships,
+    /// A line for each community, with the ids of its members.
+    Members,
+}
+
+/// Expected contents of a table of labels.
+#[derive(Clone, Copy)]
+pub(crate) struct LabelTable<'a> {
+    /// The vertices of the graph.
+    pub(crate) ids: &'a VertexIds,
+    /// Meaning of a line: a row, memberships, or detected.
+    pub(crate) form: MembershipForm,
+    /// Requested columns of ids and of labels, by name or by number from 1.
+    pub(crate) columns: Option<&'a [String; 2]>,
+    /// Whether the caller has an option for the form.
+    pub(crate) has_forms: bool,
+    /// Description of the contents for an error.
+    pub(crate) what: &'a str,
+}
+
+/// Whether a first field is a column's name: no vertex, and either a common name or, in a table with integer
+/// ids, no integer.
+pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
+    const USUAL: [&str; 6] = ["id", "vertex", "node", "vertex_id", "node_id", "name"];
+    let integers = !matches!(ids, VertexIds::Names(_));
+    let letters = integers && format != Format::EdgeList && field.parse::<i128>().is_err();
+    ids.find(ExternalId::Name(field)).is_none()
+        && (letters || USUAL.iter().any(|usual| field.eq_ignore_ascii_case(usual)))
 }
 
 #[cfg(test)]
