@@ -1,15 +1,17 @@
-//! Chores that `cargo test` does not cover: `cargo xtask features`, `cargo xtask soak`,
+//! Chores beside `cargo test`: `cargo xtask test`, `cargo xtask features`, `cargo xtask soak`,
 //! `cargo xtask fuzz`, `cargo xtask deny`, `cargo xtask gpu-test`.
 
 mod features;
 mod gpu_test;
 mod soak;
+mod test;
 
 use std::env;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
+cargo xtask test                           runs all tests, two binaries side by side
 cargo xtask features [--quick]             checks that the library and the command build with each pair
                                            of their features; with --quick, with the fewest
 cargo xtask soak [--cases N] [--seconds N] [PART…]
@@ -28,6 +30,7 @@ cargo xtask gpu-test --run [ARGUMENT…]     makes it and runs it here; argument
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
+        Some((verb, rest)) if verb == "test" => test::test(rest),
         Some((verb, rest)) if verb == "features" => features::features(rest),
         Some((verb, rest)) if verb == "soak" => soak::soak(rest),
         Some((verb, rest)) if verb == "fuzz" => fuzz(rest),

@@ -21,7 +21,7 @@ struct Part {
     needs: &'static str,
 }
 
-/// Runs all parts, or the named ones; goes on after a failure, and tells at the end which failed.
+/// Runs all parts, or the named ones. Continues after a failure, and lists the failed parts at the end.
 pub fn soak(arguments: &[String]) -> Result<(), String> {
     let (cases, rest) = number_option(arguments, "--cases", 5000)?;
     let (seconds, named) = number_option(&rest, "--seconds", 60)?;

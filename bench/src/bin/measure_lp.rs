@@ -70,8 +70,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let executor = tuned(Tuning { async_rounds, ..Tuning::default() })?;
         let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
         let name = |program: &str| format!("{program} async, parts double each {async_rounds}");
-        run(&executor, &graph, &name("lpa"), &lpa, with(schedule, stop), false)?;
-        run(&executor, &graph, &name("plain"), &plain, with(schedule, stop), false)?;
+        run(&executor, &graph, &name("lpa"), &lpa, with(schedule, stop.clone()), false)?;
+        run(&executor, &graph, &name("plain"), &plain, with(schedule, stop.clone()), false)?;
     }
     if has("--smallest") {
         let settings =
@@ -88,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let (schedule, stop) = (Schedule::phased(), Stop::default());
-    run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop), check)?;
+    run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop.clone()), check)?;
     run(&executor, &graph, "plain phased", &plain, with(schedule, stop), check)?;
     if has("--programs") {
         let llp = Llp::new(Gamma::new(0.25)?);

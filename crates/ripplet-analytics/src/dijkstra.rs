@@ -44,7 +44,7 @@ impl Dijkstra {
             distance: memory::filled(UNREACHED, vertices)?,
             heap: Heap {
                 last: 0,
-                heads: [NOBODY; BUCKETS],
+                heads: [NO_VERTEX; BUCKETS],
                 filled: 0,
                 next: memory::zeros(vertices)?,
                 before: memory::zeros(vertices)?,
@@ -131,7 +131,7 @@ impl Dijkstra {
 
 const BUCKETS: usize = u64::BITS as usize + 1;
 /// No vertex: the end of a list.
-const NOBODY: VertexId = VertexId::MAX;
+const NO_VERTEX: VertexId = VertexId::MAX;
 
 /// A radix heap: vertices by distance; a bucket is a doubly linked list.
 struct Heap {
@@ -162,8 +162,8 @@ impl Heap {
     fn put_into(&mut self, bucket: usize, vertex: VertexId) {
         let head = std::mem::replace(&mut self.heads[bucket], vertex);
         self.next[vertex as usize] = head;
-        self.before[vertex as usize] = NOBODY;
-        if head != NOBODY {
+        self.before[vertex as usize] = NO_VERTEX;
+        if head != NO_VERTEX {
             self.before[head as usize] = vertex;
         }
         if bucket > 0 {
@@ -188,15 +188,15 @@ impl Heap {
     #[inline]
     fn remove(&mut self, bucket: usize, vertex: VertexId) {
         let (before, next) = (self.before[vertex as usize], self.next[vertex as usize]);
-        if next != NOBODY {
+        if next != NO_VERTEX {
             self.before[next as usize] = before;
         }
-        if before != NOBODY {
+        if before != NO_VERTEX {
             self.next[before as usize] = next;
             return;
         }
         self.heads[bucket] = next;
-        if next == NOBODY && bucket > 0 {
+        if next == NO_VERTEX && bucket > 0 {
             self.filled &= !(1 << (bucket - 1));
         }
     }
@@ -204,7 +204,7 @@ impl Heap {
     /// Takes a vertex of the least distance.
     #[inline]
     fn take(&mut self, distance: &[u64]) -> Option<VertexId> {
-        if self.heads[0] == NOBODY {
+        if self.heads[0] == NO_VERTEX {
             self.refill(distance)?;
         }
         let vertex = self.heads[0];
@@ -220,15 +220,15 @@ impl Heap {
         }
         let bucket = self.filled.trailing_zeros() as usize + 1;
         self.filled &= self.filled - 1;
-        let first = std::mem::replace(&mut self.heads[bucket], NOBODY);
+        let first = std::mem::replace(&mut self.heads[bucket], NO_VERTEX);
         let (mut vertex, mut least) = (first, UNREACHED);
-        while vertex != NOBODY {
+        while vertex != NO_VERTEX {
             least = least.min(distance[vertex as usize]);
             vertex = self.next[vertex as usize];
         }
         self.last = least;
         vertex = first;
-        while vertex != NOBODY {
+        while vertex != NO_VERTEX {
             let next = self.next[vertex as usize];
             self.put(vertex, distance[vertex as usize]);
             vertex = next;

@@ -36,7 +36,7 @@ enum RowsName {
     Graphs,
 }
 
-/// What decides the answer, by name.
+/// The settings that determine the result, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {
     rows: &'static str,

@@ -72,13 +72,13 @@ enum MeasureName {
     WassermanFaust,
 }
 
-/// What decides the values, by name.
+/// The settings that determine the values, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {
-    /// What is measured.
+    /// The measure.
     measure: &'static str,
     normalized: bool,
-    /// What the length of a path is.
+    /// The definition of path lengths.
     lengths: &'static str,
 }
 

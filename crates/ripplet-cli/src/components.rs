@@ -1,4 +1,4 @@
-//! `ripplet components`: from a graph, or many, to which of their vertices hang together.
+//! `ripplet components`: the connected components of a graph or of a batch.
 
 use crate::analysis::AskedArguments;
 use crate::console::Console;
@@ -25,7 +25,7 @@ pub struct Arguments {
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {}
 
-/// What the options say that would be ignored.
+/// The message on options that would be ignored.
 const UNWEIGHTED: Weights =
     Weights::Useless("--weighted would change nothing: components are unweighted");
 

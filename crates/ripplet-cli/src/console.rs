@@ -1,4 +1,4 @@
-//! What is said while a command works: a moving line on a terminal, and a last line anywhere.
+//! Messages of a running command: a progress line on a terminal, and lines that stay.
 
 use crate::interrupt;
 use crate::message::{lines, one_line};
@@ -8,10 +8,10 @@ use std::io::{IsTerminal, Write, stderr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How often the moving line moves.
+/// The interval between updates of the progress line.
 const TICK: Duration = Duration::from_millis(120);
 
-/// The moving line, where the interrupt finds it.
+/// The progress line, which the interrupt handler removes.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
 /// Standard error, unless `--quiet`.
@@ -22,7 +22,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console that shows what happens if standard error is a terminal.
+    /// Creates a console, which shows progress if standard error is a terminal.
     pub fn new(quiet: bool, verbose: bool) -> Console {
         let line = (!quiet && stderr().is_terminal()).then(|| {
             let line = ProgressBar::new_spinner();
@@ -34,7 +34,7 @@ impl Console {
         Console { quiet, verbose, line }
     }
 
-    /// Whether only errors are said.
+    /// Returns whether only errors and notes are printed.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -47,33 +47,33 @@ impl Console {
         }
     }
 
-    /// A line that stays.
+    /// Prints a line.
     pub fn say(&self, what: &str) {
         self.close();
         if !self.quiet {
-            // Where nobody listens to standard error, nobody misses this.
+            // If standard error is closed, the line is lost.
             let _ = writeln!(stderr(), "{}", lines(what));
         }
     }
 
-    /// A line about how it was done; the outcome is what was asked for.
+    /// Prints a remark on how a result was computed.
     pub fn remark(&self, what: &str) {
         if !self.quiet {
             self.note(what);
         }
     }
 
-    /// A line about what was chosen, for those who ask.
+    /// Prints a detail, with `--verbose`.
     pub fn detail(&self, what: &str) {
         if self.verbose {
             self.note(what);
         }
     }
 
-    /// A line about what else should be known; said even where only errors are.
+    /// Prints a note, also with `--quiet`.
     pub fn note(&self, what: &str) {
         let note = || {
-            // Where nobody listens to standard error, nobody misses this.
+            // If standard error is closed, the line is lost.
             let _ = writeln!(stderr(), "note: {}", one_line(what));
         };
         match &self.line {
@@ -82,20 +82,20 @@ impl Console {
         }
     }
 
-    /// Removes the moving line.
+    /// Removes the progress line.
     pub fn close(&self) {
         if let Some(line) = &self.line {
             line.finish_and_clear();
         }
     }
 
-    /// The watcher of a run: shows its rounds, and ends it at an interrupt.
+    /// Returns a watcher of a run, which shows its rounds and ends it at an interrupt.
     pub fn watch(&self) -> Watch<'_> {
         Watch { console: self, keeper: None, progress: Progress::default() }
     }
 }
 
-/// Removes the moving line of whatever command is running.
+/// Removes the progress line of the running command.
 pub fn clear() {
     if let Some(line) = LINE.get() {
         line.finish_and_clear();
@@ -110,12 +110,12 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// The same for a run whose states are kept.
+    /// Sets the keeper of a run's checkpoints.
     pub fn keeping(self, keeper: Option<&'a mut dyn Keeper>) -> Watch<'a> {
         Watch { keeper, ..self }
     }
 
-    /// The same for a run that stops by this rule, on so many vertices.
+    /// Sets the stopping rule and the number of vertices, from which the rest of the run is estimated.
     pub fn until(self, stop: Stop, vertices: u32) -> Watch<'a> {
         let progress = Progress { until: Some((stop, vertices)), ..Progress::default() };
         Watch { progress, ..self }
@@ -148,20 +148,20 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Default)]
 struct Progress {
     until: Option<(Stop, u32)>,
-    /// How many vertices changed in the round before.
+    /// The number of vertices that changed in the round before.
     before: Option<u64>,
 }
 
 impl Progress {
-    /// What is said after a round: its number, what it did and how fast, and about how long it will go on.
+    /// Returns the line after a round: its number, changes and speed, and an estimate of the time left.
     fn after(&mut self, index: usize, round: &Round) -> String {
         let Round { changed, scanned, seconds, .. } = *round;
-        let of =
-            self.until.map_or_else(String::new, |(stop, _)| format!(" of {}", stop.max_rounds()));
+        let most = self.until.as_ref().and_then(|(stop, _)| stop.max_rounds());
+        let of = most.map_or_else(String::new, |most| format!(" of {most}"));
         let mut line = format!("round {}{of}: {changed} vertices changed", index + 1);
         if seconds > 0.0 && scanned > 0 {
             line += &format!(", {:.1} M arcs/s", scanned as f64 / seconds / 1e6);
@@ -173,12 +173,12 @@ impl Progress {
         line
     }
 
-    /// About how many rounds are left, where each changes as much less than the one before as this one did, and at
-    /// most so many as are allowed.
+    /// Estimates the number of rounds left, if changes go on to shrink by the factor of this round; at most the
+    /// number that the stopping rule allows.
     fn rounds_left(&self, index: usize, changed: u64) -> Option<f64> {
-        let (stop, vertices) = self.until?;
-        let most = f64::from(stop.max_rounds()) - (index + 1) as f64;
-        let enough = (stop.tolerance().unwrap_or(0.0) * f64::from(vertices)).max(1.0);
+        let (stop, vertices) = self.until.as_ref()?;
+        let most = f64::from(stop.max_rounds()?) - (index + 1) as f64;
+        let enough = (stop.tolerance().unwrap_or(0.0) * f64::from(*vertices)).max(1.0);
         let shrinks = self.before? as f64 / changed.max(1) as f64;
         let left = match shrinks > 1.0 {
             true => (changed as f64 / enough).max(1.0).ln() / shrinks.ln(),
@@ -217,8 +217,8 @@ mod tests {
             seconds,
         };
         let stop = Stop::default();
-        let most = stop.max_rounds();
-        let mut progress = Progress { until: Some((stop, 1_000_000)), before: None };
+        let most = stop.max_rounds().unwrap();
+        let mut progress = Progress { until: Some((stop.clone(), 1_000_000)), before: None };
         let first = format!("round 1 of {most}: 800000 vertices changed, 2.0 M arcs/s");
         assert_eq!(progress.after(0, &round(800_000, 2.0)), first);
         // Halving each time: log2 of what is left over the tolerance.

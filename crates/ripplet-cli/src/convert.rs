@@ -1,6 +1,6 @@
 //! `ripplet convert`: a graph from one format into another.
 
-use crate::batch::{BatchArguments, tell_read};
+use crate::batch::{BatchArguments, report_read};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -80,12 +80,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     Ok(Ending::Whole)
 }
 
-/// What to do where the memory does not suffice for a part of a batch, or for a table of them.
+/// The advice if the memory does not suffice for a part of a batch, or for a table.
 pub const MORE: &str = "allow more --host-memory";
 /// Parts that are in memory at once: the one that is taken, the one that is read, and what both are made of.
 pub const PARTS: u64 = 4;
 
-/// Whether many graphs go there.
+/// Returns whether the output is a batch.
 fn is_swarm(output: &Path) -> bool {
     output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("swarm"))
 }
@@ -119,7 +119,7 @@ impl Arguments {
         }
         interrupt::check()?;
         written(writer.finish())?;
-        let ending = tell_read(&reader, console);
+        let ending = report_read(&reader, console);
         let see = output.display();
         console.say(&format!(
             "{}, {}, {}; see {see}",

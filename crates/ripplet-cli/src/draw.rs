@@ -71,7 +71,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind that a file's name tells.
+    /// Returns the kind that a file's name implies.
     fn of_path(path: &Path) -> Option<Kind> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {

@@ -24,7 +24,7 @@ pub struct EstimateArguments {
     pub estimate: Option<EstimateForm>,
 }
 
-/// How `--estimate` prints.
+/// The format of `--estimate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EstimateForm {
     /// Lines for a person

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How the process ends.
+/// The exit status of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitStatus {
@@ -42,7 +42,7 @@ impl ExitStatus {
         self as u8
     }
 
-    /// What the manual says of it.
+    /// Returns its description in the manual.
     pub fn meaning(self) -> &'static str {
         match self {
             ExitStatus::Done => "Done. All outputs are written.",

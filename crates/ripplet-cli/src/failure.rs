@@ -1,4 +1,4 @@
-//! What can go wrong, as a sentence, what to do about it, and the exit code.
+//! The errors of commands: a message, advice, and the exit code.
 
 use crate::exit_status::ExitStatus;
 use crate::interrupt::{self, Interrupted};
@@ -25,10 +25,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use thiserror::Error;
 
-/// Why a command ends without what it was asked for.
+/// An error that ends a command.
 #[derive(Debug, Error, Diagnostic)]
 pub enum Failure {
-    /// Arguments that do not go together, or with the input.
+    /// Arguments that contradict each other or the input.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Refused {
@@ -37,11 +37,11 @@ pub enum Failure {
         /// What to do.
         help: String,
     },
-    /// What needs more memory than is free at this moment: the same command may do later.
+    /// More memory is needed than is free at this moment; the command may succeed later.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     TooLarge {
-        /// What is needed and what there is.
+        /// The needed and the available memory.
         sentence: String,
         /// What to do.
         help: String,
@@ -50,24 +50,24 @@ pub enum Failure {
     #[error("{0}")]
     #[diagnostic(help("{}", read_help(.0)))]
     Read(#[from] ReadError),
-    /// Edges that are no graph.
+    /// Edges that do not form a valid graph.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// A graph that cannot be generated.
     #[cfg(feature = "generate")]
     #[error(transparent)]
     Generate(#[from] GenerateError),
-    /// An output whose place, name or format will not do: found before the work.
+    /// An output whose path, name or format is not usable, found before the work.
     #[error("cannot write {0}")]
     Place(WriteError),
     /// An output that could not be written.
     #[error("cannot write {0}")]
     #[diagnostic(help("nothing of it was left behind"))]
     Write(WriteError),
-    /// Standard output that takes no more.
+    /// Standard output that cannot be written.
     #[error("cannot write to standard output: {0}")]
     Print(std::io::Error),
-    /// A program file that is no program.
+    /// A file without a valid program.
     #[cfg(feature = "jit")]
     #[error(transparent)]
     #[diagnostic(help("docs/hooks.md has the language of hooks"))]
@@ -85,7 +85,7 @@ pub enum Failure {
     #[error("cannot start the threads: {0}")]
     #[diagnostic(help("ask for fewer --threads"))]
     Pool(#[from] rayon::ThreadPoolBuildError),
-    /// The same, from the executor.
+    /// Threads of the executor that the system refuses.
     #[error(transparent)]
     #[diagnostic(help("ask for fewer --threads"))]
     Threads(#[from] ThreadError),
@@ -93,7 +93,7 @@ pub enum Failure {
     #[error(transparent)]
     #[diagnostic(help("--on-error skip leaves such graphs out, and counts them"))]
     BadGraph(ReadError),
-    /// A GPU that is not there, does not work, or is too small.
+    /// A GPU that is missing, defective or too small.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Device {
@@ -114,14 +114,14 @@ pub enum Failure {
     /// An analysis that ended without a result.
     #[error(transparent)]
     Analytics(ripplet::analytics::RunError),
-    /// Labels that cannot be judged.
+    /// Labels whose quality cannot be measured.
     #[error(transparent)]
     Quality(#[from] QualityError),
     /// Communities that cannot be drawn.
     #[cfg(feature = "draw")]
     #[error("cannot draw this: {0}")]
     Draw(#[from] DrawError),
-    /// Labels that are not the reference's.
+    /// Labels that differ from the reference.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Validation {
@@ -130,26 +130,26 @@ pub enum Failure {
         /// What to look at.
         help: String,
     },
-    /// Windows of transactions that cannot be made, searched or written.
+    /// Windows of transactions that cannot be computed, searched or written.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Fraud {
         /// What is wrong.
         sentence: String,
-        /// What to do; may be empty where the sentence says it.
+        /// The advice; empty if the message has it.
         help: String,
-        /// Whether the input is to blame, and not the machine.
+        /// Whether the cause is the input, and not the machine.
         wrong: bool,
         /// Whether memory was refused.
         of_memory: bool,
     },
-    /// Memory that was refused where no error could say so.
+    /// An allocation that failed at a place without an error to return.
     #[error("the memory does not suffice: {bytes} bytes more were refused")]
     #[diagnostic(help("allow more memory, use fewer --threads, or use a larger machine"))]
     Memory {
-        /// Bytes of the last request.
+        /// The bytes of the last request.
         bytes: usize,
-        /// Whether a limit that the user set refused it.
+        /// Whether it exceeded a limit that the user set.
         by_user: bool,
     },
     /// A panic.
@@ -158,7 +158,7 @@ pub enum Failure {
         "nothing unfinished was left; please report the command, and what is said above"
     ))]
     Defect,
-    /// A text of the user's that is wrong, such as a mapping, shown with the place.
+    /// An error in a text of the user, such as a mapping, shown with its position.
     #[error("{shown}")]
     #[diagnostic(help("{help}"))]
     Text {
@@ -167,22 +167,22 @@ pub enum Failure {
         /// What to do.
         help: String,
     },
-    /// Ctrl-C.
+    /// A signal, such as Ctrl-C.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
 }
 
-/// How a command ends that does what it was asked for.
+/// The end of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// With all of it.
+    /// Everything was processed.
     Whole,
-    /// Without what could not be read, which was to be skipped.
+    /// Inputs that could not be read were skipped, as requested.
     Skipped,
 }
 
 impl Ending {
-    /// 0, or 3 where something was skipped.
+    /// Returns 0, or 3 if something was skipped.
     pub fn exit_code(self) -> ExitCode {
         match self {
             Ending::Whole => ExitStatus::Done.into(),
@@ -192,12 +192,12 @@ impl Ending {
 }
 
 impl Failure {
-    /// Arguments that do not go together, or with the input; `help` says what to do.
+    /// Creates an error for contradicting arguments; `help` is the advice.
     pub fn refused(sentence: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Refused { sentence: sentence.into(), help: help.into() }
     }
 
-    /// Several GPUs for work that runs on one.
+    /// Returns the error for several GPUs where one is needed.
     fn several_gpus() -> Failure {
         Failure::refused(
             "--device names several GPUs, and this runs on one",
@@ -205,7 +205,7 @@ impl Failure {
         )
     }
 
-    /// The same where a GPU is what it is about, and the CPU no way out.
+    /// Removes the advice to use the CPU, for commands that need a GPU.
     pub fn of_gpu_alone(self) -> Failure {
         match self {
             Failure::Device { sentence, .. } => Failure::Device {
@@ -237,12 +237,12 @@ impl Failure {
         }
     }
 
-    /// Whether who read the standard output, such as `head`, wants no more.
+    /// Returns whether the reader of standard output, such as `head`, has closed it.
     fn is_end_of_reader(&self) -> bool {
         matches!(self, Failure::Print(error) if error.kind() == ErrorKind::BrokenPipe)
     }
 
-    /// 2 if the arguments or the input are wrong, 1 if the run failed, 128 and a signal's number if that
+    /// Returns 2 if the arguments or the input are wrong, 1 if the run failed, 128 plus a signal's number if that
     /// ended it.
     pub fn exit_code(&self) -> ExitCode {
         let status = match self {
@@ -272,7 +272,7 @@ impl Failure {
                 | RunError::NoDeviceCounter { .. },
             ) => ExitStatus::Wrong,
             Failure::Analytics(ripplet::analytics::RunError::NoLength(_)) => ExitStatus::Wrong,
-            // The writer's own refusals: a format that cannot hold the graph.
+            // The writer refused a graph that the format cannot hold.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => {
                 ExitStatus::Wrong
             }
@@ -296,22 +296,22 @@ impl Failure {
         status.into()
     }
 
-    /// Tells standard error: the sentence and, where there is one, what to do.
+    /// Writes the message and the advice, if there is some, to standard error.
     pub fn report(&self) {
         if let Failure::Interrupted(_) = self {
-            return interrupt::say_goodbye();
+            return interrupt::print_last_message();
         }
         if self.is_end_of_reader() {
             return;
         }
-        // What is shown of a program or a mapping has lines; a newline in any other sentence is a file's.
+        // Excerpts of programs and mappings have lines; a newline in any other message comes from a file.
         let sentence = match self {
             #[cfg(feature = "jit")]
             Failure::Program(_) | Failure::Compile(_) => excerpt(&self.to_string()),
             Failure::Text { .. } => excerpt(&self.to_string()),
             _ => one_line(&self.to_string()),
         };
-        // Where nobody listens to standard error, the exit code has to do.
+        // If standard error is closed, the exit code is the only report.
         let _ = writeln!(stderr(), "error: {sentence}");
         if let Some(help) = self.help().map(|help| help.to_string()).filter(|help| !help.is_empty())
         {
@@ -320,7 +320,7 @@ impl Failure {
     }
 }
 
-/// Whether a file could not be read or begun through no fault of its own: a disk that fails, too many open files.
+/// Returns whether the system, and not the file, is the cause: a failing disk, too many open files.
 fn is_of_system(error: &std::io::Error) -> bool {
     #[cfg(unix)]
     const OF_SYSTEM: [i32; 5] =
@@ -330,7 +330,7 @@ fn is_of_system(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
 }
 
-/// What to do about an input that cannot be read; nothing where the sentence says it.
+/// Returns the advice on an input that cannot be read; empty if the message has it.
 fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
     match kind {
         ReadErrorKind::Io(error) => match error.kind() {
@@ -338,7 +338,7 @@ fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
             ErrorKind::PermissionDenied => "allow this user to read it".into(),
             _ => String::new(),
         },
-        ReadErrorKind::UnknownFormat if is_packed_otherwise(path) => {
+        ReadErrorKind::UnknownFormat if has_other_compression(path) => {
             "unpack it, or pack it as .gz or .zst, many files as .tar.gz, .tar.zst or .zip".into()
         }
         ReadErrorKind::UnknownFormat => {
@@ -350,14 +350,14 @@ fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
     }
 }
 
-/// Whether a file's name says that it is compressed or packed in a way that is not read.
-fn is_packed_otherwise(path: &Path) -> bool {
+/// Returns whether a file's name implies a compression or an archive format that is not supported.
+fn has_other_compression(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let known = ["xz", "txz", "bz2", "tbz2", "lz4", "lzma", "7z", "rar"];
     known.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// How to give a program the parameter that it lacks; nothing for another error.
+/// Returns how to set a missing parameter of a program; empty for other errors.
 #[cfg(feature = "jit")]
 fn parameter_help(error: &JitError) -> String {
     match error {
@@ -447,16 +447,16 @@ impl From<SwarmError> for Failure {
     }
 }
 
-/// Why an output is not.
+/// Converts an error of writing.
 pub fn unwritten(error: WriteError) -> Failure {
     match is_standard(&error.path) {
-        // What the format cannot hold is refused before the first byte.
+        // A graph that the format cannot hold is refused before the first byte.
         true if error.source.kind() != ErrorKind::InvalidInput => Failure::Print(error.source),
         _ => Failure::Write(error),
     }
 }
 
-/// What to do where a GPU fails.
+/// The advice after a failure of a GPU.
 const WITHOUT_A_GPU: &str =
     "run it with --device cpu; `ripplet devices` lists the devices of this machine";
 

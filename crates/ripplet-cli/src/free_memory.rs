@@ -1,10 +1,10 @@
-//! What memory is free: the machine's, or what a container's control groups leave of it.
+//! The free memory of the machine, or within the limits of a container's control groups.
 
 use std::fs;
 use std::path::Path;
 
-/// Returns the memory that a new allocation may take without swapping or being killed, where the system
-/// tells.
+/// Returns the memory that a new allocation may take without swapping or being killed, if the system
+/// reports it.
 ///
 /// The least of what the machine has available, and of what is left of each limit of a control group
 /// around this process (versions 1 and 2). Pages of files that a group would give up count as free.
@@ -20,7 +20,7 @@ fn available_under(root: &Path) -> Option<u64> {
     machine.into_iter().chain(left).min()
 }
 
-/// What a line `number:controllers:path` of `/proc/self/cgroup` leaves.
+/// Returns the memory within the limit of a line `number:controllers:path` of `/proc/self/cgroup`.
 fn left_of_line(root: &Path, line: &str) -> Option<u64> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (controllers, path) = (fields.next()?, fields.next()?);
@@ -43,7 +43,7 @@ fn left_of_line(root: &Path, line: &str) -> Option<u64> {
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The line of `memory.stat` with the pages of files that nobody used of late.
+    /// The line of `memory.stat` with the inactive pages of files.
     spare: &'static str,
 }
 
@@ -82,7 +82,7 @@ pub fn kibibytes(file: &Path, name: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A system with these files; what is available there.
+    /// Returns the memory that is available on a system with these files.
     fn available(files: &[(&str, &str)]) -> Option<u64> {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {

@@ -1,8 +1,8 @@
-//! Ctrl-C, SIGTERM and SIGHUP: whatever happens ends within a second and leaves no half-written file.
+//! Ctrl-C, SIGTERM and SIGHUP: a command ends within a second and leaves no half-written file.
 //!
-//! A run sees [`requested`] within milliseconds and ends itself, and so does every command between
-//! two stages. A stage that does not look (reading, writing) is ended from here. The exit code is 128 and the
-//! signal's number, as shells have it: 130 after Ctrl-C, 143 after SIGTERM.
+//! A run checks [`requested`] every few milliseconds, and every command between
+//! two stages. A stage without checks (reading, writing) is ended from here. The exit code is 128 plus the
+//! signal's number, as in shells: 130 after Ctrl-C, 143 after SIGTERM.
 
 use crate::exit_status::ExitStatus;
 use ripplet::io::write::remove_unfinished;
@@ -14,41 +14,41 @@ use std::thread::sleep;
 use std::time::Duration;
 use thiserror::Error;
 
-/// The terminal is gone.
+/// The signal of a closed terminal.
 const SIGHUP: i32 = 1;
-/// `kill` without a number.
+/// The default signal of `kill`.
 const SIGTERM: i32 = 15;
 
-/// What a stage gets to end by itself.
+/// The time that a stage has to end by itself.
 const GRACE: Duration = Duration::from_millis(400);
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static WRITTEN: AtomicBool = AtomicBool::new(false);
-/// The last round whose state is kept; 0 where none is.
+/// The last round with a checkpoint; 0 if there is none.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
-/// The first signal that came; 0 before.
+/// The first signal; 0 before.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// Somebody wants this process to end.
+/// The error of a command that a signal ended.
 #[derive(Clone, Copy, Debug, Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Begins to listen; `tidy` is called before the last words.
+/// Installs the handlers; `tidy` is called before the last message.
 pub fn listen(tidy: fn()) {
-    // Where the system refuses a handler, a signal ends the process as it always did.
+    // If the system refuses a handler, the default action of the signal remains.
     let _ = signals::on_any(move || {
         REQUESTED.store(true, SeqCst);
         sleep(GRACE);
         let _stopped = remove_unfinished();
         tidy();
-        say_goodbye();
+        print_last_message();
         exit(i32::from(status().code()));
     });
 }
 
-/// How a process ends that a signal ended.
+/// Returns the exit status after a signal.
 pub fn status() -> ExitStatus {
     match SIGNAL.load(SeqCst) {
         SIGHUP => ExitStatus::HungUp,
@@ -67,14 +67,14 @@ mod signals {
     use std::ptr::{null, null_mut};
     use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
-    /// Ctrl-C's comes last: whoever sees that it is caught knows that all are.
+    /// SIGINT comes last: if it is caught, all of them are.
     const SIGNALS: [c_int; 3] = [libc::SIGHUP, libc::SIGTERM, libc::SIGINT];
 
     /// The end of a pipe that wakes the thread.
     static WAKE: AtomicI32 = AtomicI32::new(-1);
 
-    /// Calls `act` on a thread of its own after the first signal. Signals that whoever started this process wants
-    /// to be ignored, as `nohup` does, stay so.
+    /// Calls `act` on a separate thread after the first signal. Signals that this process ignored from its start, as
+    /// under `nohup`, stay ignored.
     pub fn on_any(act: impl FnOnce() + Send + 'static) -> Result<()> {
         let mut ends = [0; 2];
         // SAFETY: the system writes two descriptors into an array of two.
@@ -131,7 +131,7 @@ mod signals {
     use libc::__error as errno;
 }
 
-/// Elsewhere there is Ctrl-C alone.
+/// Other systems have Ctrl-C alone.
 #[cfg(not(unix))]
 mod signals {
     pub fn on_any(act: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
@@ -139,34 +139,34 @@ mod signals {
     }
 }
 
-/// Whether somebody wants this process to end.
+/// Returns whether a signal has asked the process to end.
 pub fn requested() -> bool {
     REQUESTED.load(SeqCst)
 }
 
-/// Between two stages: ends the command where somebody wants that.
+/// Ends the command between two stages if a signal has asked for it.
 pub fn check() -> Result<(), Interrupted> {
     if requested() { Err(Interrupted) } else { Ok(()) }
 }
 
-/// Notes that an output is whole, for the last words.
+/// Records for the last message that an output is complete.
 pub fn has_written() {
     WRITTEN.store(true, SeqCst);
 }
 
-/// Notes that a run can go on after so many rounds, for the last words.
+/// Records for the last message that a run can resume after round `rounds`.
 pub fn has_kept(rounds: usize) {
     KEPT.store(rounds, SeqCst);
 }
 
-/// The last words, once.
-pub fn say_goodbye() {
+/// Prints the last message, once.
+pub fn print_last_message() {
     if !SAID.swap(true, SeqCst) {
         let what = match WRITTEN.load(SeqCst) {
             false => "nothing was written",
             true => "what was written before is whole",
         };
-        // Where nobody listens to standard error, the exit code has to do.
+        // If standard error is closed, the exit code is the only report.
         let _ = match KEPT.load(SeqCst) {
             0 => writeln!(stderr(), "interrupted; {what}"),
             round => {

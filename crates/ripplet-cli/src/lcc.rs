@@ -53,27 +53,27 @@ enum DefinitionName {
     Fagiolo,
 }
 
-/// What decides a result or its speed, by name.
+/// The settings that determine a result or its speed, by name.
 #[derive(Clone, Debug, Serialize)]
 struct Choices {
     /// Which coefficient.
     definition: &'static str,
-    /// Who computes.
+    /// The device.
     device: String,
-    /// Threads of the CPU, which reads and writes whoever computes.
+    /// Threads of the CPU, which reads and writes also if a GPU computes.
     threads: usize,
 }
 
-/// What `--stats` tells of the coefficients.
+/// The figures of the coefficients in `--stats`.
 #[derive(Debug, Serialize)]
 struct Found {
-    /// How many triangles the graph has.
+    /// The number of triangles.
     triangles: u64,
     /// The mean of all coefficients.
     mean: f64,
 }
 
-/// A run that is done, and what was chosen for it.
+/// A finished run, and its settings.
 struct Run {
     choices: Choices,
     plan: Plan,
@@ -81,11 +81,11 @@ struct Run {
     seconds: Stages,
 }
 
-/// What the options say that would be ignored.
+/// The message on options that would be ignored.
 const UNWEIGHTED: Weights =
     Weights::Useless("--weighted would change nothing: the coefficients are unweighted");
 
-/// What decides the coefficients of a batch, by name.
+/// The settings that determine the coefficients of a batch, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct BatchChoices {
     definition: &'static str,
@@ -141,7 +141,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What is computed, and what its definition is called.
+    /// Returns the analysis and the name of its definition.
     fn resolve(&self) -> (Lcc, &'static str) {
         let (definition, name) = match self.definition {
             DefinitionName::Ldbc => (Definition::Ldbc, "ldbc"),
@@ -163,7 +163,7 @@ impl Arguments {
         let choices = Choices { definition, device: executor.name(), threads };
         let plan = executor.plan_lcc(graph, lcc, threads);
         if self.values.asks_estimate() && self.device.device().is_auto() {
-            // What does not fit a GPU would be run elsewhere, with another plan.
+            // A run that does not fit a GPU would use the CPU, with another plan.
             executor.check_memory(&plan)?;
         }
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {

@@ -120,7 +120,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(answer) => return said_by_clap(&answer),
     };
-    memory::speak_before_aborting();
+    memory::report_before_aborting();
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet, arguments.verbose);
@@ -142,7 +142,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints help, a version, or what is wrong with the arguments, of which a terminal obeys nothing.
+/// Prints help, a version, or an error in the arguments, without control characters.
 fn said_by_clap(answer: &clap::Error) -> ExitCode {
     if !answer.use_stderr() {
         return match answer.print() {
@@ -153,12 +153,12 @@ fn said_by_clap(answer: &clap::Error) -> ExitCode {
     }
     let plain = answer.to_string();
     let shown = message::lines(&plain);
-    // Colours are for those whose arguments have nothing to escape.
+    // Colours are printed only if the arguments have nothing to escape.
     let printed = match shown == plain {
         true => answer.print(),
         false => stderr().write_all(shown.as_bytes()),
     };
-    // Where nobody listens to standard error, the exit code has to do.
+    // If standard error is closed, the exit code is the only report.
     let _ = printed;
     ExitStatus::Wrong.into()
 }

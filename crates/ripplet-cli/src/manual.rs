@@ -80,7 +80,7 @@ fn write_all(command: &Command, folder: &Path) -> Result<usize, Failure> {
     pages(command).try_fold(1, |count, sub| Ok(count + write_all(sub, folder)?))
 }
 
-/// A command's page.
+/// Returns the page of a command.
 fn page(command: &Command) -> Vec<u8> {
     let mut text = Vec::new();
     render(command, &mut text).expect("memory takes every byte");

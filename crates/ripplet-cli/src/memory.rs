@@ -1,4 +1,4 @@
-//! The memory that a command may have, and its last words where some is refused.
+//! The limit on a command's memory, and its last message if an allocation fails.
 //!
 //! Whatever grows with the input asks for memory in a way that can be answered with an error. What
 //! is left (small things, and what other crates do: decoding Parquet and Arrow) ends the process in
@@ -26,10 +26,10 @@ const LARGE: usize = 64 << 10;
 const LEAST: u64 = 1 << 20;
 
 static LIMITED: AtomicBool = AtomicBool::new(false);
-/// Whether the limit that holds is one that the user set.
+/// Whether the user set the current limit.
 static GIVEN: AtomicBool = AtomicBool::new(false);
 static LIMIT: AtomicI64 = AtomicI64::new(0);
-/// Bytes since the limit began; below 0 where older ones were given back.
+/// Bytes in use since the limit began; below 0 if older ones were freed.
 static USED: AtomicI64 = AtomicI64::new(0);
 /// The size of the last request that was refused.
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
@@ -66,7 +66,7 @@ unsafe impl GlobalAlloc for Limited {
     }
 }
 
-/// What `give` answers to a request for `size` bytes in place of `old` ones, or null.
+/// Returns the result of `give` for a request of `size` bytes in place of `old` ones, or null.
 fn counted(size: usize, old: usize, give: impl FnOnce() -> *mut u8) -> *mut u8 {
     // A size is at most `isize::MAX`.
     let more = size as i64 - old as i64;
@@ -94,18 +94,18 @@ fn counted(size: usize, old: usize, give: impl FnOnce() -> *mut u8) -> *mut u8 {
 /// Whether the last refusal was the limit's, and not the system's.
 static BY_LIMIT: AtomicBool = AtomicBool::new(false);
 
-/// What to do where the memory does not suffice to read a graph.
+/// Advice if the memory does not suffice to read a graph.
 pub const OF_A_GRAPH: &str = "allow more --host-memory, or `ripplet convert` the input to .rg where there \
                               is more: an .rg is opened without reading";
-/// What to do where the memory does not suffice to read what goes with a graph.
+/// Advice if the memory does not suffice to read a list for a graph.
 pub const OF_A_LIST: &str = "see that the file is what it should be, or allow more --host-memory";
 
-/// What to do where the memory does not suffice to measure communities.
+/// Advice if the memory does not suffice to measure communities.
 pub const OF_A_MEASURE: &str = "allow more --host-memory, or use a larger machine";
 
-/// The share of what is free that a command has where nothing is said, in percent.
+/// The default limit, in percent of the free memory.
 const SHARE: u64 = 80;
-/// The variable that says what a command may have where `--host-memory` does not.
+/// The variable with the limit if `--host-memory` is not given.
 const VARIABLE: &str = "RIPPLET_HOST_MEMORY";
 
 /// The memory that a command may have.
@@ -139,8 +139,8 @@ enum LimitSource {
 }
 
 impl Limit {
-    /// The limit that was asked for, else the environment's, else a share of what is free; none where the
-    /// system does not tell that.
+    /// Returns the limit of the option, else of the environment, else a share of the free memory; `None` if the
+    /// system does not report that.
     pub fn of(asked: Option<Size>) -> Result<Option<Limit>, Failure> {
         if let Some(size) = asked {
             return Ok(Some(Limit { size, source: LimitSource::Option }));
@@ -273,17 +273,17 @@ pub fn refused() -> Option<usize> {
 /// Sees to it that a process which is refused memory where no error can say so ends with a sentence
 /// and a code of [`ExitStatus`], and leaves no unfinished output.
 #[cfg(unix)]
-pub fn speak_before_aborting() {
-    let handler = last_words as extern "C" fn(libc::c_int);
+pub fn report_before_aborting() {
+    let handler = last_message as extern "C" fn(libc::c_int);
     // SAFETY: the handler is a function of the type that `signal` asks for. It is called by `abort`,
     // on the thread and at the place where the allocator has just answered null, so it may do what
     // any function there may.
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
 }
 
-/// Elsewhere such a process ends in Rust's own way.
+/// On other systems such a process ends by Rust's default.
 #[cfg(not(unix))]
-pub fn speak_before_aborting() {}
+pub fn report_before_aborting() {}
 
 /// Whether the system has nothing left to give. The C library asks it for memory of its own where a thread
 /// starts, and aborts without a word to the allocator here when it gets none; it asks for a mebibyte.
@@ -291,7 +291,7 @@ pub fn speak_before_aborting() {}
 fn is_exhausted() -> bool {
     const ASKED: usize = 1 << 20;
     let (access, kind) = (libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping of nobody's memory, which is given back at once where there is one.
+    // SAFETY: a new anonymous mapping, which is unmapped at once if it was made.
     unsafe {
         let mapped = libc::mmap(std::ptr::null_mut(), ASKED, access, kind, -1, 0);
         mapped == libc::MAP_FAILED || {
@@ -302,14 +302,14 @@ fn is_exhausted() -> bool {
 }
 
 #[cfg(unix)]
-extern "C" fn last_words(signal: libc::c_int) {
+extern "C" fn last_message(signal: libc::c_int) {
     use std::io::Write;
     let refused = REFUSED.load(Relaxed);
     // The standard library asks the system, and not the allocator here, for what a thread starts with: then the
-    // last error of this thread is what tells.
+    // last error of this thread has the reason.
     let was_refused = std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOMEM);
     if refused == 0 && !was_refused && !is_exhausted() {
-        // Somebody else's abort: it shall look like one.
+        // An abort for another reason remains one.
         // SAFETY: the default action is restored and the signal sent again, which ends the process.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
@@ -341,7 +341,7 @@ extern "C" fn last_words(signal: libc::c_int) {
         }
     };
     let left = rest.len();
-    // SAFETY: the bytes are those of the array; nobody is left to hear of a failure.
+    // SAFETY: the bytes are those of the array. A failure of the write cannot be reported.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len() - left);
         libc::_exit(i32::from(status.code()));

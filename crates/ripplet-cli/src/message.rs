@@ -1,8 +1,8 @@
-//! Texts of files and servers in messages: nothing that a terminal obeys, and not longer than a screen.
+//! Texts of files and servers in messages: without control characters, and not longer than a screen.
 
-/// Characters that a sentence has at most.
+/// The most characters of a sentence.
 const SENTENCE: usize = 1200;
-/// Characters that a text of several lines has at most.
+/// The most characters of a text of several lines.
 const TEXT: usize = 8000;
 /// Characters and lines that an excerpt has at most, and how many of these are the text's last.
 const EXCERPT: usize = 2000;
@@ -47,9 +47,9 @@ pub fn on_device(name: &str) -> String {
     if name == "cpu" { String::new() } else { format!(" on {name}") }
 }
 
-/// A character, or its escape if it controls how text is shown.
+/// Returns a character, or its escape if it controls how text is shown.
 fn shown(c: char, kept: &[char]) -> impl Iterator<Item = char> {
-    // Marks that turn the direction of writing make a text look like another.
+    // Marks of the direction of writing can make a text look like another.
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let separates = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     let is_escaped = (c.is_control() || turns || separates) && !kept.contains(&c);
@@ -57,9 +57,9 @@ fn shown(c: char, kept: &[char]) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain((!is_escaped).then_some(c))
 }
 
-/// The begin and the end of a text that is too long; its end often says what to do.
+/// Returns the begin and the end of a text that is too long; the end often has the advice.
 fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    // So many bytes are as many characters at most.
+    // A text has at most as many characters as bytes.
     if text.len() <= most || text.chars().count() <= most {
         return text.into();
     }

@@ -1,4 +1,4 @@
-//! Communities that a command reads beside its graph.
+//! Communities from a file that a command reads in addition to its graph.
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -33,13 +33,13 @@ impl From<Form> for MembershipForm {
     }
 }
 
-/// Communities, and what the file calls them.
+/// Communities, and their names in the file.
 pub struct NamedCover {
     /// The communities, by number.
     pub cover: Cover,
     /// Their names, by number.
     pub names: Vec<String>,
-    /// What was read of the file.
+    /// The report of the reader.
     pub summary: LabelSummary,
 }
 
@@ -47,7 +47,7 @@ impl NamedCover {
     /// Reads the communities of the vertices of `ids`.
     ///
     /// # Errors
-    /// What cannot be read, and a file in which no vertex has a community.
+    /// If the file cannot be read, or no vertex has a community.
     pub fn read(
         path: &Path,
         form: Form,
@@ -69,7 +69,7 @@ impl NamedCover {
     }
 }
 
-/// Says which columns of a table of labels were read, unless there is no other way to read it.
+/// Reports which columns of a table of labels were read, unless the table has no others.
 pub fn say_columns(path: &Path, summary: &LabelSummary, console: &Console) {
     if !summary.is_plain() {
         console.remark(&format!("{}: {summary}", named_input(path)));

@@ -1,4 +1,4 @@
-//! Outputs: their places are looked at before the work, so that it is not done in vain.
+//! Outputs. Their paths are checked before the work begins.
 
 use crate::console::{self, Console};
 use crate::failure::{Failure, unwritten};
@@ -12,12 +12,12 @@ use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Display, Path};
 
-/// An input for a message: `standard input` for `-`.
+/// Returns the name of an input for messages: `standard input` for `-`.
 pub fn named_input(path: &Path) -> Display<'_> {
     if is_standard(path) { Path::new("standard input").display() } else { path.display() }
 }
 
-/// Checks that a file can be written at `path`, and that it is none of `others`.
+/// Checks that a file can be written at `path`, and that `others` do not contain it.
 pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
     if is_standard(path) {
         return standard_streams::check_output().map_err(Failure::Print);
@@ -28,8 +28,8 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
             "add the file's name",
         ));
     }
-    // A device or a pipe is written to as it is; opening a pipe in vain would tell its reader of an
-    // end. Elsewhere a file is begun and removed at once, and nothing else is touched.
+    // A device or a pipe is written to as it is; its reader would take an opening without data for the
+    // end. Otherwise a file is created and removed at once, and nothing else is touched.
     let replaced = fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir());
     if replaced {
         drop(AtomicFile::create(path).map_err(Failure::Place)?);
@@ -43,7 +43,7 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses several outputs on standard output: they would run into one another.
+/// Refuses several outputs on standard output, which would be mixed.
 pub fn check_alone<'a>(outputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     match outputs.into_iter().filter(|output| is_standard(output)).count() {
         0 | 1 => Ok(()),
@@ -54,7 +54,7 @@ pub fn check_alone<'a>(outputs: impl IntoIterator<Item = &'a Path>) -> Result<()
     }
 }
 
-/// Begins a table; without a place, on standard output.
+/// Begins a table; without a path, on standard output.
 pub fn begin_table(
     target: Option<Target<'_>>,
     shape: TableShape<'_>,
@@ -68,7 +68,7 @@ pub fn begin_table(
     Ok(TableWriter::create(target, shape)?)
 }
 
-/// Notes a finished output, or tells why it is not.
+/// Records a finished output, or returns the error.
 pub fn written<T>(result: Result<T, WriteError>) -> Result<T, Failure> {
     let value = result.map_err(unwritten)?;
     interrupt::has_written();
@@ -83,17 +83,17 @@ pub fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Print)
 }
 
-/// Writes JSON, whole or not at all.
+/// Writes JSON atomically.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     write_text(path, &json(value))
 }
 
-/// Writes a text, whole or not at all.
+/// Writes a text atomically.
 pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     written(whole_file(path, |out| out.write_all(text.as_bytes())))
 }
 
-/// A value as indented JSON with a line's end.
+/// Returns a value as indented JSON with a final newline.
 pub fn json(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("names are strings, values plain");
     text.push('\n');

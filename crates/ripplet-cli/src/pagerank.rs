@@ -1,4 +1,4 @@
-//! `ripplet pagerank`: from a graph, or many, to how often somebody is at their vertices who follows arcs.
+//! `ripplet pagerank`: PageRank of a graph or of a batch.
 
 use crate::analysis::AskedArguments;
 use crate::console::Console;
@@ -36,15 +36,15 @@ pub struct Arguments {
     asked: AskedArguments,
 }
 
-/// What decides the ranks, by name.
+/// The settings that determine the ranks, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {
     damping: f64,
-    /// Rounds, where so many were asked for.
+    /// The number of rounds, if it was given.
     iterations: Option<u32>,
-    /// What ends them otherwise.
+    /// The tolerance that ends the rounds otherwise.
     tolerance: Option<f64>,
-    /// Whether arcs are as likely as their weights say.
+    /// Whether the probability of an arc is proportional to its weight.
     by_weights: bool,
 }
 

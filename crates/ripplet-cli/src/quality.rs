@@ -66,7 +66,7 @@ pub struct Arguments {
     threads: ThreadArguments,
 }
 
-/// What is printed.
+/// The printed measures.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -75,12 +75,12 @@ struct Report {
     overlapping: Option<Overlapping>,
     /// Vertices without a community.
     unassigned: u64,
-    /// What was compared with the truth.
+    /// The comparison with the truth.
     compared: Option<Compared>,
-    /// How far partitions agree with the truth.
+    /// The agreement of partitions with the truth.
     #[serde(flatten)]
     agreement: Option<Agreement>,
-    /// How far communities that may overlap agree with it.
+    /// The agreement of overlapping communities with the truth.
     #[serde(flatten)]
     overlap: Option<OverlapAgreement>,
 }
@@ -257,7 +257,7 @@ fn write_figures(
     written(write::write_community_table(path, &ids, &columns))
 }
 
-/// A name as the integer that prints as it.
+/// Returns the integer whose text is the name.
 fn as_integer(name: &str) -> Option<u64> {
     name.parse().ok().filter(|number: &u64| number.to_string() == name)
 }

@@ -1,4 +1,4 @@
-//! The arguments about an input, and what comes of them: a graph, and how long it took.
+//! The arguments for an input, and loading of graphs with timing.
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -78,7 +78,7 @@ pub struct BuildArguments {
 #[derive(Clone, Debug)]
 struct NamedColumns {
     columns: Columns,
-    /// Whether a third one is named, the weight.
+    /// Whether a third column is named, that of the weight.
     has_weight: bool,
 }
 
@@ -102,34 +102,34 @@ pub struct Loaded<G = Graph> {
     pub read: f64,
     /// Seconds to build the graph.
     pub build: f64,
-    /// What was read, where the file is not a finished graph.
+    /// The report of the reader; `None` for a finished graph.
     pub summary: Option<ReadSummary>,
 }
 
 impl<G> Loaded<G> {
-    /// What was read, as a sentence.
+    /// Returns what was read, as a sentence.
     pub fn input(&self) -> Option<String> {
         self.summary.as_ref().map(ToString::to_string)
     }
 }
 
-/// The parser of a `--from` value.
+/// Parses a value of `--from`.
 fn input_format(name: &str) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names_read()))
 }
 
-/// The parser of a `--to` value.
+/// Parses a value of `--to`.
 pub fn output_format(name: &str) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names_written()))
 }
 
-/// The parser of a `--to` value of communities.
+/// Parses a value of `--to` for communities.
 pub fn communities_format(name: &str) -> Result<Format, String> {
     let names = Format::names_of_communities;
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", names()))
 }
 
-/// The parser of a `--to` value of a table.
+/// Parses a value of `--to` for a table.
 pub fn table_format(name: &str) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names_of_tables()))
 }
@@ -145,7 +145,7 @@ pub fn check_standard_input(inputs: &[&Path]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a batch where a command is over one graph: `does` is what it does with that.
+/// Refuses a batch for a command on a single graph; `does` says what the command does.
 pub fn check_one_graph(path: &Path, read: &ReadOptions, does: &str) -> Result<(), Failure> {
     if is_standard(path) || !is_batch(path, read) {
         return Ok(());
@@ -162,7 +162,7 @@ pub fn check_one_graph(path: &Path, read: &ReadOptions, does: &str) -> Result<()
 }
 
 impl ReadArguments {
-    /// The options for `path`, whose loops are dropped or kept as `build` says.
+    /// Returns the options for `path`, with the handling of loops from `build`.
     pub fn options(&self, path: &Path, build: &BuildArguments) -> Result<LoadOptions, Failure> {
         if is_standard(path) {
             let closed = |error| Failure::Read(ReadError::io(path, Place::File, error));
@@ -226,7 +226,7 @@ impl ReadArguments {
         }
     }
 
-    /// Of a finished graph, what says how to make one would be ignored.
+    /// Refuses options on building for a finished graph, which would be ignored.
     fn check_finished(&self, path: &Path, build: &BuildArguments) -> Result<(), Failure> {
         let flags = [
             ("--ids", self.ids != Ids::Auto),
@@ -248,12 +248,12 @@ impl ReadArguments {
     }
 }
 
-/// Loads a graph, and says so meanwhile; compressed lists are decoded.
+/// Loads a graph and reports progress; compressed lists are decoded.
 pub fn load(path: &Path, options: &LoadOptions, console: &Console) -> Result<Loaded, Failure> {
     load_with(path, options, || options.read(path), |input| options.build(input), console)
 }
 
-/// The same of a graph whose lists are kept as `storage` says, or else as the file has them.
+/// Loads a graph like [`load`], with its lists stored as `storage` says, by default as in the file.
 pub fn load_stored(
     path: &Path,
     options: &LoadOptions,
@@ -263,7 +263,7 @@ pub fn load_stored(
     load_with(path, options, || options.read(path), |input| options.store(input, storage), console)
 }
 
-/// What `build` makes of what `read` returns; `path` is for the console, as is what `options` note.
+/// Calls `read`, and `build` with its result. `path` and the notes of `options` are printed.
 pub fn load_with<G>(
     path: &Path,
     options: &LoadOptions,
@@ -297,12 +297,12 @@ pub fn load_with<G>(
     let graph = build(input)?;
     let build = start.elapsed().as_secs_f64();
     interrupt::check()?;
-    tell_weight_loss(&options.build.weights.loss(), console);
+    report_weight_loss(&options.build.weights.loss(), console);
     Ok(Loaded { graph, read, build, summary })
 }
 
-/// Notes what weights lost as they became integers, also where only errors are said.
-pub fn tell_weight_loss(loss: &WeightLoss, console: &Console) {
+/// Notes what weights lost as they became integers, also with `--quiet`.
+pub fn report_weight_loss(loss: &WeightLoss, console: &Console) {
     if loss.changed > 0 {
         console.note(&loss.to_string());
     }

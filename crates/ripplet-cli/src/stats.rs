@@ -1,4 +1,4 @@
-//! What `--stats` and `--estimate` tell: names that programs rely on.
+//! The output of `--stats` and `--estimate`. Programs rely on the names.
 
 use crate::free_memory::kibibytes;
 use crate::size::Size;
@@ -21,17 +21,17 @@ pub struct Choices {
     pub schedule: &'static str,
     /// Phases of a round, where the schedule has any.
     pub phases: Option<u32>,
-    /// Every how many rounds one is pick-less, where the schedule has such rounds.
+    /// The interval of pick-less rounds, if the schedule has them.
     pub pick_less: Option<u32>,
-    /// How votes are counted.
+    /// The counter of votes.
     pub counter: String,
-    /// How the adjacency is kept.
+    /// The storage of the adjacency.
     pub storage: &'static str,
-    /// Who computes.
+    /// The device.
     pub device: String,
-    /// Threads of the CPU, which reads and writes whoever computes.
+    /// Threads of the CPU, which reads and writes also if a GPU computes.
     pub threads: usize,
-    /// What draws depend on.
+    /// The seed of random choices.
     pub seed: u64,
     /// Whether another run gives the same labels, on any number of threads.
     pub deterministic: bool,
@@ -40,17 +40,17 @@ pub struct Choices {
 /// The size and kind of a graph.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Shape {
-    /// How many vertices.
+    /// The number of vertices.
     pub vertices: u32,
-    /// How many edges.
+    /// The number of edges.
     pub edges: u64,
-    /// Whether edges have a direction.
+    /// Whether edges are directed.
     pub directed: bool,
     /// Whether edges have weights.
     pub weighted: bool,
     /// Bytes of the graph in the host's memory; a device has all of them but the ids.
     pub graph_bytes: Parts,
-    /// How the lists are kept: among the choices of those commands that leave it open.
+    /// The storage of the lists; written with the choices of commands that have one.
     #[serde(skip)]
     pub storage: Storage,
 }
@@ -68,7 +68,7 @@ pub struct Parts {
     pub weights: u64,
 }
 
-/// A number for each stage of a command: where its time went.
+/// A number for each stage of a command.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Stages {
     /// Finding and opening a GPU, or none.
@@ -79,7 +79,7 @@ pub struct Stages {
     pub build: f64,
     /// Compiling a GPU's kernels, or finding them compiled.
     pub kernels: f64,
-    /// To and from a device.
+    /// Transfers to and from a device.
     pub transfer: f64,
     /// The run: rounds and the splitting of what is not connected; no judging.
     pub compute: f64,
@@ -103,13 +103,13 @@ pub struct Bytes {
     /// Both of devices, as planned.
     pub planned_device: u64,
     /// The largest memory that the process had until the end of the run, reading included; null
-    /// where the system does not tell.
+    /// if the system does not report it.
     pub peak_host: Option<u64>,
-    /// What was reserved on devices.
+    /// The memory reserved on devices.
     pub peak_device: u64,
 }
 
-/// What checkpoints came to.
+/// The figures of checkpoints.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct CheckpointFigures {
     /// Checkpoints written.
@@ -122,7 +122,7 @@ pub struct CheckpointFigures {
     pub resumed_after: Option<usize>,
 }
 
-/// What GPUs that share a run sent to one another.
+/// The data exchanged by the GPUs of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExchangeFigures {
     /// `direct`, `nccl` or `copies`.
@@ -137,37 +137,37 @@ impl From<Exchanged> for ExchangeFigures {
     }
 }
 
-/// What one of several GPUs needs.
+/// The needs of one of several GPUs.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeviceNeed {
     /// Its name.
     pub device: String,
     /// Its share of the graph.
     pub graph_device: u64,
-    /// What comes beside it.
+    /// The memory of the algorithm.
     pub algorithm_device: u64,
     /// Both.
     pub planned_device: u64,
 }
 
-/// What one γ of a sweep found.
+/// The result for a γ of a sweep.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Layer {
     /// The γ.
     pub gamma: f64,
     /// Rounds.
     pub iterations: usize,
-    /// How many communities, and their modularity.
+    /// The number of communities, and their modularity.
     #[serde(flatten)]
     pub summary: Summary,
 }
 
-/// What `--stats` writes.
+/// The output of `--stats`.
 #[derive(Debug, Serialize)]
 pub struct Stats {
     /// The version of ripplet.
     pub version: &'static str,
-    /// What was read, and of which columns; null where it is a finished graph.
+    /// The report of the reader; null for a finished graph.
     pub input: Option<String>,
     /// The graph.
     #[serde(flatten)]
@@ -177,7 +177,7 @@ pub struct Stats {
     pub choices: Choices,
     /// Rounds.
     pub iterations: usize,
-    /// Whether the labels settled, as far as the stop rules ask.
+    /// Whether the labels converged by the stop rules.
     pub converged: bool,
     /// Which stop rule held.
     pub stop: &'static str,
@@ -191,7 +191,7 @@ pub struct Stats {
     pub edges_scanned: u64,
     /// Communities that splitting what was not connected added; null where it was not done.
     pub split: Option<u32>,
-    /// How many communities, and their modularity.
+    /// The number of communities, and their modularity.
     #[serde(flatten)]
     pub summary: Summary,
     /// The size of the median community of the output.
@@ -200,25 +200,25 @@ pub struct Stats {
     pub largest_size: u64,
     /// Vertices without a community.
     pub unlabelled: u64,
-    /// How often a vertex met a label whose score is no number.
+    /// The number of labels with a NaN score.
     pub nan_scores: u64,
-    /// What was kept of the run, and what it went on from; null where nothing was to be kept.
+    /// The checkpoints of the run, and the one it resumed from; null without checkpoints.
     pub checkpoints: Option<CheckpointFigures>,
-    /// What GPUs that share the run told one another; null where there are not several.
+    /// What the GPUs of the run exchanged; null unless there are several.
     pub exchange: Option<ExchangeFigures>,
-    /// What was moved of a graph whose lists are not all on the GPU; null where they are.
+    /// The transfers of a graph whose lists are not all on the GPU; null if they are.
     pub streamed: Option<StreamedFigures>,
-    /// What each γ of a sweep found; null where there was one run.
+    /// The result for each γ of a sweep; null without a sweep.
     pub sweep: Option<Vec<Layer>>,
-    /// Where the time went.
+    /// The seconds of each stage.
     pub seconds: Stages,
-    /// The same, each as a part of their sum.
+    /// `seconds`, each as a share of their sum.
     pub shares: Stages,
-    /// Where the memory went.
+    /// The bytes by purpose.
     pub bytes: Bytes,
 }
 
-/// What was moved, round by round, of a graph whose lists are not all on the GPU.
+/// The transfers per round of a graph whose lists are not all on the GPU.
 #[derive(Debug, Serialize)]
 pub struct StreamedFigures {
     /// Bytes of lists that came from the host's memory.
@@ -232,7 +232,7 @@ pub struct StreamedFigures {
 }
 
 impl StreamedFigures {
-    /// What a run moved, if it moved anything.
+    /// Returns the transfers of a run, if there were some.
     fn of(outcome: &Outcome) -> Option<StreamedFigures> {
         let all = &outcome.lists_moved;
         let fetching: f64 = all.iter().map(|moved| moved.fetching).sum();
@@ -246,7 +246,7 @@ impl StreamedFigures {
     }
 }
 
-/// What `--estimate` prints.
+/// The output of `--estimate`.
 #[derive(Debug, Serialize)]
 pub struct Estimate<C> {
     /// The graph.
@@ -255,7 +255,7 @@ pub struct Estimate<C> {
     /// The choices of the run.
     #[serde(flatten)]
     pub choices: C,
-    /// What the run needs beside the graph, by purpose.
+    /// The needs of the run in addition to the graph, by purpose.
     pub plan: Vec<Need>,
     /// The graph, in the host's memory.
     pub graph_host: u64,
@@ -263,17 +263,17 @@ pub struct Estimate<C> {
     pub algorithm_host: u64,
     /// Both.
     pub planned_host: u64,
-    /// What the run needs beside the graph on a device, by purpose; empty on the CPU.
+    /// The needs of the run on a device in addition to the graph, by purpose; empty on the CPU.
     pub device_plan: Vec<Need>,
     /// The graph, on a device.
     pub graph_device: u64,
-    /// Of its lists, what stays in the host's memory and is moved as it is needed.
+    /// The part of its lists that stays in host memory and is transferred when needed.
     pub graph_streamed: u64,
     /// The sum of `device_plan`.
     pub algorithm_device: u64,
     /// Both.
     pub planned_device: u64,
-    /// Of several devices, what each needs: the plan is that of the one that needs most.
+    /// The needs of each of several devices; the plan is that of the largest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceNeed>,
 }
@@ -291,7 +291,7 @@ pub fn needs(items: impl IntoIterator<Item = (&'static str, u64)>) -> Vec<Need> 
 }
 
 impl Need {
-    /// How many bytes.
+    /// Returns the number of bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -330,7 +330,7 @@ impl Bytes {
             planned_host: plan.total_host(),
             planned_device: plan.total_device(),
             peak_host,
-            // One piece, reserved as it was planned.
+            // One allocation, of the planned size.
             peak_device: plan.total_device(),
         }
     }
@@ -423,7 +423,7 @@ impl<C> Estimate<C> {
         }
     }
 
-    /// The same, of several devices, with each one's plan.
+    /// Sets the plans of several devices.
     pub fn of_each(self, plans: Vec<(String, Plan)>) -> Estimate<C> {
         let need = |(device, plan): (String, Plan)| DeviceNeed {
             device,
@@ -446,14 +446,14 @@ impl<C> Estimate<C> {
         let in_file = (ids + offsets + neighbors + weights).saturating_sub(self.graph_host);
         let host = match in_file {
             0 => vec![("graph", self.graph_host), a, b, c, ("  ids", ids)],
-            // What is read from its file as it is needed takes no memory.
+            // Lists that are read from the file when needed take no memory.
             _ => vec![("graph", self.graph_host), ("  in its file", in_file)],
         };
         let mut text = table(&host, &self.plan, self.planned_host);
         if self.planned_device > 0 {
             let on_device = match self.graph_streamed {
                 0 => vec![("graph", self.graph_device), a, b, c],
-                // What of the lists is there is not known by part.
+                // The resident part of the lists is not known.
                 _ => vec![("graph", self.graph_device)],
             };
             let mut on_device = table(&on_device, &self.device_plan, self.planned_device);
@@ -487,11 +487,11 @@ fn table(graph: &[(&'static str, u64)], needs: &[Need], total: u64) -> String {
 /// The machine that a figure is of.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineFacts {
-    /// The processor's name, where the system tells.
+    /// The processor's name, if the system reports it.
     pub processor: String,
     /// Cores that this process may use.
     pub cores: usize,
-    /// All of its memory in bytes, where the system tells.
+    /// All of its memory in bytes, if the system reports it.
     pub memory: Option<u64>,
     /// Operating system and architecture.
     pub system: String,
@@ -511,7 +511,7 @@ impl MachineFacts {
     }
 }
 
-/// The largest resident memory that this process had, where the system tells.
+/// Returns the peak resident memory of this process, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     kibibytes(Path::new("/proc/self/status"), "VmHWM:")
 }

@@ -7,7 +7,7 @@ use rayon::ThreadPoolBuilder;
 /// More than any host has cores; each costs memory, and starting many thousands takes minutes.
 const MOST_THREADS: i64 = 4096;
 
-/// How many threads a command has.
+/// The number of threads of a command.
 #[derive(Args)]
 #[command(next_help_heading = "Running")]
 pub struct ThreadArguments {

@@ -50,12 +50,12 @@ pub struct ValueArguments {
     pub threads: ThreadArguments,
 }
 
-/// What `--stats` writes.
+/// The output of `--stats`.
 #[derive(Serialize)]
 struct Stats<C, F> {
     /// The version of ripplet.
     version: &'static str,
-    /// What was read, and of which columns; null where it is a finished graph.
+    /// The report of the reader; null for a finished graph.
     input: Option<String>,
     #[serde(flatten)]
     shape: Shape,
@@ -63,32 +63,32 @@ struct Stats<C, F> {
     choices: C,
     #[serde(flatten)]
     found: F,
-    /// Where the time went.
+    /// The seconds of each stage.
     seconds: Stages,
-    /// The same, each as a part of their sum.
+    /// `seconds`, each as a share of their sum.
     shares: Stages,
-    /// Where the memory went.
+    /// The bytes by purpose.
     bytes: Bytes,
 }
 
-/// What weights are to a command.
+/// The meaning of weights for a command.
 #[derive(Clone, Copy, Debug)]
 pub enum Weights {
     /// Nothing: what `--weighted` is refused with.
     Useless(&'static str),
-    /// How strong edges are: those of repeated ones add up.
+    /// The strength of edges; weights of repeated edges are added.
     Strengths,
     /// The lengths of edges: of repeated ones the least counts.
     Lengths,
 }
 
 impl ValueArguments {
-    /// What the length of a way is.
+    /// Returns the definition of path lengths.
     pub fn lengths(&self) -> Lengths {
         if self.is_weighted() { Lengths::Weights } else { Lengths::Hops }
     }
 
-    /// Whether edges have weights.
+    /// Returns whether edges have weights.
     pub fn is_weighted(&self) -> bool {
         self.reading.weighted
     }
@@ -110,7 +110,7 @@ impl ValueArguments {
         Ok((options, self.threads.start()?))
     }
 
-    /// What is read.
+    /// Returns the input.
     pub fn input(&self) -> &Path {
         &self.input
     }
@@ -120,12 +120,12 @@ impl ValueArguments {
         self.host_memory
     }
 
-    /// Where figures of the run go.
+    /// Returns the file for figures of the run.
     pub fn stats(&self) -> Option<&Path> {
         self.stats.as_deref()
     }
 
-    /// Where the values go, unless only the plan is asked for.
+    /// Returns the output of the values; `None` if only the plan is requested.
     fn written(&self) -> Option<Target<'_>> {
         let output = self.output.as_ref().filter(|_| !self.asks_estimate());
         output.map(|output| Target::new(output, self.to))
@@ -181,12 +181,12 @@ impl ValueArguments {
         Ok(true)
     }
 
-    /// Whether only the plan is asked for.
+    /// Returns whether only the plan is requested.
     pub fn asks_estimate(&self) -> bool {
         self.estimate.estimate.is_some()
     }
 
-    /// Writes figures of a run, where they are asked for: `found` is what is told of the values.
+    /// Writes the figures of a run if they are requested; `found` has those of the values.
     pub fn write_stats(
         &self,
         loaded: &Loaded<StoredGraph>,
@@ -239,7 +239,7 @@ impl ValueArguments {
         self.estimate.estimate.map_or(Ok(()), |form| form.print_as(estimate, lines))
     }
 
-    /// Where the values are, as the end of a sentence.
+    /// Returns the path of the values, as the end of a sentence.
     pub fn see(&self) -> String {
         match self.written() {
             Some(target) if !is_standard(target.path()) => {

@@ -1,4 +1,4 @@
-// A graph's plain lists in the device's memory, as the host lays them out: `src/resident.rs` has the same
+// A graph's plain lists in the device's memory, as the host lays them out: `src/lists/kernel.rs` has the same
 // structs.
 #pragma once
 

@@ -4,7 +4,7 @@
 //! a warp, into registers. The kernels of this module do the least possible with the result, so
 //! that decoding dominates: they sum the labels of each vertex's neighbours.
 
-use crate::resident::Compressed;
+use crate::lists::Compressed;
 use bytemuck::{Pod, Zeroable};
 use ripplet_gpu::text;
 use ripplet_gpu::{Address, Arena, Device, DeviceError, Launch, Source};

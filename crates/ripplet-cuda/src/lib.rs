@@ -12,9 +12,8 @@
 
 pub mod compressed;
 pub mod lcc;
+mod lists;
 pub mod lp;
-mod resident;
-mod streamed;
 pub mod swarm;
 
 pub use lp::{DeviceExecutor, DevicesExecutor};

@@ -4,7 +4,7 @@ use crate::communicator::EmulatedCommunicator;
 use crate::module::EmulatedModule;
 use crate::mutex::lock;
 use ripplet_gpu::{
-    Address, Device, DeviceError, Launch, Peer, Properties, Queue, Source, Transfer,
+    Address, Device, DeviceError, Launch, Peer, Properties, Source, Stream, Transfer,
 };
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const GUARD_BYTES: usize = 1024;
 /// Resident blocks, by default.
 const RESIDENT_BLOCKS: u32 = 4;
 /// The most threads of a block.
-const LARGEST_BLOCK: u32 = 1024;
+const MAX_BLOCK_THREADS: u32 = 1024;
 
 /// A device that runs kernels on the CPU, for tests; see [the crate](crate).
 pub struct EmulatedDevice {
@@ -119,9 +119,9 @@ impl EmulatedDevice {
         if blocks == 0 || blocks > i32::MAX as u32 {
             return Some(format!("{blocks} blocks: there must be 1 to 2^31 - 1"));
         }
-        if threads == 0 || threads > LARGEST_BLOCK || threads % 32 != 0 {
+        if threads == 0 || threads > MAX_BLOCK_THREADS || threads % 32 != 0 {
             return Some(format!(
-                "{threads} threads a block: there must be 32 to {LARGEST_BLOCK}, in whole warps"
+                "{threads} threads a block: there must be 32 to {MAX_BLOCK_THREADS}, in whole warps"
             ));
         }
         if shared > most {
@@ -216,7 +216,7 @@ impl Device for EmulatedDevice {
     type Module = EmulatedModule;
     type Memory = EmulatedMemory;
     type Mapped<'a> = Vec<&'a [u32]>;
-    type Mark = Instant;
+    type Event = Instant;
 
     fn properties(&self) -> &Properties {
         &self.properties
@@ -288,9 +288,9 @@ impl Device for EmulatedDevice {
         Ok(())
     }
 
-    fn fill_in(
+    fn fill_on(
         &self,
-        _: Queue,
+        _: Stream,
         memory: &EmulatedMemory,
         offset: u64,
         length: u64,
@@ -317,7 +317,7 @@ impl Device for EmulatedDevice {
 
     fn copy_mapped(
         &self,
-        _: Queue,
+        _: Stream,
         (mapped, number): (&Vec<&[u32]>, usize),
         words: Range<usize>,
         memory: &EmulatedMemory,
@@ -326,12 +326,12 @@ impl Device for EmulatedDevice {
         self.write(memory, offset, bytemuck::cast_slice(&mapped[number][words]))
     }
 
-    fn mark(&self, _: Queue) -> Result<Instant, DeviceError> {
+    fn record(&self, _: Stream) -> Result<Instant, DeviceError> {
         Ok(Instant::now())
     }
 
     // All work is done at once, so there is nothing to wait for.
-    fn follow(&self, _: Queue, _: &Instant) -> Result<(), DeviceError> {
+    fn wait_for(&self, _: Stream, _: &Instant) -> Result<(), DeviceError> {
         Ok(())
     }
 
@@ -339,9 +339,9 @@ impl Device for EmulatedDevice {
         Ok(end.saturating_duration_since(*start).as_secs_f64())
     }
 
-    unsafe fn launch_in(
+    unsafe fn launch_on(
         &self,
-        _: Queue,
+        _: Stream,
         module: &EmulatedModule,
         launch: &Launch,
         argument: &[u8],
@@ -388,11 +388,11 @@ impl Device for EmulatedDevice {
 impl Peer for EmulatedDevice {
     type Communicator = EmulatedCommunicator;
 
-    fn reach(&self, _: &EmulatedDevice) -> Result<bool, DeviceError> {
+    fn enable_peer_access(&self, _: &EmulatedDevice) -> Result<bool, DeviceError> {
         Ok(self.has_peer_access)
     }
 
-    unsafe fn fetch(
+    unsafe fn copy_from_peer(
         &self,
         to: Address,
         _: &EmulatedDevice,

@@ -63,12 +63,12 @@ pub struct Launch {
     pub cooperative: bool,
 }
 
-/// A stream. Work in one queue is done in order; work in different queues may overlap.
+/// Stream of a device: work in one stream is done in order; work in both may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    /// The default queue.
+pub enum Stream {
+    /// The default stream.
     Main,
-    /// A second queue, for transfers and the kernels that belong to them.
+    /// A second stream, for transfers and the kernels that belong to them.
     Side,
 }
 
@@ -90,8 +90,8 @@ pub trait Device {
     type Mapped<'a>: Send
     where
         Self: 'a;
-    /// A point in a queue: an event.
-    type Mark;
+    /// A point in a stream.
+    type Event;
 
     /// Returns the device's properties.
     fn properties(&self) -> &Properties;
@@ -136,17 +136,17 @@ pub trait Device {
         length: u64,
         value: u8,
     ) -> Result<(), DeviceError> {
-        self.fill_in(Queue::Main, memory, offset, length, value)
+        self.fill_on(Stream::Main, memory, offset, length, value)
     }
 
     /// Sets `length` bytes of memory, `offset` bytes from its beginning, to a value, in the order
-    /// of a queue.
+    /// of a stream.
     ///
     /// # Panics
     /// If the memory ends before.
-    fn fill_in(
+    fn fill_on(
         &self,
-        queue: Queue,
+        stream: Stream,
         memory: &Self::Memory,
         offset: u64,
         length: u64,
@@ -163,13 +163,13 @@ pub trait Device {
     fn mapped(&self, mapped: &Self::Mapped<'_>, number: usize) -> Address;
 
     /// Copies words of a pinned part into memory, `offset` bytes from its beginning, in the order
-    /// of a queue.
+    /// of a stream.
     ///
     /// # Panics
     /// If the part has fewer words, or they do not fit.
     fn copy_mapped(
         &self,
-        queue: Queue,
+        stream: Stream,
         mapped: (&Self::Mapped<'_>, usize),
         words: Range<usize>,
         memory: &Self::Memory,
@@ -188,30 +188,30 @@ pub trait Device {
         argument: &[u8],
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise.
-        unsafe { self.launch_in(Queue::Main, module, launch, argument) }
+        unsafe { self.launch_on(Stream::Main, module, launch, argument) }
     }
 
-    /// Launches a kernel in a queue.
+    /// Launches a kernel in a stream.
     ///
     /// # Safety
-    /// As for [`Device::launch`]. Work in the other queue that shares memory with this launch is
-    /// ordered by a mark, if one of both writes it.
-    unsafe fn launch_in(
+    /// As for [`Device::launch`]. Work in the other stream that shares memory with this launch is
+    /// ordered by an event, if one of both writes it.
+    unsafe fn launch_on(
         &self,
-        queue: Queue,
+        stream: Stream,
         module: &Self::Module,
         launch: &Launch,
         argument: &[u8],
     ) -> Result<(), DeviceError>;
 
-    /// Records a mark behind all work in a queue.
-    fn mark(&self, queue: Queue) -> Result<Self::Mark, DeviceError>;
+    /// Records an event behind all work in a stream.
+    fn record(&self, stream: Stream) -> Result<Self::Event, DeviceError>;
 
-    /// Makes later work in a queue wait for the work before a mark, which may be in another queue.
-    fn follow(&self, queue: Queue, mark: &Self::Mark) -> Result<(), DeviceError>;
+    /// Makes later work in a stream wait for the work before an event, which may be in another stream.
+    fn wait_for(&self, stream: Stream, event: &Self::Event) -> Result<(), DeviceError>;
 
-    /// Returns the seconds between two marks, after the work before both is done.
-    fn seconds_between(&self, start: &Self::Mark, end: &Self::Mark) -> Result<f64, DeviceError>;
+    /// Returns the seconds between two events, after the work before both is done.
+    fn seconds_between(&self, start: &Self::Event, end: &Self::Event) -> Result<f64, DeviceError>;
 
     /// Launches several kernels that may run concurrently. Later launches wait for all of them.
     ///
@@ -237,23 +237,23 @@ pub trait Device {
 
 /// A device that can share a run with others of its kind.
 ///
-/// Marks work across devices: [`Device::follow`] may be given a mark of another device.
+/// Events work across devices: [`Device::wait_for`] accepts an event of another device.
 pub trait Peer:
-    Device<Module: Sync, Memory: Send + Sync, Mark: Send + Sync> + Sync + Sized
+    Device<Module: Sync, Memory: Send + Sync, Event: Send + Sync> + Sync + Sized
 {
     /// A communicator that moves bytes between the devices of a run, such as NCCL's.
     type Communicator: Send + Sync;
 
     /// Enables peer access: kernels of this device can then read and write the other's memory.
     /// Returns whether that works.
-    fn reach(&self, other: &Self) -> Result<bool, DeviceError>;
+    fn enable_peer_access(&self, other: &Self) -> Result<bool, DeviceError>;
 
     /// Copies from another device's memory, after all work launched here before.
     ///
     /// # Safety
     /// Both addresses begin at least `bytes` bytes of their device's memory, kept until the copy is
     /// done. The other device does not write to them meanwhile.
-    unsafe fn fetch(
+    unsafe fn copy_from_peer(
         &self,
         to: Address,
         other: &Self,

@@ -24,9 +24,9 @@ pub mod transport;
 
 pub use arena::Arena;
 pub use cuda::{
-    CudaDevice, Gpu, Mapped, Mark, Memory, Module, Nccl, Version, cache, devices, driver_version,
+    CudaDevice, Event, Gpu, Mapped, Memory, Module, Nccl, Version, cache, devices, driver_version,
     nvrtc,
 };
-pub use device::{Address, Device, Launch, Peer, Properties, Queue, Source, Transfer};
+pub use device::{Address, Device, Launch, Peer, Properties, Source, Stream, Transfer};
 pub use error::DeviceError;
 pub use text::PLATFORM;

@@ -36,6 +36,8 @@ mod lower;
 #[allow(clippy::approx_constant, clippy::excessive_precision)]
 pub mod math;
 #[cfg(feature = "translate")]
+mod methods;
+#[cfg(feature = "translate")]
 mod native;
 #[cfg(feature = "translate")]
 mod outline;

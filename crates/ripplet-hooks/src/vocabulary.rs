@@ -1,9 +1,9 @@
 //! The names of the language: the tables that the checker looks them up in, and a list of all
 //! names.
 
-use crate::check::method;
 use crate::constant::FLOAT_CONSTANTS;
 use crate::ir::{Field, Scalar, View};
+use crate::methods;
 use crate::program::mathematics;
 use crate::signature::Hook;
 
@@ -121,9 +121,9 @@ pub fn vocabulary() -> Vec<(Kind, String)> {
     add(Kind::Value, &mut ["NO_LABEL", "Vote::NONE"].iter().map(owned));
     add(Kind::Function, &mut ["products_ge", "Vote::new", "f32::from_bits"].iter().map(owned));
     add(Kind::Function, &mut mathematics().into_iter());
-    let methods = method::OF_INTEGERS.iter().chain(&method::OF_SIGNED).chain(&method::OF_FLOATS);
+    let methods = methods::OF_INTEGERS.iter().chain(&methods::OF_SIGNED).chain(&methods::OF_FLOATS);
     add(Kind::Method, &mut methods.map(|(name, _)| (*name).to_owned()));
-    add(Kind::Method, &mut method::CHECKED.iter().map(|(name, _)| (*name).to_owned()));
+    add(Kind::Method, &mut methods::CHECKED.iter().map(|(name, _)| (*name).to_owned()));
     add(Kind::Constant, &mut ["MIN", "MAX", "BITS"].iter().map(owned));
     add(Kind::Constant, &mut FLOAT_CONSTANTS.iter().map(|(name, _)| (*name).to_owned()));
     add(Kind::Attribute, &mut ["label_program", "columns", "default", "len"].iter().map(owned));

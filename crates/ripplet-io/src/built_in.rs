@@ -1,9 +1,9 @@
-//! Parts of this crate that cargo features add, and the refusal of those that a build lacks.
+//! Optional parts of this crate, and the error for parts that a build lacks.
 
 use crate::{Compression, Format};
 use thiserror::Error;
 
-/// The refusal of what this build lacks, because a cargo feature is off.
+/// Error for a part that this build lacks, because a cargo feature is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{what} is not part of this build: build ripplet with the cargo feature `{feature}`")]
 pub struct NotBuiltIn {
@@ -14,7 +14,7 @@ pub struct NotBuiltIn {
 }
 
 impl NotBuiltIn {
-    /// Returns the refusal of a part, which is the subject of a sentence, by the cargo feature that adds it.
+    /// Creates the error for a part, which is the subject of a sentence, with the cargo feature that adds it.
     pub const fn new(what: &'static str, feature: &'static str) -> NotBuiltIn {
         NotBuiltIn { what, feature }
     }
@@ -32,7 +32,7 @@ impl NotBuiltIn {
         self.feature
     }
 
-    /// Returns the refusal of a format that a cargo feature adds.
+    /// Returns the error for a format that a cargo feature adds.
     fn of(format: Format) -> Option<NotBuiltIn> {
         Some(match format {
             Format::Parquet => NotBuiltIn { what: "the format Parquet", feature: "columnar" },

@@ -23,12 +23,12 @@
 //! MiB.
 
 use crate::map::map;
+use crate::output::left_in;
 use crate::parts::{
     Format, Index, Owner, PART_HEADER_BYTES, Part, PartsWriter, damaged_part, data_end,
     out_of_memory,
 };
 use crate::sections::word;
-use crate::write::left_in;
 use crate::{Place, ReadError, WriteError};
 use ripplet_graph::{Buffer, memory};
 use std::fs::{self, File};

@@ -1,16 +1,17 @@
-//! The refusal of Parquet and Arrow IPC by a build without the feature `columnar`.
+//! Stubs of the Parquet and Arrow readers for a build without the feature `columnar`: each returns an error.
 
-use crate::label_columns::LabelSummary;
-use crate::labelled::LabelTable;
+use crate::fault::Fault;
+use crate::label_table::LabelSummary;
+use crate::label_table::LabelTable;
 use crate::summary::ReadColumns;
-use crate::text::{Fault, GraphRows};
-use crate::vertex_table::{Asked, FoundColumns, Header, VertexRow};
+use crate::text::GraphRows;
+use crate::vertex_rows::{Asked, FoundColumns, Header, VertexRow};
 use crate::{Format, NotBuiltIn, Place, ReadError, ReadErrorKind, ReadOptions};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, ExternalId};
 use std::path::Path;
 
-/// Refuses a file with edges.
+/// Returns the error for a file with edges.
 pub(crate) fn read(
     path: &Path,
     format: Format,
@@ -19,7 +20,7 @@ pub(crate) fn read(
     Err(refused(format).of(path))
 }
 
-/// Refuses edges in memory.
+/// Returns the error for edges in memory.
 pub(crate) fn parse_named(
     _: Bytes,
     format: Format,
@@ -29,12 +30,12 @@ pub(crate) fn parse_named(
     Err(refused(format).of(path))
 }
 
-/// Refuses a table with a column of graphs.
+/// Returns the error for a table with a column of graphs.
 pub(crate) fn of_graphs(_: Bytes, format: Format, _: &ReadOptions) -> Result<GraphRows, Fault> {
     Err(refused(format))
 }
 
-/// Refuses a table of labels.
+/// Returns the error for a table of labels.
 pub(crate) fn label_rows<T: Send>(
     _: Bytes,
     format: Format,
@@ -46,7 +47,7 @@ pub(crate) fn label_rows<T: Send>(
     Err(refused(format))
 }
 
-/// Refuses a table about vertices.
+/// Returns the error for a vertex table.
 pub(crate) fn vertex_rows(
     _: Bytes,
     format: Format,
@@ -58,7 +59,7 @@ pub(crate) fn vertex_rows(
     Err(refused(format))
 }
 
-/// Returns the refusal of a format of tables.
+/// Creates the error for a format.
 fn refused(format: Format) -> Fault {
     match NotBuiltIn::check_reader(format) {
         Err(absent) => Fault::whole(absent),

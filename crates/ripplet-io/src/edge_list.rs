@@ -1,7 +1,7 @@
 //! Edge tables of a program's own edges, whose ids are integers of any type or strings.
 
-use crate::intern::{Ends, InternError, Sign, intern_integers, intern_names};
-use crate::names::{NameIndex, NameSet};
+use crate::intern::{Ends, Sign, intern_integers, intern_names};
+use crate::names::{InternError, NameIndex, NameSet};
 use ripplet_graph::{EdgeTable, EdgeTableError, ExternalId, MAX_VERTICES, OutOfMemory, memory};
 use thiserror::Error;
 

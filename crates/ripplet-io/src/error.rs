@@ -1,7 +1,7 @@
 //! Errors of readers and writers, with a hint on how to fix the file.
 
 use crate::NotBuiltIn;
-use crate::intern::InternError;
+use crate::names::InternError;
 use ripplet_graph::OutOfMemory;
 use ripplet_graph::batch::{BatchError, BatchTableError, InvalidBatch};
 use std::fmt;

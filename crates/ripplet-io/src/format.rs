@@ -43,6 +43,11 @@ pub enum Format {
     Rgz,
 }
 
+/// Start of the first line of an edge list whose fields are separated as in a `.tsv` and whose ids are names.
+/// It is a comment, so that no other program reads it as an edge. The names of the columns follow, separated
+/// by tabs.
+pub(crate) const NAMED_TABS: &str = "# names: ";
+
 /// Compression of a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compression {

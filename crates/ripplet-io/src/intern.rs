@@ -15,12 +15,12 @@
 //!
 //! Determinism: ranks follow the order of the ids, so nothing depends on threads or hash values.
 
-use crate::names::NameIndex;
+use crate::names::{InternError, NameIndex};
+use crate::slices::pieces;
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId, VertexIds};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use thiserror::Error;
 
 /// Ends of edges in the order of the input, as external integers: 32 bits if all fit.
 ///
@@ -39,17 +39,6 @@ pub(crate) struct Interned {
     pub(crate) ids: VertexIds,
     pub(crate) sources: Vec<VertexId>,
     pub(crate) targets: Vec<VertexId>,
-}
-
-/// Error of interning ids.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub(crate) enum InternError {
-    /// There are more distinct ids than a graph can have vertices (or than names can be numbered).
-    #[error("there are more distinct vertex ids than the {MAX_VERTICES} that a graph can have")]
-    TooManyVertices,
-    /// Memory allocation failed.
-    #[error(transparent)]
-    OutOfMemory(#[from] OutOfMemory),
 }
 
 /// Whether integers are signed, and so are in [`signed`] form.
@@ -233,17 +222,6 @@ pub(crate) fn into_column(blocks: Vec<Vec<f64>>) -> Result<Vec<f64>, OutOfMemory
         piece.copy_from_slice(&block);
     });
     Ok(column)
-}
-
-/// Cuts a slice into pieces of these lengths, which add up to its own.
-pub(crate) fn pieces<'a, T>(mut rest: &'a mut [T], lengths: &[usize]) -> Vec<&'a mut [T]> {
-    let mut cut = Vec::with_capacity(lengths.len());
-    for &length in lengths {
-        let (piece, others) = rest.split_at_mut(length);
-        cut.push(piece);
-        rest = others;
-    }
-    cut
 }
 
 /// External integers, 32 or 64 bits each.

@@ -1,6 +1,6 @@
 //! Rows of a vertex and its label, from any table: the common part of labels and memberships.
 //!
-//! The columns are chosen by known names (see `label_columns.rs`) in a header, in the columns of a Parquet or
+//! The columns are chosen by known names (see `label_table.rs`) in a header, in the columns of a Parquet or
 //! Arrow table, or in the keys of JSON lines; without names, they are the first two fields of a line. Rows
 //! whose label is empty or null have none.
 //!
@@ -8,27 +8,13 @@
 //! depend on the number of threads.
 
 use crate::columnar;
-use crate::label_columns::LabelSummary;
-use crate::memberships::MembershipForm;
-use crate::text::{Fault, json_label_rows, label_rows};
+use crate::fault::Fault;
+use crate::label_table::{LabelSummary, LabelTable};
+use crate::shown::shown_id;
+use crate::text::{json_label_rows, label_rows};
 use crate::vertex_table::Source;
 use crate::{Format, Place, ReadErrorKind};
 use ripplet_graph::{ExternalId, VertexIds};
-
-/// Expected contents of a table of labels.
-#[derive(Clone, Copy)]
-pub(crate) struct LabelTable<'a> {
-    /// The vertices of the graph.
-    pub(crate) ids: &'a VertexIds,
-    /// Meaning of a line: a row, memberships, or detected.
-    pub(crate) form: MembershipForm,
-    /// Requested columns of ids and of labels, by name or by number from 1.
-    pub(crate) columns: Option<&'a [String; 2]>,
-    /// Whether the caller has an option for the form.
-    pub(crate) has_forms: bool,
-    /// Description of the contents for an error.
-    pub(crate) what: &'a str,
-}
 
 /// Reads the rows in blocks, in parallel. `add` appends a vertex's id and its label, if it has one, to a
 /// block made by `start`, with the row's position in the block. `take` receives the blocks in the order of
@@ -80,7 +66,7 @@ fn unfit(format: Format, what: &str) -> String {
     }
 }
 
-/// The vertex of an id.
+/// Returns the vertex of an id.
 ///
 /// # Errors
 /// If the id is no vertex, as a sentence.
@@ -89,26 +75,7 @@ pub(crate) fn vertex(ids: &VertexIds, id: ExternalId<'_>) -> Result<u32, String>
         format!(
             "`{}` is no vertex of the graph: give the graph of the run, with the --columns and --ids of the run; \
              --labels-columns (of a truth: --truth-columns) says which column has the ids",
-            shown(id)
+            shown_id(id)
         )
     })
-}
-
-/// Whether a first field is a column's name: no vertex, and either a common name or, in a table with integer
-/// ids, no integer.
-pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
-    const USUAL: [&str; 6] = ["id", "vertex", "node", "vertex_id", "node_id", "name"];
-    let integers = !matches!(ids, VertexIds::Names(_));
-    let letters = integers && format != Format::EdgeList && field.parse::<i128>().is_err();
-    ids.find(ExternalId::Name(field)).is_none()
-        && (letters || USUAL.iter().any(|usual| field.eq_ignore_ascii_case(usual)))
-}
-
-/// An id, or another field, for a message, which must not be as long as the file.
-pub(crate) fn shown(id: ExternalId<'_>) -> String {
-    let text = id.to_string();
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", text[..end].escape_debug()),
-        None => text.escape_debug().to_string(),
-    }
 }

@@ -9,11 +9,11 @@
 //!
 //! Memory: 12 bytes a row and 4 a vertex. For initial labels 8 a vertex, and the communities' names.
 
-use crate::label_columns::LabelSummary;
-use crate::labelled::{LabelTable, labelled_rows, shown, vertex};
-use crate::memberships::MembershipForm;
+use crate::fault::Fault;
+use crate::label_table::{LabelSummary, LabelTable, MembershipForm};
+use crate::labelled::{labelled_rows, vertex};
 use crate::names::NameSet;
-use crate::text::Fault;
+use crate::shown::shown_id;
 use crate::vertex_table::Source;
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
@@ -212,7 +212,7 @@ fn labels(
                     || Some(ExternalId::Name("")).filter(|name| ids.find(*name).is_some());
                 let Some(label) = label.or_else(unnamed) else { return Ok(()) };
                 let label = ids.find(label).ok_or_else(|| -> ReadErrorKind {
-                    let label = shown(label);
+                    let label = shown_id(label);
                     format!("the label `{label}` is no vertex of the graph: expected a vertex id")
                         .into()
                 })?;

@@ -36,24 +36,28 @@ mod deflate;
 mod edge_list;
 mod error;
 mod exchange;
+mod fault;
 mod format;
 mod intern;
-mod label_columns;
+mod label_table;
 mod labelled;
 mod labels;
 mod map;
 mod memberships;
 mod names;
 mod options;
+mod output;
 mod parts;
 mod read;
 mod sections;
 mod seeds;
 mod shown;
+mod slices;
 mod small;
 mod summary;
 mod text;
 mod values;
+mod vertex_rows;
 mod vertex_table;
 
 pub mod batch;
@@ -73,11 +77,11 @@ pub use built_in::NotBuiltIn;
 pub use edge_list::{Edge, EdgeId, EdgeListError, edge_table};
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
-pub use label_columns::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary};
+pub use label_table::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary, MembershipForm};
 pub use labels::{
     InitialLabels, parse_initial_labels, parse_labels, read_initial_labels, read_labels,
 };
-pub use memberships::{MembershipForm, Memberships, parse_memberships, read_memberships};
+pub use memberships::{Memberships, parse_memberships, read_memberships};
 pub use options::{Columns, Delimiter, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};
 pub use seeds::{SeedRow, SeedSummary, Seeds, UnknownSeeds, parse_seeds, read_seeds};
@@ -85,6 +89,5 @@ pub use small::{LARGEST_TEXT, check_plain, is_plain_file, read_small, read_small
 pub use summary::{ReadColumn, ReadColumns, ReadGraphColumns, ReadSummary};
 pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 pub use values::{parse_values, read_values};
-pub use vertex_table::{
-    ValueKind, VertexTable, VertexValues, parse_vertex_table, read_vertex_table,
-};
+pub use vertex_rows::ValueKind;
+pub use vertex_table::{VertexTable, VertexValues, parse_vertex_table, read_vertex_table};

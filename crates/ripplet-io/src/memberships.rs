@@ -15,29 +15,15 @@
 //! Memory: 8 bytes a membership and the distinct names. Determinism: the result and the first error do not
 //! depend on the number of threads.
 
-use crate::label_columns::LabelSummary;
-use crate::labelled::{LabelTable, labelled_rows, vertex};
+use crate::fault::Fault;
+use crate::label_table::{LabelSummary, LabelTable, MembershipForm};
+use crate::labelled::{labelled_rows, vertex};
 use crate::names::NameSet;
-use crate::text::{Fault, members};
+use crate::text::members;
 use crate::vertex_table::Source;
 use crate::{Format, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::path::Path;
-
-/// Form of a file of memberships.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MembershipForm {
-    /// [`MembershipForm::Rows`] or [`MembershipForm::Memberships`], as the first rows show; an error if they
-    /// are ambiguous.
-    #[default]
-    Auto,
-    /// A line or a row for each vertex and community it is in.
-    Rows,
-    /// A line for each vertex, with its id and then all its communities.
-    Memberships,
-    /// A line for each community, with the ids of its members.
-    Members,
-}
 
 /// Memberships of vertices in communities.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -16,13 +16,25 @@
 //! Determinism: numbers depend on the hash and differ from run to run; ranks are the order of the names and
 //! do not.
 
-use crate::intern::{InternError, pieces};
+use crate::slices::pieces;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, Names, VertexId, VertexIds, as_atomic};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::Ordering::Relaxed;
+use thiserror::Error;
+
+/// Error of interning ids.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub(crate) enum InternError {
+    /// There are more distinct ids than a graph can have vertices (or than names can be numbered).
+    #[error("there are more distinct vertex ids than the {MAX_VERTICES} that a graph can have")]
+    TooManyVertices,
+    /// Memory allocation failed.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+}
 
 /// Of a million names, 8000 share a partition: some 300 KiB.
 const PARTITION_BITS: u32 = 7;

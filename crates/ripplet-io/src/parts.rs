@@ -10,8 +10,8 @@
 //!           bytes 0 to 52 of the footer u32, magic [u8; 8]
 //! ```
 
+use crate::output::AtomicFile;
 use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, verify, word};
-use crate::write::AtomicFile;
 use crate::{Place, ReadError, ReadErrorKind, WriteError};
 use ripplet_graph::{Buffer, OutOfMemory, memory};
 use std::io::{self, ErrorKind, Write};

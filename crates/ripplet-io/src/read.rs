@@ -1,8 +1,10 @@
 //! Chooses the reader of a file by its format, and opens its bytes.
 
+use crate::exchange;
+use crate::fault::Fault;
 use crate::small::is_plain_file;
 use crate::summary::ReadSummary;
-use crate::text::{self, Fault, Text, Vertices};
+use crate::text::{self, Text, Vertices};
 use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use crate::{bv, columnar};
 use bytes::Bytes;
@@ -77,7 +79,7 @@ pub fn read_edges_with_summary(
         Format::Ldbc => Ok(without_columns(read_ldbc_beside(path, options)?)),
         format => {
             let mut text = open(path).map_err(|fault| fault.of(path))?;
-            text::read(&mut text, format, options).map_err(|fault| fault.of(path))
+            read_text(&mut text, format, options).map_err(|fault| fault.of(path))
         }
     }
 }
@@ -172,7 +174,7 @@ pub(crate) fn read_bytes(
         let compression = text::compression_of_named(named, &bytes).map_err(Fault::whole)?;
         let decoder = text::decoder(&bytes[..], compression);
         let plain = Bounded::new(decoder.map_err(system)?, most);
-        text::read(&mut Text::new(Box::new(plain), compression)?, format, options)
+        read_text(&mut Text::new(Box::new(plain), compression)?, format, options)
     };
     read().map_err(|fault| fault.of(path))
 }
@@ -275,7 +277,7 @@ pub fn parse_edges(
         return Err(ReadError::content(path, Place::File, sentence));
     }
     check_delimiter(path, format, options)?;
-    let parse = || text::read(&mut in_memory(bytes)?, format, options);
+    let parse = || read_text(&mut in_memory(bytes)?, format, options);
     Ok(parse().map_err(|fault| fault.of(path))?.0)
 }
 
@@ -292,6 +294,18 @@ pub fn parse_ldbc(
     let vertices = vertices().map_err(|fault| fault.of(Path::new("(bytes).v")))?;
     let edges = || vertices.read_edges(&mut in_memory(edges)?, options);
     edges().map_err(|fault| fault.of(Path::new("(bytes).e")))
+}
+
+/// Reads the edges of a text in a format of a single file, with a summary.
+fn read_text(
+    text: &mut Text<'_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadSummary), Fault> {
+    match format.is_exchange() {
+        true => exchange::read(text, format, options),
+        false => text::read(text, format, options),
+    }
 }
 
 /// Returns the text of uncompressed bytes in memory.

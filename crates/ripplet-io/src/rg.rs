@@ -33,8 +33,8 @@ mod writer;
 pub use writer::{RgShape, RgWriter};
 
 use crate::map::map;
+use crate::output::whole_file;
 use crate::sections::{Sections, aligned, pair, sealed, verify, word};
-use crate::write::whole_file;
 use crate::{Place, ReadError, WriteError};
 use ripplet_graph::{
     Adjacency, Buffer, Direction, Graph, Names, Neighbors, Shard, VertexIds, WeightScale,

@@ -8,10 +8,11 @@
 //!
 //! Memory: 12 bytes a seed, and the clusters' names.
 
+use crate::fault::Fault;
 use crate::names::NameSet;
 use crate::summary::{ReadColumn, grouped};
-use crate::text::Fault;
-use crate::vertex_table::{FoundColumns, Header, Source, Value, vertex_rows};
+use crate::vertex_rows::{FoundColumns, Header, Value};
+use crate::vertex_table::{Source, vertex_rows};
 use crate::{Format, Place, ReadError, ReadOptions};
 use ripplet_graph::{Names, VertexId, VertexIds, memory};
 use std::borrow::Cow;

@@ -1,5 +1,6 @@
 //! Summary of a read: the number of edges, and the columns that were used.
 
+use crate::shown::columns_option;
 use ripplet_graph::EdgeTable;
 use std::fmt;
 
@@ -143,7 +144,7 @@ impl ReadColumns {
     fn weighted_option(&self) -> String {
         match &self.weight_ignored {
             Some(weight) if self.weights_ignored > 1 => {
-                format!("--weighted {}", columns_option([&self.source, &self.target, weight]))
+                format!("--weighted {}", option_of([&self.source, &self.target, weight]))
             }
             _ => "--weighted".to_owned(),
         }
@@ -151,7 +152,7 @@ impl ReadColumns {
 }
 
 /// Returns the option that names these columns, quoted for a shell.
-pub(crate) fn columns_option(columns: [&ReadColumn; 3]) -> String {
+pub(crate) fn option_of(columns: [&ReadColumn; 3]) -> String {
     let value = |column: &ReadColumn| match column {
         ReadColumn::Number(number) => Some(number.to_string()),
         ReadColumn::Name(name) => {
@@ -160,11 +161,7 @@ pub(crate) fn columns_option(columns: [&ReadColumn; 3]) -> String {
         }
     };
     match columns.into_iter().map(value).collect::<Option<Vec<_>>>() {
-        Some(values) => {
-            let values = values.join(",");
-            let quote = if values.contains(' ') { "'" } else { "" };
-            format!("--columns {quote}{values}{quote}")
-        }
+        Some(values) => columns_option(&values),
         None => "--columns SOURCE,TARGET,WEIGHT".to_owned(),
     }
 }

@@ -26,9 +26,10 @@
 //! Reference: Morris, Kriege, Bause, Kersting, Mutzel, Neumann, *TUDataset: A collection of benchmark
 //! datasets for learning with graphs*, ICML 2020 workshop GRL+.
 
+use crate::fault::Fault;
 use crate::read::{in_memory, open};
 use crate::small::check_plain;
-use crate::text::{Fault, Indicator, Text, read_labels};
+use crate::text::{Indicator, Text, read_labels};
 use crate::{Place, ReadError};
 use ripplet_graph::batch::{BatchBuilder, BatchTable, GraphBatch};
 use ripplet_graph::{Direction, SelfLoops};

@@ -7,9 +7,11 @@
 //!
 //! Determinism: the result and the first error do not depend on the number of threads.
 
-use crate::labelled::{is_heading, shown};
+use crate::fault::Fault;
+use crate::label_table::is_heading;
 use crate::read::{in_memory, open};
-use crate::text::{Fault, Text, pairs};
+use crate::shown::shown_id;
+use crate::text::{Text, pairs};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::path::Path;
@@ -62,11 +64,11 @@ fn values(text: &mut Text<'_>, format: Format, ids: &VertexIds) -> Result<Vec<f6
     let row = |rows: &mut Vec<Row>, line: u32, id: &str, value: &str| {
         let (id, text) = (ExternalId::Name(id), ExternalId::Name(value));
         let Some(vertex) = ids.find(id) else {
-            return Err(format!("`{}` is no vertex of the graph", shown(id)).into());
+            return Err(format!("`{}` is no vertex of the graph", shown_id(id)).into());
         };
         let number = value.parse().ok().filter(|number: &f64| number.is_finite());
         let Some(value) = number else {
-            return Err(format!("expected a number, not `{}`", shown(text)).into());
+            return Err(format!("expected a number, not `{}`", shown_id(text)).into());
         };
         Ok(memory::push(rows, Row { vertex, line, value })?)
     };

@@ -8,24 +8,18 @@
 //! Determinism: one thread reads the rows in their order.
 
 use crate::columnar;
-use crate::label_columns::{Choice, asked, listed};
+use crate::fault::Fault;
+use crate::label_table::listed;
 use crate::map::map;
 use crate::read::{in_memory, open};
-use crate::text::{Fault, Text, records};
+use crate::text::{Text, records};
+use crate::vertex_rows::{
+    Asked, FoundColumns, Header, IDS, Labelled, Positions, Value, ValueKind, VertexRow,
+};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use bytes::Bytes;
 use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
-use std::fmt;
 use std::path::Path;
-
-/// Type of a column's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueKind {
-    /// Integers from 0 to 2³² − 1.
-    U32,
-    /// Numbers, rounded to the nearest `f32`; infinities are allowed, NaN is not.
-    F32,
-}
 
 /// Column of a vertex table: one value a vertex.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,97 +191,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Row of a vertex table.
-pub(crate) struct VertexRow<'a> {
-    pub(crate) place: Place,
-    pub(crate) id: ExternalId<'a>,
-    /// The requested columns; `None` if the table lacks one.
-    pub(crate) values: &'a [Option<Value<'a>>],
-}
-
-impl VertexRow<'_> {
-    pub(crate) fn fault(&self, sentence: String) -> Fault {
-        Fault { place: self.place, kind: ReadErrorKind::Content(sentence) }
-    }
-}
-
-/// Field of a row.
-#[derive(Clone, Copy)]
-pub(crate) enum Value<'a> {
-    /// An integer, or a text of any form.
-    Id(ExternalId<'a>),
-    /// A number with a fraction.
-    Number(f64),
-}
-
-impl fmt::Display for Value<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Id(id) => crate::shown::shown(id).fmt(f),
-            Value::Number(number) => f.write_str(&crate::shown::shown_number(*number)),
-        }
-    }
-}
-
-/// Returns a number without a fraction, as a column of floats has it.
-fn whole(value: f64) -> Option<u32> {
-    let whole = value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
-    whole.then_some(value as u32)
-}
-
-impl Value<'_> {
-    fn bits(self, kind: ValueKind) -> Result<u32, String> {
-        match kind {
-            ValueKind::U32 => self.u32(),
-            ValueKind::F32 => self.f32().map(f32::to_bits),
-        }
-    }
-
-    fn u32(self) -> Result<u32, String> {
-        let whole = match self {
-            Value::Id(ExternalId::Unsigned(value)) => u32::try_from(value).ok(),
-            Value::Id(ExternalId::Signed(value)) => u32::try_from(value).ok(),
-            Value::Id(ExternalId::Name(text)) => text.parse().ok(),
-            Value::Number(value) => whole(value),
-        };
-        whole.ok_or_else(|| format!("`{self}` is not a whole number from 0 to {}", u32::MAX))
-    }
-
-    pub(crate) fn f32(self) -> Result<f32, String> {
-        let number = match self {
-            Value::Id(ExternalId::Unsigned(value)) => Some(value as f32),
-            Value::Id(ExternalId::Signed(value)) => Some(value as f32),
-            Value::Id(ExternalId::Name(text)) => text.parse().ok(),
-            Value::Number(value) => Some(value as f32),
-        };
-        number.filter(|number| !number.is_nan()).ok_or_else(|| format!("`{self}` is not a number"))
-    }
-}
-
-/// Whether a text must have a header.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Header {
-    Needed,
-    /// Without a header, the columns are the id and the requested ones, in this order.
-    Optional,
-}
-
-/// Known names of the column of ids.
-const IDS: [&str; 4] = ["id", "vertex", "node", "name"];
-
-/// Columns of a table that were read.
-#[derive(Debug, Default)]
-pub(crate) struct FoundColumns {
-    /// Index of the column of ids.
-    pub(crate) id: usize,
-    /// Index of each requested column, if it exists.
-    pub(crate) wanted: Vec<Option<usize>>,
-    /// Names of all columns, if the table has names.
-    pub(crate) names: Option<Vec<String>>,
-    /// Number of columns.
-    pub(crate) width: usize,
-}
-
 /// Calls `visit` for each row of a table, in order, and returns which columns were read. Each of `wanted` is
 /// a column, by any of its names.
 pub(crate) fn vertex_rows(
@@ -320,21 +223,6 @@ pub(crate) fn vertex_rows(
     }
 }
 
-/// The columns of ids and of the first column wanted, by name or by number.
-pub(crate) type Asked<'a> = Option<&'a [String; 2]>;
-
-/// How the columns of ids and of labels were found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Labelled {
-    No,
-    /// Both have known names.
-    Known,
-    /// Requested by name.
-    ByName,
-    /// Requested by number.
-    ByNumber,
-}
-
 /// Options of reading a text.
 #[derive(Clone, Copy)]
 struct TextOptions<'a> {
@@ -342,67 +230,6 @@ struct TextOptions<'a> {
     ids: &'a VertexIds,
     header: Header,
     asked: Asked<'a>,
-}
-
-/// Where the id's column and those asked for are.
-pub(crate) struct Positions {
-    pub(crate) id: usize,
-    pub(crate) wanted: Vec<Option<usize>>,
-}
-
-impl Positions {
-    pub(crate) fn by_name(names: &[&str], wanted: &[&[&str]]) -> Positions {
-        let find = |known: &[&str]| {
-            known
-                .iter()
-                .find_map(|known| names.iter().position(|name| name.eq_ignore_ascii_case(known)))
-        };
-        Positions {
-            id: find(&IDS).unwrap_or(0),
-            wanted: wanted.iter().map(|names| find(names)).collect(),
-        }
-    }
-
-    /// Takes the columns of ids and of clusters that are asked for, or those with known names in a table that need not
-    /// have them first; tells whether there are such.
-    pub(crate) fn set_labelled(
-        &mut self,
-        names: &[&str],
-        asked_for: Asked<'_>,
-    ) -> Result<Labelled, String> {
-        let (both, found) = match (asked_for, Choice::of(names)) {
-            (Some([id, label]), _) => {
-                let [id, label] = [asked(names, id)?, asked(names, label)?];
-                let by_name = id.1 || label.1;
-                ([id.0, label.0], if by_name { Labelled::ByName } else { Labelled::ByNumber })
-            }
-            (None, Choice::Known(both)) => (both, Labelled::Known),
-            (None, _) => return Ok(Labelled::No),
-        };
-        (self.id, self.wanted[0]) = (both[0], Some(both[1]));
-        Ok(found)
-    }
-
-    /// Refuses a table that has the name of a column that is read twice.
-    pub(crate) fn check_distinct(&self, names: &[&str]) -> Result<(), String> {
-        let read = self.wanted.iter().flatten().chain([&self.id]).map(|&at| names.get(at));
-        let is_twice = |name: &&&str| {
-            let same = names.iter().filter(|other| other.eq_ignore_ascii_case(name));
-            !name.trim().is_empty() && same.count() > 1
-        };
-        match read.flatten().find(is_twice) {
-            None => Ok(()),
-            Some(twice) => Err(format!(
-                "the header has the column `{}` twice: expected one of that name",
-                crate::shown::shown(twice)
-            )),
-        }
-    }
-
-    /// The columns of a table with these names, if it has names, or with so many columns.
-    pub(crate) fn found(self, names: Option<Vec<String>>, width: usize) -> FoundColumns {
-        FoundColumns { id: self.id, wanted: self.wanted, names, width }
-    }
 }
 
 impl TextOptions<'_> {

@@ -166,8 +166,8 @@ pub enum CheckError {
 ///     }
 /// }
 ///
-/// let ids = VertexIds::Consecutive { first: 0, count: 4 };
-/// let edges = EdgeTable::new(ids, vec![0, 0, 0, 0], vec![1, 2, 3, 3])?;
+/// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+/// let edges = EdgeTable::new(ids, vec![0, 0], vec![1, 2])?.with_weights(vec![1.0, 5.0])?;
 /// let graph = GraphBuilder::new().build(edges)?;
 /// let found = check_program(&graph, &Contrary, &Settings::default(), 1000, &());
 /// let Err(CheckError::Broken(broken)) = found else { panic!("not found") };

@@ -154,7 +154,8 @@ impl Checkpoint {
             return Err(CheckpointError::NoSuchLabel { vertex, label: self.labels[vertex] });
         }
         let ended = |end: usize| {
-            let reason = settings.stop.reason(&self.rounds[..end], vertices, settings.schedule)?;
+            let reason =
+                settings.stop.reason_after(&self.rounds[..end], vertices, settings.schedule)?;
             Some(CheckpointError::Ended { rounds: self.rounds.len(), end, reason })
         };
         (0..self.rounds.len()).find_map(ended).map_or(Ok(()), Err)

@@ -9,7 +9,7 @@
 //! Memory: 4 bytes per value.
 
 use crate::Settings;
-use crate::program::Scalar;
+use crate::scalar::Scalar;
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{VertexId, as_plain};

@@ -2,11 +2,11 @@
 
 use crate::check::{CheckError, Checked};
 use crate::profile::Measured;
+use crate::ranks::CpuRank;
 use crate::rounds::Rounds;
 use crate::{Observer, ProgramInfo, Settings};
-#[cfg(feature = "ranks")]
-use crate::{Outcome, RunError};
-use ripplet_graph::{GraphView, OutOfMemory};
+use ripplet_graph::{GraphView, OutOfMemory, VertexId};
+use std::ops::Range;
 
 /// A [`Program`](crate::Program) as a trait object, which an [`Executor`](crate::Executor) takes.
 ///
@@ -64,17 +64,19 @@ pub trait DynProgram: Send + Sync {
         observer: &dyn Observer,
     ) -> Result<Checked, CheckError>;
 
-    /// Runs the program on several pools that share the vertices and exchange messages.
+    /// Returns the state of a rank before the first round of a run on the CPU. The rank has the
+    /// vertices `own`, whose bounds are multiples of 64 or the number of vertices; `fingerprint` is
+    /// [`Checkpoint::fingerprint`](crate::Checkpoint::fingerprint) for one of the ranks, 0 for the
+    /// others.
     ///
     /// # Errors
-    /// See [`Executor::run`](crate::Executor::run).
-    #[cfg(feature = "ranks")]
+    /// If memory is refused.
     #[doc(hidden)]
-    fn run_on_ranks(
-        &self,
-        pools: &[&rayon::ThreadPool],
-        graph: GraphView<'_>,
+    fn begin_rank<'a>(
+        &'a self,
+        graph: GraphView<'a>,
         settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError>;
+        own: Range<VertexId>,
+        fingerprint: u64,
+    ) -> Result<Box<dyn CpuRank + 'a>, OutOfMemory>;
 }

@@ -37,7 +37,7 @@ pub trait Hints: Program {
 
     /// Returns whether, among eligible labels, one with more votes never scores less.
     ///
-    /// Counters that keep only the most frequent labels ([`Counter::Sketch`](crate::Counter))
+    /// Counters that keep only the most frequent labels ([`Sketch`](crate::Sketch))
     /// require this.
     #[inline]
     fn follows_frequency(&self) -> bool {

@@ -4,9 +4,8 @@
 
 pub use crate::columns::{ColumnKind, ColumnSpec};
 pub use crate::hints::Hints;
-pub use crate::program::{
-    Activation, DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score,
-};
+pub use crate::program::{Activation, DeviceSource, Label, LabelTotal, NO_LABEL, Program, Score};
+pub use crate::scalar::Scalar;
 pub use crate::schedules::Schedule;
 pub use crate::views::{Candidate, Neighbor, Vertex, VertexMut, Vote};
 pub use ripplet_hooks::math::{self, exp, exp2, ln, log2, powf};

@@ -37,13 +37,13 @@ mod program;
 mod program_info;
 mod ranks;
 mod rounds;
+mod scalar;
 mod settings;
-mod stop;
 mod views;
 mod volume;
 
 pub mod check;
-pub mod counter;
+pub mod counters;
 pub mod cpu;
 pub mod engine;
 pub mod hooks;
@@ -52,21 +52,23 @@ pub mod programs;
 pub mod quality;
 pub mod schedules;
 pub mod small;
+pub mod stop;
 
 pub use checkpoint::{
     BadIdentity, Checkpoint, CheckpointError, Keeper, NotKept, RunIdentity, State,
 };
 pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};
-pub use counter::{Counter, Sketch};
+pub use counters::{Counter, Sketch};
 pub use dyn_program::DynProgram;
 pub use executor::Executor;
 pub use hash::Clock;
 pub use hints::Hints;
 pub use outcome::{DeviceSeconds, ListsMoved, Outcome, Round, StopReason};
-pub use program::{Activation, DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score};
+pub use program::{Activation, DeviceSource, Label, LabelTotal, NO_LABEL, Program, Score};
 pub use program_info::ProgramInfo;
 pub use ripplet_graph::{Item, Plan};
 pub use rounds::{Observer, RunError};
+pub use scalar::Scalar;
 pub use schedules::{DEFAULT_PHASES, Order, Schedule, Ties, Visibility};
 pub use settings::{Settings, SettingsError};
 pub use stop::Stop;

@@ -79,8 +79,8 @@ pub struct Round {
     pub seconds: f64,
 }
 
-/// The rule that ended a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The rule that ended a run. If several held, it is the first of them in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopReason {
     /// Nothing changed in the last round, and no further round would change anything.
     Fixpoint,
@@ -88,6 +88,8 @@ pub enum StopReason {
     Tolerance,
     /// The labels equal those of two rounds before: they would alternate for ever.
     Oscillation,
+    /// A rule of your own, by its name; see [`stop::when`](crate::stop::when).
+    Rule(&'static str),
     /// The limit of rounds is reached.
     RoundLimit,
 }
@@ -140,6 +142,7 @@ impl StopReason {
             StopReason::Fixpoint => "fixpoint",
             StopReason::Tolerance => "tolerance",
             StopReason::Oscillation => "oscillation",
+            StopReason::Rule(name) => name,
             StopReason::RoundLimit => "round limit",
         }
     }

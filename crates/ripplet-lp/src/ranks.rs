@@ -16,7 +16,8 @@
 //! rank: they may never leave the devices. An [`Exchange`] is the transport of messages; [`SingleRank`]
 //! is that of a single rank.
 
-use crate::RunError;
+use crate::rounds::Finished;
+use crate::{Label, Observer, Round, RunError, State};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 
@@ -35,6 +36,67 @@ pub trait Rank {
     /// # Errors
     /// If a device fails.
     fn activate_neighbors(&mut self) -> Result<(), RunError>;
+}
+
+/// A label update: a vertex that changed in a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// The vertex.
+    pub vertex: VertexId,
+    /// Its new label.
+    pub label: Label,
+    /// The values of its written columns, as bits, column by column.
+    pub values: Vec<u32>,
+}
+
+/// A rank on the CPU, for executors that exchange messages through memory or a network.
+///
+/// A rank has the labels, totals and columns of all vertices, and updates its own. The words of its
+/// active set have 64 vertices, and a word belongs to one rank. An in-place schedule runs as a
+/// synchronous one. Work runs on rayon's current pool.
+///
+/// ```text
+/// begin_round
+/// for each phase:  choose, updates ──▶ others ──▶ apply_updates
+///                  activate_neighbors, take_frontier ──▶ others ──▶ apply_frontier
+/// end_round
+/// ```
+pub trait CpuRank: Send {
+    /// Begins a round, counted from 0.
+    fn begin_round(&mut self, round: u32);
+
+    /// Updates the rank's active vertices of the next phase, and commits their choices.
+    ///
+    /// # Errors
+    /// If the observer cancels.
+    fn choose(&mut self, observer: &dyn Observer) -> Result<(), RunError>;
+
+    /// Returns the rank's label updates of the phase.
+    fn updates(&self) -> Vec<Update>;
+
+    /// Applies the label updates of another rank.
+    fn apply_updates(&mut self, updates: Vec<Update>);
+
+    /// Activates the neighbours of the rank's changed vertices.
+    fn activate_neighbors(&mut self);
+
+    /// Removes the vertices of other ranks from the active set; returns their words by number.
+    fn take_frontier(&mut self) -> Vec<(usize, u64)>;
+
+    /// Activates the vertices of these words.
+    fn apply_frontier(&mut self, words: Vec<(usize, u64)>);
+
+    /// Ends a round; returns the counts of the rank's vertices.
+    fn end_round(&mut self) -> Round;
+
+    /// Returns the state from which a run can resume, with the rank's own active vertices.
+    fn state(&mut self) -> State<'_>;
+
+    /// Returns labels and written columns of all vertices.
+    ///
+    /// # Errors
+    /// None on the CPU; the signature is that of [`Rounds::finish`](crate::engine::Rounds::finish).
+    fn finish(self: Box<Self>) -> Result<Finished, RunError>;
 }
 
 /// A transport of messages between ranks of a kind.

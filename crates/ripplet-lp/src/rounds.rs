@@ -146,7 +146,8 @@ pub fn run_rounds(
     observer.on_stage(if done.is_empty() { "round 1" } else { "going on" });
     let begun = done.len();
     let reason = loop {
-        if let Some(reason) = settings.stop.reason(&done, graph.vertices(), settings.schedule) {
+        if let Some(reason) = settings.stop.reason_after(&done, graph.vertices(), settings.schedule)
+        {
             break reason;
         }
         if done.len() > begun {

@@ -1,6 +1,7 @@
 //! The settings of a run, beside graph and program.
 
 use crate::columns::{self, ColumnError, ColumnValues};
+use crate::stop::StopRule;
 use crate::{
     Checkpoint, CheckpointError, Counter, Label, NO_LABEL, ProgramInfo, Schedule, Sketch, Stop,
     Ties,
@@ -16,7 +17,7 @@ pub struct Settings {
     pub schedule: Schedule,
     /// The vote counter.
     pub counter: Counter,
-    /// The stop rules.
+    /// The stop rule.
     pub stop: Stop,
     /// The seed of all draws.
     pub seed: u64,
@@ -104,7 +105,7 @@ impl Settings {
         let asynchronous = Schedule::asynchronous_with(NonZeroU32::new(8));
         Settings {
             schedule: Schedule { ties: Ties::Smallest, ..asynchronous },
-            counter: Counter::Sketch(sketch),
+            counter: sketch.into(),
             stop: Stop::after(20).at_tolerance(0.05),
             keep_disconnected: true,
             ..Settings::default()
@@ -119,10 +120,8 @@ impl Settings {
         if self.schedule.phases() == 0 {
             return Err(SettingsError::NoPhase);
         }
-        if let Some(share) = self.stop.tolerance().filter(|share| !(0.0..=1.0).contains(share)) {
-            return Err(SettingsError::BadTolerance(share));
-        }
-        if self.counter != Counter::Exact && !program.follows_frequency {
+        StopRule::check(&self.stop)?;
+        if !self.counter.keeps_every_label() && !program.follows_frequency {
             let (program, counter) = (program.name.clone(), self.counter.to_string());
             return Err(SettingsError::NeedsEveryLabel { program, counter });
         }

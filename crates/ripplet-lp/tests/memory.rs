@@ -97,8 +97,12 @@ fn runs_allocate_what_they_planned() {
     let graph = GraphBuilder::new().build(edges).unwrap();
     for keep_disconnected in [false, true] {
         let stop = Stop::after(4);
-        let settings =
-            |schedule| Settings { schedule, stop, keep_disconnected, ..Settings::default() };
+        let settings = |schedule| Settings {
+            schedule,
+            stop: stop.clone(),
+            keep_disconnected,
+            ..Settings::default()
+        };
         for schedule in [Schedule::phased(), Schedule::sync(), Schedule::asynchronous()] {
             let settings = settings(schedule);
             check(&graph, &Lpa::default(), &settings, (0.0, 0.0));

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due() {
+    fn a_checkpoint_is_due_at_each_interval() {
         let folder = tempfile::tempdir().unwrap();
         let checkpoints = Checkpoints::open(folder.path()).unwrap();
         let mut keeper = checkpoints.keeper(&run(0), Every::Rounds(NonZeroU32::new(3).unwrap()));

@@ -24,7 +24,7 @@ const LANES: usize = Sources::LANES as usize;
 struct Distances([u16; LANES]);
 
 /// The distance without a path: larger than any distance, and adding 1 does not overflow.
-const NOWHERE: u16 = 1 << 15;
+const UNREACHED: u16 = 1 << 15;
 
 /// Workspace of a thread, with room for a number of vertices and arcs.
 pub(super) struct Sweep {
@@ -46,13 +46,13 @@ impl Sweep {
         of_vertex as u64 * u64::from(vertices) + 2 * size_of::<Sources>() as u64 * arcs
     }
 
-    /// Creates a workspace for at most [`NOWHERE`] vertices.
+    /// Creates a workspace for at most [`UNREACHED`] vertices.
     pub fn new(vertices: u32, arcs: u64) -> Result<Sweep, OutOfMemory> {
         let (vertices, arcs) = (vertices as usize, arcs as usize);
         Ok(Sweep {
             order: memory::with_room(vertices)?,
             news: memory::filled(false, vertices)?,
-            distances: memory::filled(Distances([NOWHERE; LANES]), vertices)?,
+            distances: memory::filled(Distances([UNREACHED; LANES]), vertices)?,
             behind: memory::filled(Sources::NONE, arcs)?,
             ahead: memory::filled(Sources::NONE, arcs)?,
         })
@@ -124,7 +124,7 @@ impl Sweep {
         let vertices = lists.vertices() as usize;
         let (order, news) = (&self.order[..vertices], &mut self.news[..vertices]);
         let distances = &mut self.distances[..vertices];
-        distances.fill(Distances([NOWHERE; LANES]));
+        distances.fill(Distances([UNREACHED; LANES]));
         news.fill(false);
         for (lane, source) in sources.enumerate() {
             distances[source as usize].0[lane] = 0;

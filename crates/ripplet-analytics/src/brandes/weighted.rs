@@ -96,7 +96,7 @@ impl<S: Sums<Sources>> Weighted<S> {
                 // A vertex without a path has the largest distance, which never matches.
                 let leads =
                     (length <= here) & (here.wrapping_sub(length) == distance[from as usize]);
-                sum += if_so(leads, path_counts[place(from)]);
+                sum += number_if(leads, path_counts[place(from)]);
                 sums.mark(vertex, at, Sources::from(leads) << lane);
             });
             path_counts[place(vertex)] = sum;
@@ -117,7 +117,7 @@ impl<S: Sums<Sources>> Weighted<S> {
             for_each_arc_back(ahead.slices_of(vertex as usize, decoded), vertex, |to, length| {
                 // All successors of a reached vertex are reached.
                 let leads = here + length == distance[to as usize];
-                sum += if_so(leads, inverse[place(to)] + share[place(to)]);
+                sum += number_if(leads, inverse[place(to)] + share[place(to)]);
             });
             share[place(vertex)] = sum;
         }
@@ -127,7 +127,7 @@ impl<S: Sums<Sources>> Weighted<S> {
 /// Returns `number` if `leads`, else 0, without a branch: which arcs are on shortest paths is
 /// unpredictable.
 #[inline(always)]
-fn if_so(leads: bool, number: f64) -> f64 {
+fn number_if(leads: bool, number: f64) -> f64 {
     f64::from_bits(number.to_bits() & 0u64.wrapping_sub(u64::from(leads)))
 }
 

@@ -19,14 +19,14 @@ use serde::Serialize;
 use std::cell::Cell;
 use std::time::Instant;
 
-/// Who takes rows and their columns.
+/// The receiver of rows and their columns.
 type Take<'a> = &'a mut dyn FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>;
 
-/// Rows that are worth a word before they are written.
+/// The number of rows from which it is printed before they are written.
 const MANY_ROWS: u64 = 100_000_000;
 
 impl<C: Serialize> Request<'_, C> {
-    /// Asks it of one graph.
+    /// Runs the analysis of one graph.
     pub(super) fn of_graph(
         &self,
         options: &LoadOptions,
@@ -49,7 +49,7 @@ impl<C: Serialize> Request<'_, C> {
             let (is_written, graph) = (Cell::new(false), (&loaded, plain));
             let done = self.of_graph_on(gpu, graph, open, threads, &is_written, console);
             let Err(failure) = done else { return done };
-            // What went to the standard output cannot be taken back.
+            // Rows on standard output cannot be taken back.
             let fallback = self.device.device().fallback(&failure).filter(|_| !is_written.get());
             let Some(fallback) = fallback else { return Err(failure) };
             note_fallback(&fallback, console);
@@ -66,10 +66,10 @@ impl<C: Serialize> Request<'_, C> {
         let compute = start.elapsed().as_secs_f64() - write;
         let (read, build) = (loaded.read, loaded.build);
         let seconds = Stages { open, read, build, compute, write, ..Stages::default() };
-        self.tell(&loaded, &choices, &plan, figures, seconds, console)
+        self.report_result(&loaded, &choices, &plan, figures, seconds, console)
     }
 
-    /// Asks it on a GPU; notes whether rows were written, whatever comes then.
+    /// Runs the analysis on a GPU; records whether rows were written, also on errors.
     fn of_graph_on(
         &self,
         mut gpu: GpuWorker,
@@ -81,7 +81,7 @@ impl<C: Serialize> Request<'_, C> {
     ) -> Result<(), Failure> {
         let plan = gpu.plan_graph(graph)?;
         if self.values.asks_estimate() && self.device.device().is_auto() {
-            // What does not fit a GPU would be run elsewhere, with another plan.
+            // A run that does not fit a GPU would use the CPU, with another plan.
             gpu.check_memory(&plan)?;
         }
         let choices = self.choices(gpu.name(), threads);
@@ -95,11 +95,11 @@ impl<C: Serialize> Request<'_, C> {
         let WorkerSeconds { kernels, upload, compute, download } = gpu.seconds();
         let transfer = upload + download;
         let seconds = Stages { open, read, build, kernels, transfer, compute, write };
-        self.tell(loaded, &choices, &plan, figures, seconds, console)
+        self.report_result(loaded, &choices, &plan, figures, seconds, console)
     }
 
-    /// Tells what was found, and where the time went.
-    fn tell(
+    /// Reports the result and the time of each stage.
+    fn report_result(
         &self,
         loaded: &Loaded<StoredGraph>,
         choices: &Choices<'_, C>,
@@ -117,7 +117,7 @@ impl<C: Serialize> Request<'_, C> {
         Ok(())
     }
 
-    /// Writes an answer as it comes; what is told of it, and the seconds of writing.
+    /// Writes an answer as it arrives. Returns its figures and the seconds of writing.
     fn write(
         &self,
         is_written: &Cell<bool>,
@@ -145,7 +145,7 @@ impl<C: Serialize> Request<'_, C> {
         Ok((figures, seconds + start.elapsed().as_secs_f64()))
     }
 
-    /// Says how many rows are to come, where they are many.
+    /// Prints the number of rows before writing, if it is large.
     fn announce(&self, graph: GraphView<'_>, console: &Console) {
         let vertices = u64::from(graph.vertices());
         let rows = vertices * vertices.saturating_sub(1);

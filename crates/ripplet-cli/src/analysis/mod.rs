@@ -18,7 +18,7 @@ use ripplet::swarm::Analysis;
 use serde::Serialize;
 use std::fmt;
 
-/// What most of these commands take beside what they ask.
+/// The common arguments of most of these commands.
 #[derive(Args)]
 pub struct AskedArguments {
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub struct AskedArguments {
 }
 
 impl AskedArguments {
-    /// Asks, and writes the answer. `choices` are what decides it, by name.
+    /// Runs the analysis, and writes the result. `choices` are the settings that determine it, by name.
     pub fn ask<C: Serialize>(
         &self,
         weights: Weights,
@@ -43,34 +43,34 @@ impl AskedArguments {
     }
 }
 
-/// What is asked, of what, and where the answer goes.
+/// An analysis, its input and its output.
 pub struct Request<'a, C> {
-    /// From where to where.
+    /// The input and the output.
     pub values: &'a ValueArguments,
-    /// Whether of many graphs.
+    /// The arguments of a batch.
     pub batch: &'a BatchArguments,
-    /// Who answers.
+    /// The device.
     pub device: &'a DeviceArguments,
-    /// What weights are to it.
+    /// The meaning of weights.
     pub weights: Weights,
-    /// What is asked.
+    /// The analysis.
     pub analysis: Analysis,
-    /// What decides the answer, by name.
+    /// The settings that determine the result, by name.
     pub choices: C,
 }
 
-/// What decides an answer or its speed, by name.
+/// The settings that determine a result or its speed, by name.
 #[derive(Debug, Serialize)]
 struct Choices<'a, C> {
     #[serde(flatten)]
     of_analysis: &'a C,
-    /// Who computes.
+    /// The device that computes.
     device: String,
-    /// Threads of the CPU, which reads and writes whoever computes.
+    /// Threads of the CPU, which reads and writes also if a GPU computes.
     threads: usize,
 }
 
-/// Returns the workers on GPUs; prints why there are none if a GPU was allowed.
+/// Returns the workers on GPUs; prints the reason if there are none although a GPU was allowed.
 fn noted(workers: Workers, console: &Console) -> Vec<GpuWorker> {
     workers.unwrap_or_else(|fallback| {
         note_fallback(&fallback, console);
@@ -78,7 +78,7 @@ fn noted(workers: Workers, console: &Console) -> Vec<GpuWorker> {
     })
 }
 
-/// What the length of a way is, by name.
+/// Returns the name of a definition of path lengths.
 pub fn lengths_name(lengths: Lengths) -> &'static str {
     match lengths {
         Lengths::Hops => "hops",
@@ -91,7 +91,7 @@ impl<C: Serialize> Request<'_, C> {
         self.device.check()?;
         let (options, threads) = self.values.start(self.weights)?;
         if matches!(self.weights, Weights::Lengths) && self.values.is_weighted() {
-            // In `communities` a weight is a strength: who uses both would get the opposite in silence.
+            // In `communities` a weight is a strength, the opposite of a length: the remark prevents confusion.
             console.remark("a weight is the length of its edge: a large weight means far apart");
         }
         if self.batch.is_asked(self.values.input(), &options.read) {
@@ -107,7 +107,7 @@ impl<C: Serialize> Request<'_, C> {
     }
 }
 
-/// What is told of an answer: how many components there are, or of its first column of numbers, as far as
+/// Figures of an answer: the number of components, or statistics of its first column of numbers, as far as
 /// they are finite.
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
@@ -117,7 +117,7 @@ struct Figures {
     components: Option<u64>,
 }
 
-/// The same, as `--stats` has it.
+/// [`Figures`] in the form of `--stats`.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Found {
@@ -126,7 +126,7 @@ enum Found {
 }
 
 impl Figures {
-    /// Adds the values of some rows; those of a vertex and itself, which have no row, count for nothing.
+    /// Adds the values of some rows. Pairs of a vertex with itself have no row and are not counted.
     fn add(&mut self, part: &Part<'_>, columns: &[ColumnData<'_>]) {
         if let Part::Components { of, components } = part {
             *self.components.get_or_insert(0) += count_components(*of, components);
@@ -168,7 +168,7 @@ impl Figures {
     }
 }
 
-/// How many vertices are those that their components are called by.
+/// Returns the number of vertices that give their component its name.
 fn count_components(of: Subject<'_>, components: &[VertexId]) -> u64 {
     let count = |components: &[VertexId]| {
         (0..).zip(components).filter(|(vertex, component)| vertex == *component).count() as u64

@@ -1,4 +1,4 @@
-//! What `--estimate` tells of a batch.
+//! The output of `--estimate` for a batch.
 
 use super::Opened;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use ripplet::swarm::Parts;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What `--estimate` prints: of the first part, and those beside it.
+/// The output of `--estimate`: the needs of the first part and of the concurrent ones.
 #[derive(Serialize)]
 pub struct Estimate<C> {
     #[serde(flatten)]
@@ -20,11 +20,11 @@ pub struct Estimate<C> {
     arcs: u64,
     plan: Vec<Need>,
     planned_host: u64,
-    /// Of all GPUs together.
+    /// The sum over all GPUs.
     planned_device: u64,
 }
 
-/// What a part needs beside its graphs.
+/// The needs of a part in addition to its graphs.
 #[derive(Default)]
 pub struct PartNeeds {
     /// Bytes of the host by their purpose.
@@ -36,7 +36,7 @@ pub struct PartNeeds {
 }
 
 impl Opened {
-    /// What the first part needs, and those beside it; `needs_of` says it of what is computed.
+    /// Returns the needs of the first part and of the concurrent ones; `needs_of` returns those of the computation.
     pub fn estimate<C>(
         &mut self,
         choices: C,

@@ -1,4 +1,4 @@
-//! What commands over a batch have in common: the arguments, how it is run, and what is told of it.
+//! What commands over a batch have in common: arguments, execution and reports.
 
 mod estimate;
 mod run;
@@ -9,7 +9,7 @@ pub use run::{Done, Opened, Source};
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::reading::tell_weight_loss;
+use crate::reading::report_weight_loss;
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
 use ripplet::io::batch::{BatchOptions, BatchReader, OnError, has_files, is_batch};
@@ -45,31 +45,31 @@ enum OnErrorName {
     Skip,
 }
 
-/// Arcs and vertices of a part, where no memory is asked for: a few times what keeps a GPU busy.
+/// The arcs and vertices of a part without `--host-memory`: a few times the work that keeps a GPU busy.
 const PART: u64 = 1 << 24;
-/// The least that --host-memory makes of it.
+/// The smallest part with `--host-memory`.
 const SMALLEST_PART: u64 = 1 << 12;
-/// Bytes that an arc or a vertex takes at most, with ids that are numbers and what is found of it.
+/// The most bytes of an arc or a vertex, with a numeric id and the results.
 const BYTES: u64 = 40;
-/// Skipped graphs that are told of.
-const MOST_TOLD: usize = 20;
+/// The number of skipped graphs that are listed.
+const MOST_LISTED: usize = 20;
 
-/// What to do where --host-memory does not suffice.
+/// The advice if `--host-memory` does not suffice.
 const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm on a machine \
                            with more memory: its parts are read one by one";
 
-/// Parts that are in memory at once with so many workers.
+/// Returns the number of parts that are in memory at once with `workers` workers.
 fn parts_at_once(workers: usize) -> u64 {
     4 + 2 * workers as u64
 }
 
 impl BatchArguments {
-    /// Whether the input is many graphs.
+    /// Returns whether the input is a batch of graphs.
     pub fn is_asked(&self, input: &Path, read: &ReadOptions) -> bool {
         self.batch || is_batch(input, read)
     }
 
-    /// A failure that says how to go on where it is of a single graph.
+    /// Adds advice to a failure that concerns a single graph.
     pub fn with_hint(&self, failure: Failure, input: &Path) -> Failure {
         match failure {
             Failure::Read(error)
@@ -84,7 +84,7 @@ impl BatchArguments {
         }
     }
 
-    /// Refuses what one graph has no use for.
+    /// Refuses options that do not apply to a single graph.
     pub fn check_unused(&self) -> Result<(), Failure> {
         match self.on_error {
             None => Ok(()),
@@ -95,7 +95,7 @@ impl BatchArguments {
         }
     }
 
-    /// How the graphs are read: where memory is limited, in parts that take so many bytes each.
+    /// Returns the options for reading the graphs. `limit` is the limit on memory in bytes.
     pub fn options(&self, options: &LoadOptions, limit: Option<u64>) -> BatchOptions {
         let on_error = match self.on_error {
             Some(OnErrorName::Skip) => OnError::Skip,
@@ -116,18 +116,18 @@ impl BatchArguments {
     }
 }
 
-/// Says what was read. Notes what weights lost, and lists what was skipped, also where only errors are said; how the
-/// command ends with that.
-pub fn tell_read(reader: &BatchReader, console: &Console) -> Ending {
+/// Reports what was read. Notes what weights lost, and lists the skipped graphs, also with `--quiet`. Returns how the
+/// command ends.
+pub fn report_read(reader: &BatchReader, console: &Console) -> Ending {
     console.say(&reader.summary().to_string());
     reader.summary().notes().iter().for_each(|note| console.remark(note));
-    tell_weight_loss(&reader.weight_loss(), console);
+    report_weight_loss(&reader.weight_loss(), console);
     let skipped = reader.skipped();
-    for graph in skipped.iter().take(MOST_TOLD) {
+    for graph in skipped.iter().take(MOST_LISTED) {
         console.note(&format!("skipped {}: {}", graph.graph, graph.error));
     }
-    if skipped.len() > MOST_TOLD {
-        let more = skipped.len() - MOST_TOLD;
+    if skipped.len() > MOST_LISTED {
+        let more = skipped.len() - MOST_LISTED;
         console.note(&format!("{more} more {} skipped", if more == 1 { "was" } else { "were" }));
     }
     if skipped.is_empty() { Ending::Whole } else { Ending::Skipped }

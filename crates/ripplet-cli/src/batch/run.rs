@@ -1,6 +1,6 @@
-//! A command over a batch: its graphs are read, computed and written at once.
+//! A command over a batch: graphs are read, computed and written concurrently.
 
-use super::{BatchArguments, WAY_OUT, parts_at_once, tell_read};
+use super::{BatchArguments, WAY_OUT, parts_at_once, report_read};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::memory::{self, Limit};
@@ -16,42 +16,42 @@ use ripplet::swarm::{Answer, Cut, Progress, Report, SwarmError, SwarmObserver, W
 use std::path::Path;
 use std::time::Instant;
 
-/// What the graphs of a part weigh together at most, where no memory is asked for.
+/// The largest total weight of a part's graphs without `--host-memory`.
 const HEAVIEST: u64 = 1 << 24;
-/// Bytes that a unit of weight takes: a number, and what it becomes when it is written.
+/// The bytes of a unit of weight: a number and its text.
 const BYTES: u64 = 16;
 
-/// The batch that a command is over.
+/// The batch that a command reads.
 pub struct Source<'a> {
-    /// Where it is.
+    /// The path.
     pub input: &'a Path,
-    /// How it is read.
+    /// The arguments of the batch.
     pub batch: &'a BatchArguments,
-    /// How each graph is read.
+    /// The options for each graph.
     pub options: &'a LoadOptions,
-    /// The memory for all of it.
+    /// The limit on memory.
     pub limit: Option<Size>,
-    /// How many answer.
+    /// The number of workers.
     pub workers: usize,
-    /// What a graph weighs in a part beside its arcs: the numbers of its answer, where they are many.
+    /// Returns the weight of a graph in addition to its arcs: the size of its answer, if that is large.
     pub weight: fn(BatchGraph<'_>) -> u64,
 }
 
-/// A batch that can be read.
+/// An open batch.
 pub struct Opened {
     reader: BatchReader,
     /// Seconds of opening it.
     seconds: f64,
-    /// What the graphs of a part weigh together at most.
+    /// The largest total weight of a part's graphs.
     most: u64,
     weight: fn(BatchGraph<'_>) -> u64,
     /// Parts that are in memory at once.
     pub(super) at_once: u64,
 }
 
-/// A batch that was read, computed and written.
+/// A finished batch.
 pub struct Done {
-    /// What there was, and where the time went.
+    /// The graphs, and the time of each stage.
     pub report: Report,
     /// How the command ends.
     pub ending: Ending,
@@ -63,7 +63,7 @@ pub struct Done {
 }
 
 impl Source<'_> {
-    /// Opens the batch and does `work` with it, which together may have the memory that was asked for.
+    /// Opens the batch and calls `work` with it, within the limit on memory.
     pub fn open<T>(
         &self,
         console: &Console,
@@ -86,13 +86,13 @@ impl Source<'_> {
 }
 
 impl Opened {
-    /// The batch, part by part.
+    /// Returns the batch, part by part.
     pub(super) fn parts(&mut self) -> Cut<'_, BatchReader> {
         Cut::new(&mut self.reader, self.most, self.weight)
     }
 
-    /// Has the workers answer part after part. What `hand_on` makes of an answer goes to the table, which is
-    /// whole then; graphs that were skipped are told of.
+    /// Runs the workers over all parts. What `hand_on` makes of an answer is written to the table, which is
+    /// complete afterwards. Reports the graphs that were skipped.
     pub fn run(
         mut self,
         workers: Vec<Box<dyn Worker>>,
@@ -116,7 +116,7 @@ impl Opened {
         let Opened { reader, seconds: open, .. } = self;
         Ok(Done {
             report: Report { write, wall, ..report },
-            ending: tell_read(&reader, console),
+            ending: report_read(&reader, console),
             reader,
             open,
             directed,

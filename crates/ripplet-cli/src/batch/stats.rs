@@ -1,4 +1,4 @@
-//! What `--stats` tells of a batch: names that programs rely on.
+//! The output of `--stats` for a batch. Programs rely on the names.
 
 use super::Done;
 use crate::failure::Failure;
@@ -8,16 +8,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What `--stats` writes.
+/// The output of `--stats`.
 #[derive(Serialize)]
 struct Stats<C, F> {
     /// The version of ripplet.
     version: &'static str,
-    /// What was read, and of which columns.
+    /// The report of the reader.
     input: String,
     graphs: u64,
     vertices: u64,
-    /// Where they have no direction, half of the stored arcs.
+    /// Half of the stored arcs if edges are undirected.
     edges: u64,
     directed: bool,
     weighted: bool,
@@ -31,11 +31,11 @@ struct Stats<C, F> {
     skipped: Vec<Skipped>,
     /// Seconds in which each stage was busy, and in all.
     seconds: Seconds,
-    /// The same, each as a part of the time from the first part to the last.
+    /// `seconds`, each as a share of the time from the first part to the last.
     busy: Seconds,
-    /// What each worker did.
+    /// Figures of each worker.
     workers: Vec<WorkerStats>,
-    /// The largest memory that the process had; null where the system does not tell.
+    /// The peak memory of the process; null if the system does not report it.
     peak_host: Option<u64>,
 }
 
@@ -45,13 +45,13 @@ struct Skipped {
     error: String,
 }
 
-/// A number for each stage. They overlap.
+/// A number for each stage. The stages overlap.
 #[derive(Serialize)]
 struct Seconds {
     /// Opening the batch; a TU data set and a table are read with their first part.
     open: f64,
     read: f64,
-    /// Of the busiest worker.
+    /// The seconds of the busiest worker.
     compute: f64,
     write: f64,
     /// From the first part to the last.
@@ -63,7 +63,7 @@ struct WorkerStats {
     name: String,
     parts: u64,
     busy: f64,
-    /// What these seconds were made of, as far as the worker tells.
+    /// The seconds of each stage, as far as the worker reports them.
     seconds: BTreeMap<&'static str, f64>,
 }
 

@@ -167,7 +167,7 @@ fn name_of(executor: &AnyExecutor) -> String {
     }
 }
 
-/// What is measured.
+/// A measurement to make.
 struct Task<'a> {
     arguments: &'a Arguments,
     graph: &'a Graph,
@@ -175,13 +175,13 @@ struct Task<'a> {
     console: &'a Console,
 }
 
-/// What measures a program.
+/// The benchmark of a program.
 struct Bench<'a> {
     task: Task<'a>,
     executor: AnyExecutor,
 }
 
-/// What was measured of a program: the way that votes are counted first, then other ways.
+/// The measurements of a program: the default way of counting votes, then other ways.
 struct Measured {
     program: String,
     variants: Vec<Variant>,

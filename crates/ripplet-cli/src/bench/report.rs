@@ -1,19 +1,19 @@
-//! What `ripplet bench lp` found, for a program and for a person.
+//! The report of `ripplet bench lp`, as JSON and as text.
 
 use crate::stats::Shape;
 use ripplet::lp::profile::{Iteration, Part, Profile};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// One way of counting votes, measured.
+/// The measurement of a way of counting votes.
 pub struct Variant {
-    /// What the way is called.
+    /// The name of the way.
     pub name: &'static str,
-    /// What was measured.
+    /// The measurements.
     pub profile: Profile,
 }
 
-/// A tuning report: names that programs rely on.
+/// A tuning report. Programs rely on the names.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The version of ripplet.
@@ -23,9 +23,9 @@ pub struct Report {
     shape: Shape,
     /// Its arcs, as an iteration reads them: of a directed graph each edge at both of its ends.
     arcs: u64,
-    /// What was run.
+    /// The program.
     program: String,
-    /// On what.
+    /// The device.
     device: String,
     /// Reading every arc.
     stream_ceiling: Pace,
@@ -37,7 +37,7 @@ pub struct Report {
     ablation: Option<Vec<Ablated>>,
 }
 
-/// How fast arcs were dealt with.
+/// The speed in arcs.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Pace {
     seconds: f64,
@@ -53,11 +53,11 @@ struct Measured {
     pace: Pace,
     /// Vertices that changed.
     changed: u64,
-    /// Its steps, each launched and measured for itself.
+    /// Its steps, each launched and measured separately.
     steps: Vec<Step>,
 }
 
-/// A step of an iteration: a degree class, or what comes before and after them.
+/// A step of an iteration: a degree class, or the work before or after the classes.
 #[derive(Debug, Serialize)]
 struct Step {
     name: &'static str,
@@ -81,10 +81,10 @@ struct Ceiling {
 }
 
 impl Ceiling {
-    /// The pace of so many of the arcs. The ceiling of some of them is their share of that of all.
+    /// Returns the pace of `arcs` of the arcs. Their ceiling is their share of the ceiling of all.
     fn pace(&self, arcs: u64, seconds: f64) -> Pace {
         let share = arcs as f64 / self.arcs.max(1) as f64;
-        // What is too fast to be measured has no pace: JSON has no infinity.
+        // Without a measurable time there is no speed: JSON has no infinity.
         let over = |number: f64| if seconds > 0.0 { number / seconds } else { 0.0 };
         Pace { seconds, arcs_per_second: over(arcs as f64), of_gather: over(self.gather * share) }
     }

@@ -15,9 +15,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ripplet::Storage;
 use ripplet::io::Format;
-use ripplet::lp::counter::BadCounter;
+use ripplet::lp::counters::BadCounter;
 use ripplet::lp::programs::{Gamma, Guard, Slpa};
-use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
+use ripplet::lp::stop::{DEFAULT_ROUNDS, DEFAULT_TOLERANCE};
+use ripplet::lp::{Counter, DEFAULT_PHASES, Schedule};
 use ripplet::programs::{self, ProgramName};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -111,8 +112,8 @@ pub struct ChoiceArguments {
     #[arg(long, value_parser = program_names())]
     pub program: Option<ProgramName>,
     /// Which vertices update when [default: phased; sync for cdlp].
-    #[arg(long, value_enum)]
-    pub schedule: Option<ScheduleName>,
+    #[arg(long, value_parser = schedules())]
+    pub schedule: Option<Schedule>,
     #[arg(
         long,
         value_name = "N",
@@ -252,7 +253,7 @@ pub struct StopArguments {
     #[arg(
         long,
         value_name = "N",
-        help = format!("Do at most N rounds [default: {}]", Stop::default().max_rounds())
+        help = format!("Do at most N rounds [default: {DEFAULT_ROUNDS}]")
     )]
     pub max_iterations: Option<u32>,
     #[arg(
@@ -261,22 +262,18 @@ pub struct StopArguments {
         value_parser = programs::share,
         allow_negative_numbers = true,
         help = format!(
-            "Stop when at most this share of the vertices changed in a round [default: {}]",
-            Stop::default().tolerance().unwrap_or(0.0)
+            "Stop when at most this share of the vertices changed in a round [default: {DEFAULT_TOLERANCE}]"
         )
     )]
     pub tolerance: Option<f64>,
 }
 
-/// The schedules by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScheduleName {
-    /// All vertices at once
-    Sync,
-    /// In phases drawn anew each round
-    Phased,
-    /// Each vertex sees the newest labels: fast, and different from run to run
-    Async,
+/// Reads a schedule by its name.
+fn schedules() -> impl TypedValueParser<Value = Schedule> {
+    let value = |of: Schedule| PossibleValue::new(of.name()).help(of.summary());
+    let names = PossibleValuesParser::new(Schedule::NAMED.map(value));
+    // The parser passes no other name on.
+    names.map(|name| Schedule::named(&name).unwrap_or_default())
 }
 
 /// A counter, or how to find one.

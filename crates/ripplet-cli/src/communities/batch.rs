@@ -27,7 +27,7 @@ use std::cmp::Reverse;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
-/// What communities are called that are numbered.
+/// The column of numbered communities.
 const NUMBERS: &[(&str, ColumnKind)] = &[("community", ColumnKind::U32)];
 /// Why no GPU finds them.
 const NO_GPU: &str = "the communities of a batch are for the CPU so far";
@@ -117,7 +117,7 @@ struct Work<'a> {
     threads: usize,
 }
 
-/// What is told of the communities of all graphs.
+/// Figures of the communities of all graphs.
 #[derive(Clone, Copy, Serialize)]
 struct Found {
     communities: u64,
@@ -205,7 +205,7 @@ impl Work<'_> {
     }
 }
 
-/// What a part needs beside its graphs.
+/// Returns the needs of a part in addition to its graphs.
 fn needs(worker: &CommunitiesWorker, part: BatchSlice<'_>) -> Result<PartNeeds, Failure> {
     let plan = worker.plan(part).map_err(RunError::from)?;
     let host = plan.items.iter().map(|item| (item.purpose, item.bytes)).collect();
@@ -235,7 +235,7 @@ struct Numbering {
     sizes: SizeCounts,
 }
 
-/// A community of the graph that is looked at.
+/// A community of the current graph.
 #[derive(Clone, Copy)]
 struct Community {
     size: u32,
@@ -325,7 +325,7 @@ impl Numbering {
         }
     }
 
-    /// A number for each of `vertices`.
+    /// Returns a slice with `number` for each of `vertices`.
     fn numbers_of(&mut self, vertices: usize, number: u32) -> Result<&mut [u32], OutOfMemory> {
         if self.numbers.len() < vertices {
             self.numbers = memory::zeros(vertices)?;

@@ -12,10 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a state is kept where nothing is said.
+/// The default interval between checkpoints.
 pub const EVERY: Every = Every::Time(Duration::from_secs(5 * 60));
 
-/// What is kept of a run, and whether it goes on.
+/// The arguments for checkpoints and resuming.
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArguments {
@@ -50,7 +50,7 @@ fn every(text: &str) -> Result<Every, String> {
     Ok(Every::Time(Duration::from_secs(time)))
 }
 
-/// What is to be kept of a run.
+/// The checkpoints of a run.
 #[derive(Clone, Debug)]
 pub struct CheckpointJob {
     pub folder: PathBuf,
@@ -85,11 +85,11 @@ impl CheckpointJob {
     }
 }
 
-/// Where states are kept.
+/// A folder of checkpoints.
 pub struct Store {
     job: CheckpointJob,
     checkpoints: Checkpoints,
-    /// Whether the folder was made here.
+    /// Whether the folder was created by this run.
     made: bool,
 }
 
@@ -141,7 +141,7 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         if self.made {
-            // A folder with checkpoints, or whatever else, stays.
+            // A folder that is not empty stays.
             let _ = fs::remove_dir(&self.job.folder);
         }
     }
@@ -161,7 +161,7 @@ impl Keeping {
         self.keeper.written.seconds
     }
 
-    /// What it came to.
+    /// Returns the figures of the checkpoints.
     pub fn figures(&self) -> CheckpointFigures {
         let written = self.keeper.written;
         CheckpointFigures {

@@ -1,4 +1,4 @@
-//! A program from a file: its parameters, the columns it reads, those it writes.
+//! A program from a file: its parameters, and the columns that it reads and writes.
 
 use super::file_arguments::FileArguments;
 use crate::console::Console;
@@ -23,9 +23,9 @@ pub struct FileJob {
     pub schedule: Schedule,
     columns: Vec<ColumnSpec>,
     program: CompiledProgram,
-    /// Where columns come from.
+    /// The table of input columns.
     pub table: Option<PathBuf>,
-    /// Where columns go.
+    /// The table of output columns.
     pub columns_out: Option<PathBuf>,
 }
 
@@ -127,7 +127,7 @@ impl FileJob {
         }
     }
 
-    /// A column that must be given.
+    /// Returns a column that must be given.
     pub fn column_to_give(&self) -> Option<&str> {
         let to_give = self.columns.iter().find(|column| column.default.is_none());
         to_give.map(|column| &*column.name)

@@ -1,4 +1,4 @@
-//! What the flags mean together: the five choices and the places, before any data is touched.
+//! Resolves the flags to the five choices and the paths, before any data is read.
 
 use super::arguments::{Arguments, CounterChoice, PresetName};
 use super::checkpoint::{CheckpointJob, Store};
@@ -22,10 +22,10 @@ use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
 
-/// What is done with small communities.
+/// The treatment of small communities.
 #[derive(Clone, Copy, Debug)]
 pub struct Small {
-    /// Those with fewer members are small.
+    /// Communities with fewer members are small.
     pub least: u32,
     /// Whether they join a neighbour instead of being left out.
     pub joins: bool,
@@ -42,7 +42,7 @@ pub struct Job<'a> {
     pub to: Option<Format>,
     pub names: Names,
     pub small: Option<Small>,
-    /// How many of the largest communities are told of.
+    /// The number of largest communities that are listed.
     pub top: Option<u32>,
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,
@@ -51,9 +51,9 @@ pub struct Job<'a> {
     pub settings: Settings,
     /// Whether the program's promises are tested before the run.
     pub checks_program: bool,
-    /// Whether the counter is what the memory allows, instead of the settings'.
+    /// Whether the counter is chosen by the memory, instead of the settings.
     pub finds_counter: bool,
-    /// How the graph's lists are kept, where it is not as the file has them.
+    /// The storage of the graph's lists, if it is not as in the file.
     pub storage: Option<Storage>,
     pub device: &'a DeviceArguments,
     pub host_memory: Option<Size>,
@@ -61,7 +61,7 @@ pub struct Job<'a> {
 }
 
 impl Arguments {
-    /// What the flags mean together, or why they do not go together.
+    /// Resolves the flags, or returns why they contradict each other.
     pub fn resolve(&self) -> Result<Job<'_>, Failure> {
         if self.parameters.resolution.is_some() {
             return Err(Failure::refused(
@@ -118,7 +118,7 @@ impl Arguments {
         })
     }
 
-    /// Refuses an output that is not there, or that the program does not have.
+    /// Refuses a missing output, and one that the program does not have.
     fn check_output(&self, program: &Program) -> Result<(), Failure> {
         if self.output.is_none() && self.to.is_some() {
             return Err(Failure::refused(
@@ -154,7 +154,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// How the graph's lists are kept: plain where the graph is written, too.
+    /// Returns the storage of the graph's lists: plain if the graph is written, too.
     fn storage(&self) -> Result<Option<Storage>, Failure> {
         let asked = self.choices.storage.map(Storage::from);
         let Some(output) =
@@ -174,7 +174,7 @@ impl Arguments {
         }
     }
 
-    /// The program and how it is run.
+    /// Returns the program and its settings.
     fn resolve_settings(&self) -> Result<(Program, Settings), Failure> {
         let choices = &self.choices;
         let (program, settings) = match choices.preset {
@@ -189,7 +189,7 @@ impl Arguments {
             None => {
                 let (program, schedule, stop) = self.resolve_program()?;
                 let counter = match choices.counter {
-                    None | Some(CounterChoice::Auto) => Counter::Exact,
+                    None | Some(CounterChoice::Auto) => Counter::EXACT,
                     Some(CounterChoice::This(counter)) => counter,
                 };
                 let keep_disconnected = choices.keep_disconnected || program.keeps_disconnected();
@@ -203,18 +203,18 @@ impl Arguments {
 }
 
 impl Job<'_> {
-    /// The folder of checkpoints, where there is to be one.
+    /// Opens the folder of checkpoints, if one is requested.
     pub fn open_store(&self) -> Result<Option<Store>, Failure> {
         let asked = self.checkpoint.as_ref().filter(|_| self.estimate.is_none());
         asked.map(CheckpointJob::open).transpose()
     }
 
-    /// Where the communities go.
+    /// Returns the output of the communities.
     pub fn target(&self) -> Option<Target<'_>> {
         self.output.as_deref().map(|output| Target::new(output, self.to))
     }
 
-    /// The choices by their names.
+    /// Returns the choices by their names.
     pub fn choices(
         &self,
         settings: &Settings,

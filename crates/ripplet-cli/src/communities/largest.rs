@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// The members that are named of each.
 const MEMBERS: usize = 3;
-/// An id is cut to so many letters.
+/// The number of characters of an id that are shown.
 const LONGEST: usize = 24;
 
 /// Checks that this build has `--top`.

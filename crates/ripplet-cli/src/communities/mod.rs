@@ -5,7 +5,7 @@
 //!                   (no data touched yet)        └ --estimate ends here
 //! ```
 //!
-//! A batch goes its own way behind the places: see `batch`.
+//! For batches see `batch`.
 
 mod arguments;
 mod batch;
@@ -98,7 +98,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         let read = || Ok(io::read_initial_labels(labels, &options, graph.ids())?);
         let initial = within(job.host_memory, &what, OF_A_LIST, read)?;
         say_columns(labels, &initial.summary, console);
-        console.say(&told_of(labels, &initial));
+        console.say(&initial_labels_line(labels, &initial));
         job.settings.initial = Some(initial.labels);
     }
     interrupt::check()?;
@@ -137,8 +137,8 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
 }
 
-/// What was read of the labels to begin with.
-fn told_of(path: &Path, initial: &InitialLabels) -> String {
+/// Returns a line on the initial labels.
+fn initial_labels_line(path: &Path, initial: &InitialLabels) -> String {
     let InitialLabels { labels, communities, unlabelled, are_named, .. } = initial;
     let labelled = counted(labels.len() as u64 - unlabelled, "label", "labels");
     let communities = counted(*communities, "community", "communities");

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// A program and its parameters.
 #[derive(Clone, Debug)]
 pub enum Program {
-    /// One that ripplet ships, except from seeds.
+    /// A built-in program without seeds.
     BuiltIn(BuiltIn),
     /// Layered label propagation, at many γ.
     Sweep(SweepJob),
@@ -30,7 +30,7 @@ pub enum Program {
 #[derive(Clone, Debug)]
 pub struct SweepJob {
     pub halvings: u32,
-    /// Where the order of the vertices goes.
+    /// The output of the order of the vertices.
     pub order: Option<PathBuf>,
 }
 
@@ -73,12 +73,12 @@ impl Program {
         }
     }
 
-    /// Whether each vertex has one community, which has no name of its own.
+    /// Returns whether each vertex has exactly one community, without a name.
     pub fn is_partition(&self) -> bool {
         self.registered().is_none_or(ProgramName::is_partition)
     }
 
-    /// Whether communities are what the program says, however their parts lie.
+    /// Returns whether communities stay as the program returns them, also if they are disconnected.
     pub fn keeps_disconnected(&self) -> bool {
         self.registered().is_some_and(ProgramName::keeps_disconnected)
     }
@@ -108,7 +108,7 @@ pub fn attenuation_refused(error: BadAttenuation) -> Failure {
     Failure::refused(error.to_string(), "give --attenuation such a number")
 }
 
-/// A program whose seeds are on a graph.
+/// A program with seeds, resolved on a graph.
 pub struct Planted {
     pub program: Box<dyn DynProgram>,
     pub settings: Settings,

@@ -1,11 +1,12 @@
 //! The program, schedule, stop rule and checkpoints that the arguments choose together, or why they do not fit.
 
-use super::arguments::{Arguments, CounterChoice, ScheduleName, StopArguments};
+use super::arguments::{Arguments, CounterChoice, StopArguments};
 use super::checkpoint::{CheckpointArguments, CheckpointJob, EVERY};
 use super::program::{Program, SeededJob, SweepJob};
 use crate::failure::Failure;
 use ripplet::io::UnknownSeeds;
 use ripplet::lp::programs::Seeding;
+use ripplet::lp::stop::DEFAULT_ROUNDS;
 use ripplet::lp::{Schedule, Stop};
 use ripplet::programs::{BuiltIn, ProgramName};
 
@@ -47,12 +48,7 @@ impl Arguments {
     }
 
     fn resolve_schedule(&self, default: Schedule) -> Schedule {
-        let schedule = match self.choices.schedule {
-            None => default,
-            Some(ScheduleName::Phased) => Schedule::phased(),
-            Some(ScheduleName::Sync) => Schedule::sync(),
-            Some(ScheduleName::Async) => Schedule::asynchronous(),
-        };
+        let schedule = self.choices.schedule.unwrap_or(default);
         let schedule = schedule.with_pick_less(self.choices.pick_less).unwrap_or(schedule);
         let phases = self.choices.phases;
         phases.and_then(|phases| schedule.with_phases(phases)).unwrap_or(schedule)
@@ -94,11 +90,8 @@ impl Arguments {
             ))
         };
         let StopArguments { iterations, max_iterations, tolerance } = self.stop;
-        match self.choices.schedule {
-            Some(ScheduleName::Phased | ScheduleName::Async) => {
-                return cdlp_is("synchronous by its definition", "use --schedule sync");
-            }
-            None | Some(ScheduleName::Sync) => {}
+        if self.choices.schedule.is_some_and(|schedule| schedule != Schedule::sync()) {
+            return cdlp_is("synchronous by its definition", "use --schedule sync");
         }
         if self.reading.weighted {
             return cdlp_is("unweighted by its definition", "leave --weighted out");
@@ -152,7 +145,7 @@ impl Arguments {
 }
 
 impl Arguments {
-    /// What is to be kept, or why nothing can be.
+    /// Resolves the checkpoints of the run.
     pub(super) fn resolve_checkpoint(
         &self,
         program: &Program,
@@ -186,7 +179,8 @@ impl StopArguments {
         if let Some(rounds) = self.iterations {
             return Stop::after(rounds);
         }
-        let stop = Stop::after(self.max_iterations.unwrap_or(default.max_rounds()));
+        let stop =
+            Stop::after(self.max_iterations.or(default.max_rounds()).unwrap_or(DEFAULT_ROUNDS));
         let stop = match self.tolerance.or(default.tolerance()) {
             Some(share) => stop.at_tolerance(share),
             None => stop,

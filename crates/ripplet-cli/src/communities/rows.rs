@@ -1,4 +1,4 @@
-//! What goes into the output: who is in which community, and what communities are called.
+//! The rows of the output: memberships, and the names of communities.
 
 use crate::failure::Failure;
 use crate::output::written;
@@ -11,7 +11,7 @@ use ripplet::lp::quality::Sizes;
 use ripplet::lp::{NO_LABEL, Outcome};
 use std::borrow::Cow;
 
-/// What communities are called.
+/// The names of communities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Names {
     /// By the id of one of their vertices
@@ -27,7 +27,7 @@ pub enum Names {
 pub struct Rows<'a> {
     /// The vertex of each; all in order where absent.
     pub vertices: Option<Vec<VertexId>>,
-    /// A vertex that stands for the community of each.
+    /// The vertex that represents the community of each.
     pub communities: Cow<'a, [VertexId]>,
     pub strengths: Option<Vec<f32>>,
     /// What clusters are called that have names of their own, and for each vertex that stands for
@@ -36,7 +36,7 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// A row for each vertex that has a label.
+    /// Returns a row for each vertex with a label.
     pub fn of_labels(outcome: &Outcome) -> Rows<'_> {
         let labels = &outcome.labels;
         let rows =
@@ -69,7 +69,7 @@ impl Rows<'_> {
         Ok(dropped as u64)
     }
 
-    /// How many members the communities have.
+    /// Returns the sizes of the communities.
     pub fn sizes(&self, vertices: u32) -> Result<Sizes, OutOfMemory> {
         Ok(Sizes::of(self.sizes_by_label(vertices)?))
     }

@@ -13,7 +13,7 @@ use ripplet::lp::quality::Summary;
 use ripplet::lp::{DynProgram, Executor, Outcome, RunError};
 use std::time::Instant;
 
-/// A sweep that is done: its best run, and the order that all of them make.
+/// A finished sweep: its best run, and the order of all runs.
 struct Swept {
     run: Run,
     sweep: Sweep,
@@ -55,7 +55,7 @@ impl Work<'_> {
         };
         let (mut layers, mut best): (Vec<Layer>, Option<(Summary, Outcome)>) = (Vec::new(), None);
         let (mut judged, mut seconds, mut start) = (Ok(()), Stages::default(), Instant::now());
-        let watch = &mut self.console.watch().until(settings.stop, graph.vertices());
+        let watch = &mut self.console.watch().until(settings.stop.clone(), graph.vertices());
         sweep(executor, graph, &gammas, settings, watch, |gamma, outcome| {
             if let Some(order) = &mut order {
                 order.refine(&outcome.labels);

@@ -1,4 +1,4 @@
-//! A run on one graph: plan, run, judgement, output.
+//! A run on one graph: plan, run, quality, output.
 
 use super::check::check;
 use super::checkpoint::{Keeping, Store};
@@ -30,27 +30,27 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::Instant;
 
-/// What is written of an outcome.
+/// Returns the rows that are written of an outcome.
 type RowsOf<'a> = dyn FnOnce(&Outcome) -> Result<Rows<'_>, Failure> + 'a;
 
-/// A job and what it works on.
+/// A job and its graph.
 pub struct Work<'a> {
     pub job: &'a Job<'a>,
     /// What was read.
     pub input: Option<String>,
-    /// Changed where a run goes on, which may be after a GPU failed.
+    /// The settings; changed if a run resumes, also after a GPU failed.
     pub settings: RefCell<Settings>,
-    /// Where states are kept.
+    /// The folder of checkpoints.
     pub store: Option<Store>,
     pub console: &'a Console,
     pub graph: GraphView<'a>,
     pub threads: usize,
-    /// Seconds that it took until there was a graph.
+    /// The seconds until the graph was ready.
     pub before: Stages,
     pub executor: AnyExecutor,
 }
 
-/// A run that is done, and what was chosen for it.
+/// A finished run, and its settings.
 pub struct Run {
     pub choices: Choices,
     pub plan: Plan,
@@ -60,16 +60,16 @@ pub struct Run {
     pub exchange: Option<ExchangeFigures>,
 }
 
-/// What a sweep found.
+/// The result of a sweep.
 pub struct Sweep {
-    /// What each γ found.
+    /// The result for each γ.
     pub layers: Vec<Layer>,
-    /// That of the highest modularity.
+    /// The result of the highest modularity.
     pub best: Summary,
 }
 
 impl Work<'_> {
-    /// Runs a program from a file, and writes the columns that it wrote.
+    /// Runs a program from a file, and writes its columns.
     pub fn run_file(&self, file: &FileJob) -> Result<(), Failure> {
         self.run_for(&*file.program(), |outcome| {
             file.write_columns(outcome, self.graph.ids())?;
@@ -85,7 +85,7 @@ impl Work<'_> {
         }
     }
 
-    /// Runs a program; `rows` is what is written of its outcome.
+    /// Runs a program; `rows` returns the rows that are written of its outcome.
     pub fn run_for(
         &self,
         program: &dyn DynProgram,
@@ -108,7 +108,7 @@ impl Work<'_> {
         job.device.on(executor, job.threads, console, work)
     }
 
-    /// Runs a program on a device; `None` where only the plan is asked for.
+    /// Runs a program on a device; returns `None` if only the plan is requested.
     fn compute(
         &self,
         executor: &AnyExecutor,
@@ -127,7 +127,7 @@ impl Work<'_> {
         }
         let start = Instant::now();
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
-        let watch = self.console.watch().until(settings.stop, graph.vertices());
+        let watch = self.console.watch().until(settings.stop.clone(), graph.vertices());
         let watch = &mut watch.keeping(keeper);
         let outcome = executor.run(graph, program, &settings, watch)?;
         let all = start.elapsed().as_secs_f64();
@@ -170,12 +170,12 @@ impl Work<'_> {
             checked.map_err(Failure::from)
         });
         let Err(why) = refused else { return exact };
-        let counter = Counter::Sketch(Sketch::of_eight());
+        let counter = Counter::from(Sketch::of_eight());
         self.console.remark(&format!("counting by {counter}, as exact does not fit: {why}"));
         Cow::Owned(Settings { counter, ..settings.clone() })
     }
 
-    /// Prints the plan where only that is asked for; otherwise refuses a run that will not fit.
+    /// Prints the plan if only that is requested; otherwise refuses a run that does not fit.
     pub fn is_estimate(
         &self,
         executor: &AnyExecutor,
@@ -191,7 +191,7 @@ impl Work<'_> {
             return Ok(false);
         };
         if self.job.device.device().is_auto() {
-            // What does not fit a GPU would be run elsewhere, with another plan.
+            // A run that does not fit a GPU would use the CPU, with another plan.
             executor.check_memory(plan)?;
         }
         let choices = self.choices(executor, settings);
@@ -217,8 +217,8 @@ impl Work<'_> {
         if !settings.schedule.is_in_place() {
             less += ", or --schedule async, which needs the least";
         }
-        if settings.counter == Counter::Exact && program.info().follows_frequency {
-            let counter = Counter::Sketch(Sketch::of_eight());
+        if settings.counter.keeps_every_label() && program.info().follows_frequency {
+            let counter = Counter::from(Sketch::of_eight());
             let sketched = Settings { counter, ..settings.clone() };
             let plan = executor.plan(self.graph, program, &sketched);
             if memory::check_plan(&plan, self.job.host_memory, "").is_ok() {
@@ -228,7 +228,7 @@ impl Work<'_> {
         less
     }
 
-    /// Judges what was found, where a sweep has not, and writes it.
+    /// Measures the quality, unless a sweep has done so, and writes the communities.
     pub fn finish(
         &self,
         mut run: Run,
@@ -236,7 +236,7 @@ impl Work<'_> {
         rows: Box<RowsOf<'_>>,
     ) -> Result<(), Failure> {
         let Work { job, console, graph, .. } = *self;
-        self.tell_unlabelled(&run.outcome);
+        self.report_unlabelled(&run.outcome);
         if let Some(small) = job.small.filter(|_| job.program.is_partition()) {
             console.stage("looking for small communities");
             self.treat(small, &mut run.outcome.labels)?;
@@ -257,7 +257,7 @@ impl Work<'_> {
         let mut rows = rows(outcome)?;
         if let Some(small) = job.small.filter(|_| !job.program.is_partition()) {
             let dropped = rows.drop_small(small.least, graph.vertices())?;
-            self.tell_dropped(small, dropped, "rows");
+            self.report_dropped(small, dropped, "rows");
         }
         if job.names == Names::Hub {
             rows.call_by_hub(graph)?;
@@ -290,7 +290,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Joins small communities or leaves them out.
+    /// Merges small communities into neighbours or leaves them out.
     fn treat(&self, small: Small, labels: &mut [VertexId]) -> Result<(), Failure> {
         let found = match small.joins {
             true => join_small(self.graph, labels, small.least)?,
@@ -303,13 +303,13 @@ impl Work<'_> {
                 "{joined} with fewer than {least} vertices joined the neighbour they have most edges to"
             ));
         }
-        self.tell_dropped(small, found.unassigned.into(), "vertices");
+        self.report_dropped(small, found.unassigned.into(), "vertices");
         Ok(())
     }
 
     /// Notes vertices to which the program gave no label, also where only errors are said. What seeds do not
     /// reach is meant to have none.
-    fn tell_unlabelled(&self, outcome: &Outcome) {
+    fn report_unlabelled(&self, outcome: &Outcome) {
         let labels = &outcome.labels;
         let count = labels.iter().filter(|&&label| label == NO_LABEL).count() as u64;
         if count == 0 || matches!(self.job.program, Program::Seeded(_)) {
@@ -325,7 +325,7 @@ impl Work<'_> {
         self.console.note(&format!("{vertices} {have} no label{left_out}"));
     }
 
-    fn tell_dropped(&self, small: Small, dropped: u64, what: &str) {
+    fn report_dropped(&self, small: Small, dropped: u64, what: &str) {
         if dropped > 0 {
             let least = small.least;
             self.console.remark(&format!(
@@ -334,7 +334,7 @@ impl Work<'_> {
         }
     }
 
-    /// Prints a table where communities do not go.
+    /// Prints a table to standard output, or to standard error if the communities go to standard output.
     fn print_table(&self, table: &str) -> Result<(), Failure> {
         match &self.job.output {
             Some(path) if is_standard(path) => {
@@ -349,7 +349,7 @@ impl Work<'_> {
         self.job.choices(settings, self.graph.into(), executor.name(), self.threads)
     }
 
-    /// Writes the communities; returns the seconds that it took.
+    /// Writes the communities; returns the seconds of writing.
     fn write(&self, rows: &Rows<'_>) -> Result<f64, Failure> {
         let Some(target) = self.job.target() else { return Ok(0.0) };
         let path = target.path();
@@ -385,7 +385,7 @@ impl Work<'_> {
     }
 }
 
-/// Measures what was found.
+/// Measures the quality of the communities.
 pub fn judge(
     console: &Console,
     graph: GraphView<'_>,

@@ -1,7 +1,7 @@
 //! `ripplet fraud evaluate`: measures how many held-out accounts each ranking finds.
 
 use super::feed::{DetectionArguments, FeedArguments};
-use super::{table_target, tell_rows};
+use super::{report_rows, table_target};
 use crate::console::Console;
 use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         arguments.device.on(&executor, &arguments.threads, console, |executor| {
             evaluated(arguments, &options, evaluation.clone(), executor, console)
         })?;
-    let ending = tell_rows(&counts, console);
+    let ending = report_rows(&counts, console);
     console.remark(&counted(&report));
     report.cautions().iter().for_each(|caution| console.remark(caution));
     if let Some(target) = target {
@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     Ok(ending)
 }
 
-/// What was evaluated, in numbers.
+/// Returns the numbers of what was evaluated.
 fn counted(report: &Report) -> String {
     let Report { accounts, confirmed, unseen, windows, .. } = report;
     let missing = match unseen {
@@ -125,7 +125,7 @@ fn counted(report: &Report) -> String {
 }
 
 /// The failure of a list of accounts that are in no window, with the first of them.
-fn nobody_seen(lists: &Lists, feed: &Feed) -> Failure {
+fn no_account_seen(lists: &Lists, feed: &Feed) -> Failure {
     let kinds = feed.entities().kinds().join(", ");
     let (unseen, first) = lists.never_seen(feed.entities());
     let others = match unseen.saturating_sub(first.len() as u64) {
@@ -138,7 +138,7 @@ fn nobody_seen(lists: &Lists, feed: &Feed) -> Failure {
     };
     let sentence = format!("no confirmed account that was held out is in any window{who}");
     let help = format!(
-        "ids are compared to the letter, and an account’s kind is one of {kinds}: see the list’s column `kind`"
+        "ids must match exactly, and an account’s kind is one of {kinds}: see the list’s column `kind`"
     );
     Failure::refused(sentence, help)
 }
@@ -167,7 +167,7 @@ fn evaluated(
         }
     }
     let report = evaluator.finish().map_err(|error| match error {
-        EvaluateError::NobodySeen => nobody_seen(&lists, &feed),
+        EvaluateError::NoAccountSeen => no_account_seen(&lists, &feed),
         error => error.into(),
     })?;
     Ok((report, feed.stream().counts().clone()))

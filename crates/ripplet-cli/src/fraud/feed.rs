@@ -1,4 +1,4 @@
-//! Where windows come from, and how long they are: arguments that the commands share.
+//! The common arguments for the source and the length of windows.
 
 use crate::failure::Failure;
 use crate::seed::seed;
@@ -116,7 +116,7 @@ pub struct DetectionArguments {
 }
 
 impl DetectionArguments {
-    /// As the library has it.
+    /// Returns the options of the library.
     pub fn detection(&self) -> Detection {
         Detection {
             ties: TieRule { closure: !self.no_closure, hub_degree: self.hub_degree },
@@ -133,7 +133,7 @@ impl DetectionArguments {
 }
 
 impl FeedArguments {
-    /// As the library has it; `follow` says how often to look for more.
+    /// Returns the options of the library; `follow` is the interval of polling.
     pub fn options(&self, follow: Option<Duration>) -> Result<FeedOptions, Failure> {
         let mapping = Mapping::read(&self.mapping)?;
         let shape = Shape::new(self.window, self.slide).map_err(|error| {

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 /// Find an entity in all windows of a run: in which clusters it was, with which score, and when it was known to be bad.
 ///
-/// Every entity of every window is found, in a cluster or not, and everybody known bad. The report's search is quicker,
+/// Every entity of every window is found, in a cluster or not, and all known bad. The report's search is quicker,
 /// but a large run's report does not have all entities.
 #[derive(Args)]
 pub struct Arguments {
@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 }
 
 impl Arguments {
-    /// What is said if nobody is found.
+    /// Returns the message if no entity is found.
     fn nobody(&self, kinds: &[String]) -> Failure {
         let Arguments { id, folder, .. } = self;
         if let Some(kind) = self.kind.as_ref().filter(|kind| !kinds.contains(kind)) {
@@ -107,10 +107,9 @@ impl Arguments {
             self.kind.as_ref().map_or("entity".into(), |kind| format!("entity of kind {kind}"));
         let (whose, help) = match self.part {
             true => ("whose id contains", "see that the folder is that of the run that you mean"),
-            false => (
-                "with the id",
-                "ids are compared to the letter; --part finds all that contain a text",
-            ),
+            false => {
+                ("with the id", "ids must match exactly; --part finds all that contain a text")
+            }
         };
         Failure::refused(
             format!("no window of {} has an {kind} {whose} `{id}`", folder.display()),
@@ -119,7 +118,7 @@ impl Arguments {
     }
 }
 
-/// A line for each entity and window.
+/// Returns a line for each entity and window.
 fn table(found: &FoundEntities) -> String {
     let head = ["kind", "id", "window", "days", "place", "cluster", "rank", "score", "known bad"];
     let mut lines = vec![head.map(String::from)];

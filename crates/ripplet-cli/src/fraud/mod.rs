@@ -44,7 +44,7 @@ enum Command {
     Find(find::Arguments),
 }
 
-/// What to do where memory does not suffice for windows.
+/// The advice if the memory does not suffice for windows.
 const SMALLER: &str = "choose a shorter --window, or allow more by RIPPLET_HOST_MEMORY";
 
 /// Does what is asked for.
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 }
 
 /// The least that transactions are read in: five batches of 65,536 rows are in memory at once, in two forms. Of two ids of
-/// ten letters, they took 33 to 48 MiB.
+/// ten characters, they took 33 to 48 MiB.
 const LEAST: Size = Size(64 << 20);
 /// The least that a search has: a batch of 65,536 rows, and what Parquet decodes of it. Of 80,000 entities, 2 to 4 MiB.
 const LEAST_OF_A_SEARCH: Size = Size(16 << 20);
@@ -86,8 +86,8 @@ fn table_target(output: Option<&Path>, to: Option<Format>) -> Result<Option<Targ
     }
 }
 
-/// Tells of the rows that were left out, also with `--quiet`, and of others without; how the command ends with that.
-fn tell_rows(counts: &Counts, console: &Console) -> Ending {
+/// Notes the skipped rows, also with `--quiet`, and other findings without it. Returns how the command ends.
+fn report_rows(counts: &Counts, console: &Console) -> Ending {
     let skipped = counts.skipped_notes();
     skipped.iter().for_each(|note| console.note(note));
     counts
@@ -98,7 +98,7 @@ fn tell_rows(counts: &Counts, console: &Console) -> Ending {
     if counts.skipped() > 0 { Ending::Skipped } else { Ending::Whole }
 }
 
-/// What a command that failed leaves behind.
+/// The output that a failed command leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
     Nothing,
@@ -107,7 +107,7 @@ enum Kept {
 }
 
 impl Kept {
-    /// What to do if the run, and not the input, failed.
+    /// Returns the advice if the run failed, and not the input.
     fn help(self) -> &'static str {
         match self {
             Kept::Nothing => "nothing is left: run the same command again",
@@ -115,7 +115,7 @@ impl Kept {
         }
     }
 
-    /// The same for a server that failed.
+    /// Returns the advice if a server failed.
     fn help_with_a_server(self) -> &'static str {
         match self {
             Kept::Nothing => "run the same command again once the server answers",
@@ -189,11 +189,11 @@ impl Failure {
     }
 }
 
-/// What to do about a list in which no column has ids.
+/// The advice on a list without a column of ids.
 const NAME_THE_IDS: &str = "write `id` above the column of ids in the first row: `id`, or `id,kind,from,until` with any of \
                             the last three; a .csv with one id a line begins with the line `id`";
 
-/// Whether what is read is to blame, and not the machine.
+/// Returns whether the cause is the input, and not the machine.
 fn is_input(error: &FeedError) -> bool {
     match error {
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => false,
@@ -244,7 +244,7 @@ fn help_for(error: &FeedError, kept: Kept) -> &'static str {
     }
 }
 
-/// What to do about a row of `time` behind one of `latest`.
+/// Returns the advice on a row of `time` behind one of `latest`.
 fn help_for_late(time: Timestamp, latest: Timestamp) -> String {
     const DAY: i64 = 86_400_000_000;
     let late = latest.0.saturating_sub(time.0).max(1);

@@ -1,7 +1,7 @@
 //! `ripplet fraud run`: from transactions and a black list to a folder of ranked clusters.
 
 use super::feed::{DetectionArguments, FeedArguments, span};
-use super::{Kept, LEAST, tell_rows};
+use super::{Kept, LEAST, report_rows};
 use crate::console::Console;
 use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
@@ -84,7 +84,7 @@ enum Arrays {
     None,
 }
 
-/// What to do where memory does not suffice.
+/// The advice if the memory does not suffice.
 const WAY_OUT: &str =
     "allow more --host-memory, or choose a shorter --window; finished windows are kept";
 
@@ -132,10 +132,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
                 .map_err(|error| failure(error, limit, &arguments.output))
         })
     })?;
-    tell(&manifest, arguments, console)
+    report_result(&manifest, arguments, console)
 }
 
-/// Where the user set the limit, the same command is refused again.
+/// If the user set the limit, the same command is refused again.
 fn failure(error: RunError, limit: Option<Limit>, folder: &Path) -> Failure {
     match error {
         RunError::Memory { .. } if limit.is_some_and(Limit::is_given) => {
@@ -145,7 +145,7 @@ fn failure(error: RunError, limit: Option<Limit>, folder: &Path) -> Failure {
     }
 }
 
-/// What a run that failed left in its folder.
+/// Returns what a failed run left in its folder.
 fn kept_in(folder: &Path) -> Kept {
     let windows = RunFolder::open(folder).and_then(|folder| folder.finished());
     match windows.is_ok_and(|windows| !windows.is_empty()) {
@@ -155,8 +155,12 @@ fn kept_in(folder: &Path) -> Kept {
 }
 
 /// The last words.
-fn tell(manifest: &Manifest, arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let ending = tell_rows(&manifest.counts, console);
+fn report_result(
+    manifest: &Manifest,
+    arguments: &Arguments,
+    console: &Console,
+) -> Result<Ending, Failure> {
+    let ending = report_rows(&manifest.counts, console);
     let of_rows = manifest.counts.notes();
     for note in notes(manifest, &manifest.windows).iter().filter(|note| !of_rows.contains(note)) {
         console.remark(note);

@@ -1,7 +1,7 @@
 //! `ripplet fraud window`: the graph of one window, as a file.
 
 use super::feed::FeedArguments;
-use super::tell_rows;
+use super::report_rows;
 use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
 use crate::failure::{Ending, Failure};
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             break;
         }
     }
-    let ending = tell_rows(feed.stream().counts(), console);
+    let ending = report_rows(feed.stream().counts(), console);
     let Some(window) = feed.window() else {
         let help = match (ends.first(), ends.last()) {
             (Some(first), Some(last)) => {
@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     Ok(ending)
 }
 
-/// The same graph of those who dealt with anybody, by their names.
+/// Returns the graph without isolated vertices, with names as ids.
 fn named(window: &Window, entities: &Entities) -> Result<Graph, Failure> {
     let graph = &window.graph;
     let name = |v: VertexId| format!("{}:{}", entities.kind_name_of(v), entities.id_of(v));

@@ -210,7 +210,7 @@ fn generate(generator: &Generator, console: &Console) -> Result<(), Failure> {
 
 /// The table and the graph that is built of it: 8 bytes each, and what building takes.
 const BYTES_PER_ROW: u64 = 17;
-/// Offsets, communities, degrees, and a permutation's share.
+/// The offsets, communities, degrees, and a part of a permutation.
 const BYTES_PER_VERTEX: u64 = 24;
 
 const NO_IDS: VertexIds = VertexIds::Consecutive { first: 0, count: 0 };
@@ -225,7 +225,7 @@ impl Generator {
         }
     }
 
-    /// How many vertices and rows there will be, at most.
+    /// Returns the most vertices and rows.
     fn size(&self) -> (u64, u64) {
         let scaled = |scale: u32, factor: u32| {
             let vertices = 1u64.checked_shl(scale).unwrap_or(u64::MAX);
@@ -247,7 +247,7 @@ impl Generator {
 
     fn check_memory(&self) -> Result<(), Failure> {
         let (vertices, rows) = self.size();
-        // What no generator makes, it refuses itself, with a better sentence.
+        // Other sizes are refused by the generator, with a better message.
         if vertices > u64::from(MAX_VERTICES) {
             return Ok(());
         }

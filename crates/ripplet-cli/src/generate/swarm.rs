@@ -53,7 +53,7 @@ pub fn run(arguments: &SwarmArguments, console: &Console) -> Result<(), Failure>
     for part in parts {
         interrupt::check()?;
         console.stage(format!("drawing graph {} of {}", part.end, swarm.graphs));
-        // A part is written while the next is drawn.
+        // A part is written while the next is generated.
         let append = || drawn.as_ref().map_or(Ok(()), |batch| writer.append(batch.all()));
         let (appended, next) = rayon::join(append, || swarm.generate_part(part));
         appended.map_err(Failure::Write)?;

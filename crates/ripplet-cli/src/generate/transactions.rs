@@ -288,7 +288,7 @@ impl ShardWriter {
         }
     }
 
-    /// Makes the file of so many vertices appear.
+    /// Completes the file of a graph of `vertices` vertices.
     fn finish(self, vertices: u32) -> Result<(), WriteError> {
         match self {
             ShardWriter::Plain(writer) => writer.finish(),

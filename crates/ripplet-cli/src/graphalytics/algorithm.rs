@@ -46,7 +46,7 @@ pub enum Values {
     Coefficients(Vec<f64>),
 }
 
-/// How far apart numbers may be, as a part of the reference's (LDBC, section on validation).
+/// The largest relative difference from the reference (LDBC, section on validation).
 const EPSILON: f64 = 1e-4;
 
 /// The first vertex whose value is not the reference's, and how many there are.
@@ -66,7 +66,7 @@ impl Algorithm {
         }
     }
 
-    /// How the specification has outputs compared.
+    /// Returns the rule by which the specification compares outputs.
     pub fn rule(self) -> &'static str {
         match self {
             Algorithm::Cdlp => "exact",
@@ -74,7 +74,7 @@ impl Algorithm {
         }
     }
 
-    /// Refuses an output whose name tells no format, or whose format cannot hold the ids.
+    /// Refuses an output whose name implies no format, or whose format cannot hold the ids.
     pub fn check_output(self, path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
         match self {
             Algorithm::Cdlp => write::check_communities(path, ids),
@@ -84,7 +84,7 @@ impl Algorithm {
 }
 
 impl Task {
-    /// What the properties say of an algorithm.
+    /// Returns the task of an algorithm from the properties.
     pub fn of(algorithm: Algorithm, properties: &Properties) -> Result<Task, Failure> {
         let suffix = algorithm.name().to_ascii_uppercase();
         let reference = Reference {
@@ -155,7 +155,7 @@ impl Values {
         })
     }
 
-    /// What differs from the reference by the specification's rules: labels are equal, numbers nearly.
+    /// Returns the first difference from the reference, by the rules of the specification.
     pub fn difference(&self, expected: &Values, ids: &VertexIds) -> Option<Difference> {
         match (self, expected) {
             (Values::Labels(found), Values::Labels(wanted)) => {

@@ -95,12 +95,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         load_seconds: loaded.read + loaded.build,
         algorithms,
     };
-    arguments.tell(&report, console)?;
+    arguments.report_result(&report, console)?;
     failures.into_iter().next().map_or(Ok(()), Err)
 }
 
 impl Arguments {
-    /// What to run, by the properties.
+    /// Returns the tasks of the properties.
     fn tasks(&self, workload: &Workload) -> Result<Vec<Task>, Failure> {
         if let (Some(_), [_, _, ..]) = (&self.output, &*self.algorithm) {
             return Err(Failure::refused(
@@ -141,8 +141,8 @@ impl Arguments {
         checked.try_for_each(|checked| checked.map_err(Failure::Place))
     }
 
-    /// Tells what was found, wherever that is wanted.
-    fn tell(&self, report: &Report, console: &Console) -> Result<(), Failure> {
+    /// Reports the result in all requested forms.
+    fn report_result(&self, report: &Report, console: &Console) -> Result<(), Failure> {
         if let Some(path) = &self.json {
             write_json(path, report)?;
         }
@@ -160,7 +160,7 @@ impl Arguments {
     }
 }
 
-/// A graph and who computes on it.
+/// A graph and a device.
 struct Bench<'a> {
     arguments: &'a Arguments,
     console: &'a Console,
@@ -191,7 +191,7 @@ impl Bench<'_> {
             let makespan_seconds = load + start.elapsed().as_secs_f64();
             runs.push(Run { processing_seconds, makespan_seconds });
             device = by;
-            // What is the same as before would be validated in vain.
+            // A result equal to the previous one is already validated.
             if found.last().is_none_or(|last: &Values| last != &values) {
                 found.push(values);
             }

@@ -14,7 +14,7 @@ use ripplet::io::{LARGEST_TEXT, Place, ReadError, read_small_text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A file of keys and values, and the graph that it is about.
+/// A file of keys and values, and the graph that it describes.
 pub struct Properties {
     path: PathBuf,
     values: BTreeMap<String, Value>,
@@ -54,7 +54,7 @@ impl Properties {
         &self.name
     }
 
-    /// A file that a key names, beside this one.
+    /// Returns the file of a key, in the same folder.
     pub fn file(&self, key: &str) -> Result<PathBuf, Failure> {
         let value = self.required(key, "a file's name")?;
         Ok(self.beside(&value.text))
@@ -66,7 +66,7 @@ impl Properties {
         path.is_file().then_some(path)
     }
 
-    /// Whether edges have a direction.
+    /// Returns whether edges are directed.
     pub fn direction(&self) -> Result<Direction, Failure> {
         let value = self.required("directed", "true or false")?;
         match value.text.to_ascii_lowercase().as_str() {
@@ -76,14 +76,14 @@ impl Properties {
         }
     }
 
-    /// A number that must be there.
+    /// Returns a required number.
     pub fn number(&self, key: &str) -> Result<u32, Failure> {
         let expected = "a whole number below 2^32";
         let value = self.required(key, expected)?;
         value.text.parse().map_err(|_| self.unlike(value, key, expected))
     }
 
-    /// A count and its line, which may be there.
+    /// Returns an optional count and its line.
     pub fn count(&self, key: &str) -> Result<Option<(u64, u64)>, Failure> {
         let Some(value) = self.values.get(&self.key(key)) else { return Ok(None) };
         let count = value.text.parse();
@@ -124,7 +124,7 @@ fn name_of(values: &BTreeMap<String, Value>) -> Option<String> {
     values.keys().find_map(|key| name(key))
 }
 
-/// A value for a message, which must not be as long as the file.
+/// Shortens a value for a message.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", text[..end].escape_debug()),

@@ -1,4 +1,4 @@
-//! What a benchmark found: as lines, as JSON and as a page.
+//! The report of a benchmark: as lines, as JSON and as a page.
 
 use super::algorithm::Task;
 use crate::message::size_of;
@@ -7,7 +7,7 @@ use askama::Template;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// A benchmark of one graph: names that programs rely on.
+/// A benchmark of one graph. Programs rely on the names.
 #[derive(Debug, Serialize, Template)]
 #[template(path = "graphalytics.html")]
 pub struct Report {
@@ -18,7 +18,7 @@ pub struct Report {
     /// The graph.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Where it ran.
+    /// The machine.
     pub machine: MachineFacts,
     /// Threads that read, and compute where no GPU does.
     pub threads: usize,
@@ -35,7 +35,7 @@ pub struct Measured {
     pub algorithm: &'static str,
     /// Rounds, where it has them.
     pub iterations: Option<u32>,
-    /// Who computed.
+    /// The device.
     pub device: String,
     /// Each repetition, from the first.
     pub runs: Vec<Run>,
@@ -45,9 +45,9 @@ pub struct Measured {
     pub makespan_seconds: f64,
     /// Edges and vertices a second of processing, by its median.
     pub evps: f64,
-    /// What validation came to: `passed`, `failed`, or `none` without a reference output.
+    /// The result of validation: `passed`, `failed`, or `none` without a reference output.
     pub validation: &'static str,
-    /// The same as a sentence.
+    /// `validation` as a sentence.
     pub validated: String,
 }
 
@@ -62,7 +62,7 @@ pub struct Run {
 }
 
 impl Measured {
-    /// What the repetitions of a task come to, on a graph of this shape.
+    /// Summarizes the repetitions of a task on a graph of this shape.
     pub fn new(task: &Task, device: String, shape: &Shape, runs: Vec<Run>) -> Measured {
         let processing_seconds = median(runs.iter().map(|run| run.processing_seconds));
         let size = f64::from(shape.vertices) + shape.edges as f64;
@@ -72,7 +72,7 @@ impl Measured {
             device,
             processing_seconds,
             makespan_seconds: median(runs.iter().map(|run| run.makespan_seconds)),
-            // What is too fast to be measured has no pace: JSON has no infinity.
+            // Without a measurable time there is no speed: JSON has no infinity.
             evps: if processing_seconds > 0.0 { size / processing_seconds } else { 0.0 },
             runs,
             validation: "none",

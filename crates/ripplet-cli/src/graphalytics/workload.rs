@@ -1,4 +1,4 @@
-//! A graph of LDBC's, with what its properties say about it.
+//! A graph of LDBC with its properties.
 
 use super::properties::Properties;
 use crate::console::Console;

@@ -1,7 +1,7 @@
-//! What a batch holds: one pass over its parts.
+//! The contents of a batch, from one pass over its parts.
 
 use super::Arguments;
-use crate::batch::tell_read;
+use crate::batch::report_read;
 use crate::console::Console;
 use crate::convert::PARTS;
 use crate::failure::{Ending, Failure};
@@ -17,11 +17,11 @@ use ripplet::io::batch::BatchReader;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What is told of a batch.
+/// Figures of a batch.
 #[derive(Debug, Default, Serialize)]
 struct BatchInfo {
     graphs: u64,
-    /// What was read, and of which columns, as a sentence.
+    /// The report of the reader, as a sentence.
     input: String,
     #[serde(flatten)]
     all: Counts,
@@ -31,11 +31,11 @@ struct BatchInfo {
     skipped: usize,
     first_graph: Option<String>,
     last_graph: Option<String>,
-    /// How many graphs have how many vertices, by doubling sizes; those that none has are left out.
+    /// The number of graphs by the number of vertices, in doubling classes; empty classes are left out.
     sizes: Vec<Size>,
 }
 
-/// What graphs have together, and at most.
+/// A sum over all graphs, and the maximum.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Counts {
     vertices: u64,
@@ -55,7 +55,7 @@ struct Size {
     graphs: u64,
 }
 
-/// How many sizes there are: 0, 1, 2 to 3, 4 to 7, …
+/// The number of size classes: 0, 1, 2 to 3, 4 to 7, …
 const SIZES: usize = 33;
 
 impl Arguments {
@@ -77,7 +77,7 @@ impl Arguments {
             let read = counted(info.graphs, "graph", "graphs");
             console.stage(format!("{read}, {:.0} %", 100.0 * reader.progress()));
         }
-        let ending = tell_read(&reader, console);
+        let ending = report_read(&reader, console);
         info.skipped = reader.skipped().len();
         info.input = reader.summary().to_string();
         let of_size = |(size, graphs): (u32, u64)| Size { vertices: bounds(size), graphs };
@@ -88,7 +88,7 @@ impl Arguments {
     }
 }
 
-/// The size that so many vertices are of.
+/// Returns the size class of a graph of `vertices` vertices.
 fn size_of_graph(vertices: u32) -> usize {
     vertices.checked_ilog2().map_or(0, |log| log as usize + 1)
 }

@@ -41,7 +41,7 @@ pub struct Arguments {
     threads: ThreadArguments,
 }
 
-/// What is told of a graph.
+/// Figures of a graph.
 #[derive(Debug, Serialize)]
 struct Info {
     #[serde(flatten)]
@@ -50,7 +50,7 @@ struct Info {
     arcs: u64,
     /// Rows of the file; null where it is a finished graph.
     rows: Option<u64>,
-    /// What was read, and of which columns, as a sentence; null where it is a finished graph.
+    /// The report of the reader, as a sentence; null for a finished graph.
     input: Option<String>,
     /// Edges from a vertex to itself.
     self_loops: u64,
@@ -59,7 +59,7 @@ struct Info {
     max_degree: u64,
     mean_degree: f64,
     shards: usize,
-    /// How the lists are kept: plain or compressed.
+    /// The storage of the lists: plain or compressed.
     storage: &'static str,
     /// What the lists take, weights and all that finds them included, for each place where an arc is
     /// listed; null without arcs.

@@ -13,7 +13,7 @@ struct Case {
     pairs_of_edges: Vec<(usize, usize, f64)>,
 }
 
-/// The same of the graphs in [`TU`].
+/// Returns the expected results for the graphs in [`TU`].
 fn cases() -> Vec<Case> {
     #[derive(Deserialize)]
     struct Cases {

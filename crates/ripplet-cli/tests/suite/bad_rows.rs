@@ -93,7 +93,7 @@ fn a_pause_is_allowed_by_a_longer_gap_alone() {
     }
 }
 
-/// A time that is too late by less than the gap is not told from a right one, but both rows are named.
+/// A time that is too late by less than the gap looks like a right one, but both rows are named.
 #[test]
 fn a_row_that_comes_late_is_named_with_the_one_before() {
     let sandbox = sandbox(&rows(|line| (line == 502).then_some("2024-05-26")));
@@ -104,7 +104,7 @@ fn a_row_that_comes_late_is_named_with_the_one_before() {
     assert!(said.error.contains("left out: rows.csv:503: 2024-01-26 comes after 2024-05-26"));
 }
 
-/// All commands that read rows tell what they left out, also with `--quiet`, which leaves out other notes.
+/// All commands that read rows report what they left out, also with `--quiet`, which omits other notes.
 #[test]
 fn every_command_tells_of_rows_that_it_skips() {
     let sandbox = sandbox(&rows(|line| [100, 300].contains(&line).then_some("no date")));

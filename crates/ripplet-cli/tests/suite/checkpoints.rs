@@ -42,7 +42,7 @@ impl Draws {
     }
 }
 
-/// Waits until a process has come so many rounds further, and then a moment more; whether it still runs.
+/// Waits until a process has finished `rounds` more rounds, and a moment more. Returns whether it still runs.
 fn comes_further(sandbox: &Sandbox, child: &mut Child, rounds: u32, moment: Duration) -> bool {
     let (start, before) = (Instant::now(), newest(sandbox));
     while newest(sandbox) < before + rounds {
@@ -283,7 +283,7 @@ fn damaged_checkpoints() {
     for part in [damaged, "taking the checkpoint before", "note: going on after round 2"] {
         assert!(said.error.contains(part), "no `{part}` in {said:?}");
     }
-    assert!(!said.error.contains("convert"), "nobody converts checkpoints: {said:?}");
+    assert!(!said.error.contains("convert"), "checkpoints cannot be converted: {said:?}");
     assert_eq!(sandbox.read("out.txt"), sandbox.read("whole.txt"));
 
     let sandbox = stopped();

@@ -13,7 +13,7 @@ pub const FAKE_NVRTC: &str =
 
 /// The names under which a driver's library may be looked for.
 const NAMES: [&str; 2] = ["libcuda.so", "libcuda.so.1"];
-/// Those of NVRTC's.
+/// The names under which NVRTC's library may be looked for.
 const NVRTC_NAMES: [&str; 4] =
     ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11"];
 

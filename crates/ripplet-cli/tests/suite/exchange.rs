@@ -36,7 +36,7 @@ fn script(python: &str, command: &str, folder: &Path) -> String {
 const EDGES: &str =
     "source,target,weight\nann & bob,zoe <é>,0.5\nzoe <é>,c d,2\nc d,ann & bob,1.25\nx,y,1\n";
 
-/// The vertices with their communities and degrees, as a table and an edge list tell them.
+/// The vertices with their communities and degrees, from a table and an edge list.
 fn expected(communities: &str, directed: bool, weights: bool) -> Value {
     let mut degrees = std::collections::BTreeMap::<&str, u32>::new();
     let mut edges = Vec::new();
@@ -145,7 +145,7 @@ fn what_networkx_and_igraph_write_is_read() {
     }
 }
 
-/// The same communities, whichever way they go out, from whichever storage.
+/// All output formats and both storages give equal communities.
 #[test]
 fn communities_of_a_real_graph_are_those_of_the_table() {
     let sandbox = Sandbox::new();

@@ -357,7 +357,7 @@ fn find_says_where_any_entity_was() {
     sandbox.ok("fraud find a rings -o a.csv");
     assert_eq!(sandbox.read("a.csv"), csv);
     assert!(sandbox.path("a.parquet").exists());
-    // Of whom no transaction tells, known from the third window on.
+    // An account without transactions, known from the third window on.
     let csv = sandbox.ok("fraud find z rings --to csv");
     let z: Vec<&str> = csv.lines().skip(1).collect();
     assert_eq!(z.len(), 3, "{csv}");
@@ -536,7 +536,7 @@ fn an_evaluation_of_few_accounts() {
         let table = evaluate(confirmed, "--draws 4 --to jsonl");
         assert!(!table.out.contains("inf") && !table.out.contains("NaN"), "{table:?}");
     }
-    // Half of two: whoever is not there is held out in some draws, which then measure nothing.
+    // Half of two: some draws hold out the account that is in no window, and then measure nothing.
     let said = evaluate("id\nc\nnobody\n", "--known 0.5 --draws 8 --to jsonl");
     assert!(said.out.contains("\"average_precision\":null"), "{said:?}");
     assert!(said.out.contains("\"average_precision\":0."), "{said:?}");

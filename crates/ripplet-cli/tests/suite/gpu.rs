@@ -27,7 +27,7 @@ fn without_driver() -> Sandbox {
     sandbox
 }
 
-/// The same with a driver whose GPU has memory, but cannot compute: kernels make it fail.
+/// A sandbox with a driver whose GPU has memory, but fails at kernels.
 fn with_driver() -> Sandbox {
     let sandbox = without_driver();
     driver(&sandbox, FAKE);
@@ -216,7 +216,7 @@ fn an_estimate_tells_of_the_gpu() {
             let on_cpu = &estimate("--device cpu --checkpoint kept")["plan"];
             assert!(!on_cpu.as_array().unwrap().iter().any(|item| is_kept(&item)));
         }
-        // What would be run is what is told.
+        // The output has what would be run.
         let estimate = estimate("--device-memory 1KiB");
         assert_eq!((&estimate["device"], &estimate["planned_device"]), (&"cpu".into(), &0.into()));
     }

@@ -204,7 +204,7 @@ fn wrong_labels_are_told() {
     let difference = format!("vertex {vertex}: {label} instead of {other}");
     let parts = ["2 of 10 vertices", reference.as_str(), difference.as_str(), "2 iterations"];
     let said = sandbox.fails(&format!("graphalytics {name}.properties"), 1, &parts);
-    assert!(said.out.contains("processing"), "the times are told even so: {said:?}");
+    assert!(said.out.contains("processing"), "the times are reported also then: {said:?}");
 
     fs::remove_file(sandbox.path(&reference)).unwrap();
     let text = sandbox.ok(&format!("graphalytics {name}.properties"));

@@ -1,10 +1,10 @@
-//! Inputs that mean harm, or look as if: each is answered with a sentence, or done as it says.
+//! Hostile inputs, and valid ones that look hostile: each gives an error message or a right result.
 
 use crate::sandbox::{Said, Sandbox};
 
 /// One cent beside a thousand million and a half: 37 bits, where 32 are stored.
 const COARSE: &str = "source,target,weight\na,b,0.01\nb,c,1000000000.5\n";
-/// The same in one graph of a table of two.
+/// The weights of [`COARSE`] in one graph of a table of two.
 const COARSE_GRAPHS: &str =
     "graph,source,target,weight\nfine,a,b,0.5\nrough,a,b,0.01\nrough,b,c,1000000000.5\n";
 
@@ -378,7 +378,7 @@ fn arguments_in_errors_are_escaped() {
     }
 }
 
-/// Help that cannot be written is a failure; nobody who reads it is not.
+/// Help that cannot be written is a failure; a closed pipe is not.
 #[cfg(target_os = "linux")]
 #[test]
 fn help_to_an_output_that_takes_none() {

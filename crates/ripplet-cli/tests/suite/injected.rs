@@ -208,7 +208,7 @@ fn every_open_map_read_write_sync_rename_and_thread_fails_in_turn() {
     );
 }
 
-/// What a run of fraud leaves, but for what tells seconds; nothing of it may be unfinished.
+/// The output of a fraud run without the seconds; all of it must be finished.
 fn results(folder: &std::path::Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -230,7 +230,7 @@ fn a_resolution_is_refused_with_what_helps() {
     sandbox.fails("communities g.txt -o c.txt --resolution 0.5", 2, &parts);
 }
 
-/// What a run writes is what another begins with, whatever communities are called and whoever is left out.
+/// A run can begin with the output of another, for all names of communities and with vertices left out.
 #[test]
 fn an_output_is_labels_to_begin_with() {
     let sandbox = Sandbox::new();
@@ -254,7 +254,7 @@ fn an_output_is_labels_to_begin_with() {
                 assert!(said.error.contains(&format!("{file}: {count} communities")), "{said:?}");
                 let lacks = said.error.contains("without one");
                 assert_eq!(lacks, flags.contains("--min-size"), "{said:?}");
-                // Whoever has no label takes one of a neighbour.
+                // A vertex without a label takes one of a neighbour.
                 let run = format!("communities {graph} --labels {file} -o c.csv --quiet");
                 sandbox.ok(&run);
                 let all = communities(&sandbox.read("c.csv")).values().map(BTreeSet::len).sum();

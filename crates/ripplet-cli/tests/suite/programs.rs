@@ -205,7 +205,7 @@ fn program_files_that_cannot_run_are_refused() {
     sandbox.fails("communities payments.txt -o g.txt --param a=1", 2, &["--program-file"]);
 }
 
-/// Does it end?
+/// A program that does not end.
 const LOOPS: &str = "struct Loops;
 impl Program for Loops {
     type Score = u64;

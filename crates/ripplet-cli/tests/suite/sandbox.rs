@@ -62,7 +62,7 @@ impl Sandbox {
         command
     }
 
-    /// `ripplet` in this folder, with so many KiB of addresses (`ulimit -v`).
+    /// Runs `ripplet` in this folder, with this many KiB of addresses (`ulimit -v`).
     #[cfg(target_os = "linux")]
     pub fn run_within(&self, kibibytes: u64, arguments: &str) -> Said {
         let mut command = Command::new("sh");
@@ -73,7 +73,7 @@ impl Sandbox {
         Said::of(command.output().unwrap())
     }
 
-    /// `ripplet` in this folder, where a disk is full when a file has so many blocks of 512 bytes
+    /// Runs `ripplet` in this folder, on a disk that is full when a file has `blocks` blocks of 512 bytes
     /// (`ulimit -f`).
     #[cfg(unix)]
     pub fn run_with_blocks(&self, blocks: u64, arguments: &str) -> Said {

@@ -95,7 +95,7 @@ fn standard_output_is_in_the_format_that_is_asked_for() {
         assert!(csv.lines().next().unwrap().contains(','), "{command}: {csv}");
         assert!(csv.contains("Ann Lee,"), "{command}: {csv}");
     }
-    // Binary tables and graphs go there as well, and a name need not tell.
+    // Binary tables and graphs go there as well, without a name that implies the format.
     for (format, name) in [("parquet", "c.parquet"), ("arrow", "c.arrow"), ("graphml", "c.graphml")]
     {
         sandbox.ok(&format!("communities g.csv -o {name} --quiet"));

@@ -23,7 +23,7 @@ struct Code {
     u32 has_runs, least_gap;
 };
 
-// A shard's lists of one direction, as the host lays them out: `src/resident.rs` has the same struct.
+// A shard's lists of one direction, as the host lays them out: `src/lists/kernel.rs` has the same struct.
 struct Compressed {
     const u64* begins;
     const u32* words;

@@ -1,5 +1,6 @@
 // Baseline for measurements: a thread per edge, which looks up each vertex of the shorter of two lists in the
-// longer one. For undirected graphs without hubs only, as lists must be in ascending order.
+// longer one by binary search. For undirected graphs without hubs only, as lists must be in ascending order.
+// No shared memory.
 #pragma once
 
 namespace ripplet {

@@ -1,4 +1,9 @@
-// Coefficients from counts; a thread per vertex.
+// Coefficients from counts: the arcs between a vertex's neighbours, over the number of possible ones. A thread
+// per vertex, no shared memory.
+//
+//     PLAIN, ARCS   arcs / (d (d - 1))               LDBC Graphalytics, "Local clustering coefficient"
+//     CYCLES        arcs / (t (t - 1) - 2 r)         Fagiolo 2007: t the total degree, r the neighbours
+//                                                    with arcs in both directions
 #pragma once
 
 namespace ripplet {

@@ -1,6 +1,13 @@
 // Hubs: the vertices of highest degree, as many as a triangular bit matrix has room for. Whether two of them
 // are neighbours is one lookup, and most pairs in long lists are pairs of hubs.
 //
+//     row 0  .
+//     row 1  1 .                 row i has a bit for each hub of a lower number, in words of 32 bits
+//     row 2  0 1 .
+//
+// Mapping: `count_degrees` takes 4096 vertices per block, with 1024 bins in shared memory; `find_hubs` and
+// `number_hubs` have a thread per vertex and per hub; `set_bits` has a block per hub.
+//
 // Hubs come before all other vertices in the order by degree, so a hub's list has only hubs.
 #pragma once
 

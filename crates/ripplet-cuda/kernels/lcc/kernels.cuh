@@ -1,4 +1,12 @@
-// Entry points of the kernels.
+// Entry points of the kernels, in the order of a run. A kernel takes blocks from a given number on, so that the
+// host can launch a long step in parts.
+//
+//     degrees     find_owners, count_neighbors, count_degrees
+//     hubs        find_hubs, number_hubs
+//     lists       count_listed, sum_listed, list_edges, list_empty       each edge once
+//     bits        set_bits                                               of hubs
+//     triangles   list_slices, count_slice, count_by_block, count_by_warp
+//     quotients   count_neighbors, count_reciprocal, divide
 #pragma once
 
 namespace ripplet {
@@ -45,11 +53,11 @@ RIPPLET_KERNEL(ripplet_set_bits, Work, work, 256, 4) {
     ripplet::set_bits(work.state, work.block());
 }
 RIPPLET_KERNEL(ripplet_list_slices, Work, work, 256, 4) { ripplet::list_slices(work.state, work.block()); }
-RIPPLET_KERNEL(ripplet_count_few, Work, work, 256, 6) {
-    ripplet::count_few(work.state, work.block());
+RIPPLET_KERNEL(ripplet_count_by_warp, Work, work, 256, 6) {
+    ripplet::count_by_warp(work.state, work.block());
 }
-RIPPLET_KERNEL(ripplet_count_middle, Work, work, 128, 12) {
-    ripplet::count_middle(work.state, work.block());
+RIPPLET_KERNEL(ripplet_count_by_block, Work, work, 128, 12) {
+    ripplet::count_by_block(work.state, work.block());
 }
 RIPPLET_KERNEL(ripplet_count_slice, Work, work, 512, 2) {
     ripplet::count_slice(work.state, work.block());

@@ -1,5 +1,11 @@
 // Pairs of hubs in a vertex's list: each pair is a triangle if the two hubs are neighbours, by the bit
-// matrix. A warp tests the hubs of its lanes.
+// matrix. A warp tests 32 rows, one per lane, against 32 columns.
+//
+//     row's number, broadcast     ──┐
+//     columns of the lanes   0 1 … 31    a lane tests the bit (row, column) if its column is smaller
+//     hits, by ballot        1 0 … 1     popcount = triangles of the row; each lane adds its own column's
+//
+// Four rows at a time, so that the loads of their bits overlap. No shared memory.
 #pragma once
 
 namespace ripplet {
@@ -17,10 +23,10 @@ struct HubOfLane {
 constexpr u32 PAIRS_AT_ONCE = 4;
 
 // Tests each lane's hub of `rows` with all hubs of `columns` that have lower numbers.
-RIPPLET_FN void meet_pairs(const State& state, HubOfLane* rows, HubOfLane* columns, Sum* of_owner) {
+RIPPLET_FN void intersect_hubs(const State& state, HubOfLane* rows, HubOfLane* columns, Sum* of_owner) {
     const u32 least = warp_min(columns->there ? columns->number : U32_MAX);
-    const bool meets = rows->there && rows->number > least;
-    u32 left = __ballot_sync(ALL_LANES, meets);
+    const bool is_row = rows->there && rows->number > least;
+    u32 left = __ballot_sync(ALL_LANES, is_row);
     while (left != 0) {
         // Several rows at a time, so that their loads overlap.
         u32 lanes[PAIRS_AT_ONCE], between[PAIRS_AT_ONCE];
@@ -41,12 +47,12 @@ RIPPLET_FN void meet_pairs(const State& state, HubOfLane* rows, HubOfLane* colum
                 of_owner->triangles += hit;
             } else {
                 const u32 arcs = __shfl_sync(ALL_LANES, rows->arcs, lanes[turn]);
-                const Gains gains(arcs, between[turn], columns->arcs);
+                const Contributions contributions(arcs, between[turn], columns->arcs);
                 if (hit) {
-                    columns->sum.add(gains.w);
-                    of_owner->add(gains.v);
+                    columns->sum.add(contributions.w);
+                    of_owner->add(contributions.v);
                 }
-                of_row.numerator = warp_sum(hit ? gains.u : 0u);
+                of_row.numerator = warp_sum(hit ? contributions.u : 0u);
             }
             if (lane_id() == lanes[turn]) rows->sum.add(of_row);
         }

@@ -1,4 +1,9 @@
-// Contributions of triangles to their corners.
+// Contributions of triangles to their corners, given the arcs (1 or 2) of each edge.
+//
+//            v               PLAIN    1 to each corner
+//     vu   /   \   vw        ARCS     v: uw   u: vw   w: vu     (LDBC: arcs between neighbours)
+//         u ─── w            CYCLES   vu · uw · vw to each      (Fagiolo: directed triangles of all kinds)
+//           uw
 #pragma once
 
 namespace ripplet {
@@ -20,10 +25,10 @@ struct Sum {
 };
 
 // Contributions of a triangle {v, u, w} to its corners, given the number of arcs of each edge.
-struct Gains {
+struct Contributions {
     u32 v, u, w;
 
-    RIPPLET_FN Gains(u32 vu, u32 uw, u32 vw)
+    RIPPLET_FN Contributions(u32 vu, u32 uw, u32 vw)
         : v(RULE == ARCS ? uw : vu * uw * vw), u(RULE == ARCS ? vw : v), w(RULE == ARCS ? vu : v) {}
 };
 

@@ -1,5 +1,11 @@
 // A hash table in shared memory with a part of a vertex's list: the names in it, and the sums that triangles
 // add to them (open addressing, linear probing).
+//
+//     names      most × u32     FREE, or a name
+//     sums       most × u32     numerator; bit 31: arcs in both directions between owner and name
+//     triangles  most × u32     if counted beside numerators (APART)
+//
+// `most` slots have memory; a table uses a power of two of them, at most half full, so that a search ends soon.
 #pragma once
 
 namespace ripplet {

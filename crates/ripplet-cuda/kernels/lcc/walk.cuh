@@ -1,5 +1,11 @@
-// Walks over the lists of up to 32 of a vertex's neighbours with a warp, and looks up each name in the
-// vertex's table.
+// Intersects the lists of up to 32 of a vertex's neighbours with the vertex's own list, a hash table in shared
+// memory. A warp walks over the lists as over one sequence, so that short lists leave no lane idle:
+//
+//     lists of the neighbours   a: 3 names   b: 5 names   c: 1 name
+//     sequence                  a a a b b b b b c
+//     lane                      0 0 0 0 1 1 1 1 2      up to four consecutive names per lane
+//
+// Shared memory: a `Walk` per warp, beside the table.
 #pragma once
 
 namespace ripplet {
@@ -18,7 +24,7 @@ struct Walk {
 
 // Lays out the lists of the lanes' vertices with `there` set; none of them is a hub. Returns the total
 // length.
-RIPPLET_FN u32 lay_out(const State& state, Walk* walk, u32 v, u32 slot, u32 arcs, bool there) {
+RIPPLET_FN u32 concatenate(const State& state, Walk* walk, u32 v, u32 slot, u32 arcs, bool there) {
     const EdgeNumber begin = there ? __ldg(state.begins + v) : 0;
     const u32 length = there ? (u32)(__ldg(state.begins + v + 1) - begin) : 0;
     const u32 before = sum_before(length);
@@ -45,10 +51,10 @@ constexpr u32 AT_ONCE = 4;
 
 // Looks up all names of the lists, `length` in total. Adds the contributions to third corners and to
 // neighbours. Returns this lane's share of those to the owner.
-RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u32 length) {
+RIPPLET_FN Sum intersect(const State& state, const Table& table, const Walk* walk, u32 length) {
     Sum of_owner = {0, 0}, of_neighbor = {0, 0};
     u32 neighbor = 0;
-    const auto hand_over = [&] {
+    const auto flush = [&] {
         if (of_neighbor.triangles == 0) return;
         const u32 slot = walk->slots[neighbor];
         if (slot != NO_SLOT)
@@ -80,18 +86,18 @@ RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u3
             if (slot == NO_SLOT) continue;
             const u32 of_list = lists >> 8 * step & 31;
             if (of_list != neighbor) {
-                hand_over();
+                flush();
                 neighbor = of_list;
             }
             const u32 vu = 1 + (walk->both >> neighbor & 1);
             const EdgeNumber edge = walk->from[neighbor] + first + step;
-            const Gains gains(vu, arcs_of(state, edge), RULE == PLAIN ? 1 : table.arcs(slot));
-            of_owner.add(gains.v);
-            of_neighbor.add(gains.u);
-            table.add(slot, gains.w, 1);
+            const Contributions contributions(vu, arcs_of(state, edge), RULE == PLAIN ? 1 : table.arcs(slot));
+            of_owner.add(contributions.v);
+            of_neighbor.add(contributions.u);
+            table.add(slot, contributions.w, 1);
         }
     }
-    hand_over();
+    flush();
     return of_owner;
 }
 

@@ -1,16 +1,27 @@
-// Activation, the end of a phase. Changes are committed; vertices that must update again, because a neighbour
-// changed, become active. The direction is chosen per phase from the arcs of the changed vertices
-// (`activating_arcs`), as in direction-optimising breadth-first search:
+// Activation, the end of a phase (kernel `ripplet_activate`). Changes are committed; vertices that must update
+// again, because a neighbour changed, become active. The direction is chosen per phase from the arcs of the
+// changed vertices (`activating_arcs`):
 //
 //     push   activating_arcs * pull_threshold <= arcs, and always for streamed lists:
 //            changed vertex --list--> inactive neighbours become active
 //     pull   otherwise:
 //            inactive vertex --list--> looks for a changed neighbour, and stops at the first
 //
-// Push maps a changed vertex to 1 to 32 lanes up to degree 1024 (its class's width), to a block up to 4096,
-// and each piece of a larger one to a block. Pull maps a vertex to a lane for its first 16 arcs and to its
-// warp for the others, and each piece of a vertex of more than `HUB` arcs to a block. Shared memory: 32
-// `Changed` a warp, for push.
+// Mapping of a push, by degree of the changed vertex:
+//
+//     up to 1024          1 to 32 lanes (its class's width; a compressed list: a lane, or a warp)
+//     1025 to 4096        a block of 256
+//     above               a block per piece of 4096 arcs
+//
+//     members of a class       |  a  -  b  -  -  c  -  d  |      - did not change
+//     compacted by ballot      |  a  b  c  d  |                  shared memory
+//     teams of `width` lanes   | lanes of a | lanes of b | ...
+//
+// Mapping of a pull, by degree of the inactive vertex: up to 512 (`HUB`), a lane for its first 16 arcs, then its
+// warp for the others; above, a block per piece.
+//
+// Shared memory, for a push: 32 `Changed` a warp. Beamer, Asanović and Patterson, Direction-optimizing
+// breadth-first search (SC 2012): the switch between push and pull.
 #pragma once
 
 namespace ripplet {
@@ -20,7 +31,7 @@ namespace ripplet {
 RIPPLET_FN void push_compressed(const LpState& state, Phase phase, u32 label, const Place& place, u32 first, u32 end,
                                 u32 rank, u32 size) {
     const auto visit = [&](u32, const Arc& arc) {
-        const bool is_inactive = !state.active[arc.id];
+        const bool is_inactive = !state.frontier.active[arc.id];
         if (is_inactive && (WAKE != WAKE_DISAGREEMENT || state.labels[arc.id] != label)) activate(state, phase, arc.id);
     };
     if (size > 1) return each_arc_by_warps(state, place, first, end, rank / 32, size / 32, visit);
@@ -45,7 +56,7 @@ RIPPLET_FN void push_to_neighbors(const LpState& state, Phase phase, u32 label, 
         }
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
-            is_inactive[index] = ids[index] != U32_MAX && !state.active[ids[index]];
+            is_inactive[index] = ids[index] != U32_MAX && !state.frontier.active[ids[index]];
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
             if (WAKE == WAKE_DISAGREEMENT && is_inactive[index])
@@ -106,8 +117,8 @@ RIPPLET_FN void push_by_blocks(const LpState& state, Phase phase, u32 of_class) 
 RIPPLET_FN void push_by_pieces(const LpState& state, Phase phase) {
     const u32 count = state.tallies->pieces[phase.parity];
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
-        const Piece piece = state.pieces[item];
-        const Large& large = state.large[piece.owner];
+        const Piece piece = state.large.pieces[item];
+        const Large& large = state.large.records[piece.owner];
         if (!large.outcome.activates || !is_launched(phase, large.vertex)) continue;
         const Place place = place_of(state, large.vertex);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
@@ -118,15 +129,15 @@ RIPPLET_FN void push_by_pieces(const LpState& state, Phase phase) {
 
 // Whether a neighbour `v` that changed in this phase activates a vertex of this label.
 RIPPLET_FN bool is_activated_by(const LpState& state, Phase phase, u32 v, u32 label) {
-    if (state.changed[v] != phase.stamp) return false;
+    if (state.frontier.changed[v] != phase.stamp) return false;
     return WAKE != WAKE_DISAGREEMENT || state.labels[v] != label;
 }
 
 // Pull, for vertices of more than `HUB` arcs: a block per piece. If most arcs belong to changed vertices,
 // pulling reads less than pushing, as an inactive vertex mostly finds a changed neighbour soon.
 RIPPLET_FN void pull_by_pieces(const LpState& state, Phase phase) {
-    for (u32 item = blockIdx.x; item < state.hub_pieces; item += gridDim.x) {
-        const Piece piece = state.hubs[item];
+    for (u32 item = blockIdx.x; item < state.frontier.hub_pieces; item += gridDim.x) {
+        const Piece piece = state.frontier.hubs[item];
         const u32 u = piece.owner;
         if (u < phase.first || u >= phase.end) continue;
         const u32 label = state.labels[u];
@@ -134,7 +145,7 @@ RIPPLET_FN void pull_by_pieces(const LpState& state, Phase phase) {
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         bool found = false;
         // Another block may activate the vertex meanwhile; the lanes of a warp must agree.
-        const bool is_inactive = __any_sync(ALL_LANES, !state.active[u]);
+        const bool is_inactive = __any_sync(ALL_LANES, !state.frontier.active[u]);
         if (is_inactive && COMPRESSED)
             each_arc_by_warps(state, place, first, end, threadIdx.x / 32, BLOCK / 32, [&](u32, const Arc& arc) {
                 found = found || is_activated_by(state, phase, arc.id, label);
@@ -142,7 +153,7 @@ RIPPLET_FN void pull_by_pieces(const LpState& state, Phase phase) {
         else if (is_inactive)
             for (u32 at = first + threadIdx.x; at < end && !found; at += BLOCK)
                 found = is_activated_by(state, phase, arc_at(state, place, at).id, label);
-        if (found) state.active[u] = 1;
+        if (found) state.frontier.active[u] = 1;
     }
 }
 
@@ -154,7 +165,7 @@ RIPPLET_FN void pull_by_lanes(const LpState& state, Phase phase) {
     for (u64 first = phase.first / 32 * 32 + start; first < phase.end; first += step) {
         const u32 u = (u32)first + lane_id();
         Place place = {};
-        if (u >= phase.first && u < phase.end && !state.active[u]) place = place_of(state, u);
+        if (u >= phase.first && u < phase.end && !state.frontier.active[u]) place = place_of(state, u);
         u32 degree = place.degree();
         if (degree > HUB) degree = 0;
         const u32 label = degree > 0 ? state.labels[u] : 0;
@@ -184,7 +195,7 @@ RIPPLET_FN void pull_by_lanes(const LpState& state, Phase phase) {
             if (COMPRESSED) any = __any_sync(ALL_LANES, any);
             if (lane_id() == lane) found = any;
         }
-        if (found) state.active[u] = 1;
+        if (found) state.frontier.active[u] = 1;
     }
 }
 
@@ -200,8 +211,8 @@ RIPPLET_FN void pull(const Run& run, Phase phase) {
 RIPPLET_FN void activate_neighbors(const Run& run, Phase phase) {
     const LpState& state = run.state;
     Tallies* tallies = state.tallies;
-    const u64 arcs = DIRECTED ? 2 * state.arcs : state.arcs;
-    const bool pushes = tallies->activating_arcs[phase.parity] * state.pull_threshold <= arcs || STREAMED;
+    const u64 arcs = DIRECTED ? 2 * state.graph.arcs : state.graph.arcs;
+    const bool pushes = tallies->activating_arcs[phase.parity] * state.frontier.pull_threshold <= arcs || STREAMED;
     if (WAKE != WAKE_ALWAYS && pushes && !phase.defers) {
         push_by_pieces(state, phase);
         push_by_blocks(state, phase, UP_TO_4096);

@@ -1,9 +1,14 @@
 // The label that wins a vertex's votes, found by a team of threads in the same three steps as on the CPU
 // (`ripplet_lp::cpu`):
 //
-//     1. keeps          the own label's votes beat what all others could have together: no counting
-//     2. lead, wins     the label with most votes beats the bound of every other: one score
-//     3. best_of_all    scores every label
+//     own votes, all votes
+//          |  1. keeps          the own label's votes beat what all others could have together: no counting
+//          v
+//     sums of all labels        (`Sums::lead`)
+//          |  2. wins           the label with most votes beats the bound of every other: one score
+//          v
+//     every label               (`Sums::each`)
+//             3. best_of_all    scores every label
 //
 // A mapping hands in `Sums`, which counts the votes:
 //
@@ -12,6 +17,8 @@
 //         void keep();                             // prepares `each`
 //         template <class F> void each(F) const;   // f(label, sum): each label at one thread, at least
 //     };
+//
+// Mapping: any team of `team.cuh`. Shared memory: that of the team's reductions.
 #pragma once
 
 namespace ripplet {
@@ -77,7 +84,7 @@ struct Chooser {
     u32 id, label, tie_key;
 
     RIPPLET_FN Chooser(const Run& run, u32 id, u32 label) : run(&run), id(id), label(label) {
-        const u32 key = stream_key(run.state.seed, run.state.round, TIE_STREAM);
+        const u32 key = stream_key(run.state.round.seed, run.state.round.index, TIE_STREAM);
         tie_key = mix(id ^ key);
     }
     RIPPLET_FN u32 rank_of(u32 label) const {
@@ -86,7 +93,7 @@ struct Chooser {
     RIPPLET_FN Score score(u32 label, u64 frequency, u64 cast, bool at_most) const {
         const Access access = {&run->state, at_most};
         const Vertex v = {&access, id, this->label};
-        const Candidate candidate = {&access, label, frequency, cast, run->state.grand_total};
+        const Candidate candidate = {&access, label, frequency, cast, run->state.totals.grand};
         return program::label_score(run->parameters, v, candidate);
     }
     RIPPLET_FN Score bound(u64 frequency) const {

@@ -1,7 +1,18 @@
-// Block-mapped vertices: degrees 1025 to 4096, or 513 to 4096 if votes have weights. A block of 256 threads
-// takes a vertex. Each thread has up to 16 votes in registers, and a hash table in shared memory, with room
-// for all labels, counts them. Shared memory (`SHARED` bytes): `Team::BYTES` for reductions, then the table;
-// before that, the same place has the decoded arcs of a compressed list.
+// Block-mapped vertices (kernel `ripplet_choose`): degrees 1025 to 4096, or 513 to 4096 if votes have weights. A
+// block of 256 threads takes a vertex. Each thread has up to 16 votes in registers, and a hash table in shared
+// memory, with room for all labels, counts them.
+//
+//     arcs       |  0  1  2 ... 255 | 256 257 ... 511 | ...     read together, 16 rows
+//     thread     |  0  1  2 ... 255 |  0   1  ... 255 | ...     votes stay in registers
+//     table      | label, sum | free | label, sum | ...         up to 2 slots an arc
+//
+//     for each vertex that the block takes from the class's list:
+//         read votes; sum those of the own label, and all
+//         judge (`best.cuh`): the table is filled only if the own label does not win by these sums
+//
+// Shared memory (`SHARED` bytes): `Team::BYTES` for reductions | the table. Before that, the place of the table
+// has the decoded arcs of a compressed list. GLP (SIGMOD 2021), section 4.1: a block per high-degree vertex, and
+// its hash table in shared memory.
 #pragma once
 
 namespace ripplet {

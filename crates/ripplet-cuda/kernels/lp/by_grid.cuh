@@ -7,8 +7,15 @@
 //     3. a block per piece      finds the carry, if the program has one
 //     4. a warp per vertex      takes the best of the parts, ends the update
 //
-// The tables lie in a region of bounded size. If they do not fit together, vertices are processed in batches.
-// Shared memory: reductions | a table of up to 2 * `PIECE` slots.
+//     region, batch 0     | table of a | table of b           |      tables follow until the region is full
+//     region, batch 1     | table of c                  |            then the next batch begins
+//     parts of a table    | part 0 | part 1 | part 2 |               as many as the vertex has pieces
+//
+// The tables lie in a region of bounded size. If they do not fit together, vertices are processed in batches
+// (`update_in_batches`, which `sketched_large.cuh` uses as well).
+//
+// Shared memory (`SHARED` bytes): `Team::BYTES` for reductions | a table for `PIECE` votes. GLP
+// (SIGMOD 2021), section 4.1, falls back to a table in global memory as well.
 #pragma once
 
 namespace ripplet {
@@ -20,34 +27,34 @@ RIPPLET_FN void lay_out_tables(const LpState& state, Phase phase) {
     u64 batch = 0, used = 0;
     for (u32 first = 0; first < count; first += 32) {
         const u32 number = first + lane_id();
-        const bool is_open = number < count && state.large[number].open && is_launched(phase, state.large[number].vertex);
-        const u32 wanted = is_open ? state.large[number].slots : 0;
+        const bool is_open = number < count && state.large.records[number].open && is_launched(phase, state.large.records[number].vertex);
+        const u32 wanted = is_open ? state.large.records[number].slots : 0;
         u64 mine = 0;
         for (u32 open = __ballot_sync(ALL_LANES, wanted > 0); open != 0; open &= open - 1) {
             const u32 lane = (u32)__ffs(open) - 1, slots = __shfl_sync(ALL_LANES, wanted, lane);
-            if (used + slots > state.region_slots) {
+            if (used + slots > state.large.region_slots) {
                 batch++;
                 used = 0;
             }
-            if (lane == lane_id()) mine = batch * state.region_slots + used;
+            if (lane == lane_id()) mine = batch * state.large.region_slots + used;
             used += slots;
         }
-        if (wanted > 0) state.large[number].region = mine;
+        if (wanted > 0) state.large.records[number].region = mine;
     }
     if (lane_id() != 0) return;
     state.tallies->batches = (u32)batch + 1;
-    state.tallies->region_used = batch == 0 ? used : state.region_slots;
+    state.tallies->region_used = batch == 0 ? used : state.large.region_slots;
 }
 
 // Part `part` of `parts` of a vertex's table.
 RIPPLET_FN GlobalTable table_of(const LpState& state, const Large& large, u32 part, u32 parts) {
     const u64 slots = large.slots, first = slots * part / parts;
-    return GlobalTable{(Slot*)state.region + large.region % state.region_slots + first,
+    return GlobalTable{(Slot*)state.large.region + large.region % state.large.region_slots + first,
                        (u32)(slots * (part + 1) / parts - first)};
 }
 
 RIPPLET_FN bool is_in_batch(const LpState& state, Phase phase, const Large& large, u32 batch) {
-    return large.open && large.region / state.region_slots == batch && is_launched(phase, large.vertex);
+    return large.open && large.region / state.large.region_slots == batch && is_launched(phase, large.vertex);
 }
 
 // Counts the labels of a piece in shared memory, and adds the sums to the vertex's table.
@@ -83,8 +90,8 @@ RIPPLET_FN void count_pieces(const Run& run, Phase phase, u32 batch) {
     const u32 pieces = state.tallies->pieces[phase.parity];
     const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = state.pieces[item];
-        Large& large = state.large[piece.owner];
+        const Piece piece = state.large.pieces[item];
+        Large& large = state.large.records[piece.owner];
         if (!is_in_batch(state, phase, large, batch)) continue;
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Place place = place_of(state, v.id);
@@ -118,8 +125,8 @@ RIPPLET_FN void judge_pieces(const Run& run, Phase phase, u32 batch) {
     const u32 pieces = state.tallies->pieces[phase.parity];
     const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = state.pieces[item];
-        const Large& large = state.large[piece.owner];
+        const Piece piece = state.large.pieces[item];
+        const Large& large = state.large.records[piece.owner];
         if (!is_in_batch(state, phase, large, batch)) continue;
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const GlobalTable part = table_of(state, large, piece.index, large.pieces);
@@ -129,8 +136,8 @@ RIPPLET_FN void judge_pieces(const Run& run, Phase phase, u32 batch) {
         const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
         nan = team.count(nan) > 0;
         if (team.rank() == 0) {
-            state.found[large.first_piece + piece.index] = best;
-            if (nan) state.large[piece.owner].nan = 1;
+            state.large.found[large.first_piece + piece.index] = best;
+            if (nan) state.large.records[piece.owner].nan = 1;
         }
         team.sync();
     }
@@ -141,7 +148,7 @@ RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large) {
     const LpState& state = v.run->state;
     Best best = {};
     for (u32 piece = lane_id(); piece < large.pieces; piece += 32) {
-        const Best other = state.found[large.first_piece + piece];
+        const Best other = state.large.found[large.first_piece + piece];
         if (is_better(other, best)) best = other;
     }
     best = Warp{}.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
@@ -153,8 +160,8 @@ RIPPLET_FN void carry_pieces(const Run& run, Phase phase, u32 batch) {
     const LpState& state = run.state;
     const u32 pieces = state.tallies->pieces[phase.parity];
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = state.pieces[item];
-        Large& large = state.large[piece.owner];
+        const Piece piece = state.large.pieces[item];
+        Large& large = state.large.records[piece.owner];
         if (!is_in_batch(state, phase, large, batch)) continue;
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         // Each warp recomputes the winner; a broadcast would need another barrier.
@@ -172,13 +179,30 @@ RIPPLET_FN void end_updates(const Run& run, Phase phase, u32 batch, ThreadCounte
     const u32 count = state.tallies->members[phase.parity][LARGE];
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 number = warp; number < count; number += warps) {
-        Large& large = state.large[number];
+        Large& large = state.large.records[number];
         if (!is_in_batch(state, phase, large, batch)) continue;
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Decision end = {verdict_on(v, large), large.cast, large.carried};
         if (lane_id() != 0) continue;
         large.outcome = end_update(run, phase, v, place_of(state, v.id).degree(), end, counters);
     }
+}
+
+// Updates large vertices batch by batch. `find(batch)` stores the best label of each piece of a batch.
+template <class Find>
+RIPPLET_FN void update_in_batches(const Run& run, Phase phase, u32 batches, const Find& find) {
+    Barrier* barrier = &run.state.tallies->barrier;
+    ThreadCounters counters = {0, 0, 0};
+    for (u32 batch = 0; batch < batches; batch++) {
+        find(batch);
+        grid_barrier(barrier);
+        if (CARRIES) {
+            carry_pieces(run, phase, batch);
+            grid_barrier(barrier);
+        }
+        end_updates(run, phase, batch, &counters);
+    }
+    counters.report(run.state, phase);
 }
 
 RIPPLET_FN void choose_by_grid(const Run& run, Phase phase) {
@@ -190,21 +214,13 @@ RIPPLET_FN void choose_by_grid(const Run& run, Phase phase) {
     const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
     const u32 batches = state.tallies->batches;
     const u64 used = state.tallies->region_used;
-    ThreadCounters counters = {0, 0, 0};
-    for (u32 batch = 0; batch < batches; batch++) {
-        for (u64 at = thread; at < used; at += threads) ((Slot*)state.region)[at] = Slot::free();
+    update_in_batches(run, phase, batches, [&](u32 batch) {
+        for (u64 at = thread; at < used; at += threads) ((Slot*)state.large.region)[at] = Slot::free();
         grid_barrier(barrier);
         count_pieces(run, phase, batch);
         grid_barrier(barrier);
         judge_pieces(run, phase, batch);
-        grid_barrier(barrier);
-        if (CARRIES) {
-            carry_pieces(run, phase, batch);
-            grid_barrier(barrier);
-        }
-        end_updates(run, phase, batch, &counters);
-    }
-    counters.report(state, phase);
+    });
 }
 
 }  // namespace ripplet

@@ -1,9 +1,14 @@
 // Large vertices, first attempt (kernel `ripplet_choose_by_block`): a block of 1024 threads per vertex of 4097
-// to `scan_most` arcs (GLP, section 4.1). A hash table in shared memory counts exactly the labels that find a
-// slot; a count-min sketch bounds the votes of all others. Mostly the winner in the table beats that bound.
-// If it does not, the vertex is left to `by_grid.cuh`, which counts every label.
+// to `scan_most` arcs. A hash table in shared memory counts exactly the labels that find a slot; a count-min
+// sketch bounds the votes of all others. Mostly the winner in the table beats that bound. If it does not, the
+// vertex is left to `by_grid.cuh`, which counts every label.
 //
-// Shared memory (`scan_shared` bytes): reductions | sketch, 8 KiB | table, labels and sums.
+//     vote --> table, 4 probes --found a slot--> its exact sum --> winner's score
+//                  |                                                     > ?  yes: settled; no: left open
+//                  +--no slot--> two rows of the sketch --> bound of any label outside
+//
+// Shared memory (`scan_shared` bytes): `ScanTeam::BYTES` for reductions | sketch, 8 KiB | table: labels | sums.
+// GLP (SIGMOD 2021), section 4.1: the hash table and the count-min sketch of high-degree vertices.
 #pragma once
 
 namespace ripplet {
@@ -79,7 +84,7 @@ template <class Sum>
 RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Place& place,
                               const Large& large, Verdict* verdict) {
     unsigned char* memory = team.memory + ScanTeam::BYTES;
-    const u32 bytes = v.run->state.scan_shared - ScanTeam::BYTES - SKETCH_BYTES;
+    const u32 bytes = v.run->state.large.scan_shared - ScanTeam::BYTES - SKETCH_BYTES;
     const u32 wanted = 2 * min(place.degree(), U32_MAX / 2);
     ScannedSums<Sum> sums = {team,
                              v,
@@ -111,14 +116,14 @@ RIPPLET_FN void scan_large(const Run& run, Phase phase, ThreadCounters* counters
     const ScanTeam team = {shared_memory()};
     if (count == 0) return;
     for (u32 item; (item = take(&work_counters(state, phase).scans, team.memory)) < count;) {
-        Large& large = state.large[item];
+        Large& large = state.large.records[item];
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Place place = place_of(state, v.id);
         const u32 degree = place.degree();
         Decision end = {};
         end.cast = large.cast;
         const bool settled =
-            degree > state.scan_most        ? keeps_unseen(team, v, large, &end.verdict)
+            degree > state.large.scan_most        ? keeps_unseen(team, v, large, &end.verdict)
             : UNIT || large.cast <= U32_MAX ? judge_scanned<u32>(team, v, place, large, &end.verdict)
                                             : judge_scanned<u64>(team, v, place, large, &end.verdict);
         if (CARRIES && settled)

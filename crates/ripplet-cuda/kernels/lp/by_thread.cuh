@@ -1,6 +1,18 @@
 // Thread-mapped vertices (kernel `ripplet_choose_by_thread`): degrees up to 16 if votes are counted, otherwise up
-// to 8. A lane has all votes of a vertex in its registers and sorts them there. Shared memory: per warp, 32
-// `Member`s and a row of `LOW_KEYS + 1` keys a lane.
+// to 8. A lane has all votes of a vertex in its registers and sorts them there.
+//
+//     lane 0           lane 1           lane 2         ...       a vertex each
+//     3 1 3 7          4 4 9 -          1 2 1 1                  votes of up to 4 arcs, `-` for none
+//     1 3 3 7          4 4 9 -          1 1 1 2                  sorted: a run's length is a label's sum
+//     3: 2 votes       4: 2 votes       1: 3 votes               the leader
+//
+//     degree (counted)     1-4   5-8   9-16
+//     degree (weighted)    1-4   5-8             9-16: `by_warp.cuh`
+//     keys a lane            4     8     16
+//
+// Shared memory, per warp (`SORT_BYTES<LOW_KEYS>`): 32 `Member`s | 32 rows of `LOW_KEYS + 1` keys, an odd length
+// against bank conflicts. GLP (SIGMOD 2021), section 4.2, packs low-degree vertices into warps; here a lane needs
+// no other.
 #pragma once
 
 namespace ripplet {

@@ -1,6 +1,10 @@
 // Bandwidth ceilings of a full round, for `ripplet bench lp`: `read_ids` reads every arc, and `gather_labels`
-// the label of every neighbour as well. A thread reads 8 arcs at a time, in two loads of 16 bytes; the grid
-// is strided.
+// the label of every neighbour as well.
+//
+//     arcs       | 0 1 2 3 | 4 5 6 7 | ...      16 bytes a load
+//     thread     |    0    |    1    | ...      two loads in flight, then `2 * threads` loads further on
+//
+// Mapping: a thread per 8 arcs, strided grid; no shared memory.
 #pragma once
 
 namespace ripplet {
@@ -11,8 +15,8 @@ RIPPLET_FN void pretend_to_use(const LpState& state, u32 sum) {
 }
 
 template <class Visit> RIPPLET_FN u32 over_all_arcs(const LpState& state, Visit visit) {
-    const uint4* ids = (const uint4*)state.out.ids;
-    const u64 count = state.arcs / 4, threads = (u64)gridDim.x * BLOCK;
+    const uint4* ids = (const uint4*)state.graph.out.ids;
+    const u64 count = state.graph.arcs / 4, threads = (u64)gridDim.x * BLOCK;
     u32 sum = 0;
     u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x;
     for (; at + threads < count; at += 2 * threads) {

@@ -1,6 +1,13 @@
-// The commit: when all vertices of the phase have chosen, their labels and columns are stored, before any
-// neighbour is activated. A thread per listed vertex, then a thread per large vertex; no shared memory. Under
-// `async`, changes are committed at once, and `commit_all` only visits them, to send them to other ranks.
+// The commit (kernel `ripplet_commit`): when all vertices of the phase have chosen, their labels and columns are
+// stored, before any neighbour is activated. Under `async`, changes are committed at once, and `commit_all` only
+// visits them, to send them to other ranks.
+//
+//     members, class by class    | 4 9 7 | 1 - 8 2 | ...       - did not change
+//     chosen                     | 5 5 3 | 0   6 1 | ...
+//     thread                     | 0 1 2 | 3 4 5 6 | ...       labels[4] = 5, labels[9] = 5, ...
+//
+// Mapping: a thread per listed member, then a thread per large vertex, whose record has its outcome; no shared
+// memory.
 #pragma once
 
 namespace ripplet {
@@ -12,7 +19,7 @@ RIPPLET_FN u64 trace(u32 v, u32 label) {
 
 RIPPLET_FN u64 trace_of_change(const LpState& state, u32 v, u32 before, u32 label) {
     u64 fingerprint = trace(v, label) - trace(v, before);
-    const u32* draft = state.drafts + (u64)v * DRAFT_LENGTH;
+    const u32* draft = state.columns.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 index = 0; index < DRAFT_LENGTH; index++) {
         // A column's value contributes as if it belonged to a vertex of its own.
         const u32 place = mix(v ^ mix(index + 1));
@@ -24,7 +31,7 @@ RIPPLET_FN u64 trace_of_change(const LpState& state, u32 v, u32 before, u32 labe
 // Commits the change of a vertex; returns whether that activates its neighbours.
 RIPPLET_FN bool commit_change(const LpState& state, u32 v, u32 label, u64* fingerprint) {
     const u32 before = state.labels[v];
-    if (state.traced) *fingerprint += trace_of_change(state, v, before, label);
+    if (state.round.traced) *fingerprint += trace_of_change(state, v, before, label);
     if (before != label) {
         state.labels[v] = label;
         move_share(state, v, before, label);
@@ -63,7 +70,7 @@ template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phas
         const u64 number = first + lane_id();
         Outcome outcome = {0, false, false};
         u32 v = U32_MAX;
-        if (number < large_ones) outcome = state.large[number].outcome, v = state.large[number].vertex;
+        if (number < large_ones) outcome = state.large.records[number].outcome, v = state.large.records[number].vertex;
         if (!IN_PLACE && outcome.changed) commit_change(state, v, outcome.label, &fingerprint);
         each(outcome.changed, v);
     }
@@ -72,7 +79,7 @@ template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phas
 
 // Adds the lanes' changes of the fingerprint, with one atomic per warp.
 RIPPLET_FN void add_fingerprint(const LpState& state, u64 fingerprint) {
-    if (!state.traced) return;
+    if (!state.round.traced) return;
     fingerprint = warp_sum(fingerprint);
     if (lane_id() == 0 && fingerprint != 0) atomicAdd(&state.tallies->fingerprint, fingerprint);
 }

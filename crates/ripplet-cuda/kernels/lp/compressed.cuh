@@ -1,6 +1,13 @@
-// Arcs of compressed lists (`compressed/lists.cuh`), decoded into registers wherever they are read. One lane
-// decodes arc after arc (`Cursor`), or warps decode a segment each (`each_arc_by_warps`). `plain.cuh` has the
-// same names for plain lists.
+// Arcs of compressed lists (`compressed/lists.cuh` has their format), decoded into registers wherever they are
+// read. `plain.cuh` has the same names for plain lists.
+//
+//     Cursor               a lane decodes arc after arc, from any arc on and around the end
+//     each_arc_by_warps    segments of 256 neighbours:   | segment 0 | segment 1 | segment 2 | ...
+//                          `warps` = 2:                     warp 0      warp 1      warp 0
+//                          a warp decodes 32 neighbours at a time, one per lane
+//     arc_at               any arc, by decoding those before it in its segment
+//
+// Mapping: that of the caller; no shared memory. docs/adr/0012-compressed-lists.md has the format's reasons.
 #pragma once
 
 namespace ripplet {
@@ -14,7 +21,7 @@ struct Place {
 };
 
 RIPPLET_FN const CompressedShard& shard_at(const LpState& state, u32 shard) {
-    return SHARDED ? ((const CompressedShard*)state.shards)[shard] : state.first;
+    return SHARDED ? ((const CompressedShard*)state.graph.shards)[shard] : state.graph.first;
 }
 
 RIPPLET_FN const StreamedLists& streamed_lists(const LpState& state, u32 side, u32 shard) {
@@ -47,8 +54,8 @@ RIPPLET_FN List list_in(const LpState& state, const Compressed& lists, u32 side,
 RIPPLET_FN Place place_of(const LpState& state, u32 v) {
     Place place = {};
     place.vertex = v;
-    const CompressedShard* shards = (const CompressedShard*)state.shards;
-    for (u32 left = SHARDED ? state.shard_count : 1; left > 1;) {
+    const CompressedShard* shards = (const CompressedShard*)state.graph.shards;
+    for (u32 left = SHARDED ? state.graph.shard_count : 1; left > 1;) {
         const u32 half = left / 2;
         if (shards[place.shard + half].out.first <= v) place.shard += half;
         left -= half;
@@ -62,8 +69,8 @@ RIPPLET_FN Place place_of(const LpState& state, u32 v) {
 // A list's place in the host's memory, if it is not on the device. It includes the word behind the list, as
 // the decoder reads one word ahead.
 RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
-    const CompressedShard* shards = (const CompressedShard*)state.shards;
-    const u32 shard = SHARDED ? shard_of(state.streamed.shards, state.shard_count, v) : 0;
+    const CompressedShard* shards = (const CompressedShard*)state.graph.shards;
+    const u32 shard = SHARDED ? shard_of(state.streamed.shards, state.graph.shard_count, v) : 0;
     const Compressed& lists = side > 0 ? shards[shard].incoming : shards[shard].out;
     const StreamedLists& its = streamed_lists(state, side, shard);
     const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
@@ -75,7 +82,7 @@ RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
 
 // The degree of any vertex; on several devices also of vertices whose lists are on another rank.
 RIPPLET_FN u32 degree_of(const LpState& state, u32 v) {
-    return RANKED ? state.degrees[v] : place_of(state, v).degree();
+    return RANKED ? state.graph.degrees[v] : place_of(state, v).degree();
 }
 
 RIPPLET_FN const Compressed& lists_at(const LpState& state, const Place& place, u32 side) {

@@ -159,8 +159,8 @@ RIPPLET_FN void apply_update(const LpState& state, Phase phase, u32 v, const u32
         state.labels[v] = label;
         move_share(state, v, before, label);
     }
-    if (state.pull_threshold > 0 && (relabelled || redrafted) && activates_neighbors(relabelled))
-        state.changed[v] = (unsigned char)phase.stamp;
+    if (state.frontier.pull_threshold > 0 && (relabelled || redrafted) && activates_neighbors(relabelled))
+        state.frontier.changed[v] = (unsigned char)phase.stamp;
 }
 
 // Applies the updates in a mirror: a thread compares 4 vertices at a time, so that their loads overlap.
@@ -219,22 +219,22 @@ RIPPLET_FN void publish_frontier(const RankStep& step) {
     const LpState& state = step.run.state;
     const Ranks& ranks = step.ranks;
     constexpr u32 WORDS = VERTEX_BLOCK / 32;
-    const u64 warps = (u64)gridDim.x * (BLOCK / 32), vertex_blocks = ((u64)state.vertices + VERTEX_BLOCK - 1) / VERTEX_BLOCK;
+    const u64 warps = (u64)gridDim.x * (BLOCK / 32), vertex_blocks = ((u64)state.graph.vertices + VERTEX_BLOCK - 1) / VERTEX_BLOCK;
     for (u64 vertex_block = (u64)blockIdx.x * (BLOCK / 32) + threadIdx.x / 32; vertex_block < vertex_blocks; vertex_block += warps) {
-        const u64 begin = vertex_block * VERTEX_BLOCK, end = min(begin + VERTEX_BLOCK, (u64)state.vertices);
+        const u64 begin = vertex_block * VERTEX_BLOCK, end = min(begin + VERTEX_BLOCK, (u64)state.graph.vertices);
         const bool is_own = begin >= step.phase.first && end <= step.phase.end;
-        if (is_own || state.last_activated[vertex_block] != step.phase.number) continue;
+        if (is_own || state.frontier.last_activated[vertex_block] != step.phase.number) continue;
         bool is_new[WORDS];
 #pragma unroll
         for (u32 word = 0; word < WORDS; word++) {
             const u64 v = begin + word * 32 + lane_id();
             const bool is_others = v < step.phase.first || v >= step.phase.end;
-            is_new[word] = v < end && is_others && state.active[v] == 1;
+            is_new[word] = v < end && is_others && state.frontier.active[v] == 1;
         }
         u32 bits = 0;
 #pragma unroll
         for (u32 word = 0; word < WORDS; word++) {
-            if (is_new[word]) state.active[begin + word * 32 + lane_id()] = SENT;
+            if (is_new[word]) state.frontier.active[begin + word * 32 + lane_id()] = SENT;
             const u32 those = __ballot_sync(ALL_LANES, is_new[word]);
             if (lane_id() == word) bits = those;
         }
@@ -266,10 +266,10 @@ RIPPLET_FN void receive_frontier(const RankStep& step) {
         for (u64 first = thread - lane_id(); first < count; first += threads) {
             const u64 at = first + lane_id();
             const FrontierWord mine = at < count ? ranks.received_words[rank][at] : FrontierWord{0, 0};
-            if (mine.bits != 0) state.last_activated[mine.word / (VERTEX_BLOCK / 32)] = step.phase.number;
+            if (mine.bits != 0) state.frontier.last_activated[mine.word / (VERTEX_BLOCK / 32)] = step.phase.number;
             for (u32 item = 0; item < 32 && first + item < count; item++) {
                 const u32 word = __shfl_sync(ALL_LANES, mine.word, item), bits = __shfl_sync(ALL_LANES, mine.bits, item);
-                if (bits >> lane_id() & 1) state.active[(u64)word * 32 + lane_id()] = 1;
+                if (bits >> lane_id() & 1) state.frontier.active[(u64)word * 32 + lane_id()] = 1;
             }
         }
     }

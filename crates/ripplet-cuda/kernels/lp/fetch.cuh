@@ -230,7 +230,7 @@ RIPPLET_FN void fetch_long(const Run& run, Phase phase) {
 RIPPLET_FN void request_lists(const Run& run, Phase phase) {
     const LpState& state = run.state;
     // Phase 0 is prefetched during the last phase of the round before, whose members request their own lists.
-    const UnitSchedule schedule(state, state.round), before(state, state.round - 1);
+    const UnitSchedule schedule(state, state.round.index), before(state, state.round.index - 1);
     const bool begins = phase.index == 0;
     const u32 together = min(state.streamed.ahead, schedule.stride), size = 8 * together, prefetch = state.streamed.prefetch;
     const u64 stretch = 8ull * schedule.phases, first_unit = phase.first / stretch, units = (phase.end + stretch - 1) / stretch - first_unit;
@@ -245,7 +245,7 @@ RIPPLET_FN void request_lists(const Run& run, Phase phase) {
         const bool is_in_group = prefetch == PREFETCH_ALL || (prefetch == PREFETCH_TOGETHER) == first_of_some;
         const u32 behind = (u32)(at % together);
         const u64 v = first + behind + (u32)(at % size) / together * schedule.stride;
-        bool wanted = is_in_group && behind < phases && v >= phase.first && v < phase.end && state.active[v];
+        bool wanted = is_in_group && behind < phases && v >= phase.first && v < phase.end && state.frontier.active[v];
         if (begins && wanted) wanted = !before.is_scheduled(v, schedule.phases - 1);
         request_list(state, phase, (u32)v, wanted);
     }
@@ -283,7 +283,7 @@ RIPPLET_FN void request_lists_of_changed(const Run& run, Phase phase) {
     }
     const u32 count = state.tallies->members[phase.parity][LARGE];
     for (u64 at = start; at - start % 32 < count; at += threads) {
-        const Large* large = at < count ? &state.large[at] : nullptr;
+        const Large* large = at < count ? &state.large.records[at] : nullptr;
         const bool activates = large && large->outcome.activates && is_launched(phase, large->vertex);
         request_list(state, phase, activates ? large->vertex : 0, activates);
     }

@@ -1,7 +1,18 @@
-// Compaction of the frontier, the beginning of a phase: lists the active vertices that are scheduled in it,
-// by degree class. A block takes 256 units of 8 vertices, a thread per unit; then each warp reads the
-// vertices of its 32 units as they lie in memory, 8 steps of 32 lanes. Shared memory: counts and list
-// positions by class (`u32[2 * CLASSES]`).
+// Compaction of the frontier, the beginning of a phase (kernel `ripplet_compact_frontier`): lists the active
+// vertices that are scheduled in it, by degree class.
+//
+//     vertices       | 256 vertices at 32 phases a round: 32 units of 8 | 256 vertices | ...
+//     unit           the 8 vertices of a block that update in this phase, `stride` apart (`UnitSchedule`)
+//     thread         a unit; a block takes 256 units
+//     warp           reads the 32 * 8 vertices of its units as they lie in memory: 8 steps of 32 lanes
+//
+//     step 0         lanes 0-7: unit of lane 0; 8-15: unit of lane 1; 16-23: lane 2; 24-31: lane 3
+//     step 1         the units of lanes 4 to 7; and so on
+//
+//     active? --> degree --> class --> rank in the class: warp (match), block (shared atomic), grid (one atomic
+//     per class and block) --> members[class][rank]
+//
+// Shared memory (`u32[2 * CLASSES]`): members of the block by class | their positions in the lists.
 #pragma once
 
 namespace ripplet {
@@ -11,8 +22,8 @@ struct UnitSchedule {
     u32 key, phases, stride;
 
     RIPPLET_FN UnitSchedule(const LpState& state, u32 round) {
-        key = stream_key(state.seed, round, PHASE_STREAM);
-        phases = state.phases;
+        key = stream_key(state.round.seed, round, PHASE_STREAM);
+        phases = state.round.phases;
         const u32 drawn = part_of(mix(U32_MAX ^ key), 3);
         // With a stride of 1, vertices that are 8 apart are in different units.
         const bool parts = round >= 20 && round % 4 == 0;
@@ -39,11 +50,11 @@ struct UnitSchedule {
 
 // Whether any of `spread` vertices from `first` on may be active, by the stamps of their vertex blocks.
 RIPPLET_FN bool may_be_active(const LpState& state, Phase phase, u64 first, u32 spread) {
-    const u64 end = min((u64)state.vertices, first + spread);
+    const u64 end = min((u64)state.graph.vertices, first + spread);
     const u32 age = phase.number - phase.since;
     bool any = phase.number - state.tallies->last_pull <= age;
     for (u64 vertex_block = first / VERTEX_BLOCK; vertex_block * VERTEX_BLOCK < end && !any; vertex_block++)
-        any = phase.number - state.last_activated[vertex_block] <= age;
+        any = phase.number - state.frontier.last_activated[vertex_block] <= age;
     return any;
 }
 
@@ -64,13 +75,13 @@ RIPPLET_FN void compact_frontier(const Run& run, Phase phase) {
     Tallies* tallies = state.tallies;
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
-    const UnitSchedule schedule(state, state.round);
+    const UnitSchedule schedule(state, state.round.index);
     // A unit may cross a rank's bound. Marks of other ranks' scheduled vertices are cleared as well, as these
     // vertices update now: by the first part of a phase on demand; otherwise the host clears them
     // (`forget_others`).
     const bool forgets = RANKED && (!STREAMED || (phase.late > 0 && phase.part == 0));
     const u32 own_first = STREAMED ? state.streamed.own_first : phase.first, own_end = STREAMED ? state.streamed.own_end : phase.end;
-    const u64 stretch = 8ull * schedule.phases, nowhere = forgets ? state.vertices : phase.end;
+    const u64 stretch = 8ull * schedule.phases, nowhere = forgets ? state.graph.vertices : phase.end;
     u64 scanned = 0;
     u32 visited = 0;
     const u64 begin = forgets ? 0 : phase.first / stretch, units = (nowhere + stretch - 1) / stretch;
@@ -85,17 +96,17 @@ RIPPLET_FN void compact_frontier(const Run& run, Phase phase) {
             const u64 first_of_unit = __shfl_sync(ALL_LANES, at, step * 4 + lane_id() / 8);
             const u64 v = first_of_unit + (u64)(lane_id() % 8) * schedule.stride;
             ids[step] = (u32)v;
-            found[step] = v >= phase.first && v < phase.end && state.active[v];
+            found[step] = v >= phase.first && v < phase.end && state.frontier.active[v];
             any |= found[step];
             const bool is_own = v >= own_first && v < own_end;
-            if (forgets && !is_own && v < nowhere && state.active[v]) state.active[v] = 0;
+            if (forgets && !is_own && v < nowhere && state.frontier.active[v]) state.frontier.active[v] = 0;
         }
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
         if (!__syncthreads_or(any)) continue;
 
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
-            if (found[step]) state.active[ids[step]] = 0;
+            if (found[step]) state.frontier.active[ids[step]] = 0;
             if (STREAMED && phase.late) request_list(state, phase, ids[step], found[step]);
             // Degrees are loaded without a branch, so that 8 loads overlap; unscheduled lanes load that of
             // `phase.first`.

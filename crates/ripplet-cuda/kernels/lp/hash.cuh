@@ -1,5 +1,9 @@
-// Counter-based random numbers: pure functions of (seed, round, stream, vertex), as `ripplet_lp` defines
-// them.
+// Counter-based random numbers: pure functions of (seed, round, stream, vertex), as `ripplet_lp` defines them.
+//
+//     key  = mix(seed ^ mix(round ^ mix(stream)))        once for a round
+//     draw = mix(vertex ^ key)                           32 bits for a vertex, in any order, on any device
+//
+// Mapping: called by any thread; no shared memory. Wellons: lowbias32 (hash-prospector, 2018).
 #pragma once
 
 namespace ripplet {

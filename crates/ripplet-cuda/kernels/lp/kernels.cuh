@@ -1,5 +1,16 @@
 // Entry points of a phase's kernels; `../README.md` walks through their launches. The numbers behind each
 // argument are threads per block and blocks per multiprocessor that registers must allow.
+//
+//     ripplet_choose, a block of 256:
+//         cast_pieces            large vertices, a block per piece
+//         choose_by_block        degrees 1025 to 4096, a block per vertex
+//         choose_by_lanes        degrees 17 to 1024, 1 to 32 lanes per vertex
+//     ripplet_choose_by_thread   degrees 1 to 16, a lane per vertex
+//     ripplet_choose_by_block    large vertices, a block of 1024 per vertex
+//     ripplet_choose_by_grid     large vertices that are left, the grid
+//
+// The longest lists come first, so that short ones fill the gaps at the end. Shared memory: dynamic, in bytes of
+// the launch (`src/lp/launch.rs`); each function lays it out anew.
 #pragma once
 
 namespace ripplet {

@@ -1,6 +1,14 @@
-// Records and sums of large vertices, of more than 4096 arcs. A vertex has a `Large` record, and its arcs are
-// taken in pieces of 4096, a block each, by the kernel `ripplet_choose`. The sums of votes often show that
-// the vertex keeps its label. If they do not, `by_large_block.cuh` counts labels.
+// Records and sums of large vertices, of more than 4096 arcs. The sums of votes often show that the vertex keeps
+// its label. If they do not, `by_large_block.cuh` counts labels.
+//
+//     list_large      (`ripplet_compact_frontier`, a thread per vertex)
+//         large       | record of a         | record of b | ...
+//         pieces      | a.0 | a.1 | a.2 | a.3 | b.0 | b.1 | ...       4096 arcs each
+//     cast_pieces     (`ripplet_choose`, a block of 256 per piece)
+//         a.own, a.cast += votes for the own label, and all votes of the piece
+//
+// Shared memory of `cast_pieces` (`SHARED` bytes): `Team::BYTES` for reductions | decoded arcs of a compressed
+// list.
 #pragma once
 
 namespace ripplet {
@@ -15,9 +23,9 @@ RIPPLET_FN void list_large(const LpState& state, Phase phase, u32 v, u32 degree)
     large.vertex = v;
     large.first_piece = first;
     large.pieces = pieces;
-    large.slots = (u32)min(2ull * min(degree, state.vertices) + 8, (u64)U32_MAX);
-    state.large[number] = large;
-    for (u32 index = 0; index < pieces; index++) state.pieces[first + index] = Piece{number, index};
+    large.slots = (u32)min(2ull * min(degree, state.graph.vertices) + 8, (u64)U32_MAX);
+    state.large.records[number] = large;
+    for (u32 index = 0; index < pieces; index++) state.large.pieces[first + index] = Piece{number, index};
 }
 
 // Sums the votes of the pieces, a block per piece.
@@ -27,8 +35,8 @@ RIPPLET_FN void cast_pieces(const Run& run, Phase phase) {
     const Team team = {shared_memory()};
     if (pieces == 0) return;
     for (u32 item; (item = take(&work_counters(state, phase).taken[LARGE], team.memory)) < pieces;) {
-        const Piece piece = state.pieces[item];
-        Large& large = state.large[piece.owner];
+        const Piece piece = state.large.pieces[item];
+        Large& large = state.large.records[piece.owner];
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Place place = place_of(state, v.id);
         Vote votes[HELD];

@@ -1,5 +1,14 @@
-// Arcs of plain lists (compressed sparse rows): random access to any arc. `compressed.cuh` has the same names
-// for compressed lists.
+// Arcs of plain lists (compressed sparse rows): random access to any arc. `compressed.cuh` has the same names for
+// compressed lists.
+//
+//     offsets     | 0 | 2 | 2 | 5 |            one more than vertices; each shard has its own
+//     ids         | a b | c d e | ...          vertex 0 has a, b; vertex 1 none; vertex 2 c, d, e
+//     arc_at(place of 2, index 1) = d
+//
+// A vertex of a directed graph has its outgoing arcs first, then the incoming ones. In a streamed graph, a list
+// begins on the device, in the staging area, or in the host's memory (`StreamedBegin`).
+//
+// Mapping: that of the caller; no shared memory.
 #pragma once
 
 namespace ripplet {
@@ -15,8 +24,8 @@ typedef NumberOfArc<SHARDED>::Type ArcNumber;
 
 RIPPLET_FN u32 shard_in(const LpState& state, u32 v) {
     if (!SHARDED) return 0;
-    if (STREAMED) return shard_of(state.streamed.shards, state.shard_count, v);
-    return shard_of((const ShardStart*)state.shards, state.shard_count, v);
+    if (STREAMED) return shard_of(state.streamed.shards, state.graph.shard_count, v);
+    return shard_of((const ShardStart*)state.graph.shards, state.graph.shard_count, v);
 }
 
 // Begin of a list: the index of its first arc.
@@ -26,7 +35,7 @@ struct WholeBegin {
     // The begin of a list at `offset` in its shard.
     RIPPLET_FN static WholeBegin of(const LpState& state, u32 side, u32 shard, u32, u32 offset) {
         if (!SHARDED) return WholeBegin{(ArcNumber)offset};
-        const ShardStart& start = ((const ShardStart*)state.shards)[shard];
+        const ShardStart& start = ((const ShardStart*)state.graph.shards)[shard];
         return WholeBegin{(ArcNumber)(side > 0 ? start.incoming : start.out) + offset};
     }
     RIPPLET_FN Arc at(const Lists& lists, u32 index) const {
@@ -75,12 +84,12 @@ RIPPLET_FN Place place_of(const LpState& state, u32 v) {
     Place place = {};
     const u32 shard = shard_in(state, v);
     const u64 at = (u64)v + shard;
-    const u32 out = __ldg(state.out.offsets + at);
-    place.out_degree = __ldg(state.out.offsets + at + 1) - out;
+    const u32 out = __ldg(state.graph.out.offsets + at);
+    place.out_degree = __ldg(state.graph.out.offsets + at + 1) - out;
     place.out = ListBegin::of(state, 0, shard, v, out);
     if (DIRECTED) {
-        const u32 incoming = __ldg(state.incoming.offsets + at);
-        place.in_degree = __ldg(state.incoming.offsets + at + 1) - incoming;
+        const u32 incoming = __ldg(state.graph.incoming.offsets + at);
+        place.in_degree = __ldg(state.graph.incoming.offsets + at + 1) - incoming;
         place.incoming = ListBegin::of(state, 1, shard, v, incoming);
     }
     return place;
@@ -89,7 +98,7 @@ RIPPLET_FN Place place_of(const LpState& state, u32 v) {
 // A list's place in the host's memory, if it is not on the device.
 RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
     const u32 shard = shard_in(state, v);
-    const u32* const offsets = (side > 0 ? state.incoming : state.out).offsets + ((u64)v + shard);
+    const u32* const offsets = (side > 0 ? state.graph.incoming : state.graph.out).offsets + ((u64)v + shard);
     const StreamedShard& start = state.streamed.shards[shard];
     const StreamedLists& lists = side > 0 ? start.incoming : start.out;
     const u32 offset = __ldg(offsets);
@@ -100,8 +109,8 @@ RIPPLET_FN u32 degree_of(const LpState& state, u32 v) { return place_of(state, v
 
 // Arc `index` of a vertex, outgoing arcs first.
 RIPPLET_FN Arc arc_at(const LpState& state, const Place& place, u32 index) {
-    if (DIRECTED && index >= place.out_degree) return place.incoming.at(state.incoming, index - place.out_degree);
-    return place.out.at(state.out, index);
+    if (DIRECTED && index >= place.out_degree) return place.incoming.at(state.graph.incoming, index - place.out_degree);
+    return place.out.at(state.graph.out, index);
 }
 
 // Reads a vertex's arcs sequentially in one lane, from any arc on and around the end.

@@ -1,5 +1,12 @@
-// The state of a run (`LpState`) and of a phase (`Phase`), as the host lays them out: `src/lp/layout.rs` has the
+// The state of a run (`LpState`) and of a phase (`Phase`), as the host lays them out: `src/lp/state.rs` has the
 // same structs. They are kernel arguments, passed by value.
+//
+//     Step                   | Phase | LpState                                                    | parameters |
+//     LpState                | graph | labels | round | frontier | totals | members | large | ... | columns    |
+//     who uses a part        graph: plain.cuh, compressed.cuh    frontier: frontier.cuh, activate.cuh
+//                            totals: update.cuh                  members: frontier.cuh, by_*.cuh, commit.cuh
+//                            large: large.cuh, by_grid.cuh       streamed: fetch.cuh
+//                            mirrors: exchange.cuh               columns: access.cuh, update.cuh
 //
 // The run's configuration comes before this file, as constants of the compilation:
 //
@@ -36,7 +43,7 @@ constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 // its pieces listed for pulling.
 constexpr u32 PIECE = 4096, HUB = 512;
 
-// Consecutive vertices that share one activation stamp (`LpState::last_activated`), so that inactive ones are
+// Consecutive vertices that share one activation stamp (`Frontier::last_activated`), so that inactive ones are
 // skipped together.
 constexpr u32 VERTEX_BLOCK = 256;
 
@@ -155,13 +162,29 @@ struct Large {
 
 struct Best;
 
-struct LpState {
+// The graph's lists, and what is known of all vertices.
+struct GraphState {
     // Plain lists, or of compressed lists those of the first shard.
     Lists out, incoming;
     CompressedShard first;
     // Shards: `ShardStart`s, or `CompressedShard`s.
     const void* shards;
-    u32* labels;
+    // Degrees of all vertices, if several devices share compressed lists: a rank has the lists of its own
+    // vertices only.
+    const u32* degrees;
+    // Number of entries of `out.ids`.
+    u64 arcs;
+    u32 vertices, shard_count;
+};
+
+// The current round: the run's seed, the round's number and phases, and whether the fingerprint of all labels
+// is updated.
+struct RoundState {
+    u32 seed, index, phases, traced;
+};
+
+// Which vertices must update (`frontier.cuh`, `activate.cuh`).
+struct Frontier {
     // By vertex, 1 if it is active; a byte each, so that concurrent stores need no atomics. Of another rank's
     // vertices: whether this rank activated it since its last update, and `SENT` if that was sent. A pull
     // stamps no vertex block (`Tallies::last_pull`).
@@ -171,47 +194,74 @@ struct LpState {
     unsigned char* changed;
     // By vertex block: the number of the last phase in which one of its vertices was activated.
     u32* last_activated;
-    u32 *totals, *shares, *drafts;
-    // Degrees of all vertices, if several devices share compressed lists: a rank has the lists of its own
-    // vertices only.
-    const u32* degrees;
-    // Null if there are no mirrors.
-    const Mirrors* mirrors;
-    Tallies* tallies;
-    // By class, the members of the phase, as `Members` indexes them. U32_MAX replaces a vertex that updated
-    // and did not change, and after the commit every vertex that does not activate its neighbours. `LARGE`
-    // has records instead.
-    u32* members[LARGE];
-    // Labels chosen by the members that changed: by class, the lowest first. Under `async` on several
-    // devices, whether they activate their neighbours; under `async` on one device, empty.
-    u32* chosen;
-    Large* large;
-    Piece* pieces;
     // The pieces of every vertex of more than `HUB` arcs, for pulling.
     const Piece* hubs;
     u32 hub_pieces;
     // Pull threshold: vertices pull if more than one arc in `pull_threshold` belongs to a changed vertex. 0:
     // never.
     u32 pull_threshold;
-    // By piece of a large vertex, the best label of its part of the table: a `Best`.
+};
+
+// Label totals: by label, what its vertices add (`share_of` in `update.cuh`).
+struct LabelTotals {
+    u32* by_label;
+    // By vertex, what it adds, if totals are volumes and votes have weights.
+    const u32* shares;
+    // The sum over all labels at the beginning, and the scale of volumes.
+    u64 grand;
+    u32 volume_shift, padding;
+};
+
+// The vertices that update in the current phase, by degree class.
+struct MemberLists {
+    // By class, the members of the phase, as `Members` indexes them. U32_MAX replaces a vertex that updated
+    // and did not change, and after the commit every vertex that does not activate its neighbours. `LARGE`
+    // has records instead.
+    u32* of_class[LARGE];
+    // Labels chosen by the members that changed: by class, the lowest first. Under `async` on several
+    // devices, whether they activate their neighbours; under `async` on one device, empty.
+    u32* chosen;
+    // The lowest class: vertices of lower degree are counted in this one.
+    u32 least_class, padding;
+};
+
+// The large vertices that update in the current phase (`large.cuh`).
+struct LargeVertices {
+    Large* records;
+    Piece* pieces;
+    // By piece, the best label of its part of the table: a `Best`.
     Best* found;
-    // Tables of large vertices: `Slot`s.
+    // Tables in global memory: `region_slots` `Slot`s.
     void* region;
-    // By piece of a large vertex, the labels and weights of its sketch: `SKETCH_SLOTS` each.
+    // By piece, the labels and weights of its sketch: `SKETCH_SLOTS` each.
     u32* sketched_labels;
     u64* sketched_weights;
-    // Number of entries of `out.ids`.
-    u64 arcs, grand_total, region_slots;
-    u32 vertices, shard_count, seed, volume_shift;
-    u32 round, phases;
+    u64 region_slots;
     // A block scans vertices up to degree `scan_most`, with `scan_shared` bytes of shared memory.
     u32 scan_most, scan_shared;
-    // The lowest class: vertices of lower degree are counted in this one.
-    u32 least_class;
-    // Whether to update the fingerprint of all labels.
-    u32 traced;
+};
+
+// The program's columns.
+struct Columns {
+    // By vertex, `DRAFT_LENGTH` values of the written columns that are not committed yet.
+    u32* drafts;
+    Column all[COLUMNS > 0 ? COLUMNS : 1];
+};
+
+// The state of a run, grouped by the kernels that use it.
+struct LpState {
+    GraphState graph;
+    u32* labels;
+    RoundState round;
+    Frontier frontier;
+    LabelTotals totals;
+    MemberLists members;
+    LargeVertices large;
+    Tallies* tallies;
+    // Null if there are no mirrors.
+    const Mirrors* mirrors;
     Streamed streamed;
-    Column columns[COLUMNS > 0 ? COLUMNS : 1];
+    Columns columns;
 };
 
 // A phase. `index` is its number in the round; `number` counts the phases of the run, and `parity` is its
@@ -230,7 +280,7 @@ struct Phase {
     u32 late;
 };
 
-// Value of `LpState::active` for another rank's vertex whose rank has been sent the activation, or knows
+// Value of `Frontier::active` for another rank's vertex whose rank has been sent the activation, or knows
 // already.
 constexpr unsigned char SENT = 2;
 
@@ -249,7 +299,7 @@ struct Members {
     i64 step;
 
     RIPPLET_FN Members(const LpState& state, u32 of_class)
-        : first(state.members[of_class] - of_class % 2), step(of_class % 2 == 0 ? 1 : -1) {}
+        : first(state.members.of_class[of_class] - of_class % 2), step(of_class % 2 == 0 ? 1 : -1) {}
     RIPPLET_FN u32& operator[](u32 item) const { return first[step * item]; }
 };
 
@@ -260,7 +310,7 @@ RIPPLET_FN u32 class_of(const LpState& state, u32 degree) {
     } else {
         own = degree <= 4096 ? UP_TO_4096 : LARGE;
     }
-    return max(own, state.least_class);
+    return max(own, state.members.least_class);
 }
 
 }  // namespace ripplet

@@ -1,5 +1,14 @@
-// Hash tables from a label to the sum of its votes, filled by many threads at once (open addressing). Labels
-// are never removed, so a probe for a label ends at its slot, or at a free one.
+// Hash tables from a label to the sum of its votes, filled by many threads at once (open addressing, linear
+// probing). Labels are never removed, so a probe for a label ends at its slot, or at a free one.
+//
+//     shared memory     labels | 7 3 - - | 5 - - - | 9 1 4 2 | ...      read in groups of four
+//                       sums   | 2 1     | 8       | 1 1 6 3 | ...
+//     label 6 at the last group: full, so the next one; a free slot is taken by `atomicCAS`
+//
+//     global memory     | 7:2 | - | 3:1 | - | ...       label and sum side by side
+//
+// Mapping: any thread adds; the threads of a team share the slots when they read. Shared memory: as much as the
+// caller gives.
 #pragma once
 
 namespace ripplet {

@@ -1,5 +1,11 @@
 // Teams: threads that work on one vertex together. All threads of a warp, or of the block for a `Block`, call
 // each function together. `any` is over all of these threads, the others over a team.
+//
+//     Lanes<4>      | 0 1 2 3 | 4 5 6 7 | 8 ...          8 teams a warp, reduced by shuffles
+//     Warp          | 0 ... 31 |                         Lanes<32>
+//     Block<256>    | warp 0 | warp 1 | ... | warp 7 |   each warp reduces, then all warps reduce the 8 values
+//
+// Shared memory of a `Block`: 32 bytes a warp (`BYTES`), one value each.
 #pragma once
 
 namespace ripplet {

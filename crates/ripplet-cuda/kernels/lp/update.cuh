@@ -1,5 +1,14 @@
-// The end of a vertex's update: the choice is recorded, for `commit.cuh` to commit when all members have
-// chosen. Under `async` it is committed at once. Called by one thread for each vertex.
+// The end of a vertex's update: the choice is recorded, for `commit.cuh` to commit when all members have chosen.
+// Under `async` it is committed at once.
+//
+//     end_update(vertex, verdict):
+//         draft  = the written columns
+//         label  = update_vertex(vertex, winner)          the program's hook; it may write the draft
+//         changed, activates                              from label, draft and the program's activation rule
+//         sync, phased     chosen = label                 labels are unchanged until all have chosen
+//         async            labels[v] = label, totals follow
+//
+// Mapping: one thread for each vertex, the first of its team; no shared memory.
 #pragma once
 
 namespace ripplet {
@@ -61,10 +70,10 @@ RIPPLET_FN u32 classes_with_members(const LpState& state, Phase phase) {
 // dithering.
 RIPPLET_FN u32 share_of(const LpState& state, u32 v) {
     if (TOTAL == TOTAL_MEMBERS) return 1;
-    if (WEIGHTED) return state.shares[v];
-    const u32 degree = degree_of(state, v), shift = state.volume_shift;
+    if (WEIGHTED) return state.totals.shares[v];
+    const u32 degree = degree_of(state, v), shift = state.totals.volume_shift;
     if (shift == 0) return degree;
-    const u32 key = stream_key(state.seed, 0, VOLUME_STREAM);
+    const u32 key = stream_key(state.round.seed, 0, VOLUME_STREAM);
     const u64 dither = (u64)mix(v ^ key) & ((1ull << shift) - 1);
     return (u32)((degree + dither) >> shift);
 }
@@ -74,28 +83,28 @@ RIPPLET_FN u32 share_of(const LpState& state, u32 v) {
 RIPPLET_FN void move_share(const LpState& state, u32 v, u32 from, u32 to) {
     if (TOTAL == TOTAL_NONE) return;
     const u32 share = share_of(state, v);
-    if (from < state.vertices) atomicSub(state.totals + from, share);
-    if (to >= state.vertices) return;
-    const u32 total = atomicAdd(state.totals + to, share) + share;
+    if (from < state.graph.vertices) atomicSub(state.totals.by_label + from, share);
+    if (to >= state.graph.vertices) return;
+    const u32 total = atomicAdd(state.totals.by_label + to, share) + share;
     u32* most = &state.tallies->most_total;
     if (FALLS_WITH_TOTAL && total > *(volatile u32*)most) atomicMax(most, total);
 }
 
 // Initialises a vertex's draft with the values of its written columns.
 RIPPLET_FN void begin_draft(const LpState& state, u32 v) {
-    u32* draft = state.drafts + (u64)v * DRAFT_LENGTH;
+    u32* draft = state.columns.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 index = 0; index < DRAFT_LENGTH; index++) draft[index] = *written(state, v, index);
 }
 
 RIPPLET_FN bool is_redrafted(const LpState& state, u32 v) {
-    const u32* draft = state.drafts + (u64)v * DRAFT_LENGTH;
+    const u32* draft = state.columns.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 index = 0; index < DRAFT_LENGTH; index++)
         if (draft[index] != *written(state, v, index)) return true;
     return false;
 }
 
 RIPPLET_FN void commit_draft(const LpState& state, u32 v) {
-    const u32* draft = state.drafts + (u64)v * DRAFT_LENGTH;
+    const u32* draft = state.columns.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 index = 0; index < DRAFT_LENGTH; index++) *written(state, v, index) = draft[index];
 }
 
@@ -113,15 +122,15 @@ RIPPLET_FN bool activates_neighbors(bool relabelled) {
 
 // Marks a vertex active, and stamps its vertex block.
 RIPPLET_FN void activate(const LpState& state, Phase phase, u32 v) {
-    state.active[v] = 1;
+    state.frontier.active[v] = 1;
     // Most vertex blocks are stamped already, and a load costs less than a store.
-    if (state.last_activated[v / VERTEX_BLOCK] != phase.number) state.last_activated[v / VERTEX_BLOCK] = phase.number;
+    if (state.frontier.last_activated[v / VERTEX_BLOCK] != phase.number) state.frontier.last_activated[v / VERTEX_BLOCK] = phase.number;
 }
 
 // The label chosen by member `item` of a class.
 RIPPLET_FN u32& chosen_of(const LpState& state, Phase phase, u32 of_class, u32 item) {
-    if (STREAMED) return state.chosen[&Members(state, of_class)[item] - state.streamed.lists];
-    return state.chosen[state.tallies->lower[phase.parity][of_class] + item];
+    if (STREAMED) return state.members.chosen[&Members(state, of_class)[item] - state.streamed.lists];
+    return state.members.chosen[state.tallies->lower[phase.parity][of_class] + item];
 }
 
 // Whether a changed vertex is written into the peers' mirrors at once: if many may change.
@@ -130,7 +139,7 @@ RIPPLET_FN bool mirrors_at_once(Phase phase) { return MIRRORED && !IN_PLACE && !
 // Writes a changed vertex's values into the mirrors.
 RIPPLET_FN void mirror_change(const LpState& state, u32 v, u32 label) {
     const Mirrors& mirrors = *state.mirrors;
-    const u32* draft = state.drafts + (u64)v * DRAFT_LENGTH;
+    const u32* draft = state.columns.drafts + (u64)v * DRAFT_LENGTH;
     for (u32 number = 0; number < mirrors.count; number++) {
         u32* values = mirrors.of[number] + (u64)v * VALUES;
         values[0] = label;
@@ -151,7 +160,7 @@ RIPPLET_FN Outcome end_update(const Run& run, Phase phase, const Chooser& v, u32
         if (DRAFT_LENGTH > 0) begin_draft(state, v.id);
         u32 label = program::update_vertex(run.parameters, vertex, best.label, best.score);
         // A number that is no vertex is no label.
-        if (label != v.label && label >= state.vertices) label = NO_LABEL;
+        if (label != v.label && label >= state.graph.vertices) label = NO_LABEL;
         relabelled = label != v.label;
         redrafted = DRAFT_LENGTH > 0 && is_redrafted(state, v.id);
         if (IN_PLACE && phase.takes_smaller_only && label > v.label) {
@@ -170,9 +179,9 @@ RIPPLET_FN Outcome end_update(const Run& run, Phase phase, const Chooser& v, u32
     if (changed && mirrors_at_once(phase)) mirror_change(state, v.id, chosen);
     counters->changed += outcome.changed;
     counters->nan_scores += end.verdict.nan;
-    if (outcome.activates && state.pull_threshold > 0) {
+    if (outcome.activates && state.frontier.pull_threshold > 0) {
         counters->activating_arcs += degree;
-        state.changed[v.id] = (unsigned char)phase.stamp;
+        state.frontier.changed[v.id] = (unsigned char)phase.stamp;
     }
     return outcome;
 }

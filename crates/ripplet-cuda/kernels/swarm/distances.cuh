@@ -1,6 +1,6 @@
-// Distances by numbers of arcs from 64 sources at once: a multi-source breadth-first search, with a bit of a
-// mask for each source. At each step, every vertex reads the masks of its neighbours behind, and collects the
-// sources that are new to it (pull).
+// Distances by numbers of arcs from 64 sources at once: a multi-source breadth-first search (Then et al.,
+// "The More the Merrier", VLDB 2014), with a bit of a mask for each source. At each step, every vertex reads the
+// masks of its neighbours behind, and collects the sources that are new to it (pull).
 //
 //     a path 0–1–2–3, all four of them sources (bits from the right):
 //
@@ -19,8 +19,8 @@ namespace ripplet {
 struct Masks {
     u64 *seen, *here, *next;
 
-    RIPPLET_FN Masks(Room& room, u32 n)
-        : seen(room.take<u64>(n)), here(room.take<u64>(n)), next(room.take<u64>(n)) {}
+    RIPPLET_FN Masks(Arena& arena, u32 n)
+        : seen(arena.take<u64>(n)), here(arena.take<u64>(n)), next(arena.take<u64>(n)) {}
 };
 
 // Lanes per vertex: as many as give each lane at least 4 neighbours of an average list, or as there are
@@ -41,12 +41,12 @@ RIPPLET_FN u64 any_of(u64 there, u32 lanes) {
 // wait.
 constexpr u32 LONG_FOR_A_LANE = 12;
 
-// The union of the masks of the neighbours behind v, for each vertex of a warp; `asks` is false if v has all
-// sources.
+// The union of the masks of the neighbours behind v, for each vertex of a warp. `is_incomplete` is false if all
+// sources have reached v.
 template <class Lists>
-RIPPLET_FN u64 look_behind(const Lists& behind, const u64* here, u32 v, bool asks, u32 lanes) {
+RIPPLET_FN u64 union_of_masks(const Lists& behind, const u64* here, u32 v, bool is_incomplete, u32 lanes) {
     const u32 rank = lane_id() & (lanes - 1);
-    const u32 begin = asks ? behind.begin(v) : 0, end = asks ? behind.end(v) : 0;
+    const u32 begin = is_incomplete ? behind.begin(v) : 0, end = is_incomplete ? behind.end(v) : 0;
     const bool is_long = end - begin > LONG_FOR_A_LANE * lanes;
     u64 there = 0;
     if (!is_long)
@@ -74,7 +74,7 @@ RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Masks& mask
         const u32 place = first + team.rank() / lanes;
         const u32 v = place < n ? behind.vertex(place) : n;
         const u64 seen = v < n ? masks.seen[v] : all;
-        const u64 there = look_behind(behind, masks.here, v, seen != all, lanes) & ~seen;
+        const u64 there = union_of_masks(behind, masks.here, v, seen != all, lanes) & ~seen;
         // The first lane of a vertex stores the result.
         if (v >= n || (team.rank() & (lanes - 1)) > 0) continue;
         masks.next[v] = there;
@@ -113,16 +113,16 @@ RIPPLET_FN void begin_rows(const State& state, const Team& team, const Member& g
     const u32 n = graph.vertices, first = group * GROUP, end = min(first + GROUP, n);
     for (u32 source = first; source < end; source++) {
         f64* const row = row_of(state, graph, source);
-        for (u32 v = team.rank(); v < n; v += team.size()) row[v] = v == source ? 0.0 : no_way();
+        for (u32 v = team.rank(); v < n; v += team.size()) row[v] = v == source ? 0.0 : unreachable();
     }
 }
 
-// Answers an item.
+// Processes an item.
 template <class Team, class Lists, class Sum>
 RIPPLET_FN void count_arcs(const State& state, const Team& team, const Member& graph, const Item& item,
                            const Lists& behind, const Masks& masks, const Tally<Sum>& tally) {
     const u32 n = graph.vertices, lanes = lanes_of_vertex(team.size(), n, behind.begin(n));
-    measure(state, team, graph, item, tally, [&](u32 unit) {
+    search_units(state, team, graph, item, tally, [&](u32 unit) {
         if (QUESTION == PAIRS) begin_rows(state, team, graph, unit);
         if (QUESTION == NEAR)
             for (u32 v = team.rank(); v < n; v += team.size()) tally.near[v] = 0.0;

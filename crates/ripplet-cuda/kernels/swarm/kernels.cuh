@@ -1,80 +1,90 @@
 // Entry points of the kernels: teams that take items until there are none, and the final sums.
 //
-//     kernel                    team     neighbour lists    state of the search
-//     ripplet_swarm_by_warp     warp     shared memory      shared memory
-//     ripplet_swarm_by_block    block    shared memory      shared memory
-//     ripplet_swarm_reading     block    global memory      shared memory
-//     ripplet_swarm_in_memory   block    global memory      global memory
+//     kernel                        team     neighbour lists    state of the search
+//     ripplet_swarm_by_warp         warp     shared memory      shared memory
+//     ripplet_swarm_by_block        block    shared memory      shared memory
+//     ripplet_swarm_global_lists    block    global memory      shared memory
+//     ripplet_swarm_global_state    block    global memory      global memory
+//     ripplet_swarm_add_up          a block per 1024 values of a split graph
+//
+// Shared memory of a block team: 16 bytes for the item's index, then arrays by descending alignment:
+//
+//     8 bytes   state of the search: masks, or lengths, path counts and dependencies
+//     4 bytes   offsets, weights, bins of degrees, counters
+//     2 bytes   steps, ids, order of the vertices
+//     1 byte    marks
+//
+// Four warp teams of a block have an equal part each, without the index.
 #pragma once
 
 namespace ripplet {
 
 // Copies the lists behind into shared memory; orders the vertices by degree if the team does that.
 template <class Team>
-RIPPLET_FN Held hold_behind(const Team& team, const Read& lists, u32 n, Room& room) {
-    const u32* const offsets = hold_offsets(team, lists, n, room);
-    u32* const weights = room_for_weights(lists, n, room);
-    u32* const bins = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
-    Held behind = hold_ids(team, lists, offsets, weights, n, room);
-    if (Team::ORDERS) behind.order = order_by_degree(team, offsets, n, bins, room);
+RIPPLET_FN SharedLists copy_behind(const Team& team, const GlobalLists& lists, u32 n, Arena& arena) {
+    const u32* const offsets = copy_offsets(team, lists, n, arena);
+    u32* const weights = allocate_weights(lists, n, arena);
+    u32* const bins = arena.take<u32>(Team::ORDERS ? 2 * BINS : 0);
+    SharedLists behind = copy_ids(team, lists, offsets, weights, n, arena);
+    if (Team::ORDERS) behind.order = order_by_degree(team, offsets, n, bins, arena);
     return behind;
 }
 
-// Answers an item with lists that are held in shared memory, behind the team's state.
+// Processes an item with lists in shared memory, behind the team's state.
 template <class Team>
-RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item& item, Room room) {
+RIPPLET_FN void process_with_shared_lists(const State& state, const Team& team, const Item& item, Arena arena) {
     const Member graph = member(state, item.graph);
     const u32 n = graph.vertices;
-    const Read in_memory = read(state.behind, graph);
+    const GlobalLists in_memory = read(state.behind, graph);
     if constexpr (COUNTS_PATHS) {
-        Rows<u16> rows(room, n);
-        const Read more = read(TWO_SIDED ? state.ahead : state.behind, graph);
-        const u32* const of_behind = hold_offsets(team, in_memory, n, room);
-        const u32* const of_ahead = TWO_SIDED ? hold_offsets(team, more, n, room) : of_behind;
-        u32* const weights = room_for_weights(in_memory, n, room);
-        u32* const more_weights = TWO_SIDED ? room_for_weights(more, n, room) : weights;
-        u32* const bins = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
-        rows.take_steps(room);
-        Held behind = hold_ids(team, in_memory, of_behind, weights, n, room);
-        Held ahead = TWO_SIDED ? hold_ids(team, more, of_ahead, more_weights, n, room) : behind;
-        if (Team::ORDERS) behind.order = order_by_degree(team, of_behind, n, bins, room);
-        if (Team::ORDERS && TWO_SIDED) ahead.order = order_by_degree(team, of_ahead, n, bins, room);
+        Rows<u16> rows(arena, n);
+        const GlobalLists more = read(TWO_SIDED ? state.ahead : state.behind, graph);
+        const u32* const of_behind = copy_offsets(team, in_memory, n, arena);
+        const u32* const of_ahead = TWO_SIDED ? copy_offsets(team, more, n, arena) : of_behind;
+        u32* const weights = allocate_weights(in_memory, n, arena);
+        u32* const more_weights = TWO_SIDED ? allocate_weights(more, n, arena) : weights;
+        u32* const bins = arena.take<u32>(Team::ORDERS ? 2 * BINS : 0);
+        rows.take_steps(arena);
+        SharedLists behind = copy_ids(team, in_memory, of_behind, weights, n, arena);
+        SharedLists ahead = TWO_SIDED ? copy_ids(team, more, of_ahead, more_weights, n, arena) : behind;
+        if (Team::ORDERS) behind.order = order_by_degree(team, of_behind, n, bins, arena);
+        if (Team::ORDERS && TWO_SIDED) ahead.order = order_by_degree(team, of_ahead, n, bins, arena);
         if (Team::ORDERS && !TWO_SIDED) ahead.order = behind.order;
-        rows.marks = Marks::of(room, n);
-        lead(state, team, graph, item, behind, ahead, rows);
+        rows.marks = Marks::of(arena, n);
+        betweenness(state, team, graph, item, behind, ahead, rows);
     } else if constexpr (WEIGHS) {
-        const Lengths lengths = Lengths::of(room, n);
-        const Tally<u64> tally(room, n);
-        const Held behind = hold_behind(team, in_memory, n, room);
-        const Marks marks = Marks::of(room, n);
+        const Lengths lengths = Lengths::of(arena, n);
+        const Tally<u64> tally(arena, n);
+        const SharedLists behind = copy_behind(team, in_memory, n, arena);
+        const Marks marks = Marks::of(arena, n);
         add_weights<u16>(state, team, graph, item, behind, lengths, marks, tally);
     } else {
-        const Masks masks(room, n);
-        const Tally<u32> tally(room, n);
-        const Held behind = hold_behind(team, in_memory, n, room);
+        const Masks masks(arena, n);
+        const Tally<u32> tally(arena, n);
+        const SharedLists behind = copy_behind(team, in_memory, n, arena);
         count_arcs(state, team, graph, item, behind, masks, tally);
     }
 }
 
-// Answers an item with lists in global memory. `Sum` and `Distance` are wide enough for the graph's distances
+// Processes an item with lists in global memory. `Sum` and `Distance` are wide enough for the graph's distances
 // by numbers of arcs.
 template <class Sum, class Distance, class Team>
-RIPPLET_FN void answer_reading(const State& state, const Team& team, const Item& item, Room room) {
+RIPPLET_FN void process_with_global_lists(const State& state, const Team& team, const Item& item, Arena arena) {
     const Member graph = member(state, item.graph);
     const u32 n = graph.vertices;
-    const Read behind = read(state.behind, graph);
+    const GlobalLists behind = read(state.behind, graph);
     if constexpr (COUNTS_PATHS) {
-        Rows<Distance> rows(room, n);
-        rows.take_steps(room);
-        rows.marks = Marks::of(room, n);
-        lead(state, team, graph, item, behind, TWO_SIDED ? read(state.ahead, graph) : behind, rows);
+        Rows<Distance> rows(arena, n);
+        rows.take_steps(arena);
+        rows.marks = Marks::of(arena, n);
+        betweenness(state, team, graph, item, behind, TWO_SIDED ? read(state.ahead, graph) : behind, rows);
     } else if constexpr (WEIGHS) {
-        const Lengths lengths = Lengths::of(room, n);
-        const Tally<u64> tally(room, n);
-        add_weights<Distance>(state, team, graph, item, behind, lengths, Marks::of(room, n), tally);
+        const Lengths lengths = Lengths::of(arena, n);
+        const Tally<u64> tally(arena, n);
+        add_weights<Distance>(state, team, graph, item, behind, lengths, Marks::of(arena, n), tally);
     } else {
-        const Masks masks(room, n);
-        count_arcs(state, team, graph, item, behind, masks, Tally<Sum>(room, n));
+        const Masks masks(arena, n);
+        count_arcs(state, team, graph, item, behind, masks, Tally<Sum>(arena, n));
     }
 }
 
@@ -97,32 +107,34 @@ using ripplet::Work;
 // Several graphs per block, a warp each.
 RIPPLET_KERNEL(ripplet_swarm_by_warp, Work, work, 128, 12) {
     using namespace ripplet;
-    const Room room = {shared_memory() + threadIdx.x / 32 * work.bytes};
+    const Arena arena = {shared_memory() + threadIdx.x / 32 * work.bytes};
     const WarpTeam team = {};
-    take_items(work, team, [&](const Item& item) { answer_holding(work.state, team, item, room); });
+    take_items(work, team, [&](const Item& item) { process_with_shared_lists(work.state, team, item, arena); });
 }
 
 RIPPLET_KERNEL(ripplet_swarm_by_block, Work, work, ripplet::LARGEST_BLOCK, 1536 / ripplet::LARGEST_BLOCK) {
     using namespace ripplet;
-    const Room room = {shared_memory() + WORD_BYTES};
+    const Arena arena = {shared_memory() + WORD_BYTES};
     const BlockTeam team = {(u32*)shared_memory()};
-    take_items(work, team, [&](const Item& item) { answer_holding(work.state, team, item, room); });
+    take_items(work, team, [&](const Item& item) { process_with_shared_lists(work.state, team, item, arena); });
 }
 
 // For lists that are too long for shared memory.
-RIPPLET_KERNEL(ripplet_swarm_reading, Work, work, 1024, 1) {
+RIPPLET_KERNEL(ripplet_swarm_global_lists, Work, work, 1024, 1) {
     using namespace ripplet;
-    const Room room = {shared_memory() + WORD_BYTES};
+    const Arena arena = {shared_memory() + WORD_BYTES};
     const BlockTeam team = {(u32*)shared_memory()};
-    take_items(work, team, [&](const Item& item) { answer_reading<u32, u16>(work.state, team, item, room); });
+    take_items(work, team,
+               [&](const Item& item) { process_with_global_lists<u32, u16>(work.state, team, item, arena); });
 }
 
 // For state that is too large for shared memory.
-RIPPLET_KERNEL(ripplet_swarm_in_memory, Work, work, 1024, 1) {
+RIPPLET_KERNEL(ripplet_swarm_global_state, Work, work, 1024, 1) {
     using namespace ripplet;
-    const Room room = {work.state.scratch + blockIdx.x * work.state.stride};
+    const Arena arena = {work.state.scratch + blockIdx.x * work.state.stride};
     const BlockTeam team = {(u32*)shared_memory()};
-    take_items(work, team, [&](const Item& item) { answer_reading<u64, u32>(work.state, team, item, room); });
+    take_items(work, team,
+               [&](const Item& item) { process_with_global_lists<u64, u32>(work.state, team, item, arena); });
 }
 
 RIPPLET_KERNEL(ripplet_swarm_add_up, Work, work, 256, 4) {

@@ -1,13 +1,13 @@
-// Weighted distances from 8 sources at once (Bellman-Ford). Eight neighbouring lanes have a vertex, one for
-// each source. At each step, every vertex reads the neighbours behind that came nearer at the last step,
-// until no vertex comes nearer. Lengths are integers, so the order of reads does not change the result.
+// Weighted distances from 8 sources at once (Bellman-Ford). Mapping: a team per graph, eight neighbouring lanes
+// per vertex, one for each source. At each step, every vertex reads the neighbours behind whose lengths shrank at
+// the last step, until no length shrinks. Lengths are integers, so the order of reads does not change the result.
 //
 //     0 –1– 1 –1– 2, and 0 –5– 2; from source 0:
 //
 //     step     0   1   2
 //     lengths  0   .   .
-//              0   1   5     1 and 2 come nearer
-//              0   1   2     2 once more
+//              0   1   5     1 and 2 shrink
+//              0   1   2     2 shrinks once more
 #pragma once
 
 namespace ripplet {
@@ -24,11 +24,11 @@ template <> struct PlaceOf<u16> {
 struct Marks {
     u8 *here, *next;
 
-    static RIPPLET_FN Marks of(Room& room, u32 n) {
-        u8* const here = room.take<u8>(n);
-        return Marks{here, room.take<u8>(n)};
+    static RIPPLET_FN Marks of(Arena& arena, u32 n) {
+        u8* const here = arena.take<u8>(n);
+        return Marks{here, arena.take<u8>(n)};
     }
-    RIPPLET_FN void turn() {
+    RIPPLET_FN void swap() {
         u8* const last = here;
         here = next;
         next = last;
@@ -39,9 +39,9 @@ struct Marks {
 struct Lengths {
     u64 *length, *nearer;
 
-    static RIPPLET_FN Lengths of(Room& room, u32 n) {
-        u64* const length = room.take<u64>((u64)n * EIGHT);
-        return Lengths{length, room.take<u64>((u64)n * EIGHT)};
+    static RIPPLET_FN Lengths of(Arena& arena, u32 n) {
+        u64* const length = arena.take<u64>((u64)n * EIGHT);
+        return Lengths{length, arena.take<u64>((u64)n * EIGHT)};
     }
 
     // The length of a vertex that was not reached.
@@ -79,7 +79,7 @@ RIPPLET_FN void search_by_weight(const Team& team, const Lists& behind, const Le
     mark<Place>(team, behind, marks, n, begins);
     for (;;) {
         team.sync();
-        marks.turn();
+        marks.swap();
         const bool any = mark<Place>(team, behind, marks, n, [&](u32 v, Place at) {
             const u64 until_now = lengths.length[at];
             const u32 begin = behind.begin(v), end = behind.end(v);
@@ -111,14 +111,14 @@ RIPPLET_FN void collect(const State& state, const Team& team, const Member& grap
         const bool is_other = length != Lengths::UNREACHED && v != source;
         const bool is_first = at < count && team.rank() % EIGHT == 0;
         if constexpr (QUESTION == PAIRS) {
-            const f64 distance = length == Lengths::UNREACHED ? no_way() : (f64)length * graph.unit;
+            const f64 distance = length == Lengths::UNREACHED ? unreachable() : (f64)length * graph.unit;
             if (at < count && source < n) row_of(state, graph, source)[v] = distance;
         } else if constexpr (QUESTION == NEAR) {
-            const f64 sum = sum_of_eight(is_other && length > 0 ? 1.0 / (f64)length : 0.0);
+            const f64 sum = pairwise_sum(is_other && length > 0 ? 1.0 / (f64)length : 0.0);
             if (is_first) add_sum(state, graph, item, unit, v, sum, tally.near + v);
         } else {
-            const u64 far = sum_of_eight(is_other ? length : 0);
-            const u64 farthest = QUESTION == SPAN ? max_of_eight(is_other ? length : 0) : 0;
+            const u64 far = pairwise_sum(is_other ? length : 0);
+            const u64 farthest = QUESTION == SPAN ? pairwise_max(is_other ? length : 0) : 0;
             const u32 others = __ballot_sync(ALL_LANES, is_other) >> (lane_id() & ~(EIGHT - 1)) & 0xff;
             if (is_first) tally.add(v, (u32)__popc(others), far, farthest);
         }
@@ -126,13 +126,13 @@ RIPPLET_FN void collect(const State& state, const Team& team, const Member& grap
     team.sync();
 }
 
-// Answers an item.
+// Processes an item.
 template <class Distance, class Team, class Lists>
 RIPPLET_FN void add_weights(const State& state, const Team& team, const Member& graph, const Item& item,
                             const Lists& behind, const Lengths& lengths, const Marks& marks,
                             const Tally<u64>& tally) {
     typedef typename PlaceOf<Distance>::Type Place;
-    measure(state, team, graph, item, tally, [&](u32 unit) {
+    search_units(state, team, graph, item, tally, [&](u32 unit) {
         search_by_weight<Place>(team, behind, lengths, marks, graph.vertices, unit);
         collect<Place>(state, team, graph, item, unit, lengths, tally);
     });

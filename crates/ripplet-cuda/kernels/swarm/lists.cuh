@@ -1,16 +1,16 @@
-// Neighbour lists of a graph, held in shared memory or read from global memory. Of repeated neighbours, all
+// Neighbour lists of a graph, in shared memory or in global memory. Of repeated neighbours, all
 // but one are replaced by the owner itself: a loop changes no search.
 //
 //     offsets   0     3  4
-//     ids       1  1  2  0  …    as held: 1 0 2 | 0 | …
-//     weights   5  3  4  5       as held: 3 . 4 | 5      the least of those that are repeated
+//     ids       1  1  2  0  …    as copied: 1 0 2 | 0 | …
+//     weights   5  3  4  5       as copied: 3 . 4 | 5      the least of those that are repeated
 #pragma once
 
 namespace ripplet {
 
 // Lists in shared memory: 2 bytes a neighbour, and 4 a weight if arcs have weights. `order` has the vertices
 // by descending degree, or is null: lanes of a warp then have lists of equal length.
-struct Held {
+struct SharedLists {
     const u32 *offsets, *weights;
     const u16 *ids, *order;
 
@@ -25,7 +25,7 @@ struct Held {
 // Lanes that copy one list.
 constexpr u32 LANES_OF_LIST = 8;
 
-struct Read {
+struct GlobalLists {
     const u32 *offsets, *ids, *weights;
 
     RIPPLET_FN u32 vertex(u32 place) const { return place; }
@@ -48,27 +48,27 @@ struct Read {
 };
 
 // The lists of a graph, in global memory.
-RIPPLET_FN Read read(const GraphLists& lists, const Member& graph) {
+RIPPLET_FN GlobalLists read(const GraphLists& lists, const Member& graph) {
     const u64 first = __ldg(lists.starts + graph.index) - lists.first;
-    return Read{lists.offsets + graph.at + graph.index, lists.ids + first,
+    return GlobalLists{lists.offsets + graph.at + graph.index, lists.ids + first,
                 WEIGHS ? lists.weights + first : nullptr};
 }
 
 // Allocates room for a graph's lists and copies the offsets. Arrays of 4 bytes come before those of 2, for
 // alignment.
-template <class Team> RIPPLET_FN u32* hold_offsets(const Team& team, const Read& lists, u32 n, Room& room) {
-    u32* const offsets = room.take<u32>(n + 1);
+template <class Team> RIPPLET_FN u32* copy_offsets(const Team& team, const GlobalLists& lists, u32 n, Arena& arena) {
+    u32* const offsets = arena.take<u32>(n + 1);
     for (u32 v = team.rank(); v <= n; v += team.size()) offsets[v] = lists.begin(v);
     return offsets;
 }
-RIPPLET_FN u32* room_for_weights(const Read& lists, u32 n, Room& room) {
-    return room.take<u32>(WEIGHS ? lists.begin(n) : 0);
+RIPPLET_FN u32* allocate_weights(const GlobalLists& lists, u32 n, Arena& arena) {
+    return arena.take<u32>(WEIGHS ? lists.begin(n) : 0);
 }
 // Copies neighbours and weights.
 template <class Team>
-RIPPLET_FN Held hold_ids(const Team& team, const Read& lists, const u32* offsets, u32* weights, u32 n, Room& room) {
+RIPPLET_FN SharedLists copy_ids(const Team& team, const GlobalLists& lists, const u32* offsets, u32* weights, u32 n, Arena& arena) {
     team.sync();
-    u16* const ids = room.take<u16>(offsets[n]);
+    u16* const ids = arena.take<u16>(offsets[n]);
     for (u32 v = team.rank() / LANES_OF_LIST; v < n; v += team.size() / LANES_OF_LIST) {
         const u32 begin = offsets[v], end = offsets[v + 1];
         for (u32 place = begin + team.rank() % LANES_OF_LIST; place < end; place += LANES_OF_LIST) {
@@ -76,7 +76,7 @@ RIPPLET_FN Held hold_ids(const Team& team, const Read& lists, const u32* offsets
             if (WEIGHS) weights[place] = lists.weight(place, end);
         }
     }
-    return Held{offsets, weights, ids, nullptr};
+    return SharedLists{offsets, weights, ids, nullptr};
 }
 
 // --- Vertices in the order of their degrees, by bins: for block teams, whose warps wait for one another ---
@@ -91,8 +91,8 @@ RIPPLET_FN u32 bin_of(u32 degree) {
 
 // Orders the vertices by bins, from the longest lists on. `counts` has room for two numbers a bin.
 template <class Team>
-RIPPLET_FN const u16* order_by_degree(const Team& team, const u32* offsets, u32 n, u32* counts, Room& room) {
-    u16* const order = room.take<u16>(n);
+RIPPLET_FN const u16* order_by_degree(const Team& team, const u32* offsets, u32 n, u32* counts, Arena& arena) {
+    u16* const order = arena.take<u16>(n);
     u32* const begins = counts + BINS;
     for (u32 bin = team.rank(); bin < BINS; bin += team.size()) counts[bin] = 0;
     team.sync();

@@ -1,16 +1,16 @@
-// Betweenness by Brandes' algorithm, from 8 sources at once: path counts σ forwards, dependencies δ
-// backwards. Eight neighbouring lanes have a vertex, one for each source; the eight numbers of a vertex are
-// contiguous.
+// Betweenness by Brandes' algorithm ("A faster algorithm for betweenness centrality", 2001, theorem 6), from 8
+// sources at once: path counts σ forwards, dependencies δ backwards. Mapping: a team per graph, eight neighbouring
+// lanes per vertex, one for each source; the eight numbers of a vertex are contiguous.
 //
 //     a square 0–1–3, 0–2–3, and 3–4; from source 0:
 //
 //     vertex               0    1    2    3    4
 //     step                 0    1    1    2    3
 //     σ, forward           1    1    1    2    2      sum of σ over the neighbours a step nearer
-//     passed, backward          2    2    1   1/2     (1 + δ) / σ = 1 / σ + sum of passed, a step farther
-//     δ = through          0    1    1    1    0      σ · that sum
+//     (1 + δ) / σ, backward     2    2    1   1/2     1 / σ + sum of these over the neighbours a step farther
+//     δ                    0    1    1    1    0      σ · that sum
 //
-// The dependency of an arc from v to w, one step farther, is σ(v) · passed(w).
+// The dependency of an arc from v to w, one step farther, is σ(v) · (1 + δ(w)) / σ(w).
 //
 // With weights, the step of a vertex is the one after the steps of all its predecessors on shortest paths;
 // predecessors are found by lengths.
@@ -26,9 +26,9 @@ template <class Step> struct Rows {
     typedef typename PlaceOf<Step>::Type Place;
 
     // Path counts σ; after the backward step of a vertex, (1 + δ) / σ.
-    f64* passed;
+    f64* per_path;
     // Dependencies δ; for edges, the path counts σ.
-    f64* through;
+    f64* dependency;
     // By vertex, the sum of δ over the sources of this group so far.
     f64* sums;
     Lengths lengths;
@@ -40,16 +40,16 @@ template <class Step> struct Rows {
     // Step of a vertex that is not reached yet; and of a column without a source.
     static constexpr Step NOT_YET = (Step)~0, NEVER = NOT_YET - 1;
 
-    RIPPLET_FN Rows(Room& room, u32 n)
+    RIPPLET_FN Rows(Arena& arena, u32 n)
         : sums(nullptr), lengths(), steps(nullptr), marks(), count((Place)n * EIGHT) {
-        passed = room.take<f64>(count);
-        through = room.take<f64>(count);
-        if (QUESTION == WAYS) sums = room.take<f64>(n);
-        // `passed` is not used before paths are counted, so lengths share its memory.
-        if (WEIGHS) lengths = Lengths{room.take<u64>(count), (u64*)passed};
+        per_path = arena.take<f64>(count);
+        dependency = arena.take<f64>(count);
+        if (QUESTION == BETWEENNESS) sums = arena.take<f64>(n);
+        // `per_path` is not used before paths are counted, so lengths share its memory.
+        if (WEIGHS) lengths = Lengths{arena.take<u64>(count), (u64*)per_path};
     }
     // Allocated behind the arrays with larger alignment.
-    RIPPLET_FN void take_steps(Room& room) { steps = room.take<Step>(count); }
+    RIPPLET_FN void take_steps(Arena& arena) { steps = arena.take<Step>(count); }
 };
 
 // Initialises the search: a source has step 0 and one path.
@@ -61,8 +61,8 @@ RIPPLET_FN void begin_path_counts(const Team& team, const Rows<Step>& rows, u32 
     for (Place at = team.rank(); at < rows.count; at += team.size()) {
         const bool is_source = is_there && at / EIGHT == first + source;
         rows.steps[at] = is_source ? 0 : is_there ? rows.NOT_YET : rows.NEVER;
-        rows.passed[at] = 1.0;
-        rows.through[at] = QUESTION == EDGES ? 1.0 : 0.0;
+        rows.per_path[at] = 1.0;
+        rows.dependency[at] = QUESTION == EDGES ? 1.0 : 0.0;
     }
     team.sync();
 }
@@ -88,12 +88,12 @@ template <class Team, class Lists, class Step>
 RIPPLET_FN u32 count_paths(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
     typedef typename Rows<Step>::Place Place;
     const u32 source = team.rank() % EIGHT, bit = 1u << source;
-    const f64* const path_counts_of = rows.passed + source;
+    const f64* const path_counts_of = rows.per_path + source;
     bool any =
         mark<Place>(team, behind, rows.marks, n, [&](u32, Place at) { return rows.steps[at] == 1; });
     for (u32 step = 2;; step++) {
         if (!team.any(any)) return step - 2;
-        rows.marks.turn();
+        rows.marks.swap();
         any = mark<Place>(team, behind, rows.marks, n, [&](u32 v, Place at) {
             if (rows.steps[at] != rows.NOT_YET) return false;
             const u32 begin = behind.begin(v), end = behind.end(v);
@@ -103,7 +103,7 @@ RIPPLET_FN u32 count_paths(const Team& team, const Lists& behind, Rows<Step>& ro
                 if (rows.marks.here[from] & bit) path_counts += path_counts_of[(Place)from * EIGHT];
             }
             if (path_counts == 0.0) return false;
-            rows.passed[at] = path_counts;
+            rows.per_path[at] = path_counts;
             rows.steps[at] = (Step)step;
             return true;
         });
@@ -115,13 +115,13 @@ template <class Team, class Lists, class Step>
 RIPPLET_FN u32 count_weighted_paths(const Team& team, const Lists& behind, Rows<Step>& rows, u32 n) {
     typedef typename Rows<Step>::Place Place;
     const u32 source = team.rank() % EIGHT, bit = 1u << source;
-    const f64* const path_counts_of = rows.passed + source;
+    const f64* const path_counts_of = rows.per_path + source;
     const u64* const length_of = rows.lengths.length + source;
     bool any = true;
     mark<Place>(team, behind, rows.marks, n, [&](u32, Place at) { return rows.steps[at] == 0; });
     for (u32 step = 1;; step++) {
         if (!team.any(any)) return step - 2;
-        rows.marks.turn();
+        rows.marks.swap();
         any = false;
         mark<Place>(team, behind, rows.marks, n, [&](u32 v, Place at) {
             if (rows.steps[at] != rows.NOT_YET) return rows.steps[at] < rows.NEVER;
@@ -138,7 +138,7 @@ RIPPLET_FN u32 count_weighted_paths(const Team& team, const Lists& behind, Rows<
                 if (!(rows.marks.here[from] & bit)) return false;
                 path_counts += path_counts_of[(Place)from * EIGHT];
             }
-            rows.passed[at] = path_counts;
+            rows.per_path[at] = path_counts;
             rows.steps[at] = (Step)step;
             any = true;
             return true;
@@ -149,9 +149,9 @@ RIPPLET_FN u32 count_weighted_paths(const Team& team, const Lists& behind, Rows<
 // The backward pass: accumulates dependencies from the last step to the first. `is_next(v, to, place, end)`
 // returns whether `to` is a successor of v on shortest paths. A source has no dependency of its own.
 template <class Team, class Lists, class Step, class IsNext>
-RIPPLET_FN void share_out(const Team& team, const Lists& ahead, Rows<Step>& rows, u32 n, u32 last, IsNext is_next) {
+RIPPLET_FN void accumulate_dependencies(const Team& team, const Lists& ahead, Rows<Step>& rows, u32 n, u32 last, IsNext is_next) {
     typedef typename Rows<Step>::Place Place;
-    const f64* const passed_by = rows.passed + team.rank() % EIGHT;
+    const f64* const per_path_of = rows.per_path + team.rank() % EIGHT;
     for (u32 step = last; step > 0; step--) {
         mark<Place>(team, ahead, rows.marks, n, [&](u32 v, Place at) {
             if (rows.steps[at] != step) return false;
@@ -160,15 +160,15 @@ RIPPLET_FN void share_out(const Team& team, const Lists& ahead, Rows<Step>& rows
             // Vertices of the last step have no successors.
             for (u32 place = step < last ? end : begin; place-- > begin;) {
                 const u32 to = ahead.at(v, begin, place);
-                if (is_next(v, to, place, end)) share += passed_by[(Place)to * EIGHT];
+                if (is_next(v, to, place, end)) share += per_path_of[(Place)to * EIGHT];
             }
-            const f64 path_counts = rows.passed[at];
-            rows.passed[at] = 1.0 / path_counts + share;
-            rows.through[at] = QUESTION == EDGES ? path_counts : path_counts * share;
+            const f64 path_counts = rows.per_path[at];
+            rows.per_path[at] = 1.0 / path_counts + share;
+            rows.dependency[at] = QUESTION == EDGES ? path_counts : path_counts * share;
             return true;
         });
         team.sync();
-        rows.marks.turn();
+        rows.marks.swap();
     }
 }
 
@@ -180,7 +180,7 @@ RIPPLET_FN void add_rows(const State& state, const Team& team, const Member& gra
     for (Place first = 0; first < rows.count; first += team.size()) {
         const Place at = first + team.rank();
         const bool there = at < rows.count;
-        const f64 sum = sum_of_eight(there ? rows.through[at] : 0.0);
+        const f64 sum = pairwise_sum(there ? rows.dependency[at] : 0.0);
         const u32 v = (u32)(at / EIGHT);
         if (there && team.rank() % EIGHT == 0) add_sum(state, graph, item, unit, v, sum, rows.sums + v);
     }
@@ -197,16 +197,16 @@ RIPPLET_FN void add_arcs(const State& state, const Team& team, const Member& gra
         const u32 begin = v < n ? ahead.begin(v) : 0, end = v < n ? ahead.end(v) : 0;
         const Place at = (Place)v * EIGHT + source;
         const bool is_reached = v < n && rows.steps[at] < rows.NEVER;
-        const f64 path_counts = is_reached ? rows.through[at] : 0.0;
+        const f64 path_counts = is_reached ? rows.dependency[at] : 0.0;
         // All lanes of a warp stay together for the shuffles.
         const u32 longest = warp_max(end - begin);
         for (u32 place = begin; place < begin + longest; place++) {
             f64 along = 0.0;
             if (place < end && is_reached) {
                 const u32 to = ahead.at(v, begin, place);
-                if (is_next(v, to, place, end)) along = path_counts * rows.passed[(Place)to * EIGHT + source];
+                if (is_next(v, to, place, end)) along = path_counts * rows.per_path[(Place)to * EIGHT + source];
             }
-            const f64 sum = sum_of_eight(along);
+            const f64 sum = pairwise_sum(along);
             if (place < end && source == 0)
                 add_sum(state, graph, item, unit, place, sum, state.groups + graph.values + place);
         }
@@ -216,14 +216,14 @@ RIPPLET_FN void add_arcs(const State& state, const Team& team, const Member& gra
 
 // Adds the dependencies from a unit's sources, with paths by numbers of arcs.
 template <class Team, class Lists, class Step>
-RIPPLET_FN void lead_by_arcs(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
+RIPPLET_FN void betweenness_by_arcs(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
                              const Lists& behind, const Lists& ahead, Rows<Step>& rows) {
     typedef typename Rows<Step>::Place Place;
     const u32 n = graph.vertices, source = team.rank() % EIGHT, bit = 1u << source;
     begin_path_counts(team, rows, n, unit * EIGHT);
     step_ahead(team, ahead, rows, n, unit * EIGHT);
     const u32 last = count_paths(team, behind, rows, n);
-    share_out(team, ahead, rows, n, last,
+    accumulate_dependencies(team, ahead, rows, n, last,
               [&](u32, u32 to, u32, u32) { return (rows.marks.here[to] & bit) != 0; });
     if constexpr (QUESTION == EDGES) {
         const Step* const step_of = rows.steps + source;
@@ -237,7 +237,7 @@ RIPPLET_FN void lead_by_arcs(const State& state, const Team& team, const Member&
 
 // Adds the dependencies from a unit's sources, with paths by weights.
 template <class Team, class Lists, class Step>
-RIPPLET_FN void lead_by_weight(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
+RIPPLET_FN void betweenness_by_weight(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
                                const Lists& behind, const Lists& ahead, Rows<Step>& rows) {
     typedef typename Rows<Step>::Place Place;
     const u32 n = graph.vertices;
@@ -249,22 +249,22 @@ RIPPLET_FN void lead_by_weight(const State& state, const Team& team, const Membe
         const u64 until = length_of[(Place)v * EIGHT];
         return to != v && until + ahead.weight(place, end) == length_of[(Place)to * EIGHT];
     };
-    share_out(team, ahead, rows, n, last, is_next);
+    accumulate_dependencies(team, ahead, rows, n, last, is_next);
     if constexpr (QUESTION == EDGES)
         add_arcs(state, team, graph, item, unit, ahead, rows, is_next);
     else
         add_rows(state, team, graph, item, unit, rows);
 }
 
-// Answers an item.
+// Processes an item.
 template <class Team, class Lists, class Step>
-RIPPLET_FN void lead(const State& state, const Team& team, const Member& graph, const Item& item,
+RIPPLET_FN void betweenness(const State& state, const Team& team, const Member& graph, const Item& item,
                      const Lists& behind, const Lists& ahead, Rows<Step>& rows) {
     for (u32 unit = item.first; unit < item.end; unit++) {
         if constexpr (WEIGHS)
-            lead_by_weight(state, team, graph, item, unit, behind, ahead, rows);
+            betweenness_by_weight(state, team, graph, item, unit, behind, ahead, rows);
         else
-            lead_by_arcs(state, team, graph, item, unit, behind, ahead, rows);
+            betweenness_by_arcs(state, team, graph, item, unit, behind, ahead, rows);
     }
 }
 

@@ -1,4 +1,4 @@
-// The state of a run over many small graphs, as the host lays it out: `src/swarm/layout.rs` has the same
+// The state of a run over many small graphs, as the host lays it out: `src/swarm/abi.rs` has the same
 // structs.
 //
 // The run's configuration comes before this file, as constants of the compilation:
@@ -11,6 +11,10 @@
 // A *unit* of a graph is the sources of one search: 64 neighbouring ids, or 8 if shortest paths are counted
 // or arcs have weights. A *group* is always 64 sources. An *item* of work is some units of a graph: all of
 // them, or a single one if the graph is *split*, because it is so large that other teams would wait for it.
+//
+//     source:   0 … 7   8 … 15   …   56 … 63   64 … 71   …
+//     unit:     a search from 64, or from 8 sources
+//     group:    └──────── 64 sources ────────┘ └──────── …
 #pragma once
 
 namespace ripplet {
@@ -23,10 +27,10 @@ typedef double f64;
 // NEAR    sum of 1 / distance
 // SPAN    as FAR, with the largest distance; of a vertex, or of all vertices of a graph
 // PAIRS   each distance
-// WAYS    betweenness of vertices: shortest paths through a vertex
 // EDGES   betweenness of edges: shortest paths along an arc
-constexpr u32 FAR = 0, NEAR = 1, SPAN = 2, PAIRS = 3, WAYS = 4, EDGES = 5;
-constexpr bool COUNTS_PATHS = QUESTION == WAYS || QUESTION == EDGES;
+// BETWEENNESS    of vertices: shortest paths through a vertex
+constexpr u32 FAR = 0, NEAR = 1, SPAN = 2, PAIRS = 3, BETWEENNESS = 4, EDGES = 5;
+constexpr bool COUNTS_PATHS = QUESTION == BETWEENNESS || QUESTION == EDGES;
 
 constexpr u32 GROUP = 64, EIGHT = 8;
 constexpr u32 UNIT = COUNTS_PATHS || WEIGHS ? EIGHT : GROUP;
@@ -51,7 +55,7 @@ struct Item {
 };
 constexpr u32 NO_SPLIT = U32_MAX;
 
-// The units of a split graph that are processed in one wave.
+// The units of a split graph that are processed in one source batch.
 struct Split {
     // Index of the first unit's partial sums, one for each value; those of the next units follow.
     u64 partials;
@@ -146,7 +150,7 @@ RIPPLET_FN Member member(const State& state, u32 graph) {
 }
 
 // A bump allocator. Arrays with the largest alignment come first.
-struct Room {
+struct Arena {
     unsigned char* next;
 
     template <class T> RIPPLET_FN T* take(u64 count) {

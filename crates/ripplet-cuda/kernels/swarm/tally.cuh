@@ -1,4 +1,11 @@
 // Summary of the distances to each vertex, from all sources of a graph, unit after unit.
+//
+//     clear the counters
+//     for each unit of the item:        a search from 64 or 8 sources adds to the counters
+//     whole graph:   counters -> values of the graph
+//     split graph:   counters -> atomic sums in global memory, which `add_up` (sums.cuh) turns into values
+//
+// Mapping: a thread per vertex, `team.size()` apart. The counters are a part of the search's state.
 #pragma once
 
 namespace ripplet {
@@ -10,11 +17,11 @@ template <class Sum> struct Tally {
     f64* near;
     u32* reached;
 
-    RIPPLET_FN Tally(Room& room, u32 n) : far(nullptr), farthest(nullptr), near(nullptr), reached(nullptr) {
-        if (QUESTION == NEAR) near = room.take<f64>(n);
-        if (QUESTION == FAR || QUESTION == SPAN) far = room.take<Sum>(n);
-        if (QUESTION == SPAN) farthest = room.take<Sum>(n);
-        if (QUESTION == FAR || QUESTION == SPAN) reached = room.take<u32>(n);
+    RIPPLET_FN Tally(Arena& arena, u32 n) : far(nullptr), farthest(nullptr), near(nullptr), reached(nullptr) {
+        if (QUESTION == NEAR) near = arena.take<f64>(n);
+        if (QUESTION == FAR || QUESTION == SPAN) far = arena.take<Sum>(n);
+        if (QUESTION == SPAN) farthest = arena.take<Sum>(n);
+        if (QUESTION == FAR || QUESTION == SPAN) reached = arena.take<u32>(n);
     }
 
     RIPPLET_FN void clear(u32 v) const {
@@ -37,19 +44,19 @@ template <class Sum> struct Tally {
 
 // Turns the counters of a whole graph into its values.
 template <class Team, class Sum>
-RIPPLET_FN void conclude(const State& state, const Team& team, const Member& graph, const Tally<Sum>& tally) {
+RIPPLET_FN void store_values(const State& state, const Team& team, const Member& graph, const Tally<Sum>& tally) {
     const u32 n = graph.vertices;
     for (u32 first = 0; first < n; first += team.size()) {
         const u32 v = first + team.rank();
         const Reach found = v < n ? tally.reach(v) : Reach{};
-        if (QUESTION == SPAN) give_reach(state, graph, v, v < n, found);
+        if (QUESTION == SPAN) store_reach(state, graph, v, v < n, found);
         if (QUESTION == FAR && v < n) state.values[graph.values + v] = value_of_far(state, graph, found);
     }
 }
 
 // Adds the counters of some units to those of a split graph.
 template <class Team, class Sum>
-RIPPLET_FN void share(const State& state, const Team& team, const Split& split, u32 n, const Tally<Sum>& tally) {
+RIPPLET_FN void add_to_split(const State& state, const Team& team, const Split& split, u32 n, const Tally<Sum>& tally) {
     for (u32 v = team.rank(); v < n; v += team.size()) {
         const Reach found = tally.reach(v);
         if (found.reached == 0) continue;
@@ -62,7 +69,7 @@ RIPPLET_FN void share(const State& state, const Team& team, const Split& split, 
 
 // Calls `search(unit)` for all units of an item, and passes the counters on.
 template <class Team, class Sum, class Search>
-RIPPLET_FN void measure(const State& state, const Team& team, const Member& graph, const Item& item,
+RIPPLET_FN void search_units(const State& state, const Team& team, const Member& graph, const Item& item,
                         const Tally<Sum>& tally, Search search) {
     for (u32 v = team.rank(); v < graph.vertices; v += team.size()) tally.clear(v);
     team.sync();
@@ -70,14 +77,14 @@ RIPPLET_FN void measure(const State& state, const Team& team, const Member& grap
     if constexpr (QUESTION == FAR || QUESTION == SPAN) {
         team.sync();
         if (item.split != NO_SPLIT)
-            share(state, team, state.splits[item.split], graph.vertices, tally);
+            add_to_split(state, team, state.splits[item.split], graph.vertices, tally);
         else
-            conclude(state, team, graph, tally);
+            store_values(state, team, graph, tally);
     }
 }
 
 // The distance of an unreachable vertex: infinity.
-RIPPLET_FN f64 no_way() { return (f64)from_bits(0x7f800000u); }
+RIPPLET_FN f64 unreachable() { return (f64)from_bits(0x7f800000u); }
 
 // The begin of the distances from a source.
 RIPPLET_FN f64* row_of(const State& state, const Member& graph, u32 source) {

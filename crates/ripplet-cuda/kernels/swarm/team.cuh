@@ -1,5 +1,11 @@
-// Teams: threads that work on one graph together, and take one item after the other. All threads of a team
-// call every function here together.
+// Teams: threads that process one graph, and take one item after the other. All threads of a team call every
+// function here together.
+//
+//     block of 128   | warp 0: graph 17 | warp 1: graph 4 | warp 2: graph 90 | warp 3: graph 8 |    WarpTeam
+//     block of n     | all threads: graph 3                                                    |    BlockTeam
+//
+// Items are in descending order of work, and a team takes the next one by an atomic counter. So the last items
+// are small, and teams end at about the same time.
 #pragma once
 
 namespace ripplet {

@@ -1,4 +1,5 @@
-// Values from sums: the same operations in the same order as on the CPU.
+// Values from sums, by the operations of the CPU in their order, so that the bits are the same. No shared
+// memory. The definitions are those of `ripplet_analytics`: `closeness`, `betweenness`, `apsp`.
 #pragma once
 
 namespace ripplet {
@@ -29,12 +30,12 @@ RIPPLET_FN f64 scale_of_path_counts(const State& state, const Member& graph) {
 // The value of a sum over all sources. For edges, the host turns the sums of arcs into values.
 RIPPLET_FN f64 value_of_sum(const State& state, const Member& graph, f64 sum) {
     if (QUESTION == NEAR) return value_of_near(state, graph, sum);
-    return QUESTION == WAYS ? sum * scale_of_path_counts(state, graph) : sum;
+    return QUESTION == BETWEENNESS ? sum * scale_of_path_counts(state, graph) : sum;
 }
 
 // Stores the summary of a vertex, one per lane, and adds it to the graph's, if requested. Lanes without
 // `there` have none.
-RIPPLET_FN void give_reach(const State& state, const Member& graph, u32 v, bool there, const Reach& found) {
+RIPPLET_FN void store_reach(const State& state, const Member& graph, u32 v, bool there, const Reach& found) {
     if (there && state.reach) state.reach[graph.at + v] = found;
     if (!state.summaries) return;
     const u64 pairs = warp_sum(there ? (u64)found.reached : 0);

@@ -1,7 +1,7 @@
 //! Memory layout of a run on a device.
 
 use super::tuning::Tuning;
-use crate::resident::{GraphPlaces, Lists, ShardStart};
+use crate::lists::{GraphPlaces, Lists, ShardStart};
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_gpu::{Address, Arena, text};
@@ -14,17 +14,17 @@ pub const BLOCK: u32 = 256;
 /// Arcs that a block processes, as in `state.cuh`.
 const PIECE: u64 = 2048;
 /// Threads of blocks that count triangles, and slots of their tables, as in `count.cuh`.
-pub const MIDDLE_BLOCK: u32 = 128;
+pub const SMALL_BLOCK: u32 = 128;
 pub const LARGE_BLOCK: u32 = 512;
-pub const FEW_SLOTS: u32 = 128;
-pub const MIDDLE_SLOTS: u32 = 1024;
+pub const WARP_SLOTS: u32 = 128;
+pub const BLOCK_SLOTS: u32 = 1024;
 pub const PART_SLOTS: u32 = 8192;
 /// Vertices whose degrees a block counts, and the first name of a hub, as in `hubs.cuh`.
 pub const BINNED: u64 = 4096;
 const HUBS_FROM: u64 = (1 << 32) - 1 - 65536;
 /// The longest list that is not divided into slices, and the neighbours of a slice, as in
 /// `count.cuh`.
-const MIDDLE: u64 = 512;
+const BLOCK_LIST: u64 = 512;
 
 /// A slice of a long list: `Slice` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -176,15 +176,15 @@ pub fn checks(kind: Kind) -> String {
     let constants = [
         ("BLOCK", u64::from(BLOCK)),
         ("PIECE", PIECE),
-        ("MIDDLE", MIDDLE),
-        ("SLICE", MIDDLE),
-        ("MIDDLE_BLOCK", u64::from(MIDDLE_BLOCK)),
+        ("BLOCK_LIST", BLOCK_LIST),
+        ("SLICE", BLOCK_LIST),
+        ("SMALL_BLOCK", u64::from(SMALL_BLOCK)),
         ("LARGE_BLOCK", u64::from(LARGE_BLOCK)),
         ("BINNED", BINNED),
         ("HUBS_FROM", HUBS_FROM),
         ("BINS", 32 * 32),
-        ("FEW_SLOTS", u64::from(FEW_SLOTS)),
-        ("MIDDLE_SLOTS", u64::from(MIDDLE_SLOTS)),
+        ("WARP_SLOTS", u64::from(WARP_SLOTS)),
+        ("BLOCK_SLOTS", u64::from(BLOCK_SLOTS)),
         ("PART_SLOTS", u64::from(PART_SLOTS)),
         ("SLOT_WORDS", u64::from(kind.bytes_of_slot() / 4)),
     ];
@@ -251,7 +251,7 @@ impl Layout {
         to.owners = places.take(4, to.pieces + 1);
         to.listed = places.take(8, to.pieces + 1);
         // A list of more than 512 neighbours has at most 2 slices for each 512 edges.
-        to.slices = places.take(size_of::<Slice>() as u64, 2 * edges / MIDDLE);
+        to.slices = places.take(size_of::<Slice>() as u64, 2 * edges / BLOCK_LIST);
         to.most_hubs = most_hubs(vertices, kind.directed).min(tuning.most_hubs);
         to.hubs = places.take(4, to.most_hubs);
         let lists = places.bytes;

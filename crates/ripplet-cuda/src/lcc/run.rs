@@ -1,8 +1,8 @@
 //! A running computation: moves the graph, launches kernels, and returns coefficients.
 
 use super::layout::{
-    BINNED, BLOCK, FEW_SLOTS, Kind, LARGE_BLOCK, Layout, MIDDLE_BLOCK, MIDDLE_SLOTS, PART_SLOTS,
-    Rule, State, Tallies, Work, hub_degree,
+    BINNED, BLOCK, BLOCK_SLOTS, Kind, LARGE_BLOCK, Layout, PART_SLOTS, Rule, SMALL_BLOCK, State,
+    Tallies, WARP_SLOTS, Work, hub_degree,
 };
 use super::tuning::Tuning;
 use crate::lp::failed;
@@ -188,16 +188,16 @@ impl<'a, D: Device> Run<'a, D> {
         let (slot, walk) = (self.kind.bytes_of_slot(), self.kind.bytes_of_walk());
         let with = |step: Step, threads: u32, shared: u32| Step { threads, shared, ..step };
         let bytes = |slots: u32, warps: u32| slots * slot + warps * walk;
-        let middle = Step::of("ripplet_count_middle", vertices.div_ceil(32));
-        let few = Step::over("ripplet_count_few", vertices);
+        let by_block = Step::of("ripplet_count_by_block", vertices.div_ceil(32));
+        let by_warp = Step::over("ripplet_count_by_warp", vertices);
         Ok([
             with(
                 Step::of("ripplet_count_slice", slices),
                 LARGE_BLOCK,
                 bytes(PART_SLOTS, LARGE_BLOCK / 32),
             ),
-            with(middle, MIDDLE_BLOCK, bytes(MIDDLE_SLOTS, MIDDLE_BLOCK / 32)),
-            with(few, BLOCK, BLOCK / 32 * bytes(FEW_SLOTS, 1)),
+            with(by_block, SMALL_BLOCK, bytes(BLOCK_SLOTS, SMALL_BLOCK / 32)),
+            with(by_warp, BLOCK, BLOCK / 32 * bytes(WARP_SLOTS, 1)),
         ])
     }
 

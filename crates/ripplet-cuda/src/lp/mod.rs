@@ -1,178 +1,53 @@
 //! Label propagation on a device: the same bytes as on the CPU for every schedule except `async`.
+//!
+//! # Modules
+//! Imports point upwards in this list only:
+//!
+//! | modules | what they have |
+//! |---|---|
+//! | `tuning`, `task`, `ranks` | constants; what to run; the vertices and messages of a rank |
+//! | `state`, `source` | structs that host and kernels share; the kernels' text |
+//! | `classes`, `run_memory`, `errors` | degree classes; the memory of a run; errors |
+//! | `stage`, `frontier`, `totals`, `columns`, `members` | parts of the state, each with its arrays |
+//! | `layout`, `fit` | places of all arrays; the choice of a layout that fits |
+//! | `arguments`, `launch` | kernel arguments; the launch of each kernel |
+//! | `device_run` | memory, launches and arguments of one device |
+//! | `residency` | where neighbour lists are, and how a phase gets them |
+//! | `rank`, `rank_rounds` | the steps of a phase on one device; the rounds of all |
+//! | `executor`, `profile` | runs on one device |
+//! | `shares`, `peers`, `devices` | runs on several devices |
 
+mod arguments;
+mod classes;
+mod columns;
+mod device_run;
 mod devices;
+mod errors;
+mod executor;
+mod fit;
+mod frontier;
+mod launch;
 mod layout;
+mod members;
+mod peers;
 mod profile;
+mod rank;
+mod rank_rounds;
 mod ranks;
-mod rounds;
+mod residency;
+mod run_memory;
+mod shares;
 mod source;
-mod staged;
-mod streamed;
+mod stage;
+mod state;
+mod task;
+mod totals;
 mod tuning;
 
-pub use crate::streamed::Supply;
+pub use crate::lists::Supply;
 pub use devices::DevicesExecutor;
+pub(crate) use errors::failed;
+pub use executor::DeviceExecutor;
 pub use ranks::MOST_RANKS;
 pub use source::{Kernels, Resident, source};
 pub use tuning::{Counting, Tuning};
-
-use layout::Layout;
-use ripplet_gpu::{Device, DeviceError};
-use ripplet_graph::GraphView;
-use ripplet_lp::counter::Parts;
-use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{
-    Counter, DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings, Sketch,
-};
-use rounds::{DeviceRounds, Task, Volumes};
-use std::time::Instant;
-
-/// Executor of label propagation on one device.
-#[derive(Debug)]
-pub struct DeviceExecutor<D> {
-    device: D,
-    tuning: Tuning,
-    /// Limit in bytes of the device's memory for a run; `None` for all that is free.
-    limit: Option<u64>,
-    /// Limit in bytes of the host's memory for a run.
-    host_limit: Option<u64>,
-}
-
-impl<D: Device> DeviceExecutor<D> {
-    /// Returns an executor on a device, with the default tuning and no limits.
-    pub fn new(device: D) -> Self {
-        DeviceExecutor { device, tuning: Tuning::default(), limit: None, host_limit: None }
-    }
-
-    /// Sets the tuning.
-    #[must_use]
-    pub fn with_tuning(self, tuning: Tuning) -> Self {
-        DeviceExecutor { tuning, ..self }
-    }
-
-    /// Limits the bytes of the device's memory that a run may use.
-    #[must_use]
-    pub fn with_memory(self, limit: Option<u64>) -> Self {
-        DeviceExecutor { limit, ..self }
-    }
-
-    /// Limits the bytes of the host's memory that a run may use. If the graph is in a mapped file
-    /// and does not fit the limit, its lists are read from the file when they are needed, which is
-    /// slower. In other cases the limit has no effect.
-    #[must_use]
-    pub fn with_host_memory(self, host_limit: Option<u64>) -> Self {
-        DeviceExecutor { host_limit, ..self }
-    }
-
-    /// Returns the device.
-    pub fn device(&self) -> &D {
-        &self.device
-    }
-
-    fn layout(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Layout {
-        // An error of the device shows in the run itself.
-        let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
-        let task = Task { graph, program, settings, tuning: self.tuning };
-        let layout = Layout::within(room, task);
-        match layout.exceeds(self.host_limit, graph) {
-            true => Layout::within(room, task.staged()),
-            false => layout,
-        }
-    }
-
-    /// Returns the bytes of the device's memory that a run may use, and the bytes that are free, if
-    /// `kept` bytes are given back before the run.
-    fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
-        let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
-        Ok([self.limit.map_or(free, |limit| limit.min(free)), free])
-    }
-
-    /// Refuses a run that does not fit the device's memory.
-    ///
-    /// # Errors
-    /// [`RunError::DeviceMemory`] if it does not fit, or an error of the device when it is asked
-    /// for its free memory.
-    pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
-        self.check_memory_beside(plan, 0)
-    }
-
-    /// Refuses a run that does not fit the device's memory if `kept` bytes are given back before
-    /// it.
-    pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
-        refuse_above(self.room(kept)?, &self.device.properties().name, plan)
-    }
-}
-
-/// Refuses a plan that needs more than `room` bytes of the memory of a device with this name;
-/// `free` bytes are free.
-fn refuse_above([room, free]: [u64; 2], device: &str, plan: &Plan) -> Result<(), RunError> {
-    let needed = plan.total_device();
-    if needed <= room {
-        return Ok(());
-    }
-    Err(RunError::DeviceMemory {
-        device: device.to_owned(),
-        needed,
-        graph: plan.graph_device,
-        room,
-        limited: room < free,
-    })
-}
-
-impl<D: Device> Executor for DeviceExecutor<D> {
-    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
-        self.layout(graph, &program.info(), settings).plan
-    }
-
-    fn run_on(
-        &self,
-        graph: GraphView<'_>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
-        self.run_on(graph, &program.info(), settings, observer)
-    }
-}
-
-impl<D: Device> DeviceExecutor<D> {
-    /// Runs a program as [`Executor::run`] does, compiled once for both kinds of lists.
-    fn run_on(
-        &self,
-        graph: GraphView<'_>,
-        program: &ProgramInfo,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
-        check(graph, program, settings)?;
-        let layout = self.layout(graph, program, settings);
-        let source = source(graph, program, settings, Kernels::Work, layout.resident())?;
-        self.check_memory(&layout.plan)?;
-        observer.on_stage("compiling the kernels");
-        let start = Instant::now();
-        let module = self.device.load(&source).map_err(failed)?;
-        let kernels = start.elapsed().as_secs_f64();
-        observer.on_stage("moving the graph to the device");
-        let task = Task { graph, program, settings, tuning: self.tuning };
-        let volumes = Volumes::of(task)?;
-        let rounds = DeviceRounds::new(&self.device, &module, layout, task, &volumes)?;
-        let mut outcome = run_rounds(Box::new(rounds), graph, settings, observer)?;
-        outcome.device_seconds.kernels = kernels;
-        Ok(outcome)
-    }
-}
-
-/// Refuses settings that no device supports, or that do not fit the graph and program.
-fn check(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Result<(), RunError> {
-    settings.check(graph.vertices(), program)?;
-    match settings.counter {
-        counter @ Counter::Sketch(Sketch { parts: Parts::One, .. }) => {
-            Err(RunError::NoDeviceCounter { counter: counter.to_string() })
-        }
-        Counter::Exact | Counter::Sketch(_) => Ok(()),
-    }
-}
-
-pub(crate) fn failed(error: DeviceError) -> RunError {
-    RunError::Device(error.to_string())
-}

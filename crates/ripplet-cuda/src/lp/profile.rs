@@ -1,11 +1,18 @@
 //! Times of full iterations by degree class, beside the bandwidth ceilings.
 
-use super::layout::{Classes, LISTED, Layout};
+use super::classes::Classes;
+use super::errors::{check, failed};
+use super::executor::DeviceExecutor;
+use super::launch::Optional;
+use super::layout::Layout;
+use super::rank::DeviceRank;
+use super::rank_rounds::RankRounds;
 use super::ranks::Share;
-use super::rounds::{DeviceRounds, Task, Volumes, filling, one_block};
 use super::source::{Kernels, Resident, source};
-use super::{DeviceExecutor, failed};
-use ripplet_gpu::{Device, DeviceError, Launch};
+use super::state::{LISTED, LpState, Tallies};
+use super::task::Task;
+use super::totals::Volumes;
+use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
 use ripplet_lp::profile::{Iteration, Part, Profile};
@@ -60,7 +67,7 @@ impl<D: Device> DeviceExecutor<D> {
         if !settings.schedule.is_in_place() {
             settings.schedule.order = Schedule::sync().order;
         }
-        super::check(view, program, &settings)?;
+        check(view, program, &settings)?;
         let share = Share::whole(view.vertices());
         let classes = Classes::of(view, share.vertices(), &self.tuning);
         let task = Task { graph: view, program, settings: &settings, tuning: self.tuning };
@@ -72,14 +79,14 @@ impl<D: Device> DeviceExecutor<D> {
         let volumes = Volumes::of(task)?;
         let begin = || {
             let layout = layout.clone();
-            DeviceRounds::new(&self.device, &module, layout, task, &volumes)
+            DeviceRank::new(&self.device, &module, layout, task, &volumes)
         };
 
-        let mut whole = begin()?;
-        let (stream, gather) = self.ceilings(&module, &whole).map_err(failed)?;
+        let mut whole = RankRounds::alone(begin()?);
+        let (stream, gather) = self.ceilings(&whole.ranks[0]).map_err(failed)?;
         let mut done = Vec::new();
         for index in 0..iterations {
-            whole.activate_all().map_err(failed)?;
+            whole.ranks[0].activate_all().map_err(failed)?;
             let mut round = None;
             let seconds = self.device.timed(&mut || {
                 round = Some(whole.round(index, &()));
@@ -101,16 +108,11 @@ impl<D: Device> DeviceExecutor<D> {
 
     /// Measures the bandwidth ceilings: the least of some times for reading all arcs, and all arcs'
     /// labels.
-    fn ceilings(
-        &self,
-        module: &D::Module,
-        rounds: &DeviceRounds<'_, D>,
-    ) -> Result<(f64, f64), DeviceError> {
+    fn ceilings(&self, rank: &DeviceRank<'_, D>) -> Result<(f64, f64), DeviceError> {
         let least = |kernel| {
-            let launch = filling(&self.device, module, one_block(kernel, 0))?;
             let mut least = f64::INFINITY;
             for _ in 0..5 {
-                least = least.min(self.device.timed(&mut || rounds.launch_over_arcs(&launch))?);
+                least = least.min(rank.time_over_arcs(kernel)?);
             }
             Ok(least)
         };
@@ -118,54 +120,86 @@ impl<D: Device> DeviceExecutor<D> {
     }
 }
 
-impl<D: Device> DeviceRounds<'_, D> {
+impl<D: Device> DeviceRank<'_, D> {
+    /// Returns the seconds of a kernel that reads all of `graph.out`; in a directed graph once
+    /// more, with the incoming arcs in its place.
+    fn time_over_arcs(&self, kernel: &'static str) -> Result<f64, DeviceError> {
+        let (launches, arguments) = (&self.run.launches, &self.run.arguments);
+        let ceiling = launches.ceiling(kernel)?;
+        let mut all = vec![arguments.run()];
+        let lists = self.run.layout.lists.graph.plain();
+        let arcs = lists.map_or(0, |graph| graph.incoming.arcs());
+        if arcs > 0 {
+            let mut state: LpState = arguments.state;
+            state.graph.out = state.graph.incoming;
+            state.graph.arcs = arcs;
+            all.push(arguments.run_with(&state));
+        }
+        let device = self.run.device();
+        device.timed(&mut || all.iter().try_for_each(|run| launches.measure(&ceiling, run)))
+    }
+
+    /// Returns the number of members of each class.
+    fn members(&self) -> Result<[u32; LISTED + 1], DeviceError> {
+        Ok(self.run.tallies()?.members[self.run.arguments.parity()])
+    }
+
+    /// Returns the number of large vertices, and how many of them are left for the grid-mapped
+    /// kernel.
+    fn large(&self) -> Result<[u32; 2], DeviceError> {
+        let (tallies, parity) = (self.run.tallies()?, self.run.arguments.parity());
+        Ok([tallies.members[parity][LISTED], tallies.open[parity]])
+    }
+
+    /// Sets the number of members of the listed classes.
+    fn set_members(&self, members: [u32; LISTED]) -> Result<(), DeviceError> {
+        let all = std::mem::offset_of!(Tallies, members) as u64;
+        let of_parity = (size_of::<[u32; LISTED + 1]>() * self.run.arguments.parity()) as u64;
+        let place = &self.run.layout.tallies;
+        self.run.memory.write(place, all + of_parity, bytemuck::cast_slice(&members))
+    }
+
     /// Runs a round with each step and each degree class launched separately; returns their times.
     fn round_in_parts(&mut self, index: u32, classes: &Classes) -> Result<Vec<Part>, DeviceError> {
-        let kernels = *self.kernels();
         self.begin_round(index);
-        let step = self.step(0);
+        self.begin_phase(0);
+        let step = self.run.step();
+        let (device, launches) = (self.run.device(), &self.run.launches);
         let all = classes.vertices.iter().sum();
         let all_arcs = classes.arcs.iter().sum();
         let part = |name, vertices, arcs, seconds| Part { name, vertices, arcs, seconds };
         let mut parts = Vec::new();
-        parts.push(part(
-            "compact the frontier",
-            all,
-            all_arcs,
-            self.time(&kernels.compact, &step)?,
-        ));
+        let seconds = device.timed(&mut || launches.compact(&step))?;
+        parts.push(part("compact the frontier", all, all_arcs, seconds));
         let members = self.members()?;
         for class in (0..=LISTED).rev().filter(|&class| members[class] > 0) {
             // Only this class has members in this launch.
             self.set_members(std::array::from_fn(|at| if at == class { members[at] } else { 0 }))?;
-            let low = if class <= 2 { kernels.low } else { None };
             let mut seconds = 0.0;
-            for kernel in [low, kernels.choose].iter().flatten() {
-                seconds += self.time(kernel, &step)?;
+            if class <= 2 {
+                seconds += device.timed(&mut || launches.choose_by_thread(&step))?;
             }
+            seconds += device.timed(&mut || launches.choose_by_warp_and_block(&step))?;
             parts.push(part(CLASSES[class], classes.vertices[class], classes.arcs[class], seconds));
-            let of_large = [(SCAN, kernels.scanned), (SPREAD, kernels.spread)];
-            for (at, (name, kernel)) in of_large.into_iter().enumerate() {
-                let Some(kernel) = kernel.filter(|_| class == LISTED) else { continue };
-                let vertices = u64::from(self.large()?[at]);
-                parts.push(part(name, vertices, 0, self.time(&kernel, &step)?));
+            if class == LISTED && launches.has(Optional::ByLargeBlock) {
+                let vertices = u64::from(self.large()?[0]);
+                let seconds = device.timed(&mut || launches.choose_by_large_block(&step))?;
+                parts.push(part(SCAN, vertices, 0, seconds));
+            }
+            if class == LISTED && launches.has(Optional::ByGrid) {
+                let vertices = u64::from(self.large()?[1]);
+                let seconds = device.timed(&mut || launches.choose_by_grid(&step))?;
+                parts.push(part(SPREAD, vertices, 0, seconds));
             }
         }
         self.set_members(std::array::from_fn(|at| members[at]))?;
-        if let Some(commit) = kernels.commit {
-            parts.push(part("commit labels", all, 0, self.time(&commit, &step)?));
+        if launches.has(Optional::Commit) {
+            let seconds = device.timed(&mut || launches.commit(&step))?;
+            parts.push(part("commit labels", all, 0, seconds));
         }
-        parts.push(part(
-            "activate neighbours",
-            all,
-            all_arcs,
-            self.time(&kernels.activate, &step)?,
-        ));
+        let seconds = device.timed(&mut || launches.activate(&step))?;
+        parts.push(part("activate neighbours", all, all_arcs, seconds));
         self.end_phase();
         Ok(parts)
-    }
-
-    fn time(&self, launch: &Launch, step: &[u8]) -> Result<f64, DeviceError> {
-        self.device().timed(&mut || self.launch(launch, step))
     }
 }

@@ -56,7 +56,8 @@ pub fn is_mirrored(schedule: Schedule) -> bool {
 }
 
 /// Vertices per record of an update message if there are mirrors: a message with more changes than
-/// records is replaced by the mirror.
+/// records is replaced by the mirror. A record has 8 bytes or more, and is read in any order; a
+/// mirror has 4 or more a vertex, and is read in a row.
 const RECORD_OF: u64 = 16;
 
 /// Bytes of the header of an update message.

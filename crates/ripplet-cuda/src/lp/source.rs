@@ -1,12 +1,12 @@
 //! Source text of the kernels of a run: the run's configuration, the program's hooks, and the
 //! kernels.
 
-use super::{layout, ranks};
+use super::{ranks, state, tuning};
 use ripplet_gpu::Source;
 use ripplet_gpu::text;
 use ripplet_graph::{Direction, GraphView};
 use ripplet_hooks::cpp;
-use ripplet_lp::counter::{Rule, Scans, Start};
+use ripplet_lp::counters::{Rule, Scans, Start};
 use ripplet_lp::{Activation, LabelTotal, ProgramInfo, RunError, Settings, Sketch, Ties};
 
 /// Files before the program's hooks, in this order. The configuration stands before the last of
@@ -27,7 +27,7 @@ const CODED: (&str, &str) = ("compressed.cuh", include_str!("../../kernels/lp/co
 const ACCESS: (&str, &str) = ("access.cuh", include_str!("../../kernels/lp/access.cuh"));
 
 /// Files after the hooks.
-const BEHIND: [(&str, &str); 18] = [
+const BEHIND: [(&str, &str); 20] = [
     ("team.cuh", include_str!("../../kernels/lp/team.cuh")),
     ("best.cuh", include_str!("../../kernels/lp/best.cuh")),
     ("update.cuh", include_str!("../../kernels/lp/update.cuh")),
@@ -37,7 +37,9 @@ const BEHIND: [(&str, &str); 18] = [
     ("large.cuh", include_str!("../../kernels/lp/large.cuh")),
     ("by_large_block.cuh", include_str!("../../kernels/lp/by_large_block.cuh")),
     ("by_grid.cuh", include_str!("../../kernels/lp/by_grid.cuh")),
+    ("sketch.cuh", include_str!("../../kernels/lp/sketch.cuh")),
     ("sketched.cuh", include_str!("../../kernels/lp/sketched.cuh")),
+    ("sketched_large.cuh", include_str!("../../kernels/lp/sketched_large.cuh")),
     ("by_thread.cuh", include_str!("../../kernels/lp/by_thread.cuh")),
     ("frontier.cuh", include_str!("../../kernels/lp/frontier.cuh")),
     ("fetch.cuh", include_str!("../../kernels/lp/fetch.cuh")),
@@ -86,8 +88,8 @@ pub fn source(
         return Err(RunError::NoDeviceSource { program: program.name.clone() });
     };
     let configuration = configuration(graph, program, settings, kernels, resident);
-    let low_shared = layout::low_shared(graph, resident);
-    let mut checks = layout::checks(program.columns.len(), low_shared);
+    let low_shared = low_shared(graph, resident);
+    let mut checks = state::checks(program.columns.len(), low_shared);
     let is_ranked = kernels == Kernels::Ranked;
     if is_ranked {
         checks += &ranks::checks();
@@ -104,6 +106,15 @@ pub fn source(
         .chain(is_ranked.then_some(EXCHANGE))
         .chain([("sizes", &*checks)]);
     Ok(Source { name: program.name.clone(), text: text::joined(parts) })
+}
+
+/// Returns the bytes of shared memory of a block of the kernel `ripplet_choose_by_thread`.
+pub(super) fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
+    match (resident, graph) {
+        (Resident::Partly, _) => tuning::LOW_SHARED_STREAMED,
+        (Resident::Whole, GraphView::Compressed(_)) => tuning::LOW_SHARED_COMPRESSED,
+        (Resident::Whole, GraphView::Plain(_)) => tuning::LOW_SHARED,
+    }
 }
 
 fn is_compressed(graph: GraphView<'_>) -> bool {

@@ -1,33 +1,46 @@
 //! Tuning of the kernels, and the bounds of degree classes. The constants that `state.cuh` has as
 //! well are checked when the kernels are compiled.
 
-use crate::streamed::Supply;
+use crate::lists::Supply;
 use ripplet_lp::Schedule;
 
-/// Largest degree of each class except the last.
+/// Largest degree of each class except the last. Up to 1024 arcs, a warp has all votes of some
+/// vertices in registers, 32 a lane. 4096 is [`PIECE`]. First iterations on `web` 22 took 3.2 to 6.1 ms
+/// with tables from 33 arcs on (`bench/runs/2026-11-21-h200/2-tiles`), and take 1.5 to 1.7 with
+/// registers (`4-asking` there).
 pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
-/// Arcs of a piece of a large vertex.
+/// Arcs of a piece of a large vertex: 16 votes a thread of a block of 256, and a table of 2 slots an
+/// arc in shared memory.
 pub const PIECE: u64 = 4096;
-/// Vertices of more arcs have their pieces listed, for pulling.
+/// Vertices of more arcs have their pieces listed, for pulling. A lane that reads such a list alone
+/// holds up its warp (`6-bytes` and `7-sharing` in `bench/runs/2026-11-21-h200`: before and after).
 pub const HUB: u64 = 512;
-/// Vertices of consecutive ids that share an activation stamp.
+/// Vertices of consecutive ids that share an activation stamp: those of a unit block of 32 phases,
+/// the default (`11-grains` in `bench/runs/2026-11-21-h200`; `10-final` is without stamps).
 pub const VERTEX_BLOCK: u64 = 256;
-/// Largest distance of a unit's vertices, as `Turns` in `frontier.cuh` draws it.
+/// Largest distance of a unit's vertices, as `UnitSchedule` in `frontier.cuh` draws it.
 const LONGEST_STRIDE: u32 = 8;
-/// The most parts of an `async` round.
+/// The most parts of an `async` round: as many as a `phased` round has phases. With one part to the
+/// end, `road` 24 does not settle in 30 rounds
+/// (`bench/runs/2026-11-21-h200/11-grains/road-parts.txt`).
 const MOST_PARTS: u32 = 32;
-/// With fewer phases a round, vertices may pull. With as many, too few of the arcs belong to
-/// changed vertices of a phase.
-const TELLING_PHASES: u32 = 8;
-/// Threads of a block, and of a block that scans a large vertex.
+/// With fewer phases a round, vertices may pull. With as many, a phase has an eighth of the vertices
+/// or fewer, so that more than a third of the arcs ([`Tuning::pull_threshold`]) are rarely theirs.
+const PUSH_ONLY_PHASES: u32 = 8;
+/// Threads of a block: 8 warps, of which 3 blocks fill a multiprocessor at 80 registers a thread.
 pub const BLOCK: u32 = 256;
+/// Threads of a block that scans a large vertex: the most that CUDA allows, as one block has the
+/// multiprocessor's shared memory to itself.
 pub const SCAN_BLOCK: u32 = 1024;
-/// Bytes of shared memory of a block that counts votes.
+/// Bytes of shared memory of a block that counts votes: 256 for the reductions of 8 warps, and a
+/// table of 7136 slots of 8 bytes for the 4096 votes of a piece. Three blocks fit the 228 KiB of an
+/// H100.
 pub const SHARED: u32 = 57344;
-/// Bytes of shared memory of a block that counts the lowest degrees.
+/// Bytes of shared memory of a block that counts the lowest degrees: 32 `Member`s and 32 rows of 17
+/// keys for each of 8 warps. The kernels check that it suffices.
 pub const LOW_SHARED: u32 = 28672;
 /// Bytes of shared memory of such a block for compressed lists: a `Member` is larger.
-pub const LOW_SHARED_CODED: u32 = 30720;
+pub const LOW_SHARED_COMPRESSED: u32 = 30720;
 /// Bytes of shared memory of such a block for streamed lists: a `Member` is larger still.
 pub const LOW_SHARED_STREAMED: u32 = 36864;
 
@@ -47,20 +60,27 @@ pub enum Counting {
 /// Tuning of a run. It changes the speed, and no result of a deterministic schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Largest degree that is scanned by one block.
+    /// Largest degree that is scanned by one block: 2^14, whose labels fill two thirds of the table
+    /// of 24,000 slots in 200 KiB.
     pub scan_most: u32,
-    /// Limit in bytes of shared memory of such a block; less if the device has less.
+    /// Limit in bytes of shared memory of such a block; less if the device has less. 200 KiB, as an
+    /// H100 has 227 KiB a block.
     pub scan_shared: u32,
     /// Slots of all tables in global memory that exist at once; more if one vertex alone needs
-    /// more.
+    /// more. 2^24: 256 MiB.
     pub region: u64,
     /// Pull threshold: inactive vertices look for changed neighbours if more than one arc in
     /// `pull_threshold` belongs to a vertex that changed. Otherwise changed vertices activate their
-    /// neighbours. 0: never pull.
+    /// neighbours. 0: never pull. 3 is the fastest on `road` 24 and within 4 % of the fastest on
+    /// `web`, `social` and `rmat` 22, of 1, 2, 3, 5, 8, 16 and never
+    /// (`bench/runs/2026-11-21-h200/7-sharing`).
     pub pull_threshold: u32,
-    /// Rounds of `async` after which the number of parts doubles.
+    /// Rounds of `async` after which the number of parts doubles. 6 reaches the highest
+    /// modularity on `road` 24, of 1, 2, 3, 4, 6 and never
+    /// (`bench/runs/2026-11-21-h200/11-grains/road-parts.txt`).
     pub async_rounds: u32,
-    /// A round of `async` has at least `async_crowd / vertices` parts.
+    /// A round of `async` has at least `async_crowd / vertices` parts. 2^22: with two parts,
+    /// `celegans` (453 vertices) did not settle in 200 rounds (docs/adr/0007-gpu-engine.md).
     pub async_crowd: u32,
     /// How votes are counted.
     pub counting: Counting,
@@ -69,7 +89,8 @@ pub struct Tuning {
     pub streamed_from: Option<u32>,
     /// How lists in the host's memory come to the device.
     pub supply: Supply,
-    /// The most phases whose lists are prefetched together, if a round has many phases.
+    /// The most phases whose lists are prefetched together, if a round has many phases. 4: eight
+    /// gain too little for their memory (`bench/runs/2026-11-23-h200/streamed-ahead-1.jsonl`).
     pub ahead: u32,
 }
 
@@ -81,7 +102,7 @@ impl Tuning {
 
     /// Returns the pull threshold for rounds of this schedule.
     pub(super) fn pull_threshold_of(&self, schedule: Schedule) -> u32 {
-        if schedule.phases() >= TELLING_PHASES { 0 } else { self.pull_threshold }
+        if schedule.phases() >= PUSH_ONLY_PHASES { 0 } else { self.pull_threshold }
     }
 
     /// Returns the number of parts of an `async` round, which are processed one after the other.

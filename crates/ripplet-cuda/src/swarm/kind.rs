@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// What to compute for each graph: `QUESTION` in `state.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Quantity {
     Far = 0,
     Near = 1,
     Span = 2,
@@ -19,16 +19,16 @@ pub enum Asked {
     Edges = 5,
 }
 
-impl Asked {
+impl Quantity {
     pub fn counts_paths(self) -> bool {
-        matches!(self, Asked::PathCounts | Asked::Edges)
+        matches!(self, Quantity::PathCounts | Quantity::Edges)
     }
 }
 
 /// Properties of a run that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    pub asked: Asked,
+    pub quantity: Quantity,
     /// Whether the backward pass reads other lists than the search.
     pub two_sided: bool,
     /// Whether arcs have weights.
@@ -37,20 +37,20 @@ pub struct Kind {
 
 impl Kind {
     pub fn new(question: PathAnalysis, is_directed: bool, is_weighted: bool) -> Kind {
-        let (asked, lengths) = match question {
+        let (quantity, lengths) = match question {
             PathAnalysis::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
-                (Asked::Near, lengths)
+                (Quantity::Near, lengths)
             }
-            PathAnalysis::Closeness { lengths, .. } => (Asked::Far, lengths),
+            PathAnalysis::Closeness { lengths, .. } => (Quantity::Far, lengths),
             PathAnalysis::Reach { lengths } | PathAnalysis::Summary { lengths } => {
-                (Asked::Span, lengths)
+                (Quantity::Span, lengths)
             }
-            PathAnalysis::Distances { lengths } => (Asked::Pairs, lengths),
-            PathAnalysis::Betweenness { lengths, .. } => (Asked::PathCounts, lengths),
-            PathAnalysis::EdgeBetweenness { lengths, .. } => (Asked::Edges, lengths),
+            PathAnalysis::Distances { lengths } => (Quantity::Pairs, lengths),
+            PathAnalysis::Betweenness { lengths, .. } => (Quantity::PathCounts, lengths),
+            PathAnalysis::EdgeBetweenness { lengths, .. } => (Quantity::Edges, lengths),
         };
         let weighs = is_weighted && lengths == Lengths::Weights;
-        Kind { asked, two_sided: is_directed && asked.counts_paths(), weighs }
+        Kind { quantity, two_sided: is_directed && quantity.counts_paths(), weighs }
     }
 
     /// Returns the properties of a run on these graphs.
@@ -59,13 +59,13 @@ impl Kind {
     }
 
     pub fn name(self) -> &'static str {
-        match self.asked {
-            Asked::Far => "closeness",
-            Asked::Near => "harmonic closeness",
-            Asked::Span => "distances",
-            Asked::Pairs => "distances of pairs",
-            Asked::PathCounts => "betweenness",
-            Asked::Edges => "betweenness of edges",
+        match self.quantity {
+            Quantity::Far => "closeness",
+            Quantity::Near => "harmonic closeness",
+            Quantity::Span => "distances",
+            Quantity::Pairs => "distances of pairs",
+            Quantity::PathCounts => "betweenness",
+            Quantity::Edges => "betweenness of edges",
         }
     }
 
@@ -76,14 +76,14 @@ impl Kind {
     /// summaries, it follows arcs backwards, so that each vertex collects its own distances to
     /// others.
     pub fn sides<'a>(self, graphs: Graphs<'a>) -> (FlatLists<'a>, Option<FlatLists<'a>>) {
-        match (self.asked, graphs.incoming) {
-            (Asked::Span, _) | (_, None) => (graphs.out, None),
+        match (self.quantity, graphs.incoming) {
+            (Quantity::Span, _) | (_, None) => (graphs.out, None),
             (_, Some(incoming)) => (incoming, self.two_sided.then_some(graphs.out)),
         }
     }
 
     fn unit(self) -> u32 {
-        if self.asked.counts_paths() || self.weighs { EIGHT } else { GROUP }
+        if self.quantity.counts_paths() || self.weighs { EIGHT } else { GROUP }
     }
 
     /// Returns the units of a graph to process.
@@ -100,24 +100,24 @@ impl Kind {
 
     /// Whether units have floating-point sums, which must be added in order.
     pub fn has_partials(self) -> bool {
-        matches!(self.asked, Asked::Near | Asked::PathCounts | Asked::Edges)
+        matches!(self.quantity, Quantity::Near | Quantity::PathCounts | Quantity::Edges)
     }
 
     /// Returns the number of values of a graph, of which a unit has partial sums: vertices, or
     /// arcs.
     pub fn width(self, graphs: Graphs<'_>, graph: usize) -> u64 {
-        match self.asked {
-            Asked::Edges => graphs.out.arc_starts[graph + 1] - graphs.out.arc_starts[graph],
+        match self.quantity {
+            Quantity::Edges => graphs.out.arc_starts[graph + 1] - graphs.out.arc_starts[graph],
             _ => u64::from(graphs.vertices_of(graph)),
         }
     }
 
     /// Returns the number of values of all graphs: vertices, arcs, or pairs.
     pub fn values(self, graphs: Graphs<'_>) -> u64 {
-        match self.asked {
-            Asked::Span => 0,
-            Asked::Edges => graphs.out.neighbors.len() as u64,
-            Asked::Pairs => {
+        match self.quantity {
+            Quantity::Span => 0,
+            Quantity::Edges => graphs.out.neighbors.len() as u64,
+            Quantity::Pairs => {
                 let pairs = |graph| pairs_of(graphs, graph);
                 (0..graphs.len()).map(pairs).fold(0, u64::saturating_add)
             }
@@ -131,16 +131,16 @@ impl Kind {
         let (sum, step) = if wide { (8, 4) } else { (4, 2) };
         let sum = if self.weighs { 8 } else { sum };
         let eight = u64::from(EIGHT);
-        let search = match (self.asked.counts_paths(), self.weighs) {
+        let search = match (self.quantity.counts_paths(), self.weighs) {
             (false, false) => 3 * 8,
             (false, true) => eight * (8 + 8) + 2,
             (true, weighs) => eight * (8 + 8 + step + if weighs { 8 } else { 0 }) + 2,
         };
-        let found = match self.asked {
-            Asked::Far => sum + 4,
-            Asked::Span => sum + sum + 4,
-            Asked::Near | Asked::PathCounts => 8,
-            Asked::Pairs | Asked::Edges => 0,
+        let found = match self.quantity {
+            Quantity::Far => sum + 4,
+            Quantity::Span => sum + sum + 4,
+            Quantity::Near | Quantity::PathCounts => 8,
+            Quantity::Pairs | Quantity::Edges => 0,
         };
         (search + found) * u64::from(vertices)
     }

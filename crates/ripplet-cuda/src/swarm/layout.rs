@@ -2,7 +2,7 @@
 
 use super::abi::{GROUP, GraphLists, Item, Piece, Reach, Split, State, Summary};
 use super::graphs::Graphs;
-use super::kind::{Asked, Kind, pairs_of};
+use super::kind::{Kind, Quantity, pairs_of};
 use super::schedule::{Machine, Schedule, bytes_of_order};
 use super::tuning::Tuning;
 use ripplet_analytics::PathAnalysis;
@@ -112,7 +112,7 @@ impl Layout {
         to.splits = places.take(size_of::<Split>() as u64, schedule.splits.len() as u64);
         to.pieces = places.take(size_of::<Piece>() as u64, schedule.pieces.len() as u64);
         to.taken = places.take(4, schedule.tiers.len() as u64);
-        if kind.asked == Asked::Pairs {
+        if kind.quantity == Quantity::Pairs {
             let starts = pair_starts(graphs)?;
             to.pair_starts = (places.take(8, starts.len() as u64), starts);
         }
@@ -128,7 +128,7 @@ impl Layout {
             _ => to.values = places.take(8, kind.values(graphs)),
         }
         let results = places.bytes;
-        let of_arcs = if kind.asked == Asked::Edges { kind.values(graphs) } else { 0 };
+        let of_arcs = if kind.quantity == Quantity::Edges { kind.values(graphs) } else { 0 };
         to.groups = places.take(8, of_arcs);
         to.partials = places.take(8, schedule.partials);
         let sums = if kind.has_partials() { 0 } else { schedule.sums };
@@ -188,7 +188,7 @@ impl Layout {
             _ => (0, false),
         };
         // Results that are not requested have no memory.
-        let asked = |range: &Range<u64>| if range.is_empty() { Address(0) } else { at(range) };
+        let requested = |range: &Range<u64>| if range.is_empty() { Address(0) } else { at(range) };
         State {
             vertex_starts: at(&self.vertex_starts),
             behind: self.behind.lists(base, behind),
@@ -202,8 +202,8 @@ impl Layout {
             groups: at(&self.groups),
             partials: at(&self.partials),
             sums: at(&self.sums),
-            reach: asked(&self.reach),
-            summaries: asked(&self.summaries),
+            reach: requested(&self.reach),
+            summaries: requested(&self.summaries),
             units: at(&self.units.0),
             scratch: at(&self.scratch),
             stride: self.schedule.stride,

@@ -4,7 +4,7 @@ use super::device::{DeviceSwarm, refused};
 use super::graphs::Flat;
 use super::layout::Layout;
 use super::run::{BLOCK, Run};
-use super::schedule::{Share, Tier, Wave};
+use super::schedule::{Share, SourceBatch, Tier};
 use crate::lp::failed;
 use ripplet_analytics::PathAnalysis;
 use ripplet_gpu::{Device, DeviceError};
@@ -30,7 +30,7 @@ pub struct Step {
 
 impl<D: Device> DeviceSwarm<D> {
     /// Measures each size of team separately, with the graphs on the device; teams that a run
-    /// launches concurrently are also measured together, and so are the final sums of each wave.
+    /// launches concurrently are also measured together, and so are the final sums of each source batch.
     ///
     /// # Errors
     /// As for a run; also if the graphs do not fit at once.
@@ -46,14 +46,14 @@ impl<D: Device> DeviceSwarm<D> {
         self.executor.check_memory_beside(&layout.plan, self.kept())?;
         let mut steps = Vec::new();
         self.with_run(&layout, (graphs, question), |run| {
-            for wave in &layout.schedule.source_batches {
-                for share in &wave.shares {
+            for batch in &layout.schedule.source_batches {
+                for share in &batch.shares {
                     steps.push(run.time_share(share).map_err(failed)?);
                 }
-                if run.is_short(wave) {
-                    steps.push(run.time_together(wave).map_err(failed)?);
+                if run.is_short(batch) {
+                    steps.push(run.time_together(batch).map_err(failed)?);
                 }
-                steps.extend(run.time_adding(wave).map_err(failed)?);
+                steps.extend(run.time_adding(batch).map_err(failed)?);
             }
             Ok(())
         })?;
@@ -72,19 +72,19 @@ impl<D: Device> Run<'_, D> {
         Ok(Step { kernel, threads, shared, resident, items, seconds })
     }
 
-    fn time_together(&self, wave: &Wave) -> Result<Step, DeviceError> {
-        let seconds = self.device.timed(&mut || self.launch_together(wave))?;
-        let items = wave.shares.iter().map(|share| share.items.end - share.items.start).sum();
+    fn time_together(&self, batch: &SourceBatch) -> Result<Step, DeviceError> {
+        let seconds = self.device.timed(&mut || self.launch_together(batch))?;
+        let items = batch.shares.iter().map(|share| share.items.end - share.items.start).sum();
         let kernel = "all of these at once";
         Ok(Step { kernel, threads: 0, shared: 0, resident: 0, items, seconds })
     }
 
-    fn time_adding(&self, wave: &Wave) -> Result<Option<Step>, DeviceError> {
-        if wave.pieces.is_empty() {
+    fn time_adding(&self, batch: &SourceBatch) -> Result<Option<Step>, DeviceError> {
+        if batch.pieces.is_empty() {
             return Ok(None);
         }
-        let seconds = self.device.timed(&mut || self.add_up(wave))?;
-        let items = wave.pieces.end - wave.pieces.start;
+        let seconds = self.device.timed(&mut || self.add_up(batch))?;
+        let items = batch.pieces.end - batch.pieces.start;
         let (kernel, threads) = ("ripplet_swarm_add_up", BLOCK);
         Ok(Some(Step { kernel, threads, shared: 0, resident: items, items, seconds }))
     }

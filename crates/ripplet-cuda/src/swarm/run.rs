@@ -1,10 +1,10 @@
-//! A running computation: moves graphs, processes waves of items, and returns values.
+//! A running computation: moves graphs, processes source batches of items, and returns values.
 
 use super::abi::{State, Work};
 use super::graphs::Graphs;
 use super::kind::Kind;
 use super::layout::Layout;
-use super::schedule::{Share, Tier, Wave};
+use super::schedule::{Share, SourceBatch, Tier};
 use super::tuning::Tuning;
 use crate::lp::failed;
 use bytemuck::Pod;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// A launch that takes less is followed by one of twice as many items.
 const LONG: Duration = Duration::from_millis(250);
-/// A wave of at most this many times `first_items` is short.
+/// A source batch of at most this many times `first_items` is short.
 const SHORT: u32 = 8;
 /// Threads of blocks that add up, as in `kernels.cuh`.
 pub(super) const BLOCK: u32 = 256;
@@ -53,35 +53,35 @@ impl<'a, D: Device> Run<'a, D> {
         Ok(Run { device, module, memory, layout, state, tuning })
     }
 
-    /// Processes all waves, and waits for the last.
+    /// Processes all source batches, and waits for the last.
     pub fn perform(&self, observer: &dyn Observer) -> Result<(), RunError> {
-        for wave in &self.layout.schedule.source_batches {
-            if self.is_short(wave) {
-                self.launch_together(wave).map_err(failed)?;
+        for batch in &self.layout.schedule.source_batches {
+            if self.is_short(batch) {
+                self.launch_together(batch).map_err(failed)?;
             } else {
-                wave.shares.iter().try_for_each(|share| self.share(share, observer))?;
+                batch.shares.iter().try_for_each(|share| self.share(share, observer))?;
             }
             if observer.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
-            self.add_up(wave).map_err(failed)?;
+            self.add_up(batch).map_err(failed)?;
         }
         self.device.wait().map_err(failed)
     }
 
-    /// Whether a wave ends soon, so that cancelling need not be checked meanwhile.
-    pub(super) fn is_short(&self, wave: &Wave) -> bool {
-        let items: u32 = wave.shares.iter().map(|share| share.items.end - share.items.start).sum();
+    /// Whether a source batch ends soon, so that cancelling need not be checked meanwhile.
+    pub(super) fn is_short(&self, batch: &SourceBatch) -> bool {
+        let items: u32 = batch.shares.iter().map(|share| share.items.end - share.items.start).sum();
         let last = self.layout.schedule.tiers.len() - 1;
-        let in_memory = wave.shares.iter().any(|share| share.tier == last);
+        let in_memory = batch.shares.iter().any(|share| share.tier == last);
         items <= self.tuning.first_items.saturating_mul(SHORT) && !in_memory
     }
 
-    /// Launches all teams of a wave concurrently.
-    pub(super) fn launch_together(&self, wave: &Wave) -> Result<(), DeviceError> {
+    /// Launches all teams of a source batch concurrently.
+    pub(super) fn launch_together(&self, batch: &SourceBatch) -> Result<(), DeviceError> {
         self.clear_taken()?;
-        let mut launches = Vec::with_capacity(wave.shares.len());
-        for (share, number) in wave.shares.iter().zip(0..) {
+        let mut launches = Vec::with_capacity(batch.shares.len());
+        for (share, number) in batch.shares.iter().zip(0..) {
             let tier = self.layout.schedule.tiers[share.tier];
             let resident = self.resident(tier, share.tier)?;
             launches.push(self.teams(tier, share.items.clone(), resident, number));
@@ -158,15 +158,15 @@ impl<'a, D: Device> Run<'a, D> {
         (launch, Work { state: self.state, bytes, number, ..of(items) })
     }
 
-    /// Adds up a wave's results of split graphs.
-    pub(super) fn add_up(&self, wave: &Wave) -> Result<(), DeviceError> {
-        if wave.pieces.is_empty() {
+    /// Adds up a source batch's results of split graphs.
+    pub(super) fn add_up(&self, batch: &SourceBatch) -> Result<(), DeviceError> {
+        if batch.pieces.is_empty() {
             return Ok(());
         }
-        let blocks = wave.pieces.end - wave.pieces.start;
+        let blocks = batch.pieces.end - batch.pieces.start;
         let kernel = "ripplet_swarm_add_up";
         let launch = Launch { kernel, blocks, threads: BLOCK, shared: 0, cooperative: false };
-        self.start(&launch, Work { state: self.state, ..of(wave.pieces.clone()) })
+        self.start(&launch, Work { state: self.state, ..of(batch.pieces.clone()) })
     }
 
     fn start(&self, launch: &Launch, work: Work) -> Result<(), DeviceError> {

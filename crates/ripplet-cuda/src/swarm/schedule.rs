@@ -1,8 +1,8 @@
-//! Schedule of a run: sizes of teams, items of work, and waves of items.
+//! Schedule of a run: sizes of teams, items of work, and source batches of items.
 
 use super::abi::{Item, NO_SPLIT, PIECE, Piece, Split, WORD_BYTES};
 use super::graphs::Graphs;
-use super::kind::{Asked, Kind};
+use super::kind::{Kind, Quantity};
 use super::tuning::Tuning;
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
@@ -16,11 +16,11 @@ const IN_GROUPS_OF_EIGHT: [u32; 2] = [1024, 1024];
 const IN_MASKS: [u32; 2] = [1536, 768];
 const READERS: u32 = 1024;
 /// The fewest threads of a block.
-const FEWEST_THREADS: u32 = 64;
+const MIN_THREADS: u32 = 64;
 /// Warps of a block in which each warp has a graph.
 const WARPS: u32 = 4;
 /// The most vertices whose ids and distances fit two bytes, and sums of distances four.
-const MOST_HELD: u32 = 1 << 15;
+const MAX_SHARED_VERTICES: u32 = 1 << 15;
 
 /// Blocks per multiprocessor, which share its shared memory: from the smallest shares on.
 const BY_WARP: [u32; 3] = [12, 8, 6];
@@ -63,7 +63,7 @@ pub struct Tier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Lists and state are in shared memory.
-    Held,
+    SharedLists,
     /// Lists, state, and the order of vertices are in shared memory.
     Ordered,
     /// State is in shared memory, lists are in global memory.
@@ -80,7 +80,7 @@ pub struct Share {
 
 /// Items that are processed before their results are added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wave {
+pub struct SourceBatch {
     pub shares: Vec<Share>,
     pub pieces: Range<u32>,
 }
@@ -92,8 +92,8 @@ pub struct Schedule {
     pub items: Vec<Item>,
     pub splits: Vec<Split>,
     pub pieces: Vec<Piece>,
-    pub source_batches: Vec<Wave>,
-    /// The most partial sums of a wave.
+    pub source_batches: Vec<SourceBatch>,
+    /// The most partial sums of a source batch.
     pub partials: u64,
     /// Vertices of split graphs.
     pub sums: u64,
@@ -108,24 +108,25 @@ fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
     let by_warp = |blocks: u32| {
         let bytes = shared(blocks) / WARPS / 16 * 16;
         let (threads, shared) = (32 * WARPS, WARPS * bytes);
-        let (kernel, place) = ("ripplet_swarm_by_warp", Place::Held);
+        let (kernel, place) = ("ripplet_swarm_by_warp", Place::SharedLists);
         Tier { kernel, threads, shared, teams: WARPS, bytes, blocks, place }
     };
     let by_block = |kernel, place, blocks: u32, threads: u32| {
-        let threads = (threads / 32 * 32).max(FEWEST_THREADS);
+        let threads = (threads / 32 * 32).max(MIN_THREADS);
         let bytes = shared(blocks).saturating_sub(WORD_BYTES);
         Tier { kernel, threads, shared: shared(blocks), teams: 1, bytes, blocks, place }
     };
-    let in_groups_of_eight = kind.asked.counts_paths() || kind.weighs;
+    let in_groups_of_eight = kind.quantity.counts_paths() || kind.weighs;
     let [on_all, most] = if in_groups_of_eight { IN_GROUPS_OF_EIGHT } else { IN_MASKS };
-    let held = BY_BLOCK.map(|blocks| {
+    let in_shared = BY_BLOCK.map(|blocks| {
         by_block("ripplet_swarm_by_block", Place::Ordered, blocks, most.min(on_all / blocks))
     });
-    let reading = READING
-        .map(|blocks| by_block("ripplet_swarm_reading", Place::State, blocks, READERS / blocks));
-    let in_memory = by_block("ripplet_swarm_in_memory", Place::Memory, 1, READERS);
+    let reading = READING.map(|blocks| {
+        by_block("ripplet_swarm_global_lists", Place::State, blocks, READERS / blocks)
+    });
+    let in_memory = by_block("ripplet_swarm_global_state", Place::Memory, 1, READERS);
     let in_memory = Tier { shared: WORD_BYTES, bytes: 0, ..in_memory };
-    BY_WARP.map(by_warp).into_iter().chain(held).chain(reading).chain([in_memory]).collect()
+    BY_WARP.map(by_warp).into_iter().chain(in_shared).chain(reading).chain([in_memory]).collect()
 }
 
 /// Properties of a graph that determine its work.
@@ -152,12 +153,14 @@ impl Shape {
         let more = ahead.map_or(0, |ahead| arcs_of(ahead.arc_starts));
         let arcs = arcs_of(behind.arc_starts) + more;
         let state = kind.bytes_of_state(vertices, false);
-        let held = state.saturating_add(kind.bytes_of_lists(vertices, arcs));
-        let ordered = held.saturating_add(kind.bytes_of_order(vertices));
+        let in_shared = state.saturating_add(kind.bytes_of_lists(vertices, arcs));
+        let ordered = in_shared.saturating_add(kind.bytes_of_order(vertices));
         let fits = |tier: &Tier| match tier.place {
-            Place::Held => vertices <= MOST_HELD && held <= u64::from(tier.bytes),
-            Place::Ordered => vertices <= MOST_HELD && ordered <= u64::from(tier.bytes),
-            Place::State => vertices <= MOST_HELD && state <= u64::from(tier.bytes),
+            Place::SharedLists => {
+                vertices <= MAX_SHARED_VERTICES && in_shared <= u64::from(tier.bytes)
+            }
+            Place::Ordered => vertices <= MAX_SHARED_VERTICES && ordered <= u64::from(tier.bytes),
+            Place::State => vertices <= MAX_SHARED_VERTICES && state <= u64::from(tier.bytes),
             Place::Memory => true,
         };
         let tier = tiers.iter().position(fits).unwrap_or(tiers.len() - 1);
@@ -260,7 +263,7 @@ impl Planner {
             let at_once = self.teams(tier + 1);
             let both = items[tier] + items[tier + 1];
             let has_room = match next.place {
-                Place::Held => self.tiers[tier].bytes <= next.bytes,
+                Place::SharedLists => self.tiers[tier].bytes <= next.bytes,
                 Place::Ordered => {
                     let order = self.kind.bytes_of_order(largest[tier]);
                     u64::from(self.tiers[tier].bytes) + order <= u64::from(next.bytes)
@@ -295,10 +298,10 @@ impl Planner {
         Ok(order)
     }
 
-    /// Divides split graphs into the units of each wave; returns the end of each wave's parts.
+    /// Divides split graphs into the units of each source batch; returns the end of each source batch's parts.
     fn split(&self, order: &[u32], to: &mut Schedule) -> Result<Vec<usize>, OutOfMemory> {
         let units_of_group = u64::from(self.kind.units_of_group());
-        // A wave has work for every multiprocessor.
+        // A source batch has work for every multiprocessor.
         let fewest = u64::from(self.machine.multiprocessors).div_ceil(units_of_group);
         let (mut ends, mut used) = (Vec::new(), 0);
         for &graph in order {
@@ -334,14 +337,14 @@ impl Planner {
         Ok(ends)
     }
 
-    /// Lists the items wave by wave, those of the largest teams first, and the values to add up
+    /// Lists the items source batch by source batch, those of the largest teams first, and the values to add up
     /// after each.
     fn list(&self, order: &[u32], ends: &[usize], to: &mut Schedule) -> Result<(), OutOfMemory> {
         let mut begin = 0;
-        // Graphs that are not split are all in the first wave.
+        // Graphs that are not split are all in the first source batch.
         let mut whole = order;
         for &end in ends {
-            let mut wave = Wave::default();
+            let mut batch = SourceBatch::default();
             for tier in (0..self.tiers.len()).rev() {
                 let first = to.items.len() as u32;
                 for (index, part) in (begin as u32..).zip(&to.splits[begin..end]) {
@@ -362,12 +365,13 @@ impl Planner {
                 }
                 let items = first..to.items.len() as u32;
                 if !items.is_empty() {
-                    wave.shares.push(Share { tier, items });
+                    batch.shares.push(Share { tier, items });
                 }
             }
             let first = to.pieces.len() as u32;
             // Distances of pairs are stored in place, and need no sums.
-            let added = if self.kind.asked == Asked::Pairs { begin..begin } else { begin..end };
+            let added =
+                if self.kind.quantity == Quantity::Pairs { begin..begin } else { begin..end };
             for index in added {
                 let graph = to.splits[index].graph as usize;
                 for first in (0..self.shapes[graph].width).step_by(PIECE as usize) {
@@ -375,8 +379,8 @@ impl Planner {
                     memory::push(&mut to.pieces, piece)?;
                 }
             }
-            wave.pieces = first..to.pieces.len() as u32;
-            memory::push(&mut to.source_batches, wave)?;
+            batch.pieces = first..to.pieces.len() as u32;
+            memory::push(&mut to.source_batches, batch)?;
             begin = end;
         }
         Ok(())
@@ -424,18 +428,18 @@ mod tests {
         Schedule::new(graphs, Kind::of(question, graphs), MACHINE, tuning).unwrap()
     }
 
-    const WAYS: PathAnalysis =
+    const BETWEENNESS: PathAnalysis =
         PathAnalysis::Betweenness { normalized: false, lengths: Lengths::Hops };
 
-    /// Checks that each unit of each graph is scheduled once, and that waves have room for partial
+    /// Checks that each unit of each graph is scheduled once, and that source batches have room for partial
     /// sums.
     fn check(sizes: &[u32], question: PathAnalysis, tuning: Tuning) -> Schedule {
         let schedule = schedule(sizes, question, tuning);
         let kind = Kind::new(question, false, false);
         let mut done = vec![Vec::new(); sizes.len()];
         let mut listed = 0;
-        for wave in &schedule.source_batches {
-            for share in &wave.shares {
+        for batch in &schedule.source_batches {
+            for share in &batch.shares {
                 assert_eq!(share.items.start, listed);
                 listed = share.items.end;
                 for item in &schedule.items[share.items.start as usize..listed as usize] {
@@ -455,7 +459,11 @@ mod tests {
         for (units, &size) in done.iter_mut().zip(sizes) {
             units.sort_unstable();
             assert!(
-                units.iter().copied().eq(0..size.div_ceil(if question == WAYS { 8 } else { 64 })),
+                units.iter().copied().eq(0..size.div_ceil(if question == BETWEENNESS {
+                    8
+                } else {
+                    64
+                })),
                 "{size}"
             );
         }
@@ -464,25 +472,26 @@ mod tests {
 
     #[test]
     fn small_graphs_share_a_block_and_large_ones_have_one() {
-        let tiers = tiers(MACHINE, Kind::new(WAYS, false, false));
+        let tiers = tiers(MACHINE, Kind::new(BETWEENNESS, false, false));
         let of = |size: u32| {
             let sizes = vec![size; 4000];
-            let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
+            let schedule =
+                check(&sizes, BETWEENNESS, Tuning { split_over: 0, ..Tuning::default() });
             let [share] = &schedule.source_batches[0].shares[..] else { panic!("{size}") };
             tiers[share.tier]
         };
         assert_eq!((of(20).kernel, of(20).teams), ("ripplet_swarm_by_warp", 4));
         assert_eq!((of(512).kernel, of(512).blocks), ("ripplet_swarm_by_block", 2));
         assert_eq!((of(1024).blocks, of(1024).threads), (1, 1024));
-        assert_eq!(of(1500).kernel, "ripplet_swarm_reading");
-        assert_eq!(of(1600).kernel, "ripplet_swarm_in_memory");
+        assert_eq!(of(1500).kernel, "ripplet_swarm_global_lists");
+        assert_eq!(of(1600).kernel, "ripplet_swarm_global_state");
         assert!(tiers.iter().all(|tier| tier.shared <= MACHINE.shared && tier.threads <= 1024));
     }
 
     #[test]
     fn few_graphs_of_many_sizes_are_few_launches() {
         let sizes: Vec<u32> = (1..150).collect();
-        let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
+        let schedule = check(&sizes, BETWEENNESS, Tuning { split_over: 0, ..Tuning::default() });
         assert_eq!(schedule.source_batches.len(), 1);
         assert_eq!(schedule.source_batches[0].shares.len(), 1, "{:?}", schedule.source_batches);
     }
@@ -491,28 +500,28 @@ mod tests {
     fn a_graph_that_others_would_wait_for_is_split() {
         let mut sizes = vec![30; 40_000];
         sizes.push(900);
-        let schedule = check(&sizes, WAYS, Tuning::default());
+        let schedule = check(&sizes, BETWEENNESS, Tuning::default());
         assert_eq!(schedule.splits.len(), 1);
         assert_eq!(schedule.splits[0].graph, 40_000);
         assert_eq!(schedule.sums, 900);
         // If there are fewer graphs than teams, all are split,
-        let schedule = check(&[30; 1000], WAYS, Tuning::default());
+        let schedule = check(&[30; 1000], BETWEENNESS, Tuning::default());
         assert_eq!((schedule.splits.len(), schedule.items.len()), (1000, 4000));
         // and if there are many, none is.
-        let schedule = check(&vec![300; 20_000], WAYS, Tuning::default());
+        let schedule = check(&vec![300; 20_000], BETWEENNESS, Tuning::default());
         assert!(schedule.splits.is_empty() && schedule.pieces.is_empty());
     }
 
     #[test]
     fn sums_of_units_are_bounded_by_waves() {
         let tuning = Tuning { partials: 1 << 20, ..Tuning::default() };
-        for question in [WAYS, PathAnalysis::Summary { lengths: Lengths::Hops }] {
+        for question in [BETWEENNESS, PathAnalysis::Summary { lengths: Lengths::Hops }] {
             let schedule = check(&[3000, 40, 2000], question, tuning);
             // Partial sums have room for all multiprocessors at least.
             assert!(schedule.partials <= 8 * 17 * 3000);
-            assert_eq!(schedule.source_batches.len() > 1, question == WAYS);
+            assert_eq!(schedule.source_batches.len() > 1, question == BETWEENNESS);
         }
-        assert_eq!(check(&[], WAYS, tuning).items.len(), 0);
-        assert_eq!(check(&[0, 1, 0], WAYS, tuning).items.len(), 1);
+        assert_eq!(check(&[], BETWEENNESS, tuning).items.len(), 0);
+        assert_eq!(check(&[0, 1, 0], BETWEENNESS, tuning).items.len(), 1);
     }
 }

@@ -53,6 +53,6 @@ fn configuration(kind: Kind) -> String {
          constexpr bool TWO_SIDED = {};\n\
          constexpr bool WEIGHS = {};\n\
          }}  // namespace ripplet\n",
-        kind.asked as u32, kind.two_sided, kind.weighs,
+        kind.quantity as u32, kind.two_sided, kind.weighs,
     )
 }

@@ -8,7 +8,7 @@ pub struct Tuning {
     /// A graph is split if its work is more than that of all graphs over `split_over` times the
     /// resident teams of its size. 0: no graph is split.
     pub split_over: u64,
-    /// Bytes of the partial sums of a wave; more if one group of sources has more.
+    /// Bytes of the partial sums of a source batch; more if one group of sources has more.
     pub partials: u64,
     /// Bytes of the distances of a single graph that [`DeviceSwarm::rows`] passes on at a time;
     /// more if those of one group of sources have more.

@@ -1,25 +1,21 @@
 //! Tests of the GPU engine: on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
-#[path = "../../../ripplet-lp/tests/suite/checkpoints.rs"]
+#[path = "../../../ripplet-conformance/suites/checkpoints.rs"]
 mod checkpoints;
 mod compressed;
-#[path = "../../../ripplet-lp/tests/suite/conformance.rs"]
+#[path = "../../../ripplet-conformance/suites/conformance.rs"]
 mod conformance;
 mod families;
-#[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
-mod graphs;
 mod kernels;
 mod large;
 mod lcc;
-#[path = "../../../ripplet-lp/tests/suite/ldbc.rs"]
+#[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;
-#[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
-mod oracle;
-#[path = "../../../ripplet-lp/tests/suite/probe.rs"]
-mod probe;
 mod profile;
 mod runs;
 mod several;
 mod streamed;
 mod swarm;
+
+use ripplet_conformance::{graphs, oracle, probe};

@@ -214,7 +214,7 @@ impl Evaluator {
     /// If no window has a held-out account.
     pub fn finish(mut self) -> Result<Report, EvaluateError> {
         if self.last.iter().all(|row| row.held_out == 0) {
-            return Err(EvaluateError::NobodySeen);
+            return Err(EvaluateError::NoAccountSeen);
         }
         for row in &mut self.last {
             let method = self.options.methods.iter().position(|method| *method == row.method);

@@ -117,7 +117,7 @@ pub enum EvaluateError {
     },
     /// No window has a held-out account.
     #[error("no confirmed account that was held out is in any window: do the ids and kinds match?")]
-    NobodySeen,
+    NoAccountSeen,
     /// Detection failed.
     #[error(transparent)]
     Detect(#[from] DetectError),

@@ -240,8 +240,11 @@ fn accounts_that_no_window_has_are_counted() {
     assert_eq!((report.confirmed, report.unseen), (10, 2));
     let none = listed(&entities(100, 100), [500, 501]);
     let nobody = evaluated(by(Method::Ties), &none, &[window(0, &staircase(), 200)]);
-    assert!(matches!(nobody, Err(EvaluateError::NobodySeen)));
-    assert!(matches!(evaluated(by(Method::Ties), &confirmed, &[]), Err(EvaluateError::NobodySeen)));
+    assert!(matches!(nobody, Err(EvaluateError::NoAccountSeen)));
+    assert!(matches!(
+        evaluated(by(Method::Ties), &confirmed, &[]),
+        Err(EvaluateError::NoAccountSeen)
+    ));
 }
 
 #[test]

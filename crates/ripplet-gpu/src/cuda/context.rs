@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 /// The primary context of a GPU, and its default stream. All work is done in the order of this
-/// stream, except concurrent launches and the second queue.
+/// stream, except concurrent launches and the second stream.
 ///
 /// Objects of the context keep it alive. Errors when an object is freed are ignored: they mean that
 /// the context is lost, and everything in it.
@@ -83,7 +83,7 @@ impl Context {
 
     /// Enables access from this context's kernels to another context's memory; returns whether that
     /// works.
-    pub fn reach(&self, other: &Context) -> Result<bool, DeviceError> {
+    pub fn enable_peer_access(&self, other: &Context) -> Result<bool, DeviceError> {
         if self.device == other.device {
             return Ok(true);
         }
@@ -109,7 +109,7 @@ impl Context {
     /// # Safety
     /// Both addresses begin at least `bytes` bytes of their context's memory, kept until the copy
     /// is done.
-    pub unsafe fn fetch(
+    pub unsafe fn copy_from_peer(
         &self,
         to: CUdeviceptr,
         other: &Context,
@@ -243,7 +243,7 @@ pub struct SideStream {
     context: Arc<Context>,
     pub handle: CUstream,
     /// Event at the end of the stream's work.
-    mark: Event,
+    end: CudaEvent,
 }
 
 // SAFETY: as for the context.
@@ -253,19 +253,19 @@ unsafe impl Sync for SideStream {}
 
 impl SideStream {
     pub fn new(context: &Arc<Context>) -> Result<SideStream, DeviceError> {
-        let mark = Event::new(context)?;
-        Ok(SideStream { context: Arc::clone(context), handle: context.new_stream()?, mark })
+        let end = CudaEvent::new(context)?;
+        Ok(SideStream { context: Arc::clone(context), handle: context.new_stream()?, end })
     }
 
     /// Makes later work in this stream wait for an event.
-    pub fn begin_behind(&self, mark: &Event) -> Result<(), DeviceError> {
-        mark.wait_in(self.handle)
+    pub fn begin_behind(&self, end: &CudaEvent) -> Result<(), DeviceError> {
+        end.wait_in(self.handle)
     }
 
     /// Makes later work in the default stream wait for this stream's work so far.
     pub fn join(&self) -> Result<(), DeviceError> {
-        self.mark.record_in(self.handle)?;
-        self.mark.wait_in(self.context.stream)
+        self.end.record_in(self.handle)?;
+        self.end.wait_in(self.context.stream)
     }
 }
 
@@ -279,25 +279,25 @@ impl Drop for SideStream {
 }
 
 /// An event: a point in a stream.
-pub struct Event {
+pub struct CudaEvent {
     context: Arc<Context>,
     handle: CUevent,
 }
 
 // SAFETY: as for the context.
-unsafe impl Send for Event {}
+unsafe impl Send for CudaEvent {}
 // SAFETY: as for the context.
-unsafe impl Sync for Event {}
+unsafe impl Sync for CudaEvent {}
 
-impl Event {
-    pub fn new(context: &Arc<Context>) -> Result<Event, DeviceError> {
+impl CudaEvent {
+    pub fn new(context: &Arc<Context>) -> Result<CudaEvent, DeviceError> {
         context.enter()?;
         let (driver, flags) = (context.driver, CUevent_flags::CU_EVENT_DEFAULT as u32);
         let mut handle = ptr::null_mut();
         // SAFETY: the context is current; the driver writes the handle.
         let code = unsafe { (driver.cuEventCreate)(&raw mut handle, flags) };
         driver.check(code, "making an event")?;
-        Ok(Event { context: Arc::clone(context), handle })
+        Ok(CudaEvent { context: Arc::clone(context), handle })
     }
 
     /// Records the event behind all work in the default stream.
@@ -327,7 +327,7 @@ impl Event {
     }
 
     /// Returns the seconds between two completed events.
-    pub fn seconds_since(&self, start: &Event) -> Result<f64, DeviceError> {
+    pub fn seconds_since(&self, start: &CudaEvent) -> Result<f64, DeviceError> {
         let driver = self.context.driver;
         let mut milliseconds = 0.0_f32;
         // SAFETY: the events exist; the driver writes one number.
@@ -339,7 +339,7 @@ impl Event {
     }
 }
 
-impl Drop for Event {
+impl Drop for CudaEvent {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
             // SAFETY: created in this context, and destroyed once.

@@ -1,14 +1,14 @@
 //! An NVIDIA GPU.
 
 use super::cache::Cache;
-use super::context::{self, Context, Event, SideStream};
+use super::context::{self, Context, CudaEvent, SideStream};
 use super::discovery;
 use super::driver;
 use super::modules::{Module, Modules};
 use super::mutex::lock;
 use super::registered::Registered;
 use super::staging::Staging;
-use crate::device::{Address, Device, Launch, Properties, Queue, Source};
+use crate::device::{Address, Device, Launch, Properties, Source, Stream};
 use crate::error::DeviceError;
 use cudarc::driver::sys::CUstream;
 use std::ffi::c_int;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// A GPU.
 ///
-/// All work is done in order on one stream, except concurrent launches and the second queue. A GPU
+/// All work is done in order on one stream, except concurrent launches and the second stream. A GPU
 /// that failed (after an access outside of its memory, for example) returns errors until the
 /// process ends.
 pub struct CudaDevice {
@@ -28,7 +28,7 @@ pub struct CudaDevice {
     sides: Mutex<Vec<SideStream>>,
     beside: OnceLock<SideStream>,
     /// Events that are not in use.
-    spare: Arc<Mutex<Vec<Event>>>,
+    spare: Arc<Mutex<Vec<CudaEvent>>>,
     pub(super) context: Arc<Context>,
 }
 
@@ -42,20 +42,20 @@ pub struct Mapped<'a> {
     registered: Vec<Registered>,
 }
 
-/// A point in a GPU's queue. Its event is reused.
-pub struct Mark {
-    event: Option<Event>,
-    spare: Arc<Mutex<Vec<Event>>>,
+/// A point in a GPU's stream. The driver's event is reused.
+pub struct Event {
+    event: Option<CudaEvent>,
+    spare: Arc<Mutex<Vec<CudaEvent>>>,
 }
 
-impl Mark {
-    fn event(&self) -> Result<&Event, DeviceError> {
-        let gone = || DeviceError::Failed { what: "a mark".into(), reason: "it is gone".into() };
+impl Event {
+    fn event(&self) -> Result<&CudaEvent, DeviceError> {
+        let gone = || DeviceError::Failed { what: "an event".into(), reason: "it is gone".into() };
         self.event.as_ref().ok_or_else(gone)
     }
 }
 
-impl Drop for Mark {
+impl Drop for Event {
     fn drop(&mut self) {
         lock(&self.spare).extend(self.event.take());
     }
@@ -99,9 +99,9 @@ impl CudaDevice {
         self.modules.notes()
     }
 
-    /// Returns the stream of a queue; the side stream is created when it is first used.
-    fn stream(&self, queue: Queue) -> Result<CUstream, DeviceError> {
-        if queue == Queue::Main {
+    /// Returns the driver's handle of a stream; the side stream is created when it is first used.
+    fn stream(&self, stream: Stream) -> Result<CUstream, DeviceError> {
+        if stream == Stream::Main {
             return Ok(self.context.stream());
         }
         if let Some(beside) = self.beside.get() {
@@ -116,7 +116,7 @@ impl Device for CudaDevice {
     type Module = Module;
     type Memory = Memory;
     type Mapped<'a> = Mapped<'a>;
-    type Mark = Mark;
+    type Event = Event;
 
     fn properties(&self) -> &Properties {
         &self.properties
@@ -171,16 +171,16 @@ impl Device for CudaDevice {
         unsafe { lock(&self.staging).read(from, bytes) }
     }
 
-    fn fill_in(
+    fn fill_on(
         &self,
-        queue: Queue,
+        stream: Stream,
         memory: &Memory,
         offset: u64,
         length: u64,
         value: u8,
     ) -> Result<(), DeviceError> {
         let start = memory.part(offset, length);
-        let stream = self.stream(queue)?;
+        let stream = self.stream(stream)?;
         self.context.enter()?;
         let driver = self.context.driver;
         // SAFETY: `part` has checked that the bytes are within the memory, so `length` fits a
@@ -208,7 +208,7 @@ impl Device for CudaDevice {
 
     fn copy_mapped(
         &self,
-        queue: Queue,
+        stream: Stream,
         (mapped, number): (&Mapped<'_>, usize),
         words: Range<usize>,
         memory: &Memory,
@@ -216,7 +216,7 @@ impl Device for CudaDevice {
     ) -> Result<(), DeviceError> {
         let words = &mapped.parts[number][words];
         let to = memory.part(offset, size_of_val(words) as u64);
-        let stream = self.stream(queue)?;
+        let stream = self.stream(stream)?;
         self.context.enter()?;
         let driver = self.context.driver;
         let start = words.as_ptr() as usize;
@@ -237,31 +237,31 @@ impl Device for CudaDevice {
         Ok(())
     }
 
-    unsafe fn launch_in(
+    unsafe fn launch_on(
         &self,
-        queue: Queue,
+        stream: Stream,
         module: &Module,
         launch: &Launch,
         argument: &[u8],
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise.
-        unsafe { module.launch_on(self.stream(queue)?, launch, argument) }
+        unsafe { module.launch_on(self.stream(stream)?, launch, argument) }
     }
 
-    fn mark(&self, queue: Queue) -> Result<Mark, DeviceError> {
-        let (spare, stream) = (lock(&self.spare).pop(), self.stream(queue)?);
-        let event = spare.map_or_else(|| Event::new(&self.context), Ok)?;
+    fn record(&self, stream: Stream) -> Result<Event, DeviceError> {
+        let (spare, stream) = (lock(&self.spare).pop(), self.stream(stream)?);
+        let event = spare.map_or_else(|| CudaEvent::new(&self.context), Ok)?;
         self.context.enter()?;
         event.record_in(stream)?;
-        Ok(Mark { event: Some(event), spare: Arc::clone(&self.spare) })
+        Ok(Event { event: Some(event), spare: Arc::clone(&self.spare) })
     }
 
-    fn follow(&self, queue: Queue, mark: &Mark) -> Result<(), DeviceError> {
+    fn wait_for(&self, stream: Stream, event: &Event) -> Result<(), DeviceError> {
         self.context.enter()?;
-        mark.event()?.wait_in(self.stream(queue)?)
+        event.event()?.wait_in(self.stream(stream)?)
     }
 
-    fn seconds_between(&self, start: &Mark, end: &Mark) -> Result<f64, DeviceError> {
+    fn seconds_between(&self, start: &Event, end: &Event) -> Result<f64, DeviceError> {
         self.context.enter()?;
         end.event()?.wait("waiting for what was launched")?;
         end.event()?.seconds_since(start.event()?)
@@ -281,7 +281,7 @@ impl Device for CudaDevice {
         while sides.len() < others.len() {
             sides.push(SideStream::new(&self.context)?);
         }
-        let before = Event::new(&self.context)?;
+        let before = CudaEvent::new(&self.context)?;
         before.record()?;
         // SAFETY: the caller's promise.
         unsafe { self.launch(module, launch, argument) }?;
@@ -300,7 +300,7 @@ impl Device for CudaDevice {
     }
 
     fn timed(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
-        let (start, end) = (Event::new(&self.context)?, Event::new(&self.context)?);
+        let (start, end) = (CudaEvent::new(&self.context)?, CudaEvent::new(&self.context)?);
         start.record()?;
         work()?;
         self.context.enter()?;

@@ -9,7 +9,7 @@ use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
 use std::ffi::{CStr, c_char, c_int};
 
 /// The oldest architecture, Turing: with independent thread scheduling and warp matching.
-pub const OLDEST: (u32, u32) = (7, 5);
+pub const MIN_ARCHITECTURE: (u32, u32) = (7, 5);
 
 /// A GPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,10 +85,10 @@ pub(super) fn describe(
     Ok((device, properties))
 }
 
-/// Refuses a GPU of an architecture before [`OLDEST`].
+/// Refuses a GPU of an architecture before [`MIN_ARCHITECTURE`].
 pub(super) fn supported(properties: &Properties) -> Result<(), DeviceError> {
     let Properties { name, architecture, .. } = properties;
-    if *architecture >= OLDEST {
+    if *architecture >= MIN_ARCHITECTURE {
         return Ok(());
     }
     let (major, minor) = architecture;

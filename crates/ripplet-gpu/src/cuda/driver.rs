@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUresult, CUstream};
 
 /// The oldest driver: the first that runs machine code of NVRTC 12.
-const OLDEST: Version = Version { major: 12, minor: 0 };
+const MIN_VERSION: Version = Version { major: 12, minor: 0 };
 
 functions! {
     /// The driver's functions.
@@ -114,9 +114,9 @@ fn find() -> Result<(Driver, Version, bool), DeviceError> {
     // initialised.
     driver.check(unsafe { (driver.cuDriverGetVersion)(&raw mut number) }, "asking its version")?;
     let version = Version::of_driver(number);
-    if version < OLDEST {
+    if version < MIN_VERSION {
         return Err(DeviceError::TooOld(format!(
-            "the NVIDIA driver is for CUDA {version}, and ripplet needs {OLDEST} or newer: install \
+            "the NVIDIA driver is for CUDA {version}, and ripplet needs {MIN_VERSION} or newer: install \
              driver version 525 or newer"
         )));
     }

@@ -19,7 +19,7 @@ mod registered;
 mod staging;
 mod version;
 
-pub use device::{CudaDevice, Mapped, Mark, Memory};
+pub use device::{CudaDevice, Event, Mapped, Memory};
 pub use discovery::{Gpu, devices, driver_version};
 pub use modules::Module;
 pub use nccl::Nccl;

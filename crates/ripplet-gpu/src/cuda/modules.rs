@@ -15,10 +15,10 @@ use std::ptr;
 use std::sync::{Arc, Mutex};
 
 /// The most bytes of a kernel's argument on any GPU.
-const LARGEST_ARGUMENT: usize = 4096;
+const MAX_ARGUMENT_BYTES: usize = 4096;
 
 /// The most modules that a device keeps loaded for later runs.
-const MOST_LOADED: usize = 32;
+const MAX_LOADED: usize = 32;
 
 /// Modules of a GPU: the most recently used stay loaded.
 pub(super) struct Modules {
@@ -162,7 +162,7 @@ impl Modules {
         };
         let module = Module(Arc::new(kernels));
         let mut loaded = lock(&self.loaded);
-        if loaded.len() == MOST_LOADED {
+        if loaded.len() == MAX_LOADED {
             loaded.remove(0);
         }
         loaded.push((key, module.clone()));
@@ -214,7 +214,7 @@ impl Module {
         let what = || format!("launching kernel {kernel}, {blocks} blocks of {threads} threads");
         let mut argument = Argument::new(argument).ok_or_else(|| DeviceError::Failed {
             what: what(),
-            reason: format!("its argument has more than {LARGEST_ARGUMENT} bytes"),
+            reason: format!("its argument has more than {MAX_ARGUMENT_BYTES} bytes"),
         })?;
         let mut parameters = [(&raw mut argument).cast()];
         // SAFETY: the function is of a module of this context, which is current. It has one
@@ -281,12 +281,12 @@ impl Compiled {
 
 /// A kernel's argument, padded to the most bytes that the driver may read.
 #[repr(align(16))]
-struct Argument([u8; LARGEST_ARGUMENT]);
+struct Argument([u8; MAX_ARGUMENT_BYTES]);
 
 impl Argument {
     /// Returns `None` if the argument is too long.
     fn new(bytes: &[u8]) -> Option<Argument> {
-        let mut argument = Argument([0; LARGEST_ARGUMENT]);
+        let mut argument = Argument([0; MAX_ARGUMENT_BYTES]);
         argument.0.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(argument)
     }

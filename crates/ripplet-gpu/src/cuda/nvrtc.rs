@@ -33,7 +33,7 @@ functions! {
 }
 
 /// The oldest NVRTC that the kernels are written for.
-const OLDEST: Version = Version { major: 12, minor: 0 };
+const MIN_VERSION: Version = Version { major: 12, minor: 0 };
 
 /// Compiler options: functions without a qualifier are device functions, and products are not fused
 /// with sums, for the same bits as on the CPU.
@@ -138,8 +138,9 @@ fn find() -> Result<(Nvrtc, Version), DeviceError> {
     let code = unsafe { (nvrtc.nvrtcVersion)(&raw mut major, &raw mut minor) };
     let number = |part: c_int| u32::try_from(part).unwrap_or(0);
     let version = Version { major: number(major), minor: number(minor) };
-    if code != SUCCESS || version < OLDEST {
-        let reason = format!("the NVRTC here is {version}, and the kernels need {OLDEST} or newer");
+    if code != SUCCESS || version < MIN_VERSION {
+        let reason =
+            format!("the NVRTC here is {version}, and the kernels need {MIN_VERSION} or newer");
         return Err(DeviceError::NoCompiler(reason));
     }
     Ok((nvrtc, version))

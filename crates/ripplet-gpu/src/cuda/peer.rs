@@ -12,11 +12,11 @@ const SPINS: u32 = 1 << 10;
 impl Peer for CudaDevice {
     type Communicator = Nccl;
 
-    fn reach(&self, other: &CudaDevice) -> Result<bool, DeviceError> {
-        self.context.reach(&other.context)
+    fn enable_peer_access(&self, other: &CudaDevice) -> Result<bool, DeviceError> {
+        self.context.enable_peer_access(&other.context)
     }
 
-    unsafe fn fetch(
+    unsafe fn copy_from_peer(
         &self,
         to: Address,
         other: &CudaDevice,
@@ -24,7 +24,7 @@ impl Peer for CudaDevice {
         bytes: u64,
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise. Both ranges are in memory, so `bytes` fits a `usize`.
-        unsafe { self.context.fetch(to.0, &other.context, from.0, bytes as usize) }
+        unsafe { self.context.copy_from_peer(to.0, &other.context, from.0, bytes as usize) }
     }
 
     fn communicator(devices: &[CudaDevice]) -> Result<Nccl, String> {

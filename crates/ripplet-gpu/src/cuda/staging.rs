@@ -5,7 +5,7 @@
 //! from the other. A single thread would be slower than the link, more so when it touches a mapped
 //! file for the first time.
 
-use super::context::{Context, Event, Pinned};
+use super::context::{Context, CudaEvent, Pinned};
 use crate::error::DeviceError;
 use cudarc::driver::sys::CUdeviceptr;
 use rayon::prelude::*;
@@ -30,12 +30,12 @@ pub struct Staging {
 struct Buffer {
     memory: Pinned,
     /// Event after which the device does not use the buffer.
-    free: Event,
+    free: CudaEvent,
 }
 
 impl Buffer {
     fn new(context: &Arc<Context>, bytes: usize) -> Result<Buffer, DeviceError> {
-        Ok(Buffer { memory: Pinned::reserve(context, bytes)?, free: Event::new(context)? })
+        Ok(Buffer { memory: Pinned::reserve(context, bytes)?, free: CudaEvent::new(context)? })
     }
 }
 

@@ -16,6 +16,6 @@ pub(super) unsafe fn exchange<D: Peer>(
     transfers.received.iter().zip(&transfers.from).try_for_each(|(transfer, &from)| {
         let sender = &devices[transfer.rank];
         // SAFETY: the caller's promise.
-        unsafe { devices[own].fetch(transfer.address, sender, from, transfer.bytes) }
+        unsafe { devices[own].copy_from_peer(transfer.address, sender, from, transfer.bytes) }
     })
 }

@@ -105,7 +105,7 @@ impl<C> Transport<C> {
         }
     }
 
-    /// Transports the messages of rank `own`, behind all work in the default queue of its device.
+    /// Transports the messages of rank `own`, behind all work in the default stream of its device.
     /// With peer access there is nothing to do.
     ///
     /// # Errors

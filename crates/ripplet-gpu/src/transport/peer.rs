@@ -9,7 +9,7 @@ pub(super) fn enable_all<D: Peer>(devices: &[D]) -> Result<bool, DeviceError> {
     let mut all = true;
     for (number, device) in devices.iter().enumerate() {
         for (other, peer) in devices.iter().enumerate() {
-            all &= number == other || device.reach(peer)?;
+            all &= number == other || device.enable_peer_access(peer)?;
         }
     }
     Ok(all)

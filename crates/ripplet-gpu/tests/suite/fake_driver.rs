@@ -201,7 +201,7 @@ fn what_is_sent_is_received() {
         });
         let [to, from] = [0, 1].map(|rank| devices[rank].address(&memory[rank]));
         // SAFETY: there are 100 bytes at both addresses, and nothing writes to them meanwhile.
-        unsafe { devices[0].fetch(to, &devices[1], from, 100) }.expect("fetched");
+        unsafe { devices[0].copy_from_peer(to, &devices[1], from, 100) }.expect("fetched");
         let mut bytes = [0; 101];
         devices[0].read(&memory[0], 0, &mut bytes).expect("read");
         assert_eq!((bytes[0], bytes[99], bytes[100]), (2, 2, 1));

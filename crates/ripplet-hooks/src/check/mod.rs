@@ -10,7 +10,7 @@
 //! type has an operator.
 
 mod call;
-pub(crate) mod method;
+mod method;
 mod pattern;
 mod value;
 

@@ -1,9 +1,9 @@
 //! Members of folders and archives: files that are a graph each.
 
 use super::{BatchOptions, Format, OnError, ReadLog, Skipped};
+use crate::fault::Fault;
 use crate::read::format_of;
 use crate::summary::ReadSummary;
-use crate::text::Fault;
 use crate::{Place, ReadError, ReadErrorKind};
 use rayon::prelude::*;
 use ripplet_graph::batch::GraphBatch;

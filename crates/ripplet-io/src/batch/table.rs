@@ -1,9 +1,10 @@
 //! Table of many graphs: a row is an edge, and a column has its graph.
 
 use super::{BatchOptions, Format, ReadLog};
+use crate::fault::Fault;
 use crate::map::map;
 use crate::read::{format_of, in_memory, open};
-use crate::text::{Fault, GraphRows, read_of_graphs};
+use crate::text::{GraphRows, read_of_graphs};
 use crate::{Place, ReadError, columnar};
 use bytes::Bytes;
 use ripplet_graph::batch::{BatchRows, BatchTable, GraphBatch};

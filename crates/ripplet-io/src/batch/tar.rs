@@ -8,9 +8,10 @@ use super::members::{
     Member, SkippedFiles, batch, graph_id, inside, no_graphs, refuse_apart, sort,
 };
 use super::{BatchOptions, ReadLog, Source, share};
+use crate::fault::Fault;
 use crate::read::{Bounded, read_bounded, read_bytes};
 use crate::small::check_plain;
-use crate::text::{Fault, compression_of, decoder, is_trailing_bytes};
+use crate::text::{compression_of, decoder, is_trailing_bytes};
 use crate::{Place, ReadError};
 use bytes::Bytes;
 use ripplet_graph::batch::GraphBatch;

@@ -1,13 +1,13 @@
-//! Bits, the most significant of a byte first, and the codes of numbers among them.
+//! Bit reader, most significant bit first, and the codes of integers.
 //!
 //! ```text
 //! unary   n zeros, 1                           0: 1      3: 0001
 //! γ       length of n + 1 in unary, its bits   0: 1      3: 00100
-//! δ       the same, the length in γ            0: 1      3: 01100
+//! δ       like γ, with the length in γ         0: 1      3: 01100
 //! ζₖ      h in unary, then where n + 1 is in 2^hk … 2^(h+1)k − 1, in hk + k − 1 bits or one more
 //! ```
 
-/// A code of numbers from 0 on.
+/// Code of non-negative integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
     Unary,
@@ -19,19 +19,19 @@ pub(super) enum Code {
     Zeta(u32),
 }
 
-/// What is wrong with bits.
+/// Error of the bit reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadBits {
-    /// They end in the middle of a number.
+    /// The bits end within a number.
     End,
-    /// A number has more than 63 bits, which nothing here has.
+    /// A number has more than 63 bits, which no valid file contains.
     TooLong,
 }
 
-/// Bits that are read one after the other.
+/// Bit reader.
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
-    /// The next, counted from 0.
+    /// Position of the next bit, from 0.
     at: u64,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Bits<'a> {
 mod tests {
     use super::*;
 
-    /// Bits as they stand, from `0` and `1`; others are skipped.
+    /// Packs `0` and `1` into bits; other characters are skipped.
     fn packed(bits: &str) -> Vec<u8> {
         let bits: Vec<u8> = bits.bytes().filter(|b| b"01".contains(b)).map(|b| b - b'0').collect();
         let byte = |eight: &[u8]| eight.iter().enumerate().map(|(at, bit)| bit << (7 - at)).sum();
@@ -151,7 +151,7 @@ mod tests {
         (0..count).map(|_| bits.read(code).unwrap()).collect()
     }
 
-    /// The codes of the papers' tables.
+    /// The codes agree with the tables of the papers.
     #[test]
     fn numbers_from_0() {
         assert_eq!(read(Code::Unary, "1 01 001 0001", 4), [0, 1, 2, 3]);

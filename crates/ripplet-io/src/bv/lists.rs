@@ -1,9 +1,9 @@
-//! The lists of a BV graph, one after the other.
+//! Decodes the lists of a BV graph in order.
 
 use super::bits::{BadBits, Bits};
 use super::properties::Properties;
 use crate::Place;
-use crate::text::Fault;
+use crate::fault::Fault;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// Returns the sources and the targets of all arcs.
@@ -15,7 +15,7 @@ pub(super) fn arcs(
     properties: &Properties,
 ) -> Result<(Vec<VertexId>, Vec<VertexId>), Fault> {
     let vertices = properties.vertices;
-    // An outdegree has a bit at least.
+    // An outdegree has at least one bit.
     if u64::from(vertices) > bytes.len() as u64 * 8 {
         let sentence = format!(
             "{} bytes cannot have the lists of {vertices} vertices: is it cut off, or are the properties another \
@@ -44,14 +44,14 @@ pub(super) fn arcs(
 struct Lists<'a> {
     properties: &'a Properties,
     bits: Bits<'a>,
-    /// Where the lists begin among all targets.
+    /// Offset of each list among all targets.
     begins: Vec<usize>,
     sources: Vec<VertexId>,
     targets: Vec<VertexId>,
     parts: Parts,
 }
 
-/// What a list is made of; each ascends.
+/// Parts of a list; each ascends.
 #[derive(Default)]
 struct Parts {
     copied: Vec<VertexId>,
@@ -59,7 +59,7 @@ struct Parts {
     residuals: Vec<VertexId>,
 }
 
-/// What is wrong with a list.
+/// Error of a list.
 enum Damage {
     Bits(BadBits),
     List(String),
@@ -125,7 +125,7 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// Copies from the list referred to, if any; how many neighbours are left.
+    /// Copies from the referenced list, if any; returns the number of neighbours that is left.
     fn copy(&mut self, vertex: VertexId, degree: u64) -> Result<u64, Damage> {
         let Properties { window, references, block_counts, blocks, .. } = *self.properties;
         let reference = if window == 0 { 0 } else { self.bits.read(references)? };
@@ -179,7 +179,7 @@ impl Lists<'_> {
             let last = self.vertex(i128::from(begin) + i128::from(length) - 1)?;
             memory::reserve(&mut self.parts.in_intervals, length as usize)?;
             self.parts.in_intervals.extend(begin..=last);
-            // There is a gap of one at least between intervals.
+            // Intervals are separated by a gap of at least one.
             end = Some(last + 1);
         }
         Ok(left)
@@ -220,7 +220,7 @@ impl Lists<'_> {
         })
     }
 
-    /// Checks that all arcs were there, and nothing else.
+    /// Checks the number of arcs, and that no bits remain but padding.
     fn check_end(&self) -> Result<(), Fault> {
         let (found, arcs) = (self.targets.len() as u64, self.properties.arcs);
         if found != arcs {
@@ -240,7 +240,7 @@ impl Lists<'_> {
     }
 }
 
-/// More bits than a writer fills its last word with: some write words of 64, and one more.
+/// Upper bound of the padding bits: some writers fill words of 64 bits, and add one more.
 const PADDING: u64 = 2 * 64 + 8;
 
 impl Parts {
@@ -250,7 +250,7 @@ impl Parts {
         self.residuals.clear();
     }
 
-    /// Appends all in order; there is room.
+    /// Merges all parts into a list, whose capacity suffices.
     fn merge(&self, list: &mut Vec<VertexId>) -> Result<(), String> {
         let mut parts = [&self.copied, &self.in_intervals, &self.residuals].map(|p| p.as_slice());
         let mut last = None;

@@ -4,37 +4,38 @@
 //! NAME.properties   nodes, arcs, windowsize, minintervallength, zetak, compressionflags
 //! NAME.graph        list after list, most significant bit first, of a vertex and its sorted neighbours:
 //!   outdegree
-//!   reference r     where it is not 0, some of the list of the vertex r before are copied:
-//!     blocks        how many, then their lengths: copied and left out in turn; the rest of the list is a block more
-//!   intervals       how many, then their left ends and lengths, minintervallength or more
+//!   reference r     if it is not 0, parts of the list of the r-th previous vertex are copied:
+//!     blocks        their number and lengths: copied and skipped alternately; the rest of the list is one more block
+//!   intervals       their number, then left ends and lengths, minintervallength or more
 //!   residuals       the other neighbours: gaps
 //! ```
 //!
-//! All lists are decoded one after the other, so that the offsets (`NAME.offsets`) are not read. Vertices are
-//! 0 to nodes − 1; each arc is a row, so that without `--directed` an arc and its reverse are one edge. (Boldi and
-//! Vigna, *The WebGraph Framework I: Compression Techniques*, WWW 2004; codes as dsiutils writes them. The crate
-//! `dsi-bitstream` has these codes, too, but takes for granted that they are right.)
+//! Lists are decoded sequentially, so the offsets (`NAME.offsets`) are not read. Vertices are 0 to nodes − 1.
+//! Each arc is a row, so without `--directed` an arc and its reverse are one edge. (Boldi and Vigna, *The
+//! WebGraph Framework I: Compression Techniques*, WWW 2004; codes as in dsiutils. The crate `dsi-bitstream`
+//! has these codes, too, but does not validate them.)
 //!
-//! METIS names its files `.graph`, too: a file is a BV graph where the properties beside it say a `graphclass`.
+//! METIS files have the extension `.graph`, too: a file is a BV graph if the properties beside it have a
+//! `graphclass`.
 //!
-//! Memory: the table, as much again while it grows, and 8 bytes a vertex; the file is mapped.
+//! Memory: twice the table, and 8 bytes a vertex; the file is memory-mapped.
 
 mod bits;
 mod lists;
 mod properties;
 
+use crate::fault::Fault;
 use crate::map::map;
-use crate::text::Fault;
 use crate::{Place, ReadError, ReadOptions};
 use properties::Properties;
 use ripplet_graph::{EdgeTable, VertexIds};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Reads the arcs of a BV graph, whose properties are beside it.
+/// Reads the arcs of a BV graph with the properties beside it.
 ///
 /// # Errors
-/// If a file cannot be read or is damaged, says what is not read here, or weights are asked for.
+/// If a file cannot be read, is damaged or uses an unsupported feature, or if weights are requested.
 pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
     let beside = properties_beside(path);
     let text = properties::text_of(&beside).map_err(|error| match error.kind() {
@@ -50,10 +51,10 @@ pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<EdgeTable, Read
     table(bytes.as_ref(), &properties).map_err(|fault| fault.of(path))
 }
 
-/// Reads a BV graph from the contents of its `.properties` and its `.graph` file; an error calls them so.
+/// Parses a BV graph from the contents of its `.properties` and `.graph` files; errors name them so.
 ///
 /// # Errors
-/// If one is damaged or says what is not read here, or weights are asked for.
+/// If a file is damaged or uses an unsupported feature, or if weights are requested.
 pub fn parse(
     properties: &[u8],
     graph: &[u8],
@@ -63,7 +64,7 @@ pub fn parse(
     table(graph, &properties).map_err(|fault| fault.of(Path::new("(bytes).graph")))
 }
 
-/// Whether there are properties beside a file that say which class of WebGraph's reads it.
+/// Whether a properties file beside a file has a `graphclass`.
 pub(crate) fn is_beside(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("graph"))
         && properties::text_of(&properties_beside(path))

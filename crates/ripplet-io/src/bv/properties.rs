@@ -1,21 +1,21 @@
-//! What a `.properties` file says of a BV graph.
+//! Parses the `.properties` file of a BV graph.
 
 use super::bits::Code;
+use crate::fault::Fault;
 use crate::shown::shown;
 use crate::small::is_plain_file;
-use crate::text::Fault;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What is needed to decode the lists.
+/// Parameters of decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Properties {
     pub vertices: u32,
     pub arcs: u64,
-    /// The most vertices that a list refers back; without, no list says a reference.
+    /// Largest distance of a reference; 0 if lists have no references.
     pub window: u64,
-    /// The least length of an interval; without, no list says intervals.
+    /// Smallest length of an interval; 0 if lists have no intervals.
     pub least_interval: u64,
     pub outdegrees: Code,
     pub references: Code,
@@ -25,7 +25,7 @@ pub(super) struct Properties {
     pub residuals: Code,
 }
 
-/// The most bytes of such a file, which mostly has some hundred: another may have the name.
+/// Size limit of such a file in bytes, which usually has some hundred: another file may have the name.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Returns the first bytes of a file.
@@ -40,7 +40,7 @@ pub(super) fn text_of(path: &Path) -> io::Result<Vec<u8>> {
 
 const CLASS: &str = "graphclass";
 
-/// Whether a text says which class of WebGraph's reads the graph.
+/// Whether a text has a `graphclass`.
 pub(super) fn names_a_class(text: &[u8]) -> bool {
     entries(text).any(|(_, key, _)| key == CLASS.as_bytes())
 }
@@ -58,10 +58,10 @@ fn entries(text: &[u8]) -> impl Iterator<Item = (u64, &[u8], &[u8])> {
 }
 
 impl Properties {
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// If something is missing or no number, or the graph is of a class or in codes that are not read.
+    /// If a key is missing or no number, or the graph's class or a code is not supported.
     pub fn of(text: &[u8]) -> Result<Properties, Fault> {
         let said = Said(text);
         let class = said.must(CLASS)?;
@@ -116,10 +116,11 @@ impl Properties {
         Ok(properties)
     }
 
-    /// What the code of a flag is for.
+    /// Returns what the code of a flag applies to.
     ///
-    /// WebGraph for Java means by blocks their lengths, and has no flag of intervals. WebGraph for Rust, which tells
-    /// the endianness, has no flag of counts of blocks, and means them, too.
+    /// In WebGraph for Java, `BLOCKS` are their lengths, and there is no flag for intervals. WebGraph for
+    /// Rust, whose files have the endianness, has no flag for the number of blocks, which `BLOCKS` covers,
+    /// too.
     fn places(&mut self, of: &str, counts_are_blocks: bool) -> Option<Vec<&mut Code>> {
         let places = match of {
             "OUTDEGREES" => vec![&mut self.outdegrees],
@@ -129,7 +130,7 @@ impl Properties {
             "BLOCKS" => vec![&mut self.blocks],
             "INTERVALS" => vec![&mut self.intervals],
             "RESIDUALS" => vec![&mut self.residuals],
-            // They are in a file of their own.
+            // Offsets are in a separate file.
             "OFFSETS" => vec![],
             _ => return None,
         };
@@ -137,10 +138,10 @@ impl Properties {
     }
 }
 
-/// The largest k of ζₖ: with more, no number in range has another code.
+/// Largest k of ζₖ: with a larger one, no number in range has another code.
 const MOST_SHRINKING: u64 = 32;
 
-/// Returns the code that a flag names; `ZETA5` says its k itself.
+/// Returns the code of a flag's value; `ZETA5` includes its k.
 fn code_of(name: &str, shrinking: u32) -> Option<Code> {
     match name {
         "UNARY" => Some(Code::Unary),
@@ -154,10 +155,10 @@ fn code_of(name: &str, shrinking: u32) -> Option<Code> {
     }
 }
 
-/// The entries of a text.
+/// Entries of a text.
 struct Said<'a>(&'a [u8]);
 
-/// An entry.
+/// Entry of a text.
 struct Entry {
     line: u64,
     key: &'static str,

@@ -5,7 +5,7 @@
 //! metadata only, and every buffer is compared with the file and, if it is compressed, with the available
 //! memory.
 
-use crate::text::Fault;
+use crate::fault::Fault;
 use arrow_ipc::{Block, Message, RecordBatch};
 use ripplet_graph::memory;
 use std::ops::Range;

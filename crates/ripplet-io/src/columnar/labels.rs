@@ -1,11 +1,11 @@
-//! Rows of a vertex and its label in a Parquet or Arrow table.
+//! Reads rows of a vertex and its label from a Parquet or Arrow table.
 
 use super::{Table, Values, column_names, first_null, floats, id_kind};
-use crate::label_columns::{Choice, LabelSummary, asked};
-use crate::labelled::LabelTable;
-use crate::memberships::MembershipForm;
+use crate::fault::Fault;
+use crate::label_table::LabelTable;
+use crate::label_table::MembershipForm;
+use crate::label_table::{Choice, LabelSummary, asked};
 use crate::shown::{shown, shown_number};
-use crate::text::Fault;
 use crate::{Format, Place, ReadErrorKind};
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::NullBuffer;
@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Schema};
 use bytes::Bytes;
 use ripplet_graph::ExternalId;
 
-/// Reads the rows of a table with columns.
+/// Reads the rows of a table with typed columns.
 pub(crate) fn label_rows<T: Send>(
     bytes: Bytes,
     format: Format,
@@ -26,7 +26,7 @@ pub(crate) fn label_rows<T: Send>(
     let table = Table::open(bytes, format)?;
     let columns = columns(table.schema(), expected).map_err(Fault::whole)?;
     let [id, label] = columns;
-    // The columns arrive in the order of the file.
+    // Projected columns arrive in the order of the file.
     let (both, at) = match id < label {
         true => ([id, label], [0, 1]),
         false => ([label, id], [1, 0]),
@@ -48,7 +48,8 @@ pub(crate) fn label_rows<T: Send>(
     Ok(LabelSummary { names, columns, ignored, without_label, with_several: 0 })
 }
 
-/// Calls `add` for each row of a batch whose first row is number `first` of the table; returns how many have no label.
+/// Calls `add` for each row of a batch whose first row has number `first` in the table; returns the number of
+/// rows without a label.
 fn rows_of_batch(
     batch: &RecordBatch,
     [id, label]: [usize; 2],
@@ -74,7 +75,7 @@ fn rows_of_batch(
     }
 }
 
-/// A column of labels, in which a null is none.
+/// Column of labels; null means none.
 struct Labels<'a> {
     values: LabelValues<'a>,
     nulls: Option<NullBuffer>,
@@ -82,7 +83,7 @@ struct Labels<'a> {
 
 enum LabelValues<'a> {
     Ids(Values<'a>),
-    /// Whole numbers that pandas keeps as floats, because some are missing.
+    /// Integers that pandas stores as floats, because some are missing.
     Floats(Vec<f64>),
 }
 
@@ -120,7 +121,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The columns with ids and with labels.
+/// Finds the columns of ids and of labels.
 fn columns(schema: &Schema, expected: &LabelTable<'_>) -> Result<[usize; 2], String> {
     if expected.form == MembershipForm::Memberships {
         return Err("a line with a vertex and its labels is text: .txt, .tsv or .csv".into());

@@ -4,16 +4,16 @@
 //! mapped file ─▶ row groups, batches ─▶ blocks of ends (parallel) ─▶ intern ─▶ EdgeTable
 //! ```
 //!
-//! The columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names, as in
-//! text; others are not read. Ids may be integers of
-//! any width, or strings (`Utf8`, `LargeUtf8`, `Utf8View`), either also behind a dictionary. Where
-//! both columns are integers, so are the ids, and negative ones are allowed; an integer beside a
-//! string takes `--ids names`. Weights may be numbers of any type.
+//! Columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names,
+//! as in text; others are not read. Ids may be integers of any width, or strings (`Utf8`, `LargeUtf8`,
+//! `Utf8View`), either also dictionary-encoded. If both columns are integers, so are the ids, and negative
+//! ones are allowed; an integer beside a string requires `--ids names`. Weights may be numbers of any type.
 //!
-//! A null is an error that names the row, as is a weight that is NaN, infinite or negative.
+//! A null is an error that names the row. So is a weight that is NaN, infinite or negative.
 //!
-//! Memory: the table, as much again while it is put together, and what a batch a thread takes to
-//! decode; decoding is where refused memory is not always an error (see the crate's documentation). The file is mapped, so whoever overwrites it in place meanwhile breaks the reading.
+//! Memory: twice the table, and a decoded batch a thread. A failed allocation while decoding is not always an
+//! error (see the crate's documentation). The file is memory-mapped: overwriting it in place breaks its
+//! reader.
 //!
 //! Determinism: the table, and the row of the first error, do not depend on the number of threads.
 
@@ -29,13 +29,14 @@ pub(crate) use labels::label_rows;
 pub(crate) use table::Table;
 pub(crate) use vertices::vertex_rows;
 
+use crate::fault::Fault;
 use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
 use crate::shown::shown;
-use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, columns_option};
-use crate::text::{Fault, GraphRows};
+use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, option_of};
+use crate::text::GraphRows;
 use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::Array;
@@ -46,10 +47,10 @@ use ripplet_graph::{EdgeTable, memory};
 use std::path::Path;
 use values::{Values, first_null, floats, id_kind};
 
-/// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
+/// Reads the edges of a Parquet or Arrow IPC file, on rayon's current pool.
 ///
 /// # Errors
-/// If the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
+/// If the file cannot be read or is damaged, lacks a column, or has an invalid id or weight.
 pub fn read(
     path: &Path,
     format: Format,
@@ -59,8 +60,7 @@ pub fn read(
     edges(Bytes::from_owner(bytes), format, options).map_err(|fault| fault.of(path))
 }
 
-/// Reads the edges of a file that is in memory, as [`read`] does one on a disk; an error calls it
-/// `(bytes)`.
+/// Parses the edges of a file in memory, as [`read`] does; errors name the input `(bytes)`.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -102,7 +102,7 @@ pub fn edges_of_batches(
     edges.map(|(edges, _)| edges).map_err(|fault| fault.of(Path::new("(batches)")))
 }
 
-/// [`parse`], of a file that has a name.
+/// Variant of [`parse`] for a file with a name.
 pub(crate) fn parse_named(
     bytes: Bytes,
     format: Format,
@@ -113,7 +113,7 @@ pub(crate) fn parse_named(
 }
 
 impl Fault {
-    /// What is wrong with a row, counted from 0.
+    /// Creates an error of a row, counted from 0.
     pub(crate) fn row(row: u64, why: impl Into<ReadErrorKind>) -> Fault {
         Fault::at(Place::Row(row), why)
     }
@@ -138,7 +138,7 @@ fn edges_of_table(table: &Table, options: &ReadOptions) -> Result<(EdgeTable, Re
     })
 }
 
-/// Reads the edges of a table with a column of graphs: that column is a pass of its own.
+/// Reads the edges of a table with a column of graphs, which takes a separate pass.
 pub(crate) fn of_graphs(
     bytes: Bytes,
     format: Format,
@@ -159,7 +159,7 @@ pub(crate) fn of_graphs(
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 
-/// Returns the vertices and the columns of all rows, of which there is one at least.
+/// Returns the vertices and the columns of all rows; there is at least one row.
 fn pairs(
     table: &Table,
     layout: &Layout,
@@ -181,11 +181,11 @@ fn pairs(
     Ok((interned, weights))
 }
 
-/// Which columns are read, and what the ids are.
+/// Columns that are read, and the kind of ids.
 struct Layout {
-    /// The columns of the file to read, ascending.
+    /// Indices of the columns to read, ascending.
     columns: Vec<usize>,
-    /// Where among these the ends and the weight are.
+    /// Positions of the ends and the weight among these.
     source: usize,
     target: usize,
     weight: Option<usize>,
@@ -203,7 +203,7 @@ impl Layout {
         Layout::beside(schema, options, None)
     }
 
-    /// Returns the layout of the columns beside that of graphs, if there is one.
+    /// Returns the layout of the columns other than that of graphs, if there is one.
     fn beside(
         schema: &Schema,
         options: &ReadOptions,
@@ -242,7 +242,7 @@ impl Layout {
         Ok(Layout { columns, source, target, weight, ids })
     }
 
-    /// What is read of a table, for its owner.
+    /// Returns the summary of the columns.
     fn read_columns(&self, schema: &Schema) -> ReadColumns {
         let column = |at: usize| ReadColumn::Name(schema.field(self.columns[at]).name().clone());
         let is_ignored = |at: &usize| self.columns.binary_search(at).is_err();
@@ -268,8 +268,8 @@ impl Layout {
     }
 }
 
-/// Returns the columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
-/// beside the column of graphs.
+/// Returns the columns of an edge's ends: the requested ones, else `source` and `target`, else the only known
+/// pair of names beside the column of graphs.
 fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usize; 2], String> {
     let default = Columns::default();
     let is_asked = columns.source != default.source || columns.target != default.target;
@@ -292,13 +292,13 @@ fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usi
             ))
         }
         KnownEnds::Unknown => {
-            // What is missing is for the search to say.
+            // The search reports a missing column.
             Ok([find(schema, &columns.source)?, find(schema, &columns.target)?])
         }
     }
 }
 
-/// Returns the column of weights: the one that is asked for, else `weight`, else the only one with a known name.
+/// Returns the column of weights: the requested one, else `weight`, else the only one with a known name.
 fn weight(
     schema: &Schema,
     columns: &Columns,
@@ -310,7 +310,7 @@ fn weight(
     }
     match *weight_candidates(schema, apart) {
         [only] => Ok(only),
-        // A column of that name that is no number is for the caller to refuse.
+        // The caller rejects a column of that name that has no numbers.
         [] => find(schema, &columns.weight),
         [first, second, ..] => {
             let named = |at: usize| ReadColumn::Name(schema.field(at).name().clone());
@@ -318,13 +318,13 @@ fn weight(
                 "both `{}` and `{}` could be the weight: use --columns with the one that is, such as {}",
                 shown(schema.field(first).name()),
                 shown(schema.field(second).name()),
-                columns_option([&named(source), &named(target), &named(first)])
+                option_of([&named(source), &named(target), &named(first)])
             ))
         }
     }
 }
 
-/// Returns the columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
+/// Returns the numeric columns with names of weights, apart from some; `weight` alone if there is one.
 fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     let name = |at: usize| schema.field(at).name();
     let is_free =
@@ -336,7 +336,7 @@ fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     }
 }
 
-/// Returns the column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
+/// Returns the column of graphs: the requested one, else `graph`, else the only one with a known name.
 fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String> {
     let asked = &options.columns.graph;
     let name = |at: usize| schema.field(at).name();
@@ -382,7 +382,7 @@ fn find(schema: &Schema, name: &str) -> Result<usize, String> {
     })
 }
 
-/// The columns there are, for a message.
+/// Formats the names of all columns for a message.
 fn column_names(schema: &Schema) -> String {
     const MOST: usize = 12;
     let mut names: Vec<_> = schema.fields().iter().take(MOST).map(|f| shown(f.name())).collect();
@@ -418,16 +418,16 @@ impl Ids {
     }
 }
 
-/// What some rows hold.
+/// Ends of the edges of some rows.
 struct Block {
     ends: BlockEnds,
     weights: Vec<f64>,
 }
 
 enum BlockEnds {
-    /// The bits of the integers; signed ones are in two's complement.
+    /// Integers as bits; signed ones are in two's complement.
     Integers { ends: Ends, negative: Option<u64>, large: Option<u64> },
-    /// Numbers in the set, which holds the block's names: two an edge.
+    /// Names as numbers in the set of the block: two an edge.
     Names(NameSet, Vec<u32>),
 }
 

@@ -1,7 +1,7 @@
 //! A table in a file: its schema, and its rows in batches.
 
 use super::ipc;
-use crate::text::Fault;
+use crate::fault::Fault;
 use crate::{Format, Place, ReadErrorKind};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};

@@ -2,10 +2,10 @@
 
 use super::Ids;
 use crate::ReadErrorKind;
-use crate::intern::InternError;
+use crate::fault::Fault;
+use crate::names::InternError;
 use crate::names::NameSet;
 use crate::shown::shown_number;
-use crate::text::Fault;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};

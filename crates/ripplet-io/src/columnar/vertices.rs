@@ -1,9 +1,9 @@
-//! Rows about vertices in a Parquet or Arrow table.
+//! Reads rows of vertices from a Parquet or Arrow table.
 
 use super::{Table, Values, floats, id_kind};
+use crate::fault::Fault;
 use crate::shown::shown;
-use crate::text::Fault;
-use crate::vertex_table::{Asked, FoundColumns, Header, Positions, Value, VertexRow};
+use crate::vertex_rows::{Asked, FoundColumns, Header, Positions, Value, VertexRow};
 use crate::{Format, Place};
 use arrow_array::Array;
 use bytes::Bytes;
@@ -59,9 +59,9 @@ pub(crate) fn vertex_rows(
     Ok(positions.found(Some(names), width))
 }
 
-/// A column of a batch.
+/// Column of a batch.
 enum Cells<'a> {
-    /// With the nulls as the column has them.
+    /// With the column's nulls.
     Ids(Values<'a>, &'a dyn Array),
     Numbers(Vec<f64>, &'a dyn Array),
 }

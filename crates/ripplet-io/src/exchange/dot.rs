@@ -12,8 +12,8 @@
 //!
 //! Reference: *The DOT Language*, graphviz.org.
 
-use super::write::{Edge, Graphs, Syntax, Value};
-use crate::write::text::push_weight;
+use super::syntax::{Edge, Graphs, Syntax, Value};
+use crate::output::text::push_weight;
 use ripplet_graph::{Direction, VertexId};
 
 /// Writes a graph.

@@ -22,9 +22,9 @@ mod reader;
 #[cfg(feature = "graphml")]
 pub(super) use reader::read;
 
-use super::write::{Edge, Graphs, Syntax};
+use super::syntax::{Edge, Graphs, Syntax};
 use super::xml_text::push_value;
-use crate::write::text::{push_integer, push_weight};
+use crate::output::text::{push_integer, push_weight};
 use ripplet_graph::VertexId;
 use std::io::Write as _;
 

@@ -10,26 +10,27 @@
 //! ]
 //! ```
 //!
-//! A vertex is called by its label where every node has one, no two have the same, and none is empty; else, on the same
-//! conditions, by its `name`, as igraph writes it; else by its id. Labels that are all integers as they print are integers. With
-//! [`IdKind::Unsigned`] or [`IdKind::Signed`], it is called by its id where labels are not all such integers. Vertices
-//! are all nodes of the file, with edges or without.
+//! The id of a vertex is its label if every node has a unique non-empty label; else, on the same conditions,
+//! its `name`, as igraph writes it; else its `id`. Labels that are all integers as they print are integers.
+//! With [`IdKind::Unsigned`] or [`IdKind::Signed`], it is the `id` if labels are not all such integers.
+//! Vertices are all nodes of the file, with edges or without.
 //!
-//! A weight is the value of `weight` (or what [`crate::Columns`] calls it), or failing that of `value`.
-//! All other keys are skipped, with lists of any depth in them. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
-//! `&#233;` stand for a character. Upper and lower case of a key are the same.
+//! A weight is the value of `weight` (or of the key in [`crate::Columns`]), else that of `value`. All other
+//! keys are skipped, including nested lists. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
+//! `&#233;` encode a character. Keys ignore case.
 //!
-//! Written, a vertex's label is its id. Its number `id` is that, too, if all ids are integers of 32 bits, as the
-//! format has them; else vertices are numbered from 0. What is not ASCII is written as `&#233;`.
+//! In output, a vertex's label is its id. So is its number `id`, if all ids are 32-bit integers, as the
+//! format requires; else vertices are numbered from 0. Non-ASCII characters are written as `&#233;`.
 //!
 //! Reference: Himsolt, *GML: A portable graph file format*, Universität Passau, 1997.
 
 use super::network::{Found, Network, NodeNaming};
 use super::stream::LONGEST_PIECE;
-use super::write::{Edge, Graphs, Syntax, Value};
+use super::syntax::{Edge, Graphs, Syntax, Value};
+use crate::fault::Fault;
+use crate::output::text::{push_integer, push_weight};
 use crate::text::token::{self, show};
-use crate::text::{Fault, LONGEST_OF_WORDS, Text};
-use crate::write::text::{push_integer, push_weight};
+use crate::text::{LONGEST_OF_WORDS, Text};
 use crate::{IdKind, ReadErrorKind, ReadOptions};
 use ripplet_graph::{Direction, ExternalId, VertexId, VertexIds, memory};
 use std::borrow::Cow;
@@ -54,19 +55,19 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     parser.finish(text.line())
 }
 
-/// A piece of the text.
+/// Token of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'a> {
     Open,
     Close,
     /// A key, or a number.
     Word(&'a [u8]),
-    /// What stands between quotes.
+    /// Contents of a quoted string.
     String(&'a [u8]),
 }
 
-/// Calls `visit` for each token of a line, which has this number. A string that the line does not end stays in `open`, where
-/// the next line finds it.
+/// Calls `visit` for each token of a line with the given number. A string that continues on the next line is
+/// kept in `open`.
 fn tokens(
     line: &[u8],
     open: &mut Option<Vec<u8>>,
@@ -121,7 +122,7 @@ fn too_long() -> ReadErrorKind {
     "a string of more than 1 MiB: expected a closing `\"`".into()
 }
 
-/// The list that the text is in, of those that matter.
+/// Current list, of those that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
     File,
@@ -130,7 +131,7 @@ enum Within {
     Edge,
 }
 
-/// A key whose value is next.
+/// Key whose value is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Graph,
@@ -143,31 +144,31 @@ enum Key {
     Source,
     Target,
     Weight,
-    /// A weight, if there is no other.
+    /// A weight, if there is no `weight`.
     Value,
     Other,
 }
 
-/// A list of the graph that a token ends.
+/// List of the graph that a token ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whole {
     Node,
     Edge,
 }
 
-/// Puts tokens together.
+/// Parser of tokens.
 struct Parser<'o> {
     network: Network<'o>,
     /// Whether edges have a direction, if the graph says.
     directed: Option<bool>,
     within: Within,
-    /// Lists that do not matter and are open.
+    /// Number of open lists that are skipped.
     passed_over: u64,
     key: Option<Key>,
     /// Lines at which the graph, and the current node or edge, begin.
     graph_line: u64,
     line: u64,
-    /// What is known of the node or edge.
+    /// Values of the current node or edge.
     id: Option<i64>,
     source: Option<i64>,
     target: Option<i64>,
@@ -210,7 +211,7 @@ impl<'o> Parser<'o> {
         }
     }
 
-    /// Takes a token, and says what it ends.
+    /// Processes a token, and returns the list that it ends.
     fn pass(&mut self, token: Token<'_>, line: u64) -> Result<Option<Whole>, ReadErrorKind> {
         if self.passed_over > 0 {
             match token {
@@ -296,7 +297,7 @@ impl<'o> Parser<'o> {
                 once(&mut self.weight, token::weight(value)?, name)?;
             }
             Key::Value if self.network.options().weighted => {
-                // It may be anything where there is a weight, which may come later.
+                // Any value is allowed if there is a `weight`, which may follow.
                 once(&mut self.value, token::weight(value).unwrap_or(f64::NAN), "value")?;
             }
             Key::Weight | Key::Value | Key::Other => {}
@@ -307,7 +308,7 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// Keeps a label.
+    /// Sets the label.
     fn set_label(&mut self, label: &[u8]) -> Result<(), ReadErrorKind> {
         if std::mem::replace(&mut self.has_label, true) {
             return Err(twice("label"));
@@ -323,7 +324,7 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// Keeps a name: the first, if it is text. What else it is calls no vertex, as any other key.
+    /// Sets the name: the first one, if it is text. Other values are ignored, like those of other keys.
     fn set_name(&mut self, name: &[u8]) {
         let is_first = !std::mem::replace(&mut self.has_name, true);
         if let (true, Ok(name)) = (is_first, std::str::from_utf8(name)) {
@@ -389,7 +390,7 @@ impl<'o> Parser<'o> {
     }
 }
 
-/// Sets what has no value yet.
+/// Sets a value that may be given only once.
 fn once<T>(slot: &mut Option<T>, value: T, key: &str) -> Result<(), ReadErrorKind> {
     match slot.replace(value) {
         None => Ok(()),
@@ -407,9 +408,9 @@ fn integer(value: &[u8]) -> Result<i64, String> {
     })
 }
 
-/// Returns a string's text: `&amp;` and the like become their characters.
+/// Decodes the character references of a string: `&amp;` and the like.
 fn unescaped(text: &[u8], string: bool) -> Cow<'_, [u8]> {
-    /// The longest of those that are known, `&#x10ffff;`, and zeros.
+    /// Longest known reference, `&#x10ffff;`, with leading zeros.
     const LONGEST: usize = 12;
     if !string || !text.contains(&b'&') {
         return Cow::Borrowed(text);
@@ -424,7 +425,7 @@ fn unescaped(text: &[u8], string: bool) -> Cow<'_, [u8]> {
                 plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 rest = &rest[end + 1..];
             }
-            // An ampersand that is one.
+            // A literal ampersand.
             None => {
                 plain.push(b'&');
                 rest = &rest[1..];
@@ -457,10 +458,10 @@ fn character(name: &[u8]) -> Option<char> {
 /// Writes a graph.
 pub(super) struct Gml<'a> {
     graphs: Graphs<'a>,
-    /// Whether the ids are integers of 32 bits, and number the nodes.
+    /// Whether the ids are 32-bit integers, and number the nodes.
     by_id: bool,
-    /// The attributes of which some value is no integer of 32 bits: all their values are strings, of one kind to
-    /// who reads them.
+    /// Attributes of which some value is no 32-bit integer: all their values are strings, so that readers see
+    /// one type.
     of_text: Vec<&'static str>,
 }
 
@@ -541,7 +542,7 @@ impl Syntax for Gml<'_> {
     }
 }
 
-/// Appends an integer of 32 bits, or anything else as a string, as the format has no larger integers.
+/// Appends a 32-bit integer, or any other value as a string, as the format has no larger integers.
 fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
     match value {
         Value::Integer(value) if i32::try_from(*value).is_ok() => push_integer(text, *value),
@@ -555,12 +556,12 @@ fn push_string(text: &mut Vec<u8>, value: &Value<'_>) {
     text.push(b'"');
 }
 
-/// Whether a value is an integer of 32 bits.
+/// Whether a value is a 32-bit integer.
 fn is_small(value: &Value<'_>) -> bool {
     matches!(value, Value::Integer(value) if i32::try_from(*value).is_ok())
 }
 
-/// Appends a text between quotes.
+/// Appends a quoted text.
 fn push_escaped(text: &mut Vec<u8>, value: &str) {
     for letter in value.chars() {
         match letter {

@@ -27,9 +27,9 @@ mod reader;
 #[cfg(feature = "graphml")]
 pub(super) use reader::read;
 
-use super::write::{Edge, Graphs, Syntax, Value};
+use super::syntax::{Edge, Graphs, Syntax, Value};
 use super::xml_text::push_value;
-use crate::write::text::push_weight;
+use crate::output::text::push_weight;
 use ripplet_graph::{VertexId, VertexIds};
 use std::io::Write as _;
 

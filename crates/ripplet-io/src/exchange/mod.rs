@@ -1,4 +1,4 @@
-//! Formats in which programs exchange whole graphs: GraphML, GEXF, GML, Pajek, node-link JSON, DOT.
+//! Exchange formats for whole graphs: GraphML, GEXF, GML, Pajek, node-link JSON, DOT.
 //!
 //! ```text
 //! text ─▶ a format's reader ─▶ Network: ids as numbers, edges as pairs ─▶ EdgeTable    (one thread)
@@ -12,7 +12,7 @@
 //! there, with edges or without.
 //!
 //! Direction: a file that says that its edges have none has each in both directions, also in a directed graph. A file
-//! that says that they have one is read as the caller asks; [`ReadSummary::directed`] tells. Edges of both kinds in
+//! that says that they have one is read as the caller asks; [`ReadSummary::directed`] reports it. Edges of both kinds in
 //! one file are refused.
 //!
 //! Memory of a reader: 8 bytes an edge (16 with weights), 48 a vertex, and the ids, beside the table. What it holds of
@@ -26,6 +26,7 @@ mod network;
 mod node_link;
 mod pajek;
 mod stream;
+mod syntax;
 mod write;
 #[cfg(feature = "graphml")]
 mod xml;
@@ -33,9 +34,11 @@ mod xml;
 mod xml_graph;
 mod xml_text;
 
-pub(crate) use write::{Attribute, AttributeKind, Value, check, write};
+pub(crate) use syntax::{Attribute, AttributeKind, Value};
+pub(crate) use write::{check, write};
 
-use crate::text::{Fault, Text};
+use crate::fault::Fault;
+use crate::text::Text;
 use crate::{Format, NotBuiltIn, ReadOptions, ReadSummary};
 use ripplet_graph::EdgeTable;
 

@@ -1,35 +1,35 @@
-//! Nodes and edges as a reader finds them, in any order, and the table of them.
+//! Nodes and edges in the order of a file, and the edge table of them.
 
-use crate::intern::InternError;
+use crate::fault::Fault;
+use crate::names::InternError;
 use crate::names::NameSet;
-use crate::text::Fault;
 use crate::text::token::show;
 use crate::{IdKind, ReadOptions};
 use rayon::prelude::*;
 use ripplet_graph::{EdgeTable, Names, OutOfMemory, VertexId, VertexIds, memory};
 
-/// Edges that were read, and what their file says of them.
+/// Edge table of a file, with its direction and notes.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) edges: EdgeTable,
     /// Whether the edges have a direction, if the file says.
     pub(super) directed: Option<bool>,
-    /// What else the owner of the file should know, a sentence each.
+    /// Notes for the user, a sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// Which names call the vertices instead of their ids, if every node has one and no two have the same.
+/// Which names become the ids of vertices, if every node has a unique one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeNaming {
-    /// None.
+    /// None: the file's ids.
     Ids,
-    /// The names, unless vertices are to be integers and these are not.
+    /// Names, unless integer ids are requested and these are not.
     Names,
-    /// The names, if the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
+    /// Names, if the ids are `n0`, `n1`, … in the order of the nodes, which igraph generates.
     Igraph,
 }
 
-/// Texts concatenated.
+/// Concatenated texts.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     bytes: String,
@@ -49,21 +49,22 @@ impl Texts {
     }
 }
 
-/// A graph that is being read.
+/// Graph that is being read.
 pub(super) struct Network<'o> {
     options: &'o ReadOptions,
     calls: NodeNaming,
-    /// The ids of nodes, and of ends of edges, numbered as they come.
+    /// Ids of nodes and of ends of edges, numbered in the order of the file.
     ids: NameSet,
-    /// By the number of an id: the line of its node, 0 before that is read.
+    /// By the number of an id: line of its node, 0 before it is read.
     node_lines: Vec<u64>,
-    /// By the number of an id: the line of the first edge that names it before there is a node.
+    /// By the number of an id: line of the first edge that names it before its node.
     edge_lines: Vec<u64>,
-    /// The numbers of the nodes' ids, in their order in the file.
+    /// Numbers of the nodes' ids, in the order of the file.
     nodes: Vec<u32>,
-    /// The names of the nodes, which may be empty.
+    /// Names of the nodes, which may be empty.
     names: Texts,
-    /// Other names of the nodes, for where the first do not call them; none before one is not empty.
+    /// Second names of the nodes, used if the first ones are unsuitable; empty before the first non-empty
+    /// one.
     others: Texts,
     ends: Vec<[u32; 2]>,
     weights: Vec<f64>,
@@ -87,7 +88,7 @@ impl<'o> Network<'o> {
         }
     }
 
-    /// What the caller asks for.
+    /// Returns the options of the caller.
     pub(super) fn options(&self) -> &'o ReadOptions {
         self.options
     }
@@ -101,7 +102,7 @@ impl<'o> Network<'o> {
         Ok(number as usize)
     }
 
-    /// Adds a node; the name is one to call it by, if it has any.
+    /// Adds a node with its name, which may be empty.
     pub(super) fn node(&mut self, id: &str, name: &str, line: u64) -> Result<(), Fault> {
         if id.is_empty() {
             return Err(Fault::line(line, "a node's id is empty: give it one"));
@@ -123,7 +124,7 @@ impl<'o> Network<'o> {
         Ok(())
     }
 
-    /// Adds a node with two names to call it by, the better first.
+    /// Adds a node with two names, the preferred one first.
     pub(super) fn node_of_two(
         &mut self,
         id: &str,
@@ -131,7 +132,7 @@ impl<'o> Network<'o> {
         line: u64,
     ) -> Result<(), Fault> {
         self.node(id, name, line)?;
-        // One node without such a name is enough for none to be called by it.
+        // One node without such a name makes these names unsuitable.
         let others = self.others.ends.len() + 1;
         if !other.is_empty() && others == self.nodes.len() {
             self.others.push(other)?;
@@ -162,7 +163,8 @@ impl<'o> Network<'o> {
         Ok(memory::push(&mut self.ends, [source as u32, target as u32])?)
     }
 
-    /// Returns the number of an edge's source, which is often that of the edge before: files list the edges by their sources.
+    /// Returns the number of an edge's source, which often equals that of the previous edge: files list edges
+    /// by source.
     fn source(&mut self, id: &str) -> Result<usize, InternError> {
         if let Some(&[before, _]) = self.ends.last()
             && self.ids.name(before) == id.as_bytes()
@@ -193,7 +195,7 @@ impl<'o> Network<'o> {
         }
     }
 
-    /// The table; `directed` is what the file says of all edges, if it has none.
+    /// Builds the table; `directed` is the file's default direction, if it has one.
     pub(super) fn finish(mut self, directed: Option<bool>) -> Result<Found, Fault> {
         self.check_ends()?;
         let lines: Vec<u64> = std::mem::take(&mut self.node_lines);
@@ -215,7 +217,7 @@ impl<'o> Network<'o> {
         found(ids, sources, targets, weights, directed)
     }
 
-    /// Rejects an edge that names a node which the file has not.
+    /// Rejects an edge that names a node which does not exist.
     fn check_ends(&self) -> Result<(), Fault> {
         let unknown = |&number: &usize| self.node_lines[number] == 0;
         let first = (0..self.node_lines.len())
@@ -238,8 +240,8 @@ impl<'o> Network<'o> {
         std::str::from_utf8(id).expect("names are added as text")
     }
 
-    /// What the vertices are called, and the nodes in their order; `lines` are those of the nodes, by the number of
-    /// the id.
+    /// Returns the ids of the vertices, and the nodes in their order; `lines` are those of the nodes, by the
+    /// number of the id.
     fn vertex_ids(&self, lines: &[u64]) -> Result<Ordered<VertexIds>, Fault> {
         let kind = self.options.ids;
         let count = self.nodes.len() as u32;
@@ -283,13 +285,13 @@ impl<'o> Network<'o> {
     }
 }
 
-/// Values in ascending order, and the vertices (in the order of the file) that they are of.
+/// Values in ascending order, with their vertices (in the order of the file).
 pub(super) type Ordered<T> = (T, Vec<u32>);
 
-/// Why texts do not call vertices.
+/// Why texts are unsuitable as ids.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NamingError {
-    /// The text of this vertex is not an integer, and was to be one.
+    /// The text of this vertex is not an integer, although integers are requested.
     NoInteger(u32),
     /// Memory allocation failed.
     Memory(OutOfMemory),
@@ -301,7 +303,7 @@ impl From<OutOfMemory> for NamingError {
     }
 }
 
-/// What is wrong with an id that was to be an integer.
+/// Returns the message for an id that should be an integer.
 pub(super) fn no_integer(id: &str) -> String {
     let shown = show(id.as_bytes());
     match as_printed_signed(id) {
@@ -312,10 +314,10 @@ pub(super) fn no_integer(id: &str) -> String {
     }
 }
 
-/// Returns the ids of vertices that these texts call, and the vertices in the order of the ids; `None` where two texts are the
-/// same.
+/// Returns the ids of vertices with these names, and the vertices in the order of the ids; `None` if two
+/// names are equal.
 ///
-/// With [`IdKind::Auto`], they are integers where all print as integers do.
+/// With [`IdKind::Auto`], the ids are integers if all names print as integers do.
 pub(super) fn called<'a>(
     count: u32,
     text: &(dyn Fn(u32) -> &'a str + Sync),
@@ -354,7 +356,7 @@ pub(super) fn called<'a>(
     })
 }
 
-/// Returns the values of vertices in ascending order, and the vertices in this order; `None` where two are the same.
+/// Sorts the values of vertices, and returns the vertices in this order; `None` if two values are equal.
 fn ascending<K: Ord + Copy + Send + Sync>(
     count: u32,
     value: &(dyn Fn(u32) -> K + Sync),
@@ -369,14 +371,14 @@ fn ascending<K: Ord + Copy + Send + Sync>(
     Ok(Some((memory::collected(pairs.iter().map(|&(value, _)| value))?, order)))
 }
 
-/// Returns an integer that prints as the text is.
+/// Returns the integer whose digits are the text.
 fn as_printed(text: &str) -> Option<u64> {
     let is_padded = text.len() > 1 && text.starts_with('0');
     let is_plain = !is_padded && text.bytes().all(|byte| byte.is_ascii_digit());
     is_plain.then(|| text.parse().ok())?
 }
 
-/// See [`as_printed`], of an integer that may be negative.
+/// Variant of [`as_printed`] for signed integers.
 fn as_printed_signed(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_padded = digits.starts_with('0') && text.len() > 1;
@@ -384,7 +386,7 @@ fn as_printed_signed(text: &str) -> Option<i64> {
     is_plain.then(|| text.parse().ok())?
 }
 
-/// Ascending integers as ids, which are not stored where they are consecutive.
+/// Returns ascending integers as ids, which are not stored if they are consecutive.
 pub(super) fn integers(ids: Vec<u64>) -> VertexIds {
     let first = ids.first().copied().unwrap_or(0);
     let last = ids.last().copied().unwrap_or(0);
@@ -394,7 +396,7 @@ pub(super) fn integers(ids: Vec<u64>) -> VertexIds {
     VertexIds::Unsigned(ids.into())
 }
 
-/// Returns a table of edges and what its file says of them.
+/// Combines a table of edges with the file's direction and notes.
 pub(super) fn found(
     ids: VertexIds,
     sources: Vec<VertexId>,

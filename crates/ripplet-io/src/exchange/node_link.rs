@@ -16,12 +16,13 @@
 
 use super::network::{Found, Network, NodeNaming};
 use super::stream::{Meter, Stream};
-use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
+use super::syntax::{AttributeKind, Edge, Graphs, Syntax, Value};
 use crate::ReadOptions;
+use crate::fault::Fault;
+use crate::output::text::push_json;
+use crate::output::text::push_weight;
 use crate::shown::shown_number;
-use crate::text::{Fault, Text};
-use crate::write::text::push_json;
-use crate::write::text::push_weight;
+use crate::text::Text;
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexId};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};

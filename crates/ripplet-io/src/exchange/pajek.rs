@@ -23,10 +23,11 @@
 
 use super::network::{Found, NamingError, Ordered, Texts, called, found, no_integer};
 use super::stream::LONGEST_PIECE;
-use super::write::{Edge, Graphs, Syntax};
+use super::syntax::{Edge, Graphs, Syntax};
+use crate::fault::Fault;
+use crate::output::text::{push_integer, push_weight};
 use crate::text::token::{self, show};
-use crate::text::{Fault, LONGEST_OF_WORDS, Text};
-use crate::write::text::{push_integer, push_weight};
+use crate::text::{LONGEST_OF_WORDS, Text};
 use crate::{IdKind, ReadErrorKind, ReadOptions};
 use ripplet_graph::{Direction, MAX_VERTICES, Names, VertexId, VertexIds, memory};
 use std::io::Write as _;

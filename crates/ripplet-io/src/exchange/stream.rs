@@ -1,6 +1,7 @@
 //! Stream of text bytes for third-party parsers, with a bound on what they may buffer.
 
-use crate::text::{Fault, Text};
+use crate::fault::Fault;
+use crate::text::Text;
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 

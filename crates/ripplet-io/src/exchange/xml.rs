@@ -4,7 +4,8 @@
 //! characters are known: a file that needs its document type's own entities is refused, so that none can grow.
 
 use super::stream::{LONGEST_PIECE, Meter, Stream};
-use crate::text::{Fault, Text};
+use crate::fault::Fault;
+use crate::text::Text;
 use quick_xml::XmlVersion;
 use quick_xml::errors::Error;
 use quick_xml::escape::resolve_predefined_entity;

@@ -3,7 +3,8 @@
 use super::network::{Found, Network, NodeNaming};
 use super::xml::{Values, Xml};
 use crate::ReadOptions;
-use crate::text::{Fault, token};
+use crate::fault::Fault;
+use crate::text::token;
 
 /// Graph that is being read from XML.
 pub(super) struct XmlGraph<'o> {

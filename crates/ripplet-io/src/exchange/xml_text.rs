@@ -1,6 +1,6 @@
 //! Text as XML holds it: escapes of the writers of GraphML and GEXF.
 
-use super::write::Value;
+use super::syntax::Value;
 
 /// Whether XML 1.0 can hold a character at all, written as itself or by its number.
 pub(super) fn can_hold(character: char) -> bool {

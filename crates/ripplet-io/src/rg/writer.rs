@@ -2,8 +2,8 @@
 
 use super::{BIG_ENDIAN, ENTRY_BYTES, HEADER_BYTES, Header, OUT};
 use crate::WriteError;
+use crate::output::AtomicFile;
 use crate::sections::{BLOCK, aligned, gap, pair};
-use crate::write::AtomicFile;
 use ripplet_graph::{Neighbors, OutOfMemory, Shard, VertexId, memory};
 use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};

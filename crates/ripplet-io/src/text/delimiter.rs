@@ -7,7 +7,7 @@
 //! and semicolons, if that gives the same fields.
 
 use super::header::{Sample, is_decimal_comma, is_number_like, is_several};
-use super::layout::{BLANKS, PLAIN_BLANKS, Separator, fields};
+use super::separator::{BLANKS, PLAIN_BLANKS, Separator, fields};
 use super::token::show;
 use crate::{Delimiter, Format, ReadOptions};
 use std::borrow::Cow;

@@ -12,7 +12,7 @@
 //! those that begin with `#` or `%` are skipped.
 
 use super::header::Sample;
-use super::rows::Row;
+use super::row::Row;
 use super::token::{self, show};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;

@@ -9,13 +9,14 @@
 //! ```
 
 use super::json_lines::{self, Keys};
-use super::layout::{BLANKS, Separator, fields, is_row};
 use super::pairs::separator;
+use super::separator::{BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
-use super::{Fault, Text, token};
-use crate::label_columns::{Choice, LabelSummary, asked, listed};
-use crate::labelled::{LabelTable, is_heading};
-use crate::memberships::MembershipForm;
+use super::{Text, token};
+use crate::fault::Fault;
+use crate::label_table::{
+    Choice, LabelSummary, LabelTable, MembershipForm, asked, is_heading, listed,
+};
 use crate::{Format, ReadErrorKind};
 use memchr::memchr;
 use ripplet_graph::{ExternalId, VertexIds};

@@ -3,11 +3,14 @@
 //! Both hold one item a line, fields apart by blanks; the third field of an edge is its weight
 //! (LDBC Graphalytics specification 1.0.5, section 2.2.1). Vertices without edges count.
 
-use super::layout::{BLANKS, Ids, Layout, fields, is_row};
-use super::rows::{Edges, NameRows, NamesOfChunk, Row, integers, line_of_row, not_an_id};
+use super::Text;
+use super::layout::{Ids, Layout};
+use super::row::Row;
+use super::rows::{Edges, NameRows, NamesOfChunk, integers, line_of_row, not_an_id};
+use super::separator::{BLANKS, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
-use super::{Fault, Text};
+use crate::fault::Fault;
 use crate::intern::{IdSlice, Ranks, Sign, into_column, pairs_into_columns};
 use crate::names::NameIndex;
 use crate::{IdKind, ReadErrorKind, ReadOptions};

@@ -14,12 +14,14 @@
 //!
 //! Reference: Boisvert, Pozo, Remington, *The Matrix Market Exchange Formats* (NISTIR 5935, 1996).
 
-use super::layout::{BLANKS, Layout, fields};
+use super::Text;
+use super::layout::Layout;
 use super::rows::{Edges, integers, line_of_row};
+use super::separator::{BLANKS, fields};
 use super::source::{Chunk, LineFault};
 use super::token::{self, show};
-use super::{Fault, Text};
 use crate::ReadOptions;
+use crate::fault::Fault;
 use crate::intern::{Sign, into_column, pairs_into_columns};
 use crate::summary::ReadSummary;
 use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds, memory};

@@ -20,11 +20,12 @@
 //!
 //! Reference: Karypis, *METIS 5.1.0 manual*, section 4.1.1.
 
+use super::Text;
 use super::source::{Chunk, LONGEST_LIST, LineFault, lines, spans};
 use super::token::{self, show};
-use super::{Fault, Text};
 use crate::ReadErrorKind;
 use crate::ReadOptions;
+use crate::fault::Fault;
 use crate::intern::{into_column, into_columns};
 use rayon::prelude::*;
 use ripplet_graph::splitmix::mix;

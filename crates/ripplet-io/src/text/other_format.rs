@@ -1,7 +1,8 @@
 //! Detects other formats that are passed as a table of edges: through standard input, or with a wrong
 //! extension.
 
-use super::{Fault, Text};
+use super::Text;
+use crate::fault::Fault;
 use memchr::memmem;
 
 /// Bytes that are examined.

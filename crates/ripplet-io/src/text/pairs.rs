@@ -1,8 +1,9 @@
 //! Reads lines of two fields: a vertex and a value.
 
-use super::layout::{BLANKS, Separator, fields, is_row};
+use super::separator::{BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
-use super::{Fault, Text, token};
+use super::{Text, token};
+use crate::fault::Fault;
 use crate::{Format, ReadErrorKind};
 use ripplet_graph::{VertexId, memory};
 

@@ -1,9 +1,10 @@
 //! Reads rows of any number of fields, in order.
 
-use super::layout::{fields, is_row};
 use super::pairs::separator;
-use super::{Fault, Text, token};
+use super::separator::{fields, is_row};
+use super::{Text, token};
 use crate::Format;
+use crate::fault::Fault;
 use std::borrow::Cow;
 
 /// Calls `visit` for each row with its line, from 1, and its fields, in the order of the text.

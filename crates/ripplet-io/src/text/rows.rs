@@ -4,12 +4,15 @@
 //! bytes at a time. All other lines (a comment, several blanks, quotes, an error) take the slow path, which
 //! is complete.
 
-use super::layout::{IdRole, Layout, Separator, fields, is_row};
+use super::layout::{IdRole, Layout};
+use super::row::Row;
+use super::separator::{Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, NotAnId, show};
 use super::widths;
 use crate::ReadErrorKind;
-use crate::intern::{Ends, InternError, Sign};
+use crate::intern::{Ends, Sign};
+use crate::names::InternError;
 use crate::names::{Entry, NameIndex, NameList, NameListBuilder};
 use memchr::{memchr, memchr_iter, memchr2};
 use ripplet_graph::{OutOfMemory, memory};
@@ -461,13 +464,6 @@ impl QuickNames {
     }
 }
 
-/// Fields of a row that are read.
-pub(super) struct Row<'a> {
-    pub(super) source: Cow<'a, [u8]>,
-    pub(super) target: Cow<'a, [u8]>,
-    pub(super) weight: Option<f64>,
-}
-
 impl<'a> Row<'a> {
     /// Parses a line, if it is a row.
     pub(super) fn of(line: &'a [u8], layout: &Layout) -> Result<Option<Row<'a>>, Sentence> {
@@ -642,7 +638,8 @@ pub(super) fn line_of_row(chunk: &[u8], row: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{BLANKS, Ids};
+    use super::super::layout::Ids;
+    use super::super::separator::BLANKS;
     use super::*;
     use proptest::prelude::*;
 

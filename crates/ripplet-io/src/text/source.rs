@@ -4,8 +4,8 @@
 //! overlaps with it, while truncating a mapped file would end the process. So a plain file, a compressed one
 //! and a pipe are handled alike.
 
-use super::Fault;
 use super::decode::is_trailing_bytes;
+use crate::fault::Fault;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;

@@ -15,11 +15,14 @@
 //!   `header/mod.rs`.
 
 use super::header::MOST_ROWS;
-use super::layout::{BLANKS, Ids, Layout, NAMED_TABS, fields, is_row};
+use super::layout::{Ids, Layout};
 use super::rows::{self, Edges, NameRows, NamesOfChunk, line_of_row};
 use super::sample_error::SampleError;
+use super::separator::{BLANKS, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
-use super::{Fault, Text, other_format, token};
+use super::{Text, other_format, token};
+use crate::fault::Fault;
+use crate::format::NAMED_TABS;
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
 use crate::names::NameIndex;
 use crate::summary::{ReadColumns, ReadGraphColumns, grouped};

@@ -1,4 +1,4 @@
-//! Numbers out of bytes.
+//! Parses numbers from bytes.
 
 use crate::intern::{Sign, signed};
 
@@ -11,15 +11,15 @@ pub(super) enum NotAnId {
     TooLarge,
     /// A number with a point or an exponent.
     Fraction,
-    /// An integer that prints otherwise: with zeros in front, or a minus zero.
+    /// An integer that is not in canonical form: with leading zeros, or a minus zero.
     Padded,
-    /// A zero with a minus sign, if numbers are asked for.
+    /// A minus zero, if numbers are requested.
     MinusZero,
     /// Anything else.
     NoNumber,
 }
 
-/// Returns a token as an id that prints as the token is, in the form of [`crate::intern::Ends`].
+/// Parses an id in canonical form, in the form of [`crate::intern::Ends`].
 pub(super) fn exact_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     let value = id(token, sign)?;
     let digits = token.strip_prefix(b"-").unwrap_or(token);
@@ -27,15 +27,14 @@ pub(super) fn exact_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     if is_padded { Err(NotAnId::Padded) } else { Ok(value) }
 }
 
-/// Returns a token as an id where numbers are asked for: zeros in front count for nothing, but `-0` and `0` are not taken for
-/// the same in silence.
+/// Parses an id as a number: leading zeros are ignored, but `-0` is an error, as it would silently equal `0`.
 pub(super) fn number_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     let value = id(token, sign)?;
     let is_minus_zero = token.first() == Some(&b'-') && value == signed(0);
     if is_minus_zero { Err(NotAnId::MinusZero) } else { Ok(value) }
 }
 
-/// Returns a token as an id in the form of [`crate::intern::Ends`].
+/// Parses an id in the form of [`crate::intern::Ends`].
 pub(super) fn id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     let (negative, digits) = match token.strip_prefix(b"-") {
         Some(digits) => (true, digits),
@@ -66,12 +65,12 @@ pub(super) fn is_number(token: &[u8]) -> bool {
     token.iter().any(u8::is_ascii_digit) && parse::<f64>(token).is_some()
 }
 
-/// Returns a token as a value of `T`.
+/// Parses a value of `T`.
 pub(crate) fn parse<T: std::str::FromStr>(token: &[u8]) -> Option<T> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// Returns a token as a weight: finite, 0 or above.
+/// Parses a weight: finite, 0 or above.
 pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
     let Some(weight) = parse::<f64>(token) else {
         if token.is_empty() {
@@ -92,11 +91,11 @@ pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
             show(token)
         ));
     }
-    // No negative zero: sums and prints do not need two.
+    // No negative zero: sums and output do not need two zeros.
     Ok(weight + 0.0)
 }
 
-/// Returns a token as a weight that has a comma before its decimals.
+/// Parses a weight with a decimal comma.
 pub(super) fn weight_with_comma(token: &[u8]) -> Result<f64, String> {
     let mut with_point = token.to_vec();
     match token.iter().position(|&byte| byte == b',') {
@@ -118,7 +117,7 @@ pub(super) fn weight_with_comma(token: &[u8]) -> Result<f64, String> {
     })
 }
 
-/// Returns the digits at `at` as [`digits`] has them, if they print as they are written: no zero stands in front of others.
+/// Parses the digits at `at` as [`digits`] does, if they are in canonical form: without leading zeros.
 #[inline(always)]
 pub(super) fn exact_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let (value, end) = digits(bytes, at)?;
@@ -167,7 +166,7 @@ fn more_digits(bytes: &[u8], at: usize, first: u64) -> Option<(u64, usize)> {
     Some((value, at + 8 + more))
 }
 
-/// Powers of ten that a double holds exactly, as far as they are needed here.
+/// Powers of ten that are exact in a double, as far as needed.
 const TENS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 

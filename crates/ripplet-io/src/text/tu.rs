@@ -1,17 +1,20 @@
-//! The columns of a TU data set: graphs of vertices, labels of graphs, and edges.
+//! Parses the columns of a TU data set: graphs of vertices, labels of graphs, and edges.
 
-use super::layout::{BLANKS, Layout, fields, is_row};
+use super::Text;
+use super::layout::Layout;
 use super::rows::{Edges, integers, line_of_row};
+use super::separator::{BLANKS, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
-use super::{Fault, Text};
 use crate::ReadErrorKind;
-use crate::intern::{Sign, pieces};
+use crate::fault::Fault;
+use crate::intern::Sign;
+use crate::slices::pieces;
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchIds, BatchRows, Members};
 use ripplet_graph::{MAX_VERTICES, VertexId, VertexIds, memory};
 
-/// Reads the labels of graphs: a number a line.
+/// Reads the labels of the graphs, one number per line.
 pub(crate) fn read_labels(text: &mut Text<'_>) -> Result<Vec<f64>, Fault> {
     let label = |field: &[u8]| {
         let number = token::parse(field).filter(|number: &f64| number.is_finite());
@@ -30,20 +33,21 @@ pub(crate) fn read_labels(text: &mut Text<'_>) -> Result<Vec<f64>, Fault> {
     Ok(labels)
 }
 
-/// Which graph each vertex belongs to.
+/// The graph of each vertex.
 pub(crate) struct Indicator {
-    /// The number of each vertex's graph, from 0.
+    /// Each vertex's graph, counted from 0.
     graph_of: Vec<u32>,
-    /// Each vertex's number in its graph; none where graphs ascend, as it then follows from
-    /// where the graph begins.
+    /// Each vertex's number in its graph; `None` if the graphs are in ascending order, as the number then
+    /// follows from
+    /// the start of the graph.
     number_of: Option<Vec<VertexId>>,
     members: Members,
 }
 
 impl Indicator {
-    /// Reads a graph a line: the graph, from 1, of the vertex that has the row's number.
+    /// Reads one graph number per line, counted from 1: row `i` has the graph of vertex `i`.
     ///
-    /// `graphs` is how many there are, if another file says so: then some may have no vertex.
+    /// `graphs` is the number of graphs if another file gives it; graphs without vertices are then allowed.
     pub(crate) fn read(text: &mut Text<'_>, graphs: Option<usize>) -> Result<Indicator, Fault> {
         let most = graphs.unwrap_or(MAX_VERTICES as usize);
         let graph = |field: &[u8]| match (token::id(field, Sign::Unsigned), graphs) {
@@ -107,7 +111,7 @@ impl Indicator {
         (graph, number)
     }
 
-    /// Reads the edges of these vertices: `row, column` a line.
+    /// Reads the edges of these vertices, as lines `row, column`.
     pub(crate) fn read_rows(&self, text: &mut Text<'_>) -> Result<BatchRows, Fault> {
         let layout = Layout::indices(false);
         let mut blocks = Vec::new();
@@ -134,7 +138,7 @@ impl Indicator {
         Ok(BatchRows { graphs, sources, targets, weights: None })
     }
 
-    /// The graph and the ends of each edge of a chunk.
+    /// Returns the graph and the ends of each edge of a chunk.
     fn rows_of(&self, chunk: Chunk<'_>, layout: &Layout) -> Result<Vec<[u32; 3]>, LineFault> {
         let Edges { ends, .. } = integers(chunk, layout, Sign::Unsigned)?;
         let mut rows = memory::with_room(ends.len())?;
@@ -190,8 +194,9 @@ fn refuse_missing(graph_of: &[u32], graphs: usize) -> Result<(), Fault> {
     }
 }
 
-/// Each vertex's number in its graph, and the ids of the vertices graph by graph: in each graph they
-/// keep their order.
+/// Returns each vertex's number in its graph, and the ids of the vertices, graph by graph. In each graph they
+/// keep
+/// their order.
 fn numbers_and_ids(graph_of: &[u32], starts: &[u64]) -> Result<(Vec<VertexId>, Vec<u64>), Fault> {
     let mut next = memory::copied(starts)?;
     let mut ids = memory::zeros(graph_of.len())?;
@@ -205,7 +210,7 @@ fn numbers_and_ids(graph_of: &[u32], starts: &[u64]) -> Result<(Vec<VertexId>, V
     Ok((numbers, ids))
 }
 
-/// Reads one value a line, as `value` makes it of the line's only field; comments and blank lines are
+/// Reads one value per line with `value`, which gets the line's only field. Comments and blank lines are
 /// skipped.
 fn read_column<T: Copy + Send + Sync>(
     text: &mut Text<'_>,

@@ -1,17 +1,18 @@
-//! Rows of a table that are wider than its first row: a separator that stands within a field, and no quotes around it.
+//! Checks for rows that are wider than the first row: an unquoted separator within a field.
 
 use super::header::Sample;
-use super::layout::{Ids, Layout, Separator, fields};
+use super::layout::{Ids, Layout};
 use super::sample_error::SampleError;
+use super::separator::{Separator, fields};
 use super::token::show;
 use std::borrow::Cow;
 
-/// How many fields the first row has.
+/// The number of fields in the first row.
 #[derive(Clone, Copy)]
 pub(super) struct FirstRow {
-    /// Its fields, with one for the names of rows if it lacks that.
+    /// The number of fields, plus one if the column of row names has no heading.
     width: usize,
-    /// Whether it lacks a name for the column of the rows' own names.
+    /// Whether the column of row names has no heading.
     row_names: bool,
 }
 
@@ -21,11 +22,14 @@ impl FirstRow {
     }
 }
 
-/// Returns how many fields a row may have, if more are an error: as many as the first row has, unless rows are integers
-/// without a header. These may have some more, but for rows that all end with the last column that is read.
+/// Returns the number of fields that a row may have, or `None` if longer rows are allowed.
+///
+/// The limit is the width of the first row. Without a header, rows of integers may be wider, unless all of
+/// them end
+/// with the last column that is read.
 ///
 /// # Errors
-/// The first row that has more, if that is an error; between blanks, also the first that has fewer.
+/// The first row that is too wide; with blanks as separators, also the first that is too short.
 pub(super) fn check(
     rows: &[&[u8]],
     layout: &Layout,
@@ -49,8 +53,9 @@ pub(super) fn check(
     Ok((!may_vary || is_closed).then_some(width))
 }
 
-/// Returns the number of fields a row has, and how many up to the last that is not empty; nothing of a row that is told when it is
-/// read.
+/// Returns the number of fields in a row, and the number up to the last one that is not empty. Returns `None`
+/// for a row
+/// that is reported when it is read.
 fn count(row: &[u8], separator: Separator) -> Option<(usize, usize)> {
     let (mut count, mut filled) = (0, 0);
     for field in fields(row, separator) {
@@ -72,7 +77,7 @@ fn sentence(row: &[u8], count: usize, layout: &Layout, first: FirstRow) -> Strin
     )
 }
 
-/// What to do about a row that is wider than the first.
+/// Returns advice on a row that is wider than the first.
 pub(super) fn what_to_do(separator: Separator) -> Cow<'static, str> {
     match separator {
         Separator::Each(byte) => format!(

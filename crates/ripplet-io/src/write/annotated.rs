@@ -5,7 +5,7 @@ use super::communities::{
 };
 use super::{Target, refused, whole_file};
 use crate::exchange::{self, Attribute, AttributeKind, Value};
-use crate::labelled::shown;
+use crate::shown::shown_id;
 use crate::{Compression, Format, WriteError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -168,7 +168,7 @@ impl<'a> CommunityOf<'a> {
             Some(Value::Text(name)) => Err(refused(format!(
                 "the community \"{}\" has `{BETWEEN}` in its name, which parts the communities of a vertex: write a \
                  table such as .csv, or number them by --consecutive",
-                shown(ExternalId::Name(&name))
+                shown_id(ExternalId::Name(&name))
             ))),
             _ => Ok(()),
         }

@@ -1,10 +1,10 @@
-//! Columns of a table that a binary format will encode.
+//! Columns of a table for a binary format.
 
 use super::refused;
 use ripplet_graph::{ExternalId, VertexId, VertexIds};
 use std::io;
 
-/// The type of a column, which has no nulls.
+/// Type of a column without nulls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnType {
     /// 64-bit unsigned integers.
@@ -23,7 +23,7 @@ pub(super) enum ColumnType {
     Bool,
 }
 
-/// The values of a column in some rows.
+/// Values of a column in some rows.
 pub(super) enum Column {
     /// [`ColumnType::U64`].
     U64(Vec<u64>),

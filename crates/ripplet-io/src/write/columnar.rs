@@ -52,7 +52,7 @@ impl Column {
     }
 }
 
-/// Writes a table of the blocks `0..blocks`, whose columns `make` makes in parallel.
+/// Writes a table of the blocks `0..blocks`; `make` builds the columns of each in parallel.
 pub(super) fn write_table(
     out: &mut (dyn Write + Send),
     format: Format,
@@ -77,7 +77,7 @@ enum Encoder<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableFile<W> {
-    /// Begins a table of some columns, which is Arrow IPC or otherwise Parquet.
+    /// Creates a table of some columns, in Arrow IPC or otherwise Parquet.
     pub(super) fn create(
         out: W,
         format: Format,
@@ -86,7 +86,7 @@ impl<W: Write + Send> TableFile<W> {
         TableFile::with_schema(out, format, schema(columns))
     }
 
-    /// Begins a table with a schema, which is Arrow IPC or otherwise Parquet.
+    /// Creates a table with a schema, in Arrow IPC or otherwise Parquet.
     pub(super) fn with_schema(
         out: W,
         format: Format,
@@ -147,7 +147,7 @@ impl<W: Write + Send> Encoder<W> {
     }
 }
 
-/// A writer that can be taken back.
+/// Writer that can be recovered.
 struct Lent<W>(Option<W>);
 
 impl<W: Write> Write for Lent<W> {
@@ -164,7 +164,7 @@ fn gone() -> io::Error {
     io::Error::other("the table is finished")
 }
 
-/// The operating system's error where there is one, so that its kind is not lost.
+/// Returns the operating system's error if there is one, so that its kind is kept.
 fn from_arrow(error: arrow_schema::ArrowError) -> io::Error {
     match error {
         arrow_schema::ArrowError::IoError(_, error) => error,

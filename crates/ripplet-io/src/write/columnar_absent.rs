@@ -1,4 +1,4 @@
-//! The refusal of Parquet and Arrow IPC by a build without the feature `columnar`.
+//! Stubs of the Parquet and Arrow writers for a build without the feature `columnar`: each returns an error.
 
 use super::column::{Column, ColumnType};
 use super::refused;
@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 
-/// Refuses a table.
+/// Returns the error for a table.
 pub(super) fn write_table(
     out: &mut (dyn Write + Send),
     format: Format,
@@ -18,14 +18,14 @@ pub(super) fn write_table(
     TableFile::create(out, format, columns).map(drop)
 }
 
-/// A table that is written batch by batch: none in this build.
+/// Table that is written batch by batch: never exists in this build.
 pub(super) struct TableFile<W> {
     never: Infallible,
     writer: PhantomData<W>,
 }
 
 impl<W: Write + Send> TableFile<W> {
-    /// Refuses a table.
+    /// Returns the error for a table.
     pub(super) fn create(
         _: W,
         format: Format,
@@ -35,7 +35,7 @@ impl<W: Write + Send> TableFile<W> {
         Err(refused(absent.map_or_else(String::new, |absent| absent.to_string())))
     }
 
-    /// Appends blocks to a table, of which there is none.
+    /// Cannot be called: no table exists.
     pub(super) fn append(
         &mut self,
         _: usize,
@@ -44,7 +44,7 @@ impl<W: Write + Send> TableFile<W> {
         match self.never {}
     }
 
-    /// Ends a table, of which there is none.
+    /// Cannot be called: no table exists.
     pub(super) fn finish(self) -> io::Result<W> {
         match self.never {}
     }

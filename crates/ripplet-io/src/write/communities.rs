@@ -1,8 +1,8 @@
 //! Writes communities: a line or row for each vertex and community.
 
 use super::column::{Column, ColumnType};
-use super::text::{Fields, Line, push_integer, write_text};
 use super::{Target, columnar, listing_format, refused, whole_file};
+use crate::output::text::{Fields, Line, push_integer, write_text};
 use crate::{Compression, Format, WriteError};
 use ripplet_graph::{OutOfMemory, VertexId, VertexIds, memory, ranked_by_size};
 use std::io::{self, Write};

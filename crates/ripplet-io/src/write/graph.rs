@@ -1,9 +1,9 @@
 //! Writes graphs, for `ripplet convert`.
 
-use super::arcs::{Arcs, Slot};
 use super::column::{Column, ColumnType};
-use super::text::{Fields, Line, decimal, push_integer, push_weight, write_text};
 use super::{AtomicFile, absent, columnar, refused, whole_file};
+use crate::output::arcs::{Arcs, Slot};
+use crate::output::text::{Fields, Line, decimal, push_integer, push_weight, write_text};
 use crate::{Compression, Format, NotBuiltIn, WriteError, exchange, rg, rgz};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexIds, WeightScale};

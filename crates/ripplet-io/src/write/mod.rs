@@ -11,8 +11,6 @@
 //! Memory: a few blocks a thread, which is some megabytes.
 
 mod annotated;
-pub(crate) mod arcs;
-mod atomic_file;
 mod column;
 #[cfg(feature = "columnar")]
 mod columnar;
@@ -26,14 +24,13 @@ mod npz;
 #[cfg(feature = "columnar")]
 mod records;
 mod table;
-pub(crate) mod text;
 mod vertex_table;
 
-pub use annotated::{check_communities_or_graph, is_graph, write_communities_or_graph};
-pub use atomic_file::{
+pub use crate::output::{
     AtomicFile, OutputsStopped, UnfinishedPaths, left_in, remove_unfinished, try_remove_unfinished,
     whole_file,
 };
+pub use annotated::{check_communities_or_graph, is_graph, write_communities_or_graph};
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
 #[cfg(feature = "archives")]
@@ -46,42 +43,12 @@ pub use vertex_table::{
     write_vertex_table,
 };
 
+use crate::output::text::Fields;
+use crate::output::{in_order, refused};
 use crate::{Compression, Format, NotBuiltIn, WriteError};
-use rayon::prelude::*;
 use ripplet_graph::VertexIds;
 use std::io;
 use std::path::Path;
-use text::Fields;
-
-/// Builds the blocks `0..count` in parallel and passes them to `take` in order, while the next ones are
-/// built.
-fn in_order<T: Send>(
-    count: usize,
-    make: impl Fn(usize) -> io::Result<T> + Sync,
-    mut take: impl FnMut(T) -> io::Result<()> + Send,
-) -> io::Result<()> {
-    in_order_dyn(count, &make, &mut take)
-}
-
-/// [`in_order`], compiled once for each type of blocks.
-fn in_order_dyn<T: Send>(
-    count: usize,
-    make: &(dyn Fn(usize) -> io::Result<T> + Sync),
-    take: &mut (dyn FnMut(T) -> io::Result<()> + Send),
-) -> io::Result<()> {
-    let wave = 2 * rayon::current_num_threads();
-    let made = |from: usize| -> Vec<io::Result<T>> {
-        (from..count.min(from + wave)).into_par_iter().map(make).collect()
-    };
-    let (mut ready, mut next) = (made(0), wave.min(count));
-    while !ready.is_empty() {
-        let take_all = || ready.into_iter().try_for_each(|block| take(block?));
-        let (taken, following) = rayon::join(take_all, || made(next));
-        taken?;
-        (ready, next) = (following, count.min(next + wave));
-    }
-    Ok(())
-}
 
 /// Output of a table: a path, and a format that overrides the one of its extension.
 ///
@@ -161,11 +128,6 @@ fn table_format(
     Ok((format, compression))
 }
 
-/// Creates an error of the caller or the user, as a sentence.
-pub(crate) fn refused(sentence: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
-}
-
 /// The refusal of a format that this build lacks.
 fn absent(part: NotBuiltIn) -> io::Error {
     refused(part.to_string())
@@ -207,29 +169,5 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::StorageFull, "room for {room}: {error}");
         }
         write(&mut Disk { room: endless.taken, taken: 0 }).unwrap();
-    }
-
-    #[test]
-    fn blocks_arrive_in_order_and_stop_at_the_first_error() {
-        for threads in [1, 2, 7] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            for count in [0, 1, 5, 100] {
-                let mut taken = Vec::new();
-                let push = |block| {
-                    taken.push(block);
-                    Ok(())
-                };
-                pool.install(|| in_order(count, Ok, push)).unwrap();
-                assert_eq!(taken, (0..count).collect::<Vec<_>>());
-            }
-            let fail = |block| if block == 40 { Err(refused("no")) } else { Ok(block) };
-            let mut taken = 0;
-            let count = |_| {
-                taken += 1;
-                Ok(())
-            };
-            assert!(pool.install(|| in_order(100, fail, count)).is_err());
-            assert_eq!(taken, 40);
-        }
     }
 }

@@ -6,9 +6,9 @@
 //!
 //! Memory: some hundred kilobytes.
 
-use super::atomic_file::AtomicFile;
 use super::refused;
 use crate::WriteError;
+use crate::output::AtomicFile;
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use zip::result::ZipError;

@@ -7,10 +7,12 @@
 //!
 //! Memory: the appended rows, and for Parquet a row group while it is compressed.
 
-use super::atomic_file::Output;
 use super::columnar::TableFile;
-use super::text::{Fields, Line, push_integer, push_shortest, write_blocks, write_end, write_head};
 use super::{Target, absent, refused};
+use crate::output::Output;
+use crate::output::text::{
+    Fields, Line, push_integer, push_shortest, write_blocks, write_end, write_head,
+};
 use crate::{Compression, Format, NotBuiltIn, WriteError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

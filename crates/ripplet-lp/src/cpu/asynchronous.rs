@@ -21,8 +21,13 @@
 use super::state::{Choice, LpState, Scratch, Workspace};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
-use crate::{Activation, Hints, Round, RunError, Schedule, State};
+use crate::views::Context;
+use crate::{
+    Activation, Hints, Label, NO_LABEL, NeighborList, Round, RunError, Schedule, State, Vertex,
+    Vote,
+};
 use ripplet_graph::VertexId;
+use ripplet_graph::storage::ListParts;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
@@ -96,6 +101,42 @@ impl<'a, P: Hints> AsyncRounds<'a, P> {
 
     fn is_shared(&self) -> bool {
         self.state.threads() > 1
+    }
+}
+
+impl<P: Hints> LpState<'_, P> {
+    /// Returns whether a neighbour of `v`, which just left the label `before`, would now vote
+    /// differently than in the scratch, and has another label than `v`.
+    fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, scratch: &Scratch) -> bool {
+        /// Neighbours that are read at a time.
+        const PART: usize = 32;
+        let context = Context { graph: &self.graph, columns: &self.columns, clock };
+        let (vertex, now) = (Vertex { id: v, label: before, context }, self.label(v));
+        let ballots = match &scratch.vote_sketch {
+            None => scratch.votes.ballots(),
+            Some(vote_sketch) => vote_sketch.ballots(),
+        };
+        let degree = self.lists.of(v).degree();
+        if ballots.len() < degree as usize {
+            // The scratch no longer has all votes: update the vertex again.
+            return true;
+        }
+        let (mut ballots, mut overtaken) = (ballots.iter(), false);
+        self.lists.of(v).each(|neighbors, weights| {
+            for (part, ids) in neighbors.chunks(PART).enumerate() {
+                let weights = weights.map(|weights| &weights[part * PART..][..ids.len()]);
+                let mut votes = [Vote::default(); PART];
+                let list = NeighborList { ids, weights, labels: &self.labels };
+                self.program.load_neighbors(vertex, list, &mut votes[..ids.len()]);
+                for ((&u, vote), then) in ids.iter().zip(votes).zip(ballots.by_ref()) {
+                    // Votes for no label have weight 0 in the scratch.
+                    let same = vote.label == then.label
+                        && (vote.weight == then.weight || vote.label == NO_LABEL);
+                    overtaken |= !same && self.label(u) != now;
+                }
+            }
+        });
+        overtaken
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn check<P: Hints>(
     sample: u32,
     observer: &dyn Observer,
 ) -> Result<Checked, CheckError> {
-    let settings = Settings { counter: Counter::Exact, ..settings.clone() };
+    let settings = Settings { counter: Counter::EXACT, ..settings.clone() };
     let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
     let state = LpState::new(graph, program, &settings).map_err(refused)?;
     let mut rounds = SyncRounds::new(state, 0).map_err(refused)?;

@@ -8,30 +8,29 @@ mod check;
 mod drafts;
 mod phased;
 mod profile;
-#[cfg(feature = "ranks")]
-mod ranks;
+mod rank;
 mod sketch;
 mod state;
 mod synchronous;
 mod totals;
 mod votes;
 
-#[cfg(feature = "ranks")]
-pub use ranks::RanksExecutor;
-
 use crate::check::{CheckError, Checked};
 use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::profile::Measured;
+use crate::ranks::CpuRank;
 use crate::rounds::{Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, Counter, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo,
-    RunError, Settings, Visibility,
+    Checkpoint, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo, RunError,
+    Settings, Visibility,
 };
 use asynchronous::AsyncRounds;
 use phased::PhasedRounds;
-use ripplet_graph::{GraphView, OutOfMemory};
+use rank::PhasedRank;
+use ripplet_graph::{GraphView, OutOfMemory, VertexId};
 use state::LpState;
+use std::ops::Range;
 use synchronous::SyncRounds;
 use thiserror::Error;
 
@@ -104,9 +103,9 @@ impl CpuExecutor {
         let draft_len = columns::draft_len(specs);
         let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
         let written = columns::bytes_for(&written, graph.vertices());
-        let votes = match settings.counter {
-            Counter::Exact => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
-            Counter::Sketch(_) => sketch::VoteSketch::bytes(),
+        let votes = match settings.counter.keeps_every_label() {
+            true => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
+            false => sketch::VoteSketch::bytes(),
         };
         let workspace = state::Workspace::bytes_for(votes, draft_len);
         let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
@@ -191,14 +190,13 @@ impl<P: Hints> DynProgram for P {
         check::check(self, graph, settings, sample, observer)
     }
 
-    #[cfg(feature = "ranks")]
-    fn run_on_ranks(
-        &self,
-        pools: &[&rayon::ThreadPool],
-        graph: GraphView<'_>,
+    fn begin_rank<'a>(
+        &'a self,
+        graph: GraphView<'a>,
         settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
-        ranks::run(self, pools, graph, settings, observer)
+        own: Range<VertexId>,
+        fingerprint: u64,
+    ) -> Result<Box<dyn CpuRank + 'a>, OutOfMemory> {
+        Ok(Box::new(PhasedRank::new(graph, self, settings, own, fingerprint)?))
     }
 }

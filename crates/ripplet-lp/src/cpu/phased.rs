@@ -12,6 +12,7 @@
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use crate::hash::Clock;
+use crate::ranks::Update;
 use crate::rounds::{Finished, Observer, Rounds};
 use crate::schedules::{UnitSchedule, largest_phase};
 use crate::{Hints, Label, NO_LABEL, Round, RunError, State};
@@ -152,13 +153,12 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         });
     }
 
-    /// Yields the members that change: the new label, and the new values of the written columns.
-    #[cfg(feature = "ranks")]
-    pub fn choices(&self) -> impl Iterator<Item = (VertexId, Label, Vec<u32>)> {
+    /// Yields the label updates of the phase.
+    pub fn updates(&self) -> impl Iterator<Item = Update> {
         let chosen = self.members.iter().zip(&self.chosen).enumerate();
         chosen.map(|(index, (&v, &label))| {
             let label = if label == KEEP { self.state.label(v) } else { label };
-            let draft = match is_drafted(&self.drafts, index) {
+            let values = match is_drafted(&self.drafts, index) {
                 true => self.drafts.get(index).skip(1).collect(),
                 false => self
                     .state
@@ -167,7 +167,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
                     .map(|held| held.load(std::sync::atomic::Ordering::Relaxed))
                     .collect(),
             };
-            (v, label, draft)
+            Update { vertex: v, label, values }
         })
     }
 

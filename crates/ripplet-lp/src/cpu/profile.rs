@@ -6,8 +6,10 @@ use super::synchronous::SyncRounds;
 use crate::profile::{Iteration, Measured, Part, Profile};
 use crate::{DynProgram, Hints, Observer, RunError, Schedule, Settings};
 use rayon::prelude::*;
-use ripplet_graph::GraphView;
+use ripplet_graph::storage::ListParts;
+use ripplet_graph::{GraphView, VertexId};
 use std::hint::black_box;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 /// The degree classes: their names and largest degrees.
@@ -185,6 +187,36 @@ fn least<P: Hints>(state: &LpState<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) 
         start.elapsed().as_secs_f64()
     });
     seconds.fold(f64::INFINITY, f64::min)
+}
+
+impl<P: Hints> LpState<'_, P> {
+    /// Reads the neighbours of some vertices and nothing else; the result depends on all of them.
+    #[inline]
+    fn read_neighbors(&self, vertices: &[VertexId]) -> u32 {
+        let mut read = 0;
+        vertices.iter().for_each(|&v| {
+            self.lists.of(v).each(|ids, _| read = ids.iter().fold(read, |read, &u| read ^ u));
+        });
+        read
+    }
+
+    /// Reads the labels of the neighbours of some vertices; prefetches like [`LpState::choose`] if
+    /// `ahead`.
+    #[inline]
+    fn read_labels(&self, vertices: &[VertexId], ahead: bool) -> u32 {
+        let (labels, mut read) = (&*self.labels, 0);
+        let mut visit = |v: VertexId| {
+            self.lists.of(v).each(|ids, _| {
+                let label = |u: VertexId| labels[u as usize].load(Relaxed);
+                read = ids.iter().fold(read, |read, &u| read ^ label(u));
+            });
+        };
+        match ahead {
+            true => self.lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v)),
+            false => vertices.iter().for_each(|&v| visit(v)),
+        }
+        read
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The sketch counters; `crate::counter` defines them.
+//! The sketch counters; `crate::counters` defines them.
 
-use crate::counter::{PART, Parts, Rule, Sketch, Slots};
+use crate::counters::{PART, Parts, Rule, Sketch, Slots};
 use crate::{Label, NO_LABEL, Vote};
 
 /// Votes that are loaded at a time.
@@ -276,7 +276,7 @@ mod tests {
         #[test]
         fn votes_come_in_any_pieces(votes in any_votes(), cuts in prop::collection::vec(1usize..70, 40)) {
             for sketch in ["mg:3", "mg:3:one", "bm", "bm:one"] {
-                let Ok(crate::Counter::Sketch(sketch)) = sketch.parse() else { unreachable!() };
+                let Ok(sketch) = sketch.parse::<crate::Sketch>() else { unreachable!() };
                 let mut vote_sketch = VoteSketch::new(sketch);
                 vote_sketch.take(&votes);
                 let whole = vote_sketch.finish();

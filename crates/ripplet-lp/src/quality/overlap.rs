@@ -226,13 +226,13 @@ impl Sizes {
             found.left = found.left.min(self.left(members.len(), size, shared as usize, entropy));
             found.f1 = found.f1.max(2.0 * f64::from(shared) / (members.len() + size) as f64);
         }
-        found.left = found.left.min(self.left_by_strangers(members.len(), sizes, entropy));
+        found.left = found.left.min(self.left_by_disjoint(members.len(), sizes, entropy));
         Ok(found)
     }
 
     /// Returns the least entropy of a community conditional on one without common members. Such a
     /// community carries information only if either has more than 1/e of the vertices.
-    fn left_by_strangers(&self, size: usize, touched: &mut [usize], entropy: f64) -> f64 {
+    fn left_by_disjoint(&self, size: usize, touched: &mut [usize], entropy: f64) -> f64 {
         let large = self.all / std::f64::consts::E;
         let least = if size as f64 > large { 0.0 } else { large };
         let begin = self.counts.partition_point(|&(other, _)| (other as f64) < least);

@@ -22,6 +22,10 @@ impl UpdateOrder for AsyncOrder {
         "async"
     }
 
+    fn summary(&self) -> &'static str {
+        "Each vertex sees the newest labels: fast, and different from run to run"
+    }
+
     fn description(&self) -> String {
         match self.pick_less {
             None => "as they come".into(),

@@ -54,9 +54,9 @@ pub enum Order {
 /// The changes of other vertices that a vertex sees when it is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// Those of earlier rounds. Labels are double-buffered.
+    /// Changes of earlier rounds. Labels are double-buffered.
     LastRound,
-    /// Those of earlier rounds and of earlier phases of the round. The choices of a phase are
+    /// Changes of earlier rounds and of earlier phases of the round. The choices of a phase are
     /// buffered.
     EarlierPhases,
     /// All changes so far. Labels change in place.
@@ -67,6 +67,9 @@ pub enum Visibility {
 pub(crate) trait UpdateOrder {
     /// Returns the name as the command line reads it.
     fn name(&self) -> &'static str;
+
+    /// Returns the order in a few words, for the command's help.
+    fn summary(&self) -> &'static str;
 
     /// Returns the order in words, for reports.
     fn description(&self) -> String;
@@ -93,7 +96,7 @@ pub(crate) trait UpdateOrder {
 /// A parameter of an order, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// Phases per round; see [`PhasedOrder::phases`].
+    /// Phases per round; see [`PhasedOrder`].
     Phases(u32),
     /// The period of pick-less rounds; see [`AsyncOrder::pick_less`].
     PickLess(NonZeroU32),
@@ -110,6 +113,10 @@ impl Order {
 }
 
 impl Schedule {
+    /// The schedules that a user may choose by [name](Schedule::name).
+    pub const NAMED: [Schedule; 3] =
+        [Schedule::sync(), Schedule::phased(), Schedule::asynchronous()];
+
     /// The schedules that a program may declare, by the names of their functions.
     const DECLARED: [(&str, Schedule); 4] = [
         ("phased", Schedule::phased()),
@@ -180,9 +187,19 @@ impl Schedule {
         }
     }
 
+    /// Returns the schedule of this name, of [`Schedule::NAMED`].
+    pub fn named(name: &str) -> Option<Schedule> {
+        Schedule::NAMED.into_iter().find(|schedule| schedule.name() == name)
+    }
+
     /// Returns the name as the command line reads it.
     pub fn name(self) -> &'static str {
         self.order.properties().name()
+    }
+
+    /// Returns the order in a few words, for the command's help.
+    pub fn summary(self) -> &'static str {
+        self.order.properties().summary()
     }
 
     /// Returns the order and the rule for ties in words, for reports.
@@ -291,5 +308,7 @@ mod tests {
     fn declared_schedules_have_names() {
         assert_eq!(Schedule::declared("asynchronous"), Some(Schedule::asynchronous()));
         assert_eq!(Schedule::declared("async"), None);
+        assert_eq!(Schedule::named("async"), Some(Schedule::asynchronous()));
+        assert_eq!(Schedule::named("cdlp"), None);
     }
 }

@@ -64,6 +64,10 @@ impl UpdateOrder for PhasedOrder {
         "phased"
     }
 
+    fn summary(&self) -> &'static str {
+        "In phases drawn anew each round"
+    }
+
     fn description(&self) -> String {
         format!("in {} phases a round", self.phases)
     }

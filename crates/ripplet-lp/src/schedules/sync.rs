@@ -13,6 +13,10 @@ impl UpdateOrder for SyncOrder {
         "sync"
     }
 
+    fn summary(&self) -> &'static str {
+        "All vertices at once"
+    }
+
     fn description(&self) -> String {
         "all at once".into()
     }

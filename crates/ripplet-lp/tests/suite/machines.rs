@@ -3,8 +3,9 @@
 
 use crate::graphs::{Edges, Storage};
 use crate::oracle::{Counting, Rules};
+use ripplet_conformance::ranks::RanksExecutor;
 use ripplet_graph::GraphView;
-use ripplet_lp::cpu::{CpuExecutor, RanksExecutor};
+use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
 
 /// An executor under test.

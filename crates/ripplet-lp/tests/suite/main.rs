@@ -1,15 +1,17 @@
 //! Tests of label propagation through its public interface.
 
 mod checked;
+#[path = "../../../ripplet-conformance/suites/checkpoints.rs"]
 mod checkpoints;
+#[path = "../../../ripplet-conformance/suites/conformance.rs"]
 mod conformance;
 mod covers;
-mod graphs;
+#[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;
-mod oracle;
-mod probe;
 mod profile;
 mod programs;
 mod promises;
 mod quality;
+
+use ripplet_conformance::{graphs, oracle, probe};

@@ -49,7 +49,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
 ///     .parameter("gamma", 0.25)?
 ///     .device("cpu".parse()?)
 ///     .schedule(Schedule::sync())
-///     .counter(Counter::Exact)
+///     .counter(Counter::EXACT)
 ///     .storage(Storage::Compressed)
 ///     .stop(Stop::after(20))
 ///     .seed(7)
@@ -247,7 +247,7 @@ impl<'g> CommunitySearch<'g> {
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.schedule = Some(settings.schedule);
-        self.stop = Some(settings.stop);
+        self.stop = Some(settings.stop.clone());
         self.keep_disconnected = Some(settings.keep_disconnected);
         self.settings = settings;
         self
@@ -285,7 +285,7 @@ impl<'g> CommunitySearch<'g> {
         };
         let settings = Settings {
             schedule: self.schedule.unwrap_or(schedule),
-            stop: self.stop.unwrap_or(stop),
+            stop: self.stop.clone().unwrap_or(stop),
             keep_disconnected: self.keep_disconnected.unwrap_or(keeps),
             ..self.settings.clone()
         };

@@ -102,7 +102,7 @@ impl AnyExecutor {
     /// a run begins: see [`AnyExecutor::check_run`].
     ///
     /// # Errors
-    /// If the plan does not fit, or the query of the GPU's free memory fails.
+    /// If the plan does not fit, or the GPU does not report its free memory.
     pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         match &self.0 {
             On::Cpu(_) => Ok(()),

@@ -15,7 +15,7 @@ pub struct Fallback {
     pub is_usual: bool,
 }
 
-/// Error of a run, with the information whether the CPU could do what failed.
+/// An error of a run that states whether the CPU could do what failed.
 pub trait DeviceFailure: fmt::Display {
     /// Returns whether the cause is the device, and not the input or the settings.
     fn is_of_device(&self) -> bool;

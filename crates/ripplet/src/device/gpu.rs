@@ -289,7 +289,7 @@ impl GpuWorker {
     /// Refuses a plan that does not fit the memory of the GPU.
     ///
     /// # Errors
-    /// If it does not fit, or the query of the GPU's free memory fails.
+    /// If it does not fit, or the GPU does not report its free memory.
     pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         self.0.executor().check_memory(plan)
     }

@@ -5,7 +5,7 @@
 pub struct GpuList {
     /// The GPUs by number.
     pub gpus: Vec<GpuInfo>,
-    /// The version of CUDA that the driver supports, such as `13.0`, if the query succeeds.
+    /// The version of CUDA that the driver supports, such as `13.0`, if the driver reports it.
     pub driver: Option<String>,
     /// The version of NVRTC, which compiles kernels, or the reason why there is none.
     pub nvrtc: Result<String, String>,

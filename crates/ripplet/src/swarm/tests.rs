@@ -196,7 +196,7 @@ fn an_error_of_any_stage_ends_all() {
 }
 
 #[test]
-fn whoever_cancels_is_heard_in_every_stage() {
+fn every_stage_can_be_cancelled() {
     let switch = Switch::default();
     let turn = |taken| {
         switch.0.store(taken >= 5, SeqCst);

@@ -13,14 +13,9 @@ mod analyses;
 mod batches;
 #[cfg(feature = "text")]
 mod communities;
-#[cfg(all(feature = "cuda", feature = "fraud"))]
-#[allow(dead_code, reason = "graphs for all programs")]
-#[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
-mod graphs;
 mod guide;
 #[cfg(all(feature = "cuda", feature = "fraud"))]
-#[allow(dead_code, reason = "it knows all programs")]
-#[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
-mod oracle;
-#[cfg(all(feature = "cuda", feature = "fraud"))]
 mod suspicion;
+
+#[cfg(all(feature = "cuda", feature = "fraud"))]
+use ripplet_conformance::{graphs, oracle};

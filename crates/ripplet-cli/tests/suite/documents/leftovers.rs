@@ -8,7 +8,7 @@ pub struct Leftovers {
     pub page: String,
     /// Names of files and folders, without `examples`; a folder's name ends with `/`.
     pub names: Vec<String>,
-    /// Files that the reader is told to save, with their texts.
+    /// Files that the page asks the reader to save, with their texts.
     pub saved: Vec<(String, String)>,
 }
 

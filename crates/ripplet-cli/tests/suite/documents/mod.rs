@@ -55,7 +55,7 @@ fn user_pages() -> Vec<Document> {
     pages
 }
 
-/// The files that a page's reader is told to save, with their texts.
+/// The files that a page asks its reader to save, with their texts.
 pub fn files_of(page: &str) -> Vec<(String, String)> {
     let blocks = page::blocks(&document(&root().join(page)).text).into_iter();
     let saved = blocks.filter_map(|block| Some((block.file?, block.lines.join("\n") + "\n")));

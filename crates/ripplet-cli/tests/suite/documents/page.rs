@@ -9,7 +9,7 @@ pub struct Block {
     pub language: String,
     /// The lines, without the fence's indentation.
     pub lines: Vec<String>,
-    /// The file that a reader is told to save it as.
+    /// The name under which the page asks the reader to save it.
     pub file: Option<String>,
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// No command of a page takes longer than this, even in a test build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Commands that need what no test machine has, over all pages: more would be pages that nobody tests.
+/// The limit on commands that no test machine can run, over all pages.
 const MOST_UNTESTED: usize = 4;
 
 /// A folder like a clone, with `ripplet` on the path.

@@ -5,7 +5,8 @@ use crate::exchange::network::{Found, NodeNaming};
 use crate::exchange::stream::Meter;
 use crate::exchange::xml::{Values, Xml};
 use crate::exchange::xml_graph::{XmlGraph, set_weight, take_edge, weight};
-use crate::text::{Fault, Text};
+use crate::fault::Fault;
+use crate::text::Text;
 
 /// Reads a graph.
 pub(in crate::exchange) fn read(
@@ -22,7 +23,7 @@ pub(in crate::exchange) fn read(
     reader.graph.finish("<graph> in <gexf>")
 }
 
-/// What is known of a file.
+/// State of reading a file.
 struct Reader<'o> {
     graph: XmlGraph<'o>,
     node: Values<1>,
@@ -60,7 +61,7 @@ impl<'o> Reader<'o> {
         })
     }
 
-    /// Finds the attribute of edges that is the weight, where it is not `weight` itself.
+    /// Finds the attribute of edges that is the weight, unless it is `weight` itself.
     fn attributes(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
         let options = self.graph.network.options();
         let mut class = Values::of(["class"]);
@@ -128,7 +129,7 @@ impl<'o> Reader<'o> {
     }
 }
 
-/// Whether edges of this type have a direction.
+/// Whether edges of this type are directed.
 fn has_direction(xml: &Xml<'_, '_>, of: &str) -> Result<bool, Fault> {
     match of {
         "directed" => Ok(true),

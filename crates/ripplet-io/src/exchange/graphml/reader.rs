@@ -5,7 +5,8 @@ use crate::exchange::network::{Found, NodeNaming};
 use crate::exchange::stream::Meter;
 use crate::exchange::xml::{Values, Xml};
 use crate::exchange::xml_graph::{AttributeIds, OF_A_TYPE, XmlGraph, set_weight, take_edge};
-use crate::text::{Fault, Text};
+use crate::fault::Fault;
+use crate::text::Text;
 
 /// Reads a graph.
 pub(in crate::exchange) fn read(
@@ -23,10 +24,10 @@ pub(in crate::exchange) fn read(
     reader.graph.finish("<graph edgedefault=\"undirected\">")
 }
 
-/// What is known of a file.
+/// State of reading a file.
 struct Reader<'o> {
     graph: XmlGraph<'o>,
-    /// The keys of the nodes' names.
+    /// Keys of the nodes' names.
     name_keys: AttributeIds,
     node: Values<1>,
     edge: Values<3>,

@@ -1,4 +1,4 @@
-//! Whether the first row names the columns, and which of them are read.
+//! Decides whether the first row is a header, and which columns are read.
 
 use super::names::{VERTEX_NAMES, is_circumstance, is_graph_name, is_weight_name, measures, words};
 use super::sample::{
@@ -12,24 +12,24 @@ use std::collections::{BTreeSet, HashSet};
 /// Smallest number of codes below a word without digits that make the word the column's name.
 const CODES: usize = 3;
 
-/// The columns that are read, and whether the first row names them.
+/// Columns that are read, and whether the first row is a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::text) struct Decision {
     pub(in crate::text) header: bool,
     pub(in crate::text) source: usize,
     pub(in crate::text) target: usize,
-    /// The column of weights where they are read, else the third, which is not read.
+    /// Index of the column of weights if they are read, else 2, which is not read.
     pub(in crate::text) weight: usize,
-    /// The column of one same mark between the ends.
+    /// Index of a column with the same mark in each row, between the ends.
     pub(in crate::text) mark: Option<usize>,
 }
 
 impl Sample<'_> {
-    /// Decides what the columns are.
+    /// Decides on the columns.
     pub(in crate::text) fn decide(&self, options: &ReadOptions) -> Result<Decision, String> {
         // A row of separators has no field.
         if self.first.is_empty() || self.first.iter().any(|field| field.contains(&b'\r')) {
-            // What is wrong with it is for its row to say.
+            // The error is reported for its row.
             return Ok(Decision { header: false, source: 0, target: 1, weight: 2, mark: None });
         }
         let asked = asked_for(&options.columns);
@@ -57,7 +57,7 @@ impl Sample<'_> {
                     Some((ends, _)) => ends,
                     None if self.ends_known => [0, 1],
                     None if options.header != Header::Absent => self.first_two()?,
-                    // Of three, the third is the weight.
+                    // Of three columns, the third is the weight.
                     None if self.first.len() <= 3 => self.not_of_words([0, 1])?,
                     None => self.first_two().map_err(|why| format!("{why} --no-header"))?,
                 }
@@ -71,12 +71,12 @@ impl Sample<'_> {
         Ok(Decision { header, source, target, weight, mark })
     }
 
-    /// Whether `--columns` has numbers of columns alone.
+    /// Whether `--columns` has column numbers alone.
     pub(in crate::text) fn is_asked_by_number(&self, options: &ReadOptions) -> bool {
         asked_for(&options.columns).is_some_and(are_numbers)
     }
 
-    /// Whether the first row names the columns.
+    /// Whether the first row is a header.
     fn has_header(&self, asked: Option<&Columns>, known: &KnownPairs) -> Result<bool, String> {
         let mut ends = self.around_a_mark().map_or([0, 1], |(ends, _)| ends);
         if let Some(columns) = asked {
@@ -110,7 +110,7 @@ impl Sample<'_> {
                 && !self.recurs(ends));
         }
         let recurs = self.recurs(ends);
-        // If an id of the first row comes again, values that are no ids do not make its names unknown.
+        // If an id of the first row recurs, values that are no ids do not make its names unknown.
         let names = known.sure.len() + known.likely.len() > 0 || recurs && self.has_known_names();
         if names {
             let letters = self.first.iter().all(|name| name.len() == 1);
@@ -127,11 +127,11 @@ impl Sample<'_> {
         self.is_header_of_words(&kinds, ends, asked.is_some())
     }
 
-    /// Whether the first row, in which an end would be empty, names all columns but the first, which counts the rows:
-    /// tables as pandas writes them with their index.
+    /// Whether the first row, in which an end would be empty, names all columns but the first, which is an
+    /// index: tables as pandas writes them.
     ///
     /// # Errors
-    /// It does, but names no known pair.
+    /// If so, but without a known pair of names.
     fn has_unnamed_index(
         &self,
         asked: Option<&Columns>,
@@ -143,7 +143,7 @@ impl Sample<'_> {
             && (are_counted(names) || names.iter().all(|name| Kind::of(name) == Kind::Word))
             && self.is_above(0, 1, is_integer);
         if !is_index || asked.is_some() {
-            // What is missing is for its row to say.
+            // The missing value is reported for its row.
             return Ok(false);
         }
         match known.sure.is_empty() && known.likely.is_empty() && !are_counted(names) {
@@ -155,10 +155,10 @@ impl Sample<'_> {
         }
     }
 
-    /// Whether the first row counts the columns from 0, as pandas does, above nothing but words.
+    /// Whether the first row counts the columns from 0, as pandas does, above words only.
     ///
     /// # Errors
-    /// The ends are other numbers above nothing but words: an edge, or names.
+    /// If the ends are other numbers above words only: an edge, or names.
     fn has_numbers_above_words(&self, ends: [usize; 2]) -> Result<bool, String> {
         let is_above_words = |end: usize| {
             is_integer(&self.first[end])
@@ -171,7 +171,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Whether a first row of words without known names, of which no id comes again, names the columns.
+    /// Whether a first row of words without known names, none of whose ids recurs, is a header.
     fn is_header_of_words(
         &self,
         kinds: &[Kind],
@@ -193,7 +193,7 @@ impl Sample<'_> {
         let of_first = words(&self.first[0]);
         let is_of_vertices = of_first.iter().all(|word| VERTEX_NAMES.contains(&word.as_str()));
         if is_of_vertices && !is_asked && !firsts.iter().any(has_digit) {
-            // Whatever the ids are, which columns are meant is asked below.
+            // The columns are checked below, whatever the ids are.
             return Ok(true);
         }
         if !firsts.iter().any(has_digit)
@@ -202,7 +202,7 @@ impl Sample<'_> {
             return Ok(true);
         }
         if self.first.len() > 3 && !is_asked {
-            // Whatever the first row is, which columns are meant is asked below.
+            // The columns are checked below, whatever the first row is.
             return Ok(true);
         }
         Err(self.ambiguous())
@@ -245,7 +245,7 @@ impl Sample<'_> {
                 return Err(self.unclear_between(true, why, *pair));
             }
         }
-        // Before the columns that pandas counts there may be its index.
+        // pandas writes its index before the columns that it counts.
         let start = usize::from(self.first[0].is_empty() && are_counted(&self.first[1..]));
         let of_first = words(&self.first[0]);
         let is_of_vertices = start == 0
@@ -266,7 +266,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Rejects two names of which one says that its column measures something.
+    /// Rejects two names of which one is that of a measurement.
     fn check_names(&self, ends: [usize; 2]) -> Result<(), String> {
         match ends.into_iter().find(|&end| measures(&self.first[end])) {
             None => Ok(()),
@@ -326,9 +326,9 @@ impl Sample<'_> {
         Err(self.unclear(header, &why))
     }
 
-    /// Rejects rows that are the rows of an adjacency matrix, maybe with names above or in front.
+    /// Rejects rows of an adjacency matrix, with or without names of rows and columns.
     fn check_no_matrix(&self) -> Result<(), String> {
-        // Above and before the cells there may be names.
+        // Names may be above and before the cells.
         if self.others.len() > self.first.len() {
             return Ok(());
         }
@@ -348,10 +348,9 @@ impl Sample<'_> {
         }
     }
 
-    /// Rejects edges of words with attributes as Python writes them: the blanks in them are as good as those between
-    /// fields.
+    /// Rejects edges of words with attributes in Python syntax, whose blanks look like separators.
     fn check_no_attributes(&self) -> Result<(), String> {
-        // Commas in them may part the row, so that they stand behind the ends in one field.
+        // Commas in them may split the row, so that they follow the ends in one field.
         let is_attributes = |field: &Field<'_>| field.windows(2).any(|two| two == b"{'");
         let are_integers = self.first.iter().take(2).all(|field| is_integer(field));
         match self.first.iter().any(is_attributes) && !are_integers {
@@ -364,7 +363,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Rejects an export of Neo4j that has rows of nodes, which have no ends.
+    /// Rejects an export of Neo4j with rows of nodes, which have no ends.
     fn check_no_nodes_of_neo4j(&self) -> Result<(), String> {
         let all = ["_id", "_labels", "_start", "_end"].map(|name| self.position(name));
         let [Some(_), Some(_), Some(start), Some(_)] = all else { return Ok(()) };
@@ -380,10 +379,10 @@ impl Sample<'_> {
         }
     }
 
-    /// Rejects rows of integers of very different lengths, which are lists of neighbours: the first two of each would be
-    /// read as an edge.
+    /// Rejects rows of integers of very different lengths, which are adjacency lists: the first two of each
+    /// would be read as an edge.
     fn check_no_lists(&self) -> Result<(), String> {
-        /// An edge of two ends, a weight and a time.
+        /// Two ends, a weight and a time.
         const LONGEST_EDGE: usize = 4;
         let lengths: BTreeSet<usize> = self.rows(false).map(<[_]>::len).collect();
         let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
@@ -408,12 +407,12 @@ impl Sample<'_> {
         let words = self.first.iter().any(|field| Kind::of(field) == Kind::Word);
         let is_empty = self.first.iter().take(2).any(|field| field.is_empty());
         match self.first.len() {
-            // What is missing is for its row to say.
+            // The missing value is reported for its row.
             _ if is_empty => Ok([0, 1]),
             0 | 1 => Ok([0, 1]),
             2 | 3 => self.check_ids(false, self.not_of_words([0, 1])?),
-            // An integer in front of words counts rows, or is one of their attributes; but not in the files
-            // whose fields stand apart by blanks, which have their ends first by custom.
+            // An integer before words is a row number, or an attribute. In files with blanks as separators it
+            // is an end, as these have their ends first by convention.
             _ if integers && (!words || self.ends_first) => self.check_ids(false, [0, 1]),
             _ => Err(self.unclear(
                 false,
@@ -422,8 +421,8 @@ impl Sample<'_> {
         }
     }
 
-    /// The ends, unless they and the third column are words: the second may as well be a relation (`ann knows bob`), or a
-    /// part of an id with a blank (`Ann Lee Bob`).
+    /// Returns the ends, unless they and the third column are words: the second may be a relation (`ann knows
+    /// bob`), or a part of an id with a blank (`Ann Lee Bob`).
     fn not_of_words(&self, ends: [usize; 2]) -> Result<[usize; 2], String> {
         let is_of_words = |column: usize| self.values(false, column) == Values::Words;
         if self.first.len() != 3 || !(0..3).all(is_of_words) {
@@ -490,7 +489,7 @@ impl Sample<'_> {
         }
     }
 
-    /// Returns the columns of a header that could be weights by their names; `weight` alone where there is one.
+    /// Returns the columns of a header with names of weights; `weight` alone if there is one.
     fn weight_candidates(&self, ends: [usize; 2]) -> Vec<usize> {
         let free = |place: &usize| !ends.contains(place);
         if let Some(exact) = self.position("weight").filter(free) {
@@ -500,7 +499,7 @@ impl Sample<'_> {
         (0..self.first.len()).filter(free).filter(known).collect()
     }
 
-    /// Rejects a header that has a name twice.
+    /// Rejects a header with a duplicate name.
     fn check_distinct(&self) -> Result<(), String> {
         let mut seen = HashSet::new();
         let filled = self.first.iter().filter(|name| !name.trim_ascii().is_empty());
@@ -514,8 +513,8 @@ impl Sample<'_> {
         }
     }
 
-    /// Returns the likely ends of an edge in a table with a name twice: the one known pair, else both columns of that name if
-    /// they may be ids, else columns that share values.
+    /// Returns the likely ends of an edge in a table with a duplicate name: the one known pair, else both
+    /// columns of that name if they may be ids, else columns that share values.
     fn ends_beside(&self, twice: &[u8]) -> [usize; 2] {
         if let [pair] = *self.known_pairs().sure {
             return pair;
@@ -529,7 +528,7 @@ impl Sample<'_> {
         }
     }
 
-    /// What is read of the table, for its owner.
+    /// Returns the summary of the columns.
     pub(in crate::text) fn columns(
         &self,
         header: bool,
@@ -562,14 +561,14 @@ impl Sample<'_> {
     }
 }
 
-/// Whether names count columns from 0: `0,1,2`, as pandas names columns that have no names.
+/// Whether names count columns from 0: `0,1,2`, as pandas names columns without names.
 fn are_counted(names: &[Field<'_>]) -> bool {
     names.len() > 1
         && (0..).zip(names).all(|(at, name)| name.as_ref() == format!("{at}").as_bytes())
 }
 
-/// Whether rows of fields are those of a square matrix of adjacency: of numbers, nothing but 0 and 1, or symmetric with
-/// zeros on the diagonal. Of a wide one the first rows are enough.
+/// Whether rows of fields form a square adjacency matrix: numbers that are all 0 and 1, or symmetric with
+/// zeros on the diagonal. For a wide one, the first rows suffice.
 fn is_matrix(rows: &[&[Field<'_>]]) -> bool {
     /// A narrower one is a matrix only if it has as many rows.
     const WIDE: usize = 16;
@@ -598,12 +597,12 @@ fn asked_for(columns: &Columns) -> Option<&Columns> {
     (!is_default).then_some(columns)
 }
 
-/// Whether both ends are called by number.
+/// Whether both ends are column numbers.
 fn are_numbers(columns: &Columns) -> bool {
     number(&columns.source).is_some() && number(&columns.target).is_some()
 }
 
-/// Returns the place of a column that is called by its number, which counts from 1.
+/// Returns the index of a column that is given by number, from 1.
 pub(crate) fn number(name: &str) -> Option<usize> {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     name.parse::<usize>().ok().filter(|_| is_number)?.checked_sub(1)

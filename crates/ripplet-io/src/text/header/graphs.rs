@@ -1,6 +1,6 @@
-//! Tables of many graphs: which column says of which graph a row is.
+//! Finds the column of graphs in a table of many graphs.
 //!
-//! The other columns are those of a table of one graph, and are decided as these are: see [`Sample::without`].
+//! The other columns are detected as in a table of one graph: see [`Sample::without`].
 
 use super::decision::number;
 use super::names::is_graph_name;
@@ -10,11 +10,11 @@ use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
 
 impl<'a> Sample<'a> {
-    /// Returns the column of graphs, and what it says of the first row: that it is a header where the column was found by its
-    /// name.
+    /// Returns the column of graphs, and whether that decides on the header: it does if the column was found
+    /// by name.
     ///
     /// # Errors
-    /// If there is no such column, or more than one could be it.
+    /// If there is no such column, or several candidates.
     pub(in crate::text) fn graph_column(
         &self,
         options: &ReadOptions,
@@ -43,7 +43,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Returns the only column whose name is one that is meant, if there is any.
+    /// Returns the only column whose name is accepted, if there is one.
     fn only(&self, is_meant: impl Fn(&[u8]) -> bool) -> Result<Option<usize>, String> {
         let mut meant = (0..self.first.len()).filter(|&column| is_meant(&self.first[column]));
         match (meant.next(), meant.next()) {
@@ -73,7 +73,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Rejects options that name the column of graphs as an end or a weight.
+    /// Rejects options that use the column of graphs as an end or a weight.
     pub(in crate::text) fn check_apart(
         &self,
         graph: usize,
@@ -95,7 +95,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Returns the sample without a column: numbers of columns stay those of the whole table.
+    /// Returns the sample without a column: column numbers stay those of the whole table.
     pub(in crate::text) fn without(mut self, column: usize) -> Sample<'a> {
         for row in std::iter::once(&mut self.first).chain(&mut self.others) {
             if column < row.len() {
@@ -105,7 +105,7 @@ impl<'a> Sample<'a> {
         Sample { left_out: Some(column), ..self }
     }
 
-    /// Returns the place in the whole table of a column of this sample.
+    /// Returns the index in the whole table of a column of this sample.
     pub(in crate::text) fn place_in_table(&self, column: usize) -> usize {
         column + usize::from(self.left_out.is_some_and(|left_out| column >= left_out))
     }
@@ -116,7 +116,7 @@ impl<'a> Sample<'a> {
         format!("{first},{second}")
     }
 
-    /// Returns the column of this sample that is called by its number in the whole table, which counts from 1.
+    /// Returns the column of this sample with a number in the whole table, from 1.
     pub(super) fn numbered(&self, name: &str) -> Option<usize> {
         let place = number(name)?;
         match self.left_out {
@@ -126,7 +126,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Returns a column as a summary calls it: by number where its name is empty or stands twice.
+    /// Returns a column for a summary: by number if its name is empty or a duplicate.
     pub(in crate::text) fn read_column(&self, column: usize, header: bool) -> ReadColumn {
         let is_only = |name: &String| {
             let same = self.first.iter().filter(|other| ***other == *name.as_bytes());

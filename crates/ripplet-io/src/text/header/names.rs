@@ -1,7 +1,5 @@
 //! Known names of columns, and their comparison.
 
-use super::sample::Sample;
-
 /// Pairs of column names that mean the source and the target of an edge.
 ///
 /// A name is compared by its words in lower case (`SenderAccountId` is `sender account id`, and so is
@@ -305,28 +303,6 @@ pub(crate) fn is_graph_name(name: &[u8]) -> bool {
     let words = words(name);
     let of_ids = |word: &String| ["id", "no", "number", "index", "name"].contains(&word.as_str());
     words.split_first().is_some_and(|(first, others)| first == "graph" && others.iter().all(of_ids))
-}
-
-/// Ends of an edge by the names of a table's columns alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KnownEnds {
-    /// The only known pair.
-    Pair([usize; 2]),
-    /// The first of several pairs.
-    Several([usize; 2]),
-    /// No pair is known.
-    Unknown,
-}
-
-/// Returns the known pair among the names of columns; an empty name stands for a column that cannot be an end.
-pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
-    let first = names.iter().map(|name| name.as_bytes().into()).collect();
-    let known = Sample::new(first, Vec::new()).known_pairs();
-    match (&*known.sure, &*known.likely) {
-        ([pair], _) | ([], [pair]) => KnownEnds::Pair(*pair),
-        ([], []) => KnownEnds::Unknown,
-        ([pair, ..], _) | ([], [pair, ..]) => KnownEnds::Several(*pair),
-    }
 }
 
 /// Returns the words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.

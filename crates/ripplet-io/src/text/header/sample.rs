@@ -3,7 +3,7 @@
 use super::names::{Name, measures, words};
 use super::times;
 use crate::intern::Sign;
-use crate::text::layout::{Separator, fields};
+use crate::text::separator::{Separator, fields};
 use crate::text::token::{self, NotAnId};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -57,6 +57,28 @@ pub(super) struct KnownPairs {
     /// Pairs by these words beside common ones, by a common name with two numbers or characters after it, or
     /// by `start` and `end`, which may be times.
     pub(super) likely: Vec<[usize; 2]>,
+}
+
+/// Ends of an edge by the names of a table's columns alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownEnds {
+    /// The only known pair.
+    Pair([usize; 2]),
+    /// The first of several pairs.
+    Several([usize; 2]),
+    /// No pair is known.
+    Unknown,
+}
+
+/// Returns the known pair among the names of columns; an empty name stands for a column that cannot be an end.
+pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
+    let first = names.iter().map(|name| name.as_bytes().into()).collect();
+    let known = Sample::new(first, Vec::new()).known_pairs();
+    match (&*known.sure, &*known.likely) {
+        ([pair], _) | ([], [pair]) => KnownEnds::Pair(*pair),
+        ([], []) => KnownEnds::Unknown,
+        ([pair, ..], _) | ([], [pair, ..]) => KnownEnds::Several(*pair),
+    }
 }
 
 /// Kind of a field.

@@ -1,6 +1,7 @@
 //! Messages for tables whose first rows do not show which columns are meant.
 
 use super::sample::{Field, Kind, Sample};
+use crate::shown::columns_option;
 use crate::text::token;
 
 impl Sample<'_> {
@@ -77,7 +78,7 @@ impl Sample<'_> {
 
     /// Returns the option that reads these columns: by name if that is short and clear, else by number.
     pub(super) fn columns_option(&self, header: bool, columns: &[usize]) -> String {
-        let names: Option<Vec<&str>> = columns
+        let names: Option<Vec<String>> = columns
             .iter()
             .map(|&column| {
                 let name = std::str::from_utf8(self.first.get(column)?).ok()?;
@@ -90,17 +91,14 @@ impl Sample<'_> {
                 let is_plain = !name.contains([',', '\'']) && !name.contains(char::is_control);
                 let is_short = !name.is_empty() && name.len() < 30 && !name.starts_with('-');
                 (is_only && is_plain && is_short && Kind::of(name.as_bytes()) == Kind::Word)
-                    .then_some(name)
+                    .then(|| name.to_owned())
             })
             .collect();
         match names.filter(|_| header) {
-            Some(names) => format!("--columns {}", shell_word(&names.join(","))),
+            Some(names) => columns_option(&names),
             None => {
-                let numbers: Vec<String> = columns
-                    .iter()
-                    .map(|&column| (self.place_in_table(column) + 1).to_string())
-                    .collect();
-                format!("--columns {}", numbers.join(","))
+                let number = |&column| (self.place_in_table(column) + 1).to_string();
+                columns_option(&columns.iter().map(number).collect::<Vec<_>>())
             }
         }
     }
@@ -140,10 +138,4 @@ impl Sample<'_> {
         let alike = || self.pairs_of_ids(header).first().copied();
         self.shared_ends(header).or_else(alike).unwrap_or([0, 1.min(last)])
     }
-}
-
-/// Quotes a text for a shell; it has no single quote.
-fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-.,:/@%+=".contains(c);
-    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{text}'") }
 }

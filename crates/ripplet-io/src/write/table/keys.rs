@@ -1,7 +1,7 @@
 //! Key columns of a table: external ids, as arrays.
 
+use crate::output::refused;
 use crate::write::column::{Column, ColumnType, end_of};
-use crate::write::refused;
 use ripplet_graph::batch::{BatchIds, BatchSlice};
 use ripplet_graph::{ExternalId, Names, OutOfMemory, VertexId, VertexIds, memory};
 use std::io;

@@ -18,11 +18,11 @@ pub use values::{ColumnData, ColumnKind};
 
 pub(super) use values::Values;
 
-use super::atomic_file::Output;
 use super::column::{Column, ColumnType};
 use super::columnar::TableFile;
-use super::text::{Fields, Line, write_blocks, write_end, write_head};
 use super::{Target, listing_format, refused};
+use crate::output::Output;
+use crate::output::text::{Fields, Line, write_blocks, write_end, write_head};
 use crate::{Compression, Format, WriteError};
 use keys::{Ids, KeyColumn, KeyKind, no_memory};
 use ripplet_graph::batch::BatchIds;

@@ -1,7 +1,7 @@
 //! Subjects of a table's rows, in blocks of contiguous values.
 
 use super::keys::{Ids, no_memory};
-use crate::write::refused;
+use crate::output::refused;
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::borrow::Cow;

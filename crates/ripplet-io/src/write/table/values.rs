@@ -1,7 +1,7 @@
 //! Values of a table's columns, as text and as arrays.
 
+use crate::output::text::{Fields, push_integer, push_shortest};
 use crate::write::column::{Column, ColumnType};
-use crate::write::text::{Fields, push_integer, push_shortest};
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
 

@@ -1,0 +1,15 @@
+//! Conformance of ripplet's executors, for tests alone.
+//!
+//! - [`oracle`]: label propagation as the documentation defines it, one vertex after another.
+//! - [`graphs`]: test graphs, in the oracle's and in the engine's form.
+//! - [`probe`]: a program whose every hook and column contributes to the labels.
+//! - [`ranks`]: several executors of the CPU that share a run.
+//!
+//! The files in `suites/` are tests that every executor passes. A test target includes them by path
+//! beside a module `machines`, which names the executors under test.
+#![expect(missing_docs, reason = "fields of tests' values, which their names explain")]
+
+pub mod graphs;
+pub mod oracle;
+pub mod probe;
+pub mod ranks;

@@ -1,0 +1,35 @@
+//! A graph's lists in a device's memory, shared by label propagation and the clustering coefficient.
+//!
+//! Imports point upwards in this list only:
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `kernel.rs` | structs that the host and the kernels share |
+//! | `plain.rs`, `compressed.rs` | places of lists that are all on the device |
+//! | `stored.rs` | lists in the host's memory |
+//! | `load.rs`, `stretch.rs` | copies of lists to the staging area, by the host and by the copy engine |
+//! | `residence.rs` | which lists are on the device, and the room for the others |
+//! | `streamed.rs` | places of lists that are partly on the device |
+//! | `places.rs` | places of lists of any storage and residence |
+
+mod compressed;
+mod kernel;
+mod load;
+mod places;
+mod plain;
+mod residence;
+mod stored;
+mod streamed;
+mod stretch;
+
+pub(crate) use kernel::{
+    Compressed, CompressedShard, Copied, LONG_PIECE_BYTES, Lists, ShardStart, StreamedShard,
+};
+pub(crate) use load::{Load, STAGING_BUFFER_BYTES, STAGING_LISTS, STAGING_WORDS, refused};
+pub(crate) use places::StoredPlaces;
+pub(crate) use plain::GraphPlaces;
+pub(crate) use residence::Residence;
+pub use residence::Supply;
+pub(crate) use stored::arrays_of;
+pub(crate) use streamed::StreamedPlaces;
+pub(crate) use stretch::{Stretch, stretches};

@@ -1,0 +1,136 @@
+//! Executor of label propagation on one device.
+
+use super::errors::{check, failed, refuse_above};
+use super::fit;
+use super::layout::Layout;
+use super::rank::DeviceRank;
+use super::rank_rounds::RankRounds;
+use super::source::{Kernels, source};
+use super::task::Task;
+use super::totals::Volumes;
+use super::tuning::Tuning;
+use ripplet_gpu::Device;
+use ripplet_graph::GraphView;
+use ripplet_lp::engine::run_rounds;
+use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings};
+use std::time::Instant;
+
+/// Executor of label propagation on one device.
+#[derive(Debug)]
+pub struct DeviceExecutor<D> {
+    pub(super) device: D,
+    pub(super) tuning: Tuning,
+    /// Limit in bytes of the device's memory for a run; `None` for all that is free.
+    limit: Option<u64>,
+    /// Limit in bytes of the host's memory for a run.
+    host_limit: Option<u64>,
+}
+
+impl<D: Device> DeviceExecutor<D> {
+    /// Returns an executor on a device, with the default tuning and no limits.
+    pub fn new(device: D) -> Self {
+        DeviceExecutor { device, tuning: Tuning::default(), limit: None, host_limit: None }
+    }
+
+    /// Sets the tuning.
+    #[must_use]
+    pub fn with_tuning(self, tuning: Tuning) -> Self {
+        DeviceExecutor { tuning, ..self }
+    }
+
+    /// Limits the bytes of the device's memory that a run may use.
+    #[must_use]
+    pub fn with_memory(self, limit: Option<u64>) -> Self {
+        DeviceExecutor { limit, ..self }
+    }
+
+    /// Limits the bytes of the host's memory that a run may use. If the graph is in a mapped file
+    /// and does not fit the limit, its lists are read from the file when they are needed, which is
+    /// slower. In other cases the limit has no effect.
+    #[must_use]
+    pub fn with_host_memory(self, host_limit: Option<u64>) -> Self {
+        DeviceExecutor { host_limit, ..self }
+    }
+
+    /// Returns the device.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    fn layout(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Layout {
+        // An error of the device shows in the run itself.
+        let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
+        let task = Task { graph, program, settings, tuning: self.tuning };
+        let layout = fit::within(room, task);
+        match layout.exceeds(self.host_limit, graph) {
+            true => fit::within(room, task.staged()),
+            false => layout,
+        }
+    }
+
+    /// Returns the bytes of the device's memory that a run may use, and the bytes that are free, if
+    /// `kept` bytes are given back before the run.
+    fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
+        let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
+        Ok([self.limit.map_or(free, |limit| limit.min(free)), free])
+    }
+
+    /// Refuses a run that does not fit the device's memory.
+    ///
+    /// # Errors
+    /// [`RunError::DeviceMemory`] if it does not fit, or an error of the device when it is asked
+    /// for its free memory.
+    pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+        self.check_memory_beside(plan, 0)
+    }
+
+    /// Refuses a run that does not fit the device's memory if `kept` bytes are given back before
+    /// it.
+    pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
+        refuse_above(self.room(kept)?, &self.device.properties().name, plan)
+    }
+}
+
+impl<D: Device> Executor for DeviceExecutor<D> {
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
+        self.layout(graph, &program.info(), settings).plan
+    }
+
+    fn run_on(
+        &self,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        self.run_on(graph, &program.info(), settings, observer)
+    }
+}
+
+impl<D: Device> DeviceExecutor<D> {
+    /// Runs a program as [`Executor::run`] does, compiled once for both kinds of lists.
+    fn run_on(
+        &self,
+        graph: GraphView<'_>,
+        program: &ProgramInfo,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        check(graph, program, settings)?;
+        let layout = self.layout(graph, program, settings);
+        let source = source(graph, program, settings, Kernels::Work, layout.resident())?;
+        self.check_memory(&layout.plan)?;
+        observer.on_stage("compiling the kernels");
+        let start = Instant::now();
+        let module = self.device.load(&source).map_err(failed)?;
+        let kernels = start.elapsed().as_secs_f64();
+        observer.on_stage("moving the graph to the device");
+        let task = Task { graph, program, settings, tuning: self.tuning };
+        let volumes = Volumes::of(task)?;
+        let rank = DeviceRank::new(&self.device, &module, layout, task, &volumes)?;
+        let rounds = RankRounds::alone(rank);
+        let mut outcome = run_rounds(Box::new(rounds), graph, settings, observer)?;
+        outcome.device_seconds.kernels = kernels;
+        Ok(outcome)
+    }
+}

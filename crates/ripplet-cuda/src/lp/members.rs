@@ -1,0 +1,134 @@
+//! The members of a phase on a device: lists by degree class, and records of large vertices.
+
+use super::classes::Classes;
+use super::state::{BEST_BYTES, LARGE_BYTES, LISTED, LargeVertices, MemberLists, SLOT_BYTES};
+use super::tuning::Tuning;
+use ripplet_gpu::Address;
+use ripplet_gpu::Arena;
+use ripplet_lp::{Settings, Sketch};
+use std::ops::Range;
+
+/// Byte ranges of the member lists and of the labels that members choose.
+#[derive(Clone, Debug, Default)]
+pub struct MemberPlaces {
+    /// By class, room for as many members as a phase may have. Two classes share an array, from its
+    /// front and from its end.
+    of_class: [Range<u64>; LISTED],
+    chosen: Range<u64>,
+}
+
+/// Room for the labels that members choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choices {
+    /// Choices are committed at once, and need no room.
+    InPlace,
+    /// A choice for each member.
+    Packed,
+    /// A choice for each entry of the member lists, at the same index.
+    AsMembers,
+}
+
+impl MemberPlaces {
+    /// Allocates lists for vertices of these classes, if at most `at_once` update in one phase.
+    pub fn new(to: &mut Arena, classes: &Classes, at_once: u64, choices: Choices) -> MemberPlaces {
+        let mut places = MemberPlaces::default();
+        let [listed @ .., _] = classes.vertices;
+        for pair in (0..LISTED).step_by(2) {
+            let [front, back] = [listed[pair], listed[pair + 1]];
+            let list = to.take(4, (front + back).min(at_once));
+            places.of_class[pair] = list.start..list.start + 4 * front.min(at_once);
+            places.of_class[pair + 1] = list.end - 4 * back.min(at_once)..list.end;
+        }
+        let choices = match choices {
+            Choices::InPlace => 0,
+            Choices::Packed => listed.iter().sum::<u64>().min(at_once),
+            Choices::AsMembers => {
+                let [.., front, back] = &places.of_class;
+                (back.end.max(front.end) - places.of_class[0].start) / 4
+            }
+        };
+        places.chosen = to.take(4, choices);
+        places
+    }
+
+    /// Returns the most members that some classes may have in a phase.
+    pub fn most(&self, classes: Range<usize>) -> u64 {
+        self.of_class[classes].iter().map(|list| (list.end - list.start) / 4).sum()
+    }
+
+    /// Returns the address of the first list.
+    pub fn first(&self, base: Address) -> Address {
+        base.plus(self.of_class[0].start)
+    }
+
+    /// Returns the addresses, in memory that begins at `base`.
+    pub fn state(&self, base: Address) -> MemberLists {
+        MemberLists {
+            of_class: std::array::from_fn(|class| {
+                let list = &self.of_class[class];
+                base.plus(if class % 2 == 0 { list.start } else { list.end })
+            }),
+            chosen: base.plus(self.chosen.start),
+            ..MemberLists::default()
+        }
+    }
+}
+
+/// Byte ranges of the large vertices' records, pieces and tables.
+#[derive(Clone, Debug, Default)]
+pub struct LargePlaces {
+    records: Range<u64>,
+    pieces: Range<u64>,
+    found: Range<u64>,
+    region: Range<u64>,
+    sketched_labels: Range<u64>,
+    sketched_weights: Range<u64>,
+    region_slots: u64,
+}
+
+impl LargePlaces {
+    /// Allocates room for all large vertices.
+    pub fn new(
+        to: &mut Arena,
+        classes: &Classes,
+        settings: &Settings,
+        tuning: &Tuning,
+    ) -> LargePlaces {
+        let sketch = settings.counter.sketch();
+        let region_slots = match sketch {
+            None => classes.slots_of_largest.max(classes.slots.min(tuning.region)),
+            // Unused, but the kernels divide by it.
+            Some(_) => 1,
+        };
+        let sketched = classes.pieces * u64::from(sketch.map_or(0, Sketch::slots));
+        LargePlaces {
+            records: to.take(LARGE_BYTES, classes.vertices[LISTED]),
+            pieces: to.take(8, classes.pieces),
+            found: to.take(BEST_BYTES, classes.pieces),
+            region: to.take(SLOT_BYTES, region_slots),
+            sketched_labels: to.take(4, sketched),
+            sketched_weights: to.take(8, sketched),
+            region_slots,
+        }
+    }
+
+    /// Whether there are no large vertices.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Returns the addresses, in memory that begins at `base`.
+    pub fn state(&self, base: Address) -> LargeVertices {
+        let at = |place: &Range<u64>| base.plus(place.start);
+        LargeVertices {
+            records: at(&self.records),
+            pieces: at(&self.pieces),
+            found: at(&self.found),
+            region: at(&self.region),
+            sketched_labels: at(&self.sketched_labels),
+            sketched_weights: at(&self.sketched_weights),
+            region_slots: self.region_slots,
+            ..LargeVertices::default()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The commit of a choice, and the activation of neighbours.
+
+use super::LpState;
+use crate::{Activation, Hints, Label};
+use ripplet_graph::storage::ListParts;
+use ripplet_graph::{VertexId, dispatch_parts};
+use std::sync::atomic::Ordering::Relaxed;
+
+impl<P: Hints> LpState<'_, P> {
+    /// Changes the label of `v` to `next`; no other thread may change it meanwhile.
+    #[inline]
+    pub fn commit(&self, v: VertexId, next: Label) {
+        let before = self.label(v);
+        self.labels[v as usize].store(next, Relaxed);
+        self.shift_total(v, before, next);
+    }
+
+    /// Prefetches what [`LpState::commit`] writes.
+    #[inline]
+    pub fn fetch_commit(&self, v: VertexId, next: Label) {
+        self.totals.fetch(self.label(v), next);
+    }
+
+    /// Moves the share of `v` between label totals.
+    #[inline]
+    pub fn shift_total(&self, v: VertexId, from: Label, to: Label) {
+        self.totals.shift(v, &self.lists, from, to);
+    }
+
+    /// Activates the neighbours that must be updated after a change of `v`: of its label if
+    /// `relabelled`, else only of its columns. `label` is the label of `v`.
+    #[inline]
+    pub fn activate_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
+        let activation = self.activation();
+        if activation == Activation::Always
+            || (activation == Activation::Disagreement && !relabelled)
+        {
+            return;
+        }
+        let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match activation {
+            Activation::Disagreement => self.activate_disagreeing(neighbors, label),
+            Activation::Change | Activation::Always => {
+                self.active.insert_unless(neighbors, |_| false)
+            }
+        };
+        dispatch_parts!(&self.lists, v, parts => parts.each(visit));
+    }
+
+    /// Separate, so that its loop has its variables in registers.
+    #[inline(never)]
+    fn activate_disagreeing(&self, neighbors: &[VertexId], label: Label) {
+        let labels = &*self.labels;
+        let agrees = |u: VertexId| labels[u as usize].load(Relaxed) == label;
+        self.active.insert_unless(neighbors, agrees);
+    }
+}

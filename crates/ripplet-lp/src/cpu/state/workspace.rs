@@ -1,0 +1,73 @@
+//! Workspaces of threads, and tasks over the active set.
+
+use super::LpState;
+use crate::cpu::sketch::VoteSketch;
+use crate::cpu::votes::Votes;
+use crate::rounds::Observer;
+use crate::{Hints, Round, RunError};
+use rayon::prelude::*;
+use ripplet_graph::VertexId;
+use std::ops::Range;
+use std::sync::PoisonError;
+
+/// Workspace of a thread.
+#[derive(Default)]
+pub struct Workspace {
+    pub scratch: Scratch,
+    pub vertices: Vec<VertexId>,
+}
+
+/// Scratch for the vertex that is being updated.
+#[derive(Default)]
+pub struct Scratch {
+    pub votes: Votes,
+    /// The sketch, used instead of `votes` if the counter is one; created for the first vertex.
+    pub vote_sketch: Option<VoteSketch>,
+    /// The new values of the vertex's written columns, column by column.
+    pub draft: Vec<u32>,
+}
+
+impl Workspace {
+    /// The most vertices of a task; tasks of a phase and of words of the active set observe it.
+    pub const VERTICES: usize = 512;
+
+    /// Returns the bytes of a workspace with `votes` bytes of vote counters and drafts of
+    /// `draft_len` values.
+    pub fn bytes_for(votes: u64, draft_len: u64) -> u64 {
+        let vertices = (Self::VERTICES * size_of::<VertexId>()) as u64;
+        let draft = draft_len.saturating_mul(size_of::<u32>() as u64);
+        votes.saturating_add(vertices).saturating_add(draft)
+    }
+}
+
+impl<P: Hints> LpState<'_, P> {
+    /// Calls `task` with this thread's workspace.
+    pub fn with_workspace<T>(&self, task: impl FnOnce(&mut Workspace) -> T) -> T {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        // A poisoned workspace may hold a damaged table. It is not used again: the panic ends the
+        // run.
+        let mut workspace = self.workspaces[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        task(&mut workspace)
+    }
+
+    /// Calls `act` with ranges of words of the active set, on all threads, and returns the sum of
+    /// the counts.
+    pub fn for_active_words(
+        &self,
+        observer: &dyn Observer,
+        act: impl Fn(Range<usize>, &mut Workspace) -> Round + Sync,
+    ) -> Result<Round, RunError> {
+        const WORDS: usize = Workspace::VERTICES / 64;
+        let words = self.active.words();
+        (0..words.div_ceil(WORDS))
+            .into_par_iter()
+            .map(|task| {
+                if observer.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
+                let part = task * WORDS..(task * WORDS + WORDS).min(words);
+                Ok(self.with_workspace(|workspace| act(part, workspace)))
+            })
+            .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
+    }
+}

@@ -1,0 +1,112 @@
+//! Runs all tests, several binaries side by side.
+//!
+//! `cargo test --workspace` runs one test binary after the other, and at the end of each its longest
+//! test runs alone. Side by side, the next binary fills the cores meanwhile.
+
+use crate::{USAGE, root, run};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Packages whose tests take longest: they begin first, so that none of them ends alone.
+const LONGEST: [&str; 5] =
+    ["ripplet-cuda", "ripplet-cli", "ripplet-fraud", "ripplet-lp", "ripplet-io"];
+
+/// Binaries that run at a time.
+const AT_ONCE: usize = 2;
+
+/// A test binary, and the package that it tests.
+struct Suite {
+    package: PathBuf,
+    executable: PathBuf,
+    name: String,
+}
+
+/// Builds and runs the tests of the workspace, then those of the documentation.
+pub fn test(arguments: &[String]) -> Result<(), String> {
+    if let Some(unknown) = arguments.first() {
+        return Err(format!("test knows no {unknown}\n{USAGE}"));
+    }
+    let mut suites = build()?;
+    let place = |suite: &Suite| {
+        let begin = |package: &&str| suite.package.ends_with(package);
+        LONGEST.iter().position(begin).unwrap_or(LONGEST.len())
+    };
+    suites.sort_by_key(place);
+    let waiting = Mutex::new(VecDeque::from(suites));
+    let failed = Mutex::new(Vec::new());
+    std::thread::scope(|threads| {
+        for _ in 0..AT_ONCE {
+            threads.spawn(|| {
+                while let Some(suite) = next(&waiting) {
+                    if let Err(message) = suite.run() {
+                        lock(&failed).push(message);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_default();
+    if !failed.is_empty() {
+        return Err(failed.join("\n"));
+    }
+    run(Command::new("cargo").args(["test", "--workspace", "--locked", "--doc"]))
+}
+
+fn next(waiting: &Mutex<VecDeque<Suite>>) -> Option<Suite> {
+    lock(waiting).pop_front()
+}
+
+/// Locks a mutex; what it guards is valid at all times.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Builds what `cargo test --workspace` builds, and returns the test binaries.
+fn build() -> Result<Vec<Suite>, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--workspace", "--locked", "--no-run"]);
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    let output = cargo.current_dir(root()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("{cargo:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{cargo:?}: {}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(Suite::of).collect())
+}
+
+impl Suite {
+    /// Returns the test binary that a message of cargo names.
+    fn of(message: &str) -> Option<Suite> {
+        let message: serde_json::Value = serde_json::from_str(message).ok()?;
+        if message["profile"]["test"] != true {
+            return None;
+        }
+        let package = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+        let executable = message["executable"].as_str()?.into();
+        let name =
+            format!("{}, {}", package.file_name()?.display(), message["target"]["name"].as_str()?);
+        Some(Suite { package, executable, name })
+    }
+
+    /// Runs the tests in the folder of their package, as cargo does; prints all output of a failure.
+    fn run(&self) -> Result<(), String> {
+        let begin = Instant::now();
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.package).env("CARGO_MANIFEST_DIR", &self.package);
+        let Output { status, stdout, stderr } =
+            command.output().map_err(|error| format!("{}: {error}", self.name))?;
+        let stdout = String::from_utf8_lossy(&stdout);
+        let seconds = begin.elapsed().as_secs_f64();
+        if status.success() {
+            let result =
+                stdout.lines().rfind(|line| line.starts_with("test result")).unwrap_or_default();
+            println!("{} ({seconds:.0} s): {result}", self.name);
+            return Ok(());
+        }
+        println!("{stdout}{}", String::from_utf8_lossy(&stderr));
+        Err(format!("{} failed: {status}", self.name))
+    }
+}
