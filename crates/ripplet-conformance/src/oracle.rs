@@ -210,12 +210,12 @@ pub fn run(lists: &Lists, start: State, rules: Rules) -> Result {
                 let rewritten = state.columns.keys().any(|column| rewritten(column));
                 counts.changed += u64::from(relabelled || rewritten);
                 let label = state.labels[v as usize];
-                let wakes = |u: &u32| match world.activation() {
+                let is_activated = |u: &u32| match world.activation() {
                     Activation::Always => false,
                     Activation::Change => relabelled || rewritten,
                     Activation::Disagreement => relabelled && state.labels[*u as usize] != label,
                 };
-                active.extend(lists[v as usize].iter().map(|(u, _)| *u).filter(wakes));
+                active.extend(lists[v as usize].iter().map(|(u, _)| *u).filter(is_activated));
             }
         }
         if world.activation() == Activation::Always {

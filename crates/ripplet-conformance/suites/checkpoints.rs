@@ -128,8 +128,8 @@ fn some(asked: Asked, step: usize) -> Asked {
 }
 
 fn all() -> Asked {
-    let wakes = [Activation::Disagreement, Activation::Change, Activation::Always];
-    let probes = wakes.into_iter().flat_map(of_probe).collect();
+    let activations = [Activation::Disagreement, Activation::Change, Activation::Always];
+    let probes = activations.into_iter().flat_map(of_probe).collect();
     let parts = [some(of_lpa(), 1), of_cdlp(), of_llp(), of_slpa(), of_seeded(), probes];
     parts.concat().into_iter().chain(some(of_sketches(), 3)).collect()
 }

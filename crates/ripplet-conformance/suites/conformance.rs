@@ -352,9 +352,9 @@ equal_the_oracle! {
     llp: of_llp();
     slpa: of_slpa();
     seeded: of_seeded();
-    probe_that_disagreement_wakes: of_probe(Activation::Disagreement);
-    probe_that_change_wakes: of_probe(Activation::Change);
-    probe_that_is_always_awake: of_probe(Activation::Always);
+    probe_active_after_disagreement: of_probe(Activation::Disagreement);
+    probe_active_after_change: of_probe(Activation::Change);
+    probe_always_active: of_probe(Activation::Always);
     sketches: of_sketches();
 }
 

@@ -4,7 +4,7 @@
 //! implementation of [`Rounds`], which performs one round after another. It passes it to
 //! [`run_rounds`], which applies the stop rules. [`Schedule`](crate::Schedule) and
 //! [`Program`](crate::Program) define a round; [`cpu`](crate::cpu) is an example. Executors that
-//! share a run are [`Rank`]s of an [`Exchange`].
+//! share a run are [`Rank`]s of an [`Exchange`]; a [`CpuRank`] is one on the CPU.
 
 pub use crate::ranks::{CpuRank, Exchange, Loads, Parts, Rank, SingleRank, Update, run_phase};
 pub use crate::rounds::{Finished, Rounds, run_rounds};

@@ -96,7 +96,7 @@ pub(crate) trait UpdateOrder {
 /// A parameter of an order, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// Phases per round; see [`PhasedOrder::phases`].
+    /// Phases per round; see [`PhasedOrder`].
     Phases(u32),
     /// The period of pick-less rounds; see [`AsyncOrder::pick_less`].
     PickLess(NonZeroU32),
