@@ -167,7 +167,7 @@ impl<P: Hints> DynProgram for P {
                 let fingerprint = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
                 Box::new(SyncRounds::new(state, fingerprint)?)
             }
-            Visibility::EarlierPhases => Box::new(PhasedRounds::new(state, schedule.phases())?),
+            Visibility::EarlierPhases => Box::new(PhasedRounds::new(state, schedule)?),
             Visibility::Current => Box::new(AsyncRounds::new(state, schedule)),
         })
     }

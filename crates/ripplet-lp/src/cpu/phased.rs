@@ -15,7 +15,7 @@ use crate::hash::Clock;
 use crate::ranks::Update;
 use crate::rounds::{Finished, Observer, Rounds};
 use crate::schedules::{UnitSchedule, largest_phase};
-use crate::{Hints, Label, NO_LABEL, Round, RunError, State};
+use crate::{Hints, Label, NO_LABEL, Round, RunError, Schedule, State};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
@@ -33,7 +33,7 @@ const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
 pub(super) struct PhasedRounds<'a, P> {
     pub state: LpState<'a, P>,
-    phases: u32,
+    schedule: Schedule,
     members: Vec<VertexId>,
     chosen: Vec<Label>,
     /// For each member, whether it has a draft, followed by the draft.
@@ -53,17 +53,17 @@ fn record_len(draft_len: usize) -> usize {
 }
 
 impl<'a, P: Hints> PhasedRounds<'a, P> {
-    pub fn new(state: LpState<'a, P>, phases: u32) -> Result<Self, OutOfMemory> {
-        let largest = largest_phase(state.labels.len() as u64, phases) as usize;
+    pub fn new(state: LpState<'a, P>, schedule: Schedule) -> Result<Self, OutOfMemory> {
+        let largest = largest_phase(state.labels.len() as u64, schedule.phases()) as usize;
         let (members, chosen) = (memory::with_room(largest)?, memory::with_room(largest)?);
         let drafts = Drafts::new(largest, record_len(state.columns.draft_len()))?;
-        Ok(PhasedRounds { state, phases, members, chosen, drafts })
+        Ok(PhasedRounds { state, schedule, members, chosen, drafts })
     }
 
     /// Compacts the phase's active vertices into `members`, ascending, and removes them from the
     /// active set.
     pub fn compact_frontier(&mut self, clock: Clock, phase: u32) {
-        let (schedule, active) = (UnitSchedule::new(clock, self.phases), &self.state.active);
+        let (schedule, active) = (UnitSchedule::new(clock, self.schedule), &self.state.active);
         let vertices = self.state.labels.len() as u64;
         let blocks = vertices.div_ceil(schedule.block_size()) as u32;
         let gather_blocks = |task: u32| {
@@ -227,7 +227,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.state.begin_round(index);
         let mut round = Round::default();
-        for phase in 0..self.phases {
+        for phase in 0..self.schedule.phases() {
             self.compact_frontier(clock, phase);
             let tally = self.choose(clock, observer)?;
             if tally.changed > 0 {

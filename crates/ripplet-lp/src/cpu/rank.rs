@@ -34,7 +34,7 @@ impl<'a, P: Hints> PhasedRank<'a, P> {
         fingerprint: u64,
     ) -> Result<Self, OutOfMemory> {
         let state = LpState::new(graph, program, settings)?;
-        let rounds = PhasedRounds::new(state, settings.schedule.phases())?;
+        let rounds = PhasedRounds::new(state, settings.schedule)?;
         let fingerprint = settings.schedule.is_traced().then_some(fingerprint);
         let mut rank = PhasedRank { rounds, own, at: None, fingerprint, round: Round::default() };
         rank.take_frontier();

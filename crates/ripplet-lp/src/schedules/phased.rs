@@ -20,7 +20,7 @@
 //! Vertices 8 apart are in one unit for each of the strides. From round 20 on, every fourth round
 //! therefore has stride 1.
 
-use super::{Parameter, UpdateOrder, Visibility};
+use super::{Parameter, Schedule, UpdateOrder, Visibility};
 use crate::hash::{Clock, Stream, mix, part_of};
 use std::ops::Range;
 
@@ -94,7 +94,8 @@ pub(crate) struct UnitSchedule {
 }
 
 impl UnitSchedule {
-    pub fn new(clock: Clock, phases: u32) -> UnitSchedule {
+    pub fn new(clock: Clock, schedule: Schedule) -> UnitSchedule {
+        let phases = schedule.phases();
         let key = clock.key(Stream::Phase as u32);
         // A stride that divides the phases leaves no gap at the end of a block. `u32::MAX` is not
         // the number of a block.
@@ -144,7 +145,7 @@ mod tests {
     fn every_vertex_is_scheduled_once_a_round() {
         for (vertices, phases) in [(0, 1), (1, 32), (100, 1), (1000, 7), (1000, 32), (50, 1000)] {
             for round in 0..9 {
-                let schedule = UnitSchedule::new(Clock::new(9, round), phases);
+                let schedule = UnitSchedule::new(Clock::new(9, round), Schedule::phased_in(phases));
                 let blocks = 0..u64::div_ceil(vertices, schedule.block_size()) as u32;
                 let in_phase = |phase| blocks.clone().flat_map(move |b| schedule.unit(b, phase));
                 let mut seen = Vec::new();
