@@ -1,6 +1,7 @@
 //! The executor on the chosen device.
 
 use super::gpu::Gpus;
+use super::gpu_types::Exchanged;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
@@ -14,15 +15,6 @@ pub(super) enum On {
     Cpu(CpuExecutor),
     /// One GPU or several.
     Gpus(Gpus),
-}
-
-/// The traffic among several GPUs in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchanged {
-    /// The name of the transport: `peer`, `nccl`, `copy`.
-    pub transport: &'static str,
-    /// Bytes that the GPUs sent.
-    pub bytes: u64,
 }
 
 impl AnyExecutor {

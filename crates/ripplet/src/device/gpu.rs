@@ -1,12 +1,9 @@
 //! GPUs by CUDA, and the executors on them.
 
 use super::choice::listed;
-use super::executor::Exchanged;
-use super::lcc::LccError;
-use super::list::{GpuInfo, GpuList};
-use super::open::Unopened;
-use super::profile::GpuCounting;
-use super::workers::WorkerSeconds;
+use super::gpu_types::{
+    Exchanged, GpuCounting, GpuInfo, GpuList, LccError, Unopened, WorkerSeconds,
+};
 use crate::swarm::{Answer, DeviceWorker, SwarmError, SwarmObserver, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};

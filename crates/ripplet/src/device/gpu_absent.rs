@@ -1,11 +1,6 @@
 //! The refusal of GPUs by a build without the feature `cuda`.
 
-use super::executor::Exchanged;
-use super::lcc::LccError;
-use super::list::GpuList;
-use super::open::Unopened;
-use super::profile::GpuCounting;
-use super::workers::WorkerSeconds;
+use super::gpu_types::{Exchanged, GpuCounting, GpuList, LccError, Unopened, WorkerSeconds};
 use crate::swarm::{Answer, SwarmError, SwarmObserver, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};

@@ -1,28 +1,11 @@
 //! Clustering coefficients on the chosen device.
 
 use super::executor::On;
+use super::gpu_types::LccError;
 use super::{AnyExecutor, plan_on_cpu};
 use ripplet_analytics::lcc::{Lcc, Outcome};
 use ripplet_graph::GraphView;
 use ripplet_lp::{DeviceSeconds, Plan};
-use thiserror::Error;
-
-/// Error of clustering coefficients on a device.
-#[derive(Debug, Error)]
-pub enum LccError {
-    /// The computation on the CPU failed.
-    #[error(transparent)]
-    Cpu(#[from] ripplet_analytics::RunError),
-    /// The computation on a GPU failed.
-    #[error(transparent)]
-    Device(#[from] ripplet_lp::RunError),
-    /// A GPU reads plain lists only.
-    #[error("a GPU computes clustering coefficients of plain lists: decode the graph first")]
-    Compressed,
-    /// Several GPUs do not share this analysis.
-    #[error("clustering coefficients run on one GPU")]
-    SeveralGpus,
-}
 
 impl AnyExecutor {
     /// Returns the memory that clustering coefficients of a graph need; on the CPU with `threads`

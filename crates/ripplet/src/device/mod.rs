@@ -42,6 +42,7 @@ mod gpu;
 #[cfg(not(feature = "cuda"))]
 #[path = "gpu_absent.rs"]
 mod gpu;
+mod gpu_types;
 mod lcc;
 mod list;
 mod open;
@@ -49,13 +50,12 @@ mod profile;
 mod workers;
 
 pub use choice::{BadDevice, Device};
-pub use executor::{AnyExecutor, Exchanged};
+pub use executor::AnyExecutor;
 pub use fallback::{DeviceFailure, Fallback};
-pub use lcc::LccError;
-pub use list::{GpuInfo, GpuList, gpus};
+pub use gpu_types::{Exchanged, GpuCounting, GpuInfo, GpuList, LccError, WorkerSeconds};
+pub use list::gpus;
 pub use open::{OpenError, Opened};
-pub use profile::GpuCounting;
-pub use workers::{GpuWorker, OpenWorkersError, WorkerSeconds, Workers};
+pub use workers::{GpuWorker, OpenWorkersError, Workers};
 
 use ripplet_graph::GraphView;
 use ripplet_lp::Plan;

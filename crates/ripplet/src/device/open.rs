@@ -1,6 +1,7 @@
 //! Opening of a device, before the graph is read.
 
 use super::gpu::{Gpus, USUAL_REASON};
+use super::gpu_types::Unopened;
 use super::{AnyExecutor, Device, Fallback};
 use ripplet_lp::cpu::ThreadError;
 use thiserror::Error;
@@ -80,14 +81,6 @@ impl Device {
             Some(_) => Err(OpenError::LimitWithoutGpu(reason)),
         }
     }
-}
-
-/// The reason why a GPU cannot be opened.
-pub(super) struct Unopened {
-    /// A sentence for a user who chose the GPU.
-    pub error: String,
-    /// Whether it is the usual case: the host has no NVIDIA driver, or the build no support of it.
-    pub is_usual: bool,
 }
 
 impl Opened {

@@ -2,32 +2,10 @@
 
 use super::AnyExecutor;
 use super::executor::On;
+use super::gpu_types::GpuCounting;
 use ripplet_graph::Graph;
 use ripplet_lp::profile::Profile;
 use ripplet_lp::{DynProgram, Observer, RunError, Settings};
-
-/// How a GPU counts votes in low- and middle-degree vertices; labels do not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GpuCounting {
-    /// In tables in global memory.
-    GlobalTables,
-    /// In a table in the shared memory of a block.
-    SharedTables,
-    /// By warps that vertices share, without a table. This is the default.
-    #[default]
-    PackedWarps,
-}
-
-impl GpuCounting {
-    /// Returns the name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            GpuCounting::GlobalTables => "global tables",
-            GpuCounting::SharedTables => "shared tables",
-            GpuCounting::PackedWarps => "packed warps",
-        }
-    }
-}
 
 impl AnyExecutor {
     /// Sets how a GPU counts votes; the CPU ignores it.

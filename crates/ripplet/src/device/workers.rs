@@ -20,19 +20,6 @@ pub enum OpenWorkersError {
 /// The workers of a choice: none for the CPU, with the reason if the choice allowed a GPU.
 pub type Workers = Result<Vec<GpuWorker>, Fallback>;
 
-/// Seconds of a worker on a GPU by step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WorkerSeconds {
-    /// Compiling the kernels, or loading them from the cache.
-    pub kernels: f64,
-    /// Scheduling the work, and copying it and the graphs to the GPU.
-    pub upload: f64,
-    /// Computing.
-    pub compute: f64,
-    /// Copying values back.
-    pub download: f64,
-}
-
 impl Device {
     /// Opens workers on the GPUs of the choice, `times` per GPU, which share the GPU's memory limit
     /// of `memory` bytes. Two workers keep a GPU busy: one copies while the other computes.
