@@ -136,6 +136,7 @@ pub enum SourceError {
     },
 }
 
+#[cfg(feature = "postgres")]
 impl SourceError {
     /// Creates the error of a server's address.
     fn address(why: String) -> SourceError {
