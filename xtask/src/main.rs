@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
-cargo xtask test                           runs all tests, two binaries side by side
+cargo xtask test [PACKAGE…]                runs all tests, two binaries side by side
 cargo xtask features [--quick]             checks that the library and the command build with each pair
                                            of their features; with --quick, with the fewest
 cargo xtask soak [--cases N] [--seconds N] [PART…]

@@ -24,12 +24,12 @@ struct Suite {
     name: String,
 }
 
-/// Builds and runs the tests of the workspace, then those of the documentation.
-pub fn test(arguments: &[String]) -> Result<(), String> {
-    if let Some(unknown) = arguments.first() {
+/// Builds and runs the tests of the named packages, or of the workspace, then those of the documentation.
+pub fn test(packages: &[String]) -> Result<(), String> {
+    if let Some(unknown) = packages.iter().find(|name| name.starts_with('-')) {
         return Err(format!("test knows no {unknown}\n{USAGE}"));
     }
-    let mut suites = build()?;
+    let mut suites = build(packages)?;
     let place = |suite: &Suite| {
         let begin = |package: &&str| suite.package.ends_with(package);
         LONGEST.iter().position(begin).unwrap_or(LONGEST.len())
@@ -52,7 +52,18 @@ pub fn test(arguments: &[String]) -> Result<(), String> {
     if !failed.is_empty() {
         return Err(failed.join("\n"));
     }
-    run(Command::new("cargo").args(["test", "--workspace", "--locked", "--doc"]))
+    run(cargo_test(packages).arg("--doc"))
+}
+
+/// Returns `cargo test` of the named packages, or of the workspace.
+fn cargo_test(packages: &[String]) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--locked"]);
+    match packages {
+        [] => cargo.arg("--workspace"),
+        named => cargo.args(named.iter().flat_map(|name| ["--package", name])),
+    };
+    cargo
 }
 
 fn next(waiting: &Mutex<VecDeque<Suite>>) -> Option<Suite> {
@@ -64,11 +75,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Builds what `cargo test --workspace` builds, and returns the test binaries.
-fn build() -> Result<Vec<Suite>, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--workspace", "--locked", "--no-run"]);
-    cargo.args(["--message-format", "json-render-diagnostics"]);
+/// Builds what `cargo test` builds of these packages, and returns the test binaries.
+fn build(packages: &[String]) -> Result<Vec<Suite>, String> {
+    let mut cargo = cargo_test(packages);
+    cargo.args(["--no-run", "--message-format", "json-render-diagnostics"]);
     let output = cargo.current_dir(root()).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("{cargo:?}: {error}"))?;
     if !output.status.success() {
