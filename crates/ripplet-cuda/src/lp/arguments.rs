@@ -243,3 +243,70 @@ fn parameters(program: &ProgramInfo) -> Vec<u8> {
     words.resize(words.len().max(1), 0);
     bytemuck::cast_slice(&words).to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ripplet_gpu::Address;
+    use ripplet_lp::programs::Lpa;
+
+    fn arguments(schedule: Schedule, keeps_last_stamps: bool) -> Arguments {
+        let mut state = LpState::default();
+        state.graph.vertices = 100;
+        state.frontier.pull_threshold = 3;
+        state.frontier.changed = Address(1000);
+        let program = ProgramInfo::of(&Lpa::default());
+        let order = (schedule, Tuning::default());
+        Arguments::new(state, &[Column::default()], &program, order, keeps_last_stamps)
+    }
+
+    fn phase_of(step: &StepArgument) -> Phase {
+        bytemuck::pod_read_unaligned(&step.0[..size_of::<Phase>()])
+    }
+
+    #[test]
+    fn phases_are_counted_over_all_rounds() {
+        let mut arguments = arguments(Schedule::phased_in(2), false);
+        let mut seen = Vec::new();
+        for round in 0..3 {
+            arguments.begin_round(round);
+            for phase in 0..arguments.phases() {
+                arguments.begin_phase(phase);
+                let current = phase_of(&arguments.step(Part::of(0..100)));
+                seen.push([current.index, current.number, current.parity, current.since]);
+                arguments.end_phase();
+            }
+        }
+        let expected =
+            [[0, 0, 0, 0], [1, 1, 1, 0], [0, 2, 0, 0], [1, 3, 1, 0], [0, 4, 0, 2], [1, 5, 1, 2]];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn stamps_repeat_after_all_of_them() {
+        let mut arguments = arguments(Schedule::sync(), false);
+        let stamp = |arguments: &Arguments| phase_of(&arguments.step(Part::of(0..100))).stamp;
+        assert!(arguments.stamps_repeat() && stamp(&arguments) == 1);
+        for phase in 1..STAMPS {
+            arguments.end_phase();
+            assert!(!arguments.stamps_repeat() && stamp(&arguments) == phase + 1);
+        }
+        arguments.end_phase();
+        assert!(arguments.stamps_repeat() && stamp(&arguments) == 1);
+    }
+
+    #[test]
+    fn a_past_step_has_the_stamps_of_its_phase() {
+        let mut arguments = arguments(Schedule::sync(), true);
+        let changed = |step: &StepArgument| {
+            let state = &step.0[size_of::<Phase>()..][..size_of::<LpState>()];
+            bytemuck::pod_read_unaligned::<LpState>(state).frontier.changed.0
+        };
+        let first = arguments.step(Part::of(0..100));
+        arguments.end_phase();
+        let second = arguments.step(Part::of(0..100));
+        assert_eq!([changed(&first), changed(&second)], [1000, 1100]);
+        let past = arguments.past_step(0, 0..100);
+        assert_eq!((changed(&past), phase_of(&past).stamp), (1000, phase_of(&first).stamp));
+    }
+}
