@@ -59,7 +59,7 @@ pub enum StreamError {
         /// Largest gap that is allowed.
         gap: Span,
     },
-    /// Time jumps ahead by more than [`LONGEST_GAP`] days.
+    /// Time jumps ahead by more than [`LONGEST_GAP`](super::LONGEST_GAP) days.
     #[error(
         "{origin}{place}: the transaction of {time}, and those behind it, come {days} days (of {unit}) after the last \
          before it ({latest}, {beside}): this looks like a wrong time or unit"
