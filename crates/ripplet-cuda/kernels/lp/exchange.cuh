@@ -2,54 +2,65 @@
 // that share a run. It has the neighbour lists of a range of consecutive vertices, and the labels, label
 // totals and columns of all vertices. The kernels of a phase on one rank, in order of launch:
 //
-//     compact_frontier    lists own active vertices; clears the marks of peers' vertices that update now
-//     choose              own vertices; mirrored at once, changes also go into the peers' mirrors
-//     pack_updates        commits own changes; unless mirrored at once, adds a record for each that fits
+//     compact_frontier    lists own active vertices; clears the SENT marks of peers' vertices that update in
+//                         this phase, so that they may be sent again
+//     choose, choose_by_* choose for own vertices; in phases that are mirrored at once, write changes into mirrors
+//     pack_updates        commits own changes; unless mirrored at once, writes each into the mirrors, if there are
+//                         any, and adds a record if it fits
 //     --- first exchange: update messages (and mirrors) become readable by the peers
 //     apply_updates       applies the peers' updates: labels, columns, label totals
-//     activate_neighbors  push: activates any rank's neighbours of own changed vertices;
+//     activate            push: activates any rank's neighbours of own changed vertices;
 //                         pull: activates own vertices that have a changed neighbour of any rank
 //     publish_frontier    packs the activated vertices of each peer, as words of a bitmap
 //     --- second exchange: packed words become readable by the peers
 //     receive_frontier    applies the peers' activations of own vertices
 //
+// An exchange is a barrier of all ranks: each waits until all others have reached it, and until its copies have
+// arrived. What any rank stored before it is visible to every rank after it.
+//
 // `UpdateHeader` begins the update message; a record for each changed vertex follows. A record has the
 // vertex, its label, and the `DRAFT_LENGTH` values of its written columns:
 //
-//     | count 2, capacity, activating_arcs | vertex label ... | vertex label ... |
+//     | count 2, capacity, activating_arcs | vertex label columns | vertex label columns |
 //
-// Under `sync`, `async` and with one phase a round (`MIRRORED`), changes may be many, and there are mirrors as
-// well. A mirror has the values of every vertex of a rank, in the memory of each peer. Mirrored at once: if many
-// changes are expected (`mirrors_at_once`, never under `async`), a vertex writes its new values into the mirrors
-// when it chooses, and no record is packed. Communication then overlaps computation, and `apply_updates`
-// takes all updates from the mirror; without columns, it skips equal labels.
+// Under `sync`, under `async`, or under `phased` with one phase a round (`MIRRORED`), changes may be many, and there
+// are mirrors as well. A mirror has the values of every vertex of a rank, in the memory of each peer. If more
+// vertices changed than there is room for records, peers ignore the records and take all values from the mirror.
+// Without mirrors, a message has room for all vertices of a phase.
+//
+// If many changes are expected (`mirrors_at_once`, never under `async`), a phase is *mirrored at once*: a vertex
+// writes its new values into the mirrors when it chooses, and no record is packed; the header says so by a
+// capacity of 0. If kernels write the peers' mirrors themselves, communication then overlaps computation.
+// `apply_mirror` skips equal labels if there are no columns.
 //
 //     | label | label | label | label |             a mirror of 4 vertices without columns
 //
 // What may be written again, and when:
 //
-//     update message      `receive_frontier` empties it: the second exchange came after every peer's
+//     update message      `receive_frontier` sets its count to 0: the second exchange came after every peer's
 //                         `apply_updates`
-//     words and counts    `apply_updates` clears the counts: the first exchange came after every peer's
-//                         `receive_frontier` of the phase before
-//     mirror              its owner writes it again in the next phase, behind the second exchange
+//     words, their number `apply_updates` clears this rank's `sent_word_counts`, and `publish_frontier` overwrites
+//                         the words: the first exchange came after every peer's `receive_frontier` of the phase
+//                         before
+//     mirror              the rank whose vertices it has writes it again in the next phase, behind the second
+//                         exchange
 //
 // Mapping, with strided grids and no shared memory:
 //
-//     pack_updates        a thread per member of the phase
-//     apply_updates       a thread per record, or per vertex of a mirror
-//     publish_frontier    a warp per vertex block (`VERTEX_BLOCK`)
+//     pack_updates        a thread per member of the phase, then a thread per large record
+//     apply_updates       a thread per record, or per 4 vertices of a mirror
+//     publish_frontier    a warp per 256 consecutive vertices (`VERTEX_BLOCK`)
 //     receive_frontier    a warp per 32 words, a lane per vertex of a word
 //
-// `fill_mirrors` fills the mirrors before the first round.
+// `fill_mirrors` fills the mirrors before the first round; an exchange follows it.
 #pragma once
 
 namespace ripplet {
 
 // Header of a rank's update message; the records follow it.
 struct UpdateHeader {
-    // Changed vertices, and records that fit. If `count > capacity`, the values are in the mirrors; mirrored at
-    // once, `capacity` is 0.
+    // `count` changed vertices; room for `capacity` records. If `count > capacity`, which needs mirrors, the
+    // values are in the mirrors.
     u32 count, capacity;
     // Arcs of the changed vertices that activate their neighbours.
     u64 activating_arcs;
@@ -58,14 +69,14 @@ struct UpdateHeader {
 // 32-bit values in a record: the vertex, then its `VALUES`.
 constexpr u32 RECORD = 1 + VALUES;
 
-// The activated vertices among 32 consecutive ones: word `word` of a bitmap over all vertices.
+// Word `word` of a bitmap over all vertices: bit i of `bits` is set if vertex `32 * word + i` was activated.
 struct FrontierWord {
     u32 word, bits;
 };
 
 struct Ranks {
     u32 count, own;
-    // Capacity of this rank's update message, in records.
+    // Capacity of this rank's update message, in records; without mirrors, the most vertices of a phase.
     u32 capacity;
     // 1 if the host transports messages and whole mirrors (NCCL, copies); 0 if kernels read the peers'
     // messages in place, and write vertices straight into the peers' mirrors.
@@ -75,10 +86,12 @@ struct Ranks {
     // This rank's update message, and by rank the address at which this rank reads that of each peer.
     UpdateHeader* updates;
     const UpdateHeader* peer_updates[MOST_RANKS];
-    // By rank, the mirror of that rank's vertices in this rank's memory; the owner writes it. If messages are
-    // copied, `mirrors_of[own]` is the one that is sent.
+    // By rank, the mirror of that rank's vertices in this rank's memory, biased so that it is indexed by global
+    // vertex. That rank writes it, or the transport; if messages are copied, `mirrors_of[own]` is the one that
+    // is sent.
     u32* mirrors_of[MOST_RANKS];
-    // By rank, the words of its vertices that this rank activated, and their number: what this rank sends.
+    // To send, by receiver: the number and the list of words of the receiver's vertices that this rank activated.
+    // There is room for every word of the receiver's range, and a word is packed once a phase.
     u32* sent_word_counts;
     FrontierWord* sent_words[MOST_RANKS];
     // By rank, where this rank reads the activations of a peer: its counts by receiver, and the words of own
@@ -111,8 +124,8 @@ RIPPLET_FN void fill_mirrors(const RankStep& step) {
     }
 }
 
-// Adds a record for a changed vertex to the message, and writes it into the mirrors if there are any. All
-// lanes of a warp call it together.
+// Writes a changed vertex's values into the mirrors, if there are any, and adds a record if it fits. All lanes
+// of a warp call it together.
 RIPPLET_FN void pack_update(const LpState& state, const Ranks& ranks, bool changed, u32 v) {
     const u32 at = append(&ranks.updates->count, changed);
     if (!changed) return;
@@ -163,7 +176,8 @@ RIPPLET_FN void apply_update(const LpState& state, Phase phase, u32 v, const u32
         state.frontier.changed[v] = (unsigned char)phase.stamp;
 }
 
-// Applies the updates in a mirror: a thread compares 4 vertices at a time, so that their loads overlap.
+// Applies the updates in a mirror. A thread takes 4 vertices at a time, so that their loads overlap; without
+// columns, it first compares their labels.
 RIPPLET_FN void apply_mirror(const LpState& state, Phase phase, const u32* mirror, u32 first, u32 end) {
     constexpr u32 AT_ONCE = 4;
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
@@ -213,7 +227,8 @@ RIPPLET_FN void apply_updates(const RankStep& step) {
 
 // Packs the activated vertices of each other rank into words: a warp per vertex block. Packed vertices become
 // `SENT`, so that they are sent once; `compact_frontier` clears the mark in the phase in which they update. Only
-// a push activates other ranks' vertices, and it stamps their vertex blocks. `step.phase` has all own vertices.
+// a push activates other ranks' vertices, and it stamps their vertex blocks. `step.phase.first` to
+// `step.phase.end` is the rank's whole range, also if the phase ran in parts.
 RIPPLET_FN void publish_frontier(const RankStep& step) {
     if (WAKE == WAKE_ALWAYS) return;
     const LpState& state = step.run.state;
