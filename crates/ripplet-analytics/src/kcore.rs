@@ -51,6 +51,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Vertices of a task of a scan.
 const SCANNED_PER_TASK: usize = 1 << 14;
 
+/// Vertices of a task that counts degrees: fewer, as it reads their lists.
+const COUNTED_PER_TASK: usize = 1 << 10;
+
 /// Removed vertices of a task: few, as their degrees differ.
 const REMOVED_PER_TASK: usize = 64;
 
@@ -171,14 +174,14 @@ impl Cores<'_> {
         let (remaining, order) =
             (&mut workspace.remaining[..vertices], &mut workspace.order[..vertices]);
         let arcs = Arcs { lists, directed };
-        let tasks = if shared { SCANNED_PER_TASK } else { usize::MAX };
+        let of_task = |vertices: usize| if shared { vertices } else { usize::MAX };
+        let tasks = of_task(SCANNED_PER_TASK);
         remaining.par_iter_mut().enumerate().with_min_len(tasks).for_each(|(v, to)| *to = v as _);
-        degrees.par_iter_mut().enumerate().with_min_len(tasks.min(1 << 10)).try_for_each(
-            |(vertex, degree)| {
-                *degree = arcs.degree(vertex as VertexId)?;
-                Ok::<_, RunError>(())
-            },
-        )?;
+        let counted = degrees.par_iter_mut().enumerate().with_min_len(of_task(COUNTED_PER_TASK));
+        counted.try_for_each(|(vertex, degree)| {
+            *degree = arcs.degree(vertex as VertexId)?;
+            Ok::<_, RunError>(())
+        })?;
         let degrees = as_atomic(degrees);
         let mut left = vertices;
         while left > 0 {
