@@ -110,8 +110,8 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
         let labels: Vec<Voted> = self.spread(&sums);
         for &voted in &labels {
             self.check_scores(voted, cast)?;
-            self.check_carry(voted.label, &votes)?;
-            self.check_update(voted, cast, &votes)?;
+            let carried = self.check_carry(voted.label, &votes)?;
+            self.check_update(voted, cast, carried)?;
         }
         self.check_bounds(cast)?;
         if program.follows_frequency() {
@@ -321,12 +321,12 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     }
 
     /// Tests that `update_vertex` returns and writes the same twice.
-    fn check_update(&self, voted: Voted, cast: u64, votes: &[Vote]) -> Result<(), Broken> {
+    fn check_update(&self, voted: Voted, cast: u64, carried: f32) -> Result<(), Broken> {
         let score = self.score(voted, cast)?;
         if !score.is_eligible() {
             return Ok(());
         }
-        let (carried, frequency) = (self.check_carry(voted.label, votes)?, voted.frequency);
+        let frequency = voted.frequency;
         let update = || {
             let written = self.state.columns.written(self.vertex.id);
             let mut draft: Vec<u32> = written.map(|value| value.load(Relaxed)).collect();
