@@ -32,7 +32,7 @@ RIPPLET_FN void push_compressed(const LpState& state, Phase phase, u32 label, co
                                 u32 rank, u32 size) {
     const auto visit = [&](u32, const Arc& arc) {
         const bool is_inactive = !state.frontier.active[arc.id];
-        if (is_inactive && (WAKE != WAKE_DISAGREEMENT || state.labels[arc.id] != label)) activate(state, phase, arc.id);
+        if (is_inactive && (ACTIVATION != ACTIVATION_DISAGREEMENT || state.labels[arc.id] != label)) activate(state, phase, arc.id);
     };
     if (size > 1) return each_arc_by_warps(state, place, first, end, rank / 32, size / 32, visit);
     Cursor cursor = Cursor::at(state, place, first);
@@ -59,7 +59,7 @@ RIPPLET_FN void push_to_neighbors(const LpState& state, Phase phase, u32 label, 
             is_inactive[index] = ids[index] != U32_MAX && !state.frontier.active[ids[index]];
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
-            if (WAKE == WAKE_DISAGREEMENT && is_inactive[index])
+            if (ACTIVATION == ACTIVATION_DISAGREEMENT && is_inactive[index])
                 is_inactive[index] = state.labels[ids[index]] != label;
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
@@ -130,7 +130,7 @@ RIPPLET_FN void push_by_pieces(const LpState& state, Phase phase) {
 // Whether a neighbour `v` that changed in this phase activates a vertex of this label.
 RIPPLET_FN bool is_activated_by(const LpState& state, Phase phase, u32 v, u32 label) {
     if (state.frontier.changed[v] != phase.stamp) return false;
-    return WAKE != WAKE_DISAGREEMENT || state.labels[v] != label;
+    return ACTIVATION != ACTIVATION_DISAGREEMENT || state.labels[v] != label;
 }
 
 // Pull, for vertices of more than `HUB` arcs: a block per piece. If most arcs belong to changed vertices,
@@ -213,7 +213,7 @@ RIPPLET_FN void activate_neighbors(const Run& run, Phase phase) {
     Tallies* tallies = state.tallies;
     const u64 arcs = DIRECTED ? 2 * state.graph.arcs : state.graph.arcs;
     const bool pushes = tallies->activating_arcs[phase.parity] * state.frontier.pull_threshold <= arcs || STREAMED;
-    if (WAKE != WAKE_ALWAYS && pushes && !phase.defers) {
+    if (ACTIVATION != ACTIVATION_ALWAYS && pushes && !phase.defers) {
         push_by_pieces(state, phase);
         push_by_blocks(state, phase, UP_TO_4096);
 #pragma unroll 1
@@ -225,7 +225,7 @@ RIPPLET_FN void activate_neighbors(const Run& run, Phase phase) {
             push_by_lanes(state, phase, of_class, width);
         }
     }
-    if (WAKE != WAKE_ALWAYS && !pushes) pull(run, phase);
+    if (ACTIVATION != ACTIVATION_ALWAYS && !pushes) pull(run, phase);
     // The other parity's counters are not read before the next phase.
     if (blockIdx.x == 0 && threadIdx.x < CLASSES) {
         const u32 other = phase.parity ^ 1;

@@ -230,7 +230,7 @@ RIPPLET_FN void apply_updates(const RankStep& step) {
 // a push activates other ranks' vertices, and it stamps their vertex blocks. `step.phase.first` to
 // `step.phase.end` is the rank's whole range, also if the phase ran in parts.
 RIPPLET_FN void publish_frontier(const RankStep& step) {
-    if (WAKE == WAKE_ALWAYS) return;
+    if (ACTIVATION == ACTIVATION_ALWAYS) return;
     const LpState& state = step.run.state;
     const Ranks& ranks = step.ranks;
     constexpr u32 WORDS = VERTEX_BLOCK / 32;
@@ -273,7 +273,7 @@ RIPPLET_FN void receive_frontier(const RankStep& step) {
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
     // Every peer has read this rank's update message; it can be reused.
     if (thread == 0) ranks.updates->count = 0;
-    if (WAKE == WAKE_ALWAYS) return;
+    if (ACTIVATION == ACTIVATION_ALWAYS) return;
     for (u32 rank = 0; rank < ranks.count; rank++) {
         if (rank == ranks.own) continue;
         const u32 count = ranks.received_counts[rank][ranks.own];

@@ -15,7 +15,7 @@
 //     bool RANKED, MIRRORED                several devices share the run (`exchange.cuh`), and many
 //                                          vertices may change in a phase, so there are mirrors
 //     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones per vertex
-//     u32  WAKE, TOTAL                     below
+//     u32  ACTIVATION, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       properties of the program's hooks
 //     bool SMALLEST_TIES, IN_PLACE         the schedule; IN_PLACE is `async`
 //     u32  SKETCH_SLOTS                    the counter: 0 is exact, otherwise the slots of a sketch
@@ -25,7 +25,7 @@
 
 namespace ripplet {
 
-constexpr u32 WAKE_DISAGREEMENT = 0, WAKE_CHANGE = 1, WAKE_ALWAYS = 2;
+constexpr u32 ACTIVATION_DISAGREEMENT = 0, ACTIVATION_CHANGE = 1, ACTIVATION_ALWAYS = 2;
 // Which lists to prefetch: all; those that units need in several phases in a row; the others.
 constexpr u32 PREFETCH_ALL = 0, PREFETCH_TOGETHER = 1, PREFETCH_ALONE = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;

@@ -117,7 +117,7 @@ struct Decision {
 
 // Whether a vertex that changed its label, or only its columns, activates its neighbours.
 RIPPLET_FN bool activates_neighbors(bool relabelled) {
-    return WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled);
+    return ACTIVATION == ACTIVATION_CHANGE || (ACTIVATION == ACTIVATION_DISAGREEMENT && relabelled);
 }
 
 // Marks a vertex active, and stamps its vertex block.

@@ -3,6 +3,7 @@
 
 use super::errors::{check, named, of_device, refuse_above};
 use super::layout::Layout;
+use super::limits::Limits;
 use super::peers::{Peers, joined};
 use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
@@ -27,10 +28,7 @@ pub struct DevicesExecutor<D: Peer> {
     devices: Vec<D>,
     names: Vec<String>,
     tuning: Tuning,
-    /// Limit in bytes of each device's memory for a run; `None` for all that is free.
-    limit: Option<u64>,
-    /// Limit in bytes of the host's memory for a run.
-    host_limit: Option<u64>,
+    limits: Limits,
     notes: Vec<String>,
     /// Bytes of messages that the devices received in the last run.
     exchanged: AtomicU64,
@@ -67,8 +65,7 @@ impl<D: Peer> DevicesExecutor<D> {
             devices,
             names,
             tuning: Tuning::default(),
-            limit: None,
-            host_limit: None,
+            limits: Limits::default(),
             notes,
             exchanged: AtomicU64::new(0),
         })
@@ -88,8 +85,9 @@ impl<D: Peer> DevicesExecutor<D> {
 
     /// Limits the bytes of each device's memory that a run may use.
     #[must_use]
-    pub fn with_memory(self, limit: Option<u64>) -> Self {
-        DevicesExecutor { limit, ..self }
+    pub fn with_memory(mut self, limit: Option<u64>) -> Self {
+        self.limits.device = limit;
+        self
     }
 
     /// Limits the bytes of the host's memory that a run may use: see
@@ -97,8 +95,9 @@ impl<D: Peer> DevicesExecutor<D> {
     ///
     /// [`DeviceExecutor::with_host_memory`]: super::DeviceExecutor::with_host_memory
     #[must_use]
-    pub fn with_host_memory(self, host_limit: Option<u64>) -> Self {
-        DevicesExecutor { host_limit, ..self }
+    pub fn with_host_memory(mut self, limit: Option<u64>) -> Self {
+        self.limits.host = limit;
+        self
     }
 
     /// Returns the devices.
@@ -129,17 +128,14 @@ impl<D: Peer> DevicesExecutor<D> {
     /// Returns the bytes of each device's memory that a run may use. If a device fails here, there
     /// is no limit: the error shows when memory is reserved.
     fn rooms(&self) -> Vec<u64> {
-        let room = |device: &D| {
-            let free = device.free_memory().unwrap_or(u64::MAX);
-            self.limit.map_or(free, |limit| limit.min(free))
-        };
+        let room = |device: &D| self.limits.room(device.free_memory().unwrap_or(u64::MAX));
         self.devices.iter().map(room).collect()
     }
 
     /// Plans each device's memory.
     fn layouts(&self, task: Task<'_>) -> Vec<Layout> {
         let copies_messages = self.transport.copies_messages();
-        shares::layouts(task, &self.rooms(), copies_messages, self.host_limit)
+        shares::layouts(task, &self.rooms(), copies_messages, self.limits.host)
     }
 
     /// Returns the memory plan of each device.
@@ -161,8 +157,7 @@ impl<D: Peer> DevicesExecutor<D> {
     pub fn check_memory(&self, plans: &[Plan]) -> Result<(), RunError> {
         for ((plan, device), name) in plans.iter().zip(&self.devices).zip(&self.names) {
             let free = device.free_memory().map_err(|error| of_device(name, error))?;
-            let room = self.limit.map_or(free, |limit| limit.min(free));
-            refuse_above([room, free], name, plan)?;
+            refuse_above([self.limits.room(free), free], name, plan)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::errors::{check, failed, refuse_above};
 use super::fit;
 use super::layout::Layout;
+use super::limits::Limits;
 use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
 use super::source::{Kernels, source};
@@ -20,16 +21,13 @@ use std::time::Instant;
 pub struct DeviceExecutor<D> {
     pub(super) device: D,
     pub(super) tuning: Tuning,
-    /// Limit in bytes of the device's memory for a run; `None` for all that is free.
-    limit: Option<u64>,
-    /// Limit in bytes of the host's memory for a run.
-    host_limit: Option<u64>,
+    limits: Limits,
 }
 
 impl<D: Device> DeviceExecutor<D> {
     /// Returns an executor on a device, with the default tuning and no limits.
     pub fn new(device: D) -> Self {
-        DeviceExecutor { device, tuning: Tuning::default(), limit: None, host_limit: None }
+        DeviceExecutor { device, tuning: Tuning::default(), limits: Limits::default() }
     }
 
     /// Sets the tuning.
@@ -40,16 +38,18 @@ impl<D: Device> DeviceExecutor<D> {
 
     /// Limits the bytes of the device's memory that a run may use.
     #[must_use]
-    pub fn with_memory(self, limit: Option<u64>) -> Self {
-        DeviceExecutor { limit, ..self }
+    pub fn with_memory(mut self, limit: Option<u64>) -> Self {
+        self.limits.device = limit;
+        self
     }
 
     /// Limits the bytes of the host's memory that a run may use. If the graph is in a mapped file
     /// and does not fit the limit, its lists are read from the file when they are needed, which is
     /// slower. In other cases the limit has no effect.
     #[must_use]
-    pub fn with_host_memory(self, host_limit: Option<u64>) -> Self {
-        DeviceExecutor { host_limit, ..self }
+    pub fn with_host_memory(mut self, limit: Option<u64>) -> Self {
+        self.limits.host = limit;
+        self
     }
 
     /// Returns the device.
@@ -62,7 +62,7 @@ impl<D: Device> DeviceExecutor<D> {
         let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
         let task = Task { graph, program, settings, tuning: self.tuning };
         let layout = fit::within(room, task);
-        match layout.exceeds(self.host_limit, graph) {
+        match layout.exceeds(self.limits.host, graph) {
             true => fit::within(room, task.staged()),
             false => layout,
         }
@@ -72,7 +72,7 @@ impl<D: Device> DeviceExecutor<D> {
     /// `kept` bytes are given back before the run.
     fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
         let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
-        Ok([self.limit.map_or(free, |limit| limit.min(free)), free])
+        Ok([self.limits.room(free), free])
     }
 
     /// Refuses a run that does not fit the device's memory.

@@ -28,6 +28,7 @@ mod fit;
 mod frontier;
 mod launch;
 mod layout;
+mod limits;
 mod members;
 mod peers;
 mod profile;

@@ -152,7 +152,7 @@ fn configuration(
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {}, RANKED = {};\n\
          constexpr bool MIRRORED = {is_mirrored};\n\
          constexpr bool STREAMED = {is_streamed};\n\
-         constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {activation}, TOTAL = {total};\n\
+         constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, ACTIVATION = {activation}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
          constexpr u32 SKETCH_SLOTS = {};\n\
