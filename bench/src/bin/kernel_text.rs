@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let counter = argument(2, "exact").parse()?;
     let settings = Settings { schedule, counter, ..Settings::default() };
-    let compressed = CompressedGraph::of(graph.clone())?;
+    let compressed = CompressedGraph::copied(&graph)?;
     let graph = match argument(3, "plain") {
         "compressed" => GraphView::from(&compressed),
         _ => GraphView::from(&graph),

@@ -85,7 +85,7 @@ fn runs(
     graph: Graph,
     tell: impl Fn(serde_json::Value),
 ) -> Result<()> {
-    let compressed = CompressedGraph::of(graph.clone())?;
+    let compressed = CompressedGraph::copied(&graph)?;
     let views = [GraphView::from(&graph), GraphView::from(&compressed)];
     for (schedule_name, schedule) in [
         ("sync", Schedule::sync()),

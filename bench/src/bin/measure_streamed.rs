@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     let is_asked =
         |option: &str, value: &str| arguments.option(option).is_none_or(|it| it == value);
     let graph = GraphBuilder::new().build(family(name, scale)?)?;
-    let compressed = CompressedGraph::of(graph.clone())?;
+    let compressed = CompressedGraph::copied(&graph)?;
     let views = [("plain", GraphView::from(&graph)), ("compressed", GraphView::from(&compressed))];
     let mut executor = Some(DeviceExecutor::new(CudaDevice::new(0)?));
     for (storage, view) in views.into_iter().filter(|(storage, _)| is_asked("--storage", storage)) {

@@ -32,28 +32,20 @@ impl NotBuiltIn {
         self.feature
     }
 
-    /// Returns the error for a format that a cargo feature adds.
-    fn of(format: Format) -> Option<NotBuiltIn> {
-        Some(match format {
-            Format::Parquet => NotBuiltIn { what: "the format Parquet", feature: "columnar" },
-            Format::Arrow => NotBuiltIn { what: "the format Arrow IPC", feature: "columnar" },
-            Format::GraphMl => NotBuiltIn { what: "reading of GraphML", feature: "graphml" },
-            Format::Gexf => NotBuiltIn { what: "reading of GEXF", feature: "graphml" },
-            _ => return None,
-        })
-    }
-
     /// Returns an error if this build does not read a format.
     ///
     /// # Errors
     /// If a cargo feature adds its reader and is off.
     pub(crate) fn check_reader(format: Format) -> Result<(), NotBuiltIn> {
-        let is_built_in = match format {
-            Format::Parquet | Format::Arrow => cfg!(feature = "columnar"),
-            Format::GraphMl | Format::Gexf => cfg!(feature = "graphml"),
-            _ => true,
+        let (columnar, graphml) = (cfg!(feature = "columnar"), cfg!(feature = "graphml"));
+        let (is_built_in, what, feature) = match format {
+            Format::Parquet => (columnar, "the format Parquet", "columnar"),
+            Format::Arrow => (columnar, "the format Arrow IPC", "columnar"),
+            Format::GraphMl => (graphml, "reading of GraphML", "graphml"),
+            Format::Gexf => (graphml, "reading of GEXF", "graphml"),
+            _ => return Ok(()),
         };
-        NotBuiltIn::of(format).filter(|_| !is_built_in).map_or(Ok(()), Err)
+        if is_built_in { Ok(()) } else { Err(NotBuiltIn { what, feature }) }
     }
 
     /// Returns an error if this build does not write a format with a compression.
@@ -64,10 +56,10 @@ impl NotBuiltIn {
         if compression == Compression::Zstd && !cfg!(feature = "zstd") {
             return Err(NotBuiltIn::ZSTD);
         }
-        let is_built_in = match format {
-            Format::Parquet | Format::Arrow => cfg!(feature = "columnar"),
-            _ => true,
-        };
-        NotBuiltIn::of(format).filter(|_| !is_built_in).map_or(Ok(()), Err)
+        match format {
+            // Their writers need no feature.
+            Format::GraphMl | Format::Gexf => Ok(()),
+            format => NotBuiltIn::check_reader(format),
+        }
     }
 }

@@ -272,13 +272,11 @@ impl<'g> AnalysisRun<'g> {
         fallback: Option<Fallback>,
     ) -> Analysed<'g> {
         let Collected { columns, ends } = values;
-        let names = self.analysis.columns().iter().map(|&(name, _)| name);
-        let columns = match self.analysis {
-            Analysis::Components => vec![("component", columns)],
-            _ => names.zip(columns.into_iter().map(|column| vec![column])).collect(),
+        let names: Vec<&str> = match self.analysis {
+            Analysis::Components => vec!["component"],
+            analysis => analysis.columns().iter().map(|&(name, _)| name).collect(),
         };
-        let columns = columns.into_iter();
-        let columns = columns.filter_map(|(name, mut one)| Some((name, one.pop()?))).collect();
+        let columns = names.into_iter().zip(columns).collect();
         Analysed { graph: self.graph, analysis: self.analysis, columns, ends, device, fallback }
     }
 }

@@ -44,8 +44,8 @@
 //! ```
 //!
 //! # Features
-//! Only `text` is on by default; `full` is all of them except those of other crates (`petgraph`, `serde`, `sprs`). A file that needs another feature is refused with
-//! an error that names it.
+//! Only `text` is on by default; `full` is all of them except those of other crates (`petgraph`,
+//! `serde`, `sprs`). A file that needs another feature is refused with an error that names it.
 //!
 //! | feature | adds |
 //! |---|---|

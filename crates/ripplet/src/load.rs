@@ -216,7 +216,7 @@ mod tests {
         std::fs::write(path("a.txt"), "5 7\n7 5\n9 5\n").unwrap();
         let options = LoadOptions::default();
         let graph = load(&path("a.txt"), &options).unwrap();
-        let compressed = CompressedGraph::of(graph.clone()).unwrap();
+        let compressed = CompressedGraph::copied(&graph).unwrap();
         let of_file = |name: &str| match name {
             "a.rgz" => Storage::Compressed,
             _ => Storage::Plain,

@@ -3,6 +3,8 @@
 #[cfg(feature = "columnar")]
 use crate::{LoadError, LoadOptions};
 use ripplet_graph::{BuildError, Graph, GraphBuilder};
+#[cfg(any(feature = "petgraph", feature = "sprs"))]
+use ripplet_graph::{Direction, EdgeTable, MAX_VERTICES, VertexId, VertexIds, memory};
 #[cfg(feature = "columnar")]
 use ripplet_io::columnar::{RecordBatch, edges_of_batches};
 use ripplet_io::{Edge, EdgeListError, edge_table};
@@ -62,4 +64,57 @@ pub fn graph_from_batches(
 ) -> Result<Graph, LoadError> {
     let edges = edges_of_batches(batches, &options.read)?;
     Ok(options.builder().build(edges)?)
+}
+
+/// Edges between numbered vertices, of graphs of other crates.
+#[cfg(any(feature = "petgraph", feature = "sprs"))]
+#[derive(Default)]
+pub(crate) struct NumberedEdges {
+    sources: Vec<VertexId>,
+    targets: Vec<VertexId>,
+    /// One per edge, or none at all.
+    weights: Vec<f64>,
+}
+
+#[cfg(any(feature = "petgraph", feature = "sprs"))]
+impl NumberedEdges {
+    /// Returns the number of vertices as a graph counts them.
+    ///
+    /// # Errors
+    /// If a graph cannot have as many.
+    pub fn vertices(count: usize) -> Result<u32, GraphError> {
+        let count = u32::try_from(count).ok().filter(|&count| count <= MAX_VERTICES);
+        Ok(count.ok_or(EdgeListError::TooManyVertices)?)
+    }
+
+    /// Appends an edge; its ends are below the number of vertices.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn push(&mut self, ends: [usize; 2], weight: Option<f64>) -> Result<(), GraphError> {
+        let [source, target] = ends.map(|end| end as VertexId);
+        let pushed = memory::push(&mut self.sources, source)
+            .and_then(|()| memory::push(&mut self.targets, target))
+            .and_then(|()| weight.map_or(Ok(()), |weight| memory::push(&mut self.weights, weight)));
+        Ok(pushed.map_err(EdgeListError::from)?)
+    }
+
+    /// Builds the graph of vertices that are numbered from 0.
+    ///
+    /// # Errors
+    /// If a weight is NaN, infinite or negative, or memory is refused.
+    pub fn build(
+        self,
+        vertices: u32,
+        direction: Direction,
+        is_weighted: bool,
+    ) -> Result<Graph, GraphError> {
+        let ids = VertexIds::Consecutive { first: 0, count: vertices };
+        let table = EdgeTable::new(ids, self.sources, self.targets).map_err(EdgeListError::from)?;
+        let table = match is_weighted {
+            true => table.with_weights(self.weights).map_err(EdgeListError::from)?,
+            false => table,
+        };
+        Ok(GraphBuilder::new().direction(direction).build(table)?)
+    }
 }

@@ -1,11 +1,9 @@
 //! Graphs of the crate `petgraph`.
 
 use crate::GraphError;
+use crate::own_edges::NumberedEdges;
 use petgraph::visit::{EdgeRef, GraphProp, IntoEdgeReferences, NodeIndexable};
-use ripplet_graph::{
-    Direction, EdgeTable, Graph, GraphBuilder, MAX_VERTICES, VertexId, VertexIds, memory,
-};
-use ripplet_io::EdgeListError;
+use ripplet_graph::{Direction, Graph};
 
 /// Builds a graph from a graph of `petgraph`, directed if that is. The id of a vertex is the index
 /// of its node; indices without a node become vertices without edges.
@@ -38,24 +36,14 @@ where
     G: IntoEdgeReferences + NodeIndexable + GraphProp,
     W: Fn(&G::EdgeWeight) -> f64,
 {
-    let count = u32::try_from(graph.node_bound()).ok().filter(|&count| count <= MAX_VERTICES);
-    let count = count.ok_or(EdgeListError::TooManyVertices)?;
-    let (mut sources, mut targets, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let vertices = NumberedEdges::vertices(graph.node_bound())?;
+    let mut edges = NumberedEdges::default();
     for edge in graph.edge_references() {
-        let ends = [edge.source(), edge.target()].map(|node| graph.to_index(node) as VertexId);
-        memory::push(&mut sources, ends[0]).map_err(EdgeListError::from)?;
-        memory::push(&mut targets, ends[1]).map_err(EdgeListError::from)?;
-        if let Some(weight) = &weight {
-            memory::push(&mut weights, weight(edge.weight())).map_err(EdgeListError::from)?;
-        }
-    }
-    let ids = VertexIds::Consecutive { first: 0, count };
-    let mut table = EdgeTable::new(ids, sources, targets).map_err(EdgeListError::from)?;
-    if weight.is_some() {
-        table = table.with_weights(weights).map_err(EdgeListError::from)?;
+        let ends = [edge.source(), edge.target()].map(|node| graph.to_index(node));
+        edges.push(ends, weight.as_ref().map(|weight| weight(edge.weight())))?;
     }
     let direction = if graph.is_directed() { Direction::Directed } else { Direction::Undirected };
-    Ok(GraphBuilder::new().direction(direction).build(table)?)
+    edges.build(vertices, direction, weight.is_some())
 }
 
 /// The argument of [`graph_from_petgraph`] that ignores weights.

@@ -1,10 +1,8 @@
 //! Sparse matrices of the crate `sprs`.
 
 use crate::GraphError;
-use ripplet_graph::{
-    Direction, EdgeTable, Graph, GraphBuilder, MAX_VERTICES, VertexId, VertexIds, memory,
-};
-use ripplet_io::EdgeListError;
+use crate::own_edges::NumberedEdges;
+use ripplet_graph::{Direction, Graph};
 use sprs::{CsMatBase, SpIndex};
 use std::ops::Deref;
 use thiserror::Error;
@@ -73,10 +71,8 @@ where
     if rows != columns {
         return Err(MatrixError::NotSquare { rows, columns });
     }
-    let of_edges = |error: EdgeListError| MatrixError::Graph(error.into());
-    let count = u32::try_from(rows).ok().filter(|&count| count <= MAX_VERTICES);
-    let count = count.ok_or_else(|| of_edges(EdgeListError::TooManyVertices))?;
-    let (mut sources, mut targets, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let vertices = NumberedEdges::vertices(rows)?;
+    let mut edges = NumberedEdges::default();
     for (&value, (row, column)) in matrix {
         let (row, column, weight) = (row.index(), column.index(), value.into());
         if direction == Direction::Undirected {
@@ -89,17 +85,9 @@ where
                 continue;
             }
         }
-        let pushed = memory::push(&mut sources, row as VertexId)
-            .and_then(|()| memory::push(&mut targets, column as VertexId))
-            .and_then(|()| memory::push(&mut weights, weight));
-        pushed.map_err(|error| of_edges(error.into()))?;
+        edges.push([row, column], Some(weight))?;
     }
-    let ids = VertexIds::Consecutive { first: 0, count };
-    let table = EdgeTable::new(ids, sources, targets);
-    let table = table.and_then(|table| table.with_weights(weights));
-    let table = table.map_err(|error| of_edges(error.into()))?;
-    let graph = GraphBuilder::new().direction(direction).build(table);
-    graph.map_err(|error| MatrixError::Graph(error.into()))
+    Ok(edges.build(vertices, direction, true)?)
 }
 
 #[cfg(test)]

@@ -59,6 +59,21 @@ impl StoredGraph {
         self.view().into()
     }
 
+    /// Copies a graph to a storage: decodes or compresses the lists in parallel if needed.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn copied(graph: GraphView<'_>, storage: Storage) -> Result<StoredGraph, OutOfMemory> {
+        Ok(match (graph, storage) {
+            (GraphView::Plain(graph), Storage::Plain) => graph.clone().into(),
+            (GraphView::Plain(graph), Storage::Compressed) => {
+                CompressedGraph::copied(graph)?.into()
+            }
+            (GraphView::Compressed(graph), Storage::Plain) => graph.to_plain()?.into(),
+            (GraphView::Compressed(graph), Storage::Compressed) => graph.clone().into(),
+        })
+    }
+
     /// Converts the graph to a storage: decodes or compresses the lists in parallel if needed.
     /// Memory: in that case, the lists of both.
     ///
@@ -70,16 +85,6 @@ impl StoredGraph {
             (StoredGraph::Compressed(graph), Storage::Plain) => graph.into_plain()?.into(),
             (graph, _) => graph,
         })
-    }
-}
-
-impl From<GraphView<'_>> for StoredGraph {
-    /// Copies a graph in its storage; lists of a mapped file are shared.
-    fn from(graph: GraphView<'_>) -> StoredGraph {
-        match graph {
-            GraphView::Plain(graph) => StoredGraph::Plain(graph.clone()),
-            GraphView::Compressed(graph) => StoredGraph::Compressed(graph.clone()),
-        }
     }
 }
 

@@ -322,10 +322,12 @@ impl<'g> CommunitySearch<'g> {
     /// # Errors
     /// If the device cannot be opened, or a choice does not fit the graph.
     pub fn plan(&self) -> Result<Plan, CommunitiesError> {
+        let settings = self.resolved()?;
+        let program = self.instantiated()?;
+        let (executor, _) = self.opened()?;
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        let settings = self.resolved()?;
-        Ok(self.opened()?.0.plan(graph, self.instantiated()?.get(), &settings))
+        Ok(executor.plan(graph, program.get(), &settings))
     }
 
     /// Runs the program, and returns the communities. Under [`Device::auto`], a run that fails on
@@ -346,11 +348,12 @@ impl<'g> CommunitySearch<'g> {
         &self,
         observer: &mut dyn Observer,
     ) -> Result<Communities<'g>, CommunitiesError> {
-        let stored = self.stored()?;
-        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let settings = self.resolved()?;
         let program = self.instantiated()?;
         let (mut executor, mut fallback) = self.opened()?;
+        // A conversion takes long: what can be refused without it is refused before.
+        let stored = self.stored()?;
+        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let outcome = match executor.run(graph, program.get(), &settings, observer) {
             Err(error) => {
                 let Some(reason) = self.device.fallback(&error) else { return Err(error.into()) };
@@ -386,10 +389,8 @@ impl<'g> CommunitySearch<'g> {
 
     /// Returns the graph in the storage that was chosen, if it has the other one.
     fn stored(&self) -> Result<Option<StoredGraph>, OutOfMemory> {
-        let Some(storage) = self.storage.filter(|&storage| storage != self.graph.into()) else {
-            return Ok(None);
-        };
-        StoredGraph::from(self.graph).kept(storage).map(Some)
+        let other = self.storage.filter(|&storage| storage != self.graph.into());
+        other.map(|storage| StoredGraph::copied(self.graph, storage)).transpose()
     }
 }
 

@@ -242,8 +242,19 @@ impl CompressedGraph {
     /// If memory is refused.
     pub fn of(graph: Graph) -> Result<CompressedGraph, OutOfMemory> {
         let (direction, scale) = (graph.direction(), graph.weight_scale());
-        let shards = graph.shards().iter().map(CompressedShard::of).collect::<Result<_, _>>()?;
+        let shards = compressed(&graph)?;
         Ok(CompressedGraph { ids: graph.into_ids(), direction, scale, shards })
+    }
+
+    /// Compresses the lists of a graph in parallel, and copies its ids. Memory: the lists of both
+    /// graphs.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn copied(graph: &Graph) -> Result<CompressedGraph, OutOfMemory> {
+        let (direction, scale) = (graph.direction(), graph.weight_scale());
+        let shards = compressed(graph)?;
+        Ok(CompressedGraph { ids: graph.ids().clone(), direction, scale, shards })
     }
 
     /// Decodes the lists in parallel to a plain graph, which takes the ids over. Memory: the lists
@@ -252,12 +263,34 @@ impl CompressedGraph {
     /// # Errors
     /// If memory is refused.
     pub fn into_plain(self) -> Result<Graph, OutOfMemory> {
+        let shards = self.plain_shards()?;
+        Ok(graph_of(self.ids, self.direction, self.scale, shards))
+    }
+
+    /// Decodes the lists in parallel to a plain graph, which gets a copy of the ids. Memory: the
+    /// lists of both graphs.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn to_plain(&self) -> Result<Graph, OutOfMemory> {
+        Ok(graph_of(self.ids.clone(), self.direction, self.scale, self.plain_shards()?))
+    }
+
+    fn plain_shards(&self) -> Result<Vec<Shard>, OutOfMemory> {
         let plain = |shard: &CompressedShard| {
             let incoming = shard.incoming().map(CompressedAdjacency::to_plain).transpose()?;
             Ok(Shard::new(shard.vertices(), shard.out.to_plain()?, incoming))
         };
-        let shards = self.shards.iter().map(plain).collect::<Result<_, OutOfMemory>>()?;
-        let graph = Graph::from_shards(self.ids, self.direction, self.scale, shards);
-        Ok(graph.expect("lists that were checked or encoded from a graph's are a graph's"))
+        self.shards.iter().map(plain).collect()
     }
+}
+
+fn compressed(graph: &Graph) -> Result<Vec<CompressedShard>, OutOfMemory> {
+    graph.shards().iter().map(CompressedShard::of).collect()
+}
+
+/// Returns the graph of decoded shards.
+fn graph_of(ids: VertexIds, direction: Direction, scale: WeightScale, shards: Vec<Shard>) -> Graph {
+    let graph = Graph::from_shards(ids, direction, scale, shards);
+    graph.expect("lists that were checked or encoded from a graph's are a graph's")
 }

@@ -258,8 +258,10 @@ fn a_graph_is_told_of_alike_in_either_form() {
             .shard_arcs(4)
             .build(table)
             .unwrap();
-        let compressed = CompressedGraph::of(graph.clone()).unwrap();
+        let compressed = CompressedGraph::copied(&graph).unwrap();
         assert!(compressed.shards().len() > 1);
+        assert_eq!(compressed.to_plain().unwrap(), graph);
+        assert_eq!(CompressedGraph::of(graph.clone()).unwrap(), compressed);
         for view in [GraphView::from(&graph), GraphView::from(&compressed)] {
             assert_eq!((view.self_loops(), view.edges()), (6, 9), "{view:?}");
             let GraphBytes { ids, offsets, neighbors, weights } = view.bytes_by_part();
