@@ -86,7 +86,7 @@ fn check(package: &str, features: &str) -> Result<(), String> {
     Err(format!("{messages}\n{package} does not build with the features [{features}] alone"))
 }
 
-/// Runs the tests of the library without features: each absent format is refused by its name.
+/// Runs the tests of the library with its default features: each absent format is refused by its name.
 fn test_refusals() -> Result<(), String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["test", "--quiet", "--locked", "--package", "ripplet", "--test", "suite"]);

@@ -17,7 +17,7 @@ pub struct DeviceArguments {
     /// `cuda` is `cuda:0`, the first GPU that `ripplet devices` lists. `auto` is the first GPU if
     /// it works and the run fits its memory, and the CPU otherwise: a note says why if there is a GPU. Several
     /// GPUs share the graph of label propagation, or the graphs of a batch of distances or centralities; other
-    /// work takes one. `pagerank` and `components` run on the CPU.
+    /// work takes one. `pagerank`, `components` and `kcore` run on the CPU.
     #[arg(long, default_value = "auto")]
     device: Device,
     /// Give a run no more of the GPU's memory than this: 8GiB, 500MB [default: what is free].
