@@ -1,9 +1,9 @@
-//! Byte ranges of a graph's lists, by storage and residence.
+//! Byte ranges of a graph's lists, of any storage, whole or split.
 
 use super::compressed::CompressedPlaces;
 use super::kernel::{CompressedShard, Lists};
 use super::plain::GraphPlaces;
-use super::residence::Residence;
+use super::split::Split;
 use super::streamed::{Moved, StreamedPlaces};
 use ripplet_gpu::Arena;
 use ripplet_gpu::{Address, Device, DeviceError};
@@ -27,15 +27,15 @@ impl Default for StoredPlaces {
 
 impl StoredPlaces {
     /// Allocates the places of some vertices' lists, with weights; of a streamed graph, of the
-    /// lists that its residence has on the device.
+    /// lists that its split has on the device.
     pub fn new(
         to: &mut Arena,
         graph: GraphView<'_>,
         part: Range<VertexId>,
-        residence: Option<Residence>,
+        split: Option<Split>,
     ) -> StoredPlaces {
-        if let Some(residence) = residence {
-            return StoredPlaces::Streamed(StreamedPlaces::new(to, graph, residence));
+        if let Some(split) = split {
+            return StoredPlaces::Streamed(StreamedPlaces::new(to, graph, split));
         }
         match graph {
             GraphView::Plain(graph) => {

@@ -16,7 +16,7 @@ use super::kernel::{
     Compressed, CompressedShard, LONG_PIECE_BYTES, Lists, StreamedLists, StreamedShard,
 };
 use super::load::refused;
-use super::residence::{Residence, Supply};
+use super::split::{Split, Supply};
 use super::stored::{SLACK, Stored, StoredShard, arrays_of, blocks_of};
 use ripplet_gpu::Arena;
 use ripplet_gpu::{Address, Device, DeviceError};
@@ -41,7 +41,7 @@ struct ListPlaces {
 /// Byte ranges of a streamed graph in a device's memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedPlaces {
-    pub residence: Residence,
+    pub split: Split,
     lists: Vec<[ListPlaces; 2]>,
     /// By direction, the begin of the offsets of all plain shards.
     offsets: [u64; 2],
@@ -68,13 +68,13 @@ pub(crate) struct Moved<L> {
 
 impl StreamedPlaces {
     /// Allocates the places of a graph.
-    pub fn new(to: &mut Arena, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
-        let Residence { first, near_end, end, .. } = residence;
+    pub fn new(to: &mut Arena, graph: GraphView<'_>, split: Split) -> StreamedPlaces {
+        let Split { first, near_end, end, .. } = split;
         let directions = match graph.direction() {
             Direction::Undirected => 1,
             Direction::Directed => 2,
         };
-        let mut places = StreamedPlaces { residence, ..StreamedPlaces::default() };
+        let mut places = StreamedPlaces { split, ..StreamedPlaces::default() };
         places.lists = StoredShard::all(graph).map(|_| Default::default()).collect();
         let (mut far_words, mut long_pieces) = (0, 0);
         for side in 0..directions {
@@ -127,11 +127,10 @@ impl StreamedPlaces {
             },
         );
         places.streamed = to.take(size_of::<StreamedShard>() as u64, shards);
-        let (arrays, stage) = (arrays_of(graph), residence.regions() * residence.region_words);
+        let (arrays, stage) = (arrays_of(graph), split.regions() * split.region_words);
         places.stage = to.take(4, arrays * stage + SLACK + 4);
         places.weights_behind = stage;
-        places.long_pieces =
-            to.take(LONG_PIECE_BYTES, 2 * residence.regions() * arrays * long_pieces);
+        places.long_pieces = to.take(LONG_PIECE_BYTES, 2 * split.regions() * arrays * long_pieces);
         places.far_bytes = 4 * arrays * far_words;
         places
     }
@@ -141,7 +140,7 @@ impl StreamedPlaces {
         Lists { offsets: base.plus(self.offsets[side]), ..Lists::default() }
     }
 
-    /// Copies the lists and indices of the residence to the device, and pins the other lists.
+    /// Copies the lists and indices of the split to the device, and pins the other lists.
     pub fn upload<'a, D: Device>(
         &self,
         device: &'a D,
@@ -149,7 +148,7 @@ impl StreamedPlaces {
         graph: GraphView<'a>,
     ) -> Result<Moved<D::Mapped<'a>>, DeviceError> {
         let base = device.address(memory);
-        let Residence { supply, first, near_end, end, .. } = self.residence;
+        let Split { supply, first, near_end, end, .. } = self.split;
         let mut far = Vec::new();
         for shard in StoredShard::all(graph).filter(|_| supply == Supply::Pinned) {
             let local = [near_end, end].map(|v| shard.before(v));

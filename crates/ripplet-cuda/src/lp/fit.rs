@@ -5,7 +5,7 @@ use super::layout::Layout;
 use super::ranks::Share;
 use super::stage::most_parts;
 use super::task::Task;
-use crate::lists::{Residence, Supply};
+use crate::lists::{Split, Supply};
 use ripplet_lp::Visibility;
 
 /// Plans a run in `room` bytes of the device's memory: as many lists as fit are on the device, the
@@ -34,8 +34,8 @@ pub(super) fn streamed_within(
 ) -> Layout {
     let Task { graph, settings, tuning, .. } = task;
     let own = share.vertices();
-    let layout = |residence| Layout::new(classes, Some(residence), share.clone(), task);
-    let staged = || Residence::least_staged(graph, &own, most_parts(graph.arcs()));
+    let layout = |split| Layout::new(classes, Some(split), share.clone(), task);
+    let staged = || Split::least_staged(graph, &own, most_parts(graph.arcs()));
     let phases = u64::from(settings.schedule.phases().max(1));
     // Lists for the next phases are prefetched while a phase runs, but not if each phase has all
     // vertices.
@@ -47,22 +47,22 @@ pub(super) fn streamed_within(
     if let Some(v) = tuning.streamed_from {
         let least = match tuning.supply {
             Supply::Staged => staged(),
-            Supply::Pinned => Residence::least(graph, &own, most_ahead).with_region(4096),
+            Supply::Pinned => Split::least(graph, &own, most_ahead).with_region(4096),
         };
         return layout(least.until(graph, v));
     }
-    let with = |residence: Residence| (residence, layout(residence));
+    let with = |split: Split| (split, layout(split));
     let (start, least) = match tuning.supply {
         Supply::Staged => with(staged()),
         Supply::Pinned => {
             // Prefetches for as many phases together as there is room for.
             let halved = |ahead: &u32| (*ahead > 0).then_some(ahead / 2);
             let all = std::iter::successors(Some(most_ahead), halved);
-            let mut all = all.map(|ahead| with(Residence::least(graph, &own, ahead)));
-            let suits = |(start, least): &(Residence, Layout)| {
+            let mut all = all.map(|ahead| with(Split::least(graph, &own, ahead)));
+            let suits = |(start, least): &(Split, Layout)| {
                 least.bytes <= room && start.suits(graph, room - least.bytes, phases)
             };
-            all.find(suits).unwrap_or_else(|| with(Residence::least(graph, &own, 0)))
+            all.find(suits).unwrap_or_else(|| with(Split::least(graph, &own, 0)))
         }
     };
     let left = room.saturating_sub(least.bytes);

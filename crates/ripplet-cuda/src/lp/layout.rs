@@ -10,7 +10,7 @@ use super::stage::StagePlaces;
 use super::state::{LpState, Tallies};
 use super::task::Task;
 use super::totals::{TotalPlaces, has_shares};
-use crate::lists::{Residence, STAGING_BUFFER_BYTES, Supply};
+use crate::lists::{STAGING_BUFFER_BYTES, Split, Supply};
 use ripplet_gpu::Address;
 use ripplet_gpu::Arena;
 use ripplet_graph::GraphView;
@@ -40,13 +40,8 @@ pub struct Layout {
 
 impl Layout {
     /// Plans a share of a run whose vertices have these classes, with all of its lists on the
-    /// device (`None`) or with those of the residence.
-    pub fn new(
-        classes: &Classes,
-        residence: Option<Residence>,
-        share: Share,
-        task: Task<'_>,
-    ) -> Layout {
+    /// device (`None`) or with those that the split has there.
+    pub fn new(classes: &Classes, split: Option<Split>, share: Share, task: Task<'_>) -> Layout {
         let Task { graph, program, settings, tuning } = task;
         let (vertices, drafted) = (u64::from(graph.vertices()), task.drafted());
         let phases = u64::from(settings.schedule.phases().max(1));
@@ -56,10 +51,10 @@ impl Layout {
         let most_at_once = |own: u64| own.min((own.div_ceil(8 * phases) + cut) * 8);
         let at_once = most_at_once(own.len() as u64);
         let may_pull = tuning.pull_threshold_of(settings.schedule) > 0;
-        let is_whole = residence.is_none();
+        let is_whole = split.is_none();
 
         let mut places = Arena::default();
-        let lists = StagePlaces::new(&mut places, graph, own, residence, at_once);
+        let lists = StagePlaces::new(&mut places, graph, own, split, at_once);
         let graph_bytes = places.bytes;
 
         let labels = places.take(4, vertices);
@@ -105,7 +100,7 @@ impl Layout {
             .with_device("tables of large vertices", of_tables - of_members)
             .with_device("messages between GPUs", places.bytes - of_tables);
         plan.device_items.retain(|item| item.bytes > 0);
-        if residence.is_some_and(|residence| residence.supply == Supply::Staged) {
+        if split.is_some_and(|split| split.supply == Supply::Staged) {
             plan = plan.with("staging buffer", 4 * lists.most_wanted + STAGING_BUFFER_BYTES);
         }
         Layout {

@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use super::state::{PART_BYTES, Prefetch, StageUse, Streamed};
-use crate::lists::{LONG_PIECE_BYTES, Residence, StoredPlaces, StreamedPlaces, Supply};
+use crate::lists::{LONG_PIECE_BYTES, Split, StoredPlaces, StreamedPlaces, Supply};
 use ripplet_gpu::Address;
 use ripplet_gpu::Arena;
 use ripplet_graph::{GraphView, VertexId};
@@ -34,20 +34,20 @@ pub struct StagePlaces {
 
 impl StagePlaces {
     /// Allocates the places of the lists of a device's own vertices, at most `at_once` of which
-    /// update in one phase; `residence` is `None` if all lists are on the device.
+    /// update in one phase; `split` is `None` if all lists are on the device.
     pub fn new(
         to: &mut Arena,
         graph: GraphView<'_>,
         own: Range<VertexId>,
-        residence: Option<Residence>,
+        split: Option<Split>,
         at_once: u64,
     ) -> StagePlaces {
         let vertices = own.len() as u64;
-        let stored = StoredPlaces::new(to, graph, own, residence);
-        let parts = if residence.is_some() { most_parts(graph.arcs()) } else { 0 };
-        let regions = residence.map_or(0, Residence::regions);
+        let stored = StoredPlaces::new(to, graph, own, split);
+        let parts = if split.is_some() { most_parts(graph.arcs()) } else { 0 };
+        let regions = split.map_or(0, Split::regions);
         // If all vertices update at once, many lists are copied by range, and few are requested.
-        let is_pinned = residence.is_some_and(|residence| residence.supply == Supply::Pinned);
+        let is_pinned = split.is_some_and(|split| split.supply == Supply::Pinned);
         let all_at_once = at_once == vertices && is_pinned;
         let most_wanted = if all_at_once { at_once.div_ceil(16) } else { at_once };
         StagePlaces {
@@ -69,7 +69,7 @@ impl StagePlaces {
     pub fn state(&self, base: Address, own: &Range<VertexId>, lists: Address) -> Streamed {
         let Some(places) = self.streamed() else { return Streamed::default() };
         let at = |range: &Range<u64>| base.plus(range.start);
-        let (residence, regions) = (places.residence, places.residence.regions());
+        let (split, regions) = (places.split, places.split.regions());
         let of_region =
             |range: &Range<u64>, bytes: u64| (range.end - range.start) / bytes / regions;
         Streamed {
@@ -82,14 +82,14 @@ impl StagePlaces {
             lists,
             stage: at(&places.stage).0 / 4,
             region: 0,
-            region_words: residence.region_words,
+            region_words: split.region_words,
             weights_behind: places.weights_behind,
-            near_end: residence.near_end,
+            near_end: split.near_end,
             own_first: own.start,
             own_end: own.end,
             most_requested: of_region(&self.wanted, 2 * 4) as u32,
             most_long_pieces: of_region(&places.long_pieces, 2 * LONG_PIECE_BYTES) as u32,
-            ahead: residence.ahead,
+            ahead: split.ahead,
             prefetch: Prefetch::All as u32,
             padding: 0,
         }
@@ -97,7 +97,7 @@ impl StagePlaces {
 
     /// Returns the region of phase number `current`.
     pub fn region_of(&self, current: u64) -> u64 {
-        self.streamed().map_or(0, |places| current % places.residence.regions())
+        self.streamed().map_or(0, |places| current % places.split.regions())
     }
 
     /// Returns the place of a region's use.
@@ -110,10 +110,10 @@ impl StagePlaces {
     pub fn at_region(&self, streamed: &mut Streamed, base: Address, region: u64) {
         let Some(places) = self.streamed() else { return };
         let of_region = |range: &Range<u64>| {
-            base.plus(range.start + (range.end - range.start) / places.residence.regions() * region)
+            base.plus(range.start + (range.end - range.start) / places.split.regions() * region)
         };
         streamed.prefetch = Prefetch::All as u32;
-        streamed.region = region * places.residence.region_words;
+        streamed.region = region * places.split.region_words;
         streamed.stage_use = of_region(&self.stage_use);
         streamed.wanted = of_region(&self.wanted);
         streamed.long_pieces = of_region(&places.long_pieces);

@@ -9,12 +9,12 @@ use super::super::device_run::DeviceRun;
 use super::super::state::Prefetch;
 use super::area;
 use super::moves::{Moves, Transfer};
-use crate::lists::Residence;
+use crate::lists::Split;
 use ripplet_gpu::{Device, DeviceError, Stream};
 
 /// State of fetches by list, over the phases of a run.
 pub struct ByList<Event> {
-    residence: Residence,
+    split: Split,
     coming: Option<Coming<Event>>,
 }
 
@@ -27,8 +27,8 @@ struct Coming<Event> {
 
 impl<Event> ByList<Event> {
     /// Returns the state before the first phase.
-    pub fn new(residence: Residence) -> ByList<Event> {
-        ByList { residence, coming: None }
+    pub fn new(split: Split) -> ByList<Event> {
+        ByList { split, coming: None }
     }
 
     /// Drops the prefetch that is under way.
@@ -58,7 +58,7 @@ impl<Event> ByList<Event> {
         } else {
             area::clear(run)?;
         }
-        if self.residence.ahead > 0 {
+        if self.split.ahead > 0 {
             // The bus prefetches the lists of later phases while this phase runs.
             if coming.is_none() {
                 coming = Some(self.prefetch(run, phase, current)?);
@@ -90,14 +90,14 @@ impl<Event> ByList<Event> {
         phase: u32,
         current: u32,
     ) -> Result<Coming<Event>, DeviceError> {
-        let (device, regions) = (run.device(), self.residence.regions());
+        let (device, regions) = (run.device(), self.split.regions());
         let round = run.arguments.state.round.index;
         let next = if phase < run.arguments.phases() { phase } else { 0 };
         if next < phase {
             run.arguments.state.round.index = round.wrapping_add(1);
         }
         let own = run.own();
-        let far = self.residence.near_end.min(own.end)..own.end;
+        let far = self.split.near_end.min(own.end)..own.end;
         // When a round begins, single requests (`Prefetch::Alone`) go to the last regions of the
         // round before, if these are kept long enough.
         let before = u64::from(2 * next + 1);

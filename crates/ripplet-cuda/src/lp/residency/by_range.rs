@@ -8,7 +8,7 @@ use super::super::arguments::Part;
 use super::super::device_run::DeviceRun;
 use super::area::{self, within};
 use super::moves::{Moves, Transfer};
-use crate::lists::{self, Residence, Stretch};
+use crate::lists::{self, Split, Stretch};
 use ripplet_gpu::{Device, DeviceError, Stream};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub const SLOTS: usize = 2;
 /// State of copies by range, over the phases of a run.
 pub struct ByRange<'a, D: Device + 'a> {
     graph: GraphView<'a>,
-    residence: Residence,
+    split: Split,
     /// The own vertices with lists on the device.
     near: Range<VertexId>,
     /// Ranges whose lists are copied together. They are processed from first to last, or backwards.
@@ -43,13 +43,13 @@ impl<'a, D: Device> ByRange<'a, D> {
     /// Returns the state before the first phase.
     pub fn new(
         own: Range<VertexId>,
-        residence: Residence,
+        split: Split,
         ranges: Vec<Range<VertexId>>,
         graph: GraphView<'a>,
         mapped: D::Mapped<'a>,
     ) -> ByRange<'a, D> {
-        let near = own.start..residence.near_end;
-        ByRange { graph, residence, near, ranges, backwards: false, kept: Vec::new(), mapped }
+        let near = own.start..split.near_end;
+        ByRange { graph, split, near, ranges, backwards: false, kept: Vec::new(), mapped }
     }
 
     /// Drops the ranges in the staging area.
@@ -128,11 +128,11 @@ impl<'a, D: Device> ByRange<'a, D> {
     ) -> Result<[u64; 2], DeviceError> {
         let Some(places) = run.layout.lists.streamed() else { return Ok([0; 2]) };
         let (device, mapped, memory) = (run.device(), &self.mapped, &run.memory.memory);
-        let room = self.residence.region_words / SLOTS as u64 / 4 * 4;
+        let room = self.split.region_words / SLOTS as u64 / 4 * 4;
         let (all, left_out) = lists::stretches(
             (device, mapped),
             self.graph,
-            self.residence.near_end,
+            self.split.near_end,
             vertices.clone(),
             (slot as u64 * room, room),
         );

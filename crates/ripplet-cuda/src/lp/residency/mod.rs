@@ -49,7 +49,7 @@ impl<'a, D: Device> Residency<'a, D> {
         let (Some(places), Some(mapped)) = (run.layout.lists.streamed(), mapped) else {
             return Residency::Resident;
         };
-        match places.residence.supply {
+        match places.split.supply {
             Supply::Pinned => Residency::Pinned(Box::new(Pinned::new(run, places, graph, mapped))),
             Supply::Staged => Residency::Staged(Box::new(Staged::new(run, places, graph))),
         }

@@ -18,7 +18,7 @@ use super::area;
 use super::by_list::ByList;
 use super::by_range::{ByRange, SLOTS};
 use super::moves::Moves;
-use crate::lists::{Residence, StreamedPlaces, arrays_of};
+use crate::lists::{Split, StreamedPlaces, arrays_of};
 use ripplet_gpu::{Device, DeviceError, Stream};
 use ripplet_graph::{Direction, GraphView};
 use ripplet_lp::{Activation, ListsMoved};
@@ -30,7 +30,7 @@ const MANY: f64 = 0.5;
 
 /// State of the transfers, over the phases of a run.
 pub struct Pinned<'a, D: Device> {
-    residence: Residence,
+    split: Split,
     /// Words of the lists that are not on the device, in one array (neighbours, or weights).
     far_words: u64,
     arcs: u64,
@@ -66,15 +66,15 @@ impl<'a, D: Device> Pinned<'a, D> {
         mapped: D::Mapped<'a>,
     ) -> Pinned<'a, D> {
         let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
-        let residence = places.residence;
-        let slot = residence.region_words / SLOTS as u64;
+        let split = places.split;
+        let slot = split.region_words / SLOTS as u64;
         // Bounds the number of parts by `most_parts`: two consecutive ranges together have more
         // than `slot` words.
         let far_words = places.far_bytes / 4 / arrays_of(graph);
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs())) / 4);
-        let ranges = residence.parts(graph, slot.saturating_sub(64).max(least));
+        let ranges = split.parts(graph, slot.saturating_sub(64).max(least));
         Pinned {
-            residence,
+            split,
             far_words,
             arcs: sides * graph.arcs(),
             share: 1.0,
@@ -82,8 +82,8 @@ impl<'a, D: Device> Pinned<'a, D> {
             is_by_range: false,
             in_stage: InStage::Anything,
             unpulled: None,
-            by_list: ByList::new(residence),
-            by_range: ByRange::new(run.own(), residence, ranges, graph, mapped),
+            by_list: ByList::new(split),
+            by_range: ByRange::new(run.own(), split, ranges, graph, mapped),
             moves: Moves::new(),
         }
     }
@@ -91,7 +91,7 @@ impl<'a, D: Device> Pinned<'a, D> {
     /// Whether to copy lists by range in a round that reads as many arcs as the last one.
     fn favors_ranges(&self) -> bool {
         let expected = self.far_words as f64 * self.share;
-        self.share >= MANY || expected > self.residence.region_words as f64
+        self.share >= MANY || expected > self.split.region_words as f64
     }
 
     /// Launches the choices of a phase and their commit.

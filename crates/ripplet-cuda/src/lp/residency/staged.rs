@@ -42,9 +42,9 @@ impl<'a, D: Device> Staged<'a, D> {
         places: &StreamedPlaces,
         graph: GraphView<'a>,
     ) -> Staged<'a, D> {
-        let (own, residence) = (run.own(), places.residence);
-        let near = own.start..residence.near_end;
-        let far = residence.staged_parts(graph);
+        let (own, split) = (run.own(), places.split);
+        let near = own.start..split.near_end;
+        let far = split.staged_parts(graph);
         let parts = [&near].into_iter().chain(&far).map(|part| within(part, &own)).collect();
         Staged { graph, parts, moves: Moves::new() }
     }

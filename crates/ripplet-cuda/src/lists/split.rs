@@ -1,4 +1,4 @@
-//! Residence: which lists are on the device, and the room for the others.
+//! Split of the lists: which are on the device, and the room for the others.
 
 use super::load::LOAD;
 use super::stored::{SLACK, arrays_of, block_of, largest_block, vertex_behind, words_before};
@@ -24,7 +24,7 @@ pub enum Supply {
 
 /// Which lists are on the device, and the room for the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Residence {
+pub(crate) struct Split {
     pub supply: Supply,
     /// Bounds of the blocks of the device's vertices.
     pub(super) first: VertexId,
@@ -38,29 +38,29 @@ pub(crate) struct Residence {
     pub region_words: u64,
 }
 
-impl Residence {
-    /// Returns the residence of no lists of some vertices, without room for any.
-    pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, ahead: u32) -> Residence {
+impl Split {
+    /// Returns the split that has no list of some vertices on the device, and no room for any.
+    pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, ahead: u32) -> Split {
         let first = block_of(graph, part.start).start;
         let end = if part.is_empty() { first } else { block_of(graph, part.end - 1).end };
-        Residence { supply: Supply::Pinned, first, end, near_end: first, ahead, region_words: 0 }
+        Split { supply: Supply::Pinned, first, end, near_end: first, ahead, region_words: 0 }
     }
 
-    /// Returns the residence of no lists if the host stages them, with room for the lists of any
+    /// Returns the split that has no list on the device if the host stages them, with room for the lists of any
     /// block, and for as many words that a phase has at most `parts` parts.
-    pub fn least_staged(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Residence {
-        let least = Residence::least(graph, part, 0);
+    pub fn least_staged(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Split {
+        let least = Split::least(graph, part, 0);
         let arrays = arrays_of(graph);
         let all = least.words(graph);
         // Two consecutive parts have more words together than one may have.
         let fair = (2 * all).div_ceil((u64::from(parts.max(4)) - 2) * arrays);
         let largest = largest_block(graph, least.first..least.end).div_ceil(arrays);
         let words = (fair.max(largest) + spare_words(graph)).next_multiple_of(64);
-        Residence { supply: Supply::Staged, region_words: words.min(LARGEST_STAGE), ..least }
+        Split { supply: Supply::Staged, region_words: words.min(LARGEST_STAGE), ..least }
     }
 
     /// Returns the best use of `bytes` bytes if one vertex in `phases` updates at a time.
-    pub fn within(self, graph: GraphView<'_>, bytes: u64, phases: u64) -> Residence {
+    pub fn within(self, graph: GraphView<'_>, bytes: u64, phases: u64) -> Split {
         let (regions, arrays) = (self.regions(), arrays_of(graph));
         let (words, all) = (words_within(graph, bytes), self.words(graph));
         let most = (LARGEST_STAGE / regions).saturating_sub(self.region_words) * arrays * regions;
@@ -81,7 +81,7 @@ impl Residence {
         let before = words_before(graph, self.first);
         let near_end = vertex_behind(graph, before + near).clamp(self.first, self.end);
         let region_words = self.region_words + stage / arrays / regions / 64 * 64;
-        Residence { near_end, region_words, ..self }
+        Split { near_end, region_words, ..self }
     }
 
     /// Whether `bytes` bytes hold, or nearly hold, the lists that are prefetched together.
@@ -107,8 +107,8 @@ impl Residence {
     }
 
     /// Sets the words of a region.
-    pub fn with_region(self, region_words: u64) -> Residence {
-        Residence { region_words, ..self }
+    pub fn with_region(self, region_words: u64) -> Split {
+        Split { region_words, ..self }
     }
 
     /// Returns the number of regions of the staging area. Each prefetch has a region, which is kept
@@ -118,8 +118,8 @@ impl Residence {
     }
 
     /// Sets the lists on the device: those before the block of `v`.
-    pub fn until(self, graph: GraphView<'_>, v: VertexId) -> Residence {
-        Residence { near_end: block_of(graph, v).start.clamp(self.first, self.end), ..self }
+    pub fn until(self, graph: GraphView<'_>, v: VertexId) -> Split {
+        Split { near_end: block_of(graph, v).start.clamp(self.first, self.end), ..self }
     }
 
     /// Returns the parts of the vertices whose lists the host stages; the lists of each fit the
