@@ -49,12 +49,6 @@ impl ActiveSet {
         self.words[word].load(Relaxed)
     }
 
-    /// Removes a vertex from the set.
-    #[inline]
-    pub fn remove(&self, v: VertexId) {
-        self.words[v as usize / 64].fetch_and(!(1 << (v % 64)), Relaxed);
-    }
-
     /// Moves the vertices of some words from the set to `vertices`, ascending.
     pub fn take(&self, words: Range<usize>, vertices: &mut Vec<VertexId>) {
         vertices.clear();
@@ -65,20 +59,30 @@ impl ActiveSet {
         }
     }
 
-    /// Returns whether a vertex is in the set.
+    /// Removes those vertices whose ids are `first` plus a bit of `pattern`, and calls `taken` for
+    /// each of them that was in the set, ascending; ids behind the last vertex are in no set.
     #[inline]
-    pub fn contains(&self, v: VertexId) -> bool {
-        self.word(v as usize / 64) >> (v % 64) & 1 == 1
+    pub fn take_pattern(&self, first: u64, pattern: u64, mut taken: impl FnMut(VertexId)) {
+        let (word, offset) = ((first / 64) as usize, first % 64);
+        self.take_bits(word, pattern << offset, &mut taken);
+        if offset > 0 {
+            self.take_bits(word + 1, pattern >> (64 - offset), &mut taken);
+        }
     }
 
-    /// Returns whether any of these vertices may be in the set; reads whole words. The range must
-    /// not be empty.
     #[inline]
-    pub fn any_in(&self, vertices: Range<u64>) -> bool {
-        let (first, last) = ((vertices.start / 64) as usize, ((vertices.end - 1) / 64) as usize);
-        let is_filled = |word: &AtomicU64| word.load(Relaxed) != 0;
-        self.words.get(first).is_some_and(is_filled)
-            || (first < last && self.words[first..].iter().take(last - first + 1).any(is_filled))
+    fn take_bits(&self, word: usize, bits: u64, taken: &mut impl FnMut(VertexId)) {
+        let Some(held) = self.words.get(word) else { return };
+        let found = held.load(Relaxed) & bits;
+        if found != 0 {
+            held.fetch_and(!found, Relaxed);
+            vertices_of(word, found).for_each(taken);
+        }
+    }
+
+    /// Returns the number of vertices in the set.
+    pub fn len(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
     }
 
     /// Adds a vertex to the set.
@@ -150,14 +154,20 @@ mod tests {
     #[test]
     fn single_vertices() {
         let set = ActiveSet::all(130).unwrap();
-        set.remove(129);
-        assert!(!set.contains(129) && set.contains(128));
-        set.insert(129);
+        let taken = |first, pattern| {
+            let mut taken = Vec::new();
+            set.take_pattern(first, pattern, |v| taken.push(v));
+            taken
+        };
+        assert_eq!(set.len(), 130);
+        assert_eq!(taken(120, 0b1_0001_0001), [120, 124, 128]);
+        assert_eq!(taken(126, 0b10101), [126]);
+        assert!(taken(1000, u64::MAX).is_empty());
+        assert_eq!(set.len(), 126);
+        set.insert(128);
         assert_eq!(set.word(2), 0b11);
         set.take(0..1, &mut Vec::new());
         set.insert_unless(&[5, 6, 7], |v| v == 6);
         assert_eq!(set.word(0), 0b1010_0000);
-        set.take(0..1, &mut Vec::new());
-        assert!(!set.any_in(0..64) && set.any_in(0..65) && set.any_in(129..1000));
     }
 }

@@ -87,7 +87,9 @@ impl<'a, P: Hints> LpState<'a, P> {
             sketch: settings.counter.sketch(),
             tie_key: 0,
             seed: settings.seed,
-            workspaces: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+            workspaces: (0..rayon::current_num_threads())
+                .map(|_| Mutex::new(Workspace::new(graph.vertices())))
+                .collect(),
         })
     }
 
