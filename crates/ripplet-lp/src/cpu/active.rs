@@ -22,6 +22,12 @@ impl ActiveSet {
         Ok(ActiveSet { words })
     }
 
+    /// Creates the empty set.
+    pub fn none(vertices: u32) -> Result<ActiveSet, OutOfMemory> {
+        let words = (0..vertices.div_ceil(64)).map(|_| AtomicU64::new(0));
+        Ok(ActiveSet { words: memory::collected(words)? })
+    }
+
     /// Creates the set with these words, as [`ActiveSet::state`] returns them.
     pub fn of(words: &[u64]) -> Result<ActiveSet, OutOfMemory> {
         let words = memory::collected(words.iter().map(|&word| AtomicU64::new(word)))?;
@@ -59,24 +65,24 @@ impl ActiveSet {
         }
     }
 
-    /// Removes those vertices whose ids are `first` plus a bit of `pattern`, and calls `taken` for
-    /// each of them that was in the set, ascending; ids behind the last vertex are in no set.
+    /// Removes the vertices of some bits of a word, and returns the bits of those that were in the
+    /// set; words behind the last are empty.
     #[inline]
-    pub fn take_pattern(&self, first: u64, pattern: u64, mut taken: impl FnMut(VertexId)) {
-        let (word, offset) = ((first / 64) as usize, first % 64);
-        self.take_bits(word, pattern << offset, &mut taken);
-        if offset > 0 {
-            self.take_bits(word + 1, pattern >> (64 - offset), &mut taken);
-        }
-    }
-
-    #[inline]
-    fn take_bits(&self, word: usize, bits: u64, taken: &mut impl FnMut(VertexId)) {
-        let Some(held) = self.words.get(word) else { return };
+    pub fn remove(&self, word: usize, bits: u64) -> u64 {
+        let Some(held) = self.words.get(word) else { return 0 };
         let found = held.load(Relaxed) & bits;
         if found != 0 {
             held.fetch_and(!found, Relaxed);
-            vertices_of(word, found).for_each(taken);
+        }
+        found
+    }
+
+    /// Moves all vertices of another set, of as many vertices, into this one.
+    pub fn append(&self, other: &ActiveSet) {
+        for (word, other) in self.words.iter().zip(&other.words) {
+            if other.load(Relaxed) != 0 {
+                word.fetch_or(other.swap(0, Relaxed), Relaxed);
+            }
         }
     }
 
@@ -120,7 +126,7 @@ impl ActiveSet {
 
 /// Yields the vertices of a word's bits, ascending.
 #[inline]
-fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
+pub(super) fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
     std::iter::from_fn(move || {
         let bit = (bits != 0).then(|| bits.trailing_zeros())?;
         bits &= bits - 1;
@@ -154,20 +160,18 @@ mod tests {
     #[test]
     fn single_vertices() {
         let set = ActiveSet::all(130).unwrap();
-        let taken = |first, pattern| {
-            let mut taken = Vec::new();
-            set.take_pattern(first, pattern, |v| taken.push(v));
-            taken
-        };
         assert_eq!(set.len(), 130);
-        assert_eq!(taken(120, 0b1_0001_0001), [120, 124, 128]);
-        assert_eq!(taken(126, 0b10101), [126]);
-        assert!(taken(1000, u64::MAX).is_empty());
-        assert_eq!(set.len(), 126);
+        assert_eq!(set.remove(2, u64::MAX << 1), 0b10);
+        assert_eq!((set.remove(2, u64::MAX), set.remove(2, 1), set.remove(9, 1)), (1, 0, 0));
+        assert_eq!(set.len(), 128);
         set.insert(128);
-        assert_eq!(set.word(2), 0b11);
+        assert_eq!(set.word(2), 1);
         set.take(0..1, &mut Vec::new());
         set.insert_unless(&[5, 6, 7], |v| v == 6);
         assert_eq!(set.word(0), 0b1010_0000);
+        let other = ActiveSet::none(130).unwrap();
+        [6, 7, 129].map(|v| other.insert(v));
+        set.append(&other);
+        assert_eq!((set.word(0), set.word(2), other.len()), (0b1110_0000, 0b11, 0));
     }
 }

@@ -90,7 +90,7 @@ impl<W: Work> Crew<'_, W> {
         let offered = (parts as u64).min(MASK / 2);
         self.done.store(0, Relaxed);
         self.offer.store(u64::from(step) << (2 * BITS) | offered << BITS, Release);
-        while self.claim() {}
+        while self.claim(false) {}
         self.wait_for(offered);
         (offered as usize..parts).for_each(|part| self.work.part(step, part));
         !self.panicked.load(Relaxed)
@@ -104,14 +104,15 @@ impl<W: Work> Crew<'_, W> {
     }
 
     /// Claims a part and does it; returns false if none is left.
-    fn claim(&self) -> bool {
+    fn claim(&self, back: bool) -> bool {
         // Acquire: what the leader wrote before the offer is visible. The step and the count are those
         // of the claimed part, even if the leader made another offer since the caller looked.
-        let offer = self.offer.fetch_add(1, Acquire);
-        let (part, count) = (offer & MASK, offer >> BITS & MASK);
-        if part >= count {
+        let offer = self.offer.fetch_add(if back { 1 << 14 } else { 1 }, Acquire);
+        let (f, b, count) = (offer & 0x3fff, offer >> 14 & 0x3fff, offer >> BITS & MASK);
+        if f + b >= count {
             return false;
         }
+        let part = if back { count - 1 - b } else { f };
         let work = || self.work.part((offer >> (2 * BITS)) as u8, part as usize);
         // A part that panics must count as done, or the leader would wait for it for ever.
         let result = catch_unwind(AssertUnwindSafe(work));
@@ -132,7 +133,8 @@ impl<W: Work> Crew<'_, W> {
         while !self.ended.load(Acquire) {
             // Only a look: claims beyond the last part would count up without end.
             let offer = self.offer.load(Relaxed);
-            if offer & MASK < offer >> BITS & MASK && self.claim() {
+            if (offer & 0x3fff) + (offer >> 14 & 0x3fff) < offer >> BITS & MASK && self.claim(true)
+            {
                 spins = 0;
             } else {
                 pause(&mut spins);

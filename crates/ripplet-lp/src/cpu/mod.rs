@@ -139,7 +139,10 @@ impl CpuExecutor {
             Visibility::LastRound => plan.with("next labels", 4 * vertices),
             Visibility::EarlierPhases => {
                 let phases = settings.schedule.phases();
-                plan.with("one phase", phased::bytes_for(vertices, phases, draft_len))
+                plan.with(
+                    "one phase",
+                    phased::bytes_for(vertices, phases, draft_len, self.threads()),
+                )
             }
             Visibility::Current => plan,
         };

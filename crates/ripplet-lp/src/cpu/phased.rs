@@ -9,6 +9,7 @@
 //!                  activate activate disagreeing neighbours: for a later phase or the next round
 //! ```
 
+use super::active::{ActiveSet, vertices_of};
 use super::crew::{Crew, Work, with_crew};
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
@@ -31,8 +32,10 @@ const MEMBERS_PER_PART: usize = 64;
 const _: () = assert!(MEMBERS_PER_PART <= Workspace::VERTICES);
 /// The fewest active vertices per phase for which a round has helpers.
 const MEMBERS_TO_SHARE: u64 = 2 * MEMBERS_PER_PART as u64;
-/// The prefetch distance of a commit, in vertices.
-const COMMITS_AHEAD: usize = 8;
+/// The most vertices for which each thread has a set of activated ones.
+const MOST_IN_SETS: u64 = 1 << 20;
+/// Changes for which label totals are divided into one more range: each range reads all changes.
+const CHANGES_PER_RANGE: usize = 512;
 /// A value of `chosen`: the vertex keeps its label. Neither a vertex nor
 /// [`NO_LABEL`](crate::NO_LABEL).
 const KEEP: Label = Label::MAX - 1;
@@ -53,6 +56,11 @@ pub(super) struct PhasedRounds<'a, P> {
     /// The phase's active vertices, then those of them that change.
     members: Vec<AtomicU32>,
     chosen: Vec<AtomicU32>,
+    /// The labels of the members before the phase.
+    before: Vec<AtomicU32>,
+    /// The vertices that each thread has activated in this round, if there are several threads: in
+    /// one set for all, they would wait for one another's cache lines. Empty between rounds.
+    activated: Vec<ActiveSet>,
     /// The number of members.
     count: AtomicUsize,
     /// The number of members that each part of the compaction found.
@@ -100,11 +108,12 @@ impl Counts {
     }
 }
 
-/// Returns the bytes of a phase's arrays: its vertices, a second copy while they are compacted, and
-/// their choices; with `draft_len` values per vertex, also the drafts.
-pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64) -> u64 {
+/// Returns the bytes of a phase's arrays: its vertices, their choices and their labels before; with
+/// `draft_len` values per vertex, also the drafts; and of the sets of activated vertices.
+pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64, threads: usize) -> u64 {
     let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
-    largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12))
+    let phase = largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12));
+    phase.saturating_add(sets_for(vertices, threads) as u64 * vertices.div_ceil(64) * 8)
 }
 
 /// Returns the number of values of a member in `drafts`.
@@ -122,6 +131,10 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         Ok(PhasedRounds {
             members: zeros(largest)?,
             chosen: zeros(largest)?,
+            before: zeros(largest)?,
+            activated: (0..sets_for(vertices, state.threads()))
+                .map(|_| ActiveSet::none(vertices as u32))
+                .collect::<Result<_, _>>()?,
             count: AtomicUsize::new(0),
             found: (0..parts).map(|_| AtomicUsize::new(0)).collect(),
             state,
@@ -149,6 +162,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
     /// Commits the phase's changes to labels, label totals and columns.
     pub fn commit(&self) {
         (0..self.parts()).for_each(|part| self.commit_part(part));
+        self.shift_totals(0, 1);
     }
 
     /// Activates the neighbours of the vertices that changed.
@@ -204,12 +218,24 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         let mut end = start * MEMBERS_PER_BLOCK;
         for block in start..(start + BLOCKS_PER_PART).min(blocks) {
             let (first, pattern) = units.unit(block as u32, phase);
-            self.state.active.take_pattern(first, pattern, |v| {
-                self.members[end].store(v, Relaxed);
-                end += 1;
-            });
+            let (word, offset) = ((first / 64) as usize, first % 64);
+            self.compact_word(word, pattern << offset, &mut end);
+            if offset > 0 {
+                self.compact_word(word + 1, pattern >> (64 - offset), &mut end);
+            }
         }
         self.found[part].store(end - start * MEMBERS_PER_BLOCK, Relaxed);
+    }
+
+    /// Moves the active vertices of some bits of a word to the members from `end` on.
+    #[inline]
+    fn compact_word(&self, word: usize, bits: u64, end: &mut usize) {
+        let active = self.state.active.remove(word, bits);
+        let active = self.activated.iter().fold(active, |all, set| all | set.remove(word, bits));
+        for v in vertices_of(word, active) {
+            self.members[*end].store(v, Relaxed);
+            *end += 1;
+        }
     }
 
     /// Moves the members that the parts of the compaction found next to one another.
@@ -239,6 +265,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
                 counts.count(choice);
                 let relabelled = choice.label != choice.before;
                 chosen[index].store(if relabelled { choice.label } else { KEEP }, Relaxed);
+                self.before[first + index].store(choice.before, Relaxed);
                 if has_drafts {
                     self.drafts.put_marked(first + index, choice.redrafted, &scratch.draft);
                 }
@@ -256,6 +283,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
             if label != KEEP || is_drafted(&self.drafts, index) {
                 self.members[kept].store(self.members[index].load(Relaxed), Relaxed);
                 self.chosen[kept].store(label, Relaxed);
+                self.before[kept].store(self.before[index].load(Relaxed), Relaxed);
                 self.drafts.move_down(index, kept);
                 kept += 1;
             }
@@ -266,13 +294,9 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
     fn commit_part(&self, part: usize) {
         let (state, (first, members, chosen)) = (&self.state, self.part(part));
         for (index, (v, label)) in members.iter().zip(chosen).enumerate() {
-            let later = index + COMMITS_AHEAD;
-            if let (Some(v), Some(label)) = (members.get(later), chosen.get(later)) {
-                state.fetch_commit(v.load(Relaxed), label.load(Relaxed));
-            }
             let (v, label) = (v.load(Relaxed), label.load(Relaxed));
             if label != KEEP {
-                state.commit(v, label);
+                state.labels[v as usize].store(label, Relaxed);
             }
             if is_drafted(&self.drafts, first + index) {
                 state.columns.commit(v, self.drafts.get(first + index).skip(1));
@@ -280,15 +304,44 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         }
     }
 
+    /// Updates the totals of one of `ranges` ranges of labels, by all changes of the phase. It reads
+    /// no label, so that it may run beside the following step.
+    fn shift_totals(&self, range: usize, ranges: usize) {
+        let labels = u64::from(self.state.totals.labels());
+        let bound = |range: usize| (labels * range as u64 / ranges as u64) as Label;
+        let labels = bound(range)..bound(range + 1);
+        if labels.is_empty() {
+            return;
+        }
+        for index in 0..self.count.load(Relaxed) {
+            let label = self.chosen[index].load(Relaxed);
+            if label != KEEP {
+                let (v, before) = (&self.members[index], &self.before[index]);
+                let (v, before) = (v.load(Relaxed), before.load(Relaxed));
+                self.state.shift_totals_of(labels.clone(), v, before, label);
+            }
+        }
+    }
+
     fn activate_part(&self, part: usize) {
         let (state, (_, members, chosen)) = (&self.state, self.part(part));
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let active = self.activated.get(thread).unwrap_or(&state.active);
         state.with_workspace(|Workspace { vertices, .. }| {
             copy(members, vertices);
             state.for_each_changed(vertices, |index, v| match chosen[index].load(Relaxed) {
-                KEEP => state.activate_neighbors(v, state.label(v), false),
-                label => state.activate_neighbors(v, label, true),
+                KEEP => state.activate_neighbors(v, state.label(v), false, active),
+                label => state.activate_neighbors(v, label, true, active),
             });
         });
+    }
+}
+
+/// Returns the number of sets of activated vertices. Of many vertices or threads, two rarely meet.
+fn sets_for(vertices: u64, threads: usize) -> usize {
+    match threads {
+        2..=8 if vertices <= MOST_IN_SETS => threads,
+        _ => 0,
     }
 }
 
@@ -310,7 +363,10 @@ impl<P: Hints> Work for PhasedRound<'_, '_, P> {
                 }
             }
             COMMIT => self.rounds.commit_part(part),
-            _ => self.rounds.activate_part(part),
+            _ => match part.checked_sub(self.ranges()) {
+                None => self.rounds.shift_totals(part, self.ranges()),
+                Some(part) => self.rounds.activate_part(part),
+            },
         }
     }
 }
@@ -334,12 +390,20 @@ impl<P: Hints> PhasedRound<'_, '_, P> {
         chosen
     }
 
+    /// Returns the number of ranges of labels whose totals are updated as one part.
+    fn ranges(&self) -> usize {
+        let changes = self.rounds.count.load(Relaxed);
+        changes.div_ceil(CHANGES_PER_RANGE).min(self.rounds.state.threads())
+    }
+
     fn finish(self) -> Result<Round, RunError> {
+        self.rounds.activated.iter().for_each(|set| self.rounds.state.active.append(set));
         if self.cancelled.into_inner() { Err(RunError::Cancelled) } else { Ok(self.counts.round()) }
     }
 }
 
 /// Returns whether a member has a draft.
+#[inline]
 fn is_drafted(drafts: &Drafts, member: usize) -> bool {
     drafts.get(member).next() == Some(1)
 }
@@ -356,7 +420,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
                 let goes_on = round.begin_phase(phase, crew)
                     && round.choose(crew)
                     && crew.run(COMMIT, self.parts())
-                    && crew.run(ACTIVATE, self.parts());
+                    && crew.run(ACTIVATE, round.ranges() + self.parts());
                 if !goes_on {
                     break;
                 }
@@ -373,6 +437,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         drop((self.members, self.chosen, self.found, self.drafts));
+        drop((self.before, self.activated));
         Ok(self.state.finish())
     }
 }

@@ -65,20 +65,15 @@ impl<P: Hints> LpState<'_, P> {
         let (mut ids, mut weights, mut degree) = ([v.id; N], [0; N], 0);
         let mut has_weights = false;
         adjacency.each(|neighbors, stored| {
-            let room = degree..(degree + neighbors.len()).min(N);
-            let neighbors = &neighbors[..room.len()];
-            ids[room.clone()].copy_from_slice(neighbors);
+            // Behind the neighbours, the last one again: the hooks get neighbours only, and the loop
+            // has as many steps for every vertex.
+            fill_from(degree, &mut ids, neighbors);
             if let Some(stored) = stored {
                 has_weights = true;
-                weights[room.clone()].copy_from_slice(&stored[..room.len()]);
+                fill_from(degree, &mut weights, stored);
             }
-            degree = room.end;
+            degree += neighbors.len();
         });
-        // Behind the neighbours, the last one again, so that the hooks get neighbours only.
-        let last = ids[degree.saturating_sub(1)];
-        for (index, id) in ids.iter_mut().enumerate() {
-            *id = if index < degree { *id } else { last };
-        }
         let weights = has_weights.then_some(&weights[..]);
         let list = NeighborList { ids: &ids, weights, labels: &self.labels };
         let mut votes = [Vote::default(); N];
@@ -205,5 +200,15 @@ impl<P: Hints> LpState<'_, P> {
     ) -> Best<P::Score> {
         let all = votes.all().filter(|(_, frequency)| *frequency > 0);
         self.best_among((id, label), clock, all, count)
+    }
+}
+
+/// Sets the lanes from `first` on to the values, and those behind them to the last value.
+#[inline(always)]
+fn fill_from<const N: usize>(first: usize, lanes: &mut [u32; N], values: &[u32]) {
+    let Some(last) = values.len().checked_sub(1) else { return };
+    for (index, lane) in lanes.iter_mut().enumerate() {
+        let value = values[index.saturating_sub(first).min(last)];
+        *lane = if index >= first { value } else { *lane };
     }
 }
