@@ -23,8 +23,8 @@ use crate::swarm::{Analysis, Column, SwarmError, Worker};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
-use ripplet_analytics::{Lengths, Observer, PathAnalysis};
-use ripplet_graph::{ExternalId, Graph, VertexId, memory};
+use ripplet_analytics::{Lengths, PathAnalysis};
+use ripplet_graph::{ExternalId, Graph, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, Part};
 use std::fmt;
 use std::str::FromStr;
@@ -178,7 +178,7 @@ pub struct AnalysisRun<'g> {
 
 /// Error of an analysis.
 #[derive(Debug, Error)]
-pub enum AnalysisError {
+pub enum AnalyseError {
     /// The device cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenWorkersError),
@@ -229,7 +229,7 @@ impl<'g> AnalysisRun<'g> {
     ///
     /// # Errors
     /// If the device cannot be opened, memory is refused, or the analysis fails.
-    pub fn run(&self) -> Result<Analysed<'g>, AnalysisError> {
+    pub fn run(&self) -> Result<Analysed<'g>, AnalyseError> {
         self.run_with(&mut ())
     }
 
@@ -237,13 +237,13 @@ impl<'g> AnalysisRun<'g> {
     ///
     /// # Errors
     /// See [`AnalysisRun::run`]; also if the observer cancels.
-    pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalysisError> {
+    pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
         let mut fallback = None;
         match self.device.open_workers(self.analysis, 1, self.memory)? {
             Err(reason) => fallback = Some(reason),
             Ok(mut workers) => {
                 if workers.len() > 1 {
-                    return Err(AnalysisError::SeveralGpus);
+                    return Err(AnalyseError::SeveralGpus);
                 }
                 if let Some(mut gpu) = workers.pop() {
                     let mut values = Collected::default();
@@ -333,9 +333,9 @@ impl<'g> Analysed<'g> {
     ///
     /// # Errors
     /// If it has not.
-    pub fn by_vertex(&self) -> Result<impl Iterator<Item = (ExternalId<'g>, f64)>, AnalysisError> {
+    pub fn by_vertex(&self) -> Result<impl Iterator<Item = (ExternalId<'g>, f64)>, AnalyseError> {
         let first = self.columns.first().filter(|_| self.analysis.has_value_per_vertex());
-        let Some((_, column)) = first else { return Err(AnalysisError::NotByVertex) };
+        let Some((_, column)) = first else { return Err(AnalyseError::NotByVertex) };
         let ids = self.graph.ids();
         Ok((0..self.graph.vertices()).map(move |v| (ids.get(v), column.number(v as usize))))
     }

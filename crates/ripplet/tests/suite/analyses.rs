@@ -1,6 +1,6 @@
 //! Analyses by name.
 
-use ripplet::analyses::{AnalysisError, AnalysisName};
+use ripplet::analyses::{AnalyseError, AnalysisName};
 use ripplet::analytics::Lengths;
 use ripplet::analytics::betweenness::betweenness;
 use ripplet::analytics::pagerank::PageRank;
@@ -62,5 +62,5 @@ fn values_are_those_of_the_analysis() {
     let found = analyse(&graph, "edge-betweenness").unwrap().device(Device::cpu()).run().unwrap();
     assert_eq!(found.edges().unwrap(), [[0, 1, 3], [1, 2, 4]]);
     let error = found.by_vertex().err().unwrap();
-    assert!(matches!(error, AnalysisError::NotByVertex));
+    assert!(matches!(error, AnalyseError::NotByVertex));
 }
