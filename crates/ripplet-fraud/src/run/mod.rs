@@ -23,7 +23,7 @@ use crate::folder::{FORMAT, FolderError, Manifest, RunFolder, WindowRecord};
 use crate::output::GnnScope;
 use crate::report::ReportLimits;
 use crate::source::reader::{Input, Sources};
-use ripplet_lp::Executor;
+use ripplet_lp::{Executor, RoundObserver};
 use session::Session;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,8 +56,8 @@ pub struct RunOptions {
     pub described: BTreeMap<String, String>,
 }
 
-/// Callbacks of a run.
-pub trait PipelineObserver: Observer {
+/// An observer of a run of the pipeline: it also follows inputs, lists and windows.
+pub trait PipelineObserver: RoundObserver {
     /// Called when an input is opened.
     fn on_input(&mut self, _input: &Input) {}
 
