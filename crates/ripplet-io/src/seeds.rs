@@ -96,7 +96,7 @@ impl fmt::Display for SeedSummary {
     }
 }
 
-/// What to do with seeds that are no vertices of the graph.
+/// Behaviour for seeds that are no vertices of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownSeeds {
     /// The first is an error.

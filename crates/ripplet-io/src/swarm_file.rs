@@ -340,7 +340,7 @@ impl SwarmFile {
     }
 }
 
-/// Why a part with valid checksums is no valid batch.
+/// Reason that a part with valid checksums is no valid batch.
 enum Flaw {
     /// A section is invalid, at this byte of the file.
     Section(usize),

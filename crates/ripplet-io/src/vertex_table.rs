@@ -167,7 +167,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the columns of ids and of labels that are asked for.
+    /// Returns the requested columns of ids and of labels.
     fn label_columns(self) -> Asked<'a> {
         match self {
             Source::File(_, options) => options.label_columns.as_ref(),

@@ -738,7 +738,7 @@ mod tests {
                 .contains("sslmode=allow: expected disable, prefer")
         );
         assert!(refused("host=db sslrootcert=system sslmode=require").contains("verify-full"));
-        // What is no address is left to who reads it.
+        // Texts that are no address are refused.
         for address in ["host", "host=db password='open", "postgres://db/?nothing", "x=", "%"] {
             assert!(Server::parse(address, |_| None).is_err(), "{address}");
         }
