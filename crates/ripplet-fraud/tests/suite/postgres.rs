@@ -109,7 +109,7 @@ fn a_query_gives_what_a_file_gives() {
 }
 
 #[test]
-fn what_the_server_or_the_query_lacks_is_told() {
+fn what_the_server_or_the_query_lacks_is_reported() {
     let Some(table) =
         Table::new("lacks", "\"from\" text, \"to\" text, at date, eur float8, j jsonb")
     else {

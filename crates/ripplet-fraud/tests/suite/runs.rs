@@ -267,7 +267,7 @@ fn a_run_that_is_killed_at_any_moment_goes_on() {
 }
 
 #[test]
-fn files_that_come_twice_or_are_replaced_are_told() {
+fn files_that_come_twice_or_are_replaced_are_reported() {
     let days = Days::new(5);
     fs::write(days.path("days/dt=2024-03-06.csv"), Days::rows(5)).unwrap();
     let refused = run_into(&days.options(), &days.path("twice"), false).unwrap_err().to_string();
@@ -295,7 +295,7 @@ fn files_that_come_twice_or_are_replaced_are_told() {
 }
 
 #[test]
-fn half_written_and_missing_inputs_are_told() {
+fn half_written_and_missing_inputs_are_reported() {
     let days = Days::new(4);
     let whole = Days::rows(4);
     days.write(4, &whole[..whole.len() - 9]);
@@ -368,7 +368,7 @@ fn days_without_transactions_are_windows_too() {
 }
 
 #[test]
-fn lists_that_are_wrong_are_told() {
+fn wrong_lists_are_reported() {
     let days = Days::new(4);
     let refuses = |list: &str| {
         fs::write(days.path("known.csv"), list).unwrap();
@@ -819,7 +819,7 @@ fn a_weight_that_takes_most_of_the_signal_is_noted() {
 
 /// The first window has too few ties to say anything; a weight that fades takes those of the second, and of the last.
 #[test]
-fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
+fn a_weight_that_takes_the_signal_of_a_later_window_is_noted_with_that_window() {
     let mapping = "time = \"date\"\namount = \"amount\"\n[source]\ncolumn = \"payer\"\nkind = \"account\"\n\
         [target]\ncolumn = \"payee\"\nkind = \"account\"\n[weight]\nof = \"powf(0.5, age / 2.0)\"\n";
     let mut options = options(&[&example("payments.csv")], mapping, &example("known.csv"));
@@ -842,7 +842,7 @@ fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
 }
 
 #[test]
-fn options_are_told_in_words() {
+fn options_are_described_in_words() {
     let days = Days::new(4);
     let manifest = run_into(&days.options(), &days.path("run"), false).unwrap();
     assert_eq!(manifest.options["order of updates"], "in 32 phases a round");
