@@ -107,6 +107,22 @@ pub struct Skipped {
 }
 
 /// Reader of graphs, part by part.
+///
+/// # Examples
+/// ```
+/// use ripplet_io::batch::{BatchOptions, BatchReader};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("caffeine.txt"), "1 2\n2 3\n")?;
+/// std::fs::write(path.join("water.txt"), "1 2\n")?;
+/// let mut reader = BatchReader::open(path, &BatchOptions::default())?;
+/// while let Some(part) = reader.next_part()? {
+///     println!("{} graphs", part.slice().len());
+/// }
+/// assert_eq!(reader.summary().graphs, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct BatchReader {
     source: Box<dyn Source>,
     part_size: u64,
