@@ -24,8 +24,8 @@ use super::subdivide::Subdivision;
 use crate::hash::Clock;
 use crate::{Observer, Round, RunError};
 use rayon::prelude::*;
-use ripplet_graph::memory::OutOfMemory;
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::OutOfMemory;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -81,8 +81,7 @@ impl Cycles<'_> {
         depth: u32,
     ) -> Result<(), RunError> {
         let arcs = self.gains(level);
-        let mut phases =
-            Phases::new(level.vertices() as usize, arcs.sum).map_err(refused)?;
+        let mut phases = Phases::new(level.vertices() as usize, arcs.sum).map_err(refused)?;
         let limits = Limits::before_contraction(depth);
         self.moves(level, arcs, partition, &mut phases, depth, limits)?;
         if partition.is_singletons() {
@@ -98,8 +97,7 @@ impl Cycles<'_> {
         self.cycle::<LevelGraph>(&contraction.graph, &coarse, depth + 1)?;
         self.lower(level, partition, &contraction, &begin, &coarse);
         drop((contraction, begin, coarse));
-        let mut phases =
-            Phases::new(level.vertices() as usize, arcs.sum).map_err(refused)?;
+        let mut phases = Phases::new(level.vertices() as usize, arcs.sum).map_err(refused)?;
         let limits = Limits::after_contraction(depth);
         self.moves(level, arcs, partition, &mut phases, depth, limits)
     }
@@ -145,7 +143,12 @@ impl Cycles<'_> {
             };
             self.observer.on_round(self.rounds.len(), &round);
             let vertices = level.vertices();
-            self.rounds.push(RefineRound { iteration: self.iteration, level: depth, vertices, round });
+            self.rounds.push(RefineRound {
+                iteration: self.iteration,
+                level: depth,
+                vertices,
+                round,
+            });
             if counts.changed * u64::from(limits.settled) <= u64::from(vertices) {
                 break;
             }
@@ -218,9 +221,11 @@ impl Cycles<'_> {
             partition.labels[v].store(label, Relaxed);
             partition.totals[v].store(0, Relaxed);
         });
-        founders.par_iter().enumerate().with_min_len(READ_PER_TASK).for_each(|(label, &founder)| {
-            partition.totals[founder as usize].store(coarse.total(label as u32), Relaxed);
-        });
+        founders.par_iter().enumerate().with_min_len(READ_PER_TASK).for_each(
+            |(label, &founder)| {
+                partition.totals[founder as usize].store(coarse.total(label as u32), Relaxed);
+            },
+        );
         let scanned = all().map(|(v, &part)| {
             if coarse.label(part) == begin[part as usize] {
                 return 0;

@@ -18,8 +18,8 @@ use super::tally::Tally;
 use crate::hash::mix;
 use crate::{Label, Observer, RunError};
 use rayon::prelude::*;
-use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 

@@ -9,12 +9,11 @@ use super::ratio::{Ratio, ln};
 use super::score::{Factors, Sums};
 use super::{Refined, contract, phases, tally};
 use crate::communities::split_disconnected;
-use crate::{Label, NO_LABEL, Observer, RunError};
+use crate::{Label, NO_LABEL, Observer};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{Direction, GraphView, OutOfMemory, Plan, dispatch_lists, memory};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Arcs read, in units of the graph's arcs, after which no iteration begins.
@@ -30,7 +29,10 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, thread
     let tally = tally::Tally::bytes_for(labels);
     let initial = if options.initial.is_some() { 4 * vertices } else { 0 };
     Plan { graph_host: graph.bytes(), ..Plan::default() }
-        .with("labels, masses and totals", (8 + 4) * vertices + Partition::bytes_for(vertices) + initial)
+        .with(
+            "labels, masses and totals",
+            (8 + 4) * vertices + Partition::bytes_for(vertices) + initial,
+        )
         .with("one phase", phases::Phases::bytes_for(vertices))
         .with("parts of communities", Partition::bytes_for(vertices))
         .with("contracted graphs", 2 * contract::Contraction::bytes_for(vertices, arcs))

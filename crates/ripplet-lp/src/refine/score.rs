@@ -28,7 +28,9 @@ pub(super) struct Factors {
 }
 
 /// The type in which gains are computed: 64 bits where they fit, else 128.
-pub(super) trait Gain: Copy + Ord + Send + Sync + Sub<Output = Self> + Mul<Output = Self> {
+pub(super) trait Gain:
+    Copy + Ord + Send + Sync + Sub<Output = Self> + Mul<Output = Self>
+{
     /// Zero: the gain of staying alone.
     const ZERO: Self;
 
@@ -135,8 +137,7 @@ impl Factors {
 
     /// Returns the factors in the type of the gains.
     pub fn in_type<T: Gain>(self) -> GainFactors<T> {
-        let (attraction, repulsion) =
-            (T::of_factor(self.attraction), T::of_factor(self.repulsion));
+        let (attraction, repulsion) = (T::of_factor(self.attraction), T::of_factor(self.repulsion));
         GainFactors { attraction, repulsion }
     }
 
