@@ -40,7 +40,7 @@ impl Console {
         self.quiet
     }
 
-    /// What is being done now.
+    /// Shows the current stage of the run.
     pub fn stage(&self, what: impl Into<String>) {
         if let Some(line) = &self.line {
             line.set_message(one_line(&what.into()));
@@ -122,7 +122,7 @@ impl<'a> Watch<'a> {
         Watch { progress, ..self }
     }
 
-    /// What is being done now.
+    /// Shows the current stage of the run.
     pub fn show(&self, what: String) {
         self.console.stage(what);
     }
@@ -180,7 +180,7 @@ impl Progress {
         line
     }
 
-    /// Estimates the number of rounds left, if changes go on to shrink by the factor of this round; at most the
+    /// Estimates the number of rounds left, if changes continue to fall by the factor of this round; at most the
     /// number that the stopping rule allows.
     fn rounds_left(&self, index: usize, changed: u64) -> Option<f64> {
         let (stop, vertices) = self.until.as_ref()?;
@@ -219,7 +219,7 @@ mod tests {
         let seconds = ((400_000.0 / enough).log2() * 2.0).ceil();
         let second = progress.after(1, &round(400_000, 2.0));
         assert!(second.ends_with(&format!(", about {seconds:.0} s left")), "{second}");
-        // What does not shrink may take all rounds.
+        // If the number of changes does not fall, all rounds may be needed.
         let third = progress.after(2, &round(400_000, 1.0));
         assert!(third.ends_with(&format!(", about {} s left", most - 3)), "{third}");
         assert_eq!(Progress::default().after(0, &round(5, 0.0)), "round 1: 5 vertices changed");

@@ -32,9 +32,9 @@ pub enum Failure {
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Refused {
-        /// What is wrong.
+        /// The error, as a sentence.
         sentence: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// More memory is needed than is free at this moment; the command may succeed later.
@@ -43,7 +43,7 @@ pub enum Failure {
     TooLarge {
         /// The needed and the available memory.
         sentence: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// An input that cannot be read.
@@ -97,9 +97,9 @@ pub enum Failure {
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Device {
-        /// What is wrong.
+        /// The error, as a sentence.
         sentence: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// A run that ended without labels.
@@ -125,16 +125,16 @@ pub enum Failure {
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Validation {
-        /// What differs.
+        /// The difference, as a sentence.
         sentence: String,
-        /// What to look at.
+        /// The place to look at, as a sentence.
         help: String,
     },
     /// Windows of transactions that cannot be computed, searched or written.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Fraud {
-        /// What is wrong.
+        /// The error, as a sentence.
         sentence: String,
         /// The advice; empty if the message has it.
         help: String,
@@ -162,9 +162,9 @@ pub enum Failure {
     #[error("{shown}")]
     #[diagnostic(help("{help}"))]
     Text {
-        /// What is wrong, on several lines.
+        /// The error, on several lines.
         shown: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// A signal, such as Ctrl-C.
@@ -505,13 +505,13 @@ impl From<LccError> for Failure {
     }
 }
 
-/// Whose panics are not printed: those crates', and the standard library's where a thread gets no memory to
-/// start with, which ends the process; `memory` says so.
+/// Source paths whose panics are not printed: crates that read tables, and the part of the standard library that
+/// fails if a new thread gets no memory. The latter ends the process, and `memory` reports it.
 const SILENT: [&str; 5] =
     ["/arrow-", "/parquet-", "/flatbuffers-", "/zlib-rs-", "/unix/stack_overflow.rs"];
 
-/// A damaged Parquet or Arrow file makes the crates that read it panic; the reader catches that and
-/// answers with a sentence, so what the panic itself would print stays unsaid.
+/// Silences panics of the crates that read tables: a damaged Parquet or Arrow file makes them panic, and the reader
+/// catches the panic and returns an error.
 pub fn leave_panics_of_table_crates_to_the_reader() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -320,7 +320,7 @@ fn a_state_that_cannot_be_kept_ends_the_run() {
 }
 
 #[test]
-fn runs_that_differ_in_anything_are_told_apart() {
+fn runs_that_differ_in_anything_are_distinguished() {
     let graph = grid(5).graph(MAX_SHARD_ARCS);
     let of = |settings: &Settings| RunIdentity::of(&graph, &Lpa::default(), settings);
     let one = of(&Settings::default());

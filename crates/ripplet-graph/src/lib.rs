@@ -30,7 +30,7 @@ pub mod memory;
 pub mod splitmix;
 pub mod storage;
 
-pub use atomic::{as_atomic, as_plain, as_plain_words};
+pub use atomic::{as_atomic, as_atomic_words, as_plain, as_plain_words};
 pub use buffer::Buffer;
 pub use build_options::BuildOptions;
 pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};

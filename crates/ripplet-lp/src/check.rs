@@ -156,7 +156,7 @@ pub enum CheckError {
 ///         "contrary"
 ///     }
 ///     fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {
-///         c.cast - c.frequency + 1
+///         c.total_votes - c.frequency + 1
 ///     }
 /// }
 ///

@@ -50,6 +50,7 @@ pub mod hooks;
 pub mod profile;
 pub mod programs;
 pub mod quality;
+pub mod refine;
 pub mod schedules;
 pub mod small;
 pub mod stop;

@@ -53,7 +53,7 @@ pub struct Opened {
 pub struct Done {
     /// The graphs, and the time of each stage.
     pub report: Report,
-    /// How the command ends.
+    /// Ending of the command, which determines its exit code.
     pub ending: Ending,
     pub(super) reader: BatchReader,
     /// Seconds of opening it.

@@ -47,7 +47,7 @@ enum Command {
 /// The advice if the memory does not suffice for windows.
 const SMALLER: &str = "choose a shorter --window, or allow more by RIPPLET_HOST_MEMORY";
 
-/// Does what is asked for.
+/// Runs the subcommand.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, console),
@@ -73,7 +73,7 @@ const LEAST: Size = Size(64 << 20);
 /// The least that a search has: a batch of 65,536 rows, and what Parquet decodes of it. Of 80,000 entities, 2 to 4 MiB.
 const LEAST_OF_A_SEARCH: Size = Size(16 << 20);
 
-/// The table that is asked for by `-o` and `--to`, if there is to be one.
+/// Returns the target of the table by `-o` and `--to`, if either is given.
 fn table_target(output: Option<&Path>, to: Option<Format>) -> Result<Option<Target<'_>>, Failure> {
     match (output, to) {
         (Some(output), None) if is_standard(output) => Err(Failure::refused(

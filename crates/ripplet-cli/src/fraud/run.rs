@@ -64,7 +64,7 @@ pub struct Arguments {
     /// When all is read, wait for more files, until interrupted.
     #[arg(long, help_heading = "Reading")]
     follow: bool,
-    /// How often --follow looks for more.
+    /// Interval at which --follow looks for new files.
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = span, requires = "follow")]
     #[arg(help_heading = "Reading")]
     every: Span,
@@ -77,7 +77,7 @@ pub struct Arguments {
     threads: ThreadArguments,
 }
 
-/// Of whom arrays are written.
+/// Scope of the arrays for graph neural networks.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Arrays {
     Clusters,
@@ -124,7 +124,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     };
     let resume = Cell::new(arguments.resume);
     let manifest = arguments.device.on(&executor, &arguments.threads, console, |executor| {
-        // The CPU goes on behind the windows that a GPU had finished when it failed, if it had any.
+        // After a GPU failed, the CPU continues behind the windows that it had finished.
         let again = arguments.output.join("manifest.json").exists();
         let resume = resume.replace(again);
         let mut watch = Watch { console, windows: 0 };

@@ -50,7 +50,7 @@ pub enum PipelineError {
         range: TimeRange,
         /// Bytes that are needed.
         needed: u64,
-        /// What needs the memory.
+        /// Step that needs the memory.
         what: String,
         /// Bytes that are allowed.
         allowed: u64,

@@ -44,7 +44,7 @@ pub struct RunOptions {
     pub exact: bool,
     /// Memory limit in bytes.
     pub memory: Option<u64>,
-    /// Which arrays for graph neural networks are written, if any.
+    /// Scope of the arrays for graph neural networks; `None` writes no arrays.
     pub arrays: Option<GnnScope>,
     /// Threshold of [`chance`](crate::chance), from 0 to 1: a cluster without a known bad member whose chance
     /// is higher is noise.

@@ -64,7 +64,7 @@ impl Program for Breaks {
         match self.promise {
             Promise::Pure("label_score") => u64::from(self.calls.fetch_add(1, Relaxed)),
             Promise::FallsWithTotal => c.frequency + u64::from(c.total()),
-            Promise::FollowsFrequency | Promise::Disagreement => 1 + c.cast - c.frequency,
+            Promise::FollowsFrequency | Promise::Disagreement => 1 + c.total_votes - c.frequency,
             _ => c.frequency,
         }
     }
