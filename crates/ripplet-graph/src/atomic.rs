@@ -20,6 +20,15 @@ pub fn as_plain(slice: &mut [AtomicU32]) -> &mut [u32] {
     unsafe { &mut *(std::ptr::from_mut::<[AtomicU32]>(slice) as *mut [u32]) }
 }
 
+/// Returns an exclusively borrowed slice as 64-bit atomics; see [`as_atomic`].
+pub fn as_atomic_words(slice: &mut [u64]) -> &[AtomicU64] {
+    const _: () = assert!(align_of::<AtomicU64>() == align_of::<u64>());
+    // SAFETY: `AtomicU64` has the size and bit validity of `u64` (documented), and its alignment, as
+    // asserted above; the exclusive borrow, which the result inherits, guarantees that no plain
+    // access overlaps.
+    unsafe { &*(std::ptr::from_mut::<[u64]>(slice) as *const [AtomicU64]) }
+}
+
 /// Returns exclusively borrowed 64-bit atomics as plain values; see [`as_plain`].
 pub fn as_plain_words(slice: &mut [AtomicU64]) -> &mut [u64] {
     // SAFETY: `AtomicU64` has the size and bit validity of `u64` and at least its alignment (documented),
@@ -56,5 +65,8 @@ mod tests {
         as_plain(&mut values)[0] = 5;
         assert_eq!(values[0].load(Relaxed), 5);
         assert_eq!(as_plain_words(&mut [AtomicU64::new(1 << 40)]), [1 << 40]);
+        let mut words = [5u64, 7];
+        as_atomic_words(&mut words)[1].fetch_add(1 << 40, Relaxed);
+        assert_eq!(words, [5, (1 << 40) + 7]);
     }
 }

@@ -21,6 +21,7 @@ mod edges;
 mod grouped;
 mod identity;
 mod ids;
+mod observer;
 mod plan;
 mod weight;
 
@@ -29,7 +30,7 @@ pub mod memory;
 pub mod splitmix;
 pub mod storage;
 
-pub use atomic::{as_atomic, as_plain, as_plain_words};
+pub use atomic::{as_atomic, as_atomic_words, as_plain, as_plain_words};
 pub use buffer::Buffer;
 pub use build_options::BuildOptions;
 pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
@@ -38,6 +39,7 @@ pub use edges::{EdgeTable, EdgeTableError};
 pub use identity::identity_of_values;
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
+pub use observer::Observer;
 pub use plan::{Item, Plan};
 pub use storage::{
     Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, Neighbors, Shard, compressed,

@@ -170,7 +170,7 @@ mod tests {
         set.insert_unless(&[5, 6, 7], |v| v == 6);
         assert_eq!(set.word(0), 0b1010_0000);
         let other = ActiveSet::none(130).unwrap();
-        [6, 7, 129].map(|v| other.insert(v));
+        [6, 7, 129].iter().for_each(|&v| other.insert(v));
         set.append(&other);
         assert_eq!((set.word(0), set.word(2), other.len()), (0b1110_0000, 0b11, 0));
     }

@@ -19,17 +19,17 @@ const WEIGHTS: u32 = 1 << 27;
 pub(super) struct Few<const N: usize> {
     labels: [i32; N],
     sums: [i32; N],
-    cast: i32,
+    total: i32,
 }
 
 impl<const N: usize> Few<N> {
-    /// Counts the first `cast` of these votes; `None` if a weight is too large for this counter.
+    /// Counts the first `degree` of these votes; `None` if a weight is too large for this counter.
     #[inline(always)]
-    pub fn count(votes: &[Vote; N], cast: usize) -> Option<Few<N>> {
+    pub fn count(votes: &[Vote; N], degree: usize) -> Option<Few<N>> {
         let (mut labels, mut weights) = ([0; N], [0; N]);
         for (index, vote) in votes.iter().enumerate() {
             labels[index] = vote.label as i32;
-            let counts = (index < cast) & (vote.label != NO_LABEL);
+            let counts = (index < degree) & (vote.label != NO_LABEL);
             weights[index] = if counts { vote.weight as i32 } else { 0 };
         }
         if weights.iter().fold(0, |all, &weight| all | weight as u32) >= WEIGHTS {
@@ -43,14 +43,14 @@ impl<const N: usize> Few<N> {
             }
             sums.copy_from_slice(sum.as_array_ref());
         }
-        Some(Few { labels, sums, cast: weights.iter().sum() })
+        Some(Few { labels, sums, total: weights.iter().sum() })
     }
 
     /// Returns the sum of the votes and the largest sum of a label.
     #[inline(always)]
     pub fn totals(&self) -> Count {
         let top = self.sums.iter().fold(0, |top, &sum| top.max(sum));
-        Count { cast: self.cast as u64, top: top as u64 }
+        Count { total_votes: self.total as u64, top: top as u64 }
     }
 
     /// Returns the label with the smallest rank among those whose votes sum up to `top`. Ranks of
@@ -86,7 +86,7 @@ mod tests {
             }
             let few = Few::count(&votes, list.len()).unwrap();
             let top = expected.values().copied().max().unwrap_or(0);
-            prop_assert_eq!(few.totals(), Count { cast: expected.values().sum(), top });
+            prop_assert_eq!(few.totals(), Count { total_votes: expected.values().sum(), top });
             expected.retain(|_, sum| *sum == top);
             if top > 0 {
                 let first = expected.into_keys().min_by_key(|label| mix(label ^ key)).unwrap();

@@ -15,11 +15,11 @@ use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use crate::hash::Clock;
 use crate::ranks::Update;
-use crate::rounds::{Finished, Observer, Rounds};
+use crate::rounds::{Finished, Rounds};
 use crate::schedules::{UnitSchedule, largest_phase};
 use crate::{Hints, Label, NO_LABEL, Round, RunError, Schedule, State};
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{MAX_VERTICES, VertexId};
+use ripplet_graph::{MAX_VERTICES, Observer, VertexId};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
@@ -167,7 +167,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
 
     /// Activates the neighbours of the vertices that changed.
     pub fn activate_neighbors(&self) {
-        (0..self.parts()).for_each(|part| self.activate_part(part));
+        (0..self.parts()).for_each(|part| self.activate_part(part, &self.state.active));
     }
 
     /// Yields the label updates of the phase.
@@ -323,10 +323,14 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         }
     }
 
-    fn activate_part(&self, part: usize) {
-        let (state, (_, members, chosen)) = (&self.state, self.part(part));
+    /// Returns the set to which this thread adds the vertices that it activates.
+    fn activated_here(&self) -> &ActiveSet {
         let thread = rayon::current_thread_index().unwrap_or(0);
-        let active = self.activated.get(thread).unwrap_or(&state.active);
+        self.activated.get(thread).unwrap_or(&self.state.active)
+    }
+
+    fn activate_part(&self, part: usize, active: &ActiveSet) {
+        let (state, (_, members, chosen)) = (&self.state, self.part(part));
         state.with_workspace(|Workspace { vertices, .. }| {
             copy(members, vertices);
             state.for_each_changed(vertices, |index, v| match chosen[index].load(Relaxed) {
@@ -365,7 +369,7 @@ impl<P: Hints> Work for PhasedRound<'_, '_, P> {
             COMMIT => self.rounds.commit_part(part),
             _ => match part.checked_sub(self.ranges()) {
                 None => self.rounds.shift_totals(part, self.ranges()),
-                Some(part) => self.rounds.activate_part(part),
+                Some(part) => self.rounds.activate_part(part, self.rounds.activated_here()),
             },
         }
     }

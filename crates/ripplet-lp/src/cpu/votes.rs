@@ -30,7 +30,7 @@ const DIRECT_VERTICES: u32 = 1 << 17;
 pub(super) struct Votes {
     ballots: Vec<Vote>,
     /// The number of votes of the current vertex.
-    cast: usize,
+    count: usize,
     sums: Vec<u64>,
     /// The sum of every label if it is indexed directly, else empty; all 0 between two vertices.
     direct: Vec<u32>,
@@ -51,8 +51,8 @@ struct Slot {
 /// The counts of a vertex's votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
-    /// `cast`: the total votes.
-    pub cast: u64,
+    /// The sum of all votes.
+    pub total_votes: u64,
     /// The largest sum of a label; 0 without votes.
     pub top: u64,
 }
@@ -62,7 +62,7 @@ impl Votes {
     pub fn new(vertices: u32) -> Votes {
         Votes {
             ballots: Vec::new(),
-            cast: 0,
+            count: 0,
             sums: Vec::new(),
             direct: vec![0; direct_labels(vertices)],
             slots: Vec::new(),
@@ -85,7 +85,7 @@ impl Votes {
         if degree > self.sums.len() {
             self.grow(degree);
         }
-        self.cast = degree;
+        self.count = degree;
         &mut self.ballots[..degree]
     }
 
@@ -100,31 +100,38 @@ impl Votes {
         self.slots = vec![Slot::default(); slots_for(votes)];
     }
 
-    /// Counts the votes collected since [`Votes::begin`], of which `cast` is the sum.
+    /// Counts the votes collected since [`Votes::begin`], whose sum is `total_votes`.
     #[inline]
-    pub fn count(&mut self, cast: u64) -> Count {
+    pub fn count(&mut self, total_votes: u64) -> Count {
         // Sums of 32 bits must not overflow.
-        self.is_direct = !self.direct.is_empty() && u32::try_from(cast).is_ok();
-        let top = if self.is_direct { self.count_direct() } else { self.count_hashed() };
-        Count { cast, top }
+        let is_small = !self.direct.is_empty() && u32::try_from(total_votes).is_ok();
+        let direct = if is_small { self.count_direct() } else { None };
+        self.is_direct = direct.is_some();
+        Count { total_votes, top: direct.unwrap_or_else(|| self.count_hashed()) }
     }
 
     /// Writes each label's running sum into `sums`, by an array of all labels; returns the largest.
+    /// Returns `None` if there are votes for a label that is not a vertex, as programs may cast.
     #[inline]
-    fn count_direct(&mut self) -> u64 {
-        let ballots = &self.ballots[..self.cast];
-        let mut top = 0;
+    fn count_direct(&mut self) -> Option<u64> {
+        let ballots = &self.ballots[..self.count];
+        let (mut top, mut outside) = (0, 0);
         for (ballot, running) in ballots.iter().zip(&mut self.sums) {
-            // `NO_LABEL` has no sum.
-            let sum = self.direct.get_mut(ballot.label as usize).map_or(0, |sum| {
-                *sum += ballot.weight;
-                *sum
-            });
+            let sum = match self.direct.get_mut(ballot.label as usize) {
+                Some(sum) => {
+                    *sum += ballot.weight;
+                    *sum
+                }
+                None => {
+                    outside |= ballot.weight;
+                    0
+                }
+            };
             *running = u64::from(sum);
             top = top.max(sum);
         }
         clear(&mut self.direct, ballots);
-        u64::from(top)
+        (outside == 0).then_some(u64::from(top))
     }
 
     /// Writes each label's running sum into `sums`, by the hash table; returns the largest.
@@ -135,10 +142,10 @@ impl Votes {
             self.number = 0;
         }
         self.number += 1;
-        let used = slots_for(self.cast).min(self.slots.len());
+        let used = slots_for(self.count).min(self.slots.len());
         let slots = &mut self.slots[..used];
         let mut top = 0;
-        for (ballot, running) in self.ballots[..self.cast].iter().zip(&mut self.sums) {
+        for (ballot, running) in self.ballots[..self.count].iter().zip(&mut self.sums) {
             let slot = find(slots, self.number, ballot.label);
             let sum = if slot.tag == tag(self.number, ballot.label) { slot.sum } else { 0 };
             let sum = sum + u64::from(ballot.weight);
@@ -152,7 +159,7 @@ impl Votes {
     /// Returns the votes since [`Votes::begin`], in the order of the neighbours.
     #[inline]
     pub fn ballots(&self) -> &[Vote] {
-        &self.ballots[..self.cast]
+        &self.ballots[..self.count]
     }
 
     /// Yields the labels whose votes sum up to `top`, each at least once.
@@ -164,8 +171,8 @@ impl Votes {
 
     /// Yields every label with the sum of its votes, each at least once.
     pub fn all(&mut self) -> impl Iterator<Item = (Label, u64)> {
-        let ballots = &self.ballots[..self.cast];
-        let sums = &mut self.sums[..self.cast];
+        let ballots = &self.ballots[..self.count];
+        let sums = &mut self.sums[..self.count];
         // Running sums become totals.
         if self.is_direct {
             // Each label's largest running sum is its last.
@@ -179,7 +186,7 @@ impl Votes {
             }
             clear(&mut self.direct, ballots);
         } else {
-            let used = slots_for(self.cast).min(self.slots.len());
+            let used = slots_for(self.count).min(self.slots.len());
             let slots = &mut self.slots[..used];
             for (ballot, sum) in ballots.iter().zip(&mut *sums) {
                 *sum = find(slots, self.number, ballot.label).sum;
@@ -206,11 +213,11 @@ fn clear(direct: &mut [u32], ballots: &[Vote]) {
 pub(super) fn count_one(ballots: &mut [Vote], label: Label) -> Count {
     let mut silent = false;
     let count = |ballots: &[Vote], silent: &mut bool| {
-        ballots.iter().fold(Count { cast: 0, top: 0 }, |count, ballot| {
+        ballots.iter().fold(Count { total_votes: 0, top: 0 }, |count, ballot| {
             let weight = u64::from(ballot.weight);
             let own = if ballot.label == label { weight } else { 0 };
             *silent |= ballot.label == NO_LABEL;
-            Count { cast: count.cast + weight, top: count.top + own }
+            Count { total_votes: count.total_votes + weight, top: count.top + own }
         })
     };
     let counted = count(ballots, &mut silent);
@@ -271,23 +278,28 @@ mod tests {
     proptest! {
         #[test]
         fn sums_are_those_of_a_map(lists in prop::collection::vec(
-            prop::collection::vec((0u32..40, 0u32..=u32::MAX), 0..200), 1..5)) {
-            let mut votes = Votes::default();
+            prop::collection::vec((0u32..40, 0u32..=u32::MAX), 0..200), 1..5),
+            shift in prop::sample::select(vec![0, 26]), small: bool, vertices in 30u32..41) {
+            // Labels of 26 bits more are not below the number of vertices.
+            let mut votes = Votes::new(if shift == 0 { vertices } else { u32::MAX });
             // The number overflows within this test.
             votes.begin(1);
             votes.number = u32::MAX - 2;
             for list in lists {
                 // Labels that differ in few bits, so that they collide.
-                let ballot = |&(label, weight)| Vote { label: label << 26 | label, weight };
+                let ballot = |&(label, weight): &(u32, u32)| Vote {
+                    label: label << shift | label,
+                    weight: if small { weight >> 10 } else { weight },
+                };
                 let mut expected: BTreeMap<Label, u64> = BTreeMap::new();
                 for vote in list.iter().map(ballot) {
                     *expected.entry(vote.label).or_default() += u64::from(vote.weight);
                 }
                 let ballots = votes.begin(list.len()).iter_mut().zip(&list);
                 ballots.for_each(|(vote, said)| *vote = ballot(said));
-                let count = votes.count();
+                let count = votes.count(expected.values().sum());
                 let top = expected.values().copied().max().unwrap_or(0);
-                prop_assert_eq!(count, Count { cast: expected.values().sum(), top });
+                prop_assert_eq!(count, Count { total_votes: expected.values().sum(), top });
                 prop_assert_eq!(&votes.all().collect::<BTreeMap<_, _>>(), &expected);
                 let mut leaders: Vec<Label> = votes.leaders(top).collect();
                 leaders.sort_unstable();
@@ -300,12 +312,15 @@ mod tests {
 
     #[test]
     fn votes_for_no_label_say_nothing() {
-        let mut votes = Votes::default();
-        for (list, own, expected) in [
-            (vec![(NO_LABEL, 5), (3, 1), (NO_LABEL, 0)], 1, Count { cast: 1, top: 1 }),
-            (vec![(NO_LABEL, 5)], 0, Count { cast: 0, top: 0 }),
-            (vec![(NO_LABEL, 0), (2, 7), (3, 1)], 1, Count { cast: 8, top: 7 }),
-        ] {
+        let cases = [
+            (vec![(NO_LABEL, 5), (3, 1), (NO_LABEL, 0)], 1, Count { total_votes: 1, top: 1 }),
+            (vec![(NO_LABEL, 5)], 0, Count { total_votes: 0, top: 0 }),
+            (vec![(NO_LABEL, 0), (2, 7), (3, 1)], 1, Count { total_votes: 8, top: 7 }),
+        ];
+        let runs = [9, u32::MAX]
+            .into_iter()
+            .flat_map(|vertices| cases.iter().map(move |case| (Votes::new(vertices), case)));
+        for (mut votes, (list, own, expected)) in runs {
             let count_one_of = |votes: &mut Votes, label| {
                 let said = list.iter().map(|&(label, weight)| Vote { label, weight });
                 let ballots = votes.begin(list.len());
@@ -313,8 +328,8 @@ mod tests {
                 count_one(ballots, label)
             };
             let counted = count_one_of(&mut votes, 3);
-            assert_eq!(counted, Count { cast: expected.cast, top: own });
-            assert_eq!(votes.count(), expected);
+            assert_eq!(counted, Count { total_votes: expected.total_votes, top: *own });
+            assert_eq!(votes.count(counted.total_votes), *expected);
             assert!(votes.all().all(|(label, sum)| label != NO_LABEL || sum == 0));
             assert_eq!(count_one_of(&mut votes, NO_LABEL).top, 0);
         }
@@ -323,12 +338,13 @@ mod tests {
     #[test]
     fn planned_bytes_are_those_of_the_arrays() {
         for degree in [1, 64, 65, 1000] {
-            let mut votes = Votes::default();
+            let mut votes = Votes::new(70);
             votes.begin(degree as usize);
             let held = votes.ballots.capacity() * 8
                 + votes.sums.capacity() * 8
+                + votes.direct.capacity() * 4
                 + votes.slots.capacity() * 16;
-            assert_eq!(Votes::bytes_for(degree), held as u64);
+            assert_eq!(Votes::bytes_for(70, degree), held as u64);
         }
     }
 }

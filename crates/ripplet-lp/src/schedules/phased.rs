@@ -127,7 +127,7 @@ impl UnitSchedule {
         let unit = if unit < self.phases { unit } else { unit - self.phases };
         let (group, offset) = (unit >> self.stride_log, unit & ((1 << self.stride_log) - 1));
         let first =
-            u64::from(block) * self.block_size() + (group * UNIT << self.stride_log) + offset;
+            u64::from(block) * self.block_size() + ((group * UNIT) << self.stride_log) + offset;
         (first, PATTERNS[self.stride_log as usize])
     }
 }

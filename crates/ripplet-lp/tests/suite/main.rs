@@ -13,5 +13,6 @@ mod profile;
 mod programs;
 mod promises;
 mod quality;
+mod refine;
 
 use ripplet_conformance::{graphs, oracle, probe};

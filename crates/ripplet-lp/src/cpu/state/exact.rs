@@ -43,7 +43,7 @@ impl<P: Hints> LpState<'_, P> {
         let own = count_one(ballots, before);
         let next = match self.kept(vertex, own) {
             Some(winner) => self.adopt_counted(vertex, winner, scratch),
-            None => self.contest((v, before), clock, own.cast, scratch),
+            None => self.contest((v, before), clock, own.total_votes, scratch),
         };
         Choice {
             before,
@@ -89,7 +89,8 @@ impl<P: Hints> LpState<'_, P> {
                     Ties::Smallest => few.leader(top, |label| label),
                 };
                 let score = self.score_of_leader(v, leader, count)?;
-                let winner = Winner { label: leader, frequency: top, cast: count.cast, score };
+                let winner =
+                    Winner { label: leader, frequency: top, total_votes: count.total_votes, score };
                 let next = self.adopt(v, winner, 0.0, &mut scratch.draft);
                 (next.label, next.redrafted, next.nan)
             }
@@ -129,12 +130,12 @@ impl<P: Hints> LpState<'_, P> {
         &self,
         (id, label): (VertexId, Label),
         clock: Clock,
-        cast: u64,
+        total_votes: u64,
         scratch: &mut Scratch,
     ) -> Next {
         let context = Context { graph: &self.graph, columns: &self.columns, clock };
         let vertex = Vertex { id, label, context };
-        let Best { winner, nan } = self.best(vertex, cast, &mut scratch.votes);
+        let Best { winner, nan } = self.best(vertex, total_votes, &mut scratch.votes);
         match winner {
             Some(winner) => Next { nan, ..self.adopt_counted(vertex, winner, scratch) },
             None => Next { label, redrafted: false, nan },
@@ -146,16 +147,16 @@ impl<P: Hints> LpState<'_, P> {
     /// One of the most frequent labels nearly always wins. The others are scored only if the
     /// program's bound does not rule them out.
     #[inline]
-    fn best(&self, v: Vertex<'_>, cast: u64, votes: &mut Votes) -> Best<P::Score> {
+    fn best(&self, v: Vertex<'_>, total_votes: u64, votes: &mut Votes) -> Best<P::Score> {
         let best = |winner| Best { winner, nan: false };
-        let count = votes.count(cast);
+        let count = votes.count(total_votes);
         if count.top == 0 {
             return best(None);
         }
         let leader = self.leader(votes, count.top, self.tie_key(v.id)).unwrap_or(v.label);
         if let Some(score) = self.score_of_leader(v, leader, count) {
-            let Count { top: frequency, cast } = count;
-            return best(Some(Winner { label: leader, frequency, cast, score }));
+            let Count { top: frequency, total_votes } = count;
+            return best(Some(Winner { label: leader, frequency, total_votes, score }));
         }
         self.best_of_all((v.id, v.label), v.context.clock, votes, count)
     }

@@ -1,0 +1,103 @@
+//! The graph of a level: the input, or a contracted graph of it.
+
+use ripplet_graph::VertexId;
+use ripplet_graph::storage::NeighborLists;
+
+/// A graph with weighted arcs and vertex masses.
+///
+/// Self-loops and arcs of weight 0 are left out: the first count in no gain, and nothing follows
+/// from the second.
+pub(super) trait Level: Sync {
+    /// Returns the mass of each vertex.
+    fn masses(&self) -> &[u64];
+
+    /// Returns the number of arcs of a vertex, or more if some are left out.
+    fn degree(&self, v: VertexId) -> u32;
+
+    /// Calls `visit` with each neighbour and the weight of the arc; a neighbour may come repeatedly.
+    fn for_each_arc(&self, v: VertexId, visit: impl FnMut(VertexId, u64));
+
+    /// Returns a bound of the sum of a vertex's weights.
+    fn largest_weight(&self) -> u64;
+
+    /// Returns the number of vertices.
+    fn vertices(&self) -> u32 {
+        self.masses().len() as u32
+    }
+
+    /// Returns the mass of a vertex.
+    #[inline]
+    fn mass(&self, v: VertexId) -> u64 {
+        self.masses()[v as usize]
+    }
+}
+
+/// The input graph.
+pub(super) struct InputLevel<N> {
+    pub lists: N,
+    pub masses: Vec<u64>,
+    pub largest_weight: u64,
+}
+
+impl<N: NeighborLists> Level for InputLevel<N> {
+    #[inline]
+    fn masses(&self) -> &[u64] {
+        &self.masses
+    }
+
+    fn largest_weight(&self) -> u64 {
+        self.largest_weight
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId) -> u32 {
+        self.lists.degree_of(v as usize)
+    }
+
+    #[inline]
+    fn for_each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
+        self.lists.for_each_arc(v as usize, |u, weight| {
+            if u != v && weight > 0 {
+                visit(u, weight);
+            }
+        });
+    }
+}
+
+/// A contracted graph.
+///
+/// The list of a vertex begins at its own place, and may be shorter than the space up to the next
+/// list: contraction knows only a bound of its length beforehand.
+#[derive(Debug, Default)]
+pub(super) struct LevelGraph {
+    pub masses: Vec<u64>,
+    pub begins: Vec<u64>,
+    pub degrees: Vec<u32>,
+    pub neighbors: Vec<VertexId>,
+    pub weights: Vec<u64>,
+    pub largest_weight: u64,
+}
+
+impl Level for LevelGraph {
+    #[inline]
+    fn masses(&self) -> &[u64] {
+        &self.masses
+    }
+
+    fn largest_weight(&self) -> u64 {
+        self.largest_weight
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId) -> u32 {
+        self.degrees[v as usize]
+    }
+
+    #[inline]
+    fn for_each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
+        let begin = self.begins[v as usize] as usize;
+        let list = begin..begin + self.degrees[v as usize] as usize;
+        let arcs = self.neighbors[list.clone()].iter().zip(&self.weights[list]);
+        arcs.for_each(|(&u, &weight)| visit(u, weight));
+    }
+}

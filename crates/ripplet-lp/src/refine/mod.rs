@@ -1,0 +1,84 @@
+//! Communities of high modularity: moves, contraction and moves again, in iterations.
+//!
+//! # What it returns
+//! A partition whose communities are connected, of the quality of the Leiden algorithm.
+//!
+//! # Algorithm
+//! ```text
+//! begin with each vertex alone, or with given communities
+//! repeat up to 3 times:
+//!     a cycle through the levels               cycle
+//!         move vertices                        moves
+//!         subdivide communities                subdivide
+//!         contract the parts                   contract
+//!     undo it and stop if the score fell       score
+//! split what is not connected
+//! ```
+//!
+//! # What it guarantees
+//! - Communities are connected.
+//! - The score is never below that of the communities to begin with.
+//! - Labels are the same bytes for any number of threads and either kind of lists.
+//!
+//! Not guaranteed is that no vertex or part could move with a gain: Leiden promises this for
+//! iterations without end. Nor are communities γ-connected: parts join without a test of the part
+//! that is joined.
+//!
+//! # Determinism
+//! Scores and gains are integers. Vertices choose in phases, which are drawn for each round, by what
+//! earlier phases wrote.
+//!
+//! # References
+//! Traag, Waltman, van Eck, *From Louvain to Leiden: guaranteeing well-connected communities*,
+//! Scientific Reports 9, 2019. Blondel, Guillaume, Lambiotte, Lefebvre, *Fast unfolding of
+//! communities in large networks*, 2008.
+
+mod contract;
+mod cycle;
+mod level;
+mod moves;
+mod options;
+mod phases;
+mod ratio;
+mod run;
+mod score;
+mod subdivide;
+mod tally;
+
+pub use options::{
+    DEFAULT_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, RefineError,
+    RefineOptions, Resolution,
+};
+pub use run::{plan, refine};
+
+use crate::{Label, Round};
+
+/// Communities and how they were found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refined {
+    /// The community of each vertex, named by its smallest vertex.
+    pub labels: Vec<Label>,
+    /// The resolution of the last iteration.
+    pub resolution: f64,
+    /// The iterations, including one that was undone.
+    pub iterations: u32,
+    /// The move rounds of all levels and iterations.
+    pub rounds: Vec<RefineRound>,
+    /// Arcs read by all steps, on all levels.
+    pub scanned: u64,
+    /// The number of communities that splitting disconnected ones added.
+    pub split: u32,
+}
+
+/// A move round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RefineRound {
+    /// The iteration, counted from 0.
+    pub iteration: u32,
+    /// The number of contractions between the input and the level.
+    pub level: u32,
+    /// The vertices of the level.
+    pub vertices: u32,
+    /// The counts of the round.
+    pub round: Round,
+}

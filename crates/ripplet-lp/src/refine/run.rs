@@ -1,0 +1,309 @@
+//! A run: cycles until the score stops to grow, then splitting.
+
+use super::cycle::Cycles;
+use super::level::{InputLevel, Level};
+use super::moves::Partition;
+use super::options::{Objective, RefineError, RefineOptions, Resolution};
+use super::phases::{READ_PER_TASK, Tallies};
+use super::ratio::{Ratio, ln};
+use super::score::{Factors, Sums};
+use super::{Refined, contract, phases, tally};
+use crate::communities::split_disconnected;
+use crate::{Label, NO_LABEL, RoundObserver};
+use rayon::prelude::*;
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{Direction, GraphView, OutOfMemory, Plan, dispatch_lists, memory};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Arcs read, in units of the graph's arcs, after which no iteration begins.
+const MOST_SCANS: u64 = 20;
+/// Significant bits of an estimated resolution: its uncertainty is larger.
+const ESTIMATE_BITS: i32 = 10;
+
+/// Returns the memory that [`refine`] needs beside the graph on `threads` threads.
+pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, threads: usize) -> Plan {
+    let graph = graph.into();
+    let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
+    let labels = vertices.min(arcs);
+    let tally = tally::Tally::bytes_for(labels);
+    let initial = if options.initial.is_some() { 4 * vertices } else { 0 };
+    Plan { graph_host: graph.bytes(), ..Plan::default() }
+        .with(
+            "labels, masses and totals",
+            (8 + 4) * vertices + Partition::bytes_for(vertices) + initial,
+        )
+        .with("one phase", phases::Phases::bytes_for(vertices))
+        .with("parts of communities", Partition::bytes_for(vertices))
+        .with("contracted graphs", 2 * contract::Contraction::bytes_for(vertices, arcs))
+        .with("sums by label, one table a thread", (threads as u64).saturating_mul(tally))
+}
+
+/// Finds communities that increase a score, on rayon's current pool.
+///
+/// # Errors
+/// See [`RefineError`].
+///
+/// # Examples
+/// Two triangles with one edge between them:
+///
+/// ```
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+/// use ripplet_lp::refine::{Objective, RefineOptions, Resolution, refine};
+///
+/// let ids = VertexIds::Consecutive { first: 0, count: 6 };
+/// let edges = EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+/// let graph = GraphBuilder::new().build(edges)?;
+///
+/// let options = RefineOptions::new(Objective::Modularity(Resolution::Fixed(1.0)));
+/// assert_eq!(refine(&graph, &options, &mut ())?.labels, [0, 0, 0, 3, 3, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn refine<'g>(
+    graph: impl Into<GraphView<'g>>,
+    options: &RefineOptions,
+    observer: &mut dyn RoundObserver,
+) -> Result<Refined, RefineError> {
+    let graph = graph.into();
+    if graph.direction() == Direction::Directed {
+        return Err(RefineError::Directed);
+    }
+    options.check(graph.vertices())?;
+    let mut refined = dispatch_lists!(graph, (out, _incoming) => refine_lists(
+        out,
+        graph,
+        options,
+        observer,
+    ))?;
+    observer.on_stage("splitting what is not connected");
+    let is_cancelled = &|| observer.is_cancelled();
+    refined.split = split_disconnected(graph, &mut refined.labels, is_cancelled)?;
+    Ok(refined)
+}
+
+/// Performs all iterations.
+fn refine_lists<N: NeighborLists>(
+    lists: N,
+    graph: GraphView<'_>,
+    options: &RefineOptions,
+    observer: &mut dyn RoundObserver,
+) -> Result<Refined, RefineError> {
+    observer.on_stage("refining");
+    let weights = Weights::of(lists)?;
+    let masses = match options.objective {
+        Objective::Modularity(_) => weights.strengths,
+        Objective::Cpm(_) => memory::filled(1, lists.vertices())?,
+    };
+    let unit = graph.weight_scale().weight(1);
+    let objective = Exact::of(options.objective, weights.total, unit);
+    objective.check(weights.total, lists.vertices() as u64)?;
+    let level = InputLevel { lists, masses, largest_weight: weights.largest };
+    let best = initial(options.initial.as_deref(), level.vertices())?;
+    let partition = Partition::new(memory::copied(&best)?, &level.masses)?;
+    let cycles = Cycles {
+        factors: objective.factors(weights.total),
+        seed: options.seed,
+        tallies: Tallies::new(),
+        observer,
+        step: 0,
+        iteration: 0,
+        rounds: Vec::new(),
+        scanned: 0,
+    };
+    Run { level: &level, partition, best, objective, total: weights.total, cycles }
+        .iterate(options.iterations.max(1))
+}
+
+/// A run in progress.
+struct Run<'a, L> {
+    level: &'a L,
+    partition: Partition,
+    /// The labels of the best partition so far.
+    best: Vec<Label>,
+    objective: Exact,
+    /// The sum of all weights, from both ends.
+    total: u64,
+    cycles: Cycles<'a>,
+}
+
+impl<N: NeighborLists> Run<'_, InputLevel<N>> {
+    fn iterate(mut self, iterations: u32) -> Result<Refined, RefineError> {
+        let arcs = self.level.lists.arcs();
+        let mut sums = self.sums();
+        for iteration in 0..iterations {
+            self.cycles.iteration = iteration;
+            let before = self.cycles.scanned;
+            self.cycles.cycle(self.level, &self.partition, 0)?;
+            let found = self.sums();
+            let factors = self.cycles.factors;
+            let (score, old) = (factors.score(found), factors.score(sums));
+            if score < old {
+                break;
+            }
+            let is_same = self.keep();
+            sums = found;
+            let resolution = self.objective.ratio;
+            if iteration + 1 < iterations {
+                self.estimate(sums);
+            }
+            if is_same && self.objective.ratio == resolution {
+                break;
+            }
+            let last = self.cycles.scanned - before;
+            let next = if iteration == 0 { last / 2 } else { last };
+            if self.cycles.scanned + next + arcs > MOST_SCANS * arcs {
+                break;
+            }
+        }
+        let Run { best: labels, objective, cycles, .. } = self;
+        let Cycles { iteration, rounds, scanned, .. } = cycles;
+        let resolution = objective.ratio.value() * objective.unit;
+        Ok(Refined { labels, resolution, iterations: iteration + 1, rounds, scanned, split: 0 })
+    }
+
+    /// Copies the partition to the best one; returns whether it is the same.
+    fn keep(&mut self) -> bool {
+        let partition = &self.partition;
+        let all = self.best.par_iter_mut().zip(&partition.labels).with_min_len(READ_PER_TASK);
+        let changed = all.map(|(best, label)| {
+            let label = label.load(Relaxed);
+            u64::from(std::mem::replace(best, label) != label)
+        });
+        changed.sum::<u64>() == 0
+    }
+
+    /// Estimates the resolution of the next iteration, if it is to be estimated.
+    fn estimate(&mut self, sums: Sums) {
+        if !self.objective.is_estimated {
+            return;
+        }
+        if let Some(ratio) = estimate(sums, self.total)
+            && ratio != self.objective.ratio
+        {
+            self.objective.ratio = ratio;
+            self.cycles.factors = self.objective.factors(self.total);
+            self.partition.active.par_iter().for_each(|active| active.store(true, Relaxed));
+        }
+    }
+
+    /// Returns the sums of the current partition.
+    fn sums(&mut self) -> Sums {
+        let (lists, partition) = (self.level.lists, &self.partition);
+        let vertices = (0..self.level.vertices()).into_par_iter().with_min_len(256);
+        let inner = vertices.map(|v| {
+            let (own, mut inner) = (partition.label(v), 0);
+            lists.for_each_arc(v as usize, |u, weight| {
+                let ends = if u == v { 2 } else { 1 };
+                inner += if partition.label(u) == own { ends * weight } else { 0 };
+            });
+            inner
+        });
+        let inner = inner.sum();
+        let totals = partition.totals.par_iter().with_min_len(READ_PER_TASK);
+        let squares = totals.map(|total| u128::from(total.load(Relaxed)).pow(2)).sum();
+        Sums { inner, squares }
+    }
+}
+
+/// Returns the resolution at which this partition would be the most likely one, if there is one.
+fn estimate(sums: Sums, total: u64) -> Option<Ratio> {
+    let total = total as f64;
+    let inside = sums.inner as f64 / total;
+    let expected = sums.squares as f64 / total / total;
+    let (within, between) = (inside / expected, (1.0 - inside) / (1.0 - expected));
+    // Without edges between communities, or with a single one, there is nothing to estimate from.
+    let is_defined = within.is_finite() && between.is_finite() && between > 0.0 && within > between;
+    let resolution = (within - between) / (ln(within) - ln(between));
+    (is_defined && resolution.is_finite()).then(|| Ratio::rounded(resolution, ESTIMATE_BITS))
+}
+
+/// The objective in stored weights.
+#[derive(Clone, Copy)]
+struct Exact {
+    ratio: Ratio,
+    is_cpm: bool,
+    is_estimated: bool,
+    /// The value of a stored unit of weight that γ depends on; 1 for modularity.
+    unit: f64,
+}
+
+impl Exact {
+    fn of(objective: Objective, _total: u64, unit: f64) -> Exact {
+        let exact = Exact { ratio: Ratio::ONE, is_cpm: false, is_estimated: false, unit: 1.0 };
+        match objective {
+            Objective::Modularity(Resolution::Auto) => Exact { is_estimated: true, ..exact },
+            Objective::Modularity(Resolution::Fixed(resolution)) => {
+                Exact { ratio: Ratio::of(resolution), ..exact }
+            }
+            Objective::Cpm(resolution) => {
+                Exact { ratio: Ratio::of(resolution / unit), is_cpm: true, unit, ..exact }
+            }
+        }
+    }
+
+    fn factors(self, total: u64) -> Factors {
+        match self.is_cpm {
+            true => Factors::of_cpm(self.ratio),
+            false => Factors::of_modularity(self.ratio, total),
+        }
+    }
+
+    /// Refuses sums for which scores would not be exact.
+    fn check(self, total: u64, vertices: u64) -> Result<(), RefineError> {
+        let mass = if self.is_cpm { vertices } else { total };
+        match self.factors(total).fit(total, mass) {
+            true => Ok(()),
+            false => Err(RefineError::Weights { total: u128::from(total) }),
+        }
+    }
+}
+
+/// Weights of the input.
+struct Weights {
+    /// The sum of the weights of each vertex's arcs; a self-loop counts twice.
+    strengths: Vec<u64>,
+    total: u64,
+    /// The largest strength.
+    largest: u64,
+}
+
+impl Weights {
+    fn of<N: NeighborLists>(lists: N) -> Result<Weights, RefineError> {
+        let mut strengths = memory::with_room(lists.vertices())?;
+        let vertices = (0..lists.vertices()).into_par_iter().with_min_len(256);
+        strengths.par_extend(vertices.map(|v| {
+            let mut sum = 0u64;
+            lists.for_each_arc(v, |u, weight| {
+                sum += if u as usize == v { 2 * weight } else { weight };
+            });
+            sum
+        }));
+        let all = strengths.par_iter().with_min_len(READ_PER_TASK);
+        let total: u128 = all.clone().map(|&strength| u128::from(strength)).sum();
+        let largest = all.copied().max().unwrap_or(0);
+        let total = u64::try_from(total).map_err(|_| RefineError::Weights { total })?;
+        Ok(Weights { strengths, total, largest })
+    }
+}
+
+/// Returns the communities to begin with, each named by its smallest vertex.
+fn initial(given: Option<&[Label]>, vertices: u32) -> Result<Vec<Label>, OutOfMemory> {
+    let own = || memory::collected(0..vertices);
+    let Some(given) = given else { return own() };
+    if given.iter().all(|&label| label < vertices || label == NO_LABEL) {
+        let mut first = memory::filled(NO_LABEL, vertices as usize)?;
+        let mut labels = own()?;
+        for (v, &label) in given.iter().enumerate().filter(|(_, label)| **label != NO_LABEL) {
+            let first = &mut first[label as usize];
+            *first = (*first).min(v as u32);
+            labels[v] = *first;
+        }
+        return Ok(labels);
+    }
+    let mut first = BTreeMap::new();
+    let mut labels = own()?;
+    for (v, &label) in given.iter().enumerate().filter(|(_, label)| **label != NO_LABEL) {
+        labels[v] = *first.entry(label).or_insert(v as u32);
+    }
+    Ok(labels)
+}

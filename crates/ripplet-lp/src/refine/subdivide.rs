@@ -1,0 +1,114 @@
+//! Subdivision of communities into connected parts, which contraction makes vertices.
+//!
+//! Each vertex begins as a part of its own. In one round, in phases, a vertex that is still alone
+//! may join a part within its community:
+//!
+//! ```text
+//! each vertex v that is a part of its own which no vertex has joined:
+//!     w[l] = the weight of v's arcs to part l of its community;  own = their sum
+//!     v stays if attraction · own < repulsion · mass[v] · (mass of the community without v)
+//!     part l is allowed if a vertex has joined it, or if its founder l is not in this phase
+//!     v joins the allowed part of the largest gain of at least 0; ties by hash(l, v)
+//! ```
+//!
+//! Parts are connected: who joins was alone, and a founder never leaves a part that was joined.
+//! Vertices with few arcs into their community stay alone, and so can leave it on the next level.
+//!
+//! Reference: Traag, Waltman, van Eck, *From Louvain to Leiden: guaranteeing well-connected
+//! communities*, Scientific Reports 9, 2019: the refinement phase, with the largest gain in place of
+//! a random choice, and only the first half of its test (of the vertex, not of the part).
+
+use super::level::Level;
+use super::moves::Partition;
+use super::phases::{Counts, Draw, Phases, Tallies};
+use super::score::{Gain, GainFactors};
+use super::tally::Tally;
+use crate::hash::mix;
+use crate::{Label, RunError};
+use ripplet_graph::{Observer, VertexId};
+
+/// The subdivision of a partition.
+pub(super) struct Subdivision<'a, L, T> {
+    pub level: &'a L,
+    /// The communities.
+    pub communities: &'a Partition,
+    /// The parts, by the id of their founder.
+    pub parts: &'a Partition,
+    pub factors: GainFactors<T>,
+    pub tallies: &'a Tallies,
+    pub observer: &'a dyn Observer,
+}
+
+impl<L: Level, T: Gain> Subdivision<'_, L, T> {
+    /// Performs the round; all parts must be single vertices.
+    pub fn round(&self, phases: &mut Phases, draw: Draw) -> Result<Counts, RunError> {
+        let level = self.level;
+        phases.begin_round(level.vertices(), draw, |_| true);
+        let mut counts = Counts::default();
+        for phase in 0..draw.phases {
+            let chosen = phases.choose(
+                phase as usize,
+                self.tallies,
+                |v| level.degree(v) as usize,
+                self.observer,
+                |v, tally| self.choose(v, tally, draw, phase),
+            )?;
+            counts = counts.plus(chosen);
+            phases.for_each_change(|change| self.parts.relabel(change, level.mass(change.vertex)));
+        }
+        Ok(counts)
+    }
+
+    /// Returns the part that a vertex joins, if any, and the number of arcs read.
+    #[inline]
+    fn choose(
+        &self,
+        v: VertexId,
+        tally: &mut Tally,
+        draw: Draw,
+        phase: u32,
+    ) -> (Option<Label>, u64) {
+        let Subdivision { level, communities, parts, .. } = self;
+        let mass = level.mass(v);
+        let is_alone = parts.label(v) == v && parts.total(v) == mass;
+        let community = communities.label(v);
+        let others = communities.total(community) - mass;
+        if !is_alone || others == 0 {
+            return (None, 0);
+        }
+        let degree = level.degree(v);
+        let mut own = 0;
+        tally.count(degree as usize, |adding| {
+            level.for_each_arc(v, |u, weight| {
+                if communities.label(u) == community {
+                    own += weight;
+                    adding.add(parts.label(u), weight);
+                }
+            });
+        });
+        let scanned = u64::from(degree);
+        let gains = self.factors.of_vertex(mass);
+        if gains.gain(own, others) < T::ZERO {
+            return (None, scanned);
+        }
+        let mut best: Option<(Label, T)> = None;
+        for (part, weight) in tally.sums() {
+            let total = parts.total(part);
+            let is_allowed = total > level.mass(part) || draw.phase(part) != phase;
+            let gain = gains.gain(weight, total);
+            if !is_allowed || gain < T::ZERO {
+                continue;
+            }
+            let hash = |part: Label| mix(part ^ mix(v ^ mix(draw.key)));
+            let wins = match best {
+                Some((held, best)) if gain == best => hash(part) < hash(held),
+                Some((_, best)) => gain > best,
+                None => true,
+            };
+            if wins {
+                best = Some((part, gain));
+            }
+        }
+        (best.map(|(part, _)| part), scanned)
+    }
+}
