@@ -3,7 +3,8 @@
 use crate::interrupt;
 use crate::message::{lines, one_line};
 use indicatif::{ProgressBar, ProgressStyle};
-use ripplet::lp::{Keeper, Observer, Round, Stop};
+use ripplet::Observer;
+use ripplet::lp::{Keeper, Round, RoundObserver, Stop};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -132,6 +133,16 @@ impl Observer for Watch<'_> {
         self.console.stage(name);
     }
 
+    fn on_progress(&self, done: f64) {
+        self.console.stage(format!("{:.0} % done", 100.0 * done));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+impl RoundObserver for Watch<'_> {
     fn on_round(&mut self, index: usize, round: &Round) {
         self.console.stage(self.progress.after(index, round));
     }
@@ -141,10 +152,6 @@ impl Observer for Watch<'_> {
             Some(keeper) => Some(&mut **keeper),
             None => None,
         }
-    }
-
-    fn is_cancelled(&self) -> bool {
-        interrupt::requested()
     }
 }
 
@@ -185,20 +192,6 @@ impl Progress {
             false => most,
         };
         Some(left.min(most).max(0.0))
-    }
-}
-
-impl ripplet::analytics::Observer for Watch<'_> {
-    fn on_stage(&mut self, name: &'static str) {
-        self.console.stage(name);
-    }
-
-    fn on_progress(&self, done: f64) {
-        self.console.stage(format!("{:.0} % done", 100.0 * done));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        interrupt::requested()
     }
 }
 

@@ -113,7 +113,7 @@ pub enum Failure {
     Checkpoint(RunError),
     /// An analysis that ended without a result.
     #[error(transparent)]
-    Analytics(ripplet::analytics::RunError),
+    Analytics(ripplet::analytics::AnalysisError),
     /// Labels whose quality cannot be measured.
     #[error(transparent)]
     Quality(#[from] QualityError),
@@ -222,7 +222,7 @@ impl Failure {
             Failure::Read(error) => error.is_out_of_memory(),
             Failure::Build(error) => matches!(error, BuildError::OutOfMemory(_)),
             Failure::Analytics(error) => {
-                matches!(error, ripplet::analytics::RunError::OutOfMemory(_))
+                matches!(error, ripplet::analytics::AnalysisError::OutOfMemory(_))
             }
             Failure::Run(error) => matches!(error, RunError::OutOfMemory { .. }),
             Failure::Place(error) | Failure::Write(error) => {
@@ -271,7 +271,7 @@ impl Failure {
                 | RunError::NoDeviceSource { .. }
                 | RunError::NoDeviceCounter { .. },
             ) => ExitStatus::Wrong,
-            Failure::Analytics(ripplet::analytics::RunError::NoLength(_)) => ExitStatus::Wrong,
+            Failure::Analytics(ripplet::analytics::AnalysisError::NoLength(_)) => ExitStatus::Wrong,
             // The writer refused a graph that the format cannot hold.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => {
                 ExitStatus::Wrong
@@ -420,10 +420,10 @@ impl From<ResumeError> for Failure {
     }
 }
 
-impl From<ripplet::analytics::RunError> for Failure {
-    fn from(error: ripplet::analytics::RunError) -> Failure {
+impl From<ripplet::analytics::AnalysisError> for Failure {
+    fn from(error: ripplet::analytics::AnalysisError) -> Failure {
         match error {
-            ripplet::analytics::RunError::Cancelled => Interrupted.into(),
+            ripplet::analytics::AnalysisError::Cancelled => Interrupted.into(),
             error => Failure::Analytics(error),
         }
     }

@@ -23,8 +23,8 @@
 //!
 //! [`Activation::Disagreement`]: crate::Activation::Disagreement
 
-use crate::{DynProgram, Label, Observer, RunError, Settings, Vote};
-use ripplet_graph::{GraphView, VertexId};
+use crate::{DynProgram, Label, RunError, Settings, Vote};
+use ripplet_graph::{GraphView, Observer, VertexId};
 use std::fmt;
 use thiserror::Error;
 

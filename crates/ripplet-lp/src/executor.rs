@@ -1,6 +1,6 @@
 //! Executors, which run programs.
 
-use crate::{DynProgram, Observer, Outcome, Plan, RunError, Settings};
+use crate::{DynProgram, Outcome, Plan, RoundObserver, RunError, Settings};
 use ripplet_graph::GraphView;
 
 /// Runs label propagation programs: on the CPU, on one GPU, or on several.
@@ -39,7 +39,7 @@ pub trait Executor {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError>;
 
     /// Calls [`Executor::plan_on`] with a graph or a view of one.
@@ -64,7 +64,7 @@ pub trait Executor {
         graph: impl Into<GraphView<'g>>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError>
     where
         Self: Sized,

@@ -126,12 +126,8 @@ impl Opened {
 }
 
 impl SwarmObserver for crate::console::Watch<'_> {
-    fn on_progress(&self, progress: &Progress) {
+    fn on_part(&self, progress: &Progress) {
         let graphs = counted(progress.graphs, "graph", "graphs");
         self.show(format!("{graphs}, {:.0} % done", 100.0 * progress.done));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        crate::interrupt::requested()
     }
 }

@@ -11,7 +11,7 @@ use crate::message::counted;
 use crate::output::begin_table;
 use crate::standard_streams::is_standard;
 use ripplet::Storage;
-use ripplet::analytics::RunError;
+use ripplet::analytics::AnalysisError;
 use ripplet::device::Fallback;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::graph::{OutOfMemory, VertexId, memory};
@@ -207,7 +207,7 @@ impl Work<'_> {
 
 /// Returns the needs of a part in addition to its graphs.
 fn needs(worker: &CommunitiesWorker, part: BatchSlice<'_>) -> Result<PartNeeds, Failure> {
-    let plan = worker.plan(part).map_err(RunError::from)?;
+    let plan = worker.plan(part).map_err(AnalysisError::from)?;
     let host = plan.items.iter().map(|item| (item.purpose, item.bytes)).collect();
     let answer = part.vertices().saturating_mul(size_of::<VertexId>() as u64);
     Ok(PartNeeds { host, answer, ..PartNeeds::default() })

@@ -19,7 +19,7 @@ use ripplet::fraud::evaluate::EvaluateError;
 use ripplet::fraud::feed::FeedError;
 use ripplet::fraud::folder::FolderError;
 use ripplet::fraud::mapping::MappingError;
-use ripplet::fraud::run::RunError;
+use ripplet::fraud::run::PipelineError;
 use ripplet::fraud::seeds::ListError;
 use ripplet::fraud::source::reader::ReaderError;
 use ripplet::fraud::source::{FaultKind, SourceError};
@@ -126,57 +126,59 @@ impl Kept {
     }
 }
 
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Failure {
+impl From<PipelineError> for Failure {
+    fn from(error: PipelineError) -> Failure {
         Failure::of_run(error, Kept::Nothing)
     }
 }
 
 impl Failure {
     /// The failure of a command over windows that leaves `kept`.
-    fn of_run(error: RunError, kept: Kept) -> Failure {
+    fn of_run(error: PipelineError, kept: Kept) -> Failure {
         if error.is_cancelled() {
             return crate::interrupt::Interrupted.into();
         }
         let of_late;
         let help = match &error {
-            RunError::Feed(FeedError::Stream(StreamError::Late { time, latest, .. })) => {
+            PipelineError::Feed(FeedError::Stream(StreamError::Late { time, latest, .. })) => {
                 of_late = help_for_late(*time, *latest);
                 &of_late
             }
-            RunError::Feed(error) => help_for(error, kept),
-            RunError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
-            RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => "",
-            RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => kept.help(),
-            RunError::Folder(_) => "",
-            RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
-            RunError::Noise(_) => "for example --noise 0.05",
-            RunError::NoKnownBad => "name a list with --known-bad, or leave out --seeded-only",
-            RunError::Memory { .. } | RunError::Detect(_) => kept.help(),
-            RunError::OutOfMemory(_) | RunError::Write(_) => kept.help(),
+            PipelineError::Feed(error) => help_for(error, kept),
+            PipelineError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
+            PipelineError::List(_)
+            | PipelineError::Both { .. }
+            | PipelineError::NoTransactions(_) => "",
+            PipelineError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => kept.help(),
+            PipelineError::Folder(_) => "",
+            PipelineError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
+            PipelineError::Noise(_) => "for example --noise 0.05",
+            PipelineError::NoKnownBad => "name a list with --known-bad, or leave out --seeded-only",
+            PipelineError::Memory { .. } | PipelineError::Detect(_) => kept.help(),
+            PipelineError::OutOfMemory(_) | PipelineError::Write(_) => kept.help(),
         };
         match error {
-            RunError::Detect(DetectError::Run(error)) => error.into(),
-            RunError::Feed(FeedError::Weight(error)) => {
+            PipelineError::Detect(DetectError::Run(error)) => error.into(),
+            PipelineError::Feed(FeedError::Weight(error)) => {
                 Failure::Text { shown: error.to_string(), help: help.into() }
             }
             error => {
                 let wrong = match &error {
-                    RunError::Feed(feed) => is_input(feed),
-                    RunError::Folder(folder) => {
+                    PipelineError::Feed(feed) => is_input(feed),
+                    PipelineError::Folder(folder) => {
                         !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
                     }
-                    RunError::List(_)
-                    | RunError::Both { .. }
-                    | RunError::NoKnownBad
-                    | RunError::Noise(_)
-                    | RunError::NoTransactions(_) => true,
-                    RunError::Detect(error) => {
+                    PipelineError::List(_)
+                    | PipelineError::Both { .. }
+                    | PipelineError::NoKnownBad
+                    | PipelineError::Noise(_)
+                    | PipelineError::NoTransactions(_) => true,
+                    PipelineError::Detect(error) => {
                         matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })
                     }
-                    RunError::Memory { .. } | RunError::OutOfMemory(_) | RunError::Write(_) => {
-                        false
-                    }
+                    PipelineError::Memory { .. }
+                    | PipelineError::OutOfMemory(_)
+                    | PipelineError::Write(_) => false,
                 };
                 Failure::Fraud {
                     sentence: error.to_string(),
@@ -256,13 +258,13 @@ fn help_for_late(time: Timestamp, latest: Timestamp) -> String {
 
 impl From<FeedError> for Failure {
     fn from(error: FeedError) -> Failure {
-        RunError::from(error).into()
+        PipelineError::from(error).into()
     }
 }
 
 impl From<FolderError> for Failure {
     fn from(error: FolderError) -> Failure {
-        RunError::from(error).into()
+        PipelineError::from(error).into()
     }
 }
 
@@ -281,9 +283,9 @@ impl From<MappingError> for Failure {
 impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Failure {
         match error {
-            EvaluateError::Detect(error) => RunError::from(error).into(),
+            EvaluateError::Detect(error) => PipelineError::from(error).into(),
             EvaluateError::Run(error) => error.into(),
-            EvaluateError::OutOfMemory(error) => RunError::from(error).into(),
+            EvaluateError::OutOfMemory(error) => PipelineError::from(error).into(),
             error => {
                 let help = match &error {
                     EvaluateError::Share { .. } => {

@@ -7,11 +7,12 @@ use ripplet_fraud::folder::{Manifest, RunFolder, WindowRecord};
 use ripplet_fraud::mapping::Mapping;
 use ripplet_fraud::output::GnnScope;
 use ripplet_fraud::report::ReportLimits;
-use ripplet_fraud::run::{self, RunError, RunObserver, RunOptions};
+use ripplet_fraud::run::{self, PipelineError, PipelineObserver, RunOptions};
 use ripplet_fraud::source::reader::{Reading, Sources};
 use ripplet_fraud::stream::LONGEST_PAUSE;
 use ripplet_fraud::window::Shape;
-use ripplet_lp::Observer;
+use ripplet_graph::Observer;
+use ripplet_lp::RoundObserver;
 use ripplet_lp::cpu::CpuExecutor;
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,13 +69,19 @@ impl Observer for Watcher {
     }
 }
 
-impl RunObserver for Watcher {
+impl RoundObserver for Watcher {}
+
+impl PipelineObserver for Watcher {
     fn on_window(&mut self, _: &WindowRecord) {
         self.windows.fetch_add(1, Relaxed);
     }
 }
 
-pub fn run_into(options: &RunOptions, folder: &Path, resume: bool) -> Result<Manifest, RunError> {
+pub fn run_into(
+    options: &RunOptions,
+    folder: &Path,
+    resume: bool,
+) -> Result<Manifest, PipelineError> {
     let executor = CpuExecutor::new(Some(2)).unwrap();
     run::run(&executor, options, folder, resume, &mut Watcher::default())
 }
@@ -176,7 +183,10 @@ fn the_example_runs_from_its_files_to_its_report() {
     {
         assert!(folder.window(first).join(name).exists(), "{name}");
     }
-    assert!(matches!(run_into(&options, &out, false), Err(RunError::Folder(_))), "it is there");
+    assert!(
+        matches!(run_into(&options, &out, false), Err(PipelineError::Folder(_))),
+        "it is there"
+    );
 }
 
 #[test]
@@ -388,7 +398,7 @@ fn wrong_lists_are_reported() {
     let none = RunOptions { known_bad: Some(days.path("none.csv")), ..days.options() };
     let out = tempfile::tempdir().unwrap();
     let refused = run_into(&none, out.path(), false).unwrap_err();
-    assert!(matches!(refused, RunError::List(_)), "{refused:?}");
+    assert!(matches!(refused, PipelineError::List(_)), "{refused:?}");
     assert!(refused.to_string().contains("none.csv: "), "{refused}");
     let trusted = RunOptions { trusted: Some(days.path("known.csv")), ..days.options() };
     let out = tempfile::tempdir().unwrap();
@@ -436,7 +446,7 @@ fn daily(days: std::ops::RangeInclusive<u32>) -> String {
 }
 
 /// A run over `text`, in windows of 4 days by 3.
-fn slid(text: &str, change: impl FnOnce(&mut RunOptions)) -> Result<Manifest, RunError> {
+fn slid(text: &str, change: impl FnOnce(&mut RunOptions)) -> Result<Manifest, PipelineError> {
     let folder = tempfile::tempdir().unwrap();
     let [rows, known] = ["rows.csv", "known.csv"].map(|name| folder.path().join(name));
     fs::write(&rows, text).unwrap();
@@ -549,7 +559,7 @@ fn a_run_needs_no_list_of_known_bad() {
     let mut seeded = none;
     seeded.detection.unseeded = false;
     let refused = run_into(&seeded, &days.path("seeded"), false).unwrap_err();
-    assert!(matches!(refused, RunError::NoKnownBad), "{refused:?}");
+    assert!(matches!(refused, PipelineError::NoKnownBad), "{refused:?}");
     assert!(!days.path("seeded").exists());
 }
 
@@ -731,7 +741,7 @@ fn clusters_have_a_chance_and_a_sentence() {
     assert!(edges.iter().all(|edge| edge["amount"] == 50 && edge["count"] == 5), "{edges:?}");
     options.noise = 1.5;
     let refused = run_into(&options, &folder.path().join("other"), false).unwrap_err();
-    assert!(matches!(refused, RunError::Noise(_)), "{refused:?}");
+    assert!(matches!(refused, PipelineError::Noise(_)), "{refused:?}");
 }
 
 /// With the device that a row also names, it is three edges, and one transaction.

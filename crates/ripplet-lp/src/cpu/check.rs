@@ -7,12 +7,12 @@ use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::Rounds;
 use crate::views::{Context, Total};
 use crate::{
-    Activation, Candidate, Counter, Hints, Label, LabelTotal, NO_LABEL, NeighborList, Observer,
-    RunError, Score, Settings, Vertex, VertexMut, Vote,
+    Activation, Candidate, Counter, Hints, Label, LabelTotal, NO_LABEL, NeighborList, RunError,
+    Score, Settings, Vertex, VertexMut, Vote,
 };
 use rayon::prelude::*;
 use ripplet_graph::storage::ListParts;
-use ripplet_graph::{GraphView, OutOfMemory, VertexId};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::atomic::Ordering::Relaxed;

@@ -22,7 +22,7 @@ use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Tallies};
 use super::score::{Factors, Gain};
 use super::subdivide::Subdivision;
 use crate::hash::Clock;
-use crate::{Observer, Round, RunError};
+use crate::{Round, RoundObserver, RunError};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::OutOfMemory;
@@ -41,7 +41,7 @@ pub(super) struct Cycles<'a> {
     pub factors: Factors,
     pub seed: u64,
     pub tallies: Tallies,
-    pub observer: &'a mut dyn Observer,
+    pub observer: &'a mut dyn RoundObserver,
     /// The number of rounds and subdivisions so far: the clock of draws.
     pub step: u32,
     /// The current iteration.
