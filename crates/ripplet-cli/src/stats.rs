@@ -191,6 +191,8 @@ pub struct Stats {
     pub edges_scanned: u64,
     /// Number of communities added by splitting disconnected ones; null if they are kept.
     pub split: Option<u32>,
+    /// Number of communities that merging took away; null if they are not merged.
+    pub merged: Option<u32>,
     /// The number of communities, and their modularity.
     #[serde(flatten)]
     pub summary: Summary,
@@ -387,6 +389,7 @@ impl Stats {
             round_seconds: rounds.iter().map(|round| round.seconds).collect(),
             edges_scanned: outcome.scanned(),
             split: outcome.split,
+            merged: outcome.merged,
             summary,
             median_size: sizes.median,
             largest_size: sizes.max,

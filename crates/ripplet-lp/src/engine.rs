@@ -10,11 +10,23 @@ pub use crate::ranks::{CpuRank, Exchange, Loads, Parts, Rank, SingleRank, Update
 pub use crate::rounds::{Finished, Rounds, run_rounds};
 pub use crate::volume::VolumeUnit;
 
-use crate::ColumnSpec;
+use crate::refine::merge;
+use crate::{ColumnSpec, Settings};
+use ripplet_graph::{Direction, GraphView};
 
-/// Returns the bytes of host memory that splitting disconnected communities takes after a run.
-pub fn bytes_of_splitting(vertices: u32) -> u64 {
-    crate::communities::bytes_for(vertices)
+/// Returns the bytes of host memory that a run takes after its rounds: to split disconnected
+/// communities, then to merge communities.
+pub fn bytes_of_finishing(graph: GraphView<'_>, settings: &Settings) -> u64 {
+    let splitting = match settings.keep_disconnected {
+        true => 0,
+        false => crate::communities::bytes_for(graph.vertices()),
+    };
+    let arcs = match graph.direction() {
+        Direction::Undirected => graph.arcs(),
+        Direction::Directed => graph.arcs().saturating_mul(2),
+    };
+    let merging = settings.merge.map_or(0, |_| merge::bytes_for(u64::from(graph.vertices()), arcs));
+    splitting.max(merging)
 }
 
 /// Returns the bytes of a run's [`State`](crate::State), of a program with these columns.

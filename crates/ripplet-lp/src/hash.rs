@@ -20,6 +20,7 @@ pub(crate) enum Stream {
     Tie = 2,
     Volume = 3,
     Start = 4,
+    Merge = 5,
     /// Streams from here on belong to programs.
     Program = 16,
 }

@@ -17,6 +17,8 @@ pub struct Outcome {
     /// The number of communities that splitting disconnected ones added; `None` if it was not
     /// requested.
     pub split: Option<u32>,
+    /// How many communities fewer there are by [merging](crate::Settings::merge); `None` without it.
+    pub merged: Option<u32>,
     /// The seconds of a device outside the rounds.
     pub device_seconds: DeviceSeconds,
     /// Per round of this run, the transfers of lists that are not all on the device; empty if they

@@ -1,6 +1,7 @@
 //! The run loop, common to all executors: rounds until a stop rule holds, then splitting.
 
 use crate::communities::split_disconnected;
+use crate::refine::merge::merge;
 use crate::{
     Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Round, Settings,
     SettingsError, State,
@@ -46,6 +47,15 @@ pub enum RunError {
     OutOfMemory {
         /// The planned bytes.
         bytes: u64,
+    },
+    /// The weights are too large for sums over communities.
+    #[error(
+        "the stored edge weights add up to {total}, and merging communities needs sums of 64 bits; scale \
+         the weights down, or leave merging out"
+    )]
+    MergeWeights {
+        /// The sum over all vertices of the weights of their edges.
+        total: u128,
     },
     /// The program has no device source, which other devices need.
     #[error(
@@ -123,7 +133,7 @@ pub struct Finished {
     pub lists_moved: Vec<ListsMoved>,
 }
 
-/// Runs rounds until a stop rule holds, then splits disconnected communities.
+/// Runs rounds until a stop rule holds, then splits disconnected communities and merges communities.
 ///
 /// A run continues after the rounds of [`Settings::resume`]. States that are due are passed to the
 /// observer's [`Keeper`].
@@ -160,8 +170,24 @@ pub fn run_rounds(
         observer.on_stage("splitting what is not connected");
         Some(split_disconnected(graph, &mut labels, &|| observer.is_cancelled())?)
     };
+    let merged = match settings.merge {
+        None => None,
+        Some(share) => {
+            observer.on_stage("merging communities");
+            Some(merge(graph, &mut labels, share, settings.seed, &*observer)?)
+        }
+    };
     let device_seconds = DeviceSeconds { transfer: transfer_seconds, ..DeviceSeconds::default() };
-    Ok(Outcome { labels, columns, rounds: done, reason, split, device_seconds, lists_moved })
+    Ok(Outcome {
+        labels,
+        columns,
+        rounds: done,
+        reason,
+        split,
+        merged,
+        device_seconds,
+        lists_moved,
+    })
 }
 
 /// Saves the state after these rounds, if it is due.

@@ -1,6 +1,7 @@
 //! The settings of a run, beside graph and program.
 
 use crate::columns::{self, ColumnError, ColumnValues};
+use crate::refine::MergeShare;
 use crate::stop::StopRule;
 use crate::{
     Checkpoint, CheckpointError, Counter, Label, NO_LABEL, ProgramInfo, Schedule, Sketch, Stop,
@@ -32,6 +33,11 @@ pub struct Settings {
     ///
     /// Otherwise each connected part becomes a community, named by its smallest vertex.
     pub keep_disconnected: bool,
+    /// Whether, at the end, communities join the neighbouring community with most of their votes, if
+    /// it has this share of them; see [`MergeShare`].
+    ///
+    /// Communities are then named by their smallest vertex.
+    pub merge: Option<MergeShare>,
 }
 
 /// Settings that cannot be run.

@@ -4,9 +4,9 @@
 //!
 //! | name | parameters | schedule | rounds | a vertex has |
 //! |---|---|---|---|---|
-//! | `lpa` | `guard` | phased | until at most 0.1 % change, at most 30 | one community |
+//! | `lpa` | `guard` | phased | until at most 1 % change, at most 30; then communities merge | one community |
 //! | `cdlp` | | sync, smallest label | 10 | one community |
-//! | `llp` | `gamma` | phased | as `lpa` | one community |
+//! | `llp` | `gamma` | phased | until at most 0.1 % change, at most 30 | one community |
 //! | `slpa` | `memory`, `threshold` | phased | 100 | one or several |
 //! | `seeded` | `attenuation` | phased | until nothing changes, at most 1000 | one or none |
 //!
@@ -26,6 +26,7 @@
 
 use ripplet_graph::GraphView;
 use ripplet_lp::programs::{BadAttenuation, Cdlp, Gamma, Guard, Llp, Lpa, Seeded, Slpa, THRESHOLD};
+use ripplet_lp::refine::MergeShare;
 use ripplet_lp::{DynProgram, Schedule, Stop};
 use std::fmt;
 use std::str::FromStr;
@@ -120,6 +121,7 @@ struct Entry {
     schedule: Schedule,
     stop: fn() -> Stop,
     keeps_disconnected: bool,
+    merges: bool,
     is_partition: bool,
 }
 
@@ -133,8 +135,9 @@ static LPA: Entry = Entry {
                chance would have them: keeps giants from swallowing the rest; 0 is plain label propagation",
     }],
     schedule: Schedule::phased(),
-    stop: Stop::default,
+    stop: Lpa::stop,
     keeps_disconnected: false,
+    merges: true,
     is_partition: true,
 };
 
@@ -145,6 +148,7 @@ static CDLP: Entry = Entry {
     schedule: Schedule::cdlp(),
     stop: Cdlp::stop,
     keeps_disconnected: true,
+    merges: false,
     is_partition: true,
 };
 
@@ -160,6 +164,7 @@ static LLP: Entry = Entry {
     schedule: Schedule::phased(),
     stop: Stop::default,
     keeps_disconnected: false,
+    merges: false,
     is_partition: true,
 };
 
@@ -178,6 +183,7 @@ static SLPA: Entry = Entry {
     schedule: Schedule::phased(),
     stop: Slpa::stop,
     keeps_disconnected: true,
+    merges: false,
     is_partition: false,
 };
 
@@ -192,6 +198,7 @@ static SEEDED: Entry = Entry {
     schedule: Schedule::phased(),
     stop: Seeded::stop,
     keeps_disconnected: true,
+    merges: false,
     is_partition: false,
 };
 
@@ -293,6 +300,13 @@ impl From<ProgramName> for BuiltIn {
 }
 
 impl BuiltIn {
+    /// Returns the share at which communities merge at the end by default, if they do. Without a
+    /// guard, `lpa` is plain label propagation, which does not merge.
+    pub fn merge(&self) -> Option<MergeShare> {
+        let is_plain = matches!(self, BuiltIn::Lpa(guard) if *guard == Guard::OFF);
+        (self.name().entry().merges && !is_plain).then(MergeShare::default)
+    }
+
     /// Returns the program of this name with its default parameters.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ use ripplet::Storage;
 use ripplet::io::Format;
 use ripplet::lp::counters::BadCounter;
 use ripplet::lp::programs::{Gamma, Guard, Slpa};
+use ripplet::lp::refine::MergeShare;
 use ripplet::lp::stop::{DEFAULT_ROUNDS, DEFAULT_TOLERANCE};
 use ripplet::lp::{Counter, DEFAULT_PHASES, Schedule};
 use ripplet::programs::{self, ProgramName};
@@ -165,6 +166,11 @@ pub struct ChoiceArguments {
     /// Keep communities whose members are not connected; otherwise each of their parts is a community.
     #[arg(long)]
     pub keep_disconnected: bool,
+    /// At the end, let a community join the neighbouring one with most of its votes, if this one has
+    /// at least this share of them and more than by chance: from 0 (merge most) to 1; or off
+    /// [default: 0.0833 for lpa, off for others].
+    #[arg(long, value_name = "SHARE", value_parser = merge_choice)]
+    pub merge: Option<MergeChoice>,
     /// The seed of all random draws.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
@@ -262,7 +268,8 @@ pub struct StopArguments {
         value_parser = programs::share,
         allow_negative_numbers = true,
         help = format!(
-            "Stop when at most this share of the vertices changed in a round [default: {DEFAULT_TOLERANCE}]"
+            "Stop when at most this share of the vertices changed in a round [default: 0.01 for lpa, \
+             {DEFAULT_TOLERANCE} for others]"
         )
     )]
     pub tolerance: Option<f64>,
@@ -274,6 +281,24 @@ fn schedules() -> impl TypedValueParser<Value = Schedule> {
     let names = PossibleValuesParser::new(Schedule::NAMED.map(value));
     // The parser passes no other name on.
     names.map(|name| Schedule::named(&name).unwrap_or_default())
+}
+
+/// Whether communities merge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MergeChoice {
+    /// They do not.
+    Off,
+    /// At this share.
+    At(MergeShare),
+}
+
+/// Reads whether communities merge.
+fn merge_choice(text: &str) -> Result<MergeChoice, String> {
+    if text == "off" {
+        return Ok(MergeChoice::Off);
+    }
+    let share = text.parse().map_err(|_| "expected a number from 0 to 1, or off")?;
+    MergeShare::new(share).map(MergeChoice::At).map_err(|error| error.to_string())
 }
 
 /// A counter, or how to find one.

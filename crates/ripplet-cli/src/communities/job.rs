@@ -1,6 +1,6 @@
 //! Resolves the flags to the five choices and the paths, before any data is read.
 
-use super::arguments::{Arguments, CounterChoice, PresetName};
+use super::arguments::{Arguments, CounterChoice, MergeChoice, PresetName};
 use super::checkpoint::{CheckpointJob, Store};
 use super::program::Program;
 use super::rows::Names;
@@ -193,12 +193,40 @@ impl Arguments {
                     Some(CounterChoice::This(counter)) => counter,
                 };
                 let keep_disconnected = choices.keep_disconnected || program.keeps_disconnected();
-                let settings =
-                    Settings { schedule, counter, stop, keep_disconnected, ..Settings::default() };
+                let merge = program.merge();
+                let settings = Settings {
+                    schedule,
+                    counter,
+                    stop,
+                    keep_disconnected,
+                    merge,
+                    ..Settings::default()
+                };
                 (program, settings)
             }
         };
-        Ok((program, Settings { seed: choices.seed, ..settings }))
+        let merge = match choices.merge {
+            None => settings.merge,
+            Some(MergeChoice::Off) => None,
+            Some(MergeChoice::At(_)) if !program.is_partition() => {
+                return Err(Failure::refused(
+                    format!(
+                        "--merge is for communities that do not overlap and hold all vertices, and {} \
+                             finds others",
+                        program.name()
+                    ),
+                    "leave --merge out, or use --program lpa",
+                ));
+            }
+            Some(MergeChoice::At(_)) if program.registered() == Some(ProgramName::Cdlp) => {
+                return Err(Failure::refused(
+                    "cdlp is defined without merging",
+                    "leave --merge out, or use --program lpa",
+                ));
+            }
+            Some(MergeChoice::At(share)) => Some(share),
+        };
+        Ok((program, Settings { seed: choices.seed, merge, ..settings }))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::named_cover::LabelColumns;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, strengths};
+use ripplet::lp::refine::MergeShare;
 use ripplet::lp::{DynProgram, Outcome, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use std::path::{Path, PathBuf};
@@ -76,6 +77,14 @@ impl Program {
     /// Returns whether each vertex has exactly one community, without a name.
     pub fn is_partition(&self) -> bool {
         self.registered().is_none_or(ProgramName::is_partition)
+    }
+
+    /// Returns the share at which communities merge at the end by default, if they do.
+    pub fn merge(&self) -> Option<MergeShare> {
+        match self {
+            Program::BuiltIn(program) => program.merge(),
+            _ => None,
+        }
     }
 
     /// Returns whether communities stay as the program returns them, also if they are disconnected.

@@ -168,14 +168,7 @@ fn host_plan(plan: Plan, task: Task<'_>) -> Plan {
         ("columns to begin with", given),
         ("columns", written),
         ("shares of label totals", if has_shares(task) { 4 * vertices } else { 0 }),
-        (
-            "splitting",
-            if settings.keep_disconnected {
-                0
-            } else {
-                engine::bytes_of_splitting(graph.vertices())
-            },
-        ),
+        ("splitting and merging", engine::bytes_of_finishing(graph, settings)),
     ] {
         if bytes > 0 {
             plan = plan.with(purpose, bytes);

@@ -19,7 +19,7 @@ mod votes;
 
 use crate::check::{CheckError, Checked};
 use crate::columns::{self, ColumnSpec};
-use crate::communities;
+use crate::engine;
 use crate::profile::Measured;
 use crate::ranks::CpuRank;
 use crate::rounds::{RoundObserver, Rounds, run_rounds};
@@ -146,12 +146,12 @@ impl CpuExecutor {
             }
             Visibility::Current => plan,
         };
-        // Splitting runs after all arrays but the results are freed: it adds memory only if the run
-        // needs very little.
+        // Splitting and merging run after all arrays but the results are freed: they add memory only
+        // if the run needs less.
         let kept = written.saturating_add(given + 4 * vertices);
         let free = plan.algorithm_host().saturating_sub(kept);
-        match communities::bytes_for(graph.vertices()).checked_sub(free) {
-            Some(more) if !settings.keep_disconnected => plan.with("splitting, beyond that", more),
+        match engine::bytes_of_finishing(graph, settings).checked_sub(free) {
+            Some(more) if more > 0 => plan.with("splitting and merging, beyond that", more),
             _ => plan,
         }
     }

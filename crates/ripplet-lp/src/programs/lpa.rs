@@ -22,7 +22,9 @@
 
 pub use program::Lpa;
 
+use crate::Stop;
 use crate::hooks::label_program;
+use crate::stop::DEFAULT_ROUNDS;
 use thiserror::Error;
 
 /// The guard: how much more frequent than by chance a label must be, in steps of 2⁻¹⁶.
@@ -77,6 +79,13 @@ impl Lpa {
     /// Creates label propagation with this guard.
     pub fn new(guard: Guard) -> Lpa {
         Lpa { guard: guard.0 }
+    }
+
+    /// Returns the stop rules that suit it if communities merge at the end
+    /// ([`Settings::merge`](crate::Settings::merge)): at most 1 % of the vertices may change. What
+    /// changes later is mostly undecided for ever, and merging gains more.
+    pub fn stop() -> Stop {
+        Stop::after(DEFAULT_ROUNDS).at_tolerance(0.01).at_oscillation()
     }
 }
 

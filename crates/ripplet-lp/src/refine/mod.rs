@@ -36,6 +36,7 @@
 mod contract;
 mod cycle;
 mod level;
+pub(crate) mod merge;
 mod moves;
 mod options;
 mod phases;
@@ -45,6 +46,7 @@ mod score;
 mod subdivide;
 mod tally;
 
+pub use merge::{BadMergeShare, MergeShare};
 pub use options::{
     DEFAULT_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, RefineError,
     RefineOptions, Resolution,

@@ -9,6 +9,7 @@ mod covers;
 #[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;
+mod merging;
 mod profile;
 mod programs;
 mod promises;

@@ -127,6 +127,7 @@ fn memberships_are_shares_of_a_memory() {
         rounds: vec![],
         reason: StopReason::RoundLimit,
         split: None,
+        merged: None,
         device_seconds: DeviceSeconds::default(),
         lists_moved: vec![],
     };

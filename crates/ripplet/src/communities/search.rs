@@ -9,6 +9,7 @@ use ripplet_lp::cpu::ThreadError;
 use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
 };
+use ripplet_lp::refine::MergeShare;
 use ripplet_lp::{
     Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
     Settings, Stop,
@@ -25,6 +26,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         schedule: None,
         stop: None,
         keep_disconnected: None,
+        merge: None,
         storage: None,
         settings: Settings::default(),
         seeds: Vec::new(),
@@ -65,6 +67,7 @@ pub struct CommunitySearch<'g> {
     schedule: Option<Schedule>,
     stop: Option<Stop>,
     keep_disconnected: Option<bool>,
+    merge: Option<Option<MergeShare>>,
     storage: Option<Storage>,
     /// The settings for which programs have no default.
     settings: Settings,
@@ -213,6 +216,14 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
+    /// Sets whether communities merge at the end, and at which share of their votes; `lpa` does so by
+    /// default.
+    #[must_use]
+    pub fn merge(mut self, share: Option<MergeShare>) -> Self {
+        self.merge = Some(share);
+        self
+    }
+
     /// Sets the initial labels, one per vertex; by default each vertex has its own.
     #[must_use]
     pub fn initial_labels(mut self, labels: Vec<Label>) -> Self {
@@ -249,6 +260,7 @@ impl<'g> CommunitySearch<'g> {
         self.schedule = Some(settings.schedule);
         self.stop = Some(settings.stop.clone());
         self.keep_disconnected = Some(settings.keep_disconnected);
+        self.merge = Some(settings.merge);
         self.settings = settings;
         self
     }
@@ -276,17 +288,18 @@ impl<'g> CommunitySearch<'g> {
 
     /// Returns the settings of the run, with the program's defaults.
     fn resolved(&self) -> Result<Settings, CommunitiesError> {
-        let (schedule, stop, keeps) = match &self.program {
+        let (schedule, stop, keeps, merge) = match &self.program {
             Choice::BuiltIn(program) => {
                 let name = program.name();
-                (name.schedule(), name.stop(), name.keeps_disconnected())
+                (name.schedule(), name.stop(), name.keeps_disconnected(), program.merge())
             }
-            Choice::Own(program) => (program.info().schedule, Stop::default(), false),
+            Choice::Own(program) => (program.info().schedule, Stop::default(), false, None),
         };
         let settings = Settings {
             schedule: self.schedule.unwrap_or(schedule),
             stop: self.stop.clone().unwrap_or(stop),
             keep_disconnected: self.keep_disconnected.unwrap_or(keeps),
+            merge: self.merge.unwrap_or(merge),
             ..self.settings.clone()
         };
         match &self.program {

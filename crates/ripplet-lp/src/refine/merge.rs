@@ -1,0 +1,323 @@
+//! Merging: communities of label propagation join the neighbouring community that has most of their
+//! votes.
+//!
+//! Label propagation settles at small communities where labels must travel far, on meshes above all.
+//! Their boundaries are then long: a large part of a community's arcs leads into one neighbouring
+//! community. Planted communities are different: what leaves one is spread over many others. So a
+//! community joins another only if this one has a share of all its votes:
+//!
+//! ```text
+//! contract the communities
+//! up to 10 rounds, in 8 phases, each active community a:
+//!     w[l] = the weight of a's arcs to communities with label l, but for its own arcs
+//!     l is eligible if   w[l] · total ≥ strength[a] · strength of l's communities     as by chance
+//!                  and   w[l] ≥ share · strength[a]
+//!     a takes the eligible label of the largest w[l], if w[l] exceeds that of its own label;
+//!     ties fall to the smallest hash(l, a, round)
+//!     neighbours of a that have another label become active
+//! repeat with the communities that this found, until nothing changes
+//! ```
+//!
+//! It is the same rule as that of label propagation with a guard, on the graph of communities: votes
+//! count, and chance is the limit. Communities stay connected. The first test is modularity's gain, so
+//! modularity never falls but for communities that move at the same time.
+//!
+//! # Determinism
+//! As in refinement: integers, and phases that see what earlier phases wrote.
+
+use super::contract::Contraction;
+use super::level::Level;
+use super::moves::Partition;
+use super::phases::{Change, Counts, Draw, Phases, Tallies};
+use super::tally::Tally;
+use crate::hash::{Clock, Stream, mix};
+use crate::{Label, NO_LABEL, RunError};
+use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::storage::{ListParts, VertexLists};
+use ripplet_graph::{GraphView, Observer, VertexId, as_atomic, dispatch_parts};
+use std::sync::atomic::Ordering::Relaxed;
+use thiserror::Error;
+
+/// The most contractions. Each merges several communities into one, so that few graphs need half of
+/// them.
+const LEVELS: u32 = 8;
+/// The most rounds of a level.
+const ROUNDS: u32 = 10;
+/// The phases of a round.
+const PHASES: u32 = 8;
+/// The fixed-point scale of [`MergeShare`].
+const STEPS: f64 = 65536.0;
+
+/// The share of a community's strength that arcs to another community must have for it to join.
+///
+/// Strength is the summed weight of the arcs of all members. The default is one twelfth, with which
+/// planted communities stay apart: see the decision on merging. A smaller share merges more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MergeShare(u32);
+
+/// The share is not from 0 to 1.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[error(
+    "the share of a community's votes that lets it join another is a number from 0 to 1, not {0}"
+)]
+pub struct BadMergeShare(pub f64);
+
+impl MergeShare {
+    /// Returns a share, rounded to a multiple of 2⁻¹⁶.
+    ///
+    /// # Errors
+    /// If it is not a number from 0 to 1.
+    pub fn new(share: f64) -> Result<MergeShare, BadMergeShare> {
+        let fits = (0.0..=1.0).contains(&share);
+        fits.then(|| MergeShare((share * STEPS).round() as u32)).ok_or(BadMergeShare(share))
+    }
+
+    /// Returns the share as a number.
+    pub fn value(self) -> f64 {
+        f64::from(self.0) / STEPS
+    }
+}
+
+impl Default for MergeShare {
+    fn default() -> Self {
+        MergeShare(STEPS as u32 / 12)
+    }
+}
+
+/// Merges communities; returns how many communities fewer there are.
+///
+/// If it is not 0, each community is named by its smallest vertex. Vertices without a label keep none,
+/// and have no vote.
+///
+/// # Errors
+/// [`RunError::Cancelled`] if the observer cancels, [`RunError::OutOfMemory`] if the system refuses
+/// memory, [`RunError::MergeWeights`] if sums do not fit 64 bits; `labels` is then unchanged.
+pub(crate) fn merge(
+    graph: GraphView<'_>,
+    labels: &mut [Label],
+    share: MergeShare,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<u32, RunError> {
+    let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
+    let level = CommunityArcs::new(graph, labels).map_err(refused)?;
+    let parts = named_by_smallest(labels).map_err(refused)?;
+    let parts = Partition::new(parts, &level.masses).map_err(refused)?;
+    let total: u128 = level.masses.par_iter().map(|&mass| u128::from(mass)).sum();
+    let total = u64::try_from(total).map_err(|_| RunError::MergeWeights { total })?;
+    let mut merging = Merging { share, seed, total, tallies: Tallies::new(), observer };
+    let Some(found) = merging.level(&level, &parts, 0)? else { return Ok(0) };
+    let named = named_by_smallest(&found).map_err(refused)?;
+    let count = |labels: &[Label]| {
+        let is_first = |&(v, &label): &(usize, &Label)| label as usize == v;
+        labels.par_iter().enumerate().filter(is_first).count() as u32
+    };
+    let before: Vec<Label> = parts.labels.iter().map(|label| label.load(Relaxed)).collect();
+    let fewer = count(&before) - count(&named);
+    labels
+        .par_iter_mut()
+        .zip(named)
+        .filter(|(label, _)| **label != NO_LABEL)
+        .for_each(|(label, named)| *label = named);
+    Ok(fewer)
+}
+
+/// Returns the planned bytes of merging the communities of a graph with so many vertices and arcs.
+pub(crate) fn bytes_for(vertices: u64, arcs: u64) -> u64 {
+    // Strengths and names, two partitions, the first contraction; later ones are smaller.
+    let own = 16 * vertices + 2 * Partition::bytes_for(vertices);
+    own.saturating_add(Contraction::bytes_for(
+        vertices,
+        arcs.min(vertices.saturating_mul(vertices)),
+    ))
+    .saturating_add(Phases::bytes_for(vertices))
+}
+
+/// Returns the labels named by the smallest vertex that has each; a vertex without a label gets its
+/// own number.
+fn named_by_smallest(labels: &[Label]) -> Result<Vec<Label>, OutOfMemory> {
+    let mut smallest = memory::filled(NO_LABEL, labels.len())?;
+    let first = as_atomic(&mut smallest);
+    let all = || labels.par_iter().enumerate();
+    all().for_each(|(v, &label)| {
+        if let Some(first) = first.get(label as usize) {
+            first.fetch_min(v as u32, Relaxed);
+        }
+    });
+    let mut named = memory::with_room(labels.len())?;
+    let name = |label: Label| first.get(label as usize).map(|first| first.load(Relaxed));
+    named.par_extend(all().map(|(v, &label)| name(label).unwrap_or(v as u32)));
+    Ok(named)
+}
+
+/// The input: all arcs that touch a vertex, of both directions, between vertices that have labels.
+struct CommunityArcs<'a> {
+    lists: VertexLists<'a>,
+    labels: &'a [Label],
+    masses: Vec<u64>,
+}
+
+impl<'a> CommunityArcs<'a> {
+    fn new(graph: GraphView<'a>, labels: &'a [Label]) -> Result<Self, OutOfMemory> {
+        let lists = VertexLists::new(graph);
+        let mut masses = memory::with_room(labels.len())?;
+        let vertices = (0..labels.len() as u32).into_par_iter();
+        masses.par_extend(vertices.map(|v| lists.strength_of(v)));
+        Ok(CommunityArcs { lists, labels, masses })
+    }
+}
+
+impl Level for CommunityArcs<'_> {
+    fn masses(&self) -> &[u64] {
+        &self.masses
+    }
+
+    fn degree(&self, v: VertexId) -> u32 {
+        u32::try_from(self.lists.of(v).degree()).unwrap_or(u32::MAX)
+    }
+
+    fn for_each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
+        if self.labels[v as usize] == NO_LABEL {
+            return;
+        }
+        let mut visit_all = |neighbors: &[VertexId], weights: Option<&[u32]>| {
+            for (at, &u) in neighbors.iter().enumerate() {
+                let weight = weights.map_or(1, |weights| u64::from(weights[at]));
+                if weight > 0 && self.labels[u as usize] != NO_LABEL {
+                    visit(u, weight);
+                }
+            }
+        };
+        dispatch_parts!(&self.lists, v, parts => parts.each(&mut visit_all));
+    }
+
+    fn largest_weight(&self) -> u64 {
+        self.masses.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// What the levels of a merge share.
+struct Merging<'a> {
+    share: MergeShare,
+    seed: u64,
+    /// The strength of all communities.
+    total: u64,
+    tallies: Tallies,
+    observer: &'a dyn Observer,
+}
+
+impl Merging<'_> {
+    /// Merges the parts of a level. Returns the new part of each of the level's vertices, named by
+    /// any of its vertices; `None` if nothing changes.
+    fn level<L: Level>(
+        &mut self,
+        level: &L,
+        parts: &Partition,
+        depth: u32,
+    ) -> Result<Option<Vec<VertexId>>, RunError> {
+        let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
+        if depth == LEVELS {
+            return Ok(None);
+        }
+        let mut contraction = Contraction::numbered(parts).map_err(refused)?;
+        contraction.sum_up(level, parts, &self.tallies, self.observer)?;
+        let graph = &contraction.graph;
+        let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
+        let partition = Partition::new(alone, &graph.masses).map_err(refused)?;
+        let arcs = graph.degrees.iter().map(|&degree| u64::from(degree)).sum();
+        let mut phases = Phases::new(graph.vertices() as usize, arcs).map_err(refused)?;
+        for round in 0..ROUNDS {
+            let key = Clock::new(self.seed, depth << 8 | round).key(Stream::Merge as u32);
+            let draw = Draw { key, phases: PHASES };
+            if self.round(graph, &partition, &mut phases, draw)?.changed == 0 {
+                break;
+            }
+        }
+        if partition.is_singletons() {
+            return Ok(None);
+        }
+        let labels: Vec<Label> = partition.labels.iter().map(|l| l.load(Relaxed)).collect();
+        let named = named_by_smallest(&labels).map_err(refused)?;
+        let merged = Partition::new(named, &graph.masses).map_err(refused)?;
+        let further = self.level(graph, &merged, depth + 1)?;
+        let part_of = |vertex: VertexId| match &further {
+            Some(further) => further[vertex as usize],
+            None => merged.label(vertex),
+        };
+        let mut found = memory::with_room(parts.labels.len()).map_err(refused)?;
+        found.par_extend(
+            contraction
+                .vertex_of
+                .par_iter()
+                .map(|&vertex| contraction.founders[part_of(vertex) as usize]),
+        );
+        Ok(Some(found))
+    }
+
+    /// Performs a round.
+    fn round<L: Level>(
+        &self,
+        level: &L,
+        partition: &Partition,
+        phases: &mut Phases,
+        draw: Draw,
+    ) -> Result<Counts, RunError> {
+        let is_active = |v: VertexId| partition.active[v as usize].load(Relaxed);
+        phases.begin_round(level.vertices(), draw, is_active);
+        let mut counts = Counts::default();
+        for phase in 0..draw.phases as usize {
+            let degree = |v| level.degree(v) as usize;
+            let choose = |v, tally: &mut Tally| self.choose(level, partition, v, tally, draw.key);
+            let chosen = phases.choose(phase, &self.tallies, degree, self.observer, choose)?;
+            counts = counts.plus(chosen);
+            phases.for_each_change(|change| partition.relabel(change, level.mass(change.vertex)));
+            phases.for_each_change(|Change { vertex, label }| {
+                level.for_each_arc(vertex, |u, _| {
+                    if partition.label(u) != label {
+                        partition.activate(u);
+                    }
+                });
+            });
+        }
+        Ok(counts)
+    }
+
+    /// Returns the new label of a community, if it joins another, and the number of arcs read.
+    fn choose<L: Level>(
+        &self,
+        level: &L,
+        partition: &Partition,
+        v: VertexId,
+        tally: &mut Tally,
+        key: u32,
+    ) -> (Option<Label>, u64) {
+        partition.active[v as usize].store(false, Relaxed);
+        let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
+        tally.count(degree as usize, |adding| {
+            level.for_each_arc(v, |u, weight| adding.add(partition.label(u), weight));
+        });
+        let least = u128::from(mass) * u128::from(self.share.0);
+        let is_eligible = |label: Label, weight: u64| {
+            let (weight, chance) = (u128::from(weight), u128::from(partition.total(label)));
+            weight << 16 >= least && weight * u128::from(self.total) >= u128::from(mass) * chance
+        };
+        let rank = |label: Label| mix(label ^ mix(v ^ key));
+        let mut best = None;
+        let mut own_weight = 0;
+        for (label, weight) in tally.sums() {
+            if label == own {
+                own_weight = weight;
+                continue;
+            }
+            let wins = best.is_none_or(|(most, winner)| {
+                weight > most || (weight == most && rank(label) < rank(winner))
+            });
+            if wins && is_eligible(label, weight) {
+                best = Some((weight, label));
+            }
+        }
+        let joined = best.filter(|&(weight, _)| weight > own_weight).map(|(_, label)| label);
+        (joined, u64::from(degree) << u32::from(joined.is_some()))
+    }
+}
