@@ -108,7 +108,7 @@ impl Arguments {
             estimate: self.estimate.estimate,
             checkpoint,
             settings,
-            checks_program: self.check_program && self.estimate.estimate.is_none(),
+            checks_program: self.check_program,
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
             storage: self.storage()?,
