@@ -94,8 +94,8 @@ fn check<P: Hints>(graph: &Graph, program: &P, settings: &Settings, state: (f64,
     assert!(a_vertex <= most, "{case}: {a_vertex} bytes a vertex, not {most}");
 }
 
-/// Checks the plan of a test of a program's promises.
-fn check_promises<P: Hints>(graph: &Graph, program: &P, settings: &Settings) {
+/// Checks the plan of a test of a program's promises, of which at least `least` per cent are used.
+fn check_promises<P: Hints>(graph: &Graph, program: &P, settings: &Settings, least: u64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     pool.install(|| {
         let plan = ripplet_lp::check::plan(graph, program, settings, SAMPLE, 3);
@@ -108,7 +108,7 @@ fn check_promises<P: Hints>(graph: &Graph, program: &P, settings: &Settings) {
         let case = format!("checking {}: {used} bytes used, {planned} planned", program.name());
         println!("{case}");
         assert!(used <= planned + SLACK, "{case}");
-        assert!(used * 10 >= planned * 7, "{case}");
+        assert!(used * 100 >= planned * least, "{case}");
     });
 }
 
@@ -142,11 +142,12 @@ fn runs_allocate_what_they_planned() {
             let seeded = Seeded::begin(settings, graph.vertices(), &seeds, Seeding::Fixed).unwrap();
             let settings = Settings { keep_disconnected, ..seeded };
             check(&graph, &Seeded::new(&graph, 0.5).unwrap(), &settings, (4.0, 4.0));
-            check_promises(&graph, &Seeded::new(&graph, 0.5).unwrap(), &settings);
+            check_promises(&graph, &Seeded::new(&graph, 0.5).unwrap(), &settings, 80);
         }
-        check_promises(&graph, &Lpa::default(), &settings(Schedule::phased()));
-        check_promises(&graph, &Slpa::default(), &settings(Schedule::sync()));
-        check_promises(&star(), &Lpa::default(), &settings(Schedule::phased()));
+        check_promises(&graph, &Lpa::default(), &settings(Schedule::phased()), 80);
+        check_promises(&graph, &Slpa::default(), &settings(Schedule::sync()), 80);
+        // One thread at most has the long list, but any thread may.
+        check_promises(&star(), &Lpa::default(), &settings(Schedule::phased()), 20);
         check(&graph, &Cdlp, &settings(Schedule::cdlp()), (0.0, 0.0));
     }
 }
