@@ -1,4 +1,4 @@
-//! `ripplet lcc`: from a graph in a file, or many, to the clustering coefficients of their vertices in a file.
+//! `ripplet lcc`: clustering coefficients of the vertices of a graph, or of each graph of a batch.
 
 use crate::analysis::Request;
 use crate::batch::BatchArguments;

@@ -19,7 +19,7 @@ pub struct Choices {
     pub program: String,
     /// The schedule.
     pub schedule: &'static str,
-    /// Phases of a round, where the schedule has any.
+    /// Phases of a round, if the schedule has phases.
     pub phases: Option<u32>,
     /// The interval of pick-less rounds, if the schedule has them.
     pub pick_less: Option<u32>,
@@ -84,7 +84,7 @@ pub struct Stages {
     pub kernels: f64,
     /// Transfers to and from a device.
     pub transfer: f64,
-    /// The run: rounds and the splitting of what is not connected; no judging.
+    /// The run: rounds and the splitting of disconnected communities, without measuring quality.
     pub compute: f64,
     /// From labels to a whole file.
     pub write: f64,
@@ -121,7 +121,7 @@ pub struct CheckpointFigures {
     pub bytes: u64,
     /// Seconds of finding the graph's identity and of writing; not in those of computing.
     pub seconds: f64,
-    /// Rounds that were done before this process began; null where it did all of them.
+    /// Rounds that were done before this process began; null if it did all of them.
     pub resumed_after: Option<usize>,
 }
 
@@ -192,7 +192,7 @@ pub struct Stats {
     pub round_seconds: Vec<f64>,
     /// Arcs counted over all rounds.
     pub edges_scanned: u64,
-    /// Communities that splitting what was not connected added; null where it was not done.
+    /// Number of communities added by splitting disconnected ones; null if they are kept.
     pub split: Option<u32>,
     /// The number of communities, and their modularity.
     #[serde(flatten)]
@@ -226,7 +226,7 @@ pub struct Stats {
 pub struct StreamedFigures {
     /// Bytes of lists that came from the host's memory.
     pub bytes: Vec<u64>,
-    /// Bytes of lists that found no room on the GPU, and were read where they are as often as they were looked at.
+    /// Bytes of lists without room on the GPU, which were read over the bus at each access.
     pub unstaged: Vec<u64>,
     /// Seconds that they took to come.
     pub seconds: Vec<f64>,

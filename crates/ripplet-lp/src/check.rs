@@ -36,7 +36,7 @@ pub const ROUNDS: u32 = 4;
 /// The number of vertices that the command tests in each round.
 pub const SAMPLE: u32 = 1000;
 
-/// What was tested without finding a broken promise.
+/// Extent of a check that found no broken promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Vertices tested, summed over the rounds.
@@ -73,7 +73,7 @@ pub struct BrokenPromise {
     pub vertex: VertexId,
     /// The round, counted from 0.
     pub round: u32,
-    /// What shows it.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
@@ -90,7 +90,7 @@ pub struct Scored {
     pub score: String,
 }
 
-/// What shows that a promise does not hold.
+/// Evidence that a promise does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
     /// Two scores in the wrong order; by the promise, the first is not below the second.

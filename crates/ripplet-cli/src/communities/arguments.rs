@@ -277,7 +277,7 @@ fn schedules() -> impl TypedValueParser<Value = Schedule> {
 /// A counter, or how to find one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterChoice {
-    /// Exact where that fits the memory, and otherwise eight slots.
+    /// Exact if that fits the memory, and otherwise eight slots.
     Auto,
     /// This one.
     This(Counter),

@@ -363,7 +363,7 @@ fn columns_that_a_program_wrote_come_back() {
     let stats = sandbox.json("s.json");
     assert_eq!(stats["program"], "hop_attenuation");
     assert!(stats["modularity"].as_f64().unwrap() > 0.75, "{stats}");
-    // What it wrote, another run may begin with.
+    // Another run may begin with its output.
     sandbox
         .ok(&format!("{run} --vertex-table s.parquet")
             .replace("s.parquet --stats", "t.csv --stats"));

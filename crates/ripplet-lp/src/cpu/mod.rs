@@ -5,7 +5,9 @@
 mod active;
 mod asynchronous;
 pub(crate) mod check;
+mod crew;
 mod drafts;
+mod few;
 mod phased;
 mod profile;
 mod rank;
@@ -106,20 +108,19 @@ fn plan_of(
     threads: usize,
 ) -> Plan {
     let vertices = u64::from(graph.vertices());
-    let threads = threads as u64;
     let specs = &program.columns;
     let draft_len = columns::draft_len(specs);
     let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
     let written = columns::bytes_for(&written, graph.vertices());
     let votes = match settings.counter.keeps_every_label() {
-        true => votes::Votes::bytes_for(graph.max_degree()),
+        true => votes::Votes::bytes_for(graph.vertices(), graph.max_degree()),
         false => sketch::VoteSketch::bytes(),
     };
     let workspace = state::Workspace::bytes_for(votes, draft_len);
     let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
         .with("labels", 4 * vertices)
         .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
-        .with("vote counters, one a thread", threads.saturating_mul(workspace));
+        .with("vote counters, one a thread", (threads as u64).saturating_mul(workspace));
     let without = plan.algorithm_host();
     plan = with_given(plan, graph, settings);
     let given = plan.algorithm_host() - without;
@@ -136,7 +137,7 @@ fn plan_of(
         Visibility::LastRound => plan.with("next labels", 4 * vertices),
         Visibility::EarlierPhases => {
             let phases = settings.schedule.phases();
-            plan.with("one phase", phased::bytes_for(vertices, phases, draft_len))
+            plan.with("one phase", phased::bytes_for(vertices, phases, draft_len, threads))
         }
         Visibility::Current => plan,
     };
