@@ -5,7 +5,9 @@
 mod active;
 mod asynchronous;
 mod check;
+mod crew;
 mod drafts;
+mod few;
 mod phased;
 mod profile;
 mod rank;
@@ -104,7 +106,9 @@ impl CpuExecutor {
         let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
         let written = columns::bytes_for(&written, graph.vertices());
         let votes = match settings.counter.keeps_every_label() {
-            true => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
+            true => {
+                votes::Votes::bytes_for(graph.vertices(), self.pool.install(|| graph.max_degree()))
+            }
             false => sketch::VoteSketch::bytes(),
         };
         let workspace = state::Workspace::bytes_for(votes, draft_len);
@@ -135,7 +139,10 @@ impl CpuExecutor {
             Visibility::LastRound => plan.with("next labels", 4 * vertices),
             Visibility::EarlierPhases => {
                 let phases = settings.schedule.phases();
-                plan.with("one phase", phased::bytes_for(vertices, phases, draft_len))
+                plan.with(
+                    "one phase",
+                    phased::bytes_for(vertices, phases, draft_len, self.threads()),
+                )
             }
             Visibility::Current => plan,
         };
