@@ -54,6 +54,7 @@ mod seed;
 mod size;
 mod standard_streams;
 mod stats;
+mod storage;
 mod threads;
 mod values;
 

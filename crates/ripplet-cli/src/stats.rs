@@ -53,6 +53,9 @@ pub struct Shape {
     /// The storage of the lists; written with the choices of commands that have one.
     #[serde(skip)]
     pub storage: Storage,
+    /// Bytes of the graph if its lists were plain.
+    #[serde(skip)]
+    pub plain_bytes: u64,
 }
 
 /// Bytes of the parts of a graph.
@@ -265,6 +268,9 @@ pub struct Estimate<C> {
     pub algorithm_host: u64,
     /// Both.
     pub planned_host: u64,
+    /// Both with `--storage plain`, at most: a compressed graph's on the CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_host_plain: Option<u64>,
     /// The needs of the run on a device in addition to the graph, by purpose; empty on the CPU.
     pub device_plan: Vec<Need>,
     /// The graph, on a device.
@@ -317,6 +323,7 @@ impl Shape {
             directed: graph.direction() == Direction::Directed,
             weighted: graph.is_weighted(),
             storage: graph.into(),
+            plain_bytes: graph.plain_bytes(),
         }
     }
 }
@@ -410,7 +417,11 @@ impl<C> Estimate<C> {
     /// The estimate of a run.
     pub fn new(shape: Shape, choices: C, plan: &Plan) -> Estimate<C> {
         let need = |item: &Item| Need { purpose: item.purpose, bytes: item.bytes };
+        let of_cpu = plan.total_device() == 0;
+        let planned_host_plain = (of_cpu && shape.storage == Storage::Compressed)
+            .then(|| plan.algorithm_host().saturating_add(shape.plain_bytes));
         Estimate {
+            planned_host_plain,
             shape,
             choices,
             plan: plan.items.iter().map(need).collect(),
@@ -453,6 +464,9 @@ impl<C> Estimate<C> {
             _ => vec![("graph", self.graph_host), ("  in its file", in_file)],
         };
         let mut text = table(&host, &self.plan, self.planned_host);
+        if let Some(plain) = self.planned_host_plain {
+            let _ = writeln!(text, "{:<28}{:>12}", "with --storage plain", Size(plain).to_string());
+        }
         if self.planned_device > 0 {
             let on_device = match self.graph_streamed {
                 0 => vec![("graph", self.graph_device), a, b, c],

@@ -96,6 +96,11 @@ impl<'a, P: Hints> LpState<'a, P> {
         })
     }
 
+    /// Returns the state with exact counters in place of sketches.
+    pub fn with_exact_counter(self) -> Self {
+        LpState { sketch: None, ..self }
+    }
+
     /// Begins a round; returns its clock.
     pub fn begin_round(&mut self, round: u32) -> Clock {
         let clock = Clock::new(self.seed, round);
