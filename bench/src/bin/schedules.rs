@@ -4,7 +4,8 @@
 //! cargo run --release -p ripplet-bench --bin schedules -- [--scale S] [--seeds N] [SCHEDULE…] [FILE[=TRUTH]…]
 //! ```
 //!
-//! SCHEDULE is `sync`, `async`, `phased` or `phased:PHASES`; a FILE is any edge list that ripplet
+//! SCHEDULE is `sync`, `async`, `phased` or `phased:PHASES`, or `merged`: `phased` with the command's stop
+//! rule for `lpa`, and communities that merge; a FILE is any edge list that ripplet
 //! reads, its TRUTH a file of `id community` lines. Generated graphs of 2^S vertices come after
 //! the files. Each cell is the mean over the seeds of modularity, NMI against the truth, scans
 //! (arcs counted, in units of the graph's arcs) and rounds. None of them depends on the machine.
@@ -13,6 +14,7 @@ use ripplet_bench::{Case, Result, generated};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::quality::Quality;
+use ripplet_lp::refine::MergeShare;
 use ripplet_lp::{Executor, Schedule, Settings};
 
 /// Means over the seeds.
@@ -31,19 +33,27 @@ fn main() -> Result<()> {
         match argument.as_str() {
             "--scale" => scale = arguments.next().ok_or("--scale wants a number")?.parse()?,
             "--seeds" => seeds = arguments.next().ok_or("--seeds wants a number")?.parse()?,
-            other => match schedule(other) {
-                Some(schedule) => schedules.push((other.to_owned(), schedule)),
+            other => match settings(other) {
+                Some(settings) => schedules.push((other.to_owned(), settings)),
                 None => cases.push(Case::read(other)?),
             },
         }
     }
     if schedules.is_empty() {
         schedules = ["phased", "async", "sync"]
-            .map(|name| (name.to_owned(), schedule(name).unwrap_or_default()))
+            .map(|name| (name.to_owned(), settings(name).unwrap_or_default()))
             .into();
     }
     generated(scale, &mut cases)?;
     report(&schedules, &cases, seeds)
+}
+
+fn settings(name: &str) -> Option<Settings> {
+    if name == "merged" {
+        let merge = Some(MergeShare::default());
+        return Some(Settings { stop: Lpa::stop(), merge, ..Settings::default() });
+    }
+    schedule(name).map(|schedule| Settings { schedule, ..Settings::default() })
 }
 
 fn schedule(name: &str) -> Option<Schedule> {
@@ -56,11 +66,11 @@ fn schedule(name: &str) -> Option<Schedule> {
     }
 }
 
-fn cell(case: &Case, schedule: Schedule, seeds: u64) -> Result<Cell> {
+fn cell(case: &Case, settings: &Settings, seeds: u64) -> Result<Cell> {
     let executor = CpuExecutor::new(None)?;
     let mut mean = Cell::default();
     for seed in 0..seeds {
-        let settings = Settings { schedule, seed, ..Settings::default() };
+        let settings = Settings { seed, ..settings.clone() };
         let found = executor.run(&case.graph, &Lpa::default(), &settings, &mut ())?;
         let mut quality = Quality::of(&case.graph, &found.labels)?;
         if let Some(truth) = &case.truth {
@@ -75,14 +85,14 @@ fn cell(case: &Case, schedule: Schedule, seeds: u64) -> Result<Cell> {
     Ok(mean)
 }
 
-fn report(schedules: &[(String, Schedule)], cases: &[Case], seeds: u64) -> Result<()> {
+fn report(schedules: &[(String, Settings)], cases: &[Case], seeds: u64) -> Result<()> {
     print!("{:16}", "Q NMI scans rounds");
     schedules.iter().for_each(|(name, _)| print!(" | {name:^26}"));
     println!();
     for case in cases {
         print!("{:18}", case.name);
-        for (_, schedule) in schedules {
-            let cell = cell(case, *schedule, seeds)?;
+        for (_, settings) in schedules {
+            let cell = cell(case, settings, seeds)?;
             let nmi = if cell.nmi.is_nan() { "–".into() } else { format!("{:.4}", cell.nmi) };
             print!(" | {:.4} {nmi:>6} {:5.2} {:4.1}  ", cell.modularity, cell.scans, cell.rounds);
         }

@@ -166,7 +166,7 @@ pub struct ChoiceArguments {
     pub keep_disconnected: bool,
     /// At the end, let a community join the neighbouring one with most of its votes, if this one has
     /// at least this share of them and more than by chance: from 0 (merge most) to 1; or off
-    /// [default: 0.0833 for lpa, off for others].
+    /// [default: 0.0833 for lpa without --labels, otherwise off].
     #[arg(long, value_name = "SHARE", value_parser = merge_choice)]
     pub merge: Option<MergeChoice>,
     /// The seed of all random draws.

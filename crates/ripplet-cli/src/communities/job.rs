@@ -193,7 +193,8 @@ impl Arguments {
                     Some(CounterChoice::This(counter)) => counter,
                 };
                 let keep_disconnected = choices.keep_disconnected || program.keeps_disconnected();
-                let merge = program.merge();
+                // Labels to begin with are the caller's: only the rounds change them.
+                let merge = program.merge().filter(|_| self.labels.is_none());
                 let settings = Settings {
                     schedule,
                     counter,

@@ -409,7 +409,7 @@ fn counters_and_presets_are_run_and_told() {
     for (memory, counter) in [("1GiB", "exact"), ("5MiB", "mg:8")] {
         let said = sandbox_of_star.run(&format!(
             "communities star.txt -o out.txt --stats stats.json --device cpu --schedule async \
-             --threads 1 --keep-disconnected --counter auto --host-memory {memory}"
+             --threads 1 --keep-disconnected --merge off --counter auto --host-memory {memory}"
         ));
         assert_eq!(said.code, Some(0), "{said:?}");
         assert_eq!(said.error.contains("counting by mg:8"), counter == "mg:8", "{said:?}");

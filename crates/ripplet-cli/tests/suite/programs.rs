@@ -328,7 +328,7 @@ fn a_broken_promise_is_found_where_it_is_asked_for() {
 fn the_memory_of_a_check_is_planned() {
     let sandbox = Sandbox::new();
     sandbox.ok("generate planted --vertices 20000 --edges 60000 -o g.rg");
-    let run = "communities g.rg --device cpu --threads 1 --check-program";
+    let run = "communities g.rg --device cpu --threads 1 --merge off --check-program";
     let estimate = |run: &str| -> serde_json::Value {
         serde_json::from_str(&sandbox.ok(&format!("{run} --estimate=json"))).unwrap()
     };

@@ -15,6 +15,7 @@
 //!     a takes the eligible label of the largest w[l], if w[l] exceeds that of its own label;
 //!     ties fall to the smallest hash(l, a, round)
 //!     neighbours of a that have another label become active
+//! split labels into their connected parts
 //! repeat with the communities that this found, until nothing changes
 //! ```
 //!
@@ -30,6 +31,7 @@ use super::level::Level;
 use super::moves::Partition;
 use super::phases::{Change, Counts, Draw, Phases, Tallies};
 use super::tally::Tally;
+use crate::disjoint_sets::DisjointSets;
 use crate::hash::{Clock, Stream, mix};
 use crate::{Label, NO_LABEL, RunError};
 use rayon::prelude::*;
@@ -197,6 +199,23 @@ impl Level for CommunityArcs<'_> {
     }
 }
 
+/// Returns the connected parts of each label, named by their smallest vertices: a community may have
+/// left after others joined through it.
+fn connected<L: Level>(level: &L, partition: &Partition) -> Result<Vec<VertexId>, OutOfMemory> {
+    let vertices = level.vertices();
+    let mut parents = memory::collected(0..vertices)?;
+    let sets = DisjointSets::new(as_atomic(&mut parents));
+    (0..vertices).into_par_iter().for_each(|v| {
+        let label = partition.label(v);
+        level.for_each_arc(v, |u, _| {
+            if partition.label(u) == label {
+                sets.unite(v, u);
+            }
+        });
+    });
+    memory::collected((0..vertices).map(|v| sets.root(v)))
+}
+
 /// What the levels of a merge share.
 struct Merging<'a> {
     share: MergeShare,
@@ -234,11 +253,10 @@ impl Merging<'_> {
                 break;
             }
         }
-        if partition.is_singletons() {
+        let named = connected(graph, &partition).map_err(refused)?;
+        if named.par_iter().enumerate().all(|(v, &name)| name as usize == v) {
             return Ok(None);
         }
-        let labels: Vec<Label> = partition.labels.iter().map(|l| l.load(Relaxed)).collect();
-        let named = named_by_smallest(&labels).map_err(refused)?;
         let merged = Partition::new(named, &graph.masses).map_err(refused)?;
         let further = self.level(graph, &merged, depth + 1)?;
         let part_of = |vertex: VertexId| match &further {

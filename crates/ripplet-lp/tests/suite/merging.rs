@@ -110,6 +110,20 @@ fn merged(arcs: &[(u32, u32, u128)], labels: &[Label], share: u128, seed: u64) -
                 break;
             }
         }
+        // The connected parts of each label, named by their smallest community.
+        let mut part: Vec<usize> = (0..names.len()).collect();
+        let mut settled = false;
+        while !settled {
+            settled = true;
+            for a in 0..names.len() {
+                for &b in weights[a].keys().filter(|&&b| group[b] == group[a]) {
+                    let least = part[a].min(part[b]);
+                    settled &= part[a] == least && part[b] == least;
+                    (part[a], part[b]) = (least, least);
+                }
+            }
+        }
+        let group = part;
         if group.iter().enumerate().all(|(a, &l)| a == l) {
             break;
         }
@@ -180,6 +194,8 @@ proptest! {
             } else {
                 prop_assert_eq!(&after, &before);
             }
+            let disconnected = Quality::of(&graph, &after).unwrap().disconnected;
+            prop_assert_eq!(disconnected, 0);
             let compressed = CompressedGraph::copied(&graph).unwrap();
             let settings = Settings {
                 merge: Some(share), seed, initial: initial.clone(), stop: Stop::after(2), ..Settings::default()

@@ -217,7 +217,7 @@ impl<'g> CommunitySearch<'g> {
     }
 
     /// Sets whether communities merge at the end, and at which share of their votes; `lpa` does so by
-    /// default.
+    /// default, unless it has initial labels.
     #[must_use]
     pub fn merge(mut self, share: Option<MergeShare>) -> Self {
         self.merge = Some(share);
@@ -299,7 +299,7 @@ impl<'g> CommunitySearch<'g> {
             schedule: self.schedule.unwrap_or(schedule),
             stop: self.stop.clone().unwrap_or(stop),
             keep_disconnected: self.keep_disconnected.unwrap_or(keeps),
-            merge: self.merge.unwrap_or(merge),
+            merge: self.merge.unwrap_or(merge.filter(|_| self.settings.initial.is_none())),
             ..self.settings.clone()
         };
         match &self.program {
