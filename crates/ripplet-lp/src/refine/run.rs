@@ -4,10 +4,10 @@ use super::cycle::Cycles;
 use super::level::{InputLevel, Level};
 use super::moves::Partition;
 use super::options::{Objective, RefineError, RefineOptions, Resolution};
-use super::phases::{READ_PER_TASK, Tallies};
+use super::phases::{Phases, READ_PER_TASK, Tallies};
 use super::ratio::{Ratio, ln};
 use super::score::{Factors, Sums};
-use super::{Refined, contract, phases, tally};
+use super::{Refined, contract, tally};
 use crate::communities::split_disconnected;
 use crate::{Label, NO_LABEL, Observer};
 use rayon::prelude::*;
@@ -25,15 +25,14 @@ const ESTIMATE_BITS: i32 = 10;
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, threads: usize) -> Plan {
     let graph = graph.into();
     let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
-    let labels = vertices.min(arcs);
-    let tally = tally::Tally::bytes_for(labels);
+    let tally = tally::Tally::bytes_for(vertices);
     let initial = if options.initial.is_some() { 4 * vertices } else { 0 };
     Plan { graph_host: graph.bytes(), ..Plan::default() }
         .with(
             "labels, masses and totals",
             (8 + 4) * vertices + Partition::bytes_for(vertices) + initial,
         )
-        .with("one phase", phases::Phases::bytes_for(vertices))
+        .with("one phase", Phases::bytes_for(vertices))
         .with("parts of communities", Partition::bytes_for(vertices))
         .with("contracted graphs", 2 * contract::Contraction::bytes_for(vertices, arcs))
         .with("sums by label, one table a thread", (threads as u64).saturating_mul(tally))
@@ -103,7 +102,9 @@ fn refine_lists<N: NeighborLists>(
     let cycles = Cycles {
         factors: objective.factors(weights.total),
         seed: options.seed,
-        tallies: Tallies::new(),
+        tallies: Tallies::new(lists.vertices())?,
+        phases: Phases::new(lists.vertices())?,
+        parts: Partition::new(memory::zeros(lists.vertices())?, &level.masses)?,
         observer,
         step: 0,
         iteration: 0,

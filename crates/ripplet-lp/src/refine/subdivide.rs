@@ -46,13 +46,10 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
         phases.begin_round(level.vertices(), draw, |_| true);
         let mut counts = Counts::default();
         for phase in 0..draw.phases {
-            let chosen = phases.choose(
-                phase as usize,
-                self.tallies,
-                |v| level.degree(v) as usize,
-                self.observer,
-                |v, tally| self.choose(v, tally, draw, phase),
-            )?;
+            let chosen =
+                phases.choose(phase as usize, self.tallies, self.observer, |v, tally| {
+                    self.choose(v, tally, draw, phase)
+                })?;
             counts = counts.plus(chosen);
             phases.for_each_change(|change| self.parts.relabel(change, level.mass(change.vertex)));
         }
@@ -78,13 +75,12 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
         }
         let degree = level.degree(v);
         let mut own = 0;
-        tally.count(degree as usize, |adding| {
-            level.for_each_arc(v, |u, weight| {
-                if communities.label(u) == community {
-                    own += weight;
-                    adding.add(parts.label(u), weight);
-                }
-            });
+        tally.clear();
+        level.for_each_arc(v, |u, weight| {
+            if communities.label(u) == community {
+                own += weight;
+                tally.add(parts.label(u), weight);
+            }
         });
         let scanned = u64::from(degree);
         let gains = self.factors.of_vertex(mass);
