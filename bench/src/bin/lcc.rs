@@ -17,10 +17,10 @@
 //! `--directed` runs ripplet on the same edges as arcs; the two others still count plain triangles.
 
 use rayon::prelude::*;
-use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_bench::{Case, Result};
 use ripplet_generate::{Planted, Rmat, Road, Social, Web};
+use ripplet_graph::Observer;
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, VertexIds};
 use std::time::Instant;
 

@@ -4,11 +4,11 @@
 //! Prints the times of whole runs with the graph on the GPU, of each step alone, and of one thread per
 //! edge in place of the counting steps. `--check` compares the coefficients with the CPU's.
 
-use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lcc::{DeviceLcc, Profile};
 use ripplet_gpu::CudaDevice;
+use ripplet_graph::Observer;
 use ripplet_graph::{Direction, GraphBuilder};
 use std::error::Error;
 use std::time::Instant;

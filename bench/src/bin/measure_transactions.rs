@@ -8,9 +8,9 @@ use ripplet_cuda::DeviceExecutor;
 use ripplet_generate::Transactions;
 use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::compressed::{CompressedGraph, CompressedShard};
-use ripplet_graph::{Direction, Graph, GraphView, VertexIds, WeightScale};
+use ripplet_graph::{Direction, Graph, GraphView, Observer, VertexIds, WeightScale};
 use ripplet_lp::programs::Lpa;
-use ripplet_lp::{Executor, Observer, Round, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Round, RoundObserver, Schedule, Settings, Stop};
 use serde_json::json;
 use std::time::Instant;
 
@@ -108,7 +108,9 @@ struct Watch {
     least: u64,
 }
 
-impl Observer for Watch {
+impl Observer for Watch {}
+
+impl RoundObserver for Watch {
     fn on_round(&mut self, _index: usize, _round: &Round) {
         if let Ok(free) = self.device.free_memory() {
             self.least = self.least.min(free);

@@ -53,10 +53,10 @@
 
 use crate::brandes::{self, Vertices};
 use crate::swarm::PerVertex;
-use crate::{Lengths, Observer, Plan, RunError};
+use crate::{AnalysisError, Lengths, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Direction, GraphView, memory};
+use ripplet_graph::{Direction, GraphView, Observer, memory};
 
 /// Returns the memory that [`betweenness`] needs on `threads` threads beside the graph.
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, lengths: Lengths, threads: usize) -> Plan {
@@ -76,7 +76,7 @@ pub fn betweenness<'g>(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     betweenness_in(graph.into(), normalized, lengths, observer)
 }
 
@@ -85,7 +85,7 @@ fn betweenness_in(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     let mut values = brandes::of_graph::<Vertices>(graph, lengths, observer)?;
     let scale = scale(graph.direction(), graph.vertices(), normalized);
     values.par_iter_mut().for_each(|value| *value *= scale);
@@ -110,7 +110,7 @@ pub fn betweenness_of_batch(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     let mut values = memory::zeros(graphs.vertices() as usize)?;
     let finish = |sums: &[f64], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
         let scale = scale(graphs.batch().direction(), graph.vertices(), normalized);

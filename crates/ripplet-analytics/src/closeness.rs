@@ -41,10 +41,10 @@
 
 use crate::distances::{self, ByHops, ByWeights, Distances, Nearness, Reach};
 use crate::sides::Along;
-use crate::{Lengths, Observer, Plan, RunError};
+use crate::{AnalysisError, Lengths, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{GraphView, WeightScale, memory};
+use ripplet_graph::{GraphView, Observer, WeightScale, memory};
 
 /// The closeness measure.
 ///
@@ -92,7 +92,7 @@ pub fn closeness<'g>(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     closeness_in(graph.into(), measure, normalized, lengths, observer)
 }
 
@@ -102,7 +102,7 @@ fn closeness_in(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     observer.on_stage("measuring distances");
     let scale = Scale::new(measure, normalized, graph.vertices(), lengths.scale_in(graph));
     let weigh = lengths.weigh_in(graph);
@@ -128,7 +128,10 @@ fn closeness_in(
 }
 
 /// Returns the value of each vertex.
-fn scaled<T: Sync>(found: &[T], value: impl Fn(&T) -> f64 + Sync) -> Result<Vec<f64>, RunError> {
+fn scaled<T: Sync>(
+    found: &[T],
+    value: impl Fn(&T) -> f64 + Sync,
+) -> Result<Vec<f64>, AnalysisError> {
     let mut values = memory::zeros(found.len())?;
     values.par_iter_mut().zip(found).for_each(|(to, found)| *to = value(found));
     Ok(values)
@@ -167,7 +170,7 @@ pub fn closeness_of_batch(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     observer.on_stage("measuring distances");
     let scale = |graph: BatchGraph<'_>| {
         Scale::new(measure, normalized, graph.vertices(), lengths.scale_in_member(graph))

@@ -24,11 +24,11 @@
 
 use crate::run::go_on;
 use crate::swarm::{PerGraph, PerVertex, Swarm};
-use crate::{Observer, Plan, RunError};
+use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, VertexId, as_atomic, dispatch_lists, memory};
+use ripplet_graph::{GraphView, Observer, VertexId, as_atomic, dispatch_lists, memory};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -67,14 +67,14 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
 pub fn components<'g>(
     graph: impl Into<GraphView<'g>>,
     observer: &mut dyn Observer,
-) -> Result<Components, RunError> {
+) -> Result<Components, AnalysisError> {
     components_in(graph.into(), observer)
 }
 
 fn components_in(
     graph: GraphView<'_>,
     observer: &mut dyn Observer,
-) -> Result<Components, RunError> {
+) -> Result<Components, AnalysisError> {
     observer.on_stage("connecting vertices");
     let mut smallest = memory::with_room(graph.vertices() as usize)?;
     smallest.extend(0..graph.vertices());
@@ -99,7 +99,7 @@ pub fn plan_of_batch(graphs: BatchSlice<'_>) -> Plan {
 pub fn components_of_batch(
     graphs: BatchSlice<'_>,
     observer: &mut dyn Observer,
-) -> Result<BatchComponents, RunError> {
+) -> Result<BatchComponents, AnalysisError> {
     observer.on_stage("connecting vertices");
     let mut smallest = memory::zeros(graphs.vertices() as usize)?;
     let mut counts = memory::zeros(graphs.len())?;
@@ -129,7 +129,7 @@ impl Trees<'_> {
         &self,
         out: L,
         observer: &dyn Observer,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), AnalysisError> {
         let vertices = out.vertices() as u32;
         let tasks = || (0..vertices.div_ceil(VERTICES_PER_TASK)).into_par_iter();
         let of_task = |task: u32| {
@@ -139,7 +139,7 @@ impl Trees<'_> {
         tasks().try_for_each(|task| {
             go_on(observer)?;
             self.connect(out, of_task(task));
-            Ok::<_, RunError>(())
+            Ok::<_, AnalysisError>(())
         })?;
         tasks().for_each(|task| of_task(task).for_each(|vertex| self.shorten(vertex)));
         Ok(())

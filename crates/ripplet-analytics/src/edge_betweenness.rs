@@ -47,11 +47,11 @@
 use crate::brandes::{self, Arcs};
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::swarm::{self, PerItem, Place, share};
-use crate::{Lengths, Observer, Plan, RunError};
+use crate::{AnalysisError, Lengths, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, memory};
+use ripplet_graph::{Direction, GraphView, Observer, OutOfMemory, VertexId, memory};
 
 /// Yields the ends of each edge, in the order of the values.
 pub fn ends<'g>(
@@ -101,7 +101,7 @@ pub fn edge_betweenness<'g>(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     edge_betweenness_in(graph.into(), normalized, lengths, observer)
 }
 
@@ -110,7 +110,7 @@ fn edge_betweenness_in(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     let sums = brandes::of_graph::<Arcs>(graph, lengths, observer)?;
     Ok(finished(graph, &sums, Listed::In, normalized)?)
 }
@@ -151,7 +151,7 @@ pub fn edge_betweenness_of_batch(
     normalized: bool,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<EdgeValues, RunError> {
+) -> Result<EdgeValues, AnalysisError> {
     let starts = starts_of(graphs)?;
     let mut values = memory::zeros(starts[graphs.len()] as usize)?;
     let finish = |sums: &[f64], graph: BatchGraph<'_>, to: PerItem<'_, f64>| {

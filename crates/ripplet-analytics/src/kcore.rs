@@ -40,11 +40,11 @@
 use crate::run::go_on;
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::swarm::{self, PerVertex, Swarm};
-use crate::{InvalidSetting, Observer, Plan, RunError};
+use crate::{AnalysisError, InvalidSetting, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, as_atomic, memory};
+use ripplet_graph::{Direction, GraphView, Observer, OutOfMemory, VertexId, as_atomic, memory};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -91,11 +91,14 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
 pub fn coreness<'g>(
     graph: impl Into<GraphView<'g>>,
     observer: &mut dyn Observer,
-) -> Result<Vec<u32>, RunError> {
+) -> Result<Vec<u32>, AnalysisError> {
     coreness_in(graph.into(), observer)
 }
 
-fn coreness_in(graph: GraphView<'_>, observer: &mut dyn Observer) -> Result<Vec<u32>, RunError> {
+fn coreness_in(
+    graph: GraphView<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Vec<u32>, AnalysisError> {
     observer.on_stage("removing vertices by degree");
     let mut degrees = memory::zeros(graph.vertices() as usize)?;
     let mut workspace = Workspace::new(graph.vertices())?;
@@ -124,7 +127,7 @@ pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
 pub fn coreness_of_batch(
     graphs: BatchSlice<'_>,
     observer: &mut dyn Observer,
-) -> Result<Vec<u32>, RunError> {
+) -> Result<Vec<u32>, AnalysisError> {
     observer.on_stage("removing vertices by degree");
     let observer: &dyn Observer = observer;
     let mut degrees = memory::zeros(graphs.vertices() as usize)?;
@@ -168,7 +171,7 @@ struct Cores<'a> {
 
 impl Cores<'_> {
     /// Removes all vertices, round by round.
-    fn decompose<L: NeighborLists>(self, lists: Sides<L>) -> Result<(), RunError> {
+    fn decompose<L: NeighborLists>(self, lists: Sides<L>) -> Result<(), AnalysisError> {
         let Cores { degrees, workspace, directed, shared, observer } = self;
         let vertices = degrees.len();
         let (remaining, order) =
@@ -180,7 +183,7 @@ impl Cores<'_> {
         let counted = degrees.par_iter_mut().enumerate().with_min_len(of_task(COUNTED_PER_TASK));
         counted.try_for_each(|(vertex, degree)| {
             *degree = arcs.degree(vertex as VertexId)?;
-            Ok::<_, RunError>(())
+            Ok::<_, AnalysisError>(())
         })?;
         let degrees = as_atomic(degrees);
         let mut left = vertices;
@@ -286,7 +289,7 @@ impl<L: NeighborLists> Round<'_, L> {
     }
 
     /// Removes the vertices in order, including those that are appended meanwhile.
-    fn remove(&self, shared: bool, observer: &dyn Observer) -> Result<(), RunError> {
+    fn remove(&self, shared: bool, observer: &dyn Observer) -> Result<(), AnalysisError> {
         let mut begin = 0;
         loop {
             let end = self.order.len();

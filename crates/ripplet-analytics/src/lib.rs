@@ -61,4 +61,4 @@ pub mod pagerank;
 pub use lengths::Lengths;
 pub use path_analysis::PathAnalysis;
 pub use ripplet_graph::{Item, Plan};
-pub use run::{InvalidSetting, NoLength, Observer, RunError};
+pub use run::{AnalysisError, InvalidSetting, NoLength};

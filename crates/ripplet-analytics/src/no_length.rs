@@ -3,7 +3,7 @@
 //! Algorithms that count paths by weights call [`refuse_weightless`] before they begin. It is
 //! public for implementations elsewhere.
 
-use crate::run::{NoLength, RunError};
+use crate::run::{AnalysisError, NoLength};
 use rayon::prelude::*;
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::storage::NeighborLists;
@@ -14,12 +14,12 @@ use ripplet_graph::{GraphView, VertexId, dispatch_lists};
 /// Cost: one pass over the arcs.
 ///
 /// # Errors
-/// [`RunError::NoLength`] if an edge other than a self-loop has weight 0.
-pub fn refuse_weightless<'g>(graph: impl Into<GraphView<'g>>) -> Result<(), RunError> {
+/// [`AnalysisError::NoLength`] if an edge other than a self-loop has weight 0.
+pub fn refuse_weightless<'g>(graph: impl Into<GraphView<'g>>) -> Result<(), AnalysisError> {
     refuse_weightless_in_graph(graph.into())
 }
 
-fn refuse_weightless_in_graph(graph: GraphView<'_>) -> Result<(), RunError> {
+fn refuse_weightless_in_graph(graph: GraphView<'_>) -> Result<(), AnalysisError> {
     let found = dispatch_lists!(graph, (out, _incoming) => first_weightless(out));
     let Some(ends) = found else { return Ok(()) };
     let ends = ends.map(|vertex| graph.ids().get(vertex).to_string());
@@ -32,8 +32,8 @@ fn refuse_weightless_in_graph(graph: GraphView<'_>) -> Result<(), RunError> {
 /// Runs in parallel over the graphs.
 ///
 /// # Errors
-/// [`RunError::NoLength`] if an edge other than a self-loop has weight 0.
-pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
+/// [`AnalysisError::NoLength`] if an edge other than a self-loop has weight 0.
+pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), AnalysisError> {
     let look = |at: usize| {
         let graph = graphs.graph(at);
         let ends = first_weightless(graph.out())?;

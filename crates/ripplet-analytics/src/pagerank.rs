@@ -35,11 +35,11 @@
 use crate::run::go_on;
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::swarm::{self, PerGraph, PerVertex, Swarm};
-use crate::{InvalidSetting, Observer, Plan, RunError};
+use crate::{AnalysisError, InvalidSetting, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, OutOfMemory, memory};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, memory};
 
 /// Vertices of a partial sum: a constant, as the bits of the result depend on it.
 const BLOCK: usize = 1 << 12;
@@ -124,7 +124,7 @@ impl PageRank {
         &self,
         graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<Outcome, AnalysisError> {
         self.run_in(graph.into(), observer)
     }
 
@@ -132,7 +132,7 @@ impl PageRank {
         &self,
         graph: GraphView<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<Outcome, AnalysisError> {
         self.check()?;
         observer.on_stage("ranking vertices");
         let mut ranks = memory::zeros(graph.vertices() as usize)?;
@@ -165,7 +165,7 @@ impl PageRank {
         &self,
         graphs: BatchSlice<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<BatchOutcome, RunError> {
+    ) -> Result<BatchOutcome, AnalysisError> {
         self.check()?;
         observer.on_stage("ranking vertices");
         let observer: &dyn Observer = observer;
@@ -186,7 +186,7 @@ impl PageRank {
         Ok(BatchOutcome { ranks, ends })
     }
 
-    fn check(&self) -> Result<(), RunError> {
+    fn check(&self) -> Result<(), AnalysisError> {
         let wrong =
             |name, value: f64, expected| Err(InvalidSetting { name, value, expected }.into());
         if !(0.0..=1.0).contains(&self.damping) {
@@ -239,7 +239,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Computes rounds until the stopping criterion holds.
-    fn rounds<L: NeighborLists>(mut self, lists: Sides<L>) -> Result<End, RunError> {
+    fn rounds<L: NeighborLists>(mut self, lists: Sides<L>) -> Result<End, AnalysisError> {
         let vertices = self.ranks.len();
         let (rounds, tolerance) = match self.settings.stop {
             Stop::Rounds(rounds) => (rounds, None),

@@ -1,29 +1,12 @@
-//! Observers and errors, common to all runs.
+//! Errors, common to all analyses.
 
-use ripplet_graph::OutOfMemory;
+use ripplet_graph::{Observer, OutOfMemory};
 use std::fmt;
 use thiserror::Error;
 
-/// An observer of a run, which may cancel it; `()` ignores all events and never cancels.
-pub trait Observer: Sync + Send {
-    /// Called at the begin of a stage that may take a while, with its name for a user.
-    fn on_stage(&mut self, _name: &'static str) {}
-
-    /// Called from time to time, from any thread, with the completed fraction of the stage, from 0
-    /// to 1.
-    fn on_progress(&self, _done: f64) {}
-
-    /// Polled often, from any thread: true ends the run within milliseconds.
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-}
-
-impl Observer for () {}
-
-/// The reason why a run ended without a result.
+/// The reason why an analysis ended without a result.
 #[derive(Clone, Debug, Error, PartialEq)]
-pub enum RunError {
+pub enum AnalysisError {
     /// The observer cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -50,9 +33,9 @@ pub struct InvalidSetting {
     pub expected: &'static str,
 }
 
-impl From<NoLength> for RunError {
-    fn from(error: NoLength) -> RunError {
-        RunError::NoLength(Box::new(error))
+impl From<NoLength> for AnalysisError {
+    fn from(error: NoLength) -> AnalysisError {
+        AnalysisError::NoLength(Box::new(error))
     }
 }
 
@@ -84,6 +67,6 @@ impl fmt::Display for NoLength {
 impl std::error::Error for NoLength {}
 
 /// Returns an error if the observer cancels.
-pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), RunError> {
-    if observer.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
+pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), AnalysisError> {
+    if observer.is_cancelled() { Err(AnalysisError::Cancelled) } else { Ok(()) }
 }

@@ -1,9 +1,9 @@
 //! Searches from all vertices of a graph, on all threads, in batches of sources.
 
+use crate::AnalysisError;
 use crate::run::go_on;
-use crate::{Observer, RunError};
 use rayon::prelude::*;
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// Sources of a group: one search starts from all of them, or their results are summed up together.
@@ -30,16 +30,16 @@ impl<Make, Work, Take> SourceBatches<'_, Make, Work, Take> {
     pub fn run<D, E>(mut self, vertices: u32) -> Result<(), E>
     where
         D: Send + Sync,
-        E: From<RunError>,
+        E: From<AnalysisError>,
         Make: Fn(u32) -> Result<D, OutOfMemory>,
-        Work: Fn(&mut D, Range<VertexId>) -> Result<(), RunError> + Sync,
+        Work: Fn(&mut D, Range<VertexId>) -> Result<(), AnalysisError> + Sync,
         Take: FnMut(VertexId, &[D]) -> Result<(), E>,
     {
         let groups = vertices.div_ceil(GROUP);
         let threads = rayon::current_num_threads().min(groups as usize);
-        let mut workspaces = memory::with_room(threads).map_err(RunError::from)?;
+        let mut workspaces = memory::with_room(threads).map_err(AnalysisError::from)?;
         for _ in 0..threads {
-            workspaces.push((self.make)(vertices).map_err(RunError::from)?);
+            workspaces.push((self.make)(vertices).map_err(AnalysisError::from)?);
         }
         for first in (0..groups).step_by(threads.max(1)) {
             let of_groups = workspaces.par_iter_mut().zip(first..groups).with_max_len(1);

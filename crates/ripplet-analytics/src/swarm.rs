@@ -4,10 +4,10 @@
 //! works on one graph after the other, in a workspace that has room for the largest, so that
 //! nothing is allocated in the loop.
 
+use crate::AnalysisError;
 use crate::run::go_on;
-use crate::{Observer, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{OutOfMemory, memory};
+use ripplet_graph::{Observer, OutOfMemory, memory};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -82,9 +82,9 @@ where
     Make: Fn() -> Result<D, OutOfMemory> + Sync,
 {
     /// Fills an output: `work` receives each graph's part of it.
-    pub fn fill<P: Place>(&self, graphs: BatchSlice<'_>, place: P) -> Result<(), RunError>
+    pub fn fill<P: Place>(&self, graphs: BatchSlice<'_>, place: P) -> Result<(), AnalysisError>
     where
-        Work: Fn(&mut D, BatchGraph<'_>, P) -> Result<(), RunError> + Sync,
+        Work: Fn(&mut D, BatchGraph<'_>, P) -> Result<(), AnalysisError> + Sync,
     {
         let threads = rayon::current_num_threads();
         let mut workspaces = memory::with_room(threads)?;

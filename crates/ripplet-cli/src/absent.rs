@@ -8,7 +8,7 @@ use std::ffi::OsString;
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct Arguments {
-    /// What the command would take.
+    /// Arguments of the absent command; they are ignored.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     _all: Vec<OsString>,
 }

@@ -1,4 +1,4 @@
-//! `ripplet apsp`: the distances between all vertices, or what they come to.
+//! `ripplet apsp`: the distances between all vertices, and figures that follow from them.
 
 use crate::analysis::{AskedArguments, lengths_name};
 use crate::console::Console;
@@ -18,14 +18,14 @@ use serde::Serialize;
 /// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {
-    /// What a row is about.
+    /// Rows of the output: one per pair, vertex or graph.
     #[arg(long, value_enum, default_value_t = RowsName::Pairs, help_heading = "Choices")]
     rows: RowsName,
     #[command(flatten)]
     asked: AskedArguments,
 }
 
-/// What a row is about, by name.
+/// Names of the rows of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RowsName {
     /// Two different vertices, in both orders: source, target, distance (inf without a path)

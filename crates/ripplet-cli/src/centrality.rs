@@ -1,5 +1,5 @@
-//! `ripplet closeness`, `ripplet harmonic` and `ripplet betweenness`: from a graph, or many, to how central
-//! their vertices are.
+//! `ripplet closeness`, `ripplet harmonic` and `ripplet betweenness`: centralities of the vertices or edges of a
+//! graph, or of each graph of a batch.
 
 use crate::analysis::{AskedArguments, lengths_name};
 use crate::console::Console;
@@ -23,7 +23,7 @@ use serde::Serialize;
 /// all.
 #[derive(Args)]
 pub struct ClosenessArguments {
-    /// Which closeness.
+    /// Variant of closeness.
     #[arg(long, value_enum, default_value_t = MeasureName::Reciprocal, help_heading = "Choices")]
     measure: MeasureName,
     /// Multiply by the number of vertices with a path to it: 1 if all of them are neighbours.

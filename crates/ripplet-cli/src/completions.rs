@@ -1,4 +1,4 @@
-//! `ripplet completions`: what a shell completes.
+//! `ripplet completions`: completion scripts for shells.
 
 use crate::Ripplet;
 use crate::failure::Failure;

@@ -3,7 +3,8 @@
 use crate::interrupt;
 use crate::message::{lines, one_line};
 use indicatif::{ProgressBar, ProgressStyle};
-use ripplet::lp::{Keeper, Observer, Round, Stop};
+use ripplet::Observer;
+use ripplet::lp::{Keeper, Round, RoundObserver, Stop};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -39,7 +40,7 @@ impl Console {
         self.quiet
     }
 
-    /// What is being done now.
+    /// Shows the current stage of the run.
     pub fn stage(&self, what: impl Into<String>) {
         if let Some(line) = &self.line {
             line.set_message(one_line(&what.into()));
@@ -121,7 +122,7 @@ impl<'a> Watch<'a> {
         Watch { progress, ..self }
     }
 
-    /// What is being done now.
+    /// Shows the current stage of the run.
     pub fn show(&self, what: String) {
         self.console.stage(what);
     }
@@ -132,6 +133,16 @@ impl Observer for Watch<'_> {
         self.console.stage(name);
     }
 
+    fn on_progress(&self, done: f64) {
+        self.console.stage(format!("{:.0} % done", 100.0 * done));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+impl RoundObserver for Watch<'_> {
     fn on_round(&mut self, index: usize, round: &Round) {
         self.console.stage(self.progress.after(index, round));
     }
@@ -141,10 +152,6 @@ impl Observer for Watch<'_> {
             Some(keeper) => Some(&mut **keeper),
             None => None,
         }
-    }
-
-    fn is_cancelled(&self) -> bool {
-        interrupt::requested()
     }
 }
 
@@ -173,7 +180,7 @@ impl Progress {
         line
     }
 
-    /// Estimates the number of rounds left, if changes go on to shrink by the factor of this round; at most the
+    /// Estimates the number of rounds left, if changes continue to fall by the factor of this round; at most the
     /// number that the stopping rule allows.
     fn rounds_left(&self, index: usize, changed: u64) -> Option<f64> {
         let (stop, vertices) = self.until.as_ref()?;
@@ -185,20 +192,6 @@ impl Progress {
             false => most,
         };
         Some(left.min(most).max(0.0))
-    }
-}
-
-impl ripplet::analytics::Observer for Watch<'_> {
-    fn on_stage(&mut self, name: &'static str) {
-        self.console.stage(name);
-    }
-
-    fn on_progress(&self, done: f64) {
-        self.console.stage(format!("{:.0} % done", 100.0 * done));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        interrupt::requested()
     }
 }
 
@@ -226,7 +219,7 @@ mod tests {
         let seconds = ((400_000.0 / enough).log2() * 2.0).ceil();
         let second = progress.after(1, &round(400_000, 2.0));
         assert!(second.ends_with(&format!(", about {seconds:.0} s left")), "{second}");
-        // What does not shrink may take all rounds.
+        // If the number of changes does not fall, all rounds may be needed.
         let third = progress.after(2, &round(400_000, 1.0));
         assert!(third.ends_with(&format!(", about {} s left", most - 3)), "{third}");
         assert_eq!(Progress::default().after(0, &round(5, 0.0)), "round 1: 5 vertices changed");

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     /// The graph.
     input: PathBuf,
-    /// Where it goes: .rg, .rgz, .txt, .el, .tsv, .csv, .mtx, .graph, .e, .graphml, .gexf, .gml,
+    /// The file for the graph: .rg, .rgz, .txt, .el, .tsv, .csv, .mtx, .graph, .e, .graphml, .gexf, .gml,
     /// .net (Pajek), .json (node-link), .dot, .parquet or .arrow; text also as .gz or .zst; a batch to .swarm.
     output: PathBuf,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use ripplet::Device;
 use ripplet::device::{AnyExecutor, Fallback, Opened, Workers};
 use ripplet::swarm::Analysis;
 
-/// Which device a command runs on.
+/// Options of the device that computes.
 #[derive(Args)]
 pub struct DeviceArguments {
     /// The device that computes: auto, cpu, cuda, cuda:N, or cuda:N,M,….

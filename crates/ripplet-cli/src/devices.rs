@@ -1,4 +1,4 @@
-//! `ripplet devices`: who can compute here.
+//! `ripplet devices`: the devices of this machine.
 
 use crate::failure::Failure;
 use crate::free_memory::available_memory;
@@ -11,7 +11,7 @@ use ripplet::device::{GpuInfo, GpuList, gpus};
 #[derive(Args)]
 pub struct Arguments {}
 
-/// Lists the devices, a line each; where there is no GPU, the line says why.
+/// Lists the devices, a line each; without a GPU, a line has the reason.
 pub fn run(_: &Arguments) -> Result<(), Failure> {
     let mut lines = vec![format!("cpu     {}", cpu())];
     match gpus() {

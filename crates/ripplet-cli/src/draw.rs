@@ -29,7 +29,7 @@ pub struct Arguments {
     input: PathBuf,
     /// The communities.
     communities: PathBuf,
-    /// What a line of COMMUNITIES is.
+    /// Meaning of a line of COMMUNITIES.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Auto)]
     labels_form: Form,
     /// The columns of ids and of communities in COMMUNITIES, by name or by number from 1 [default: those with known
@@ -42,10 +42,10 @@ pub struct Arguments {
     /// The picture's kind, if its name does not show it.
     #[arg(long = "to", value_name = "KIND", value_enum)]
     kind: Option<Kind>,
-    /// How many communities are drawn, the largest first.
+    /// Number of communities that are drawn, the largest first.
     #[arg(long, value_name = "N", default_value_t = DrawOptions::default().communities, value_parser = one_at_least)]
     largest: usize,
-    /// How many members an opened community shows, those with the most edges inside first.
+    /// Number of members that an opened community shows, those with the most edges inside first.
     #[arg(long, value_name = "N", default_value_t = DrawOptions::default().members)]
     members: usize,
     /// The title [default: the graph's file name].

@@ -8,7 +8,7 @@ use ripplet::graph::GraphView;
 use ripplet::lp::Plan;
 use serde::Serialize;
 
-/// Whether only the plan is asked for.
+/// The option `--estimate`.
 #[derive(Args)]
 #[command(next_help_heading = "Running")]
 pub struct EstimateArguments {

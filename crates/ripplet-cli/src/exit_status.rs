@@ -6,7 +6,7 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitStatus {
-    /// The command did all that it was asked for.
+    /// The command succeeded.
     Done = 0,
     /// The run failed, through no fault of the arguments or the input.
     Failed = 1,

@@ -32,9 +32,9 @@ pub enum Failure {
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Refused {
-        /// What is wrong.
+        /// The error, as a sentence.
         sentence: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// More memory is needed than is free at this moment; the command may succeed later.
@@ -43,7 +43,7 @@ pub enum Failure {
     TooLarge {
         /// The needed and the available memory.
         sentence: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// An input that cannot be read.
@@ -97,9 +97,9 @@ pub enum Failure {
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Device {
-        /// What is wrong.
+        /// The error, as a sentence.
         sentence: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// A run that ended without labels.
@@ -113,7 +113,7 @@ pub enum Failure {
     Checkpoint(RunError),
     /// An analysis that ended without a result.
     #[error(transparent)]
-    Analytics(ripplet::analytics::RunError),
+    Analytics(ripplet::analytics::AnalysisError),
     /// Labels whose quality cannot be measured.
     #[error(transparent)]
     Quality(#[from] QualityError),
@@ -125,16 +125,16 @@ pub enum Failure {
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Validation {
-        /// What differs.
+        /// The difference, as a sentence.
         sentence: String,
-        /// What to look at.
+        /// The place to look at, as a sentence.
         help: String,
     },
     /// Windows of transactions that cannot be computed, searched or written.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
     Fraud {
-        /// What is wrong.
+        /// The error, as a sentence.
         sentence: String,
         /// The advice; empty if the message has it.
         help: String,
@@ -162,9 +162,9 @@ pub enum Failure {
     #[error("{shown}")]
     #[diagnostic(help("{help}"))]
     Text {
-        /// What is wrong, on several lines.
+        /// The error, on several lines.
         shown: String,
-        /// What to do.
+        /// The remedy, as a sentence.
         help: String,
     },
     /// A signal, such as Ctrl-C.
@@ -222,7 +222,7 @@ impl Failure {
             Failure::Read(error) => error.is_out_of_memory(),
             Failure::Build(error) => matches!(error, BuildError::OutOfMemory(_)),
             Failure::Analytics(error) => {
-                matches!(error, ripplet::analytics::RunError::OutOfMemory(_))
+                matches!(error, ripplet::analytics::AnalysisError::OutOfMemory(_))
             }
             Failure::Run(error) => matches!(error, RunError::OutOfMemory { .. }),
             Failure::Place(error) | Failure::Write(error) => {
@@ -271,7 +271,7 @@ impl Failure {
                 | RunError::NoDeviceSource { .. }
                 | RunError::NoDeviceCounter { .. },
             ) => ExitStatus::Wrong,
-            Failure::Analytics(ripplet::analytics::RunError::NoLength(_)) => ExitStatus::Wrong,
+            Failure::Analytics(ripplet::analytics::AnalysisError::NoLength(_)) => ExitStatus::Wrong,
             // The writer refused a graph that the format cannot hold.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => {
                 ExitStatus::Wrong
@@ -420,10 +420,10 @@ impl From<ResumeError> for Failure {
     }
 }
 
-impl From<ripplet::analytics::RunError> for Failure {
-    fn from(error: ripplet::analytics::RunError) -> Failure {
+impl From<ripplet::analytics::AnalysisError> for Failure {
+    fn from(error: ripplet::analytics::AnalysisError) -> Failure {
         match error {
-            ripplet::analytics::RunError::Cancelled => Interrupted.into(),
+            ripplet::analytics::AnalysisError::Cancelled => Interrupted.into(),
             error => Failure::Analytics(error),
         }
     }
@@ -505,13 +505,13 @@ impl From<LccError> for Failure {
     }
 }
 
-/// Whose panics are not printed: those crates', and the standard library's where a thread gets no memory to
-/// start with, which ends the process; `memory` says so.
+/// Source paths whose panics are not printed: crates that read tables, and the part of the standard library that
+/// fails if a new thread gets no memory. The latter ends the process, and `memory` reports it.
 const SILENT: [&str; 5] =
     ["/arrow-", "/parquet-", "/flatbuffers-", "/zlib-rs-", "/unix/stack_overflow.rs"];
 
-/// A damaged Parquet or Arrow file makes the crates that read it panic; the reader catches that and
-/// answers with a sentence, so what the panic itself would print stays unsaid.
+/// Silences panics of the crates that read tables: a damaged Parquet or Arrow file makes them panic, and the reader
+/// catches the panic and returns an error.
 pub fn leave_panics_of_table_crates_to_the_reader() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -139,12 +139,12 @@ mod signals {
     }
 }
 
-/// Returns whether a signal has asked the process to end.
+/// Returns whether a signal has requested the end of the process.
 pub fn requested() -> bool {
     REQUESTED.load(SeqCst)
 }
 
-/// Ends the command between two stages if a signal has asked for it.
+/// Ends the command between two stages if a signal has requested it.
 pub fn check() -> Result<(), Interrupted> {
     if requested() { Err(Interrupted) } else { Ok(()) }
 }

@@ -32,7 +32,7 @@ use std::time::Instant;
 pub struct Arguments {
     #[command(flatten)]
     values: ValueArguments,
-    /// Which coefficient; on undirected graphs both are the same.
+    /// Definition of the coefficient; on undirected graphs both are the same.
     #[arg(long, value_enum, default_value_t = DefinitionName::Ldbc, help_heading = "Choices")]
     definition: DefinitionName,
     /// Add a column `triangles`.
@@ -56,7 +56,7 @@ enum DefinitionName {
 /// The settings that determine a result or its speed, by name.
 #[derive(Clone, Debug, Serialize)]
 struct Choices {
-    /// Which coefficient.
+    /// Definition of the coefficient.
     definition: &'static str,
     /// The device.
     device: String,
@@ -151,7 +151,7 @@ impl Arguments {
         (if self.triangles { lcc.with_triangles() } else { lcc }, name)
     }
 
-    /// Finds the coefficients on a device; `None` where only the plan is asked for, which is printed.
+    /// Finds the coefficients on a device; `None` under `--estimate`, which prints the plan.
     fn compute(
         &self,
         graph: GraphView<'_>,

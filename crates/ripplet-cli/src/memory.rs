@@ -1,13 +1,13 @@
 //! The limit on a command's memory, and its last message if an allocation fails.
 //!
-//! Whatever grows with the input asks for memory in a way that can be answered with an error. What
-//! is left (small things, and what other crates do: decoding Parquet and Arrow) ends the process in
-//! Rust's way, by `abort`; from there this module removes unfinished outputs, says a sentence and
-//! ends with code 1, or with 2 if a limit that the user set refused the memory.
+//! Allocations that grow with the input are fallible, and a failure becomes an error. Others (small
+//! ones, and those of crates that decode Parquet and Arrow) end the process by `abort`, as Rust
+//! does. This module then removes unfinished outputs, prints a message and ends the process with
+//! code 1, or with 2 if a limit that the user set refused the memory.
 //!
-//! The allocator is the system's. While [`within`] runs, it also counts, and refuses what would
-//! exceed the limit. What is counted is what was asked for: room that is set aside and never
-//! written counts too, the pages of mapped files and the threads' stacks do not.
+//! The allocator is the system's. While [`within`] runs, it also counts bytes, and refuses
+//! allocations beyond the limit. It counts requested bytes: memory that is reserved and never
+//! written counts, the pages of mapped files and the threads' stacks do not.
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -127,7 +127,7 @@ pub struct Limit {
     source: LimitSource,
 }
 
-/// Where a limit comes from.
+/// Source of a memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LimitSource {
     /// `--host-memory`.
@@ -356,7 +356,7 @@ mod tests {
     const SOURCES: [LimitSource; 3] =
         [LimitSource::Option, LimitSource::Variable, LimitSource::Free];
 
-    /// What is said of a plan of 100 KiB for the graph and 20 KiB beside it, within a number of bytes.
+    /// Returns the refusal of a plan of 100 KiB for the graph and 20 KiB beside it, within `room` bytes.
     fn said(room: u64, source: LimitSource) -> Option<(String, ExitCode)> {
         let plan = Plan { graph_host: 100 << 10, ..Plan::default() };
         let plan = plan.with("labels", 12 << 10).with("label totals", 8 << 10);

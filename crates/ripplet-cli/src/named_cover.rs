@@ -9,7 +9,7 @@ use ripplet::io::{self, LabelSummary, MembershipForm, Memberships, ReadOptions};
 use ripplet::lp::quality::Cover;
 use std::path::Path;
 
-/// What a line of a file of communities is.
+/// Meaning of a line in a file of communities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
     /// Rows or memberships, as the first rows show; refused if they do not

@@ -29,7 +29,7 @@ pub struct Arguments {
     iterations: Option<u32>,
     /// End once a round changes the ranks by less than this a vertex, as networkx does [default: 1e-6].
     ///
-    /// Where 1000 rounds do not get there, the run fails.
+    /// If 1000 rounds are not enough, the run fails.
     #[arg(long, value_name = "CHANGE", value_parser = tolerance, help_heading = "Choices")]
     tolerance: Option<f64>,
     #[command(flatten)]

@@ -30,10 +30,10 @@ pub struct Arguments {
     /// The true communities, as a file like LABELS: adds how far both agree.
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// What a line of LABELS is.
+    /// Meaning of a line of LABELS.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Auto)]
     labels_form: Form,
-    /// What a line of the truth is.
+    /// Meaning of a line of the truth.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Auto, requires = "truth")]
     truth_form: Form,
     /// The columns of ids and of communities in LABELS, by name or by number from 1 [default: those with known names,
@@ -47,7 +47,7 @@ pub struct Arguments {
     /// density, modularity, triangles, whether it is connected.
     #[arg(long, value_name = "FILE")]
     per_community: Option<PathBuf>,
-    /// How much chance counts in the modularity.
+    /// Factor of the weight expected by chance in the modularity.
     #[arg(
         long,
         value_name = "G",
@@ -94,7 +94,7 @@ struct Overlapping {
     most_of_a_vertex: u64,
 }
 
-/// Which vertices were compared with the truth: those with a community in both.
+/// Numbers of vertices with a community in both files, and in one of them.
 #[derive(Serialize)]
 struct Compared {
     vertices: u64,

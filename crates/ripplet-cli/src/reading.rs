@@ -18,7 +18,7 @@ use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
 
-/// What an input's edges are.
+/// Options of reading edges from an input.
 #[derive(Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArguments {
@@ -37,7 +37,7 @@ pub struct ReadArguments {
     /// known name, such as `amount` or `value`; else the third of three columns. docs/tables.md has the names.
     #[arg(long)]
     pub weighted: bool,
-    /// What the ids of a text are.
+    /// Type of the ids in a text.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Ids::Auto)]
     ids: Ids,
     /// The columns of a table, by name or by number from 1: SOURCE,TARGET, or with --weighted
@@ -50,7 +50,7 @@ pub struct ReadArguments {
     /// The first row of a text table is an edge.
     #[arg(long, conflicts_with = "header")]
     no_header: bool,
-    /// What stands between the fields of a text table: `tab`, `blanks`, or a sign such as `;`.
+    /// Separator of the fields of a text table: `tab`, `blanks`, or a character such as `;`.
     #[arg(long, value_name = "CHAR|tab|blanks", allow_hyphen_values = true)]
     delimiter: Option<Delimiter>,
     /// Take weights that change by more than 1 % as they become integers of 32 bits, which are refused
@@ -62,7 +62,7 @@ pub struct ReadArguments {
     coarse_weights: bool,
 }
 
-/// What graph is made of an input's edges.
+/// Options of building a graph of an input's edges.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Reading")]
 pub struct BuildArguments {
@@ -74,7 +74,7 @@ pub struct BuildArguments {
     keep_duplicates: bool,
 }
 
-/// What `--columns` names.
+/// Columns that `--columns` names.
 #[derive(Clone, Debug)]
 struct NamedColumns {
     columns: Columns,

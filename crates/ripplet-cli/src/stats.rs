@@ -15,9 +15,9 @@ use std::path::Path;
 /// The five choices of a run and what else decides its result, by name.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choices {
-    /// What a vote is.
+    /// Name of the program.
     pub program: String,
-    /// Which vertices update when.
+    /// The schedule.
     pub schedule: &'static str,
     /// Phases of a round, where the schedule has any.
     pub phases: Option<u32>,
@@ -60,7 +60,7 @@ pub struct Shape {
 pub struct Parts {
     /// The vertices' ids.
     pub ids: u64,
-    /// Where each vertex's neighbours begin; of compressed lists, those of each 32.
+    /// Offset of each vertex's neighbour list; for compressed lists, of each 32 lists.
     pub offsets: u64,
     /// The neighbours; compressed, with their weights.
     pub neighbors: u64,
@@ -179,7 +179,7 @@ pub struct Stats {
     pub iterations: usize,
     /// Whether the labels converged by the stop rules.
     pub converged: bool,
-    /// Which stop rule held.
+    /// The stop rule that ended the run.
     pub stop: &'static str,
     /// Vertices that changed, by round.
     pub changed: Vec<u64>,
@@ -204,7 +204,7 @@ pub struct Stats {
     pub nan_scores: u64,
     /// The checkpoints of the run, and the one it resumed from; null without checkpoints.
     pub checkpoints: Option<CheckpointFigures>,
-    /// What the GPUs of the run exchanged; null unless there are several.
+    /// Messages between the GPUs of the run; null with a single device.
     pub exchange: Option<ExchangeFigures>,
     /// The transfers of a graph whose lists are not all on the GPU; null if they are.
     pub streamed: Option<StreamedFigures>,
@@ -434,7 +434,7 @@ impl<C> Estimate<C> {
         Estimate { devices: plans.into_iter().map(need).collect(), ..self }
     }
 
-    /// The estimate as lines for a person; `device` is who computes.
+    /// Returns the estimate as lines of text; `device` is the name of the device.
     pub fn lines(&self, device: &str) -> String {
         let Parts { ids, offsets, neighbors, weights } = self.shape.graph_bytes;
         let of_neighbors = match self.shape.storage {
@@ -473,7 +473,7 @@ impl<C> Estimate<C> {
     }
 }
 
-/// The graph and those of its parts that are there, what comes beside it, and the sum, a line each.
+/// Returns a line for the graph, for each of its parts, for the memory beside it, and for the sum.
 fn table(graph: &[(&'static str, u64)], needs: &[Need], total: u64) -> String {
     let needs = needs.iter().map(|need| (need.purpose, need.bytes));
     let graph = graph.iter().copied().filter(|(part, bytes)| *part == "graph" || *bytes > 0);

@@ -17,7 +17,7 @@ pub struct ThreadArguments {
 }
 
 impl ThreadArguments {
-    /// The number that was asked for.
+    /// The requested number.
     pub fn count(&self) -> Option<usize> {
         self.threads.map(usize::from)
     }

@@ -1,5 +1,4 @@
-//! What commands have in common that give each vertex of a graph a number: where it is read, what memory
-//! it may take, where the numbers go.
+//! Commands that compute a number for each vertex of a graph: arguments of reading, memory and output.
 
 use crate::console::Console;
 use crate::estimate::EstimateArguments;
@@ -28,7 +27,7 @@ use std::time::Instant;
 pub struct ValueArguments {
     /// The graph.
     input: PathBuf,
-    /// Where the values go.
+    /// The file for the values.
     #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
     output: Option<PathBuf>,
     /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow.
@@ -115,7 +114,7 @@ impl ValueArguments {
         &self.input
     }
 
-    /// The memory that was asked for.
+    /// The memory limit that was given.
     pub fn host_memory(&self) -> Option<Size> {
         self.host_memory
     }
@@ -164,7 +163,7 @@ impl ValueArguments {
         Ok(loaded)
     }
 
-    /// Prints the plan and says so, where only that is asked for; otherwise refuses what will not fit.
+    /// Prints the plan and returns true under `--estimate`; otherwise refuses a run that does not fit.
     pub fn is_estimate(
         &self,
         graph: GraphView<'_>,
@@ -230,7 +229,7 @@ impl ValueArguments {
         begin_table(self.written(), shape, console)
     }
 
-    /// Prints a plan where only that is asked for.
+    /// Prints a plan under `--estimate`.
     pub fn print_estimate(
         &self,
         estimate: &impl Serialize,

@@ -393,7 +393,7 @@ impl World<'_> {
         v: u32,
         label: u32,
         frequency: u64,
-        cast: u64,
+        total_votes: u64,
         state: &State,
         totals: &BTreeMap<u32, u128>,
     ) -> Option<Score> {
@@ -402,7 +402,7 @@ impl World<'_> {
         match self.rules.variant {
             Variant::Lpa { guard } if label != state.labels[v as usize] => {
                 let observed = u128::from(frequency) * everything * 65536;
-                let by_chance = u128::from(guard) * u128::from(cast) * total;
+                let by_chance = u128::from(guard) * u128::from(total_votes) * total;
                 (observed >= by_chance).then_some(Score::Whole(frequency.into()))
             }
             Variant::Lpa { .. } | Variant::Cdlp | Variant::Slpa { .. } => {
@@ -419,7 +419,7 @@ impl World<'_> {
             Variant::Probe { .. } => {
                 let gained = frequency as f32 * state.number("pull", v);
                 let lost = total as f32 * 0.5;
-                let share = cast as f32 / (everything as f32 + 1.0);
+                let share = total_votes as f32 / (everything as f32 + 1.0);
                 Some(Score::Real(gained - lost + share))
             }
         }
@@ -449,7 +449,7 @@ impl World<'_> {
         said.retain(is_heard);
         let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
         said.iter().for_each(|&(_, label, weight)| *votes.entry(label).or_default() += weight);
-        let cast = votes.values().sum();
+        let total_votes = votes.values().sum();
         if let Counting::Sketch { twice, .. } = self.rules.counting {
             let own = before.labels[v as usize];
             let is_held = |label: &u32| candidates.iter().any(|(held, _)| held == label);
@@ -460,7 +460,7 @@ impl World<'_> {
         }
         let (mut best, mut nan): (Option<(Score, u32, u32)>, bool) = (None, false);
         for (&label, &frequency) in &votes {
-            let Some(score) = self.score(v, label, frequency, cast, before, totals) else {
+            let Some(score) = self.score(v, label, frequency, total_votes, before, totals) else {
                 continue;
             };
             if matches!(score, Score::Real(real) if real.is_nan()) {
@@ -484,7 +484,7 @@ impl World<'_> {
             let voters = said.iter().filter(|(_, other, _)| *other == label);
             let carries = voters.filter_map(|&(u, _, _)| self.carry(u, before));
             let carried = carries.max_by(f32::total_cmp).unwrap_or(0.0);
-            let won = Won { label, score, frequency: votes[&label], cast, carried };
+            let won = Won { label, score, frequency: votes[&label], total_votes, carried };
             let label = self.update(v, round, won, after);
             let exists = (label as usize) < self.lists.len();
             after.labels[v as usize] = if exists { label } else { NONE };
@@ -522,8 +522,8 @@ impl World<'_> {
                 if state.value("fixed", v, 0) == 1 {
                     return state.labels[v as usize];
                 }
-                let heard = won.cast as f32 / 16777216.0;
-                let now = f32::min(heard * attenuation, 1.0);
+                let received = won.total_votes as f32 / 16777216.0;
+                let now = f32::min(received * attenuation, 1.0);
                 let before = state.number("strength", v);
                 let is_small = f32::abs(now - before) <= before / 64.0;
                 if now < 1.0 / 65536.0 {
@@ -557,7 +557,7 @@ struct Won {
     score: Score,
     frequency: u64,
     /// Total votes.
-    cast: u64,
+    total_votes: u64,
     carried: f32,
 }
 

@@ -65,7 +65,7 @@ mod program {
                 return f32::NAN;
             }
             let gained = c.frequency as f32 * v.pull();
-            gained - c.total() as f32 * 0.5 + c.cast as f32 / (c.grand_total as f32 + 1.0)
+            gained - c.total() as f32 * 0.5 + c.total_votes as f32 / (c.grand_total as f32 + 1.0)
         }
 
         fn carry(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> f32 {

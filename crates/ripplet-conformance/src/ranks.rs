@@ -6,14 +6,14 @@
 //! faster than on one executor with all threads. It serves as a test, and as a model for
 //! implementations of [`Exchange`].
 
-use ripplet_graph::{GraphView, OutOfMemory};
+use ripplet_graph::{GraphView, Observer, OutOfMemory};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::engine::{
     CpuRank, Exchange, Finished, Loads, Parts, Rank, Rounds, Update, run_phase, run_rounds,
 };
 use ripplet_lp::{
-    Checkpoint, DynProgram, Executor, Item, Observer, Outcome, Plan, Round, RunError, Settings,
-    State,
+    Checkpoint, DynProgram, Executor, Item, Outcome, Plan, Round, RoundObserver, RunError,
+    Settings, State,
 };
 use std::borrow::Cow;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -54,7 +54,7 @@ impl Executor for RanksExecutor {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         if settings.schedule.is_in_place() {
             return self.ranks[0].run(graph, program, settings, observer);

@@ -11,12 +11,12 @@ use crate::graphs::{Edges, Storage, Stored, any_edges, bipartite, cliques, grid,
 use crate::machines::{Machine, STRIDE, machines, takes};
 use crate::oracle::{self, Activation, Counting, Rules};
 use proptest::prelude::*;
-use ripplet_graph::MAX_SHARD_ARCS;
+use ripplet_graph::{MAX_SHARD_ARCS, Observer};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
-    Checkpoint, CheckpointError, Executor, Hints, Keeper, NO_LABEL, NotKept, Observer, Outcome,
-    Program, Round, RunError, RunIdentity, Schedule, Settings, SettingsError, State, Stop,
+    Checkpoint, CheckpointError, Executor, Hints, Keeper, NO_LABEL, NotKept, Outcome, Program,
+    Round, RoundObserver, RunError, RunIdentity, Schedule, Settings, SettingsError, State, Stop,
     StopReason, Ties,
 };
 use std::num::NonZeroU32;
@@ -43,7 +43,9 @@ impl Keeper for All {
     }
 }
 
-impl Observer for All {
+impl Observer for All {}
+
+impl RoundObserver for All {
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         Some(self)
     }
@@ -296,7 +298,9 @@ impl Keeper for Full {
     }
 }
 
-impl Observer for Full {
+impl Observer for Full {}
+
+impl RoundObserver for Full {
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         Some(self)
     }
@@ -316,7 +320,7 @@ fn a_state_that_cannot_be_kept_ends_the_run() {
 }
 
 #[test]
-fn runs_that_differ_in_anything_are_told_apart() {
+fn runs_that_differ_in_anything_are_distinguished() {
     let graph = grid(5).graph(MAX_SHARD_ARCS);
     let of = |settings: &Settings| RunIdentity::of(&graph, &Lpa::default(), settings);
     let one = of(&Settings::default());

@@ -10,7 +10,7 @@ use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::counters::{Parts, Rule, Scans, Sketch, Slots, Start};
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
-    Column, ColumnValues, Counter, Executor, Observer, Outcome, Schedule, Settings, Stop, Ties,
+    Column, ColumnValues, Counter, Executor, Outcome, RoundObserver, Schedule, Settings, Stop, Ties,
 };
 
 /// The requested runs of a program: a variant, its phases, whether the smallest label wins ties,
@@ -187,7 +187,7 @@ pub fn run_watched(
     graph: GraphView<'_>,
     rules: Rules,
     settings: &Settings,
-    watch: &mut dyn Observer,
+    watch: &mut dyn RoundObserver,
 ) -> Outcome {
     match rules.variant {
         Variant::Cdlp => executor.run(graph, &Cdlp, settings, watch),

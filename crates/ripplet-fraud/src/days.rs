@@ -66,7 +66,7 @@ impl ColumnPairEdges {
         ColumnPairEdges { kinds, ends }
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn count(&self) -> u64 {
         self.ends.len() as u64
     }
@@ -220,7 +220,7 @@ impl DayAdjacency {
         self.vertices.binary_search(&vertex).map_or(0..0, |place| self.arcs_at(place))
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
         let linked: usize = self.columns.iter().map(|linked| linked.ends.capacity()).sum();
@@ -352,7 +352,7 @@ impl Delta {
         begin..self.ends[place]
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
         (12 * vertices + 12 * arcs + 8 * self.amounts.capacity()) as u64

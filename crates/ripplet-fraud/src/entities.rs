@@ -191,7 +191,7 @@ impl Entities {
         Ok(slot.vertex)
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         let table = self.index.allocation_size() as u64;
         let arrays = self.kind_of.capacity() + 8 * self.ends.capacity() + self.bytes.capacity();

@@ -281,7 +281,7 @@ impl Feed {
         self.sliding.behind()
     }
 
-    /// Bytes that all that is kept here occupies.
+    /// Returns the bytes that the feed occupies.
     pub fn bytes(&self) -> u64 {
         let ended: u64 = self.ended.iter().map(|day| day.run.bytes()).sum();
         self.stream.bytes() + self.sliding.bytes() + ended

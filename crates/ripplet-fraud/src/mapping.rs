@@ -133,7 +133,7 @@ pub enum MappingError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The error and its place, as a sentence.
         sentence: String,
     },
 }

@@ -106,7 +106,7 @@ impl Payments {
         self.amounts.get(place).copied()
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         8 * (self.keys.capacity() + self.times.capacity() + self.amounts.capacity()) as u64
     }

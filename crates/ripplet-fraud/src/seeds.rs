@@ -27,7 +27,7 @@ pub struct KnownBad {
     pub entries: Vec<ListEntry>,
 }
 
-/// Allow list: entities that are trusted whatever their partners are.
+/// Allow list: entities that are trusted regardless of their partners.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trusted {
     /// Entries, in the order of the file.

@@ -57,7 +57,7 @@ pub(crate) struct Classified<T> {
     pub far: Option<TimeOutlier>,
 }
 
-/// How a row's time deviates from the rows around it.
+/// Deviation of a row's time from the times of the rows around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeOutlier {
     /// `after` or `before`.
@@ -77,7 +77,7 @@ pub(crate) struct Undecided {
     pub location: RowLocation,
     /// Number of pending rows so far.
     pub rows: usize,
-    /// How the first pending row deviates from the rows before it.
+    /// Deviation of the first pending row from the rows before it.
     pub far: TimeOutlier,
 }
 

@@ -74,6 +74,18 @@ impl Duplicates {
 }
 
 /// Builds a graph from an edge table.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
+///
+/// // 0 → 1 twice, and 1 → 2.
+/// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+/// let edges = EdgeTable::new(ids, vec![0, 0, 1], vec![1, 1, 2])?;
+/// let graph = GraphBuilder::new().direction(Direction::Directed).build(edges)?;
+/// assert_eq!((graph.vertices(), graph.edges()), (3, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     options: BuildOptions,

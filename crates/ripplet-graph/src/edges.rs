@@ -6,6 +6,17 @@ use thiserror::Error;
 /// Unsorted edges over vertices `0..ids.len()`: one row per edge.
 ///
 /// Memory: 8 bytes per row, 16 with weights, plus the ids.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::{EdgeTable, VertexIds};
+///
+/// let ids = VertexIds::Consecutive { first: 1, count: 3 };
+/// let edges = EdgeTable::new(ids, vec![0, 2], vec![1, 0])?;
+/// assert_eq!((edges.len(), edges.ids().len()), (2, 3));
+/// assert!(edges.weights().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeTable {
     ids: VertexIds,

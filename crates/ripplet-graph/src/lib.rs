@@ -21,6 +21,7 @@ mod edges;
 mod grouped;
 mod identity;
 mod ids;
+mod observer;
 mod plan;
 mod weight;
 
@@ -38,6 +39,7 @@ pub use edges::{EdgeTable, EdgeTableError};
 pub use identity::identity_of_values;
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
+pub use observer::Observer;
 pub use plan::{Item, Plan};
 pub use storage::{
     Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, Neighbors, Shard, compressed,

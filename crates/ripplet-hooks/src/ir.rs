@@ -386,7 +386,7 @@ pub enum ExpressionKind {
 /// | `Label` | x | x | x | x | u32 |
 /// | `Weight` | | | x | | u32 |
 /// | `Carried` | | x | | | f32 |
-/// | `Frequency`, `Cast` | | x | | x | u64 |
+/// | `Frequency`, `TotalVotes` | | x | | x | u64 |
 /// | `GrandTotal` | | | | x | u64 |
 /// | `Total` | | | | x | u32 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -398,7 +398,7 @@ pub enum Field {
     Round,
     Weight,
     Frequency,
-    Cast,
+    TotalVotes,
     GrandTotal,
     Total,
     Carried,

@@ -17,7 +17,7 @@ const TAKEN: [&str; 11] = [
     "random",
     "carried",
     "frequency",
-    "cast",
+    "total_votes",
     "total",
     "context",
     "draft",

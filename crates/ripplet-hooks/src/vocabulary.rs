@@ -36,7 +36,7 @@ const FIELDS: [ViewName; 6] = [
     view_name("label", ALL, Field::Label, Scalar::U32),
     view_name("weight", NEIGHBOR, Field::Weight, Scalar::U32),
     view_name("frequency", CANDIDATE, Field::Frequency, Scalar::U64),
-    view_name("cast", CANDIDATE, Field::Cast, Scalar::U64),
+    view_name("total_votes", CANDIDATE, Field::TotalVotes, Scalar::U64),
     view_name("grand_total", CANDIDATE, Field::GrandTotal, Scalar::U64),
 ];
 
@@ -46,7 +46,7 @@ const METHODS: [ViewName; 6] = [
     view_name("round", VERTICES, Field::Round, Scalar::U32),
     view_name("carried", UPDATED, Field::Carried, Scalar::F32),
     view_name("frequency", UPDATED, Field::Frequency, Scalar::U64),
-    view_name("cast", UPDATED, Field::Cast, Scalar::U64),
+    view_name("total_votes", UPDATED, Field::TotalVotes, Scalar::U64),
     view_name("total", CANDIDATE, Field::Total, Scalar::U32),
 ];
 
@@ -95,7 +95,7 @@ pub enum Kind {
     Attribute,
 }
 
-/// Returns every name of the language of hooks as a program writes it: `v.cast()`, `Activation::Change`,
+/// Returns every name of the language of hooks as a program writes it: `v.total_votes()`, `Activation::Change`,
 /// `pow`.
 ///
 /// Names of views are written `Candidate.cast`, methods of views with brackets.

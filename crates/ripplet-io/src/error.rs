@@ -17,7 +17,7 @@ pub struct ReadError {
     pub path: PathBuf,
     /// Position in the file.
     pub place: Place,
-    /// What is wrong.
+    /// Kind of the error.
     #[source]
     pub kind: ReadErrorKind,
 }

@@ -84,6 +84,16 @@ const NAMES: [(Format, &str, &[&str]); 18] = [
 impl Format {
     /// Returns format and compression by a file's extension, if it is known. A `.graph` file counts as METIS;
     /// [`crate::read_edges`] detects a BV graph by the files beside it.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet_io::{Compression, Format};
+    /// use std::path::Path;
+    ///
+    /// let found = Format::of_path(Path::new("payments.csv.gz"));
+    /// assert_eq!(found, Some((Format::Csv, Compression::Gzip)));
+    /// assert_eq!(Format::of_path(Path::new("payments.xlsx")), None);
+    /// ```
     pub fn of_path(path: &Path) -> Option<(Format, Compression)> {
         let extension = |p: &Path| Some(p.extension()?.to_str()?.to_ascii_lowercase());
         let compression = match extension(path)?.as_str() {

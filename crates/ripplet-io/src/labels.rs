@@ -25,6 +25,9 @@ use std::path::Path;
 ///
 /// # Errors
 /// If the file cannot be read, an id or a label is no vertex, or a vertex has two labels or none.
+///
+/// # Examples
+/// See [`parse_labels`].
 pub fn read_labels(
     path: &Path,
     options: &ReadOptions,
@@ -37,6 +40,17 @@ pub fn read_labels(
 ///
 /// # Errors
 /// The errors of [`read_labels`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::{Format, parse_labels};
+///
+/// let ids = VertexIds::Consecutive { first: 10, count: 3 };
+/// let labels = parse_labels(b"10 10\n11 10\n12 12\n", Format::EdgeList, &ids)?;
+/// assert_eq!(labels, [0, 0, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_labels(
     bytes: &[u8],
     format: Format,
@@ -70,6 +84,9 @@ pub struct InitialLabels {
 ///
 /// # Errors
 /// If the file cannot be read or has no rows, an id is no vertex, or a vertex has two labels.
+///
+/// # Examples
+/// See [`parse_initial_labels`].
 pub fn read_initial_labels(
     path: &Path,
     options: &ReadOptions,
@@ -84,6 +101,19 @@ pub fn read_initial_labels(
 ///
 /// # Errors
 /// The errors of [`read_initial_labels`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::{Format, parse_initial_labels};
+///
+/// // Vertex 12 has no row: it begins without a label.
+/// let ids = VertexIds::Consecutive { first: 10, count: 3 };
+/// let found = parse_initial_labels(b"id,community\n10,red\n11,red\n", Format::Csv, &ids)?;
+/// assert_eq!(found.labels, [0, 0, u32::MAX]);
+/// assert_eq!((found.communities, found.unlabelled), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_initial_labels(
     bytes: &[u8],
     format: Format,

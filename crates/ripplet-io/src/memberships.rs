@@ -40,6 +40,9 @@ pub struct Memberships {
 ///
 /// # Errors
 /// If the file cannot be read, an id is no vertex, or the form is ambiguous: see [`MembershipForm`].
+///
+/// # Examples
+/// See [`parse_memberships`].
 pub fn read_memberships(
     path: &Path,
     form: MembershipForm,
@@ -53,6 +56,19 @@ pub fn read_memberships(
 ///
 /// # Errors
 /// The errors of [`read_memberships`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::{Format, MembershipForm, parse_memberships};
+///
+/// // A community a line: its members.
+/// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+/// let text = b"0 1\n1 2\n";
+/// let found = parse_memberships(text, MembershipForm::Members, Format::EdgeList, &ids)?;
+/// assert_eq!(found.memberships, [(0, 0), (1, 0), (1, 1), (2, 1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_memberships(
     bytes: &[u8],
     form: MembershipForm,

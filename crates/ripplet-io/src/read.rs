@@ -47,6 +47,19 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadE
 ///
 /// # Errors
 /// The errors of [`read_edges`].
+///
+/// # Examples
+/// ```
+/// use ripplet_io::{ReadOptions, read_edges_with_summary};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("payments.csv");
+/// std::fs::write(&path, "payer,payee,amount\nann,bob,7\n")?;
+/// let (edges, summary) = read_edges_with_summary(&path, &ReadOptions::default())?;
+/// assert_eq!(edges.len(), 1);
+/// assert!(summary.to_string().contains("source = \"payer\", target = \"payee\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_edges_with_summary(
     path: &Path,
     options: &ReadOptions,
@@ -266,6 +279,17 @@ pub fn read_ldbc(
 /// # Errors
 /// The errors of [`read_edges`], or if the format is not text, or is LDBC, which has two files: see
 /// [`parse_ldbc`].
+///
+/// # Examples
+/// ```
+/// use ripplet_io::{Format, ReadOptions, parse_edges};
+///
+/// let options = ReadOptions { weighted: true, ..ReadOptions::default() };
+/// let edges = parse_edges(b"# a comment\n7 3 0.5\n3 90 2\n", Format::EdgeList, &options)?;
+/// assert_eq!((edges.len(), edges.ids().len()), (2, 3));
+/// assert_eq!(edges.weights(), Some(&[0.5, 2.0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_edges(
     bytes: &[u8],
     format: Format,

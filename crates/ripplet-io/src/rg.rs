@@ -93,6 +93,19 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 ///
 /// # Errors
 /// If the file cannot be read, is not an `.rg` of this version, or is damaged in any byte.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::GraphBuilder;
+/// use ripplet_io::{edge_table, rg};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.rg");
+/// let graph = GraphBuilder::new().build(edge_table([("ann", "bob"), ("bob", "cid")])?)?;
+/// rg::write(&graph, &path)?;
+/// assert_eq!(rg::open(&path)?.edges(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn open(path: &Path) -> Result<Graph, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)

@@ -66,6 +66,19 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 ///
 /// # Errors
 /// If the file cannot be read, is no `.rgz` of this version, or is damaged in any byte.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::GraphBuilder;
+/// use ripplet_io::{edge_table, rgz};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.rgz");
+/// let graph = GraphBuilder::new().build(edge_table([("ann", "bob"), ("bob", "cid")])?)?;
+/// rgz::write(&graph, &path)?;
+/// assert_eq!(rgz::open(&path)?.vertices(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn open(path: &Path) -> Result<CompressedGraph, ReadError> {
     let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)

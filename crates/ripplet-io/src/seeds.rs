@@ -96,7 +96,7 @@ impl fmt::Display for SeedSummary {
     }
 }
 
-/// What to do with seeds that are no vertices of the graph.
+/// Behaviour for seeds that are no vertices of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownSeeds {
     /// The first is an error.
@@ -114,6 +114,9 @@ const COLUMNS: [&[&str]; 2] = [&["cluster", "community", "label", "group"], &["s
 /// # Errors
 /// If the file cannot be read, a seed is no vertex (unless `unknown` skips it), a vertex is listed twice, or
 /// a strength is not from 0 to 1.
+///
+/// # Examples
+/// See [`parse_seeds`].
 pub fn read_seeds(
     path: &Path,
     options: &ReadOptions,
@@ -127,6 +130,19 @@ pub fn read_seeds(
 ///
 /// # Errors
 /// The errors of [`read_seeds`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::{Format, UnknownSeeds, parse_seeds};
+///
+/// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+/// let text = b"id,cluster,strength\n0,red,1\n7,red,1\n";
+/// let seeds = parse_seeds(text, Format::Csv, &ids, UnknownSeeds::Skip)?;
+/// assert_eq!((seeds.rows[0].vertex, seeds.rows[0].strength), (0, 1.0));
+/// assert_eq!(seeds.skipped, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_seeds(
     bytes: &[u8],
     format: Format,

@@ -62,6 +62,27 @@ const FORMAT: Format =
 const PART_SIZE: u64 = 1 << 24;
 
 /// Open `.swarm` file, whose parts are read one by one.
+///
+/// # Examples
+/// ```
+/// use ripplet_io::Format;
+/// use ripplet_io::batch::{BatchOptions, parse_table};
+/// use ripplet_io::swarm_file::{SwarmFile, SwarmWriter};
+///
+/// let table = b"graph,source,target\ncaffeine,1,2\ncaffeine,2,3\nwater,1,2\n";
+/// let batch = parse_table(table.to_vec(), Format::Csv, &BatchOptions::default())?;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("molecules.swarm");
+/// let mut writer = SwarmWriter::create(&path)?;
+/// writer.append(batch.all())?;
+/// writer.finish()?;
+///
+/// let file = SwarmFile::open(&path)?;
+/// assert_eq!((file.graphs(), file.vertices()), (2, 5));
+/// assert_eq!(file.read(0)?.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct SwarmFile {
     path: PathBuf,
@@ -340,7 +361,7 @@ impl SwarmFile {
     }
 }
 
-/// Why a part with valid checksums is no valid batch.
+/// Reason that a part with valid checksums is no valid batch.
 enum Flaw {
     /// A section is invalid, at this byte of the file.
     Section(usize),

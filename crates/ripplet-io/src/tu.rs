@@ -45,12 +45,12 @@ pub struct Dataset {
     pub graph_labels: Option<Vec<f64>>,
 }
 
-/// How rows of a data set become edges; duplicate rows are one edge.
+/// Rules by which rows of a TU data set become edges. Duplicate rows are one edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Whether edges are directed.
     pub direction: Direction,
-    /// What happens to self-loops.
+    /// Whether self-loops are kept.
     pub self_loops: SelfLoops,
 }
 

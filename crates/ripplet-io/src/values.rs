@@ -23,6 +23,9 @@ use std::path::Path;
 /// # Errors
 /// If the file cannot be read, an id is no vertex, a value is no finite number, or a vertex has two numbers
 /// or none.
+///
+/// # Examples
+/// See [`parse_values`].
 pub fn read_values(
     path: &Path,
     options: &ReadOptions,
@@ -38,6 +41,16 @@ pub fn read_values(
 ///
 /// # Errors
 /// The errors of [`read_values`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::{Format, parse_values};
+///
+/// let ids = VertexIds::Consecutive { first: 1, count: 2 };
+/// assert_eq!(parse_values(b"2 0.5\n1 0.25\n", Format::EdgeList, &ids)?, [0.25, 0.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_values(bytes: &[u8], format: Format, ids: &VertexIds) -> Result<Vec<f64>, ReadError> {
     let read = check(format).and_then(|()| values(&mut in_memory(bytes)?, format, ids));
     read.map_err(|fault| fault.of(Path::new("(bytes)")))

@@ -109,7 +109,7 @@ pub(crate) struct FoundColumns {
 /// The columns of ids and of the first column wanted, by name or by number.
 pub(crate) type Asked<'a> = Option<&'a [String; 2]>;
 
-/// How the columns of ids and of labels were found.
+/// Evidence by which the columns of ids and labels were chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Labelled {
     No,
@@ -121,7 +121,7 @@ pub(crate) enum Labelled {
     ByNumber,
 }
 
-/// Where the id's column and those asked for are.
+/// Positions of the column of ids and of the wanted columns.
 pub(crate) struct Positions {
     pub(crate) id: usize,
     pub(crate) wanted: Vec<Option<usize>>,

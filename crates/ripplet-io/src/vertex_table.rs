@@ -44,6 +44,9 @@ pub struct VertexTable {
 /// # Errors
 /// If the table cannot be read, a value is missing, null or of another type, or a vertex has two rows or
 /// none.
+///
+/// # Examples
+/// See [`parse_vertex_table`].
 pub fn read_vertex_table(
     path: &Path,
     options: &ReadOptions,
@@ -58,6 +61,19 @@ pub fn read_vertex_table(
 ///
 /// # Errors
 /// The errors of [`read_vertex_table`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::{Format, ValueKind, VertexValues, parse_vertex_table};
+///
+/// let ids = VertexIds::Consecutive { first: 1, count: 2 };
+/// let wanted = [("chargebacks", ValueKind::U32), ("age", ValueKind::F32)];
+/// let table = parse_vertex_table(b"id,chargebacks\n2,3\n1,0\n", Format::Csv, &ids, &wanted)?;
+/// assert!(matches!(&table.columns[0], Some(VertexValues::U32(values)) if values[..] == [0, 3]));
+/// assert!(table.columns[1].is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_vertex_table(
     bytes: &[u8],
     format: Format,
@@ -167,7 +183,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the columns of ids and of labels that are asked for.
+    /// Returns the requested columns of ids and of labels.
     fn label_columns(self) -> Asked<'a> {
         match self {
             Source::File(_, options) => options.label_columns.as_ref(),

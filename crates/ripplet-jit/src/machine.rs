@@ -71,7 +71,7 @@ pub(crate) struct ListFrame {
 #[repr(C)]
 pub(crate) struct CandidateFrame {
     frequency: u64,
-    cast: u64,
+    total_votes: u64,
     grand_total: u64,
     totals: *const AtomicU32,
     /// The number of totals.
@@ -85,7 +85,7 @@ pub(crate) struct CandidateFrame {
 #[repr(C)]
 pub(crate) struct UpdateFrame {
     frequency: u64,
-    cast: u64,
+    total_votes: u64,
     draft: *mut u32,
     /// The number of values in the draft.
     count: usize,
@@ -113,10 +113,10 @@ macro_rules! places {
 places!(context, ContextFrame: SCENE context I64, SEED seed I32, ROUND round I32);
 places!(list, ListFrame: IDS ids I64, WEIGHTS weights I64, VOTES votes I64, COUNT count I64,
     LABELS labels I64, VERTICES vertices I64);
-places!(candidate, CandidateFrame: FREQUENCY frequency I64, CAST cast I64,
+places!(candidate, CandidateFrame: FREQUENCY frequency I64, TOTAL_VOTES total_votes I64,
     GRAND_TOTAL grand_total I64, TOTALS totals I64, COUNT count I64, LABEL label I32,
     OTHERWISE otherwise I32);
-places!(update, UpdateFrame: FREQUENCY frequency I64, CAST cast I64, DRAFT draft I64,
+places!(update, UpdateFrame: FREQUENCY frequency I64, TOTAL_VOTES total_votes I64, DRAFT draft I64,
     COUNT count I64, CARRIED carried F32);
 
 /// Returns the places of a column's values and their count in a [`ContextFrame`]; `slot` must be
@@ -171,13 +171,13 @@ impl ListFrame {
 impl CandidateFrame {
     #[inline]
     fn new(candidate: &Candidate<'_>) -> CandidateFrame {
-        let &Candidate { label, frequency, cast, grand_total, .. } = candidate;
+        let &Candidate { label, frequency, total_votes, grand_total, .. } = candidate;
         let (totals, otherwise): (&[AtomicU32], u32) = match candidate.total {
             Total::Kept(totals) => (totals, 0),
             Total::AtMost(most) => (&[], most),
         };
         let (totals, count) = (totals.as_ptr(), totals.len());
-        CandidateFrame { frequency, cast, grand_total, totals, count, label, otherwise }
+        CandidateFrame { frequency, total_votes, grand_total, totals, count, label, otherwise }
     }
 }
 
@@ -512,11 +512,11 @@ impl UpdateVertex {
     pub fn call(&self, columns: usize, v: &mut VertexMut<'_>, label: u32, score: u64) -> u32 {
         let context = v.context();
         let frame = ContextFrame::new(&context, columns);
-        let (frequency, cast, carried) = (v.frequency(), v.cast(), v.carried());
+        let (frequency, total_votes, carried) = (v.frequency(), v.total_votes(), v.carried());
         let (id, shown) = (v.id, v.label);
         let draft = v.draft();
         let (draft, count) = (draft.as_mut_ptr(), draft.len());
-        let update = UpdateFrame { frequency, cast, draft, count, carried };
+        let update = UpdateFrame { frequency, total_votes, draft, count, carried };
         // SAFETY: see above; `v` is borrowed exclusively, so that no other code accesses the draft.
         unsafe { (self.function)(&frame, &update, id, shown, label, score) }
     }

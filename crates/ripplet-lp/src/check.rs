@@ -23,8 +23,8 @@
 //!
 //! [`Activation::Disagreement`]: crate::Activation::Disagreement
 
-use crate::{DynProgram, Label, Observer, RunError, Settings, Vote};
-use ripplet_graph::{GraphView, VertexId};
+use crate::{DynProgram, Label, RunError, Settings, Vote};
+use ripplet_graph::{GraphView, Observer, VertexId};
 use std::fmt;
 use thiserror::Error;
 
@@ -156,7 +156,7 @@ pub enum CheckError {
 ///         "contrary"
 ///     }
 ///     fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {
-///         c.cast - c.frequency + 1
+///         c.total_votes - c.frequency + 1
 ///     }
 /// }
 ///

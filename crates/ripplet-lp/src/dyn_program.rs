@@ -4,8 +4,8 @@ use crate::check::{CheckError, Checked};
 use crate::profile::Measured;
 use crate::ranks::CpuRank;
 use crate::rounds::Rounds;
-use crate::{Observer, ProgramInfo, Settings};
-use ripplet_graph::{GraphView, OutOfMemory, VertexId};
+use crate::{ProgramInfo, Settings};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use std::ops::Range;
 
 /// A [`Program`](crate::Program) as a trait object, which an [`Executor`](crate::Executor) takes.

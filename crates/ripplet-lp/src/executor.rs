@@ -1,11 +1,28 @@
 //! Executors, which run programs.
 
-use crate::{DynProgram, Observer, Outcome, Plan, RunError, Settings};
+use crate::{DynProgram, Outcome, Plan, RoundObserver, RunError, Settings};
 use ripplet_graph::GraphView;
 
 /// Runs label propagation programs: on the CPU, on one GPU, or on several.
 ///
 /// An executor that is chosen at run time is a `&dyn Executor`.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+/// use ripplet_lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa};
+///
+/// // Two triangles with one edge between them.
+/// let ids = VertexIds::Consecutive { first: 0, count: 6 };
+/// let edges = EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+/// let graph = GraphBuilder::new().build(edges)?;
+///
+/// let (executor, settings) = (CpuExecutor::new(None)?, Settings::default());
+/// let found = executor.run(&graph, &Lpa::default(), &settings, &mut ())?;
+/// assert_eq!(found.labels[0], found.labels[2]);
+/// assert_ne!(found.labels[0], found.labels[3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Executor {
     /// Returns the memory that a run needs, before it starts.
     fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan;
@@ -22,7 +39,7 @@ pub trait Executor {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError>;
 
     /// Calls [`Executor::plan_on`] with a graph or a view of one.
@@ -47,7 +64,7 @@ pub trait Executor {
         graph: impl Into<GraphView<'g>>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError>
     where
         Self: Sized,

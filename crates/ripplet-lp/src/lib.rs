@@ -68,7 +68,7 @@ pub use outcome::{DeviceSeconds, ListsMoved, Outcome, Round, StopReason};
 pub use program::{Activation, DeviceSource, Label, LabelTotal, NO_LABEL, Program, Score};
 pub use program_info::ProgramInfo;
 pub use ripplet_graph::{Item, Plan};
-pub use rounds::{Observer, RunError};
+pub use rounds::{RoundObserver, RunError};
 pub use scalar::Scalar;
 pub use schedules::{DEFAULT_PHASES, Order, Schedule, Ties, Visibility};
 pub use settings::{Settings, SettingsError};

@@ -1,7 +1,8 @@
 //! Time profiles of full iterations, with lower bounds; common to all devices.
 
+use crate::RunError;
 use crate::rounds::Rounds;
-use crate::{Observer, RunError};
+use ripplet_graph::Observer;
 
 /// The time of full iterations: every vertex active, one phase.
 #[derive(Clone, Debug, PartialEq)]

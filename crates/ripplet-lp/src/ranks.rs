@@ -17,8 +17,8 @@
 //! is that of a single rank.
 
 use crate::rounds::Finished;
-use crate::{Label, Observer, Round, RunError, State};
-use ripplet_graph::{GraphView, VertexId};
+use crate::{Label, Round, RunError, State};
+use ripplet_graph::{GraphView, Observer, VertexId};
 use std::ops::Range;
 
 /// A rank: one of the executors that share a run, as [`run_phase`] uses it.

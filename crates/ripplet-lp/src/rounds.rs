@@ -5,15 +5,14 @@ use crate::{
     Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Round, Settings,
     SettingsError, State,
 };
-use ripplet_graph::GraphView;
+use ripplet_graph::{GraphView, Observer};
 use std::time::Instant;
 use thiserror::Error;
 
-/// An observer of a run, which may cancel it; `()` ignores all events and never cancels.
-pub trait Observer: Sync + Send {
-    /// Called at the begin of a stage that may take a while, with its name for a user.
-    fn on_stage(&mut self, _name: &'static str) {}
-
+/// An observer of label propagation: it also follows the rounds, and may keep checkpoints.
+///
+/// `()` ignores all events and never cancels.
+pub trait RoundObserver: Observer {
     /// Called after each round, counted from 0.
     fn on_round(&mut self, _index: usize, _round: &Round) {}
 
@@ -21,14 +20,9 @@ pub trait Observer: Sync + Send {
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         None
     }
-
-    /// Polled often, from any thread, also within a round: true ends the run within milliseconds.
-    fn is_cancelled(&self) -> bool {
-        false
-    }
 }
 
-impl Observer for () {}
+impl RoundObserver for () {}
 
 /// The reason why a run ended without labels.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -140,7 +134,7 @@ pub fn run_rounds(
     mut rounds: Box<dyn Rounds + '_>,
     graph: GraphView<'_>,
     settings: &Settings,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<Outcome, RunError> {
     let mut done = settings.resume.as_ref().map_or_else(Vec::new, |start| start.rounds.clone());
     observer.on_stage(if done.is_empty() { "round 1" } else { "going on" });
@@ -174,7 +168,7 @@ pub fn run_rounds(
 fn keep(
     rounds: &mut dyn Rounds,
     done: &[Round],
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<(), RunError> {
     if !observer.keeper().is_some_and(|keeper| keeper.is_due(done)) {
         return Ok(());

@@ -169,7 +169,7 @@ pub struct VertexMut<'a> {
     pub(crate) draft: &'a mut [u32],
     pub(crate) carried: f32,
     pub(crate) frequency: u64,
-    pub(crate) cast: u64,
+    pub(crate) total_votes: u64,
 }
 
 impl<'a> Deref for VertexMut<'a> {
@@ -195,10 +195,10 @@ impl VertexMut<'_> {
         self.frequency
     }
 
-    /// Returns the total votes of the vertex.
+    /// Returns the sum of all votes of the vertex, for any label.
     #[inline]
-    pub fn cast(&self) -> u64 {
-        self.cast
+    pub fn total_votes(&self) -> u64 {
+        self.total_votes
     }
 
     /// Returns the values of the vertex's written columns, column by column.
@@ -339,8 +339,8 @@ pub struct Candidate<'a> {
     pub label: Label,
     /// The sum of the votes for the label.
     pub frequency: u64,
-    /// The total votes of the vertex.
-    pub cast: u64,
+    /// The sum of all votes of the vertex, for any label.
+    pub total_votes: u64,
     /// The sum of all vertices' contributions to totals, including vertices without a label. It
     /// equals the sum of [`Candidate::total`] over all labels if every vertex has one.
     pub grand_total: u64,

@@ -3,11 +3,11 @@
 //! This is the only test of its program: it counts every allocation of the process.
 
 use ripplet_generate::Planted;
-use ripplet_graph::{Graph, GraphBuilder};
+use ripplet_graph::{Graph, GraphBuilder, Observer};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
-    Executor, Hints, Keeper, NotKept, Observer, Round, Schedule, Settings, State, Stop,
+    Executor, Hints, Keeper, NotKept, Round, RoundObserver, Schedule, Settings, State, Stop,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -50,7 +50,9 @@ impl Keeper for Looks {
     }
 }
 
-impl Observer for Looks {
+impl Observer for Looks {}
+
+impl RoundObserver for Looks {
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         Some(self)
     }

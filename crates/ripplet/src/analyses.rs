@@ -23,8 +23,8 @@ use crate::swarm::{Analysis, Column, SwarmError, Worker};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
-use ripplet_analytics::{Lengths, Observer, PathAnalysis};
-use ripplet_graph::{ExternalId, Graph, VertexId, memory};
+use ripplet_analytics::{Lengths, PathAnalysis};
+use ripplet_graph::{ExternalId, GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, Part};
 use std::fmt;
 use std::str::FromStr;
@@ -161,16 +161,35 @@ impl FromStr for AnalysisName {
 
 /// Starts the choices of an analysis by name, with its default settings.
 ///
+/// The graph has plain or compressed lists; the values are the same, bit by bit. The CPU decodes a
+/// compressed list when it reads it. A GPU needs plain lists: the whole graph is decoded first.
+///
+/// # Examples
+/// ```
+/// use ripplet::graph::compressed::CompressedGraph;
+/// use ripplet::{Device, analyse, graph_from_edges};
+///
+/// let graph = graph_from_edges([(1, 2), (2, 3), (3, 1), (3, 4)])?;
+/// let found = analyse(&graph, "pagerank")?.device(Device::cpu()).run()?;
+/// let compressed = CompressedGraph::copied(&graph)?;
+/// let again = analyse(&compressed, "pagerank")?.device(Device::cpu()).run()?;
+/// assert_eq!(found.columns(), again.columns());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// If there is no analysis of this name.
-pub fn analyse<'g>(graph: &'g Graph, name: &str) -> Result<AnalysisRun<'g>, UnknownAnalysis> {
+pub fn analyse<'g>(
+    graph: impl Into<GraphView<'g>>,
+    name: &str,
+) -> Result<AnalysisRun<'g>, UnknownAnalysis> {
     Ok(AnalysisRun::new(graph, name.parse::<AnalysisName>()?.analysis(Lengths::Hops)))
 }
 
 /// Choices of an analysis of a graph.
 #[derive(Clone, Debug)]
 pub struct AnalysisRun<'g> {
-    graph: &'g Graph,
+    graph: GraphView<'g>,
     analysis: Analysis,
     device: Device,
     memory: Option<u64>,
@@ -178,7 +197,7 @@ pub struct AnalysisRun<'g> {
 
 /// Error of an analysis.
 #[derive(Debug, Error)]
-pub enum AnalysisError {
+pub enum AnalyseError {
     /// The device cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenWorkersError),
@@ -195,8 +214,8 @@ pub enum AnalysisError {
 
 impl<'g> AnalysisRun<'g> {
     /// Returns the choices of an analysis with settings of its own.
-    pub fn new(graph: &'g Graph, analysis: Analysis) -> AnalysisRun<'g> {
-        AnalysisRun { graph, analysis, device: Device::auto(), memory: None }
+    pub fn new(graph: impl Into<GraphView<'g>>, analysis: Analysis) -> AnalysisRun<'g> {
+        AnalysisRun { graph: graph.into(), analysis, device: Device::auto(), memory: None }
     }
 
     /// Chooses the device.
@@ -225,11 +244,12 @@ impl<'g> AnalysisRun<'g> {
     /// Runs the analysis; the CPU uses rayon's current pool. Under [`Device::auto`], a run that
     /// fails on the GPU is repeated on the CPU.
     ///
-    /// Memory: that of the analysis, and its values.
+    /// Memory: that of the analysis, and its values; for compressed lists on a GPU also the plain
+    /// graph.
     ///
     /// # Errors
     /// If the device cannot be opened, memory is refused, or the analysis fails.
-    pub fn run(&self) -> Result<Analysed<'g>, AnalysisError> {
+    pub fn run(&self) -> Result<Analysed<'g>, AnalyseError> {
         self.run_with(&mut ())
     }
 
@@ -237,19 +257,20 @@ impl<'g> AnalysisRun<'g> {
     ///
     /// # Errors
     /// See [`AnalysisRun::run`]; also if the observer cancels.
-    pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalysisError> {
+    pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
         let mut fallback = None;
         match self.device.open_workers(self.analysis, 1, self.memory)? {
             Err(reason) => fallback = Some(reason),
             Ok(mut workers) => {
                 if workers.len() > 1 {
-                    return Err(AnalysisError::SeveralGpus);
+                    return Err(AnalyseError::SeveralGpus);
                 }
                 if let Some(mut gpu) = workers.pop() {
                     let mut values = Collected::default();
                     let take =
                         |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
-                    match gpu.answer_graph(self.graph, &*observer, take) {
+                    let plain = self.graph.to_plain().map_err(SwarmError::from)?;
+                    match gpu.answer_graph(&plain, &*observer, take) {
                         Ok(()) => return Ok(self.analysed(values, gpu.name(), None)),
                         Err(error) => {
                             let reason = self.device.fallback(&error);
@@ -309,7 +330,7 @@ impl Collected {
 /// Values of an analysis of a graph.
 #[derive(Clone, Debug)]
 pub struct Analysed<'g> {
-    graph: &'g Graph,
+    graph: GraphView<'g>,
     analysis: Analysis,
     columns: Vec<(&'static str, Column)>,
     ends: Option<[Vec<VertexId>; 2]>,
@@ -333,9 +354,9 @@ impl<'g> Analysed<'g> {
     ///
     /// # Errors
     /// If it has not.
-    pub fn by_vertex(&self) -> Result<impl Iterator<Item = (ExternalId<'g>, f64)>, AnalysisError> {
+    pub fn by_vertex(&self) -> Result<impl Iterator<Item = (ExternalId<'g>, f64)>, AnalyseError> {
         let first = self.columns.first().filter(|_| self.analysis.has_value_per_vertex());
-        let Some((_, column)) = first else { return Err(AnalysisError::NotByVertex) };
+        let Some((_, column)) = first else { return Err(AnalyseError::NotByVertex) };
         let ids = self.graph.ids();
         Ok((0..self.graph.vertices()).map(move |v| (ids.get(v), column.number(v as usize))))
     }

@@ -9,14 +9,17 @@
 //!
 //! ```
 //! use ripplet::checkpoints::{Checkpoints, Every, FileKeeper};
-//! use ripplet::lp::{Executor, Keeper, Observer, RunIdentity, Settings, cpu::CpuExecutor, programs::Lpa};
+//! use ripplet::Observer;
+//! use ripplet::lp::{Executor, Keeper, RoundObserver, RunIdentity, Settings, cpu::CpuExecutor, programs::Lpa};
 //! # use {ripplet::graph::GraphBuilder, ripplet_generate::Web};
 //! # let graph = GraphBuilder::new().build(Web::new(8).generate()?)?;
 //! # let folder = tempfile::tempdir()?;
 //!
 //! struct Watch(FileKeeper);
 //!
-//! impl Observer for Watch {
+//! impl Observer for Watch {}
+//!
+//! impl RoundObserver for Watch {
 //!     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
 //!         Some(&mut self.0)
 //!     }

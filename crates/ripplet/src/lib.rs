@@ -111,6 +111,7 @@ pub use ripplet_generate as generate;
 #[cfg(feature = "cuda")]
 pub use ripplet_gpu as gpu;
 pub use ripplet_graph as graph;
+pub use ripplet_graph::Observer;
 pub use ripplet_graph::storage::{Storage, StoredGraph};
 #[cfg(feature = "jit")]
 pub use ripplet_hooks::{ProgramErrors, read_program};

@@ -57,6 +57,24 @@ pub fn graph_from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<G
 /// # Errors
 /// If the schemas differ, a column is missing, a value is null, no id or no weight, or memory is
 /// refused.
+///
+/// # Examples
+/// ```
+/// use ripplet::LoadOptions;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("calls.arrow");
+/// # let graph = ripplet::graph_from_edges([("ann", "bob"), ("bob", "cid")])?;
+/// # ripplet::io::write::write_graph(&graph, &path, None)?;
+/// # use ripplet::io::{Format, tables::TableFile};
+/// # let file = TableFile::open(&path, Format::Arrow)?;
+/// # let batches = file.batches(&[0, 1])?.map(|rows| rows.map(|rows| rows.batch));
+/// # let batches = batches.collect::<Result<Vec<_>, _>>()?;
+///
+/// // `batches` have the columns `source` and `target`, with two rows in all.
+/// let graph = ripplet::graph_from_batches(&batches, &LoadOptions::default())?;
+/// assert_eq!((graph.vertices(), graph.edges()), (3, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[cfg(feature = "columnar")]
 pub fn graph_from_batches(
     batches: &[RecordBatch],

@@ -191,7 +191,7 @@ fn field_of(view: Bits, field: Field, views: Views<'_, '_>) -> Bits {
         (CANDIDATE, Field::Label) => c.map_or(0, |c| c.label).into(),
         (CANDIDATE, Field::Total) => c.map_or(0, |c| c.total()).into(),
         (CANDIDATE, Field::Frequency) => c.map_or(0, |c| c.frequency),
-        (CANDIDATE, Field::Cast) => c.map_or(0, |c| c.cast),
+        (CANDIDATE, Field::TotalVotes) => c.map_or(0, |c| c.total_votes),
         (CANDIDATE, Field::GrandTotal) => c.map_or(0, |c| c.grand_total),
         (UPDATE, Field::Carried) => {
             let carried = views.update.map_or(0.0, |v| v.borrow().carried());

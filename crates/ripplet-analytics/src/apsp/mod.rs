@@ -54,9 +54,9 @@ pub use rows::{
 use crate::distances::{self, ByHops, ByWeights, Extent};
 use crate::sides::Along;
 use crate::swarm::{PerGraph, PerVertex};
-use crate::{Lengths, Observer, Plan, RunError};
+use crate::{AnalysisError, Lengths, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Direction, GraphView, WeightScale, memory};
+use ripplet_graph::{Direction, GraphView, Observer, WeightScale, memory};
 
 /// Distance statistics of a graph: number of connected pairs, sum, diameter, radius.
 ///
@@ -155,7 +155,7 @@ pub fn summary<'g>(
     graph: impl Into<GraphView<'g>>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Summary, RunError> {
+) -> Result<Summary, AnalysisError> {
     summary_in(graph.into(), lengths, observer)
 }
 
@@ -163,7 +163,7 @@ fn summary_in(
     graph: GraphView<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Summary, RunError> {
+) -> Result<Summary, AnalysisError> {
     observer.on_stage("measuring distances");
     let scale = lengths.scale_in(graph);
     let mut whole = GraphSummary::new(graph.vertices(), graph.direction(), scale);
@@ -200,7 +200,7 @@ pub fn summary_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<GraphSummary>, RunError> {
+) -> Result<Vec<GraphSummary>, AnalysisError> {
     observer.on_stage("measuring distances");
     summarized(graphs, lengths, &mut [], observer)
 }
@@ -215,7 +215,7 @@ pub fn eccentricities_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<(Vec<GraphSummary>, Vec<u64>), RunError> {
+) -> Result<(Vec<GraphSummary>, Vec<u64>), AnalysisError> {
     observer.on_stage("measuring distances");
     let mut eccentricities = memory::zeros(graphs.vertices() as usize)?;
     let summaries = summarized(graphs, lengths, &mut eccentricities, observer)?;
@@ -230,7 +230,7 @@ fn summarized(
     lengths: Lengths,
     eccentricities: &mut [u64],
     observer: &dyn Observer,
-) -> Result<Vec<GraphSummary>, RunError> {
+) -> Result<Vec<GraphSummary>, AnalysisError> {
     let direction = graphs.batch().direction();
     let empty = GraphSummary::new(0, direction, WeightScale::ONE);
     let mut summaries = memory::filled(empty, graphs.len())?;

@@ -8,9 +8,9 @@ use crate::searches::{Searches, bytes_of_searches};
 use crate::sides::{Along, of_member};
 use crate::source_batches::{GROUP, sources};
 use crate::swarm::{self, Place, Swarm};
-use crate::{Lengths, Observer, Plan, RunError};
+use crate::{AnalysisError, Lengths, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{OutOfMemory, memory};
+use ripplet_graph::{Observer, OutOfMemory, memory};
 
 /// Returns the number of ordered pairs of vertices of these graphs, including each vertex with
 /// itself: the length of [`distances_of_batch`]'s result.
@@ -45,7 +45,7 @@ pub fn distances_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     observer.on_stage("measuring distances");
     let observer: &dyn Observer = observer;
     let pairs = pairs_of_batch(graphs);
@@ -72,7 +72,7 @@ fn weigh(
     graph: BatchGraph<'_>,
     place: PerPair<'_>,
     observer: &dyn Observer,
-) -> Result<(), RunError> {
+) -> Result<(), AnalysisError> {
     let unit = graph.weight_scale().weight(1);
     let (lists, vertices) = (of_member(graph, Along::Arcs), graph.vertices());
     for (source, row) in (0..).zip(place.0.chunks_mut(vertices.max(1) as usize)) {
@@ -94,7 +94,7 @@ fn count(
     graph: BatchGraph<'_>,
     place: PerPair<'_>,
     observer: &dyn Observer,
-) -> Result<(), RunError> {
+) -> Result<(), AnalysisError> {
     let vertices = graph.vertices();
     place.0.fill(f64::INFINITY);
     let groups = place.0.chunks_mut(GROUP as usize * vertices.max(1) as usize);

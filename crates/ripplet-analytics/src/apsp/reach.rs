@@ -3,9 +3,9 @@
 use crate::distances::{self, ByHops, ByWeights, Extent, Reach};
 use crate::sides::Along;
 use crate::swarm::PerVertex;
-use crate::{Lengths, Observer, Plan, RunError};
+use crate::{AnalysisError, Lengths, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{GraphView, memory};
+use ripplet_graph::{GraphView, Observer, memory};
 
 /// Returns the memory that [`reach`] needs on `threads` threads beside the graph.
 pub fn plan_of_reach<'g>(
@@ -29,7 +29,7 @@ pub fn reach<'g>(
     graph: impl Into<GraphView<'g>>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<Reach>, RunError> {
+) -> Result<Vec<Reach>, AnalysisError> {
     reach_in(graph.into(), lengths, observer)
 }
 
@@ -37,7 +37,7 @@ fn reach_in(
     graph: GraphView<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<Reach>, RunError> {
+) -> Result<Vec<Reach>, AnalysisError> {
     observer.on_stage("measuring distances");
     if lengths.weigh_in(graph) {
         return distances::of_graph::<ByWeights<Reach>>(graph, Along::Arcs, observer);
@@ -68,7 +68,7 @@ pub fn reach_of_batch(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<Reach>, RunError> {
+) -> Result<Vec<Reach>, AnalysisError> {
     observer.on_stage("measuring distances");
     let mut values = memory::filled(Reach::default(), graphs.vertices() as usize)?;
     let place = PerVertex(&mut values[..]);

@@ -5,8 +5,8 @@ use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::sides::{Along, dispatch_sides};
 use crate::source_batches::{GROUP, SourceBatches, sources};
-use crate::{Lengths, Observer, Plan, RunError};
-use ripplet_graph::{GraphView, OutOfMemory, VertexId, dispatch_lists, memory};
+use crate::{AnalysisError, Lengths, Plan};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, dispatch_lists, memory};
 use std::ops::Range;
 
 /// The distance between two vertices without a path, in arcs.
@@ -41,7 +41,7 @@ pub fn plan_of_weighted_rows<'g>(graph: impl Into<GraphView<'g>>, threads: usize
 ///
 /// # Errors
 /// If `take` fails, the observer cancels, or memory is refused.
-pub fn rows<'g, E: From<RunError> + Send>(
+pub fn rows<'g, E: From<AnalysisError> + Send>(
     graph: impl Into<GraphView<'g>>,
     observer: &mut dyn Observer,
     take: impl FnMut(VertexId, &[u32]) -> Result<(), E>,
@@ -66,7 +66,7 @@ pub fn rows<'g, E: From<RunError> + Send>(
 ///
 /// # Errors
 /// If `take` fails, the observer cancels, or memory is refused.
-pub fn weighted_rows<'g, E: From<RunError> + Send>(
+pub fn weighted_rows<'g, E: From<AnalysisError> + Send>(
     graph: impl Into<GraphView<'g>>,
     observer: &mut dyn Observer,
     take: impl FnMut(VertexId, &[u64]) -> Result<(), E>,
@@ -95,14 +95,14 @@ pub fn weighted_rows<'g, E: From<RunError> + Send>(
 fn hand_out<D, T, E>(
     vertices: u32,
     make: impl Fn(u32) -> Result<D, OutOfMemory>,
-    search: impl Fn(&mut D, &mut [T], Range<VertexId>) -> Result<(), RunError> + Sync,
+    search: impl Fn(&mut D, &mut [T], Range<VertexId>) -> Result<(), AnalysisError> + Sync,
     mut take: impl FnMut(VertexId, &[T]) -> Result<(), E>,
     observer: &dyn Observer,
 ) -> Result<(), E>
 where
     D: Send + Sync,
     T: Clone + Default + Send + Sync,
-    E: From<RunError>,
+    E: From<AnalysisError>,
 {
     let row = vertices as usize;
     let make = |vertices| {

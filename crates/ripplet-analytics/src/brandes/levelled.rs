@@ -3,13 +3,13 @@
 use super::distinct::distinct;
 use super::rows::EightRows;
 use super::sums::Sums;
+use crate::AnalysisError;
 use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::sides::Sides;
-use crate::{Observer, RunError};
 use ripplet_graph::storage::{Decoded, NeighborLists};
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// A set of sources that one search starts from: a bit each.
@@ -92,7 +92,7 @@ impl<S: Sums<Sources>> Levelled<S> {
         lists: Sides<L>,
         sources: Range<VertexId>,
         observer: &dyn Observer,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), AnalysisError> {
         self.sums.clear(lists.behind);
         let end = sources.end;
         for first in sources.step_by(Sources::LANES as usize) {

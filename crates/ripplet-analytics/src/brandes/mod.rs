@@ -33,12 +33,12 @@ use crate::run::go_on;
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{Place, Swarm};
-use crate::{Lengths, Observer, RunError};
+use crate::{AnalysisError, Lengths};
 use levelled::Levelled;
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, Neighbors, OutOfMemory, VertexId, memory};
+use ripplet_graph::{GraphView, Neighbors, Observer, OutOfMemory, VertexId, memory};
 use small::Small;
 use std::ops::Range;
 use sums::Sums;
@@ -64,7 +64,7 @@ pub(crate) fn of_graph<T: Target>(
     graph: GraphView<'_>,
     lengths: Lengths,
     observer: &mut dyn Observer,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     observer.on_stage(STAGE);
     let weigh = lengths.weigh_in(graph);
     if weigh {
@@ -101,8 +101,8 @@ impl Run<'_> {
     /// Returns the totals of the sums that `add` computes for each group of sources.
     fn totals<T: Target>(
         self,
-        add: impl Fn(&mut Workspace<T>, Range<VertexId>) -> Result<(), RunError> + Sync,
-    ) -> Result<Vec<f64>, RunError> {
+        add: impl Fn(&mut Workspace<T>, Range<VertexId>) -> Result<(), AnalysisError> + Sync,
+    ) -> Result<Vec<f64>, AnalysisError> {
         let Run { engine, sizes, vertices, arcs, observer } = self;
         let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
         let make = |_| Workspace::<T>::new(sizes);
@@ -110,7 +110,7 @@ impl Run<'_> {
             totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
                 workspaces.iter().for_each(|workspace| *total += workspace.sums(engine)[at]);
             });
-            Ok::<_, RunError>(())
+            Ok::<_, AnalysisError>(())
         };
         SourceBatches { make, work: add, take, observer }.run(vertices)?;
         Ok(totals)
@@ -141,7 +141,7 @@ pub(crate) fn fill_batch<T: Target, P: Place>(
     observer: &mut dyn Observer,
     place: P,
     finish: impl Fn(&[f64], BatchGraph<'_>, P) -> Result<(), OutOfMemory> + Sync,
-) -> Result<(), RunError> {
+) -> Result<(), AnalysisError> {
     observer.on_stage(STAGE);
     let observer: &dyn Observer = observer;
     let weigh = lengths.weigh_in_batch(graphs);
@@ -264,7 +264,7 @@ impl<T: Target> Workspace<T> {
         lists: Sides<Neighbors<'_>>,
         sources: Range<VertexId>,
         observer: &dyn Observer,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), AnalysisError> {
         if engine == Engine::Small {
             go_on(observer)?;
             self.small.add_group(lists, sources);
@@ -280,7 +280,7 @@ impl<T: Target> Workspace<T> {
         lists: Sides<L>,
         sources: Range<VertexId>,
         observer: &dyn Observer,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), AnalysisError> {
         match engine {
             Engine::Small | Engine::Levelled => self.levelled.add_group(lists, sources, observer),
             Engine::Weighted => self.weighted.add_group(lists, sources, observer),

@@ -12,13 +12,13 @@
 
 use super::rows::EightRows;
 use super::sums::Sums;
+use crate::AnalysisError;
 use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::searches::{Searches, bytes_of_searches};
 use crate::sides::Sides;
-use crate::{Observer, RunError};
 use ripplet_graph::storage::{Decoded, NeighborLists};
-use ripplet_graph::{OutOfMemory, VertexId};
+use ripplet_graph::{Observer, OutOfMemory, VertexId};
 use std::ops::Range;
 
 /// A set of sources whose rows are side by side: a bit each.
@@ -63,7 +63,7 @@ impl<S: Sums<Sources>> Weighted<S> {
         lists: Sides<L>,
         sources: Range<VertexId>,
         observer: &dyn Observer,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), AnalysisError> {
         self.sums.clear(lists.behind);
         self.search.begin(lists, sources.clone());
         let numbers = EIGHT * lists.vertices() as usize;

@@ -2,7 +2,7 @@
 
 use super::measure::Measure;
 use super::values::{Distances, Extent, Nearness};
-use crate::RunError;
+use crate::AnalysisError;
 use crate::search::{Search, Visit, bytes_of_search};
 use crate::sides::Sides;
 use ripplet_graph::storage::NeighborLists;
@@ -79,8 +79,8 @@ impl<T: Tally> Measure for ByHops<T> {
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
-        _is_cancelled: &dyn Fn() -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+        _is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
+    ) -> Result<(), AnalysisError> {
         self.tallies[..lists.vertices() as usize].fill(T::default());
         self.search.run(lists, sources, &mut Collect { tallies: &mut self.tallies });
         Ok(())

@@ -1,6 +1,6 @@
 //! Workspaces that measure distances, group of sources by group of sources.
 
-use crate::RunError;
+use crate::AnalysisError;
 use crate::sides::Sides;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId};
@@ -22,8 +22,8 @@ pub(crate) trait Measure: Sized + Send + Sync {
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
-        is_cancelled: &dyn Fn() -> Result<(), RunError>,
-    ) -> Result<(), RunError>;
+        is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
+    ) -> Result<(), AnalysisError>;
 
     /// Adds what the last group, with these sources, contributes to the values of the vertices from
     /// `begin` on.

@@ -26,10 +26,10 @@ use crate::run::go_on;
 use crate::sides::{Along, dispatch_sides, of_member};
 use crate::source_batches::{GROUP, SourceBatches, sources};
 use crate::swarm::{self, PerVertex, Place, Swarm};
-use crate::{Observer, Plan, RunError};
+use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{GraphView, VertexId, memory};
+use ripplet_graph::{GraphView, Observer, VertexId, memory};
 use std::ops::Range;
 
 /// Values of a task that adds up values.
@@ -48,7 +48,7 @@ pub(crate) fn of_graph<M: Measure>(
     graph: GraphView<'_>,
     along: Along,
     observer: &dyn Observer,
-) -> Result<Vec<M::Value>, RunError> {
+) -> Result<Vec<M::Value>, AnalysisError> {
     let vertices = graph.vertices();
     let mut totals = memory::filled(M::Value::default(), vertices as usize)?;
     let take = |first: VertexId, workspaces: &[M]| {
@@ -58,7 +58,7 @@ pub(crate) fn of_graph<M: Measure>(
                 workspace.add_to(totals, chunk * VALUES_PER_TASK, sources(group, vertices));
             }
         });
-        Ok::<_, RunError>(())
+        Ok::<_, AnalysisError>(())
     };
     dispatch_sides!(graph, along, lists => {
         let work = |workspace: &mut M, sources: Range<VertexId>| {
@@ -82,7 +82,7 @@ pub(crate) fn of_batch<M: Measure>(
     along: Along,
     observer: &dyn Observer,
     convert: impl Fn(&M::Value, BatchGraph<'_>) -> f64 + Sync,
-) -> Result<Vec<f64>, RunError> {
+) -> Result<Vec<f64>, AnalysisError> {
     let mut values = memory::zeros(graphs.vertices() as usize)?;
     let finish = |found: &[M::Value], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
         values.0.iter_mut().zip(found).for_each(|(to, found)| *to = convert(found, graph));
@@ -98,7 +98,7 @@ pub(crate) fn fill_batch<M: Measure, P: Place>(
     observer: &dyn Observer,
     place: P,
     finish: impl Fn(&[M::Value], BatchGraph<'_>, P) + Sync,
-) -> Result<(), RunError> {
+) -> Result<(), AnalysisError> {
     let largest = swarm::largest(graphs);
     let make = || Ok((M::new(largest)?, memory::filled(M::Value::default(), largest as usize)?));
     let work = |(workspace, totals): &mut (M, Vec<M::Value>), graph: BatchGraph<'_>, place: P| {

@@ -2,7 +2,7 @@
 
 use super::measure::Measure;
 use super::values::{Nearness, Reach};
-use crate::RunError;
+use crate::AnalysisError;
 use crate::dijkstra::{Dijkstra, UNREACHED};
 use crate::pairwise::sum_over;
 use crate::searches::{Searches, bytes_of_searches};
@@ -64,8 +64,8 @@ impl<T: Summarize> Measure for ByWeights<T> {
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
-        is_cancelled: &dyn Fn() -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+        is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
+    ) -> Result<(), AnalysisError> {
         let ByWeights { searches, sums } = self;
         searches.begin(lists, sources.clone());
         sources.zip(sums).try_for_each(|(source, sum)| {

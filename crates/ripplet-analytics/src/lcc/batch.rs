@@ -10,9 +10,9 @@ use super::definition::{Definition, Lcc};
 use super::neighbors::{Degrees, for_each_distinct, merge};
 use crate::run::go_on;
 use crate::swarm::{self, PerGraph, PerVertex, Swarm};
-use crate::{Observer, Plan, RunError};
+use crate::{AnalysisError, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
 
 /// The result of a run over a batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Lcc {
         &self,
         graphs: BatchSlice<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<BatchOutcome, RunError> {
+    ) -> Result<BatchOutcome, AnalysisError> {
         observer.on_stage("counting triangles");
         let observer: &dyn Observer = observer;
         let vertices = graphs.vertices() as usize;

@@ -23,10 +23,10 @@ use super::counts::{Counts, Sum};
 use super::hubs::{Hubs, Row};
 use super::oriented::{self, List, Oriented};
 use super::rule::{Packed, Rule, unpack};
+use crate::AnalysisError;
 use crate::run::go_on;
-use crate::{Observer, RunError};
 use rayon::prelude::*;
-use ripplet_graph::{OutOfMemory, memory};
+use ripplet_graph::{Observer, OutOfMemory, memory};
 use std::hint::black_box;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -135,7 +135,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// Enumerates every triangle and applies a rule; returns their number.
-    pub fn run<R: Rule>(&self) -> Result<u64, RunError> {
+    pub fn run<R: Rule>(&self) -> Result<u64, AnalysisError> {
         let threads = rayon::current_num_threads();
         let tasks = Tasks::cut(self.oriented, threads, self.observer)?;
         let mut workspaces = memory::with_room(threads)?;
@@ -162,7 +162,7 @@ impl<'a> Enumeration<'a> {
             self.observer.on_progress(done as f64 / tasks.work.max(1) as f64);
             Ok(triangles)
         });
-        let triangles = counted.try_reduce(|| 0, |a, b| Ok::<u64, RunError>(a + b))?;
+        let triangles = counted.try_reduce(|| 0, |a, b| Ok::<u64, AnalysisError>(a + b))?;
         for workspace in workspaces {
             self.add_hubs(workspace.into_inner().unwrap_or_else(PoisonError::into_inner));
         }
@@ -381,7 +381,7 @@ impl Tasks {
         oriented: &Oriented,
         threads: usize,
         observer: &dyn Observer,
-    ) -> Result<Tasks, RunError> {
+    ) -> Result<Tasks, AnalysisError> {
         let mut costs = memory::zeros::<u64>(oriented.blocks())?;
         costs.par_iter_mut().enumerate().try_for_each(|(block, cost)| {
             *cost = oriented.block(block).map(|rank| cost_of(oriented, rank)).sum();

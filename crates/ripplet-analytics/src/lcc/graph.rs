@@ -8,10 +8,10 @@ use super::neighbors::SimpleGraph;
 use super::oriented::{self, Oriented};
 use super::rule::{Arcs, Cycles, Plain};
 use crate::run::go_on;
-use crate::{Observer, Plan, RunError};
+use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, VertexId, dispatch_lists, memory};
+use ripplet_graph::{Direction, GraphView, Observer, VertexId, dispatch_lists, memory};
 
 /// Vertices of a task that divides numerators.
 const VERTICES_PER_TASK: usize = 1 << 12;
@@ -66,7 +66,7 @@ impl Lcc {
         &self,
         graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<Outcome, AnalysisError> {
         self.run_in(graph.into(), observer)
     }
 
@@ -74,7 +74,7 @@ impl Lcc {
         &self,
         graph: GraphView<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<Outcome, AnalysisError> {
         observer.on_stage("ranking vertices by degree");
         let oriented = Oriented::of(graph, observer)?;
         observer.on_stage("counting triangles");
@@ -109,7 +109,7 @@ impl Lcc {
         graph: SimpleGraph<L>,
         mut numerators: Vec<u64>,
         observer: &dyn Observer,
-    ) -> Result<Vec<f64>, RunError> {
+    ) -> Result<Vec<f64>, AnalysisError> {
         let directed = graph.is_directed();
         let tasks = numerators.par_chunks_mut(VERTICES_PER_TASK).enumerate();
         tasks.try_for_each(|(task, numerators)| {
@@ -122,7 +122,7 @@ impl Lcc {
                     *numerator = self.definition.quotient(arcs, degrees, directed).to_bits();
                 }
             }
-            Ok::<_, RunError>(())
+            Ok::<_, AnalysisError>(())
         })?;
         // The bits of 0.0 are those of 0.
         Ok(bytemuck::allocation::cast_vec(numerators))

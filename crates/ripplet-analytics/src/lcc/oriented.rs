@@ -11,11 +11,11 @@
 //! edges), these neighbours alone would have more arcs than the graph.
 
 use super::neighbors::SimpleGraph;
+use crate::AnalysisError;
 use crate::run::go_on;
-use crate::{Observer, RunError};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, VertexId, as_atomic, dispatch_lists, memory};
+use ripplet_graph::{Direction, GraphView, Observer, VertexId, as_atomic, dispatch_lists, memory};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -63,7 +63,7 @@ pub(super) fn longest_list(edges: u64) -> u64 {
 
 impl Oriented {
     /// Orients a graph. Cost: three passes over the graph's lists, and sorting.
-    pub fn of(graph: GraphView<'_>, observer: &dyn Observer) -> Result<Oriented, RunError> {
+    pub fn of(graph: GraphView<'_>, observer: &dyn Observer) -> Result<Oriented, AnalysisError> {
         let directed = graph.direction() == Direction::Directed;
         dispatch_lists!(graph, (out, incoming) => {
             Oriented::of_lists(SimpleGraph::of(out, incoming, directed), observer)
@@ -73,7 +73,7 @@ impl Oriented {
     fn of_lists<L: NeighborLists>(
         graph: SimpleGraph<L>,
         observer: &dyn Observer,
-    ) -> Result<Oriented, RunError> {
+    ) -> Result<Oriented, AnalysisError> {
         let order = order(graph, observer)?;
         let mut rank_of = memory::zeros(order.len())?;
         let places = as_atomic(&mut rank_of);
@@ -150,7 +150,7 @@ impl List<'_> {
 fn order<L: NeighborLists>(
     graph: SimpleGraph<L>,
     observer: &dyn Observer,
-) -> Result<Vec<VertexId>, RunError> {
+) -> Result<Vec<VertexId>, AnalysisError> {
     let mut keys = memory::zeros::<u64>(graph.vertices())?;
     keys.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, keys)| {
         go_on(observer)?;
@@ -158,7 +158,7 @@ fn order<L: NeighborLists>(
             let degree = graph.degrees(vertex as VertexId).neighbors;
             *key = u64::from(!degree) << 32 | vertex as u64;
         }
-        Ok::<_, RunError>(())
+        Ok::<_, AnalysisError>(())
     })?;
     keys.par_sort_unstable();
     let mut order = memory::with_room(keys.len())?;
@@ -188,7 +188,7 @@ impl<L: NeighborLists> Source<'_, L> {
     }
 
     /// Returns the begins of blocks and lists.
-    fn begins(&self) -> Result<(Vec<u64>, Vec<u32>), RunError> {
+    fn begins(&self) -> Result<(Vec<u64>, Vec<u32>), AnalysisError> {
         let ranks = self.order.len();
         let mut blocks = memory::zeros::<u64>(ranks.div_ceil(BLOCK) + 1)?;
         let mut begins = memory::zeros::<u32>(ranks + 1)?;
@@ -201,7 +201,7 @@ impl<L: NeighborLists> Source<'_, L> {
                     self.for_each_lower(rank, |_, _| *arcs += 1);
                 }
             }
-            Ok::<_, RunError>(())
+            Ok::<_, AnalysisError>(())
         })?;
         let mut sum = 0;
         for arcs in &mut blocks {
@@ -221,7 +221,7 @@ struct Filling<'a, L> {
 
 impl<L: NeighborLists> Filling<'_, L> {
     /// Fills the lists of some blocks; `targets` is their part of the array.
-    fn fill(&self, blocks: Range<usize>, targets: &mut [u32]) -> Result<(), RunError> {
+    fn fill(&self, blocks: Range<usize>, targets: &mut [u32]) -> Result<(), AnalysisError> {
         if blocks.len() > 1 {
             let middle = blocks.start + blocks.len() / 2;
             let left = (self.blocks[middle] - self.blocks[blocks.start]) as usize;
@@ -266,7 +266,7 @@ impl<L: NeighborLists> Filling<'_, L> {
         targets: &mut [u32],
         (words, first_bit): (&[AtomicU32], usize),
         scratch: &mut Vec<u64>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), AnalysisError> {
         scratch.clear();
         let mut room = Ok(());
         self.source.for_each_lower(rank, |lower, both| {

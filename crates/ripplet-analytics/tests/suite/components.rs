@@ -3,7 +3,7 @@
 use super::graphs::Edges;
 use super::random::any_edges;
 use proptest::prelude::*;
-use ripplet_analytics::RunError;
+use ripplet_analytics::AnalysisError;
 use ripplet_analytics::components::{self, components};
 
 /// Returns the smallest vertex with a path to each vertex, by repeated relaxation until nothing
@@ -57,7 +57,7 @@ fn many_vertices() {
 
 struct Never;
 
-impl ripplet_analytics::Observer for Never {
+impl ripplet_graph::Observer for Never {
     fn is_cancelled(&self) -> bool {
         true
     }
@@ -70,6 +70,6 @@ fn nothing_and_ends() {
     let graph = Edges::undirected(3, [(2, 1)]).graph();
     let some = components(&graph, &mut ()).unwrap();
     assert_eq!((some.smallest, some.count), (vec![0, 1, 1], 2));
-    assert_eq!(components(&graph, &mut Never), Err(RunError::Cancelled));
+    assert_eq!(components(&graph, &mut Never), Err(AnalysisError::Cancelled));
     assert_eq!(components::plan(&graph).algorithm_host(), 12);
 }

@@ -7,7 +7,7 @@ use ripplet_analytics::components::components;
 use ripplet_analytics::edge_betweenness::{edge_betweenness, ends};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
-use ripplet_analytics::{Lengths, RunError, apsp, betweenness, kcore};
+use ripplet_analytics::{AnalysisError, Lengths, apsp, betweenness, kcore};
 use ripplet_generate::Rmat;
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
@@ -60,7 +60,7 @@ fn all_pairs(graph: GraphView<'_>, lengths: Lengths) -> Vec<Vec<u64>> {
     let done = match lengths {
         Lengths::Hops => rows(graph, &mut (), |_, row| {
             found.push(row.iter().map(|&distance| distance.into()).collect());
-            Ok::<_, RunError>(())
+            Ok::<_, AnalysisError>(())
         }),
         Lengths::Weights => weighted_rows(graph, &mut (), |_, row| {
             found.push(row.to_vec());

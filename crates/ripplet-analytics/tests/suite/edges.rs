@@ -8,7 +8,7 @@ use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, ends, values_of_arcs, values_of_arcs_of_batch,
 };
 use ripplet_analytics::no_length::refuse_weightless;
-use ripplet_analytics::{Lengths, RunError};
+use ripplet_analytics::{AnalysisError, Lengths};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
 use ripplet_graph::{Direction, Duplicates, Graph, SelfLoops};
 
@@ -122,7 +122,7 @@ fn graphs_of_nothing_refusals_and_plans() {
     let weights = Some(vec![1.0, 0.0]);
     let graph = Edges { weights, ..Edges::undirected(3, [(0, 1), (1, 2)]) }.graph();
     let error = edge_betweenness(&graph, false, Lengths::Weights, &mut ()).unwrap_err();
-    assert!(matches!(error, RunError::NoLength(_)), "{error}");
+    assert!(matches!(error, AnalysisError::NoLength(_)), "{error}");
     assert_eq!(refuse_weightless(&graph), Err(error));
     assert!(edge_betweenness(&graph, false, Lengths::Hops, &mut ()).is_ok());
     let plan = |lengths| edge_betweenness::plan(&graph, lengths, 2).algorithm_host();

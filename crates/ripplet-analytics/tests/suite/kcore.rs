@@ -5,8 +5,9 @@ use super::graphs::Edges;
 use super::random::any_edges;
 use super::swarms::batch;
 use proptest::prelude::*;
+use ripplet_analytics::AnalysisError;
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
-use ripplet_analytics::{Observer, RunError};
+use ripplet_graph::Observer;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -174,6 +175,6 @@ fn without_vertices_and_cancelled() {
     assert_eq!(coreness(&Edges::undirected(0, []).graph(), &mut ()), Ok(Vec::new()));
     let graph = Edges::undirected(3, [(2, 1)]).graph();
     assert_eq!(coreness(&graph, &mut ()), Ok(vec![0, 1, 1]));
-    assert_eq!(coreness(&graph, &mut Cancelled), Err(RunError::Cancelled));
+    assert_eq!(coreness(&graph, &mut Cancelled), Err(AnalysisError::Cancelled));
     assert_eq!(kcore::plan(&graph).algorithm_host(), 36);
 }

@@ -6,7 +6,7 @@
 use ripplet_analytics::closeness::{self, Closeness};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
-use ripplet_analytics::{Lengths, RunError, apsp, betweenness, edge_betweenness};
+use ripplet_analytics::{AnalysisError, Lengths, apsp, betweenness, edge_betweenness};
 use ripplet_generate::{Rmat, Road};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, Members};
 use ripplet_graph::compressed::CompressedGraph;
@@ -125,7 +125,7 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     hold(&format!("{case} summary"), planned, || apsp::summary(graph, lengths, &mut ()).map(drop));
     let planned = apsp::plan_of_weighted_rows(graph, THREADS).algorithm_host();
     hold(&format!("{case} rows"), planned, || {
-        apsp::weighted_rows(graph, &mut (), |_, _| Ok::<_, RunError>(()))
+        apsp::weighted_rows(graph, &mut (), |_, _| Ok::<_, AnalysisError>(()))
     });
     let planned = edge_betweenness::plan(graph, lengths, THREADS).algorithm_host();
     hold(&format!("{case} edges"), planned, || {
@@ -215,7 +215,7 @@ fn measure_compressed() {
 
 /// Runs with all memory and with less, and checks that the use is as planned and refusals are
 /// errors.
-fn hold(case: &str, planned: u64, run: impl Fn() -> Result<(), RunError>) {
+fn hold(case: &str, planned: u64, run: impl Fn() -> Result<(), AnalysisError>) {
     let before = LIVE.load(SeqCst);
     PEAK.store(before, SeqCst);
     run().unwrap();
@@ -233,7 +233,7 @@ fn hold(case: &str, planned: u64, run: impl Fn() -> Result<(), RunError>) {
         LIMIT.store(u64::MAX, SeqCst);
         match found {
             Ok(()) => assert!(part > 10, "{case}: {part} 20ths suffice"),
-            Err(RunError::OutOfMemory(error)) => {
+            Err(AnalysisError::OutOfMemory(error)) => {
                 assert!(error.bytes > 0);
                 refused += 1;
             }

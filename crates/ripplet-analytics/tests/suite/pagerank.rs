@@ -4,7 +4,7 @@ use super::graphs::Edges;
 use super::random::any_edges;
 use super::weighted::weighted_edges;
 use proptest::prelude::*;
-use ripplet_analytics::RunError;
+use ripplet_analytics::AnalysisError;
 use ripplet_analytics::pagerank::{PageRank, Stop};
 
 /// Multiplies `rounds` times by the transition matrix, whose columns of vertices with outgoing arcs
@@ -108,6 +108,6 @@ fn nothing_and_settings_out_of_range() {
     }
     let stop = Stop::Tolerance { tolerance: f64::NAN, rounds: 3 };
     let error = PageRank { stop, ..PageRank::default() }.run(&graph, &mut ()).unwrap_err();
-    assert!(matches!(error, RunError::Setting(_)));
+    assert!(matches!(error, AnalysisError::Setting(_)));
     assert_eq!(PageRank::default().plan(&graph).algorithm_host(), 3 * 24 + 8);
 }

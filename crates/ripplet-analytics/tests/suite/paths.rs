@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use ripplet_analytics::apsp::{self, NO_PATH};
 use ripplet_analytics::betweenness::{self, betweenness};
 use ripplet_analytics::closeness::{self, Closeness, closeness};
-use ripplet_analytics::{Lengths, RunError};
+use ripplet_analytics::{AnalysisError, Lengths};
 use ripplet_graph::{Graph, VertexId};
 use serde::Deserialize;
 
@@ -106,7 +106,7 @@ fn rows(graph: &Graph) -> Vec<Vec<u32>> {
     let take = |source: VertexId, row: &[u32]| {
         assert_eq!(source as usize, rows.len());
         rows.push(row.to_vec());
-        Ok::<_, RunError>(())
+        Ok::<_, AnalysisError>(())
     };
     apsp::rows(graph, &mut (), take).unwrap();
     rows
@@ -303,7 +303,7 @@ fn graphs_of_nothing() {
 /// An observer that cancels the run after a number of queries.
 struct Patience(std::sync::atomic::AtomicUsize);
 
-impl ripplet_analytics::Observer for Patience {
+impl ripplet_graph::Observer for Patience {
     fn is_cancelled(&self) -> bool {
         use std::sync::atomic::Ordering::Relaxed;
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
@@ -317,17 +317,20 @@ fn runs_can_be_ended_and_plans_hold() {
         let patience = || Patience(left.into());
         assert_eq!(
             betweenness(&graph, false, Lengths::Hops, &mut patience()),
-            Err(RunError::Cancelled)
+            Err(AnalysisError::Cancelled)
         );
         let near = closeness(&graph, Closeness::Harmonic, false, Lengths::Hops, &mut patience());
-        assert_eq!(near, Err(RunError::Cancelled));
-        assert_eq!(apsp::summary(&graph, Lengths::Hops, &mut patience()), Err(RunError::Cancelled));
+        assert_eq!(near, Err(AnalysisError::Cancelled));
+        assert_eq!(
+            apsp::summary(&graph, Lengths::Hops, &mut patience()),
+            Err(AnalysisError::Cancelled)
+        );
     }
     // The consumer of rows may end the run as well, with its own error.
     #[derive(Debug, PartialEq)]
     struct Enough;
-    impl From<RunError> for Enough {
-        fn from(_: RunError) -> Enough {
+    impl From<AnalysisError> for Enough {
+        fn from(_: AnalysisError) -> Enough {
             Enough
         }
     }

@@ -3,10 +3,10 @@
 use super::graphs::Edges;
 use super::machines::run;
 use super::oracle::Oracle;
+use ripplet_analytics::AnalysisError;
 use ripplet_analytics::lcc::{Definition, Lcc};
-use ripplet_analytics::{Observer, RunError};
 use ripplet_generate::Rmat;
-use ripplet_graph::{Graph, GraphBuilder};
+use ripplet_graph::{Graph, GraphBuilder, Observer};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -54,7 +54,7 @@ fn a_run_can_be_ended_at_any_time() {
     assert!(asked > 100, "{asked}");
     for patience in [0, 1, asked / 4, asked / 2, asked * 3 / 4, asked - 1] {
         let mut watch = Watch::new(patience);
-        assert_eq!(lcc.run(&graph, &mut watch), Err(RunError::Cancelled), "after {patience}");
+        assert_eq!(lcc.run(&graph, &mut watch), Err(AnalysisError::Cancelled), "after {patience}");
     }
 }
 

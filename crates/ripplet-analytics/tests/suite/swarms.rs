@@ -13,7 +13,7 @@ use ripplet_analytics::edge_betweenness::{
 };
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::{PageRank, Stop};
-use ripplet_analytics::{Lengths, RunError};
+use ripplet_analytics::{AnalysisError, Lengths};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 use ripplet_graph::{Direction, Duplicates, Graph};
 
@@ -126,7 +126,7 @@ fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
         if lengths == Lengths::Weights {
             let take = |source, row: &[u64]| {
                 take_row(source, row);
-                Ok::<_, RunError>(())
+                Ok::<_, AnalysisError>(())
             };
             apsp::weighted_rows(graph, &mut (), take).unwrap();
         } else {
@@ -134,7 +134,7 @@ fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
                 |&d: &u32| if d == apsp::NO_PATH { apsp::NO_WEIGHTED_PATH } else { d.into() };
             let take = |source, row: &[u32]| {
                 take_row(source, &row.iter().map(wide).collect::<Vec<_>>());
-                Ok::<_, RunError>(())
+                Ok::<_, AnalysisError>(())
             };
             apsp::rows(graph, &mut (), take).unwrap();
         }
@@ -255,7 +255,7 @@ fn a_batch_of_nothing_and_plans() {
 /// An observer that cancels at once.
 struct Never;
 
-impl ripplet_analytics::Observer for Never {
+impl ripplet_graph::Observer for Never {
     fn is_cancelled(&self) -> bool {
         true
     }
@@ -266,9 +266,9 @@ fn a_run_can_be_ended() {
     let some = batch(&[Edges::undirected(3, [(0, 1)])], false);
     assert_eq!(
         betweenness_of_batch(some.all(), false, Lengths::Hops, &mut Never),
-        Err(RunError::Cancelled)
+        Err(AnalysisError::Cancelled)
     );
     let near =
         closeness_of_batch(some.all(), Closeness::Harmonic, false, Lengths::Hops, &mut Never);
-    assert_eq!(near, Err(RunError::Cancelled));
+    assert_eq!(near, Err(AnalysisError::Cancelled));
 }

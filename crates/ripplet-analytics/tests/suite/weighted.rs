@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use ripplet_analytics::apsp::{self, NO_WEIGHTED_PATH};
 use ripplet_analytics::betweenness::betweenness;
 use ripplet_analytics::closeness::{Closeness, closeness};
-use ripplet_analytics::{Lengths, RunError};
+use ripplet_analytics::{AnalysisError, Lengths};
 use ripplet_graph::{Graph, VertexId};
 
 const MEASURES: [Closeness; 3] =
@@ -136,7 +136,7 @@ fn rows(graph: &Graph) -> Vec<Vec<f64>> {
             stored => scale.weight(stored),
         };
         rows.push(row.iter().map(real).collect());
-        Ok::<_, RunError>(())
+        Ok::<_, AnalysisError>(())
     };
     apsp::weighted_rows(graph, &mut (), take).unwrap();
     rows

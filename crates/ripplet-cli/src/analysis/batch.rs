@@ -14,10 +14,10 @@ use ripplet::lp::Plan;
 use ripplet::swarm::{Analysis, Answer, Column, CpuWorker, Report, Worker};
 use serde::Serialize;
 
-/// How often each GPU is opened: one lane moves a part while the other computes.
+/// Workers per GPU: one copies a part while the other computes.
 const LANES: usize = 2;
 
-/// Who answers.
+/// Workers that analyse the parts of a batch.
 enum Workers {
     Cpu(CpuWorker),
     Gpus(Vec<GpuWorker>),
@@ -28,7 +28,7 @@ impl Workers {
         if gpus.is_empty() { Workers::Cpu(CpuWorker::new(analysis)) } else { Workers::Gpus(gpus) }
     }
 
-    /// What they are called together.
+    /// Returns the names of all workers in one text.
     fn name(&self) -> String {
         match self {
             Workers::Cpu(cpu) => cpu.name(),
@@ -51,7 +51,7 @@ impl Workers {
 }
 
 impl<C: Serialize> Request<'_, C> {
-    /// Asks it of each graph of a batch.
+    /// Runs an analysis on each graph of a batch.
     pub fn of_batch(
         &self,
         options: &LoadOptions,
@@ -86,7 +86,7 @@ impl<C: Serialize> Request<'_, C> {
         })
     }
 
-    /// What a graph weighs in a part beside its arcs: its pairs, where each has a row.
+    /// Returns the size of a graph in a part beside its arcs: its pairs, if each has a row.
     fn weight(&self) -> fn(BatchGraph<'_>) -> u64 {
         match self.analysis.rows() {
             Rows::Pairs => |graph| u64::from(graph.vertices()).pow(2),
@@ -119,7 +119,7 @@ impl<C: Serialize> Request<'_, C> {
         console.say(&format!("{graphs}, {vertices}; {found}, in {wall:.3} s{device}{place}"));
     }
 
-    /// What a part needs beside its graphs.
+    /// Returns the memory that a part needs beside its graphs.
     fn needs(
         &self,
         part: BatchSlice<'_>,

@@ -1,5 +1,5 @@
-//! What commands have in common that ask something of a graph, or of each graph of a batch: `closeness`,
-//! `harmonic`, `betweenness`, `apsp`, `pagerank`, `components`, and of a batch `lcc`.
+//! Commands that analyse a graph or each graph of a batch: `closeness`, `harmonic`, `betweenness`, `apsp`,
+//! `pagerank`, `components`, and for a batch `lcc`.
 
 mod batch;
 mod graph;

@@ -1,4 +1,4 @@
-//! What commands over a batch have in common: arguments, execution and reports.
+//! Commands over a batch: arguments, execution and reports.
 
 mod estimate;
 mod run;
@@ -16,7 +16,7 @@ use ripplet::io::batch::{BatchOptions, BatchReader, OnError, has_files, is_batch
 use ripplet::io::{ReadErrorKind, ReadOptions};
 use std::path::Path;
 
-/// What is done with many graphs.
+/// Options of a batch of graphs.
 #[derive(Args)]
 #[command(next_help_heading = "Batches")]
 pub struct BatchArguments {
@@ -30,7 +30,7 @@ pub struct BatchArguments {
     /// graph_id].
     #[arg(long, value_name = "COLUMN", requires = "batch")]
     graph_column: Option<String>,
-    /// What happens to the rest if a graph of a batch cannot be read [default: stop].
+    /// Behaviour if a graph of a batch cannot be read [default: stop].
     ///
     /// Skipped graphs are listed on standard error (20 at most); the exit code is then 3.
     #[arg(long, value_enum, value_name = "WHAT")]

@@ -53,7 +53,7 @@ pub struct Opened {
 pub struct Done {
     /// The graphs, and the time of each stage.
     pub report: Report,
-    /// How the command ends.
+    /// Ending of the command, which determines its exit code.
     pub ending: Ending,
     pub(super) reader: BatchReader,
     /// Seconds of opening it.
@@ -126,12 +126,8 @@ impl Opened {
 }
 
 impl SwarmObserver for crate::console::Watch<'_> {
-    fn on_progress(&self, progress: &Progress) {
+    fn on_part(&self, progress: &Progress) {
         let graphs = counted(progress.graphs, "graph", "graphs");
         self.show(format!("{graphs}, {:.0} % done", 100.0 * progress.done));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        crate::interrupt::requested()
     }
 }

@@ -68,7 +68,7 @@ struct WorkerStats {
 }
 
 impl Done {
-    /// Writes figures of the run, where they are asked for: by what choices, and what was found.
+    /// Writes the choices and figures of the run under `--stats`.
     pub fn write_stats(
         &self,
         path: Option<&Path>,

@@ -1,5 +1,5 @@
-//! `ripplet bench lp`: full iterations of label propagation, degree class by degree class, beside what
-//! no iteration can beat.
+//! `ripplet bench lp`: full iterations of label propagation, degree class by degree class, beside
+//! their ceilings.
 
 use super::report::{Report, Variant};
 use crate::communities::{FileArguments, attenuation_refused};
@@ -32,7 +32,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// The graph.
     input: PathBuf,
-    /// What is run, with its default parameters: lpa, cdlp, llp or slpa [default: lpa].
+    /// The program, with its default parameters: lpa, cdlp, llp or slpa [default: lpa].
     #[arg(long, value_parser = program)]
     program: Option<ProgramName>,
     /// The number of iterations.
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     print(&report.lines())
 }
 
-/// Opens the device that is asked for, and starts the threads.
+/// Opens the device of `--device`, and starts the threads.
 fn open(arguments: &Arguments, console: &Console) -> Result<AnyExecutor, Failure> {
     let threads = arguments.threads.start()?;
     let cpu = || Ok(AnyExecutor::cpu(Some(threads))?);

@@ -14,7 +14,7 @@ pub struct Arguments {
     workload: Workload,
 }
 
-/// What is measured.
+/// The benchmark.
 #[derive(Subcommand)]
 enum Workload {
     Lp(Box<lp::Arguments>),

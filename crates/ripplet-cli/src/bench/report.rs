@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The measurement of a way of counting votes.
 pub struct Variant {
-    /// The name of the way.
+    /// The name of the way of counting.
     pub name: &'static str,
     /// The measurements.
     pub profile: Profile,

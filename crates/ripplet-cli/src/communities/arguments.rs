@@ -40,7 +40,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// The graph.
     pub input: PathBuf,
-    /// Where the communities go.
+    /// The file for the communities.
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["estimate", "top"])]
     pub output: Option<PathBuf>,
     /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow, graphml, gexf, gml,
@@ -71,7 +71,7 @@ pub struct Arguments {
     /// the only two].
     #[arg(long, value_name = "ID,LABEL", value_parser = label_columns, requires = "labels", help_heading = "Reading")]
     pub labels_columns: Option<LabelColumns>,
-    /// What communities are called.
+    /// Names of communities.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Names::Vertex, help_heading = "Output")]
     pub names: Names,
     /// Leave the members of communities with fewer than N vertices out of OUT.
@@ -104,14 +104,14 @@ pub struct Arguments {
     pub threads: ThreadArguments,
 }
 
-/// What is computed, and by whom.
+/// Choices of a run: program, schedule, counter, storage, device.
 #[derive(Args)]
 #[command(next_help_heading = "Choices")]
 pub struct ChoiceArguments {
-    /// What a vote is, and how a label is scored [default: lpa].
+    /// The program: the weight of a vote and the score of a label [default: lpa].
     #[arg(long, value_parser = program_names())]
     pub program: Option<ProgramName>,
-    /// Which vertices update when [default: phased; sync for cdlp].
+    /// The schedule: the vertices that update at the same time [default: phased; sync for cdlp].
     #[arg(long, value_parser = schedules())]
     pub schedule: Option<Schedule>,
     #[arg(
@@ -125,7 +125,7 @@ pub struct ChoiceArguments {
         )
     )]
     pub phases: Option<u32>,
-    /// How a vertex's votes are counted: `exact`; or by a sketch, `mg:K` (Misra-Gries, K slots from 1
+    /// The counter of a vertex's votes: `exact`; or by a sketch, `mg:K` (Misra-Gries, K slots from 1
     /// to 32) or `bm` (Boyer-Moore, one slot), with `:single` for one scan, `:one` for one sketch a
     /// vertex and `:first` to begin with its first arc; or `auto`: exact, or mg:8 where exact does not
     /// fit the memory [default: exact].
@@ -149,7 +149,7 @@ pub struct ChoiceArguments {
         ]
     )]
     pub preset: Option<PresetName>,
-    /// How the lists of neighbours are kept [default: as the file has them: an .rgz compressed,
+    /// Storage of the neighbour lists [default: as the file has them: an .rgz compressed,
     /// anything else plain].
     #[arg(long, value_enum)]
     pub storage: Option<StorageName>,
@@ -170,7 +170,7 @@ pub struct ChoiceArguments {
     pub seed: u64,
 }
 
-/// What single programs want to know.
+/// Parameters of single programs.
 #[derive(Args)]
 #[command(next_help_heading = "Parameters of programs")]
 pub struct ParameterArguments {

@@ -1,4 +1,4 @@
-//! The communities of each graph of a batch, by the CPU: those that it has alone.
+//! The communities of each graph of a batch, computed on the CPU: those of a run on the graph alone.
 
 use super::job::Job;
 use super::program::Program;
@@ -11,7 +11,7 @@ use crate::message::counted;
 use crate::output::begin_table;
 use crate::standard_streams::is_standard;
 use ripplet::Storage;
-use ripplet::analytics::RunError;
+use ripplet::analytics::AnalysisError;
 use ripplet::device::Fallback;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::graph::{OutOfMemory, VertexId, memory};
@@ -29,7 +29,7 @@ use std::path::Path;
 
 /// The column of numbered communities.
 const NUMBERS: &[(&str, ColumnKind)] = &[("community", ColumnKind::U32)];
-/// Why no GPU finds them.
+/// Reason that no GPU is used.
 const NO_GPU: &str = "the communities of a batch are for the CPU so far";
 
 /// Finds the communities of each graph.
@@ -103,7 +103,7 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
     Err(Failure::refused(NO_GPU, "use --device cpu"))
 }
 
-/// Why a flag is not for a batch.
+/// Returns the error of an option that does not apply to a batch.
 fn refused(sentence: &str, flag: &str) -> Failure {
     let sentence = format!("{sentence}, but the input is a batch");
     Failure::refused(sentence, format!("leave --{flag} out, or run it on each graph alone"))
@@ -207,13 +207,13 @@ impl Work<'_> {
 
 /// Returns the needs of a part in addition to its graphs.
 fn needs(worker: &CommunitiesWorker, part: BatchSlice<'_>) -> Result<PartNeeds, Failure> {
-    let plan = worker.plan(part).map_err(RunError::from)?;
+    let plan = worker.plan(part).map_err(AnalysisError::from)?;
     let host = plan.items.iter().map(|item| (item.purpose, item.bytes)).collect();
     let answer = part.vertices().saturating_mul(size_of::<VertexId>() as u64);
     Ok(PartNeeds { host, answer, ..PartNeeds::default() })
 }
 
-/// Why a graph has no row for each vertex: a program of one's own may leave vertices without a label.
+/// Returns the error of a graph with a vertex without a label, which a program file may leave.
 fn no_label(output: Option<&Path>, graph: String) -> SwarmError {
     let sentence = format!(
         "the program leaves a vertex of the graph {graph} without a label, and in a batch each vertex \
@@ -223,8 +223,8 @@ fn no_label(output: Option<&Path>, graph: String) -> SwarmError {
     WriteError { path, source: Error::new(ErrorKind::InvalidInput, sentence) }.into()
 }
 
-/// What communities are called, and how large they are. Memory: 4 bytes a vertex of the largest graph so far, and 24
-/// a community of it where they are not called by a vertex of their own.
+/// Names and sizes of a graph's communities. Memory: 4 bytes a vertex of the largest graph so far, and 24 bytes a
+/// community of it if communities are not named by one of their vertices.
 #[derive(Default)]
 struct Numbering {
     /// By the vertex that a community is called by: its number in the order of first vertices.

@@ -1,4 +1,4 @@
-//! `--checkpoint`: a run that is killed goes on where it was.
+//! `--checkpoint`: a run that was killed resumes from its newest state.
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub struct CheckpointArguments {
     /// the communities are written.
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
-    /// How often: after a number of rounds (10) or an amount of time (30s, 5m, 2h) [default: 5m].
+    /// Interval of checkpoints: a number of rounds (10) or an amount of time (30s, 5m, 2h) [default: 5m].
     #[arg(long, value_name = "WHEN", value_parser = every, requires = "checkpoint")]
     pub checkpoint_every: Option<Every>,
     /// Continue from the newest checkpoint in DIR; if there is none, begin.
@@ -94,9 +94,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Lets the settings go on from what is there of this run, and keeps its states from now on.
+    /// Restores the newest checkpoint into the settings, and writes checkpoints from now on.
     ///
-    /// What is there was written by a run that is to go on, or by this one on a GPU which failed.
+    /// The checkpoint is that of the run to resume, or of this run before its GPU failed.
     pub fn begin(
         &self,
         graph: GraphView<'_>,

@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// A program of one's own: see docs/your-own-variant.md.
+/// Options of a program file: see docs/your-own-variant.md.
 #[derive(Args)]
 #[command(next_help_heading = "A program of your own")]
 pub struct FileArguments {

@@ -1,4 +1,4 @@
-//! The programs with their parameters: what a run of each begins with and ends in.
+//! The programs with their parameters, initial labels and output rows.
 
 use super::file::FileJob;
 use super::rows::Rows;
@@ -90,7 +90,7 @@ impl From<BuiltIn> for Program {
     }
 }
 
-/// Returns the rows of what a program of the registry found; with `slpa` a row per membership.
+/// Returns the output rows of a program of the registry; with `slpa` a row per membership.
 pub fn rows_of(program: BuiltIn, outcome: &Outcome) -> Result<Rows<'_>, Failure> {
     let BuiltIn::Slpa { threshold, .. } = program else { return Ok(Rows::of_labels(outcome)) };
     let found = memberships(outcome, threshold);
@@ -165,7 +165,7 @@ impl SeededJob {
     }
 }
 
-/// The rows of what seeds found: vertices that none reached have no row.
+/// Returns the output rows of label propagation from seeds: vertices that no seed reached have no row.
 pub fn rows_of_seeded(seeds: Seeds, outcome: &Outcome) -> Rows<'_> {
     let (rows, all) = (Rows::of_labels(outcome), strengths(outcome));
     let kept = match &rows.vertices {

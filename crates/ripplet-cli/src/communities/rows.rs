@@ -25,13 +25,13 @@ pub enum Names {
 
 /// Rows of the output.
 pub struct Rows<'a> {
-    /// The vertex of each; all in order where absent.
+    /// The vertex of each; all vertices in order if `None`.
     pub vertices: Option<Vec<VertexId>>,
     /// The vertex that represents the community of each.
     pub communities: Cow<'a, [VertexId]>,
     pub strengths: Option<Vec<f32>>,
-    /// What clusters are called that have names of their own, and for each vertex that stands for
-    /// one the number of its name.
+    /// Names of the clusters of the seeds, and for each vertex that represents a cluster the number of its
+    /// name.
     pub clusters: Option<(VertexIds, Vec<u32>)>,
 }
 
@@ -74,14 +74,14 @@ impl Rows<'_> {
         Ok(Sizes::of(self.sizes_by_label(vertices)?))
     }
 
-    /// The number of rows of each community, by the vertex that stands for it.
+    /// The number of rows of each community, by the vertex that represents it.
     fn sizes_by_label(&self, vertices: u32) -> Result<Vec<u32>, OutOfMemory> {
         let mut sizes = memory::zeros::<u32>(vertices as usize)?;
         self.communities.iter().for_each(|&label| sizes[label as usize] += 1);
         Ok(sizes)
     }
 
-    /// Calls communities by their member of highest degree; of equal ones the first.
+    /// Names each community by its member of highest degree; of equal ones by the first.
     pub fn call_by_hub(&mut self, graph: GraphView<'_>) -> Result<(), OutOfMemory> {
         let mut hubs = memory::filled(NO_LABEL, graph.vertices() as usize)?;
         for (row, &label) in self.communities.iter().enumerate() {

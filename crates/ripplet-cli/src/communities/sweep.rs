@@ -22,7 +22,7 @@ struct Swept {
 
 impl Work<'_> {
     /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
-    /// order of the vertices where one is asked for.
+    /// order of the vertices if one is requested.
     pub(super) fn sweep(&self, job: &SweepJob) -> Result<(), Failure> {
         self.check(&*Box::<dyn DynProgram>::from(Llp::new(Gamma::ZERO)))?;
         let swept = self.on_device(|executor| self.sweep_on(executor, job))?;

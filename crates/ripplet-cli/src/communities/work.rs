@@ -36,7 +36,7 @@ type RowsOf<'a> = dyn FnOnce(&Outcome) -> Result<Rows<'_>, Failure> + 'a;
 /// A job and its graph.
 pub struct Work<'a> {
     pub job: &'a Job<'a>,
-    /// What was read.
+    /// Description of the input that was read.
     pub input: Option<String>,
     /// The settings; changed if a run resumes, also after a GPU failed.
     pub settings: RefCell<Settings>,
@@ -77,7 +77,7 @@ impl Work<'_> {
         })
     }
 
-    /// Tests the program's promises, if asked to.
+    /// Tests the program's promises under `--check-program`.
     pub fn check(&self, program: &dyn DynProgram) -> Result<(), Failure> {
         match self.job.checks_program {
             true => check(program, self.graph, &self.settings.borrow(), self.console),
@@ -139,7 +139,7 @@ impl Work<'_> {
         Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange }))
     }
 
-    /// What a run will need, with the copy of its state that a checkpoint takes of a GPU's.
+    /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes.
     fn plan(&self, executor: &AnyExecutor, program: &dyn DynProgram, settings: &Settings) -> Plan {
         let graph = self.graph;
         let plan = executor.plan(graph, program, settings);
@@ -200,7 +200,7 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// What needs less memory on the CPU than a run with these settings, to go on with in the help of a refusal.
+    /// Returns choices that need less memory on the CPU than these settings, for the help of a refusal.
     fn needing_less(
         &self,
         executor: &AnyExecutor,
@@ -307,8 +307,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Notes vertices to which the program gave no label, also where only errors are said. What seeds do not
-    /// reach is meant to have none.
+    /// Notes vertices to which the program gave no label, also under `--quiet`. Vertices that no seed reaches are
+    /// meant to have none.
     fn report_unlabelled(&self, outcome: &Outcome) {
         let labels = &outcome.labels;
         let count = labels.iter().filter(|&&label| label == NO_LABEL).count() as u64;

@@ -15,7 +15,7 @@ use ripplet::io::{LARGEST_TEXT, read_small_text};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where windows come from, and how long they are.
+/// Options of the transactions and their windows.
 #[derive(Args)]
 pub struct FeedArguments {
     /// Transactions: files (.parquet, .arrow, .csv, .tsv; text also .gz, .zst), folders of such files, which may be
@@ -33,14 +33,14 @@ pub struct FeedArguments {
     /// The query whose rows are transactions, in the order of time.
     #[arg(long, value_name = "SQL", requires = "postgres", help_heading = "Reading")]
     query: Option<String>,
-    /// Which column is what: a TOML file, described in docs/fraud.md.
+    /// The mapping of columns: a TOML file, described in docs/fraud.md.
     #[arg(short, long, value_name = "FILE", help_heading = "Reading")]
     mapping: PathBuf,
     /// Take rows that are late by SPAN at most: their time is so far before that of a row already read. Without, a row of a
     /// day that has ended is an error.
     #[arg(long, value_name = "SPAN", value_parser = span, help_heading = "Reading")]
     late: Option<Span>,
-    /// What to do at a bad row, one with nulls, or with a time or an amount that is none or does not fit: stop, or skip
+    /// Behaviour at a bad row, one with nulls, or with a time or an amount that is none or does not fit: stop, or skip
     /// and count it.
     #[arg(long, value_name = "WHAT", default_value = "stop", help_heading = "Reading")]
     on_error: OnBadRow,
@@ -58,7 +58,7 @@ pub struct FeedArguments {
     /// Pass over files with the content of one that was read before.
     #[arg(long, help_heading = "Reading")]
     skip_repeated_files: bool,
-    /// How long windows are: 30d, 12h, 2w.
+    /// Length of windows: 30d, 12h, 2w.
     #[arg(short, long, value_name = "SPAN", default_value = "30d", value_parser = span)]
     #[arg(help_heading = "Windows")]
     window: Span,
@@ -75,14 +75,14 @@ pub struct FeedArguments {
     full_slides: bool,
 }
 
-/// What to do at a bad row.
+/// Behaviour at a bad row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OnBadRow {
     Stop,
     Skip,
 }
 
-/// How clusters are detected.
+/// Options of detecting clusters.
 #[derive(Args)]
 #[command(next_help_heading = "Detection")]
 pub struct DetectionArguments {

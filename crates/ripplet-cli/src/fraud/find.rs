@@ -12,7 +12,7 @@ use clap::Args;
 use ripplet::fraud::TimeRange;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
 use ripplet::fraud::folder::RunFolder;
-use ripplet::fraud::run::RunError;
+use ripplet::fraud::run::PipelineError;
 use ripplet::fraud::source::SourceError;
 use ripplet::io::Format;
 use ripplet::io::write::RecordWriter;
@@ -166,7 +166,7 @@ impl From<FindError> for Failure {
         };
         match error {
             FindError::Cancelled => interrupt::Interrupted.into(),
-            FindError::Folder(error) => RunError::from(error).into(),
+            FindError::Folder(error) => PipelineError::from(error).into(),
             FindError::Source(SourceError::Read(error)) => Failure::Read(error),
             error => Failure::refused(error.to_string(), help),
         }

@@ -19,7 +19,7 @@ use ripplet::fraud::evaluate::EvaluateError;
 use ripplet::fraud::feed::FeedError;
 use ripplet::fraud::folder::FolderError;
 use ripplet::fraud::mapping::MappingError;
-use ripplet::fraud::run::RunError;
+use ripplet::fraud::run::PipelineError;
 use ripplet::fraud::seeds::ListError;
 use ripplet::fraud::source::reader::ReaderError;
 use ripplet::fraud::source::{FaultKind, SourceError};
@@ -47,7 +47,7 @@ enum Command {
 /// The advice if the memory does not suffice for windows.
 const SMALLER: &str = "choose a shorter --window, or allow more by RIPPLET_HOST_MEMORY";
 
-/// Does what is asked for.
+/// Runs the subcommand.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, console),
@@ -73,7 +73,7 @@ const LEAST: Size = Size(64 << 20);
 /// The least that a search has: a batch of 65,536 rows, and what Parquet decodes of it. Of 80,000 entities, 2 to 4 MiB.
 const LEAST_OF_A_SEARCH: Size = Size(16 << 20);
 
-/// The table that is asked for by `-o` and `--to`, if there is to be one.
+/// Returns the target of the table by `-o` and `--to`, if either is given.
 fn table_target(output: Option<&Path>, to: Option<Format>) -> Result<Option<Target<'_>>, Failure> {
     match (output, to) {
         (Some(output), None) if is_standard(output) => Err(Failure::refused(
@@ -126,57 +126,59 @@ impl Kept {
     }
 }
 
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Failure {
+impl From<PipelineError> for Failure {
+    fn from(error: PipelineError) -> Failure {
         Failure::of_run(error, Kept::Nothing)
     }
 }
 
 impl Failure {
     /// The failure of a command over windows that leaves `kept`.
-    fn of_run(error: RunError, kept: Kept) -> Failure {
+    fn of_run(error: PipelineError, kept: Kept) -> Failure {
         if error.is_cancelled() {
             return crate::interrupt::Interrupted.into();
         }
         let of_late;
         let help = match &error {
-            RunError::Feed(FeedError::Stream(StreamError::Late { time, latest, .. })) => {
+            PipelineError::Feed(FeedError::Stream(StreamError::Late { time, latest, .. })) => {
                 of_late = help_for_late(*time, *latest);
                 &of_late
             }
-            RunError::Feed(error) => help_for(error, kept),
-            RunError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
-            RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => "",
-            RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => kept.help(),
-            RunError::Folder(_) => "",
-            RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
-            RunError::Noise(_) => "for example --noise 0.05",
-            RunError::NoKnownBad => "name a list with --known-bad, or leave out --seeded-only",
-            RunError::Memory { .. } | RunError::Detect(_) => kept.help(),
-            RunError::OutOfMemory(_) | RunError::Write(_) => kept.help(),
+            PipelineError::Feed(error) => help_for(error, kept),
+            PipelineError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
+            PipelineError::List(_)
+            | PipelineError::Both { .. }
+            | PipelineError::NoTransactions(_) => "",
+            PipelineError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => kept.help(),
+            PipelineError::Folder(_) => "",
+            PipelineError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
+            PipelineError::Noise(_) => "for example --noise 0.05",
+            PipelineError::NoKnownBad => "name a list with --known-bad, or leave out --seeded-only",
+            PipelineError::Memory { .. } | PipelineError::Detect(_) => kept.help(),
+            PipelineError::OutOfMemory(_) | PipelineError::Write(_) => kept.help(),
         };
         match error {
-            RunError::Detect(DetectError::Run(error)) => error.into(),
-            RunError::Feed(FeedError::Weight(error)) => {
+            PipelineError::Detect(DetectError::Run(error)) => error.into(),
+            PipelineError::Feed(FeedError::Weight(error)) => {
                 Failure::Text { shown: error.to_string(), help: help.into() }
             }
             error => {
                 let wrong = match &error {
-                    RunError::Feed(feed) => is_input(feed),
-                    RunError::Folder(folder) => {
+                    PipelineError::Feed(feed) => is_input(feed),
+                    PipelineError::Folder(folder) => {
                         !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
                     }
-                    RunError::List(_)
-                    | RunError::Both { .. }
-                    | RunError::NoKnownBad
-                    | RunError::Noise(_)
-                    | RunError::NoTransactions(_) => true,
-                    RunError::Detect(error) => {
+                    PipelineError::List(_)
+                    | PipelineError::Both { .. }
+                    | PipelineError::NoKnownBad
+                    | PipelineError::Noise(_)
+                    | PipelineError::NoTransactions(_) => true,
+                    PipelineError::Detect(error) => {
                         matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })
                     }
-                    RunError::Memory { .. } | RunError::OutOfMemory(_) | RunError::Write(_) => {
-                        false
-                    }
+                    PipelineError::Memory { .. }
+                    | PipelineError::OutOfMemory(_)
+                    | PipelineError::Write(_) => false,
                 };
                 Failure::Fraud {
                     sentence: error.to_string(),
@@ -256,13 +258,13 @@ fn help_for_late(time: Timestamp, latest: Timestamp) -> String {
 
 impl From<FeedError> for Failure {
     fn from(error: FeedError) -> Failure {
-        RunError::from(error).into()
+        PipelineError::from(error).into()
     }
 }
 
 impl From<FolderError> for Failure {
     fn from(error: FolderError) -> Failure {
-        RunError::from(error).into()
+        PipelineError::from(error).into()
     }
 }
 
@@ -281,9 +283,9 @@ impl From<MappingError> for Failure {
 impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Failure {
         match error {
-            EvaluateError::Detect(error) => RunError::from(error).into(),
+            EvaluateError::Detect(error) => PipelineError::from(error).into(),
             EvaluateError::Run(error) => error.into(),
-            EvaluateError::OutOfMemory(error) => RunError::from(error).into(),
+            EvaluateError::OutOfMemory(error) => PipelineError::from(error).into(),
             error => {
                 let help = match &error {
                     EvaluateError::Share { .. } => {

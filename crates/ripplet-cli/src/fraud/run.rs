@@ -11,14 +11,15 @@ use crate::message::counted;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
+use ripplet::Observer;
 use ripplet::fraud::Span;
 use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::folder::{Manifest, RunFolder, WindowRecord};
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
-use ripplet::fraud::run::{self, RunError, RunObserver, RunOptions, notes};
+use ripplet::fraud::run::{self, PipelineError, PipelineObserver, RunOptions, notes};
 use ripplet::fraud::source::reader::Input;
-use ripplet::lp::{Observer, Round};
+use ripplet::lp::{Round, RoundObserver};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ pub struct Arguments {
     /// When all is read, wait for more files, until interrupted.
     #[arg(long, help_heading = "Reading")]
     follow: bool,
-    /// How often --follow looks for more.
+    /// Interval at which --follow looks for new files.
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = span, requires = "follow")]
     #[arg(help_heading = "Reading")]
     every: Span,
@@ -76,7 +77,7 @@ pub struct Arguments {
     threads: ThreadArguments,
 }
 
-/// Of whom arrays are written.
+/// Scope of the arrays for graph neural networks.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Arrays {
     Clusters,
@@ -123,7 +124,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     };
     let resume = Cell::new(arguments.resume);
     let manifest = arguments.device.on(&executor, &arguments.threads, console, |executor| {
-        // The CPU goes on behind the windows that a GPU had finished when it failed, if it had any.
+        // After a GPU failed, the CPU continues behind the windows that it had finished.
         let again = arguments.output.join("manifest.json").exists();
         let resume = resume.replace(again);
         let mut watch = Watch { console, windows: 0 };
@@ -136,9 +137,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 }
 
 /// If the user set the limit, the same command is refused again.
-fn failure(error: RunError, limit: Option<Limit>, folder: &Path) -> Failure {
+fn failure(error: PipelineError, limit: Option<Limit>, folder: &Path) -> Failure {
     match error {
-        RunError::Memory { .. } if limit.is_some_and(Limit::is_given) => {
+        PipelineError::Memory { .. } if limit.is_some_and(Limit::is_given) => {
             Failure::refused(error.to_string(), WAY_OUT)
         }
         error => Failure::of_run(error, kept_in(folder)),
@@ -189,17 +190,19 @@ impl Observer for Watch<'_> {
         self.console.stage(name);
     }
 
-    fn on_round(&mut self, index: usize, round: &Round) {
-        let (number, changed) = (index + 1, round.changed);
-        self.console.stage(format!("round {number}: {changed} vertices changed"));
-    }
-
     fn is_cancelled(&self) -> bool {
         interrupt::requested()
     }
 }
 
-impl RunObserver for Watch<'_> {
+impl RoundObserver for Watch<'_> {
+    fn on_round(&mut self, index: usize, round: &Round) {
+        let (number, changed) = (index + 1, round.changed);
+        self.console.stage(format!("round {number}: {changed} vertices changed"));
+    }
+}
+
+impl PipelineObserver for Watch<'_> {
     fn on_input(&mut self, input: &Input) {
         self.console.stage(format!("reading {}", input.path));
     }

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
-    /// Where the graph goes.
+    /// The file for the graph.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// The window whose last day this is, or, with a time of day, that ends then [default: the last one].

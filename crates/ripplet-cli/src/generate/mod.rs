@@ -49,10 +49,10 @@ enum Generator {
     Rmat(RmatArguments),
 }
 
-/// Where a graph goes, and what it is drawn by.
+/// Output and seed of a generated graph.
 #[derive(Args)]
 struct OutputArguments {
-    /// Where the graph goes: .rg, .rgz, .el, .csv or any other format of `ripplet convert`.
+    /// The file for the graph: .rg, .rgz, .el, .csv or any other format of `ripplet convert`.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// The output's format, if its name does not show it.
@@ -65,7 +65,7 @@ struct OutputArguments {
     threads: ThreadArguments,
 }
 
-/// Where the communities go that a graph was made of.
+/// The file for the true communities of a generated graph.
 #[derive(Args)]
 struct TruthArguments {
     /// Write the communities that the graph was made of to this file.
@@ -80,10 +80,10 @@ struct PlantedArguments {
     output: OutputArguments,
     #[command(flatten)]
     truth: TruthArguments,
-    /// How many vertices.
+    /// Number of vertices.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     vertices: u64,
-    /// How many edges [default: 10 for each vertex].
+    /// Number of edges [default: 10 for each vertex].
     #[arg(long, value_name = "N")]
     edges: Option<u64>,
     /// The share of edges that lead out of their community, from 0 to 1.

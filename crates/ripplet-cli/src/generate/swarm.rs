@@ -18,10 +18,10 @@ use std::path::PathBuf;
 /// OUT is a .swarm. A million graphs take 16 GB.
 #[derive(Args)]
 pub struct SwarmArguments {
-    /// Where the graphs go: a .swarm.
+    /// The file for the graphs: a .swarm.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// How many graphs.
+    /// Number of graphs.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     graphs: u64,
     /// Draws the graphs.

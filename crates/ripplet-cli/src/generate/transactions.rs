@@ -31,10 +31,10 @@ use std::path::{Path, PathBuf};
 /// format takes the whole graph's memory.
 #[derive(Args)]
 pub struct TransactionsArguments {
-    /// Where the graph goes, an .rg or .rgz best; or its transactions, a table.
+    /// The file for the graph, best an .rg or .rgz; or for its transactions, a table.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// How many days, from 1 to 100.
+    /// Number of days, from 1 to 100.
     #[arg(long, value_name = "N", default_value_t = 10)]
     days: u32,
     /// The share of the paper's sizes.
@@ -62,7 +62,7 @@ pub struct TransactionsArguments {
     /// Write the rings' known buyers to this file, as --program seeded reads them.
     #[arg(long, value_name = "FILE")]
     seeds: Option<PathBuf>,
-    /// How many of the rings' buyers are known.
+    /// Share of the rings' buyers that are known.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "seeds")]
     known: f64,
     /// Draws the graph.

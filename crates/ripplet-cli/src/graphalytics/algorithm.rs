@@ -15,7 +15,7 @@ use ripplet::lp::{DeviceSeconds, DynProgram, Executor, Schedule, Settings, Stop}
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What can be run.
+/// Algorithm of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Algorithm {
     /// Community detection by label propagation
@@ -29,7 +29,7 @@ pub struct Task {
     pub algorithm: Algorithm,
     /// Rounds, where it has them.
     pub iterations: Option<u32>,
-    /// The file NAME-SUFFIX beside the properties; `path` where it is there.
+    /// The file NAME-SUFFIX beside the properties; `path` if it exists.
     pub reference: Reference,
 }
 

@@ -38,7 +38,7 @@ use workload::Workload;
 pub struct Arguments {
     /// The graph's .properties file; its .v and .e files are those that it names.
     properties: PathBuf,
-    /// What to run, separated by commas.
+    /// The algorithms, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "cdlp")]
     algorithm: Vec<Algorithm>,
     /// Run each this many times, and print the medians.
@@ -169,7 +169,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs a task as often as asked for; the failure is that of its validation against the reference.
+    /// Runs a task `--repeat` times; the failure is that of its validation against the reference.
     fn measure(
         &self,
         task: &Task,

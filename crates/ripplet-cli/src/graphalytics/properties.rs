@@ -60,7 +60,7 @@ impl Properties {
         Ok(self.beside(&value.text))
     }
 
-    /// The reference output of an algorithm, if it is there.
+    /// Returns the reference output of an algorithm, if it exists.
     pub fn reference(&self, suffix: &str) -> Option<PathBuf> {
         let path = self.beside(&format!("{}-{suffix}", self.name));
         path.is_file().then_some(path)

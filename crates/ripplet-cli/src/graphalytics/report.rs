@@ -24,7 +24,7 @@ pub struct Report {
     pub threads: usize,
     /// Seconds from the files to a graph in memory.
     pub load_seconds: f64,
-    /// The algorithms, in the order that they were asked for.
+    /// The algorithms, in the order of `--algorithm`.
     pub algorithms: Vec<Measured>,
 }
 
@@ -56,8 +56,8 @@ pub struct Measured {
 pub struct Run {
     /// The algorithm alone.
     pub processing_seconds: f64,
-    /// What a process would take that does nothing else: loading, processing, writing where there is an
-    /// output, and what comes between.
+    /// Time of a process that runs this repetition alone: loading, processing, writing if there is an output, and
+    /// everything between them.
     pub makespan_seconds: f64,
 }
 

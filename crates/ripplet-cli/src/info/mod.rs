@@ -61,8 +61,7 @@ struct Info {
     shards: usize,
     /// The storage of the lists: plain or compressed.
     storage: &'static str,
-    /// What the lists take, weights and all that finds them included, for each place where an arc is
-    /// listed; null without arcs.
+    /// Bits of the lists for each listed arc, weights and offsets included; null without arcs.
     bits_per_arc: Option<f64>,
     ids: &'static str,
     first_id: Option<String>,

@@ -405,8 +405,8 @@ fn a_server_that_never_answered_leaves_nothing_to_resume() {
 fn standard_input_is_not_read_for_transactions() {
     let sandbox = small();
     for command in ["run - -o run", "window - -o w.csv", "evaluate - -c bad.csv"] {
-        let told = ["not read from standard input", "save them as a file", "./-"];
-        sandbox.fails(&format!("fraud {command} -m m.toml"), 2, &told);
+        let expected = ["not read from standard input", "save them as a file", "./-"];
+        sandbox.fails(&format!("fraud {command} -m m.toml"), 2, &expected);
     }
     std::fs::rename(sandbox.path("rows.csv"), sandbox.path("-")).unwrap();
     let said = sandbox.run("fraud run ./- -m m.toml -o run");
@@ -419,8 +419,8 @@ fn a_kind_has_a_name() {
     for (table, kind) in [("source", "user"), ("target", "shop")] {
         let mapping = MAPPING.replace(&format!("\"{kind}\""), "\" \"");
         sandbox.write("m.toml", mapping);
-        let told = format!("m.toml: {table}.kind of column");
-        sandbox.fails("fraud run rows.csv -m m.toml -o run", 2, &[&told, "is empty"]);
+        let expected = format!("m.toml: {table}.kind of column");
+        sandbox.fails("fraud run rows.csv -m m.toml -o run", 2, &[&expected, "is empty"]);
     }
 }
 
@@ -450,19 +450,19 @@ fn entries_of_a_list_without_effect_are_noted() {
         assert_eq!(said.code, Some(0), "{said:?}");
         said.error
     };
-    let told = run("id\n");
-    assert!(told.contains("note: list.csv: the list has no entries\n"), "{told}");
-    let told = run(
+    let notes = run("id\n");
+    assert!(notes.contains("note: list.csv: the list has no entries\n"), "{notes}");
+    let notes = run(
         "id,from,until\na,,\nb,2024-05-04,2024-05-02\nc,2024-06-01,\ns,2024-05-02,2024-05-02\n",
     );
     assert!(
-        told.contains("list.csv:3: 2 entries never hold: `until` is not after `from`"),
-        "{told}"
+        notes.contains("list.csv:3: 2 entries never hold: `until` is not after `from`"),
+        "{notes}"
     );
     let nowhere = "1 entry of the lists holds at the end of no window, by `from` and `until`";
-    assert!(told.contains(nowhere), "{told}");
-    let told = run("id,from,until\na,,\nb,2024-05-04,2024-05-06\n");
-    assert!(!told.contains("hold"), "{told}");
+    assert!(notes.contains(nowhere), "{notes}");
+    let notes = run("id,from,until\na,,\nb,2024-05-04,2024-05-06\n");
+    assert!(!notes.contains("hold"), "{notes}");
 }
 
 /// The help names a lateness that allows for the row.
@@ -512,14 +512,15 @@ fn an_evaluation_of_few_accounts() {
         sandbox.run(&format!("fraud evaluate {feed} {options}"))
     };
     evaluate("id\n", "").must_fail("none", 2, &["no account is confirmed"]);
-    let told = ["is in any window; in no transaction: user nobody, user none", "one of user, shop"];
-    evaluate("id\nnobody\nnone\n", "").must_fail("nobody", 2, &told);
-    for (option, told) in [
+    let expected =
+        ["is in any window; in no transaction: user nobody, user none", "one of user, shop"];
+    evaluate("id\nnobody\nnone\n", "").must_fail("nobody", 2, &expected);
+    for (option, expected) in [
         ("--draws 0", ["must be 1 at least", "--draws 100"]),
         ("--known 1", ["from 0 to below 1, not 1", "--known 0.2"]),
         ("--top 0", ["above 0, up to 1, not 0", "--top 0.02"]),
     ] {
-        evaluate("id\nc\n", option).must_fail(option, 2, &told);
+        evaluate("id\nc\n", option).must_fail(option, 2, &expected);
     }
     // c has the least degree: no ranking has it first.
     for (confirmed, counted) in [
@@ -568,9 +569,9 @@ fn the_ids_of_a_list_are_found_by_a_known_name_or_asked_for() {
         ("konto\n12\n13\n", "in the column `konto`"),
         ("konto\nC12\nC13\nC14\n", "in the column `konto`"),
     ] {
-        let told = run(list);
-        assert!(told.error.contains(&format!("{said}\n")), "{said} in {told:?}");
-        assert!(known(&told).is_some(), "{list}");
+        let output = run(list);
+        assert!(output.error.contains(&format!("{said}\n")), "{said} in {output:?}");
+        assert!(known(&output).is_some(), "{list}");
     }
     for (list, parts) in [
         ("konto,name\n12,ann\n", ["no column is called `id`", "`konto,name` and `12,ann`"]),
@@ -612,16 +613,16 @@ fn a_run_folder_of_another_version() {
     sandbox.write("run/manifest.json", &older);
     sandbox.ok("fraud find a run");
     sandbox.ok("fraud report run");
-    let told = ["ripplet 0.0.9 began the run in run", "run again into a new folder"];
-    sandbox.fails(&format!("{run} --resume"), 2, &told);
+    let expected = ["ripplet 0.0.9 began the run in run", "run again into a new folder"];
+    sandbox.fails(&format!("{run} --resume"), 2, &expected);
     let other_form = older.replace("\"format\": 1", "\"format\": 9");
     let before_forms = older.replace("\"format\": 1,", "").replace("\"counts\"", "\"count\"");
     for manifest in [other_form, before_forms] {
         sandbox.write("run/manifest.json", &manifest);
         for command in ["fraud find a run", "fraud report run", run, &format!("{run} --resume")] {
-            let told =
+            let expected =
                 ["run is a run folder of ripplet 0.0.9, in another form", "into a new folder"];
-            sandbox.fails(command, 2, &told);
+            sandbox.fails(command, 2, &expected);
         }
     }
     assert!(sandbox.path("run/report.html").exists(), "nothing was touched");
@@ -633,10 +634,10 @@ fn a_limit_below_what_any_run_needs_is_refused() {
     let sandbox = small();
     let run = "fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o run";
     for (limit, shown) in [("0", "0 B"), ("1", "1 B"), ("1MiB", "1.0 MiB"), ("63MiB", "63.0 MiB")] {
-        let told =
+        let expected =
             format!("a run needs 64.0 MiB at least, but {shown} is what --host-memory allows");
         let help = "help: allow --host-memory 67108864, or more";
-        let said = sandbox.fails(&format!("{run} --host-memory {limit}"), 2, &[&told, help]);
+        let said = sandbox.fails(&format!("{run} --host-memory {limit}"), 2, &[&expected, help]);
         assert_eq!(said.error.lines().count(), 2, "{said:?}");
     }
     sandbox.ok(&format!("{run} --host-memory 67108864"));

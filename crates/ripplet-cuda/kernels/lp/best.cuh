@@ -90,10 +90,10 @@ struct Chooser {
     RIPPLET_FN u32 rank_of(u32 label) const {
         return SMALLEST_TIES ? label : mix(label ^ tie_key);
     }
-    RIPPLET_FN Score score(u32 label, u64 frequency, u64 cast, bool at_most) const {
+    RIPPLET_FN Score score(u32 label, u64 frequency, u64 total_votes, bool at_most) const {
         const Access access = {&run->state, at_most};
         const Vertex v = {&access, id, this->label};
-        const Candidate candidate = {&access, label, frequency, cast, run->state.totals.grand};
+        const Candidate candidate = {&access, label, frequency, total_votes, run->state.totals.grand};
         return program::label_score(run->parameters, v, candidate);
     }
     RIPPLET_FN Score bound(u64 frequency) const {
@@ -131,10 +131,10 @@ RIPPLET_FN f32 carried_of(u32 order) {
 }
 
 // Whether the vertex keeps its label because all other votes together cannot beat it.
-RIPPLET_FN bool keeps(const Chooser& v, u64 own, u64 cast, Best* best) {
+RIPPLET_FN bool keeps(const Chooser& v, u64 own, u64 total_votes, Best* best) {
     if (own == 0) return false;
-    const Score score = v.score(v.label, own, cast, false);
-    if (!is_eligible(score) || !(score > v.bound(cast - own))) return false;
+    const Score score = v.score(v.label, own, total_votes, false);
+    if (!is_eligible(score) || !(score > v.bound(total_votes - own))) return false;
     *best = Best{score, own, v.label, 0, true};
     return true;
 }
@@ -166,26 +166,26 @@ RIPPLET_FN Leader leader_of(const Block<THREADS>& team, const Leader& mine) {
 }
 
 // Whether the leader wins by its score and the bound of all other labels.
-RIPPLET_FN bool wins(const Chooser& v, const Leader& leader, u64 cast, Best* best) {
+RIPPLET_FN bool wins(const Chooser& v, const Leader& leader, u64 total_votes, Best* best) {
     if (leader.sum == 0) return false;
     const Score ceiling = v.bound(leader.sum), rest = v.bound(leader.sum - 1);
     const auto is_ahead = [&](Score score) {
         return is_eligible(score) && score >= ceiling && score > rest;
     };
-    Score score = v.score(leader.label, leader.sum, cast, FALLS_WITH_TOTAL);
-    if (FALLS_WITH_TOTAL && !is_ahead(score)) score = v.score(leader.label, leader.sum, cast, false);
+    Score score = v.score(leader.label, leader.sum, total_votes, FALLS_WITH_TOTAL);
+    if (FALLS_WITH_TOTAL && !is_ahead(score)) score = v.score(leader.label, leader.sum, total_votes, false);
     *best = Best{score, leader.sum, leader.label, leader.rank, true};
     return is_ahead(score);
 }
 
 // The best of the labels that this thread has; sets `nan` if a score is not a number.
 template <class Sums>
-RIPPLET_FN Best best_of_all(const Chooser& v, u64 cast, const Sums& sums, bool* nan) {
+RIPPLET_FN Best best_of_all(const Chooser& v, u64 total_votes, const Sums& sums, bool* nan) {
     Best best = {};
     sums.each([&](u32 label, u64 sum) {
         const u32 rank = v.rank_of(label);
         if (!beats(v.bound(sum), rank, best)) return;
-        const Score score = v.score(label, sum, cast, false);
+        const Score score = v.score(label, sum, total_votes, false);
         *nan |= is_nan_score(score);
         if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
     });
@@ -212,20 +212,20 @@ template <class Team> RIPPLET_FN Verdict agreed(const Team& team, Verdict verdic
     return verdict;
 }
 
-// Finds the label that wins. `present` is whether the team has a vertex; `own` and `cast` are the votes for
+// Finds the label that wins. `present` is whether the team has a vertex; `own` and `total_votes` are the votes for
 // its own label and all votes.
 template <class Team, class Sums>
-RIPPLET_FN Verdict judge(const Team& team, const Chooser& v, bool present, u64 own, u64 cast,
+RIPPLET_FN Verdict judge(const Team& team, const Chooser& v, bool present, u64 own, u64 total_votes,
                          Sums& sums) {
     Verdict verdict = {};
-    bool open = present && cast > 0;
-    if (open && keeps(v, own, cast, &verdict.best)) open = false;
+    bool open = present && total_votes > 0;
+    if (open && keeps(v, own, total_votes, &verdict.best)) open = false;
     // Under `async`, threads of a team may have read different totals; the first one decides.
     if (IN_PLACE) open = team.of_first(Flag{open}).is_set;
     if (!team.any(open)) return agreed(team, verdict);
 
     const Leader leader = sums.lead(v);
-    if (Best best = {}; open && wins(v, leader, cast, &best)) {
+    if (Best best = {}; open && wins(v, leader, total_votes, &best)) {
         verdict.best = best;
         open = false;
     }
@@ -234,7 +234,7 @@ RIPPLET_FN Verdict judge(const Team& team, const Chooser& v, bool present, u64 o
 
     bool nan = false;
     sums.keep();
-    const Best mine = open ? best_of_all(v, cast, sums, &nan) : Best{};
+    const Best mine = open ? best_of_all(v, total_votes, sums, &nan) : Best{};
     const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
     nan = team.count(nan) > 0;
     if (open) verdict = Verdict{best, nan};

@@ -70,7 +70,7 @@ RIPPLET_FN void read_votes(const Chooser& v, const Place& place, u32 first, unsi
 }
 
 // Votes for the vertex's own label, and all votes.
-struct Cast {
+struct VoteTotals {
     u64 own, all;
 
     template <u32 COUNT> RIPPLET_FN void add(const Chooser& v, const Vote (&votes)[COUNT]) {
@@ -82,8 +82,8 @@ struct Cast {
     }
     // Sums over all threads of a block.
     template <class Team> RIPPLET_FN void sum_up(const Team& team) {
-        const Cast of_warp = {Warp{}.sum(own), Warp{}.sum(all)};
-        const Cast here = team.across(of_warp, Cast{0, 0});
+        const VoteTotals of_warp = {Warp{}.sum(own), Warp{}.sum(all)};
+        const VoteTotals here = team.across(of_warp, VoteTotals{0, 0});
         own = Warp{}.sum(here.own);
         all = Warp{}.sum(here.all);
     }
@@ -159,11 +159,11 @@ template <class Sum> struct HeldSums {
 };
 
 template <class Sum>
-RIPPLET_FN Verdict judge_held(const Team& team, const Chooser& v, u32 degree, const Cast& cast,
+RIPPLET_FN Verdict judge_held(const Team& team, const Chooser& v, u32 degree, const VoteTotals& totals,
                               const Vote (&votes)[HELD]) {
     unsigned char* memory = team.memory + Team::BYTES;
     HeldSums<Sum> sums = {team, votes, Table<Sum>::in(memory, SHARED - Team::BYTES, 2 * degree)};
-    return judge(team, v, true, cast.own, cast.all, sums);
+    return judge(team, v, true, totals.own, totals.all, sums);
 }
 
 RIPPLET_FN void choose_by_block(const Run& run, Phase phase, u32 of_class, ThreadCounters* counters) {
@@ -178,13 +178,13 @@ RIPPLET_FN void choose_by_block(const Run& run, Phase phase, u32 of_class, Threa
         const Chooser v(run, id, state.labels[id]);
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, 0, team.memory + Team::BYTES, votes);
-        Cast cast = {0, 0};
-        cast.add(v, votes);
-        cast.sum_up(team);
+        VoteTotals totals = {0, 0};
+        totals.add(v, votes);
+        totals.sum_up(team);
         Decision end = {};
-        end.cast = cast.all;
-        end.verdict = UNIT || cast.all <= U32_MAX ? judge_held<u32>(team, v, degree, cast, votes)
-                                                  : judge_held<u64>(team, v, degree, cast, votes);
+        end.total_votes = totals.all;
+        end.verdict = UNIT || totals.all <= U32_MAX ? judge_held<u32>(team, v, degree, totals, votes)
+                                                  : judge_held<u64>(team, v, degree, totals, votes);
         if (CARRIES)
             end.carried = team.largest(
                 carried_by(v, place, end.verdict.best, 0, degree, team.rank(), BLOCK));

@@ -98,7 +98,7 @@ RIPPLET_FN void count_pieces(const Run& run, Phase phase, u32 batch) {
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, piece.index * PIECE, team.memory + Team::BYTES, votes);
         const GlobalTable all = table_of(state, large, 0, 1);
-        if (UNIT || large.cast <= U32_MAX) {
+        if (UNIT || large.total_votes <= U32_MAX) {
             add_piece<u32>(team, v, votes, all);
         } else {
             add_piece<u64>(team, v, votes, all);
@@ -132,7 +132,7 @@ RIPPLET_FN void judge_pieces(const Run& run, Phase phase, u32 batch) {
         const GlobalTable part = table_of(state, large, piece.index, large.pieces);
         bool nan = false;
         const PartSums sums = {team, part, piece.index == 0 ? large.own : 0, v.label};
-        const Best mine = best_of_all(v, large.cast, sums, &nan);
+        const Best mine = best_of_all(v, large.total_votes, sums, &nan);
         const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
         nan = team.count(nan) > 0;
         if (team.rank() == 0) {
@@ -182,7 +182,7 @@ RIPPLET_FN void end_updates(const Run& run, Phase phase, u32 batch, ThreadCounte
         Large& large = state.large.records[number];
         if (!is_in_batch(state, phase, large, batch)) continue;
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
-        const Decision end = {verdict_on(v, large), large.cast, large.carried};
+        const Decision end = {verdict_on(v, large), large.total_votes, large.carried};
         if (lane_id() != 0) continue;
         large.outcome = end_update(run, phase, v, place_of(state, v.id).degree(), end, counters);
     }

@@ -93,7 +93,7 @@ RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Plac
                              Table<Sum>::in(memory + SKETCH_BYTES, bytes, wanted),
                              Sketch<Sum>::in(memory, SKETCH_BYTES),
                              0};
-    *verdict = judge(team, v, true, large.own, large.cast, sums);
+    *verdict = judge(team, v, true, large.own, large.total_votes, sums);
     if (sums.outside == 0) return true;
     return verdict->best.found && verdict->best.score > v.bound(sums.outside);
 }
@@ -101,7 +101,7 @@ RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Plac
 // Whether a vertex above `scan_most` keeps its label by its sums alone; if so, sets the verdict.
 RIPPLET_FN bool keeps_unseen(const ScanTeam& team, const Chooser& v, const Large& large,
                              Verdict* verdict) {
-    Flag kept = {large.cast == 0 || keeps(v, large.own, large.cast, &verdict->best)};
+    Flag kept = {large.total_votes == 0 || keeps(v, large.own, large.total_votes, &verdict->best)};
     // Under `async`, threads may have read different totals; the first one decides.
     if (IN_PLACE) {
         kept = team.of_first(kept);
@@ -121,10 +121,10 @@ RIPPLET_FN void scan_large(const Run& run, Phase phase, ThreadCounters* counters
         const Place place = place_of(state, v.id);
         const u32 degree = place.degree();
         Decision end = {};
-        end.cast = large.cast;
+        end.total_votes = large.total_votes;
         const bool settled =
             degree > state.large.scan_most        ? keeps_unseen(team, v, large, &end.verdict)
-            : UNIT || large.cast <= U32_MAX ? judge_scanned<u32>(team, v, place, large, &end.verdict)
+            : UNIT || large.total_votes <= U32_MAX ? judge_scanned<u32>(team, v, place, large, &end.verdict)
                                             : judge_scanned<u64>(team, v, place, large, &end.verdict);
         if (CARRIES && settled)
             end.carried = team.largest(

@@ -49,23 +49,23 @@ template <u32 KEYS> RIPPLET_FN Decision decide_by_thread(const Run& run, const M
     Key keys[KEYS];
 #pragma unroll
     for (u32 at = 0; at < KEYS; at++) keys[at] = key_if(run, member, arcs[at]);
-    KeySum own = 0, cast = 0;
+    KeySum own = 0, total_votes = 0;
 #pragma unroll
     for (u32 at = 0; at < KEYS; at++) {
-        cast += weight_of(keys[at]);
+        total_votes += weight_of(keys[at]);
         if (label_of(keys[at]) == v.label) own += weight_of(keys[at]);
     }
-    Decision end = {{}, cast, 0};
+    Decision end = {{}, total_votes, 0};
     if constexpr (SKETCHES) {
         Slots slots = Slots::nothing();
 #pragma unroll
         for (u32 at = 0; at < KEYS; at++) slots.take(label_of(keys[at]), weight_of(keys[at]));
         if (RECOUNTS) slots.recount(keys);
-        end.verdict = judge_sketched(Lanes<0>{1}, v, degree > 0, VotesCast{cast, own}, slots);
+        end.verdict = judge_sketched(Lanes<0>{1}, v, degree > 0, VoteTotals{own, total_votes}, slots);
     } else {
         const Lanes<1> alone = {1};
         SortedSums<1, KEYS> sums = {alone, keys, row, 0, 0};
-        end.verdict = judge(alone, v, true, own, cast, sums);
+        end.verdict = judge(alone, v, true, own, total_votes, sums);
     }
     if (CARRIES) end.carried = carried_by(v, member.place, end.verdict.best, 0, degree, 0, 1);
     return end;

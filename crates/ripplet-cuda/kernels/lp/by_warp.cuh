@@ -355,16 +355,16 @@ RIPPLET_FN void choose_sorted(const Run& run, Phase phase, u32 of_class, Lanes<W
         for (u32 at = 0; at < KEYS; at++) keys[at] = row[at];
         __syncwarp();
         const Chooser v(run, member.id, member.label);
-        KeySum own = 0, cast = 0;
+        KeySum own = 0, total_votes = 0;
 #pragma unroll
         for (u32 at = 0; at < KEYS; at++) {
-            cast += weight_of(keys[at]);
+            total_votes += weight_of(keys[at]);
             if (label_of(keys[at]) == v.label) own += weight_of(keys[at]);
         }
         own = team.sum(own);
-        cast = team.sum(cast);
+        total_votes = team.sum(total_votes);
         SortedSums<WIDTH, KEYS> sums = {team, keys, row, 0, 0};
-        Decision end = {judge(team, v, true, own, cast, sums), cast, 0};
+        Decision end = {judge(team, v, true, own, total_votes, sums), total_votes, 0};
         const u32 degree = member.place.degree();
         if (CARRIES)
             end.carried = team.largest(carried_by(v, member.place, end.verdict.best, 0, degree,

@@ -1,6 +1,11 @@
 // Messages that ranks exchange in a phase: label updates, then activations. A rank is one of several devices
-// that share a run. It has the neighbour lists of a range of consecutive vertices, and the labels, label
-// totals and columns of all vertices. The kernels of a phase on one rank, in order of launch:
+// that share a run. It has the neighbour lists of a range of consecutive vertices, and the labels, label totals and
+// columns of all vertices.
+//
+// A *phase* is the part of a round in which its scheduled vertices update: a round has 32 phases under `phased` by
+// default, one under `sync`, and 1 to 32 under `async` (`Tuning::async_phases`). If lists are staged from a file, a
+// phase runs in *parts*: the launches that choose run for one range of vertices after the other. Ranks exchange once
+// a phase, when all parts have chosen. The kernels of a phase on one rank, in order of launch:
 //
 //     compact_frontier    lists own active vertices; clears the SENT marks of peers' vertices that update in
 //                         this phase, so that they may be sent again
@@ -23,8 +28,8 @@
 //
 //     | count 2, capacity, activating_arcs | vertex label columns | vertex label columns |
 //
-// Under `sync`, under `async`, or under `phased` with one phase a round (`MIRRORED`), changes may be many, and there
-// are mirrors as well. A mirror has the values of every vertex of a rank, in the memory of each peer. If more
+// Under `sync`, under `async` with any number of phases, or under `phased` with one phase a round (`MIRRORED`),
+// changes may be many, and there are mirrors as well. A mirror has the values of every vertex of a rank, in the memory of each peer. If more
 // vertices changed than there is room for records, peers ignore the records and take all values from the mirror.
 // Without mirrors, a message has room for all vertices of a phase.
 //
@@ -81,7 +86,9 @@ struct Ranks {
     // 1 if the host transports messages and whole mirrors (NCCL, copies); 0 if kernels read the peers'
     // messages in place, and write vertices straight into the peers' mirrors.
     u32 copies_messages;
-    // First vertex of each rank, a multiple of 64 (kernels need 32); after the last rank, the number of vertices.
+    // First vertex of each rank; after the last rank, the number of vertices. Ranks begin at multiples of 64: the
+    // host collects the active vertices of all ranks in words of 64 bits (checkpoints), and no two ranks may
+    // share a word. Kernels need multiples of 32, so that a `FrontierWord` belongs to one rank.
     u32 bounds[MOST_RANKS + 1], padding;
     // This rank's update message, and by rank the address at which this rank reads that of each peer.
     UpdateHeader* updates;
@@ -228,7 +235,7 @@ RIPPLET_FN void apply_updates(const RankStep& step) {
 // Packs the activated vertices of each other rank into words: a warp per vertex block. Packed vertices become
 // `SENT`, so that they are sent once; `compact_frontier` clears the mark in the phase in which they update. Only
 // a push activates other ranks' vertices, and it stamps their vertex blocks. `step.phase.first` to
-// `step.phase.end` is the rank's whole range, also if the phase ran in parts.
+// `step.phase.end` is the rank's whole range, even if the vertices of the phase chose in several parts.
 RIPPLET_FN void publish_frontier(const RankStep& step) {
     if (ACTIVATION == ACTIVATION_ALWAYS) return;
     const LpState& state = step.run.state;
@@ -294,6 +301,7 @@ RIPPLET_FN void receive_frontier(const RankStep& step) {
 
 using ripplet::RankStep;
 
+// Bounds of 6 blocks, for the reason of `ripplet_commit` and `ripplet_activate` (`kernels.cuh`).
 RIPPLET_KERNEL(ripplet_fill_mirrors, RankStep, step, 256, 6) { ripplet::fill_mirrors(step); }
 RIPPLET_KERNEL(ripplet_pack_updates, RankStep, step, 256, 6) { ripplet::pack_updates(step); }
 RIPPLET_KERNEL(ripplet_apply_updates, RankStep, step, 256, 6) { ripplet::apply_updates(step); }

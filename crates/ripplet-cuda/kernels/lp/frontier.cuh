@@ -26,8 +26,8 @@ struct UnitSchedule {
         phases = state.round.phases;
         const u32 drawn = part_of(mix(U32_MAX ^ key), 3);
         // With a stride of 1, vertices that are 8 apart are in different units.
-        const bool parts = round >= 20 && round % 4 == 0;
-        stride = parts ? 1 : min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
+        const bool is_consecutive = round >= 20 && round % 4 == 0;
+        stride = is_consecutive ? 1 : min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
     }
     // Returns the index, among the `phases` units of a unit block, of the one that is scheduled in a phase.
     RIPPLET_FN u32 unit_in(u32 block, u32 phase) const {

@@ -1,8 +1,13 @@
 // Entry points of a phase's kernels; `../README.md` walks through their launches. The numbers behind each
 // argument are threads per block and blocks per multiprocessor that registers must allow.
 //
+// 6 blocks of 256 threads leave 40 of the 65,536 registers to a thread, and 4 blocks leave 64. Both compile without
+// spills, and more warps hide the latency of dependent loads: with eight registers more, the kernels that compact
+// and activate were slower (`10-final` and `11-grains` in `bench/runs/2026-11-21-h200`; bounded in `12-sketches`).
+// 3 blocks leave 80, for 32 votes in a thread's registers. A bound of 1 limits nothing.
+//
 //     ripplet_choose, a block of 256:
-//         cast_pieces            large vertices, a block per piece
+//         sum_pieces             large vertices, a block per piece
 //         choose_by_block        degrees 1025 to 4096, a block per vertex
 //         choose_by_lanes        degrees 17 to 1024, 1 to 32 lanes per vertex
 //     ripplet_choose_by_thread   degrees 1 to 16, a lane per vertex
@@ -32,7 +37,7 @@ struct FoundStaged {
 
 RIPPLET_FN void choose(const Run& run, Phase phase) {
     ThreadCounters counters = {0, 0, 0};
-    cast_pieces(run, phase);
+    sum_pieces(run, phase);
     if constexpr (SKETCH_SLOTS > 0) {
         // The next functions use shared memory with another layout, per warp.
         __syncthreads();

@@ -4,10 +4,10 @@
 //     list_large      (`ripplet_compact_frontier`, a thread per vertex)
 //         large       | record of a         | record of b | ...
 //         pieces      | a.0 | a.1 | a.2 | a.3 | b.0 | b.1 | ...       4096 arcs each
-//     cast_pieces     (`ripplet_choose`, a block of 256 per piece)
-//         a.own, a.cast += votes for the own label, and all votes of the piece
+//     sum_pieces      (`ripplet_choose`, a block of 256 per piece)
+//         a.own, a.total_votes += votes for the own label, and all votes of the piece
 //
-// Shared memory of `cast_pieces` (`SHARED` bytes): `Team::BYTES` for reductions | decoded arcs of a compressed
+// Shared memory of `sum_pieces` (`SHARED` bytes): `Team::BYTES` for reductions | decoded arcs of a compressed
 // list.
 #pragma once
 
@@ -29,7 +29,7 @@ RIPPLET_FN void list_large(const LpState& state, Phase phase, u32 v, u32 degree)
 }
 
 // Sums the votes of the pieces, a block per piece.
-RIPPLET_FN void cast_pieces(const Run& run, Phase phase) {
+RIPPLET_FN void sum_pieces(const Run& run, Phase phase) {
     const LpState& state = run.state;
     const u32 pieces = pieces_until(state, phase);
     const Team team = {shared_memory()};
@@ -41,12 +41,12 @@ RIPPLET_FN void cast_pieces(const Run& run, Phase phase) {
         const Place place = place_of(state, v.id);
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, piece.index * PIECE, team.memory + Team::BYTES, votes);
-        Cast cast = {0, 0};
-        cast.add(v, votes);
-        cast.sum_up(team);
+        VoteTotals totals = {0, 0};
+        totals.add(v, votes);
+        totals.sum_up(team);
         if (team.rank() == 0) {
-            if (cast.own > 0) atomicAdd(&large.own, cast.own);
-            atomicAdd(&large.cast, cast.all);
+            if (totals.own > 0) atomicAdd(&large.own, totals.own);
+            atomicAdd(&large.total_votes, totals.all);
         }
     }
 }

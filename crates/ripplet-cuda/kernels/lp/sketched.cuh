@@ -48,11 +48,6 @@ struct Part {
     u32 first, count;
 };
 
-// All votes, and votes for the own label.
-struct VotesCast {
-    u64 all, own;
-};
-
 // Votes of a group that are read at a time; bytes of shared memory of a warp.
 constexpr u32 ROW = UNIT ? 32 : 16;
 constexpr u32 SKETCHING_BYTES =
@@ -147,9 +142,9 @@ RIPPLET_FN Part part_at(const Sketched& vertex, u32 first, u32 end, u32 index) {
 
 // Sketches arcs `first` to `end` of a vertex, `wide` parts side by side in `passes` passes; at most 32 parts.
 // The groups of a team, `wide` of them, work on one vertex, and the first ends up with the sketch. Each lane
-// adds its group's votes to `cast`.
+// adds its group's votes to `totals`.
 RIPPLET_FN Slots sketch_arcs(const Run& run, const Workspace& workspace, const Sketched& vertex, u32 first,
-                             u32 end, u32 wide, u32 passes, VotesCast* cast) {
+                             u32 end, u32 wide, u32 passes, VoteTotals* totals) {
     const u32 group = lane_id() / GROUP;
     Slots all = Slots::nothing();
 #pragma unroll 1
@@ -158,8 +153,8 @@ RIPPLET_FN Slots sketch_arcs(const Run& run, const Workspace& workspace, const S
         Slots slots = Slots::nothing();
         workspace.each_vote(run, part, [&](Key key) {
             slots.take(label_of(key), weight_of(key));
-            cast->all += weight_of(key);
-            if (label_of(key) == vertex.label) cast->own += weight_of(key);
+            totals->all += weight_of(key);
+            if (label_of(key) == vertex.label) totals->own += weight_of(key);
         });
         slots.merge_all(wide);
         if (passes == 1) return slots;
@@ -213,15 +208,15 @@ struct SketchedSums {
 
 // The best of the candidates of a team's first group; all lanes of the team get it.
 RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool present,
-                                  const VotesCast& cast, const Slots& slots) {
+                                  const VoteTotals& totals, const Slots& slots) {
     bool nan = false, is_held = false;
     const bool is_first = present && team.rank() < GROUP;
 #pragma unroll
     for (u32 at = 0; at < OWN; at++)
         is_held |= is_first && slots.weights[at] > 0 && slots.labels[at] == v.label;
     const bool adds_own = team.count(is_held) == 0 && RECOUNTS && present && team.rank() == 0;
-    const SketchedSums sums = {slots, is_first, v.label, adds_own ? cast.own : 0};
-    const Best mine = best_of_all(v, cast.all, sums, &nan);
+    const SketchedSums sums = {slots, is_first, v.label, adds_own ? totals.own : 0};
+    const Best mine = best_of_all(v, totals.all, sums, &nan);
     const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
     return Verdict{team.of_first(best), team.count(nan) > 0};
 }
@@ -241,17 +236,17 @@ RIPPLET_FN void choose_sketched(const Run& run, Phase phase, u32 of_class, u32 p
         const Sketched vertex = present ? Sketched::of(state, members[item]) : Sketched::nobody();
         const u32 degree = vertex.degree;
         const Chooser v(run, vertex.id, vertex.label);
-        VotesCast cast = {0, 0};
-        Slots slots = sketch_arcs(run, workspace, vertex, 0, degree, wide, passes, &cast);
+        VoteTotals totals = {0, 0};
+        Slots slots = sketch_arcs(run, workspace, vertex, 0, degree, wide, passes, &totals);
         for (u32 step = GROUP; step < team.size(); step *= 2) {
-            cast.all += __shfl_xor_sync(ALL_LANES, cast.all, step);
-            cast.own += __shfl_xor_sync(ALL_LANES, cast.own, step);
+            totals.all += __shfl_xor_sync(ALL_LANES, totals.all, step);
+            totals.own += __shfl_xor_sync(ALL_LANES, totals.own, step);
         }
         if (RECOUNTS) {
             slots = slots.of_group(team.first() / GROUP);
             recount_arcs(run, workspace, vertex, 0, degree, wide, passes, &slots);
         }
-        Decision end = {judge_sketched(team, v, present, cast, slots), cast.all, 0};
+        Decision end = {judge_sketched(team, v, present, totals, slots), totals.all, 0};
         if (CARRIES)
             end.carried = team.largest(carried_by(v, vertex.place, end.verdict.best, 0, degree,
                                                   team.rank(), team.size()));

@@ -73,9 +73,9 @@ RIPPLET_FN void sketch_pieces(const Run& run, Phase phase, u32 pieces) {
     a_warp_each(pieces, [&](u32 item) {
         const PieceAtWork at(run.state, item);
         if (!is_launched(phase, at.vertex.id)) return;
-        VotesCast cast = {0, 0};
+        VoteTotals totals = {0, 0};
         const Slots slots = sketch_arcs(run, workspace, at.vertex, at.first, at.end, PIECE_WIDE,
-                                        PIECE_PASSES, &cast);
+                                        PIECE_PASSES, &totals);
         Record::of(run.state, item).write(slots, lane_id() < GROUP);
     });
 }
@@ -134,8 +134,8 @@ RIPPLET_FN void judge_large_sketched(const Run& run, Phase phase, u32 count) {
         if (!is_launched(phase, large.vertex)) return;
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Slots slots = Record::of(state, large.first_piece).read(lane_id() < GROUP);
-        const VotesCast cast = {large.cast, large.own};
-        const Verdict verdict = judge_sketched(Lanes<0>{32}, v, true, cast, slots);
+        const VoteTotals totals = {large.own, large.total_votes};
+        const Verdict verdict = judge_sketched(Lanes<0>{32}, v, true, totals, slots);
         for (u32 piece = lane_id(); piece < large.pieces; piece += 32)
             state.large.found[large.first_piece + piece] = piece == 0 ? verdict.best : Best{};
         if (lane_id() != 0) return;

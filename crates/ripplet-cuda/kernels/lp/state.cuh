@@ -153,7 +153,7 @@ struct Outcome {
 
 // Record of a vertex of more than 4096 arcs that updates in this phase.
 struct Large {
-    u64 region, own, cast;
+    u64 region, own, total_votes;
     u32 vertex, first_piece, pieces, slots, carried, nan;
     // Whether the grid-mapped kernel must count every label.
     u32 open;

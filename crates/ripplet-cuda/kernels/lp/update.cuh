@@ -111,7 +111,7 @@ RIPPLET_FN void commit_draft(const LpState& state, u32 v) {
 // Everything that the end of a vertex's update needs: the verdict, the total votes, and the carry.
 struct Decision {
     Verdict verdict;
-    u64 cast;
+    u64 total_votes;
     u32 carried;
 };
 
@@ -156,7 +156,7 @@ RIPPLET_FN Outcome end_update(const Run& run, Phase phase, const Chooser& v, u32
     if (end.verdict.best.found) {
         const Best& best = end.verdict.best;
         Access access = {&state, false};
-        VertexMut vertex = {&access, v.id, v.label, carried_of(end.carried), best.frequency, end.cast};
+        VertexMut vertex = {&access, v.id, v.label, carried_of(end.carried), best.frequency, end.total_votes};
         if (DRAFT_LENGTH > 0) begin_draft(state, v.id);
         u32 label = program::update_vertex(run.parameters, vertex, best.label, best.score);
         // A number that is no vertex is no label.

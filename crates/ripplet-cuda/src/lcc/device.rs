@@ -5,10 +5,10 @@ use super::run::Run;
 use super::source;
 use super::tuning::Tuning;
 use crate::lp::{DeviceExecutor, Kernels, failed};
-use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Lcc, Outcome};
 use ripplet_gpu::Device;
 use ripplet_graph::Graph;
+use ripplet_graph::Observer;
 use ripplet_lp::{DeviceSeconds, Plan, RunError};
 use std::time::Instant;
 

@@ -7,8 +7,8 @@ use super::layout::{
 use super::tuning::Tuning;
 use crate::lp::failed;
 use bytemuck::{Pod, Zeroable};
-use ripplet_analytics::Observer;
 use ripplet_gpu::{Address, Device, DeviceError, Launch};
+use ripplet_graph::Observer;
 use ripplet_graph::{Graph, memory};
 use ripplet_lp::RunError;
 use std::ops::Range;

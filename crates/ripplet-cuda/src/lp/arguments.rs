@@ -96,7 +96,7 @@ impl Arguments {
         self.state.round.index = index;
         self.begun = [self.phases_done, self.begun[0]];
         self.state.round.phases = match self.schedule.is_in_place() {
-            true => self.tuning.async_parts(index, self.state.graph.vertices),
+            true => self.tuning.async_phases(index, self.state.graph.vertices),
             false => self.schedule.phases(),
         };
     }

@@ -17,7 +17,7 @@ use ripplet_gpu::transport::{Transport, TransportKind};
 use ripplet_gpu::{DeviceError, Peer};
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
+use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -175,7 +175,7 @@ impl<D: Peer> Executor for DevicesExecutor<D> {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         let program = &program.info();
         let task = Task { graph, program, settings, tuning: self.tuning };
@@ -185,7 +185,11 @@ impl<D: Peer> Executor for DevicesExecutor<D> {
 
 impl<D: Peer> DevicesExecutor<D> {
     /// Runs a program as [`Executor::run`] does, compiled once for both kinds of lists.
-    fn run_on(&self, task: Task<'_>, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+    fn run_on(
+        &self,
+        task: Task<'_>,
+        observer: &mut dyn RoundObserver,
+    ) -> Result<Outcome, RunError> {
         let Task { graph, program, settings, .. } = task;
         check(graph, program, settings)?;
         let kernels = if self.devices.len() > 1 { Kernels::Ranked } else { Kernels::Work };

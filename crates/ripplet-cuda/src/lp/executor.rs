@@ -13,7 +13,9 @@ use super::tuning::Tuning;
 use ripplet_gpu::Device;
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings};
+use ripplet_lp::{
+    DynProgram, Executor, Outcome, Plan, ProgramInfo, RoundObserver, RunError, Settings,
+};
 use std::time::Instant;
 
 /// Executor of label propagation on one device.
@@ -101,7 +103,7 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         self.run_on(graph, &program.info(), settings, observer)
     }
@@ -114,7 +116,7 @@ impl<D: Device> DeviceExecutor<D> {
         graph: GraphView<'_>,
         program: &ProgramInfo,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         check(graph, program, settings)?;
         let layout = self.layout(graph, program, settings);

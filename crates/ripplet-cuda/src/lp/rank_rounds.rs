@@ -5,8 +5,9 @@
 
 use super::rank::DeviceRank;
 use ripplet_gpu::Device;
+use ripplet_graph::Observer;
 use ripplet_lp::engine::{Exchange, Finished, Rounds, SingleRank, run_phase};
-use ripplet_lp::{Observer, Round, RunError, State};
+use ripplet_lp::{Round, RunError, State};
 
 /// How the ranks of a run work at the same time and exchange messages.
 pub(super) trait Group<'a, D: Device> {

@@ -20,10 +20,10 @@ pub const HUB: u64 = 512;
 pub const VERTEX_BLOCK: u64 = 256;
 /// Largest distance of a unit's vertices, as `UnitSchedule` in `frontier.cuh` draws it.
 const LONGEST_STRIDE: u32 = 8;
-/// The most parts of an `async` round: as many as a `phased` round has phases. With one part to the
+/// The most phases of an `async` round: as many as a `phased` round has. With one phase to the
 /// end, `road` 24 does not settle in 30 rounds
 /// (`bench/runs/2026-11-21-h200/11-grains/road-parts.txt`).
-const MOST_PARTS: u32 = 32;
+const MOST_ASYNC_PHASES: u32 = 32;
 /// With fewer phases a round, vertices may pull. With as many, a phase has an eighth of the vertices
 /// or fewer, so that more than a third of the arcs ([`Tuning::pull_threshold`]) are rarely theirs.
 const PUSH_ONLY_PHASES: u32 = 8;
@@ -75,13 +75,14 @@ pub struct Tuning {
     /// `web`, `social` and `rmat` 22, of 1, 2, 3, 5, 8, 16 and never
     /// (`bench/runs/2026-11-21-h200/7-sharing`).
     pub pull_threshold: u32,
-    /// Rounds of `async` after which the number of parts doubles. 6 reaches the highest
+    /// Rounds of `async` after which the number of phases doubles. 6 reaches the highest
     /// modularity on `road` 24, of 1, 2, 3, 4, 6 and never
     /// (`bench/runs/2026-11-21-h200/11-grains/road-parts.txt`).
     pub async_rounds: u32,
-    /// A round of `async` has at least `async_crowd / vertices` parts. 2^22: with two parts,
-    /// `celegans` (453 vertices) did not settle in 200 rounds (docs/adr/0007-gpu-engine.md).
-    pub async_crowd: u32,
+    /// The fewest vertices of a graph whose `async` rounds begin with a single phase. A smaller
+    /// graph begins with `async_single_phase / vertices` phases. 2^22: with two phases, `celegans`
+    /// (453 vertices) did not settle in 200 rounds (docs/adr/0007-gpu-engine.md).
+    pub async_single_phase: u32,
     /// How votes are counted.
     pub counting: Counting,
     /// If set, lists of vertices from about this one on stay in the host's memory, even if they
@@ -105,15 +106,19 @@ impl Tuning {
         if schedule.phases() >= PUSH_ONLY_PHASES { 0 } else { self.pull_threshold }
     }
 
-    /// Returns the number of parts of an `async` round, which are processed one after the other.
+    /// Returns the number of phases of an `async` round, which run one after the other.
     /// Vertices that update at once do not see each other's change: neighbours that swap labels may
     /// go on for ever, and in a small graph nearly all vertices update at once. A large graph
-    /// begins with one part; the number doubles every `async_rounds` rounds.
-    pub(super) fn async_parts(&self, round: u32, vertices: u32) -> u32 {
-        let doubled = 1u32.checked_shl(round / self.async_rounds.max(1)).unwrap_or(MOST_PARTS);
-        let crowded =
-            self.async_crowd.div_ceil(vertices.max(1)).min(MOST_PARTS).next_power_of_two();
-        doubled.saturating_mul(crowded).min(MOST_PARTS)
+    /// begins with one phase; the number doubles every `async_rounds` rounds.
+    pub(super) fn async_phases(&self, round: u32, vertices: u32) -> u32 {
+        let doubled =
+            1u32.checked_shl(round / self.async_rounds.max(1)).unwrap_or(MOST_ASYNC_PHASES);
+        let of_small_graph = self
+            .async_single_phase
+            .div_ceil(vertices.max(1))
+            .min(MOST_ASYNC_PHASES)
+            .next_power_of_two();
+        doubled.saturating_mul(of_small_graph).min(MOST_ASYNC_PHASES)
     }
 
     /// Returns `ahead` as a power of two, at most the longest stride of a round.
@@ -139,7 +144,7 @@ impl Default for Tuning {
             region: 1 << 24,
             pull_threshold: 3,
             async_rounds: 6,
-            async_crowd: 1 << 22,
+            async_single_phase: 1 << 22,
             counting: Counting::Packed,
             streamed_from: None,
             supply: Supply::Pinned,
@@ -153,9 +158,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_of_large_graphs_have_more_and_more_parts() {
-        let parts = |round| Tuning::default().async_parts(round, u32::MAX);
-        assert_eq!([0, 5, 6, 12, 30, 36, u32::MAX].map(parts), [1, 1, 2, 4, 32, 32, 32]);
+    fn rounds_of_large_graphs_have_more_and_more_phases() {
+        let phases = |round| Tuning::default().async_phases(round, u32::MAX);
+        assert_eq!([0, 5, 6, 12, 30, 36, u32::MAX].map(phases), [1, 1, 2, 4, 32, 32, 32]);
     }
 
     #[test]
@@ -165,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn rounds_of_small_graphs_have_many_parts_at_once() {
-        let parts = |vertices| Tuning::default().async_parts(0, vertices);
-        assert_eq!([0, 1, 1 << 17, 1 << 21, 3 << 20, 1 << 22].map(parts), [32, 32, 32, 2, 2, 1]);
+    fn rounds_of_small_graphs_have_many_phases_at_once() {
+        let phases = |vertices| Tuning::default().async_phases(0, vertices);
+        assert_eq!([0, 1, 1 << 17, 1 << 21, 3 << 20, 1 << 22].map(phases), [32, 32, 32, 2, 2, 1]);
     }
 }

@@ -7,7 +7,7 @@ use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_gpu::CudaDevice;
 use ripplet_graph::GraphView;
-use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
+use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
 use std::sync::{Mutex, PoisonError};
 
 /// An executor under test.
@@ -42,7 +42,7 @@ impl Executor for On {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         match self {
             On::Emulator(executor) => executor.run(graph, program, settings, observer),

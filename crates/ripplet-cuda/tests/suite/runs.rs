@@ -7,9 +7,9 @@ use ripplet_cuda::lp::Tuning;
 use ripplet_emulator::EmulatedDevice;
 use ripplet_generate::{Rmat, Road, Social, Web};
 use ripplet_gpu::Device;
-use ripplet_graph::{EdgeTable, GraphBuilder, MAX_SHARD_ARCS};
+use ripplet_graph::{EdgeTable, GraphBuilder, MAX_SHARD_ARCS, Observer};
 use ripplet_lp::programs::Lpa;
-use ripplet_lp::{DeviceSeconds, Executor, Observer, RunError, Settings};
+use ripplet_lp::{DeviceSeconds, Executor, RoundObserver, RunError, Settings};
 
 /// Records the stages.
 #[derive(Default)]
@@ -20,6 +20,8 @@ impl Observer for Stages {
         self.0.push(name);
     }
 }
+
+impl RoundObserver for Stages {}
 
 #[test]
 fn a_run_tells_what_the_device_does_and_how_long() {

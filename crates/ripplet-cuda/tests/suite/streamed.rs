@@ -8,12 +8,12 @@ use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::{
-    Adjacency, Buffer, Direction, Graph, GraphView, MAX_SHARD_ARCS, Shard, WeightScale,
+    Adjacency, Buffer, Direction, Graph, GraphView, MAX_SHARD_ARCS, Observer, Shard, WeightScale,
 };
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
-    Checkpoint, Counter, Executor, Hints, Keeper, NotKept, Observer, Outcome, Plan, Round,
+    Checkpoint, Counter, Executor, Hints, Keeper, NotKept, Outcome, Plan, Round, RoundObserver,
     RunError, Schedule, Settings, State, Stop,
 };
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn run<P: Hints>(
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> (Result<Outcome, RunError>, Plan) {
     fn on<P: Hints, D: Device>(
         executor: impl Fn(Option<u64>) -> DeviceExecutor<D>,
@@ -94,7 +94,7 @@ fn run<P: Hints>(
         graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> (Result<Outcome, RunError>, Plan) {
         let executor = |limit| executor(limit).with_tuning(tuning);
         let budget = budget(executor, share, graph, program, settings);
@@ -315,7 +315,9 @@ fn in_place() {
 /// Keeps the state after a round.
 struct After(usize, Option<Checkpoint>);
 
-impl Observer for After {
+impl Observer for After {}
+
+impl RoundObserver for After {
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         Some(self)
     }

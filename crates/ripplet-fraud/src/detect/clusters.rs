@@ -17,7 +17,7 @@ use crate::ties::{Ties, arcs};
 use rayon::prelude::*;
 use ripplet_graph::{Adjacency, Direction, Graph, Shard, VertexId, WeightScale, memory};
 use ripplet_lp::programs::Lpa;
-use ripplet_lp::{DynProgram, Executor, Label, Observer, Settings};
+use ripplet_lp::{DynProgram, Executor, Label, RoundObserver, Settings};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -62,7 +62,7 @@ pub fn gather(
     spread: Spread,
     known: Known<'_>,
     detection: &Detection,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<Detected, DetectError> {
     let mut taken = memory::zeros::<u8>(spread.labels.len())?;
     let mut groups = around_seeds(&ties, &spread, known, detection, &mut taken);

@@ -23,7 +23,7 @@ pub use suspicion::{FAINT, Suspicion, suspicion};
 
 use crate::ties::{TieError, TieRule, Ties};
 use ripplet_graph::{Graph, InvalidGraph, OutOfMemory, VertexId};
-use ripplet_lp::{Executor, Observer, Plan, RunError, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Plan, RoundObserver, RunError, Schedule, Settings, Stop};
 use thiserror::Error;
 
 /// Options of detection.
@@ -209,7 +209,7 @@ pub fn detect(
     known: Known<'_>,
     detection: &Detection,
     begin: Option<WarmStart<'_>>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<Detected, DetectError> {
     known.check(graph.vertices())?;
     detection.check()?;

@@ -6,7 +6,7 @@ use crate::window::Changed;
 use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use ripplet_lp::{
-    Checkpoint, ColumnValues, Executor, Label, NO_LABEL, Observer, Outcome, Round, State, Stop,
+    Checkpoint, ColumnValues, Executor, Label, NO_LABEL, Outcome, Round, RoundObserver, State, Stop,
 };
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub fn spread(
     known: Known<'_>,
     detection: &Detection,
     begin: Option<WarmStart<'_>>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<Spread, DetectError> {
     let graph = ties.graph();
     let vertices = graph.vertices() as usize;

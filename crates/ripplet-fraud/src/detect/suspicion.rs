@@ -93,15 +93,15 @@ mod program {
             if v.fixed() != 0 {
                 return v.label;
             }
-            let heard = (v.cast() as f32 / 16777216.0 * self.attenuation).min(1.0);
-            if heard * 65536.0 < 1.0 {
+            let received = (v.total_votes() as f32 / 16777216.0 * self.attenuation).min(1.0);
+            if received * 65536.0 < 1.0 {
                 v.set_strength(0.0);
                 return NO_LABEL;
             }
             let had = v.strength();
-            let change = (heard - had).abs();
+            let change = (received - had).abs();
             if label != v.label || change * 64.0 > had {
-                v.set_strength(heard);
+                v.set_strength(received);
             }
             label
         }

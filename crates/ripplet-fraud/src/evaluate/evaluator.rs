@@ -12,7 +12,7 @@ use crate::{Entities, KindId, KnownBad, Trusted, Window};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::splitmix::finalize;
-use ripplet_lp::{Executor, Observer, RunError};
+use ripplet_lp::{Executor, RoundObserver, RunError};
 use std::collections::BTreeMap;
 
 /// Confirmed account.
@@ -95,7 +95,7 @@ impl Evaluator {
         window: &Window,
         entities: &Entities,
         trusted: &Trusted,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<(), EvaluateError> {
         let end = window.range.until;
         let days = end.0 as f64 / crate::Span::DAY.micros() as f64;

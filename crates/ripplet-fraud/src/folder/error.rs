@@ -87,7 +87,7 @@ pub enum FolderError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error, as a sentence.
         why: String,
     },
     /// A file of the run cannot be read.

@@ -74,9 +74,9 @@ const FILES: [&str; 13] = [
 ];
 
 impl RunFolder {
-    /// Checks that a new run can have a folder, and that it can be written to; nothing is left there.
+    /// Checks that a new run can use a folder: it is absent or has no run, and is writable. Leaves no file there.
     ///
-    /// A run that ended without a window leaves nothing. Older versions left its manifest: that is no run.
+    /// A run that ended without a window leaves nothing. Older versions left its manifest, which counts as no run.
     ///
     /// # Errors
     /// If there is another run, or anything else, in it, or the operating system refuses.
@@ -93,10 +93,10 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Begins a new run's folder with its manifest, which is made where it is not there.
+    /// Creates a new run's folder with its manifest; an existing empty folder is used.
     ///
     /// # Errors
-    /// See [`RunFolder::check`]; the folder is as it was then.
+    /// As [`RunFolder::check`]; the folder is then unchanged.
     pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
         RunFolder::check(path)?;
         let mut folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
@@ -115,7 +115,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Checks that what is there was left by a run without a window.
+    /// Checks that the contents of the folder were left by a run without a window.
     fn check_left(&self) -> Result<(), FolderError> {
         let manifest = self.manifest()?;
         match !manifest.windows.is_empty() || ["running", "finished"].contains(&&*manifest.state) {
@@ -170,10 +170,10 @@ impl RunFolder {
         self.path.join(REPORT)
     }
 
-    /// The folder of a run that is to go on, or to be examined.
+    /// Opens the folder of an existing run, to resume or to examine it.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the path has no run.
     pub fn open(path: &Path) -> Result<RunFolder, FolderError> {
         let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         match folder.manifest_path().exists() {
@@ -210,7 +210,7 @@ impl RunFolder {
         self.path.join(MANIFEST)
     }
 
-    /// The manifest.
+    /// Reads the manifest.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -226,7 +226,7 @@ impl RunFolder {
         write_json(&self.manifest_path(), manifest)
     }
 
-    /// The finished windows, in their order.
+    /// Reads the records of the finished windows, in order.
     ///
     /// # Errors
     /// If they cannot be read, or one is missing between others.
@@ -249,7 +249,7 @@ impl RunFolder {
         }
     }
 
-    /// Removes what was left of windows that were not finished.
+    /// Removes the folders of windows that were not finished.
     ///
     /// # Errors
     /// If the operating system refuses.
@@ -282,11 +282,11 @@ impl RunFolder {
         self.path.join(WINDOWS).join(format!("{UNFINISHED}{}", record.folder))
     }
 
-    /// Writes a window: `write` fills the folder that it is given, and the window is there once that, and what is
-    /// kept for the next, is on the disk.
+    /// Writes a window atomically. `write` fills a temporary folder, which becomes the window's when its files and the
+    /// state for the next window are on disk.
     ///
     /// # Errors
-    /// If `write` fails, or the operating system refuses; the window is not there then.
+    /// If `write` fails, or the operating system refuses; no part of the window remains.
     pub fn write_window<E: From<FolderError>>(
         &mut self,
         record: &WindowRecord,
@@ -321,7 +321,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Removes a window, to make it again.
+    /// Removes a window, which is then computed again.
     ///
     /// # Errors
     /// If the operating system refuses.
@@ -333,7 +333,7 @@ impl RunFolder {
         fs::remove_dir_all(&gone).map_err(failed)
     }
 
-    /// What the window after this one goes on from.
+    /// Reads the state from which the next window continues.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -341,7 +341,7 @@ impl RunFolder {
         ResumeState::read(&self.window(record))
     }
 
-    /// Removes what was kept for the window after this one, which is finished too.
+    /// Removes the state kept for the next window, once that is finished too.
     ///
     /// # Errors
     /// If the operating system refuses.

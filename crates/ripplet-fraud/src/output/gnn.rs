@@ -31,7 +31,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which vertices become nodes.
+/// Scope of the arrays for graph neural networks: the vertices that become nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GnnScope {
     /// All vertices with transactions in the window, and all known ones.

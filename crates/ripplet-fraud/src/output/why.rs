@@ -1,4 +1,4 @@
-//! Explanation of a cluster: the sentence that says why it is no chance, or that it may be.
+//! Explanation of a cluster: a sentence on why chance does not explain it, or that chance may.
 
 use super::{Edge, WindowFindings, edges_among};
 use crate::Cluster;

@@ -12,12 +12,12 @@ use crate::source::reader::ReaderError;
 use crate::window::WindowError;
 use ripplet_graph::OutOfMemory;
 use ripplet_io::WriteError;
-use ripplet_lp::RunError as LpError;
+use ripplet_lp::RunError;
 use thiserror::Error;
 
 /// Error of a run; finished windows stay.
 #[derive(Debug, Error)]
-pub enum RunError {
+pub enum PipelineError {
     /// The feed failed.
     #[error(transparent)]
     Feed(#[from] FeedError),
@@ -50,7 +50,7 @@ pub enum RunError {
         range: TimeRange,
         /// Bytes that are needed.
         needed: u64,
-        /// What needs the memory.
+        /// Step that needs the memory.
         what: String,
         /// Bytes that are allowed.
         allowed: u64,
@@ -84,13 +84,13 @@ fn none_taken(counts: &Counts) -> String {
     if all.is_empty() { " none is taken".into() } else { format!(", {}", all.join(", ")) }
 }
 
-impl RunError {
+impl PipelineError {
     /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(
             self,
-            RunError::Feed(FeedError::Cancelled)
-                | RunError::Detect(DetectError::Run(LpError::Cancelled))
+            PipelineError::Feed(FeedError::Cancelled)
+                | PipelineError::Detect(DetectError::Run(RunError::Cancelled))
         )
     }
 
@@ -99,26 +99,26 @@ impl RunError {
         let in_io = |error: &WriteError| error.source.kind() == std::io::ErrorKind::OutOfMemory;
         let in_source = |error: &SourceError| matches!(error, SourceError::Read(error) if error.is_out_of_memory());
         match self {
-            RunError::OutOfMemory(_) | RunError::Memory { .. } => true,
-            RunError::Detect(error) => matches!(
+            PipelineError::OutOfMemory(_) | PipelineError::Memory { .. } => true,
+            PipelineError::Detect(error) => matches!(
                 error,
-                DetectError::OutOfMemory(_) | DetectError::Run(LpError::OutOfMemory { .. })
+                DetectError::OutOfMemory(_) | DetectError::Run(RunError::OutOfMemory { .. })
             ),
-            RunError::Feed(error) => match error {
+            PipelineError::Feed(error) => match error {
                 FeedError::Window(WindowError::OutOfMemory(_)) => true,
                 FeedError::Entity(EntityError::OutOfMemory(_)) => true,
                 FeedError::Reader(ReaderError::Source(error)) => in_source(error),
                 _ => false,
             },
-            RunError::List(ListError::Source(error)) => in_source(error),
-            RunError::Folder(error) => match error {
+            PipelineError::List(ListError::Source(error)) => in_source(error),
+            PipelineError::Folder(error) => match error {
                 FolderError::OutOfMemory(_) => true,
                 FolderError::Read(error) => error.is_out_of_memory(),
                 FolderError::Write(error) => in_io(error),
                 FolderError::Io { source, .. } => source.kind() == std::io::ErrorKind::OutOfMemory,
                 _ => false,
             },
-            RunError::Write(error) => in_io(error),
+            PipelineError::Write(error) => in_io(error),
             _ => false,
         }
     }

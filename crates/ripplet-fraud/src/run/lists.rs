@@ -1,6 +1,6 @@
 //! Deny list and allow list of a run.
 
-use super::RunError;
+use super::PipelineError;
 use crate::folder::WindowRecord;
 use crate::seeds::{self, ActiveEntries, ListEntry};
 use crate::{Entities, KindId, KnownBad, Timestamp, Trusted, Window};
@@ -43,9 +43,9 @@ impl Lists {
         trusted: Option<&Path>,
         entities: &Entities,
         default: &str,
-    ) -> Result<Lists, RunError> {
+    ) -> Result<Lists, PipelineError> {
         let default = entities.find_kind(default).unwrap_or(KindId(0));
-        let read = |path: &Path| -> Result<List, RunError> {
+        let read = |path: &Path| -> Result<List, PipelineError> {
             let sha256 = seeds::fingerprint(path)?;
             Ok(List { path: path.into(), sha256, read: seeds::read(path, entities, default)? })
         };
@@ -54,7 +54,7 @@ impl Lists {
     }
 
     /// Re-reads the lists that changed.
-    pub(super) fn refresh(&mut self, entities: &Entities) -> Result<(), RunError> {
+    pub(super) fn refresh(&mut self, entities: &Entities) -> Result<(), PipelineError> {
         for list in [self.bad.as_mut(), self.trusted.as_mut()].into_iter().flatten() {
             let sha256 = seeds::fingerprint(&list.path)?;
             if sha256 != list.sha256 {
@@ -100,7 +100,7 @@ impl Lists {
     ///
     /// # Errors
     /// If an entity is on both lists.
-    pub fn held(&self, entities: &Entities, window: &Window) -> Result<ActiveLists, RunError> {
+    pub fn held(&self, entities: &Entities, window: &Window) -> Result<ActiveLists, PipelineError> {
         let at = Timestamp(window.range.until.0.saturating_sub(1));
         let vertices = window.graph.vertices();
         // The reader may be ahead of the window's end.
@@ -119,7 +119,7 @@ impl Lists {
         };
         let (bad, trusted) = (seen(of(&self.bad)), seen(of(&self.trusted)));
         match bad.vertices.iter().find(|v| trusted.vertices.binary_search(v).is_ok()) {
-            Some(&v) => Err(RunError::Both {
+            Some(&v) => Err(PipelineError::Both {
                 kind: entities.kind_name_of(v).into(),
                 id: entities.id_of(v).into(),
             }),

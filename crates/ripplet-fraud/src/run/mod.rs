@@ -13,7 +13,7 @@ mod lists;
 mod notes;
 mod session;
 
-pub use error::RunError;
+pub use error::PipelineError;
 pub use lists::{ActiveLists, Lists};
 pub use notes::{notes, write_page};
 
@@ -23,7 +23,7 @@ use crate::folder::{FORMAT, FolderError, Manifest, RunFolder, WindowRecord};
 use crate::output::GnnScope;
 use crate::report::ReportLimits;
 use crate::source::reader::{Input, Sources};
-use ripplet_lp::{Executor, Observer};
+use ripplet_lp::{Executor, RoundObserver};
 use session::Session;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct RunOptions {
     pub exact: bool,
     /// Memory limit in bytes.
     pub memory: Option<u64>,
-    /// Which arrays for graph neural networks are written, if any.
+    /// Scope of the arrays for graph neural networks; `None` writes no arrays.
     pub arrays: Option<GnnScope>,
     /// Threshold of [`chance`](crate::chance), from 0 to 1: a cluster without a known bad member whose chance
     /// is higher is noise.
@@ -56,8 +56,8 @@ pub struct RunOptions {
     pub described: BTreeMap<String, String>,
 }
 
-/// Callbacks of a run.
-pub trait RunObserver: Observer {
+/// An observer of a run of the pipeline: it also follows inputs, lists and windows.
+pub trait PipelineObserver: RoundObserver {
     /// Called when an input is opened.
     fn on_input(&mut self, _input: &Input) {}
 
@@ -81,14 +81,14 @@ pub fn run(
     options: &RunOptions,
     path: &Path,
     resume: bool,
-    observer: &mut dyn RunObserver,
-) -> Result<Manifest, RunError> {
+    observer: &mut dyn PipelineObserver,
+) -> Result<Manifest, PipelineError> {
     options.detection.check()?;
     if !(0.0..=1.0).contains(&options.noise) {
-        return Err(RunError::Noise(options.noise));
+        return Err(PipelineError::Noise(options.noise));
     }
     if options.known_bad.is_none() && !options.detection.unseeded {
-        return Err(RunError::NoKnownBad);
+        return Err(PipelineError::NoKnownBad);
     }
     let described = options.described();
     let (mut before, mut finished) = (None, Vec::new());

@@ -1,6 +1,6 @@
 //! Notes on a run for a reader of its results, and its report page.
 
-use super::{NO_LIST, RunError};
+use super::{NO_LIST, PipelineError};
 use crate::counts::say;
 use crate::folder::{Manifest, RunFolder, WindowRecord, read_json};
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 ///
 /// # Errors
 /// If a window's part cannot be read, or the page cannot be written.
-pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
+pub fn write_page(folder: &RunFolder) -> Result<PathBuf, PipelineError> {
     let manifest = folder.manifest()?;
     let windows = folder.finished()?;
     let mut builder = ReportBuilder::new(PageLimits::default());

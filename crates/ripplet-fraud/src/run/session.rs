@@ -1,6 +1,6 @@
 //! A run in progress: builds, analyses and writes its windows one after the other.
 
-use super::{ActiveLists, Lists, RunError, RunObserver, RunOptions, write_page};
+use super::{ActiveLists, Lists, PipelineError, PipelineObserver, RunOptions, write_page};
 use crate::chance::Chance;
 use crate::detect::{self, DetectError, Detected, Known, WarmStart};
 use crate::evolution::Tracker;
@@ -39,7 +39,10 @@ pub(super) struct Session<'a> {
 
 impl Session<'_> {
     /// Records how the run ended; a run without a window leaves no files.
-    pub(super) fn finish(mut self, end: Result<(), RunError>) -> Result<Manifest, RunError> {
+    pub(super) fn finish(
+        mut self,
+        end: Result<(), PipelineError>,
+    ) -> Result<Manifest, PipelineError> {
         self.manifest.windows.append(&mut self.cut);
         let Some(folder) = self.folder else { return end.map(|()| self.manifest) };
         if self.manifest.windows.is_empty() && end.is_err() {
@@ -52,14 +55,17 @@ impl Session<'_> {
             Ok(()) => "finished".into(),
             Err(error) => error.to_string(),
         };
-        let written = folder.write_manifest(&self.manifest).map_err(RunError::from);
+        let written = folder.write_manifest(&self.manifest).map_err(PipelineError::from);
         let written = written.and_then(|()| write_page(&folder));
         // On a full disk the report fails as the window did: the first error is the cause.
         end.and(written).map(|_| self.manifest)
     }
 
     /// Processes all windows of the feed.
-    pub(super) fn windows(&mut self, observer: &mut dyn RunObserver) -> Result<(), RunError> {
+    pub(super) fn windows(
+        &mut self,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
         let options = self.options;
         let mut feed = Feed::begin(&options.feed)?;
         let trusted = options.trusted.as_deref();
@@ -86,7 +92,7 @@ impl Session<'_> {
                 self.manifest.unheld = lists.never_active(&self.manifest.windows);
                 let counts = &self.manifest.counts;
                 return if index == 0 {
-                    Err(RunError::NoTransactions(counts.clone().into()))
+                    Err(PipelineError::NoTransactions(counts.clone().into()))
                 } else {
                     Ok(())
                 };
@@ -107,8 +113,8 @@ impl Session<'_> {
     fn advance(
         &self,
         feed: &mut Feed,
-        observer: &mut dyn RunObserver,
-    ) -> Result<Advance, RunError> {
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<Advance, PipelineError> {
         let mut other = None;
         let observer = std::cell::RefCell::new(observer);
         let advance = feed.advance(
@@ -147,8 +153,8 @@ impl Session<'_> {
         lists: &Lists,
         kept: ResumeState,
         read: f64,
-        observer: &mut dyn RunObserver,
-    ) -> Result<ResumeState, RunError> {
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<ResumeState, PipelineError> {
         let mut seconds = BTreeMap::from([("read".to_owned(), read)]);
         observer.on_stage("sliding the window");
         let start = Instant::now();
@@ -239,7 +245,7 @@ impl Session<'_> {
         detected: &Detected,
         held: &ActiveLists,
         planned: &BTreeMap<String, u64>,
-    ) -> Result<Option<f64>, RunError> {
+    ) -> Result<Option<f64>, PipelineError> {
         // Needs a copy of the graph, and as much again for its ties.
         let graph = feed.window().map_or(0, |window| window.graph.bytes());
         let needed = planned.values().sum::<u64>() + 4 * graph;
@@ -255,7 +261,7 @@ impl Session<'_> {
     }
 
     /// Returns the bytes of the feed's state and of detection; an error if they exceed the limit.
-    fn plan(&self, feed: &Feed, window: &Window) -> Result<BTreeMap<String, u64>, RunError> {
+    fn plan(&self, feed: &Feed, window: &Window) -> Result<BTreeMap<String, u64>, PipelineError> {
         let plan = detect::plan(self.executor, &window.graph, &self.options.detection);
         let planned = BTreeMap::from([
             ("entities, days, windows".to_owned(), feed.bytes()),
@@ -266,7 +272,7 @@ impl Session<'_> {
             Some(allowed) => {
                 let of = |(name, bytes): (&String, &u64)| format!("{name}: {} MiB", bytes >> 20);
                 let what = planned.iter().map(of).collect::<Vec<_>>().join(", ");
-                Err(RunError::Memory { range: window.range, needed, what, allowed })
+                Err(PipelineError::Memory { range: window.range, needed, what, allowed })
             }
             None => Ok(planned),
         }
@@ -277,7 +283,7 @@ impl Session<'_> {
         mut record: WindowRecord,
         found: Found<'_>,
         tracker: Tracker,
-    ) -> Result<(WindowRecord, Tracker), RunError> {
+    ) -> Result<(WindowRecord, Tracker), PipelineError> {
         let start = Instant::now();
         let days = found.feed.days().map(|(_, run)| run);
         let ledger = DaysLedger::new(days, found.feed.decimals());
@@ -305,7 +311,7 @@ impl Session<'_> {
         while let Some(cut) = self.cut.pop() {
             folder.remove_window(&cut)?;
         }
-        folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
+        folder.write_window(&record, &kept, |folder| -> Result<(), PipelineError> {
             write_clusters(&folder.join("clusters.parquet"), in_window)?;
             write_members(&folder.join("members.parquet"), in_window)?;
             write_edges(&folder.join("edges.parquet"), in_window)?;

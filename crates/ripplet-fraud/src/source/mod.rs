@@ -108,7 +108,7 @@ pub enum SourceError {
     /// A server, which a build without the feature `postgres` cannot reach.
     #[error(transparent)]
     NotBuiltIn(#[from] NotBuiltIn),
-    /// A server's address that is none, or root certificates that cannot be read.
+    /// The address of the server is invalid, or root certificates cannot be read.
     #[error("the address of the PostgreSQL server: {why}")]
     Server {
         /// Reason.

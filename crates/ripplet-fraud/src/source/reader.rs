@@ -142,7 +142,7 @@ pub fn begin(
     Ok(receive)
 }
 
-/// Why the thread stops early.
+/// Reason that the thread stops before the end of the input.
 enum Stop {
     /// The receiver was dropped.
     Gone,

@@ -18,7 +18,7 @@ pub enum StreamError {
         origin: String,
         /// Position in it.
         place: Place,
-        /// What is wrong.
+        /// The error, as a sentence.
         fault: Box<FaultKind>,
     },
     /// A row later than the bound allows.

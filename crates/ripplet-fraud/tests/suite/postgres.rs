@@ -81,35 +81,35 @@ fn a_query_gives_what_a_file_gives() {
         .client
         .batch_execute(&format!("INSERT INTO {} VALUES {}", table.name, values.join(",")))
         .unwrap();
-    let asked = table
+    let streamed = table
         .options("SELECT note, eur, \"to\", at, \"from\" FROM TABLE ORDER BY at;", folder.path());
     // The rows of a day are in no order, so entities may be numbered otherwise: ask for the same order.
-    let asked = RunOptions {
+    let streamed = RunOptions {
         feed: ripplet_fraud::feed::FeedOptions {
-            sources: match asked.feed.sources {
+            sources: match streamed.feed.sources {
                 Sources::Query { server, query } => {
                     Sources::Query { server, query: query.replace("ORDER BY at;", "ORDER BY ctid") }
                 }
                 other => other,
             },
-            ..asked.feed
+            ..streamed.feed
         },
-        ..asked
+        ..streamed
     };
-    let manifest = run_into(&asked, &folder.path().join("asked"), false).unwrap();
+    let manifest = run_into(&streamed, &folder.path().join("streamed"), false).unwrap();
     assert_eq!((manifest.counts.rows, manifest.windows.len()), (3000, 4));
     assert_eq!((&*manifest.inputs[0].path, manifest.inputs[0].rows), ("the query", 3000));
     fs::write(folder.path().join("rows.csv"), csv).unwrap();
     let read =
         options(&[&folder.path().join("rows.csv")], MAPPING, &folder.path().join("known.csv"));
     run_into(&read, &folder.path().join("read"), false).unwrap();
-    assert_eq!(results(&folder.path().join("asked")), results(&folder.path().join("read")));
-    let text = fs::read_to_string(folder.path().join("asked/manifest.json")).unwrap();
+    assert_eq!(results(&folder.path().join("streamed")), results(&folder.path().join("read")));
+    let text = fs::read_to_string(folder.path().join("streamed/manifest.json")).unwrap();
     assert!(!text.contains(&table.server), "passwords are not written down");
 }
 
 #[test]
-fn what_the_server_or_the_query_lacks_is_told() {
+fn what_the_server_or_the_query_lacks_is_reported() {
     let Some(table) =
         Table::new("lacks", "\"from\" text, \"to\" text, at date, eur float8, j jsonb")
     else {
@@ -145,7 +145,7 @@ fn a_query_that_is_wrong_is_told_from_a_server_that_fails() {
             .map(|batch| batch.map(|batch| batch.columns.num_rows()))
             .sum::<Result<usize, _>>(),
     };
-    for (query, told) in [
+    for (query, expected) in [
         ("SELECT nothing AS n", "(at character 8 of the query)"),
         ("SELECT 1 AS n FROM no_table", "does not exist"),
         ("SELEKT 1", "syntax error"),
@@ -156,7 +156,7 @@ fn a_query_that_is_wrong_is_told_from_a_server_that_fails() {
     ] {
         let error = of(query).unwrap_err();
         assert!(matches!(error, SourceError::Sql { .. }), "{query}: {error}");
-        assert!(error.to_string().contains(told), "{query}: {error}");
+        assert!(error.to_string().contains(expected), "{query}: {error}");
     }
     let gone = "SELECT pg_terminate_backend(pg_backend_pid())::int AS n";
     assert!(matches!(of(gone), Err(SourceError::Query { .. })), "the server's own");
@@ -179,7 +179,7 @@ fn a_query_that_writes_or_gives_nothing_is_refused() {
         Err(error) => error,
         Ok(batches) => batches.map(|batch| batch.map(|_| ())).find_map(Result::err).unwrap(),
     };
-    for (query, told) in [
+    for (query, expected) in [
         (format!("INSERT INTO {} VALUES (1) RETURNING n", table.name), "read-only transaction"),
         (String::new(), "it is empty"),
         ("-- nothing".into(), "it is empty"),
@@ -187,7 +187,7 @@ fn a_query_that_writes_or_gives_nothing_is_refused() {
     ] {
         let error = of(query.clone());
         assert!(matches!(error, SourceError::Sql { .. }), "{query}: {error}");
-        assert!(error.to_string().contains(told), "{query}: {error}");
+        assert!(error.to_string().contains(expected), "{query}: {error}");
     }
     // A hint is said once, on one line.
     let error = of("SELECT no_such_function(1) AS n".into()).to_string();

@@ -472,8 +472,8 @@ fn ids_are_text_whatever_is_in_them() {
     assert_eq!(page.value(smuggled), json!(true));
     let request = "fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused')";
     assert_eq!(page.text(request), "refused");
-    let told = page.complaints();
-    assert!(told.iter().all(|line| line.contains("Content Security Policy")), "{told:?}");
+    let messages = page.complaints();
+    assert!(messages.iter().all(|line| line.contains("Content Security Policy")), "{messages:?}");
 }
 
 #[test]
@@ -915,8 +915,8 @@ fn all_known_bad_are_listed_with_where_they_are() {
     for (id, why) in unheld {
         assert_eq!(searched(&mut page, id), [format!("{id} user {why} ")]);
         enter(&mut page, id);
-        let told = page.text("document.getElementById('remark').textContent");
-        assert_eq!(told, format!("user {id}: {why}"));
+        let remark = page.text("document.getElementById('remark').textContent");
+        assert_eq!(remark, format!("user {id}: {why}"));
     }
     assert_eq!(page.complaints(), NOTHING);
 }
@@ -1079,8 +1079,8 @@ fn a_search_leads_to_other_windows_by_keys_and_clicks() {
     let visible = "(() => { const { hidden, textContent, offsetHeight } = document.getElementById('remark'); \
                    return hidden || offsetHeight === 0 ? '' : textContent; })()";
     assert_eq!(page.text(visible), said);
-    let told = page.text("document.getElementById('no-cluster').textContent");
-    assert_eq!(told, said);
+    let sentence = page.text("document.getElementById('no-cluster').textContent");
+    assert_eq!(sentence, said);
     assert_eq!(page.value("document.getElementById('no-cluster').hidden"), json!(false));
 
     // The cluster is found by its id in the windows that have it.

@@ -7,11 +7,12 @@ use ripplet_fraud::folder::{Manifest, RunFolder, WindowRecord};
 use ripplet_fraud::mapping::Mapping;
 use ripplet_fraud::output::GnnScope;
 use ripplet_fraud::report::ReportLimits;
-use ripplet_fraud::run::{self, RunError, RunObserver, RunOptions};
+use ripplet_fraud::run::{self, PipelineError, PipelineObserver, RunOptions};
 use ripplet_fraud::source::reader::{Reading, Sources};
 use ripplet_fraud::stream::LONGEST_PAUSE;
 use ripplet_fraud::window::Shape;
-use ripplet_lp::Observer;
+use ripplet_graph::Observer;
+use ripplet_lp::RoundObserver;
 use ripplet_lp::cpu::CpuExecutor;
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,13 +69,19 @@ impl Observer for Watcher {
     }
 }
 
-impl RunObserver for Watcher {
+impl RoundObserver for Watcher {}
+
+impl PipelineObserver for Watcher {
     fn on_window(&mut self, _: &WindowRecord) {
         self.windows.fetch_add(1, Relaxed);
     }
 }
 
-pub fn run_into(options: &RunOptions, folder: &Path, resume: bool) -> Result<Manifest, RunError> {
+pub fn run_into(
+    options: &RunOptions,
+    folder: &Path,
+    resume: bool,
+) -> Result<Manifest, PipelineError> {
     let executor = CpuExecutor::new(Some(2)).unwrap();
     run::run(&executor, options, folder, resume, &mut Watcher::default())
 }
@@ -176,7 +183,10 @@ fn the_example_runs_from_its_files_to_its_report() {
     {
         assert!(folder.window(first).join(name).exists(), "{name}");
     }
-    assert!(matches!(run_into(&options, &out, false), Err(RunError::Folder(_))), "it is there");
+    assert!(
+        matches!(run_into(&options, &out, false), Err(PipelineError::Folder(_))),
+        "it is there"
+    );
 }
 
 #[test]
@@ -267,7 +277,7 @@ fn a_run_that_is_killed_at_any_moment_goes_on() {
 }
 
 #[test]
-fn files_that_come_twice_or_are_replaced_are_told() {
+fn files_that_come_twice_or_are_replaced_are_reported() {
     let days = Days::new(5);
     fs::write(days.path("days/dt=2024-03-06.csv"), Days::rows(5)).unwrap();
     let refused = run_into(&days.options(), &days.path("twice"), false).unwrap_err().to_string();
@@ -295,7 +305,7 @@ fn files_that_come_twice_or_are_replaced_are_told() {
 }
 
 #[test]
-fn half_written_and_missing_inputs_are_told() {
+fn half_written_and_missing_inputs_are_reported() {
     let days = Days::new(4);
     let whole = Days::rows(4);
     days.write(4, &whole[..whole.len() - 9]);
@@ -368,7 +378,7 @@ fn days_without_transactions_are_windows_too() {
 }
 
 #[test]
-fn lists_that_are_wrong_are_told() {
+fn wrong_lists_are_reported() {
     let days = Days::new(4);
     let refuses = |list: &str| {
         fs::write(days.path("known.csv"), list).unwrap();
@@ -388,7 +398,7 @@ fn lists_that_are_wrong_are_told() {
     let none = RunOptions { known_bad: Some(days.path("none.csv")), ..days.options() };
     let out = tempfile::tempdir().unwrap();
     let refused = run_into(&none, out.path(), false).unwrap_err();
-    assert!(matches!(refused, RunError::List(_)), "{refused:?}");
+    assert!(matches!(refused, PipelineError::List(_)), "{refused:?}");
     assert!(refused.to_string().contains("none.csv: "), "{refused}");
     let trusted = RunOptions { trusted: Some(days.path("known.csv")), ..days.options() };
     let out = tempfile::tempdir().unwrap();
@@ -436,7 +446,7 @@ fn daily(days: std::ops::RangeInclusive<u32>) -> String {
 }
 
 /// A run over `text`, in windows of 4 days by 3.
-fn slid(text: &str, change: impl FnOnce(&mut RunOptions)) -> Result<Manifest, RunError> {
+fn slid(text: &str, change: impl FnOnce(&mut RunOptions)) -> Result<Manifest, PipelineError> {
     let folder = tempfile::tempdir().unwrap();
     let [rows, known] = ["rows.csv", "known.csv"].map(|name| folder.path().join(name));
     fs::write(&rows, text).unwrap();
@@ -549,7 +559,7 @@ fn a_run_needs_no_list_of_known_bad() {
     let mut seeded = none;
     seeded.detection.unseeded = false;
     let refused = run_into(&seeded, &days.path("seeded"), false).unwrap_err();
-    assert!(matches!(refused, RunError::NoKnownBad), "{refused:?}");
+    assert!(matches!(refused, PipelineError::NoKnownBad), "{refused:?}");
     assert!(!days.path("seeded").exists());
 }
 
@@ -563,7 +573,7 @@ fn a_wrong_year_and_a_huge_amount_are_bad_rows() {
         lines.insert(line - 1, row);
         lines.join("\n") + "\n"
     };
-    let weighed = "u0,s0,2024-03-04,50000000.00";
+    let too_heavy = "u0,s0,2024-03-04,50000000.00";
     for (line, row, weight, part, name) in [
         (2, "u0,s0,1970-01-01,1", "count", "is more than 180d before", "time far"),
         (2, "u0,s0,2924-03-01,1", "count", "is more than 180d after", "time far"),
@@ -572,7 +582,7 @@ fn a_wrong_year_and_a_huge_amount_are_bad_rows() {
         (56, "u0,s0,2924-03-09,1", "count", "is more than 180d after", "time far"),
         (30, "u0,s0,2024-03-04,1e17", "count", "is more than 2⁵⁰", "amount too large"),
         (30, "u0,s0,2024-03-04,1e300", "count", "does not fit 64 bits", "amount too large"),
-        (30, weighed, "amount", "`50000000.00` in the column `eur`", "amount too large"),
+        (30, too_heavy, "amount", "`50000000.00` in the column `eur`", "amount too large"),
         (30, "u0,s0,infinity,1", "count", "`infinity` in the column `at` is no time", "bad time"),
         (30, "u0,s0,2024-03-04T00:00:00+99:99,1", "count", "+99:99` in", "bad time"),
         (30, "u0,s0,2024-03-04T00:00:00-18:01,1", "count", "-18:01` in", "bad time"),
@@ -731,7 +741,7 @@ fn clusters_have_a_chance_and_a_sentence() {
     assert!(edges.iter().all(|edge| edge["amount"] == 50 && edge["count"] == 5), "{edges:?}");
     options.noise = 1.5;
     let refused = run_into(&options, &folder.path().join("other"), false).unwrap_err();
-    assert!(matches!(refused, RunError::Noise(_)), "{refused:?}");
+    assert!(matches!(refused, PipelineError::Noise(_)), "{refused:?}");
 }
 
 /// With the device that a row also names, it is three edges, and one transaction.
@@ -792,10 +802,10 @@ fn a_sentence_counts_a_row_of_several_edges_once() {
 
 /// The signal of the example is in repeated transactions: amounts that fade drown it, counts to a power do not.
 #[test]
-fn a_weight_that_takes_most_of_the_signal_is_told() {
+fn a_weight_that_takes_most_of_the_signal_is_noted() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(example("mapping.toml")).unwrap();
-    for (at, weight, told) in [
+    for (at, weight, is_noted) in [
         (0, "count", false),
         (1, "powf(count, 1.2)", false),
         (2, "ln(1.0 + amount) * powf(0.5, age / 7.0)", true),
@@ -809,13 +819,17 @@ fn a_weight_that_takes_most_of_the_signal_is_told() {
         let keeps = manifest.windows[0].weight_keeps;
         assert_eq!(keeps.is_some(), weight != "count", "{keeps:?}");
         let notes = run::notes(&manifest, &manifest.windows).join("\n");
-        assert_eq!(notes.contains("takes most of the signal"), told, "{weight}: {keeps:?} {notes}");
+        assert_eq!(
+            notes.contains("takes most of the signal"),
+            is_noted,
+            "{weight}: {keeps:?} {notes}"
+        );
     }
 }
 
 /// The first window has too few ties to say anything; a weight that fades takes those of the second, and of the last.
 #[test]
-fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
+fn a_weight_that_takes_the_signal_of_a_later_window_is_noted_with_that_window() {
     let mapping = "time = \"date\"\namount = \"amount\"\n[source]\ncolumn = \"payer\"\nkind = \"account\"\n\
         [target]\ncolumn = \"payee\"\nkind = \"account\"\n[weight]\nof = \"powf(0.5, age / 2.0)\"\n";
     let mut options = options(&[&example("payments.csv")], mapping, &example("known.csv"));
@@ -838,7 +852,7 @@ fn a_weight_that_takes_the_signal_of_a_later_window_is_told_with_that_window() {
 }
 
 #[test]
-fn options_are_told_in_words() {
+fn options_are_described_in_words() {
     let days = Days::new(4);
     let manifest = run_into(&days.options(), &days.path("run"), false).unwrap();
     assert_eq!(manifest.options["order of updates"], "in 32 phases a round");

@@ -2,7 +2,8 @@
 
 use super::compressed::{CompressedGraph, ListNeighbors};
 use super::{Direction, Graph, GraphBytes, NeighborLists, ShardLists};
-use crate::{VertexId, VertexIds, WeightScale};
+use crate::{OutOfMemory, VertexId, VertexIds, WeightScale};
+use std::borrow::Cow;
 use std::iter::Copied;
 use std::slice::Iter;
 
@@ -223,6 +224,17 @@ impl<'a> GraphView<'a> {
         match self {
             GraphView::Plain(graph) => Some(graph),
             GraphView::Compressed(_) => None,
+        }
+    }
+
+    /// Returns the graph with plain lists: itself, or a decoded copy, whose memory comes in addition.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn to_plain(self) -> Result<Cow<'a, Graph>, OutOfMemory> {
+        match self {
+            GraphView::Plain(graph) => Ok(Cow::Borrowed(graph)),
+            GraphView::Compressed(graph) => graph.to_plain().map(Cow::Owned),
         }
     }
 

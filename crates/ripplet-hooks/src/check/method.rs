@@ -234,7 +234,7 @@ fn methods_of(view: View) -> &'static str {
     match view {
         View::Vertex | View::Neighbor => "it has degree(), round(), random(stream)",
         View::VertexMut => {
-            "it has degree(), round(), random(stream), carried(), frequency(), cast()"
+            "it has degree(), round(), random(stream), carried(), frequency(), total_votes()"
         }
         View::Candidate => "it has total()",
     }

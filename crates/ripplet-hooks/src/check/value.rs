@@ -429,6 +429,6 @@ fn fields_of(view: View) -> &'static str {
     match view {
         View::Vertex | View::VertexMut => "it has the fields id and label",
         View::Neighbor => "it has the fields id, label and weight",
-        View::Candidate => "it has the fields label, frequency, cast and grand_total",
+        View::Candidate => "it has the fields label, frequency, total_votes and grand_total",
     }
 }

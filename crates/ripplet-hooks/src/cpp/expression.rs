@@ -104,7 +104,7 @@ impl Emitter<'_> {
             Field::Label => put(text, format_args!("{view}.label")),
             Field::Weight => put(text, format_args!("{view}.weight")),
             Field::Frequency => put(text, format_args!("{view}.frequency")),
-            Field::Cast => put(text, format_args!("{view}.cast")),
+            Field::TotalVotes => put(text, format_args!("{view}.total_votes")),
             Field::GrandTotal => put(text, format_args!("{view}.grand_total")),
             Field::Carried => put(text, format_args!("{view}.carried")),
             Field::Degree => put(text, format_args!("degree({view})")),

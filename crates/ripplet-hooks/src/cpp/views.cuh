@@ -34,16 +34,16 @@ struct Neighbor {
 struct Candidate {
     const Access* access;
     u32 label;
-    u64 frequency, cast, grand_total;
+    u64 frequency, total_votes, grand_total;
 };
 
-// A vertex whose columns can be set. `carried` is 0 if nothing was carried; `cast` is the sum of
+// A vertex whose columns can be set. `carried` is 0 if nothing was carried; `total_votes` is the sum of
 // all votes.
 struct VertexMut {
     Access* access;
     u32 id, label;
     f32 carried;
-    u64 frequency, cast;
+    u64 frequency, total_votes;
 };
 
 template <class View> RIPPLET_FN u32 degree(const View& v) { return v.access->degree(v.id); }

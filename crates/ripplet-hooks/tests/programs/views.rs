@@ -43,7 +43,7 @@ impl Program for Views {
     }
 
     fn label_score(&self, v: Vertex, c: Candidate) -> f32 {
-        let expected = c.cast as f32 / c.grand_total as f32;
+        let expected = c.total_votes as f32 / c.grand_total as f32;
         let own = if c.label == v.label { self.bias } else { 0.0 };
         ln(c.frequency as f32 + 1.0) - expected * c.total() as f32 + own + exp2(-v.strength())
     }
@@ -64,7 +64,7 @@ impl Program for Views {
         let free = first_free(v, self.memory);
         v.set_heard(free, label);
         v.set_heard(self.memory, 77);
-        v.set_home((v.frequency() / SHARE) as u32 + (v.cast() % 100) as u32 + v.heard(free));
+        v.set_home((v.frequency() / SHARE) as u32 + (v.total_votes() % 100) as u32 + v.heard(free));
         let met = remember(v, label) + remember(v, v.label);
         if met > 1 { label + v.degree() } else { v.label + v.round() + v.random(1) % 5 + v.id }
     }

@@ -58,7 +58,7 @@ pub struct Neighbor {
 pub struct Candidate {
     pub label: u32,
     pub frequency: u64,
-    pub cast: u64,
+    pub total_votes: u64,
     pub grand_total: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct VertexMut {
     pub label: u32,
     pub carried: f32,
     pub frequency: u64,
-    pub cast: u64,
+    pub total_votes: u64,
     /// Slot, index and bits of each staged value; the last entry of an index counts.
     pub staged: RefCell<Vec<(u32, u32, u32)>>,
 }
@@ -136,8 +136,8 @@ impl VertexMut {
     pub fn frequency(&self) -> u64 {
         self.frequency
     }
-    pub fn cast(&self) -> u64 {
-        self.cast
+    pub fn total_votes(&self) -> u64 {
+        self.total_votes
     }
     pub fn set_strength(&mut self, value: f32) {
         self.stage(0, 0, value.to_bits());

@@ -169,8 +169,12 @@ fn every_name_of_the_language_is_explained() {
 fn the_vocabulary_is_what_the_checker_knows() {
     let names = vocabulary();
     let has = |kind, name: &str| names.contains(&(kind, name.to_owned()));
-    for name in ["Candidate.cast", "Candidate.grand_total", "Candidate.total()", "VertexMut.cast()"]
-    {
+    for name in [
+        "Candidate.total_votes",
+        "Candidate.grand_total",
+        "Candidate.total()",
+        "VertexMut.total_votes()",
+    ] {
         assert!(has(Kind::View, name), "{name}");
     }
     assert!(has(Kind::Hook, "falls_with_total") && has(Kind::Value, "Activation::Disagreement"));

@@ -27,7 +27,7 @@ pub(super) fn led_to(name: &str, target: &str) -> Option<String> {
     plain_path(&format!("{folder}/{target}"))
 }
 
-/// Why a link cannot be read.
+/// Returns the error of a link to no entry of the archive.
 pub(super) fn leads_nowhere(target: &str) -> String {
     format!(
         "it is a link to {target}, which is no file of the archive that is read with it: unpack the archive and read the \

@@ -15,9 +15,9 @@
 //! - **A TU data set**: see [`crate::tu`]. An edge that is listed several times is one edge, whatever the
 //!   options for duplicates are.
 //! - **`.swarm`**: see [`crate::swarm_file`]. What its graphs were built with stays: directions, loops,
-//!   duplicates. Weights that are not asked for are left out.
+//!   duplicates. Weights are left out unless they are requested.
 //! - **A table**: `.txt`, `.tsv`, `.csv`, Parquet or Arrow IPC, with a column of graphs ([`crate::Columns`]); those of
-//!   the ends are found beside it as in a table of one graph. Rows stand in any order. Each graph has the vertices
+//!   the ends are found beside it as in a table of one graph. Rows may have any order. Each graph has the vertices
 //!   that its rows name.
 //!
 //! **Ids.** The id of a graph in a folder is its file name without extensions, in an archive its path without
@@ -72,13 +72,13 @@ pub struct BatchOptions {
     pub build: BuildOptions,
     /// Whether a directed `.swarm` is an error.
     pub undirected_only: bool,
-    /// What happens if a graph cannot be read.
+    /// Behaviour if a graph cannot be read.
     pub on_error: OnError,
     /// Target size of a part in arcs and vertices; a larger graph is its own part.
     pub part_size: u64,
 }
 
-/// What happens if a graph cannot be read.
+/// Behaviour if a graph cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
     /// Reading ends.
@@ -107,6 +107,22 @@ pub struct Skipped {
 }
 
 /// Reader of graphs, part by part.
+///
+/// # Examples
+/// ```
+/// use ripplet_io::batch::{BatchOptions, BatchReader};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("caffeine.txt"), "1 2\n2 3\n")?;
+/// std::fs::write(path.join("water.txt"), "1 2\n")?;
+/// let mut reader = BatchReader::open(path, &BatchOptions::default())?;
+/// while let Some(part) = reader.next_part()? {
+///     println!("{} graphs", part.slice().len());
+/// }
+/// assert_eq!(reader.summary().graphs, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct BatchReader {
     source: Box<dyn Source>,
     part_size: u64,
@@ -296,12 +312,12 @@ impl BatchReader {
         &self.log.summary
     }
 
-    /// Returns what the weights read so far lost by rounding.
+    /// Returns the rounding loss of the weights read so far.
     pub fn weight_loss(&self) -> WeightLoss {
         self.weights.loss()
     }
 
-    /// Returns the share of the whole that was returned, 0 to 1, by bytes, files or graphs.
+    /// Returns the share of the batch that was returned, 0 to 1, by bytes, files or graphs.
     pub fn progress(&self) -> f64 {
         let (batch, taken) = match &self.current {
             Some((batch, taken)) => (batch.len().max(1) as f64, *taken as f64),

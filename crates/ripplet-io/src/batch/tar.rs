@@ -267,7 +267,7 @@ impl Stream {
     }
 }
 
-/// Why an entry that is neither a file nor a link is not read.
+/// Error of an entry that is neither a file nor a link.
 const NO_FILE: &str = "it is a pipe, a device or of a kind that is not known: expected a file";
 
 impl Content {

@@ -46,7 +46,7 @@ struct Entry {
     index: usize,
     /// Declared unpacked size in bytes.
     size: u64,
-    /// Why it is not read, if it is not.
+    /// Reason that the entry cannot be read, if any.
     unread: Option<String>,
 }
 
@@ -128,7 +128,7 @@ impl Zip {
     }
 }
 
-/// Reads the target of the link `name`, the entry `index`: its path in the archive, or why there is none.
+/// Reads the target of the link `name`, the entry `index`: its path in the archive, or the reason that it has none.
 fn target(
     archive: &mut ZipArchive<Cursor<Shared>>,
     index: usize,

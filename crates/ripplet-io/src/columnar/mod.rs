@@ -512,7 +512,7 @@ fn intern_name_ends(mut names: NameIndex, blocks: Vec<BlockEnds>) -> Result<Inte
     }
 }
 
-/// Decides whether the ids are signed: where one is negative, or `asked` says so.
+/// Decides whether the ids are signed: if one is negative, or if `asked` requires it.
 fn intern_integer_ends(blocks: Vec<BlockEnds>, asked: IdKind) -> Result<Interned, Fault> {
     let (mut all, mut first_negative, mut first_large) =
         (memory::with_room(blocks.len())?, None, None);

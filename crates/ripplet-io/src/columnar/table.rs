@@ -81,13 +81,13 @@ impl Table {
         Ok(Table { bytes: Bytes::new(), schema, container })
     }
 
-    /// The columns there are.
+    /// Returns the columns of the file.
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// What `visit` makes of the rows, in their order: it is given some rows of the columns
-    /// `columns` (ascending), and the number of the first of these rows, and runs in parallel.
+    /// Returns the results of `visit` in the order of the rows. It gets a batch of rows of the columns
+    /// `columns` (ascending) and the number of its first row, and runs in parallel.
     ///
     /// # Errors
     /// The first in the order of the rows, whether the file's or `visit`'s.
@@ -326,13 +326,13 @@ fn refused(error: &ArrowError) -> Fault {
     Fault { place: Place::File, kind: ReadErrorKind::Io(error) }
 }
 
-/// What these crates say may hold parts of the file, and so may be long.
+/// Returns the first line of an error, shortened: messages of the Arrow crates may quote the file.
 fn first_line(error: &dyn std::error::Error) -> String {
     const LONGEST: usize = 200;
     error.to_string().chars().take_while(|c| !c.is_control()).take(LONGEST).collect()
 }
 
-/// The bytes of a file, asked for in pieces. A piece that a damaged file asks for may lie anywhere.
+/// Bytes of a file, read by ranges. A damaged file may request any range.
 struct Mapped(Bytes);
 
 impl Mapped {

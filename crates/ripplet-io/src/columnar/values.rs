@@ -35,7 +35,7 @@ pub(crate) enum Strings<'a> {
     Dictionary { keys: Vec<u64>, values: Box<Strings<'a>> },
 }
 
-/// What is wrong with a row of a batch.
+/// Error in a row of a record batch.
 #[derive(Debug)]
 pub(super) struct RowFault {
     pub(super) row: usize,
@@ -49,7 +49,7 @@ impl From<OutOfMemory> for RowFault {
     }
 }
 
-/// What ids of this type are, if any.
+/// Returns the kind of ids in a column of this type; nothing if ids cannot have it.
 pub(crate) fn id_kind(kind: &DataType) -> Option<Ids> {
     match kind {
         DataType::Dictionary(_, values) => match **values {
@@ -73,7 +73,7 @@ pub(crate) fn first_null(column: &dyn Array) -> Option<usize> {
     (nulls.null_count() > 0).then(|| nulls.iter().position(|valid| !valid))?
 }
 
-/// Numbers of a type with fractions; what a null stands for is arbitrary.
+/// Returns the numbers of a column of floats or decimals; the value of a null is arbitrary.
 pub(crate) fn floats(column: &dyn Array) -> Result<Option<Vec<f64>>, OutOfMemory> {
     Ok(Some(match column.data_type() {
         DataType::Float16 => memory::collected(
@@ -98,7 +98,7 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
             memory::collected(integers.bits.iter().map(weight))?
         }
     };
-    // What a null stands for is arbitrary: it is another error.
+    // The value behind a null is arbitrary; nulls are another error.
     let wrong =
         |&row: &usize| !(weights[row].is_finite() && weights[row] >= 0.0) && column.is_valid(row);
     match (0..weights.len()).find(wrong) {

@@ -8,11 +8,11 @@
 //! A format is one file with its reader and its writer. They share [`network`] (nodes and edges as a reader finds
 //! them), `xml`, `xml_graph` (what the readers of GraphML and GEXF share), [`xml_text`] and [`stream`] (pieces of a text of bounded size).
 //!
-//! What is read: vertices with their ids, edges, and weights. Other attributes are skipped. Every vertex is
-//! there, with edges or without.
+//! Readers take vertices with their ids, edges, and weights. Other attributes are skipped. Vertices
+//! without edges are kept.
 //!
-//! Direction: a file that says that its edges have none has each in both directions, also in a directed graph. A file
-//! that says that they have one is read as the caller asks; [`ReadSummary::directed`] reports it. Edges of both kinds in
+//! Direction: if a file declares its edges undirected, a directed graph has each edge in both directions. If it declares
+//! them directed, the caller's options decide, and [`ReadSummary::directed`] reports it. Edges of both kinds in
 //! one file are refused.
 //!
 //! Memory of a reader: 8 bytes an edge (16 with weights), 48 a vertex, and the ids, beside the table. What it holds of

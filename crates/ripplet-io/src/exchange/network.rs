@@ -18,7 +18,7 @@ pub(super) struct Found {
     pub(super) notes: Vec<String>,
 }
 
-/// Which names become the ids of vertices, if every node has a unique one.
+/// Names that become the ids of vertices if every node has a unique one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeNaming {
     /// None: the file's ids.
@@ -288,7 +288,7 @@ impl<'o> Network<'o> {
 /// Values in ascending order, with their vertices (in the order of the file).
 pub(super) type Ordered<T> = (T, Vec<u32>);
 
-/// Why texts are unsuitable as ids.
+/// Reason that texts are unsuitable as ids.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NamingError {
     /// The text of this vertex is not an integer, although integers are requested.

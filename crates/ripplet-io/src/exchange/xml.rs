@@ -17,7 +17,7 @@ use std::fmt::{self, Display, Write as _};
 /// Elements within one another: formats of graphs need ten.
 const DEEPEST: usize = 256;
 
-/// What stands next in a file.
+/// Next item of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// The begin of an element, whose name and attributes the [`Xml`] then has.
@@ -175,7 +175,7 @@ impl<'t, 'a> Xml<'t, 'a> {
         }
     }
 
-    /// Why the reader gave no event.
+    /// Returns the fault for an error of the parser.
     fn refused(&mut self, error: Error) -> Fault {
         if self.meter.is_used_up() {
             let most = LONGEST_PIECE >> 20;
@@ -306,7 +306,7 @@ fn other_encoding(declaration: &BytesDecl<'_>) -> Option<String> {
     (!is_known).then(|| shown(&*name))
 }
 
-/// What is written for XML in a message: short, and without what a terminal obeys.
+/// Returns a part of the file for a message: shortened, and without control characters.
 fn shown(what: &(impl Display + ?Sized)) -> String {
     /// Largest number of characters of a parser's message.
     const LONGEST: usize = 160;

@@ -229,7 +229,7 @@ impl Fields {
         }
     }
 
-    /// Why a name would be ambiguous for a reader.
+    /// Returns the reason that a name would be ambiguous for a reader; nothing if it is not.
     fn unfit(self, name: &str) -> Option<&'static str> {
         match self {
             Fields::Json => None,

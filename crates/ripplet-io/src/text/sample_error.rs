@@ -5,7 +5,7 @@
 pub(super) struct SampleError {
     /// Index of the row, from 0.
     pub(super) row: usize,
-    /// What is wrong, and what to do.
+    /// The error and its remedy, as a sentence.
     pub(super) why: String,
 }
 

@@ -79,7 +79,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Returns the field at the start of a line whose fields stand between blanks, and what comes after it.
+/// Returns the first field of a line whose fields are separated by blanks, and the rest of the line.
 fn quoted_or_blanks(line: &[u8]) -> Result<FieldAndRest<'_>, String> {
     let Some(quoted) = line.strip_prefix(b"\"") else {
         let end = line.iter().position(|byte| is_blank(*byte)).unwrap_or(line.len());

@@ -47,7 +47,7 @@ enum End {
     Failed(io::Error),
 }
 
-/// Why there is no next line; its line number is known once all before it is parsed.
+/// Error that ends the lines of a text; its line number is known once all lines before it are parsed.
 enum Trouble {
     TooLong,
     Failed,

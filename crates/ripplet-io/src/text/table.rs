@@ -128,7 +128,7 @@ pub(crate) struct GraphRows {
     pub(crate) weights: Option<Vec<f64>>,
     /// The graphs, each row's as both ends.
     pub(crate) graphs: Interned,
-    /// Which columns they were read from.
+    /// Columns of the table that were read.
     pub(crate) columns: ReadGraphColumns,
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn read_of_graphs(
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 
-/// What a chunk's rows hold: two ids each, and a weight where weights are read.
+/// Rows of a chunk: two ids each, and a weight if weights are read.
 enum Found {
     Integers(Edges),
     Names(NameRows),
@@ -246,11 +246,11 @@ impl Pairs {
 /// The first lines of a table.
 struct Head<'a> {
     rows: &'a [&'a [u8]],
-    /// How the first line begins, if it is a comment.
+    /// Beginning of the first line, if it is a comment.
     first_comment: &'a [u8],
     /// The last comment above the rows.
     header: Option<&'a [u8]>,
-    /// What the first line says to stand between fields, as Excel has it: `sep=;`.
+    /// Separator that the first line declares, as Excel writes it: `sep=;`.
     delimiter: Option<Delimiter>,
 }
 
@@ -282,14 +282,14 @@ impl Head<'_> {
     }
 }
 
-/// Makes a layout of the first rows, which stay to be read, and of what stands above them.
+/// Creates a layout from the first rows, which are not consumed, and from the lines above them.
 fn first_rows<T, E: Into<SampleError>>(
     text: &mut Text<'_>,
     layout: impl FnOnce(&Head<'_>) -> Result<T, E>,
 ) -> Result<T, Fault> {
     /// Rows further from the first than this are not looked at.
     const BYTES: usize = 256 << 10;
-    /// A longer comment is none of ripplet's, and no header.
+    /// A longer comment was not written by ripplet, and is no header.
     const COMMENT: usize = 64 << 10;
     let first = text.peek_line()?.unwrap_or_default();
     let delimiter = excel_delimiter(first);

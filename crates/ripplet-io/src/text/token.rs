@@ -2,7 +2,7 @@
 
 use crate::intern::{Sign, signed};
 
-/// Why a token is not an id.
+/// Reason that a token is not an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotAnId {
     /// A minus sign and digits.
@@ -170,7 +170,7 @@ fn more_digits(bytes: &[u8], at: usize, first: u64) -> Option<(u64, usize)> {
 const TENS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Returns a plain decimal at `at`, such as `12` or `0.25`, and where it ends; `None` asks for the slow path.
+/// Returns a plain decimal at `at`, such as `12` or `0.25`, and where it ends; `None` leaves it to the slow path.
 ///
 /// A quotient of two integers that a double holds exactly is rounded as the decimal is, so this
 /// gives the same bits as the slow path (Clinger, PLDI 1990).

@@ -100,6 +100,20 @@ impl<'a> Communities<'a> {
 /// # Errors
 /// If the extension is unknown, the format cannot hold an id or a name, the rows do not fit `ids`, or the
 /// operating system refuses; no partial file remains.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::write::{Communities, Naming, write_communities};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("communities.csv");
+/// let ids = VertexIds::Consecutive { first: 10, count: 3 };
+/// // Vertices 0 and 1 are in the community of vertex 0, and vertex 2 is alone.
+/// write_communities(&*path, &ids, &Communities::of_all(&[0, 0, 2]), Naming::VertexId)?;
+/// assert_eq!(std::fs::read_to_string(path)?, "id,community\n10,10\n11,10\n12,12\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_communities<'a>(
     target: impl Into<Target<'a>>,
     ids: &VertexIds,

@@ -31,6 +31,19 @@ const ROWS: usize = 1 << 16;
 /// # Errors
 /// If the extension is unknown, the format cannot hold the graph, or the operating system refuses; no partial
 /// file remains.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::GraphBuilder;
+/// use ripplet_io::{edge_table, write::write_graph};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.csv");
+/// let graph = GraphBuilder::new().build(edge_table([("ann", "bob"), ("bob", "cid")])?)?;
+/// write_graph(&graph, &path, None)?;
+/// assert_eq!(std::fs::read_to_string(path)?, "source,target\nann,bob\nbob,cid\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result<u64, WriteError> {
     let error = |source| WriteError { path: path.into(), source };
     let (format, compression) = plan(graph, path, format).map_err(error)?;

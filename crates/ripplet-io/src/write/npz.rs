@@ -55,6 +55,18 @@ impl Element for bool {
 }
 
 /// Writer of named arrays, which appears atomically when it is finished.
+///
+/// # Examples
+/// ```
+/// use ripplet_io::write::NpzWriter;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("arrays.npz");
+/// let mut arrays = NpzWriter::create(&path)?;
+/// arrays.array("edge_index", &[2, 2], [0i64, 1, 1, 0])?;
+/// arrays.finish()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct NpzWriter {
     path: PathBuf,
     /// `None` after an error: the archive is incomplete then.

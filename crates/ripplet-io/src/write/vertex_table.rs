@@ -27,6 +27,20 @@ pub struct VertexColumn<'a> {
 /// # Errors
 /// If the extension is unknown, the format cannot hold an id, a column has not `len` values a vertex, or the
 /// operating system refuses; no partial file remains.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::write::{ColumnData, VertexColumn, write_vertex_table};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("degrees.csv");
+/// let ids = VertexIds::Consecutive { first: 0, count: 2 };
+/// let column = VertexColumn { name: "degree", len: 1, values: ColumnData::U32(&[3, 1]) };
+/// write_vertex_table(&path, &ids, &[column])?;
+/// assert_eq!(std::fs::read_to_string(path)?, "id,degree\n0,3\n1,1\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_vertex_table(
     path: &Path,
     ids: &VertexIds,

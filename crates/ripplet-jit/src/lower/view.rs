@@ -97,8 +97,12 @@ impl Lowering<'_, '_> {
             (Field::Frequency, Seen::VertexMut { frame, .. }) => {
                 self.load(frame, update::FREQUENCY)
             }
-            (Field::Cast, Seen::Candidate { frame }) => self.load(frame, candidate::CAST),
-            (Field::Cast, Seen::VertexMut { frame, .. }) => self.load(frame, update::CAST),
+            (Field::TotalVotes, Seen::Candidate { frame }) => {
+                self.load(frame, candidate::TOTAL_VOTES)
+            }
+            (Field::TotalVotes, Seen::VertexMut { frame, .. }) => {
+                self.load(frame, update::TOTAL_VOTES)
+            }
             (Field::GrandTotal, Seen::Candidate { frame }) => {
                 self.load(frame, candidate::GRAND_TOTAL)
             }

@@ -80,7 +80,7 @@ pub mod program {
             if c.frequency % 11 == 3 {
                 return f32::NAN;
             }
-            let share = c.frequency as f32 / (1.0 + c.cast as f32);
+            let share = c.frequency as f32 / (1.0 + c.total_votes as f32);
             let size = log2(2.0 + c.total() as f32 / (1.0 + c.grand_total as f32));
             let own = if c.label == v.label { self.pull } else { v.warmth() };
             share * 8.0 + own - size + (c.label & 3) as f32 * 0.125
@@ -96,7 +96,7 @@ pub mod program {
         fn update_vertex(&self, v: &mut VertexMut, label: Label, score: f32) -> Label {
             let before = v.warmth();
             v.set_warmth((before + score.min(4.0)) * 0.5 + v.carried());
-            v.set_taste(v.taste().wrapping_mul(3) ^ v.frequency() as u32 ^ v.cast() as u32);
+            v.set_taste(v.taste().wrapping_mul(3) ^ v.frequency() as u32 ^ v.total_votes() as u32);
             for i in 0..=self.shift {
                 // The last index is out of range.
                 v.set_seen(i, v.seen(i).rotate_left(3) ^ label);

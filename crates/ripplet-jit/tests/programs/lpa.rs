@@ -37,6 +37,6 @@ pub mod program {
 
     fn exceeds_chance(guard: u32, c: Candidate) -> bool {
         let expected = c.total() as u64 * guard as u64;
-        products_ge(c.frequency, c.grand_total << 16, c.cast, expected)
+        products_ge(c.frequency, c.grand_total << 16, c.total_votes, expected)
     }
 }

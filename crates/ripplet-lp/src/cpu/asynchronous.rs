@@ -20,14 +20,14 @@
 
 use super::state::{Choice, LpState, Scratch, Workspace};
 use crate::hash::Clock;
-use crate::rounds::{Finished, Observer, Rounds};
+use crate::rounds::{Finished, Rounds};
 use crate::views::Context;
 use crate::{
     Activation, Hints, Label, NO_LABEL, NeighborList, Round, RunError, Schedule, State, Vertex,
     Vote,
 };
-use ripplet_graph::VertexId;
 use ripplet_graph::storage::ListParts;
+use ripplet_graph::{Observer, VertexId};
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;

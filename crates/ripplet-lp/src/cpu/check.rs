@@ -7,12 +7,12 @@ use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::Rounds;
 use crate::views::{Context, Total};
 use crate::{
-    Activation, Candidate, Counter, Hints, Label, LabelTotal, NO_LABEL, NeighborList, Observer,
-    RunError, Score, Settings, Vertex, VertexMut, Vote,
+    Activation, Candidate, Counter, Hints, Label, LabelTotal, NO_LABEL, NeighborList, RunError,
+    Score, Settings, Vertex, VertexMut, Vote,
 };
 use rayon::prelude::*;
 use ripplet_graph::storage::ListParts;
-use ripplet_graph::{GraphView, OutOfMemory, VertexId};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::atomic::Ordering::Relaxed;
@@ -106,16 +106,16 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
         for vote in votes.iter().filter(|vote| vote.weight > 0 && vote.label != NO_LABEL) {
             *sums.entry(vote.label).or_default() += u64::from(vote.weight);
         }
-        let cast = sums.values().sum();
+        let total_votes = sums.values().sum();
         let labels: Vec<Voted> = self.spread(&sums);
         for &voted in &labels {
-            self.check_scores(voted, cast)?;
+            self.check_scores(voted, total_votes)?;
             let carried = self.check_carry(voted.label, &votes)?;
-            self.check_update(voted, cast, carried)?;
+            self.check_update(voted, total_votes, carried)?;
         }
-        self.check_bounds(cast)?;
+        self.check_bounds(total_votes)?;
         if program.follows_frequency() {
-            self.check_frequencies(&labels, cast)?;
+            self.check_frequencies(&labels, total_votes)?;
         }
         Ok(labels.len() as u64)
     }
@@ -124,7 +124,8 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     fn spread(&self, sums: &BTreeMap<Label, u64>) -> Vec<Voted> {
         let kept = self.state.totals.kept();
         let total = |label| {
-            let candidate = Candidate { label, frequency: 0, cast: 0, grand_total: 0, total: kept };
+            let candidate =
+                Candidate { label, frequency: 0, total_votes: 0, grand_total: 0, total: kept };
             candidate.total()
         };
         let voted =
@@ -163,10 +164,10 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     }
 
     /// Returns the score of a label, after testing that it is the same twice.
-    fn score(&self, voted: Voted, cast: u64) -> Result<P::Score, Broken> {
+    fn score(&self, voted: Voted, total_votes: u64) -> Result<P::Score, Broken> {
         let Voted { label, frequency, total } = voted;
         let (grand_total, total) = (self.state.totals.grand, Total::AtMost(total));
-        let candidate = Candidate { label, frequency, cast, grand_total, total };
+        let candidate = Candidate { label, frequency, total_votes, grand_total, total };
         let score = || self.state.program.label_score(self.vertex, candidate);
         let (a, b) = (score(), score());
         if a == b || (a.is_nan() && b.is_nan()) {
@@ -185,7 +186,7 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     ///
     /// A label of fewer votes with a larger total can exist. One of more votes with this total may
     /// not: a label that all neighbours of a vertex have, say, has as many members.
-    fn check_scores(&self, voted: Voted, cast: u64) -> Result<(), Broken> {
+    fn check_scores(&self, voted: Voted, total_votes: u64) -> Result<(), Broken> {
         let program = self.state.program;
         let fewer = 1 + self.draw(voted.label ^ 1, voted.frequency - 1);
         let most = self.most_total();
@@ -199,10 +200,11 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
         for &total in &totals {
             let with = |frequency| Voted { frequency, total, ..voted };
             for &frequency in &frequencies {
-                self.check_bound(with(frequency), cast)?;
+                self.check_bound(with(frequency), total_votes)?;
             }
             if let [many, few] = frequencies[..] {
-                let [a, b] = [self.score(with(many), cast)?, self.score(with(few), cast)?];
+                let [a, b] =
+                    [self.score(with(many), total_votes)?, self.score(with(few), total_votes)?];
                 let loses = b.is_eligible() && !is_at_most(b, a);
                 if program.activation() == Activation::Disagreement && loses {
                     let evidence = Evidence::Scores(scored(with(many), a), scored(with(few), b));
@@ -216,7 +218,7 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
         for pair in totals.windows(2) {
             let with = |total| Voted { total, ..voted };
             let [low, high] = [with(pair[0]), with(pair[1])];
-            let [a, b] = [self.score(low, cast)?, self.score(high, cast)?];
+            let [a, b] = [self.score(low, total_votes)?, self.score(high, total_votes)?];
             if b > a || (a.is_nan() && !b.is_nan()) {
                 let evidence = Evidence::Scores(scored(low, a), scored(high, b));
                 return broken(Promise::FallsWithTotal, evidence);
@@ -234,8 +236,8 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     }
 
     /// Tests a score against its bound.
-    fn check_bound(&self, voted: Voted, cast: u64) -> Result<(), Broken> {
-        let score = self.score(voted, cast)?;
+    fn check_bound(&self, voted: Voted, total_votes: u64) -> Result<(), Broken> {
+        let score = self.score(voted, total_votes)?;
         let bound = self.state.program.score_bound(voted.frequency);
         if score.is_eligible() && !is_at_most(score, bound) {
             let evidence = Evidence::Bound(scored(voted, score), bound.to_string());
@@ -245,10 +247,11 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     }
 
     /// Tests that bounds do not fall as the frequency rises.
-    fn check_bounds(&self, cast: u64) -> Result<(), Broken> {
+    fn check_bounds(&self, total_votes: u64) -> Result<(), Broken> {
         let program = self.state.program;
-        let mut frequencies: Vec<u64> = (0..4).map(|number| self.draw(number, cast)).collect();
-        frequencies.extend([0, cast]);
+        let mut frequencies: Vec<u64> =
+            (0..4).map(|number| self.draw(number, total_votes)).collect();
+        frequencies.extend([0, total_votes]);
         frequencies.sort_unstable();
         for pair in frequencies.windows(2) {
             let [low, high] = [pair[0], pair[1]].map(|of| (of, program.score_bound(of)));
@@ -261,10 +264,10 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     }
 
     /// Tests the scores of the vertex's labels against one another, by frequency.
-    fn check_frequencies(&self, labels: &[Voted], cast: u64) -> Result<(), Broken> {
+    fn check_frequencies(&self, labels: &[Voted], total_votes: u64) -> Result<(), Broken> {
         let mut scores = Vec::new();
         for &voted in labels {
-            let score = self.score(voted, cast)?;
+            let score = self.score(voted, total_votes)?;
             if score.is_eligible() {
                 scores.push((voted, score));
             }
@@ -321,8 +324,8 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     }
 
     /// Tests that `update_vertex` returns and writes the same twice.
-    fn check_update(&self, voted: Voted, cast: u64, carried: f32) -> Result<(), Broken> {
-        let score = self.score(voted, cast)?;
+    fn check_update(&self, voted: Voted, total_votes: u64, carried: f32) -> Result<(), Broken> {
+        let score = self.score(voted, total_votes)?;
         if !score.is_eligible() {
             return Ok(());
         }
@@ -332,7 +335,7 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
             let mut draft: Vec<u32> = written.map(|value| value.load(Relaxed)).collect();
             let draft_of = &mut draft;
             let mut vertex =
-                VertexMut { vertex: self.vertex, draft: draft_of, carried, frequency, cast };
+                VertexMut { vertex: self.vertex, draft: draft_of, carried, frequency, total_votes };
             let label = self.state.program.update_vertex(&mut vertex, voted.label, score);
             (label, draft)
         };

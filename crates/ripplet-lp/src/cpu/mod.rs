@@ -20,7 +20,7 @@ use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::profile::Measured;
 use crate::ranks::CpuRank;
-use crate::rounds::{Observer, Rounds, run_rounds};
+use crate::rounds::{RoundObserver, Rounds, run_rounds};
 use crate::{
     Checkpoint, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo, RunError,
     Settings, Visibility,
@@ -28,7 +28,7 @@ use crate::{
 use asynchronous::AsyncRounds;
 use phased::PhasedRounds;
 use rank::PhasedRank;
-use ripplet_graph::{GraphView, OutOfMemory, VertexId};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use state::LpState;
 use std::ops::Range;
 use synchronous::SyncRounds;
@@ -81,7 +81,7 @@ impl Executor for CpuExecutor {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         let (graph, info) = (graph, program.info());
         settings.check(graph.vertices(), &info)?;

@@ -13,12 +13,12 @@ use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use crate::hash::Clock;
 use crate::ranks::Update;
-use crate::rounds::{Finished, Observer, Rounds};
+use crate::rounds::{Finished, Rounds};
 use crate::schedules::{UnitSchedule, largest_phase};
 use crate::{Hints, Label, NO_LABEL, Round, RunError, Schedule, State};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{MAX_VERTICES, VertexId};
+use ripplet_graph::{MAX_VERTICES, Observer, VertexId};
 
 /// Blocks that a task compacts: enough to take longer than starting a thread.
 const BLOCKS_PER_TASK: u32 = 1 << 12;

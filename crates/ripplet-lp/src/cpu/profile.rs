@@ -4,10 +4,10 @@ use super::CpuExecutor;
 use super::state::{LpState, Workspace};
 use super::synchronous::SyncRounds;
 use crate::profile::{Iteration, Measured, Part, Profile};
-use crate::{DynProgram, Hints, Observer, RunError, Schedule, Settings};
+use crate::{DynProgram, Hints, RoundObserver, RunError, Schedule, Settings};
 use rayon::prelude::*;
 use ripplet_graph::storage::ListParts;
-use ripplet_graph::{GraphView, VertexId};
+use ripplet_graph::{GraphView, Observer, VertexId};
 use std::hint::black_box;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -46,7 +46,7 @@ impl CpuExecutor {
         program: &dyn DynProgram,
         settings: &Settings,
         iterations: u32,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Profile, RunError> {
         let graph = graph.into();
         let mut settings = settings.clone();

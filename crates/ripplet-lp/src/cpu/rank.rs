@@ -5,9 +5,9 @@ use super::state::LpState;
 use super::synchronous::trace;
 use crate::hash::{Clock, mix};
 use crate::ranks::{CpuRank, Update};
-use crate::rounds::{Finished, Observer, Rounds};
+use crate::rounds::{Finished, Rounds};
 use crate::{Hints, Round, RunError, Settings, State};
-use ripplet_graph::{GraphView, OutOfMemory, VertexId};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -115,7 +115,7 @@ pub(super) struct VoteSketch {
     /// The votes of a chunk.
     pub chunk: Vec<Vote>,
     /// The number of votes in `chunk` if it holds all votes of the vertex, else 0.
-    pub cast: usize,
+    pub count: usize,
     /// Sketches of complete parts that wait for a partner; lower ones cover more parts.
     stack: Vec<Candidates>,
     /// The number of parts in `stack`.
@@ -129,7 +129,7 @@ pub(super) struct VoteSketch {
 impl VoteSketch {
     pub fn new(sketch: Sketch) -> VoteSketch {
         let (chunk, stack) = (vec![Vote::default(); CHUNK], Vec::with_capacity(LEVELS));
-        VoteSketch { sketch, chunk, cast: 0, stack, parts: 0, part: Candidates::NOTHING, arcs: 0 }
+        VoteSketch { sketch, chunk, count: 0, stack, parts: 0, part: Candidates::NOTHING, arcs: 0 }
     }
 
     /// Returns the bytes that a sketch occupies.
@@ -140,7 +140,7 @@ impl VoteSketch {
     /// Returns the votes of the vertex in the order of its arcs, or nothing if they did not fit
     /// into one chunk.
     pub fn ballots(&self) -> &[Vote] {
-        &self.chunk[..self.cast]
+        &self.chunk[..self.count]
     }
 
     /// Adds the next votes; parts continue across calls.

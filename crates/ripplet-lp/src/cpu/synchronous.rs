@@ -11,9 +11,10 @@
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use crate::hash::{Clock, mix};
-use crate::rounds::{Finished, Observer, Rounds};
+use crate::rounds::{Finished, Rounds};
 use crate::{Hints, Label, Round, RunError, State};
 use rayon::prelude::*;
+use ripplet_graph::Observer;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;

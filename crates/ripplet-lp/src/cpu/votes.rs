@@ -23,7 +23,7 @@ const SLOTS_PER_VOTE: usize = 3;
 pub(super) struct Votes {
     ballots: Vec<Vote>,
     /// The number of votes of the current vertex.
-    cast: usize,
+    count: usize,
     sums: Vec<u64>,
     slots: Vec<Slot>,
     /// The number of the current vertex; slots whose tags have other numbers are free.
@@ -40,8 +40,8 @@ struct Slot {
 /// The counts of a vertex's votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
-    /// `cast`: the total votes.
-    pub cast: u64,
+    /// The sum of all votes.
+    pub total_votes: u64,
     /// The largest sum of a label; 0 without votes.
     pub top: u64,
 }
@@ -59,7 +59,7 @@ impl Votes {
         if degree > self.sums.len() {
             self.grow(degree);
         }
-        self.cast = degree;
+        self.count = degree;
         &mut self.ballots[..degree]
     }
 
@@ -81,17 +81,17 @@ impl Votes {
             self.number = 0;
         }
         self.number += 1;
-        let used = slots_for(self.cast).min(self.slots.len());
+        let used = slots_for(self.count).min(self.slots.len());
         let slots = &mut self.slots[..used];
-        let mut count = Count { cast: 0, top: 0 };
-        for (ballot, running) in self.ballots[..self.cast].iter().zip(&mut self.sums) {
+        let mut count = Count { total_votes: 0, top: 0 };
+        for (ballot, running) in self.ballots[..self.count].iter().zip(&mut self.sums) {
             let weight = u64::from(ballot.weight);
             let slot = find(slots, self.number, ballot.label);
             let sum =
                 if slot.tag == tag(self.number, ballot.label) { slot.sum } else { 0 } + weight;
             *slot = Slot { tag: tag(self.number, ballot.label), sum };
             *running = sum;
-            count.cast += weight;
+            count.total_votes += weight;
             count.top = count.top.max(sum);
         }
         count
@@ -100,7 +100,7 @@ impl Votes {
     /// Returns the votes since [`Votes::begin`], in the order of the neighbours.
     #[inline]
     pub fn ballots(&self) -> &[Vote] {
-        &self.ballots[..self.cast]
+        &self.ballots[..self.count]
     }
 
     /// Yields the labels whose votes sum up to `top`, each at least once.
@@ -112,9 +112,9 @@ impl Votes {
 
     /// Yields every label with the sum of its votes, each at least once.
     pub fn all(&mut self) -> impl Iterator<Item = (Label, u64)> {
-        let used = slots_for(self.cast).min(self.slots.len());
+        let used = slots_for(self.count).min(self.slots.len());
         let slots = &mut self.slots[..used];
-        let ballots = self.ballots[..self.cast].iter();
+        let ballots = self.ballots[..self.count].iter();
         ballots.map(|ballot| (ballot.label, find(slots, self.number, ballot.label).sum))
     }
 }
@@ -126,11 +126,11 @@ impl Votes {
 pub(super) fn count_one(ballots: &mut [Vote], label: Label) -> Count {
     let mut silent = false;
     let count = |ballots: &[Vote], silent: &mut bool| {
-        ballots.iter().fold(Count { cast: 0, top: 0 }, |count, ballot| {
+        ballots.iter().fold(Count { total_votes: 0, top: 0 }, |count, ballot| {
             let weight = u64::from(ballot.weight);
             let own = if ballot.label == label { weight } else { 0 };
             *silent |= ballot.label == NO_LABEL;
-            Count { cast: count.cast + weight, top: count.top + own }
+            Count { total_votes: count.total_votes + weight, top: count.top + own }
         })
     };
     let counted = count(ballots, &mut silent);
@@ -202,7 +202,7 @@ mod tests {
                 ballots.for_each(|(vote, said)| *vote = ballot(said));
                 let count = votes.count();
                 let top = expected.values().copied().max().unwrap_or(0);
-                prop_assert_eq!(count, Count { cast: expected.values().sum(), top });
+                prop_assert_eq!(count, Count { total_votes: expected.values().sum(), top });
                 prop_assert_eq!(&votes.all().collect::<BTreeMap<_, _>>(), &expected);
                 let mut leaders: Vec<Label> = votes.leaders(top).collect();
                 leaders.sort_unstable();
@@ -217,9 +217,9 @@ mod tests {
     fn votes_for_no_label_say_nothing() {
         let mut votes = Votes::default();
         for (list, own, expected) in [
-            (vec![(NO_LABEL, 5), (3, 1), (NO_LABEL, 0)], 1, Count { cast: 1, top: 1 }),
-            (vec![(NO_LABEL, 5)], 0, Count { cast: 0, top: 0 }),
-            (vec![(NO_LABEL, 0), (2, 7), (3, 1)], 1, Count { cast: 8, top: 7 }),
+            (vec![(NO_LABEL, 5), (3, 1), (NO_LABEL, 0)], 1, Count { total_votes: 1, top: 1 }),
+            (vec![(NO_LABEL, 5)], 0, Count { total_votes: 0, top: 0 }),
+            (vec![(NO_LABEL, 0), (2, 7), (3, 1)], 1, Count { total_votes: 8, top: 7 }),
         ] {
             let count_one_of = |votes: &mut Votes, label| {
                 let said = list.iter().map(|&(label, weight)| Vote { label, weight });
@@ -228,7 +228,7 @@ mod tests {
                 count_one(ballots, label)
             };
             let counted = count_one_of(&mut votes, 3);
-            assert_eq!(counted, Count { cast: expected.cast, top: own });
+            assert_eq!(counted, Count { total_votes: expected.total_votes, top: own });
             assert_eq!(votes.count(), expected);
             assert!(votes.all().all(|(label, sum)| label != NO_LABEL || sum == 0));
             assert_eq!(count_one_of(&mut votes, NO_LABEL).top, 0);

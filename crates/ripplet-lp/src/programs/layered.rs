@@ -18,7 +18,7 @@
 //! Reference: Boldi, Rosa, Santini, Vigna, WWW 2011, section 4.
 
 use super::llp::{Gamma, sweep};
-use crate::{Executor, Label, Observer, RunError, Settings};
+use crate::{Executor, Label, RoundObserver, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{GraphView, VertexId};
@@ -79,7 +79,7 @@ pub fn layered_order<'g>(
     graph: impl Into<GraphView<'g>>,
     gammas: &[Gamma],
     settings: &Settings,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<Vec<VertexId>, RunError> {
     let graph = graph.into();
     let bytes = LayeredOrder::bytes_for(graph.vertices());

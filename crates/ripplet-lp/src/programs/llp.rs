@@ -22,7 +22,7 @@
 pub use program::Llp;
 
 use crate::hooks::label_program;
-use crate::{DynProgram, Executor, Observer, Outcome, RunError, Settings};
+use crate::{DynProgram, Executor, Outcome, RoundObserver, RunError, Settings};
 use ripplet_graph::GraphView;
 use thiserror::Error;
 
@@ -86,7 +86,7 @@ pub fn sweep<'g>(
     graph: impl Into<GraphView<'g>>,
     gammas: &[Gamma],
     settings: &Settings,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
     mut visit: impl FnMut(Gamma, Outcome),
 ) -> Result<(), RunError> {
     let graph = graph.into();

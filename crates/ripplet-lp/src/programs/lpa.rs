@@ -5,10 +5,10 @@
 //! chance:
 //!
 //! ```text
-//! frequency · grand_total ≥ guard · cast · total
+//! frequency · grand_total ≥ guard · total_votes · total
 //! ```
 //!
-//! where `cast` is the vertex's total votes (its weighted degree), and `total` the summed degrees
+//! where `total_votes` is the sum of the vertex's votes (its weighted degree), and `total` the summed degrees
 //! of the label's members. This is modularity's null model as a constraint: it has no effect on
 //! small communities, and it prevents the collapse into one giant community that plain label
 //! propagation may end in. The vertex's own label is always allowed. A guard of 0 is plain label
@@ -128,7 +128,7 @@ mod program {
     pub(super) fn exceeds_chance(guard: u32, c: Candidate<'_>) -> bool {
         // Totals and the guard have 32 bits, the sum of all totals 33: no factor overflows.
         let expected = u64::from(c.total()) * u64::from(guard);
-        products_ge(c.frequency, c.grand_total << 16, c.cast, expected)
+        products_ge(c.frequency, c.grand_total << 16, c.total_votes, expected)
     }
 }
 
@@ -158,10 +158,10 @@ mod tests {
     #[test]
     fn the_guard_compares_exactly_at_the_extremes() {
         let guard = Guard::default().0;
-        let exceeds = |frequency, cast, total, grand_total| {
+        let exceeds = |frequency, total_votes, total, grand_total| {
             let totals = [AtomicU32::new(total)];
             let total = Total::Kept(&totals);
-            let candidate = Candidate { label: 0, frequency, cast, grand_total, total };
+            let candidate = Candidate { label: 0, frequency, total_votes, grand_total, total };
             exceeds_chance(guard, candidate)
         };
         assert!(exceeds(1, 4, 5, 20));

@@ -13,10 +13,10 @@
 use super::level::{Level, LevelGraph};
 use super::moves::Partition;
 use super::phases::{READ_PER_TASK, Tallies};
-use crate::{Observer, RunError};
+use crate::RunError;
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{VertexId, as_atomic, as_atomic_words};
+use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 

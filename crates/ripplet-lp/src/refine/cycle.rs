@@ -22,7 +22,7 @@ use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Tallies};
 use super::score::{Factors, Gain};
 use super::subdivide::Subdivision;
 use crate::hash::Clock;
-use crate::{Observer, Round, RunError};
+use crate::{Round, RoundObserver, RunError};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -45,7 +45,7 @@ pub(super) struct Cycles<'a> {
     pub phases: Phases,
     /// The parts of the current subdivision, of any level.
     pub parts: Partition,
-    pub observer: &'a mut dyn Observer,
+    pub observer: &'a mut dyn RoundObserver,
     /// The number of rounds and subdivisions so far: the clock of draws.
     pub step: u32,
     /// The current iteration.

@@ -16,10 +16,10 @@ use super::phases::{Change, Counts, Draw, Phases, READ_PER_TASK, Tallies};
 use super::score::{Gain, GainFactors};
 use super::tally::Tally;
 use crate::hash::mix;
-use crate::{Label, Observer, RunError};
+use crate::{Label, RunError};
 use rayon::prelude::*;
-use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{Observer, VertexId};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 

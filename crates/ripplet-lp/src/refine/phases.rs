@@ -6,10 +6,10 @@
 
 use super::tally::Tally;
 use crate::hash::{mix, part_of};
-use crate::{Label, Observer, RunError};
+use crate::{Label, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{VertexId, as_atomic};
+use ripplet_graph::{Observer, VertexId, as_atomic};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 

@@ -9,7 +9,7 @@ use super::ratio::{Ratio, ln};
 use super::score::{Factors, Sums};
 use super::{Refined, contract, tally};
 use crate::communities::split_disconnected;
-use crate::{Label, NO_LABEL, Observer};
+use crate::{Label, NO_LABEL, RoundObserver};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{Direction, GraphView, OutOfMemory, Plan, dispatch_lists, memory};
@@ -61,7 +61,7 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, thread
 pub fn refine<'g>(
     graph: impl Into<GraphView<'g>>,
     options: &RefineOptions,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<Refined, RefineError> {
     let graph = graph.into();
     if graph.direction() == Direction::Directed {
@@ -85,7 +85,7 @@ fn refine_lists<N: NeighborLists>(
     lists: N,
     graph: GraphView<'_>,
     options: &RefineOptions,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RoundObserver,
 ) -> Result<Refined, RefineError> {
     observer.on_stage("refining");
     let weights = Weights::of(lists)?;

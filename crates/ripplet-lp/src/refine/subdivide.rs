@@ -24,8 +24,8 @@ use super::phases::{Counts, Draw, Phases, Tallies};
 use super::score::{Gain, GainFactors};
 use super::tally::Tally;
 use crate::hash::mix;
-use crate::{Label, Observer, RunError};
-use ripplet_graph::VertexId;
+use crate::{Label, RunError};
+use ripplet_graph::{Observer, VertexId};
 
 /// The subdivision of a partition.
 pub(super) struct Subdivision<'a, L, T> {

@@ -2,13 +2,13 @@
 
 use crate::graphs::{any_edges, cliques, shapes};
 use proptest::prelude::*;
-use ripplet_graph::{Graph, MAX_SHARD_ARCS};
+use ripplet_graph::{Graph, MAX_SHARD_ARCS, Observer};
 use ripplet_lp::check::{BrokenPromise, CheckError, Evidence, Promise, ROUNDS, check_program};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{
-    Activation, Candidate, DynProgram, Hints, Label, LabelTotal, Neighbor, NeighborList, Observer,
-    Program, RunError, Settings, SettingsError, Vertex, Vote,
+    Activation, Candidate, DynProgram, Hints, Label, LabelTotal, Neighbor, NeighborList, Program,
+    RunError, Settings, SettingsError, Vertex, Vote,
 };
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -64,7 +64,7 @@ impl Program for Breaks {
         match self.promise {
             Promise::Pure("label_score") => u64::from(self.calls.fetch_add(1, Relaxed)),
             Promise::FallsWithTotal => c.frequency + u64::from(c.total()),
-            Promise::FollowsFrequency | Promise::Disagreement => 1 + c.cast - c.frequency,
+            Promise::FollowsFrequency | Promise::Disagreement => 1 + c.total_votes - c.frequency,
             _ => c.frequency,
         }
     }

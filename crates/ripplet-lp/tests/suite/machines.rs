@@ -6,7 +6,7 @@ use crate::oracle::{Counting, Rules};
 use ripplet_conformance::ranks::RanksExecutor;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
+use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
 
 /// An executor under test.
 pub struct Machine {
@@ -34,7 +34,7 @@ impl Executor for On {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         match self {
             On::One(executor) => executor.run(graph, program, settings, observer),

@@ -2,13 +2,13 @@
 
 use crate::graphs::{Edges, bipartite, cliques, grid, pairs, ring, shapes, star};
 use crate::oracle;
-use ripplet_graph::MAX_SHARD_ARCS;
+use ripplet_graph::{MAX_SHARD_ARCS, Observer};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::label_program;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa};
 use ripplet_lp::{
     Activation, Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Hints, Neighbor,
-    Observer, Program, Round, RunError, Scalar, Schedule, Settings, SettingsError, Stop,
+    Program, Round, RoundObserver, RunError, Scalar, Schedule, Settings, SettingsError, Stop,
     StopReason, Vertex, Vote,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -418,6 +418,8 @@ impl Observer for CancelAfter {
     }
 }
 
+impl RoundObserver for CancelAfter {}
+
 #[test]
 fn cancelling_ends_the_run_within_a_round() {
     let graph = ring(100_000).graph(MAX_SHARD_ARCS);
@@ -442,7 +444,9 @@ impl Observer for Log {
     fn on_stage(&mut self, name: &'static str) {
         self.stages.push(name);
     }
+}
 
+impl RoundObserver for Log {
     fn on_round(&mut self, index: usize, round: &Round) {
         self.rounds.push((index, round.changed));
     }

@@ -3,11 +3,13 @@
 
 use proptest::prelude::*;
 use ripplet_graph::compressed::CompressedGraph;
-use ripplet_graph::{Direction, Duplicates, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexIds};
+use ripplet_graph::{
+    Direction, Duplicates, EdgeTable, Graph, GraphBuilder, Observer, SelfLoops, VertexIds,
+};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::quality::Quality;
 use ripplet_lp::refine::{Objective, RefineError, RefineOptions, Refined, Resolution, refine};
-use ripplet_lp::{NO_LABEL, Observer, RunError};
+use ripplet_lp::{NO_LABEL, RoundObserver, RunError};
 use std::collections::BTreeSet;
 
 type Edges = Vec<(u32, u32, u32)>;
@@ -585,6 +587,7 @@ fn observers_cancel() {
             true
         }
     }
+    impl RoundObserver for Cancels {}
     let graph = graph(3, &vec![(0, 1, 1), (1, 2, 1)], false);
     let options = RefineOptions::new(modularity(1.0));
     assert_eq!(refine(&graph, &options, &mut Cancels), Err(RefineError::Run(RunError::Cancelled)));

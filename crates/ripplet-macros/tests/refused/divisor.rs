@@ -12,7 +12,7 @@ mod program {
         type Score = u64;
 
         fn label_score(&self, v: Vertex, c: Candidate) -> u64 {
-            c.frequency / c.cast
+            c.frequency / c.total_votes
         }
     }
 }

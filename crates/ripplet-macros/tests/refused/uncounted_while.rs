@@ -16,7 +16,7 @@ mod program {
             while n != v.degree() as u64 {
                 n *= 3;
             }
-            while n < c.cast {
+            while n < c.total_votes {
                 if v.degree() > 3 {
                     n += 1;
                 }

@@ -12,7 +12,7 @@ mod program {
         type Score = u64;
 
         fn label_score(&self, v: Vertex, c: Candidate) -> u64 {
-            let ratio = c.frequency as f64 / c.cast as f64;
+            let ratio = c.frequency as f64 / c.total_votes as f64;
             ratio as u64
         }
     }

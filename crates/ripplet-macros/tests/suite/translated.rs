@@ -112,7 +112,10 @@ where
         let (picked, bound) = (self.program.pick_label(v), self.program.score_bound(c.frequency));
         keep(
             &self.scores,
-            format!("S {vertex} {label} {} {} {} {total}", c.frequency, c.cast, c.grand_total),
+            format!(
+                "S {vertex} {label} {} {} {} {total}",
+                c.frequency, c.total_votes, c.grand_total
+            ),
             format!("S {picked} {} {}", score.bits(), bound.bits()),
         );
         score
@@ -126,12 +129,13 @@ where
         let columns = self.program.columns();
         let before = values(&columns, |slot, index| v.column_u32(slot, index));
         let head = format!("{} {} {}{before} {}", v.id, v.degree(), v.round(), v.label);
-        let (carried, frequency, cast) = (v.carried().to_bits(), v.frequency(), v.cast());
+        let (carried, frequency, total_votes) =
+            (v.carried().to_bits(), v.frequency(), v.total_votes());
         let next = self.program.update_vertex(v, label, score);
         let after = values(&columns, |slot, index| v.column_u32(slot, index));
         keep(
             &self.updates,
-            format!("U {head} {label} {} {carried} {frequency} {cast}", score.bits()),
+            format!("U {head} {label} {} {carried} {frequency} {total_votes}", score.bits()),
             format!("U {next}{after}"),
         );
         next

@@ -10,8 +10,8 @@ use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
 };
 use ripplet_lp::{
-    Counter, DynProgram, Executor, Label, Observer, Outcome, Plan, RunError, Schedule, Settings,
-    Stop,
+    Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
+    Settings, Stop,
 };
 use std::sync::Arc;
 use thiserror::Error;
@@ -346,7 +346,7 @@ impl<'g> CommunitySearch<'g> {
     /// See [`CommunitySearch::run`]; also if the observer cancels.
     pub fn run_with(
         &self,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Communities<'g>, CommunitiesError> {
         let settings = self.resolved()?;
         let program = self.instantiated()?;

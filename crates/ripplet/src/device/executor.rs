@@ -4,7 +4,7 @@ use super::gpu::Gpus;
 use super::gpu_types::Exchanged;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
+use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
 
 /// Executor on a device that is chosen at run time.
 pub struct AnyExecutor(pub(super) On);
@@ -133,7 +133,7 @@ impl Executor for AnyExecutor {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         match &self.0 {
             On::Cpu(executor) => executor.run_on(graph, program, settings, observer),

@@ -4,7 +4,7 @@ use super::choice::listed;
 use super::gpu_types::{
     Exchanged, GpuCounting, GpuInfo, GpuList, LccError, Unopened, WorkerSeconds,
 };
-use crate::swarm::{Answer, DeviceWorker, SwarmError, SwarmObserver, Worker};
+use crate::swarm::{Answer, DeviceWorker, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
 use ripplet_cuda::lcc::DeviceLcc;
@@ -13,11 +13,11 @@ use ripplet_cuda::swarm::SwarmSeconds;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu};
 use ripplet_graph::batch::BatchSlice;
-use ripplet_graph::{Graph, GraphView};
+use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::write::{ColumnData, Part};
 use ripplet_lp::profile::Profile;
 use ripplet_lp::{
-    DeviceSeconds, DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings,
+    DeviceSeconds, DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings,
 };
 
 /// The reason of a fallback in the usual case: no more words than it takes.
@@ -222,7 +222,7 @@ impl Gpus {
         &self,
         graph: &Graph,
         lcc: Lcc,
-        observer: &mut dyn ripplet_analytics::Observer,
+        observer: &mut dyn Observer,
     ) -> Result<(Coefficients, DeviceSeconds), LccError> {
         match self {
             Gpus::One { executor, .. } => Ok(DeviceLcc::new(executor).run(graph, lcc, observer)?),
@@ -244,7 +244,7 @@ impl Executor for Gpus {
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         match self {
             Gpus::One { executor, .. } => executor.run(graph, program, settings, observer),
@@ -310,7 +310,7 @@ impl GpuWorker {
     pub fn answer_graph(
         &mut self,
         graph: &Graph,
-        observer: &dyn ripplet_analytics::Observer,
+        observer: &dyn Observer,
         take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
         self.0.answer_graph(graph, observer, take)
@@ -325,7 +325,7 @@ impl Worker for GpuWorker {
     fn answer(
         &mut self,
         part: BatchSlice<'_>,
-        observer: &dyn SwarmObserver,
+        observer: &dyn Observer,
     ) -> Result<Answer, SwarmError> {
         self.0.answer(part, observer)
     }

@@ -1,16 +1,16 @@
 //! The refusal of GPUs by a build without the feature `cuda`.
 
 use super::gpu_types::{Exchanged, GpuCounting, GpuList, LccError, Unopened, WorkerSeconds};
-use crate::swarm::{Answer, SwarmError, SwarmObserver, Worker};
+use crate::swarm::{Answer, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
 use ripplet_graph::batch::BatchSlice;
-use ripplet_graph::{Graph, GraphView};
+use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::NotBuiltIn;
 use ripplet_io::write::{ColumnData, Part};
 use ripplet_lp::profile::Profile;
 use ripplet_lp::{
-    DeviceSeconds, DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings,
+    DeviceSeconds, DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings,
 };
 use std::convert::Infallible;
 
@@ -95,7 +95,7 @@ impl Gpus {
         &self,
         _: &Graph,
         _: Lcc,
-        _: &mut dyn ripplet_analytics::Observer,
+        _: &mut dyn Observer,
     ) -> Result<(Coefficients, DeviceSeconds), LccError> {
         match self.0 {}
     }
@@ -111,7 +111,7 @@ impl Executor for Gpus {
         _: GraphView<'_>,
         _: &dyn DynProgram,
         _: &Settings,
-        _: &mut dyn Observer,
+        _: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         match self.0 {}
     }
@@ -166,7 +166,7 @@ impl GpuWorker {
     pub fn answer_graph(
         &mut self,
         _: &Graph,
-        _: &dyn ripplet_analytics::Observer,
+        _: &dyn Observer,
         _: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
         match self.0 {}
@@ -178,7 +178,7 @@ impl Worker for GpuWorker {
         match self.0 {}
     }
 
-    fn answer(&mut self, _: BatchSlice<'_>, _: &dyn SwarmObserver) -> Result<Answer, SwarmError> {
+    fn answer(&mut self, _: BatchSlice<'_>, _: &dyn Observer) -> Result<Answer, SwarmError> {
         match self.0 {}
     }
 }

@@ -16,7 +16,7 @@ pub struct Exchanged {
 pub enum LccError {
     /// The computation on the CPU failed.
     #[error(transparent)]
-    Cpu(#[from] ripplet_analytics::RunError),
+    Cpu(#[from] ripplet_analytics::AnalysisError),
     /// The computation on a GPU failed.
     #[error(transparent)]
     Device(#[from] ripplet_lp::RunError),

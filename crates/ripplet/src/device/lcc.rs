@@ -29,7 +29,7 @@ impl AnyExecutor {
         &self,
         graph: impl Into<GraphView<'g>>,
         lcc: Lcc,
-        observer: &mut dyn ripplet_analytics::Observer,
+        observer: &mut dyn ripplet_graph::Observer,
     ) -> Result<(Outcome, DeviceSeconds), LccError> {
         let graph = graph.into();
         match &self.0 {

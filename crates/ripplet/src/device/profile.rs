@@ -5,7 +5,7 @@ use super::executor::On;
 use super::gpu_types::GpuCounting;
 use ripplet_graph::Graph;
 use ripplet_lp::profile::Profile;
-use ripplet_lp::{DynProgram, Observer, RunError, Settings};
+use ripplet_lp::{DynProgram, RoundObserver, RunError, Settings};
 
 impl AnyExecutor {
     /// Sets how a GPU counts votes; the CPU ignores it.
@@ -29,7 +29,7 @@ impl AnyExecutor {
         program: &dyn DynProgram,
         settings: &Settings,
         iterations: u32,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<Profile, RunError> {
         match &self.0 {
             On::Cpu(executor) => executor.profile(graph, program, settings, iterations, observer),

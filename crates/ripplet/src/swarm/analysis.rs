@@ -12,9 +12,9 @@ use ripplet_analytics::edge_betweenness::{
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, PageRank};
-use ripplet_analytics::{Item, Lengths, Observer, PathAnalysis, Plan};
+use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{GraphView, VertexId, memory};
+use ripplet_graph::{GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 use thiserror::Error;
 

@@ -1,11 +1,11 @@
 //! Communities of each graph of a batch.
 
 use super::worker::Watched;
-use super::{Answer, SwarmError, SwarmObserver, Worker};
+use super::{Answer, SwarmError, Worker};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::{DynProgram, Executor, Label, Observer, Plan, Settings};
+use ripplet_lp::{DynProgram, Executor, Label, Plan, RoundObserver, Settings};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::scope;
@@ -27,7 +27,7 @@ struct Shared<'a, G> {
     graphs: Mutex<G>,
     ended: AtomicBool,
     error: Mutex<Option<SwarmError>>,
-    observer: &'a dyn SwarmObserver,
+    observer: &'a dyn Observer,
 }
 
 impl CommunitiesWorker {
@@ -91,9 +91,9 @@ impl CommunitiesWorker {
         executor: &CpuExecutor,
         graph: BatchGraph<'_>,
         communities: &mut [Label],
-        observer: &mut dyn Observer,
+        observer: &mut dyn RoundObserver,
     ) -> Result<(), SwarmError> {
-        let graph = graph.to_graph().map_err(ripplet_analytics::RunError::from)?;
+        let graph = graph.to_graph().map_err(ripplet_analytics::AnalysisError::from)?;
         let found = executor.run(&graph, &*self.program, &self.settings, observer)?;
         communities.copy_from_slice(&found.labels);
         Ok(())
@@ -108,10 +108,10 @@ impl Worker for CommunitiesWorker {
     fn answer(
         &mut self,
         part: BatchSlice<'_>,
-        observer: &dyn SwarmObserver,
+        observer: &dyn Observer,
     ) -> Result<Answer, SwarmError> {
-        let mut communities: Vec<VertexId> =
-            memory::zeros(part.vertices() as usize).map_err(ripplet_analytics::RunError::from)?;
+        let mut communities: Vec<VertexId> = memory::zeros(part.vertices() as usize)
+            .map_err(ripplet_analytics::AnalysisError::from)?;
         let mut rest = &mut communities[..];
         let graphs = part.graphs().map(|graph| {
             let of_graph = rest.split_off_mut(..graph.vertices() as usize);

@@ -1,13 +1,13 @@
 //! Workers on a GPU.
 
 use super::columns::{columns_of_edges, columns_of_reach, columns_of_summaries};
-use super::{Answer, Column, SwarmError, SwarmObserver, Worker};
-use ripplet_analytics::{Observer, PathAnalysis};
+use super::{Answer, Column, SwarmError, Worker};
+use ripplet_analytics::PathAnalysis;
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::swarm::{DeviceSwarm, SwarmSeconds};
 use ripplet_gpu::Device;
-use ripplet_graph::Graph;
 use ripplet_graph::batch::{BatchSlice, Subject};
+use ripplet_graph::{Graph, Observer};
 use ripplet_io::write::{self, ColumnData, Part};
 use ripplet_lp::{Plan, RunError};
 
@@ -131,9 +131,9 @@ where
     fn answer(
         &mut self,
         part: BatchSlice<'_>,
-        observer: &dyn SwarmObserver,
+        observer: &dyn Observer,
     ) -> Result<Answer, SwarmError> {
-        self.answer_about(part.into(), &super::worker::Watched(observer))
+        self.answer_about(part.into(), observer)
     }
 
     fn steps(&self) -> Vec<(&'static str, f64)> {

@@ -3,6 +3,7 @@
 use super::{
     Answer, BatchPart, Parts, Progress, Report, SwarmError, SwarmObserver, Worker, WorkerReport,
 };
+use ripplet_graph::Observer;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -202,7 +203,7 @@ impl Line<'_> {
             self.lock().written += 1;
             self.moved.notify_all();
             let Report { graphs, vertices, .. } = report;
-            self.observer.on_progress(&Progress { graphs, vertices, done: progress });
+            self.observer.on_part(&Progress { graphs, vertices, done: progress });
         }
         report
     }
@@ -241,7 +242,7 @@ impl Line<'_> {
 }
 
 /// The observer of workers: a swarm that has ended is cancelled for them.
-impl SwarmObserver for Line<'_> {
+impl Observer for Line<'_> {
     fn is_cancelled(&self) -> bool {
         self.ended.load(Relaxed) || self.observer.is_cancelled()
     }

@@ -75,7 +75,7 @@ pub enum SwarmError {
     Write(#[from] WriteError),
     /// The computation on the CPU failed.
     #[error(transparent)]
-    Run(ripplet_analytics::RunError),
+    Run(ripplet_analytics::AnalysisError),
     /// The computation on a device failed.
     #[error(transparent)]
     Device(ripplet_lp::RunError),
@@ -98,10 +98,10 @@ pub enum SwarmError {
     Cancelled,
 }
 
-impl From<ripplet_analytics::RunError> for SwarmError {
-    fn from(error: ripplet_analytics::RunError) -> SwarmError {
+impl From<ripplet_analytics::AnalysisError> for SwarmError {
+    fn from(error: ripplet_analytics::AnalysisError) -> SwarmError {
         match error {
-            ripplet_analytics::RunError::Cancelled => SwarmError::Cancelled,
+            ripplet_analytics::AnalysisError::Cancelled => SwarmError::Cancelled,
             error => SwarmError::Run(error),
         }
     }

@@ -1,14 +1,14 @@
 //! Observers and reports of a swarm.
 
-/// An observer of a swarm, which may cancel it; `()` ignores all events and never cancels.
-pub trait SwarmObserver: Sync {
-    /// Called on the caller's thread after each written part.
-    fn on_progress(&self, _progress: &Progress) {}
+use ripplet_graph::Observer;
 
-    /// Polled often, from any thread: true ends the swarm.
-    fn is_cancelled(&self) -> bool {
-        false
-    }
+/// An observer of a swarm: it also follows the parts.
+///
+/// `()` ignores all events and never cancels. Of [`Observer`], a swarm calls
+/// [`is_cancelled`](Observer::is_cancelled) alone.
+pub trait SwarmObserver: Observer {
+    /// Called on the caller's thread after each written part.
+    fn on_part(&self, _progress: &Progress) {}
 }
 
 impl SwarmObserver for () {}

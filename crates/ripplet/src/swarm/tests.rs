@@ -8,7 +8,7 @@ use ripplet_analytics::{Lengths, PathAnalysis};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_emulator::EmulatedDevice;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
-use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
+use ripplet_graph::{Direction, EdgeTable, GraphBuilder, Observer, VertexIds};
 use ripplet_io::Place;
 use ripplet_io::write::{ColumnData, Part, TableShape, TableWriter};
 use std::path::Path;
@@ -84,13 +84,13 @@ impl Worker for Counter {
     fn answer(
         &mut self,
         part: BatchSlice<'_>,
-        observer: &dyn SwarmObserver,
+        observer: &dyn Observer,
     ) -> Result<Answer, SwarmError> {
         let numbers: Vec<u64> = part.graphs().map(|graph| graph.index() as u64).collect();
         let first = numbers[0] as usize;
         if self.fails_at == Some(first) {
             let refused = ripplet_graph::OutOfMemory { bytes: 1 };
-            return Err(ripplet_analytics::RunError::OutOfMemory(refused).into());
+            return Err(ripplet_analytics::AnalysisError::OutOfMemory(refused).into());
         }
         assert_ne!(self.panics_at, Some(first), "as it was asked to");
         while self.hangs_at == Some(first) {
@@ -112,11 +112,13 @@ impl Worker for Counter {
 #[derive(Default)]
 struct Switch(AtomicBool);
 
-impl SwarmObserver for Switch {
+impl Observer for Switch {
     fn is_cancelled(&self) -> bool {
         self.0.load(SeqCst)
     }
 }
+
+impl SwarmObserver for Switch {}
 
 fn counters(count: usize, make: impl Fn() -> Counter) -> Vec<Box<dyn Worker>> {
     (0..count).map(|_| Box::new(make()) as Box<dyn Worker>).collect()

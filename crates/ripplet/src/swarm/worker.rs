@@ -1,7 +1,9 @@
 //! Workers of a swarm: the CPU, or other devices.
 
-use super::{Analysis, Answer, SwarmError, SwarmObserver};
+use super::{Analysis, Answer, SwarmError};
+use ripplet_graph::Observer;
 use ripplet_graph::batch::BatchSlice;
+use ripplet_lp::RoundObserver;
 
 /// Answers an analysis for the graphs of a part. A worker lives on one thread, which passes it part
 /// after part.
@@ -9,14 +11,15 @@ pub trait Worker: Send {
     /// Returns the worker's name: `cpu`, `cuda:0`.
     fn name(&self) -> String;
 
-    /// Answers a part; ends with [`SwarmError::Cancelled`] soon after the observer cancels.
+    /// Answers a part; ends with [`SwarmError::Cancelled`] soon after the observer cancels. A swarm's
+    /// observer shows no stages and no progress of a part.
     ///
     /// # Errors
     /// If the computation fails, which ends the swarm.
     fn answer(
         &mut self,
         part: BatchSlice<'_>,
-        observer: &dyn SwarmObserver,
+        observer: &dyn Observer,
     ) -> Result<Answer, SwarmError>;
 
     /// Returns the worker's seconds so far by step: `transfer`, `kernels`, …
@@ -47,23 +50,19 @@ impl Worker for CpuWorker {
     fn answer(
         &mut self,
         part: BatchSlice<'_>,
-        observer: &dyn SwarmObserver,
+        observer: &dyn Observer,
     ) -> Result<Answer, SwarmError> {
         self.analysis.of_batch(part, &mut Watched(observer))
     }
 }
 
-/// Adapts the observer of a swarm to that of an analysis or of a run on one graph.
-pub(super) struct Watched<'a>(pub &'a dyn SwarmObserver);
+/// Passes on the cancellation alone: a worker's own observer, which no other thread changes.
+pub(super) struct Watched<'a>(pub &'a dyn Observer);
 
-impl ripplet_analytics::Observer for Watched<'_> {
+impl Observer for Watched<'_> {
     fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 }
 
-impl ripplet_lp::Observer for Watched<'_> {
-    fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
-    }
-}
+impl RoundObserver for Watched<'_> {}

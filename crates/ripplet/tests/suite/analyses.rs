@@ -1,12 +1,12 @@
 //! Analyses by name.
 
-use ripplet::analyses::{AnalysisError, AnalysisName};
+use ripplet::analyses::{AnalyseError, AnalysisName};
 use ripplet::analytics::Lengths;
 use ripplet::analytics::betweenness::betweenness;
 use ripplet::analytics::pagerank::PageRank;
-use ripplet::graph::Graph;
+use ripplet::graph::{Graph, GraphView};
 use ripplet::swarm::Column;
-use ripplet::{Device, analyse, graph_from_edges};
+use ripplet::{Device, Storage, StoredGraph, analyse, graph_from_edges};
 
 /// A path of three vertices, and an edge.
 fn graph() -> Graph {
@@ -43,6 +43,44 @@ fn each_name_is_an_analysis() {
     assert!(unknown.to_string().starts_with("there is no analysis girth: expected closeness, "));
 }
 
+/// Values of compressed lists are those of plain ones, bit by bit, for every analysis.
+#[test]
+fn storage_does_not_change_a_value() {
+    // Scattered edges and a cycle, with weights that differ.
+    let edges = (0..400_u64).flat_map(|v| {
+        [(v, v * v % 397, 1.0 + (v % 7) as f64), (v, (v + 1) % 400, 2.0), (v / 9, v, 0.5)]
+    });
+    let graph = graph_from_edges(edges).unwrap();
+    let compressed = StoredGraph::copied((&graph).into(), Storage::Compressed).unwrap();
+    assert!(graph.is_weighted());
+    for name in AnalysisName::ALL {
+        for lengths in [Lengths::Hops, Lengths::Weights] {
+            let run = |graph: GraphView<'_>| {
+                let run = analyse(graph, name.as_str()).unwrap().device(Device::cpu());
+                let found = run.lengths(lengths).run().unwrap();
+                let of_vertices: Vec<_> = found.by_vertex().map_or_else(
+                    |_| Vec::new(),
+                    |values| values.map(|(id, value)| (id.to_string(), value.to_bits())).collect(),
+                );
+                let edges = found.edges().map(|ends| ends.map(<[_]>::to_vec));
+                (bits(found.columns()), of_vertices, edges)
+            };
+            assert_eq!(run((&graph).into()), run(compressed.view()), "{name} by {lengths:?}");
+        }
+    }
+}
+
+/// The columns, with the bits of each number.
+fn bits(columns: &[(&'static str, Column)]) -> Vec<(&'static str, Vec<u64>)> {
+    let bits = |column: &Column| match column {
+        Column::U32(values) => values.iter().copied().map(u64::from).collect(),
+        Column::U64(values) => values.clone(),
+        Column::F64(values) => values.iter().map(|value| value.to_bits()).collect(),
+        Column::Bool(values) => values.iter().copied().map(u64::from).collect(),
+    };
+    columns.iter().map(|(name, column)| (*name, bits(column))).collect()
+}
+
 #[test]
 fn values_are_those_of_the_analysis() {
     let graph = graph();
@@ -62,5 +100,5 @@ fn values_are_those_of_the_analysis() {
     let found = analyse(&graph, "edge-betweenness").unwrap().device(Device::cpu()).run().unwrap();
     assert_eq!(found.edges().unwrap(), [[0, 1, 3], [1, 2, 4]]);
     let error = found.by_vertex().err().unwrap();
-    assert!(matches!(error, AnalysisError::NotByVertex));
+    assert!(matches!(error, AnalyseError::NotByVertex));
 }

@@ -163,7 +163,7 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
         return Err(format!("`{word}` does not last: each command runs in its own shell"));
     }
     let (code, printed) = clone.run("bash", &format!("set -o pipefail\n{text}"));
-    let told = |what: &str| Err(format!("{what}; exit code {code:?}; it printed:\n{printed}"));
+    let failed = |what: &str| Err(format!("{what}; exit code {code:?}; it printed:\n{printed}"));
     let about = |words: &[&str]| words.iter().any(|word| printed.contains(word));
     let is_refused = match command.need() {
         Need::Gpu => code == Some(1) && about(&["NVIDIA", "GPU", "CUDA", "cuda"]),
@@ -173,10 +173,10 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
     match command.missing(&printed) {
         _ if command.need() == Need::Gpu && is_refused => try_on_the_cpu(clone, text),
         _ if command.need() == Need::Server && is_refused => Ok(()),
-        Some(line) => told(&format!("it does not print `{line}`, in this order")),
+        Some(line) => failed(&format!("it does not print `{line}`, in this order")),
         None if is_refused || (code == Some(0) && !command.fails()) => Ok(()),
-        None if command.fails() => told("it does not fail as shown"),
-        None => told("it fails"),
+        None if command.fails() => failed("it does not fail as shown"),
+        None => failed("it fails"),
     }
 }
 

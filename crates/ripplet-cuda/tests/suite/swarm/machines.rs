@@ -3,6 +3,7 @@
 
 use crate::lcc::graphs::Edges;
 use crate::machines::on_gpu;
+use ripplet_analytics::Lengths;
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::apsp::{
     GraphSummary, Reach, distances_of_batch, reach_of_batch, summary_of_batch,
@@ -10,13 +11,12 @@ use ripplet_analytics::apsp::{
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet_analytics::edge_betweenness::edge_betweenness_of_batch;
-use ripplet_analytics::{Lengths, Observer};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::swarm::{DeviceSwarm, Tuning};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
-use ripplet_graph::{Direction, Duplicates, SelfLoops};
+use ripplet_graph::{Direction, Duplicates, Observer, SelfLoops};
 use ripplet_lp::RunError;
 
 /// The default; all graphs split, in waves of one group; little shared memory; and launches of one
@@ -137,7 +137,7 @@ pub enum Found {
 /// Results of the CPU.
 pub fn on_cpu(graphs: BatchSlice<'_>, question: PathAnalysis) -> Found {
     let values = |values: Result<Vec<f64>, _>| {
-        let values: Result<Vec<f64>, ripplet_analytics::RunError> = values;
+        let values: Result<Vec<f64>, ripplet_analytics::AnalysisError> = values;
         Found::Values(bits(&values.unwrap()))
     };
     match question {

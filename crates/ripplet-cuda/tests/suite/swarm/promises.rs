@@ -3,7 +3,6 @@
 use super::machines::{Found, Weighing, batch, bits, on_cpu, on_device, weighted_batch};
 use crate::lcc::graphs::Edges;
 use ripplet_analytics::Lengths;
-use ripplet_analytics::Observer;
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_cuda::DeviceExecutor;
@@ -11,6 +10,7 @@ use ripplet_cuda::swarm::{DeviceSwarm, Tuning};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_gpu::{CudaDevice, Device};
 use ripplet_graph::Graph;
+use ripplet_graph::Observer;
 use ripplet_graph::batch::GraphBatch;
 use ripplet_lp::RunError;
 use std::sync::atomic::AtomicUsize;

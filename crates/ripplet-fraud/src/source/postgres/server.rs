@@ -205,7 +205,7 @@ impl Server {
                 passed_over = (!is_private).then(|| path.clone());
                 is_private.then_some(path)
             });
-            let password = file.map(|file| passfile::password(&file, &asked_for(&config)));
+            let password = file.map(|file| passfile::password(&file, &requested(&config)));
             if let Some(password) = password.transpose()?.flatten() {
                 config.password(password);
             }
@@ -227,7 +227,7 @@ impl Server {
 }
 
 /// Returns the key by which a password file is searched.
-fn asked_for(config: &Config) -> passfile::Connection<'_> {
+fn requested(config: &Config) -> passfile::Connection<'_> {
     let mut hosts: Vec<&str> = Vec::new();
     for host in config.get_hosts() {
         match host {
@@ -593,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn encryption_is_asked_for_as_elsewhere() {
+    fn encryption_is_requested_as_in_psql() {
         use Check::{Issuer, IssuerAndName, Nothing};
         let file = || Some("/a b/root.crt".to_owned());
         for (asked, mode, expected) in [
@@ -738,7 +738,7 @@ mod tests {
                 .contains("sslmode=allow: expected disable, prefer")
         );
         assert!(refused("host=db sslrootcert=system sslmode=require").contains("verify-full"));
-        // What is no address is left to who reads it.
+        // Texts that are no address are refused.
         for address in ["host", "host=db password='open", "postgres://db/?nothing", "x=", "%"] {
             assert!(Server::parse(address, |_| None).is_err(), "{address}");
         }

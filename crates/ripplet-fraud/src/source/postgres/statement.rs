@@ -19,7 +19,7 @@ pub(super) fn statement(query: &str) -> &str {
     query[..end].trim_start()
 }
 
-/// Where the token that begins at `at` ends; what is not closed ends with the text.
+/// Returns the end of the token that begins at `at`; an unclosed token ends with the text.
 fn token_end(query: &str, at: usize) -> usize {
     let rest = &query[at..];
     let bytes = rest.as_bytes();

@@ -243,7 +243,7 @@ fn runs_cost_next_to_nothing_and_are_left_out_where_they_do_not_pay() {
 }
 
 #[test]
-fn a_graph_is_told_of_alike_in_either_form() {
+fn a_graph_is_described_alike_in_either_storage() {
     for direction in [Direction::Undirected, Direction::Directed] {
         // Loops at both ends of lists, twice at one vertex, and alone.
         let ids = VertexIds::Consecutive { first: 0, count: 6 };

@@ -590,7 +590,7 @@ fn is_matrix(rows: &[&[Field<'_>]]) -> bool {
     (0..rows.len()).all(is_symmetric)
 }
 
-/// Returns the columns that `--columns` asks for, if it does.
+/// Returns the columns that `--columns` names, if it is given.
 fn asked_for(columns: &Columns) -> Option<&Columns> {
     let default = Columns::default();
     let is_default = columns.source == default.source && columns.target == default.target;

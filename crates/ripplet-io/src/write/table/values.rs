@@ -102,7 +102,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The values of some stretches of indices, one behind the other.
+    /// Returns the values of several ranges of indices, concatenated.
     pub fn column(self, stretches: &[Range<usize>]) -> Result<Column, OutOfMemory> {
         Ok(match self.data {
             ColumnData::U32(all) => Column::U32(self.picked(all, stretches)?),

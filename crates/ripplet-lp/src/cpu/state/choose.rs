@@ -53,8 +53,8 @@ pub struct Best<S> {
 pub struct Winner<S> {
     pub label: Label,
     pub frequency: u64,
-    /// `cast`: the total votes of the vertex.
-    pub cast: u64,
+    /// The sum of all votes of the vertex, for any label.
+    pub total_votes: u64,
     pub score: S,
 }
 
@@ -82,9 +82,9 @@ impl<P: Hints> LpState<'_, P> {
         if self.program.has_columns() {
             self.columns.begin_draft(vertex.id, draft);
         }
-        let Winner { frequency, cast, .. } = winner;
+        let Winner { frequency, total_votes, .. } = winner;
         let (v, before) = (vertex.id, vertex.label);
-        let mut vertex = VertexMut { vertex, draft, carried, frequency, cast };
+        let mut vertex = VertexMut { vertex, draft, carried, frequency, total_votes };
         let label = self.program.update_vertex(&mut vertex, winner.label, winner.score);
         let label = if label == before { before } else { self.known(label) };
         let redrafted = self.program.has_columns() && self.columns.differ(v, draft);
@@ -119,10 +119,10 @@ impl<P: Hints> LpState<'_, P> {
         if own.top == 0 {
             return None;
         }
-        let (label, Count { cast, top: frequency }) = (v.label, own);
+        let (label, Count { total_votes, top: frequency }) = (v.label, own);
         let score = self.score(v, label, frequency, own, self.totals.kept());
-        let wins = score.is_eligible() && score > self.program.score_bound(cast - frequency);
-        wins.then_some(Winner { label, frequency, cast, score })
+        let wins = score.is_eligible() && score > self.program.score_bound(total_votes - frequency);
+        wins.then_some(Winner { label, frequency, total_votes, score })
     }
 
     /// Returns the winning label of these candidates, if any is eligible.
@@ -156,7 +156,10 @@ impl<P: Hints> LpState<'_, P> {
             let score = self.score(v, label, frequency, count, self.totals.kept());
             nan |= score.is_nan();
             if beats(score) {
-                best = Some((Winner { label, frequency, cast: count.cast, score }, rank));
+                best = Some((
+                    Winner { label, frequency, total_votes: count.total_votes, score },
+                    rank,
+                ));
             }
         }
         Best { winner: best.map(|(winner, _)| winner), nan }
@@ -177,7 +180,7 @@ impl<P: Hints> LpState<'_, P> {
         count: Count,
         total: Total<'_>,
     ) -> P::Score {
-        let (cast, grand_total) = (count.cast, self.totals.grand);
-        self.program.label_score(v, Candidate { label, frequency, cast, grand_total, total })
+        let (total_votes, grand_total) = (count.total_votes, self.totals.grand);
+        self.program.label_score(v, Candidate { label, frequency, total_votes, grand_total, total })
     }
 }

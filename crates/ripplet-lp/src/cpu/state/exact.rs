@@ -97,8 +97,8 @@ impl<P: Hints> LpState<'_, P> {
             score = scored(self.totals.kept());
         }
         if wins(score) {
-            let Count { top: frequency, cast } = count;
-            return best(Some(Winner { label: leader, frequency, cast, score }));
+            let Count { top: frequency, total_votes } = count;
+            return best(Some(Winner { label: leader, frequency, total_votes, score }));
         }
         self.best_of_all((v.id, v.label), v.context.clock, votes, count)
     }

@@ -32,7 +32,7 @@ impl<P: Hints> LpState<'_, P> {
         let vote_sketch = vote_sketch.get_or_insert_with(|| VoteSketch::new(sketch));
         let mut chunk = std::mem::take(&mut vote_sketch.chunk);
         let is_whole = degree <= CHUNK as u64;
-        let mut own = Count { cast: 0, top: 0 };
+        let mut own = Count { total_votes: 0, top: 0 };
         let start = match sketch.start {
             Start::First => 0,
             Start::Drawn => clock.draw(Stream::Start, v, degree),
@@ -44,13 +44,16 @@ impl<P: Hints> LpState<'_, P> {
         for arcs in order.into_iter().filter(|arcs| !arcs.is_empty()) {
             last = self.for_each_chunk(vertex, adjacency, arcs, &mut chunk, |votes| {
                 let count = count_one(votes, before);
-                own = Count { cast: own.cast + count.cast, top: own.top + count.top };
+                own = Count {
+                    total_votes: own.total_votes + count.total_votes,
+                    top: own.top + count.top,
+                };
                 if !is_whole {
                     vote_sketch.take(votes);
                 }
             });
         }
-        vote_sketch.cast = if is_whole { last } else { 0 };
+        vote_sketch.count = if is_whole { last } else { 0 };
         let mut held = if is_whole { None } else { Some(vote_sketch.finish()) };
         let kept = if sketch.counts_again() { self.kept(vertex, own) } else { None };
         let best = match kept {

@@ -3,10 +3,9 @@
 use super::LpState;
 use crate::cpu::sketch::VoteSketch;
 use crate::cpu::votes::Votes;
-use crate::rounds::Observer;
 use crate::{Hints, Round, RunError};
 use rayon::prelude::*;
-use ripplet_graph::VertexId;
+use ripplet_graph::{Observer, VertexId};
 use std::ops::Range;
 use std::sync::PoisonError;
 
