@@ -65,6 +65,11 @@ impl DeviceArguments {
         }
     }
 
+    /// Returns whether the choice allows the CPU, and no option is for a GPU.
+    pub fn is_cpu_enough(&self) -> bool {
+        (self.device.is_cpu() || self.device.is_auto()) && self.device_memory.is_none()
+    }
+
     /// Returns the choice.
     pub fn device(&self) -> &Device {
         &self.device

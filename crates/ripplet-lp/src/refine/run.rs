@@ -7,9 +7,9 @@ use super::options::{Objective, RefineError, RefineOptions, Resolution};
 use super::phases::{Phases, READ_PER_TASK, Tallies};
 use super::ratio::{Ratio, ln};
 use super::score::{Factors, Sums};
-use super::{Refined, contract, tally};
+use super::{NO_GAIN, Refined, SCANS, contract, tally};
 use crate::communities::split_disconnected;
-use crate::{Label, NO_LABEL, RoundObserver};
+use crate::{Label, NO_LABEL, RoundObserver, StopReason};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{Direction, GraphView, OutOfMemory, Plan, dispatch_lists, memory};
@@ -130,6 +130,7 @@ struct Run<'a, L> {
 impl<N: NeighborLists> Run<'_, InputLevel<N>> {
     fn iterate(mut self, iterations: u32) -> Result<Refined, RefineError> {
         let arcs = self.level.lists.arcs();
+        let mut reason = StopReason::RoundLimit;
         let mut sums = self.sums();
         for iteration in 0..iterations {
             self.cycles.iteration = iteration;
@@ -139,6 +140,7 @@ impl<N: NeighborLists> Run<'_, InputLevel<N>> {
             let factors = self.cycles.factors;
             let (score, old) = (factors.score(found), factors.score(sums));
             if score < old {
+                reason = StopReason::Rule(NO_GAIN);
                 break;
             }
             let is_same = self.keep();
@@ -148,18 +150,22 @@ impl<N: NeighborLists> Run<'_, InputLevel<N>> {
                 self.estimate(sums);
             }
             if is_same && self.objective.ratio == resolution {
+                reason = StopReason::Fixpoint;
                 break;
             }
             let last = self.cycles.scanned - before;
             let next = if iteration == 0 { last / 2 } else { last };
-            if self.cycles.scanned + next + arcs > MOST_SCANS * arcs {
+            let is_last = iteration + 1 == iterations;
+            if !is_last && self.cycles.scanned + next + arcs > MOST_SCANS * arcs {
+                reason = StopReason::Rule(SCANS);
                 break;
             }
         }
         let Run { best: labels, objective, cycles, .. } = self;
         let Cycles { iteration, rounds, scanned, .. } = cycles;
         let resolution = objective.ratio.value() * objective.unit;
-        Ok(Refined { labels, resolution, iterations: iteration + 1, rounds, scanned, split: 0 })
+        let iterations = iteration + 1;
+        Ok(Refined { labels, resolution, iterations, rounds, scanned, reason, split: 0 })
     }
 
     /// Copies the partition to the best one; returns whether it is the same.
