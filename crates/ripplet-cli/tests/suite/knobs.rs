@@ -247,7 +247,7 @@ fn refinement_finds_communities_of_a_high_score() {
     assert_eq!(run("--refine cpm --resolution 2"), "1 1\n2 2\n3 3\n4 4\n5 5\n6 6\n");
     assert_eq!(run("--refine cpm --resolution 1e-3"), "1 1\n2 1\n3 1\n4 1\n5 1\n6 1\n");
     assert_eq!(run("--refine modularity --seed 7 --labels l.txt"), triangles);
-    assert_eq!(run("--refine modularity --min-size 4 --join-small"), triangles);
+    assert_eq!(run("--refine modularity --min-size 3 --join-small"), triangles);
     sandbox.ok("communities g.txt -o c.txt --refine modularity --resolution 1 --stats s.json");
     let stats = sandbox.json("s.json");
     assert_eq!(stats["program"], "modularity");
