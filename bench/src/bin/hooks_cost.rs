@@ -180,7 +180,7 @@ mod by_hand {
     struct Votes {
         /// Labels with weights.
         ballots: Vec<(u32, u32)>,
-        cast: usize,
+        count: usize,
         sums: Vec<u64>,
         /// Number and label, sum.
         slots: Vec<(u64, u64)>,
@@ -189,11 +189,11 @@ mod by_hand {
 
     /// Sum of the votes, and the largest sum of a label.
     struct Count {
-        cast: u64,
+        total_votes: u64,
         top: u64,
     }
 
-    const NOTHING: Count = Count { cast: 0, top: 0 };
+    const NOTHING: Count = Count { total_votes: 0, top: 0 };
 
     /// Returns the label of each vertex in the end.
     pub fn propagate<const GENERAL: bool>(graph: &Graph) -> Vec<u32> {
@@ -243,7 +243,7 @@ mod by_hand {
         let room = degree.next_power_of_two().max(64);
         Votes {
             ballots: vec![(0, 0); room],
-            cast: 0,
+            count: 0,
             sums: vec![0; room],
             slots: vec![(0, 0); slots_for(room)],
             number: 0,
@@ -298,34 +298,34 @@ mod by_hand {
     ) -> u32 {
         let own = state.labels[v as usize].load(Relaxed);
         collect(state, v, votes);
-        let Count { cast, top } = count_one::<GENERAL>(votes, own);
-        if top > cast - top {
+        let Count { total_votes, top } = count_one::<GENERAL>(votes, own);
+        if top > total_votes - top {
             return own;
         }
-        let Count { cast, top } = count(votes);
+        let Count { total_votes, top } = count(votes);
         if top == 0 {
             return own;
         }
         let key = mix(v ^ key);
-        let leaders = votes.ballots[..votes.cast].iter().zip(&votes.sums);
+        let leaders = votes.ballots[..votes.count].iter().zip(&votes.sums);
         let leaders = leaders.filter(|(_, sum)| **sum == top).map(|(ballot, _)| ballot.0);
         let leader = leaders.min_by_key(|&label| mix(label ^ key)).unwrap_or(own);
         let at_most = state.most.load(Relaxed);
         if leader == own
-            || exceeds_chance(state, top, cast, at_most)
-            || exceeds_chance(state, top, cast, state.totals[leader as usize].load(Relaxed))
+            || exceeds_chance(state, top, total_votes, at_most)
+            || exceeds_chance(state, top, total_votes, state.totals[leader as usize].load(Relaxed))
         {
             return leader;
         }
-        best_of_all(state, votes, own, cast, key)
+        best_of_all(state, votes, own, total_votes, key)
     }
 
     /// Writes down the votes of `v`'s neighbours.
     #[inline]
     fn collect<const GENERAL: bool>(state: &State<'_, GENERAL>, v: u32, votes: &mut Votes) {
-        votes.cast = 0;
+        votes.count = 0;
         each(state, v, |neighbors, weights| {
-            let ballots = &mut votes.ballots[votes.cast..votes.cast + neighbors.len()];
+            let ballots = &mut votes.ballots[votes.count..votes.count + neighbors.len()];
             let label = |u: u32| state.labels[u as usize].load(Relaxed);
             match weights {
                 None => ballots.iter_mut().zip(neighbors).for_each(|(b, &u)| *b = (label(u), 1)),
@@ -334,7 +334,7 @@ mod by_hand {
                     ballots.iter_mut().zip(arcs).for_each(|(b, (&u, &w))| *b = (label(u), w));
                 }
             }
-            votes.cast += neighbors.len();
+            votes.count += neighbors.len();
         });
     }
 
@@ -342,20 +342,23 @@ mod by_hand {
     #[inline]
     fn count_one<const GENERAL: bool>(votes: &mut Votes, label: u32) -> Count {
         let mut silent = false;
-        let count = votes.ballots[..votes.cast].iter().fold(NOTHING, |count, ballot| {
+        let count = votes.ballots[..votes.count].iter().fold(NOTHING, |count, ballot| {
             let weight = u64::from(ballot.1);
             let own = if ballot.0 == label { weight } else { 0 };
             silent |= GENERAL && ballot.0 == NO_LABEL;
-            Count { cast: count.cast + weight, top: count.top + own }
+            Count { total_votes: count.total_votes + weight, top: count.top + own }
         });
         if !silent {
             return count;
         }
-        let silent = votes.ballots[..votes.cast].iter_mut().filter(|ballot| ballot.0 == NO_LABEL);
+        let silent = votes.ballots[..votes.count].iter_mut().filter(|ballot| ballot.0 == NO_LABEL);
         silent.for_each(|ballot| ballot.1 = 0);
-        votes.ballots[..votes.cast].iter().fold(NOTHING, |count, ballot| {
+        votes.ballots[..votes.count].iter().fold(NOTHING, |count, ballot| {
             let own = if ballot.0 == label { ballot.1 } else { 0 };
-            Count { cast: count.cast + u64::from(ballot.1), top: count.top + u64::from(own) }
+            Count {
+                total_votes: count.total_votes + u64::from(ballot.1),
+                top: count.top + u64::from(own),
+            }
         })
     }
 
@@ -363,15 +366,16 @@ mod by_hand {
     #[inline]
     fn count(votes: &mut Votes) -> Count {
         votes.number += 1;
-        let used = slots_for(votes.cast).min(votes.slots.len());
+        let used = slots_for(votes.count).min(votes.slots.len());
         let slots = &mut votes.slots[..used];
         let mut count = NOTHING;
-        for (&(label, weight), running) in votes.ballots[..votes.cast].iter().zip(&mut votes.sums) {
+        for (&(label, weight), running) in votes.ballots[..votes.count].iter().zip(&mut votes.sums)
+        {
             let (slot, tag) = (find(slots, votes.number, label), tag(votes.number, label));
             let sum = if slot.0 == tag { slot.1 } else { 0 } + u64::from(weight);
             *slot = (tag, sum);
             *running = sum;
-            count.cast += u64::from(weight);
+            count.total_votes += u64::from(weight);
             count.top = count.top.max(sum);
         }
         count
@@ -398,19 +402,19 @@ mod by_hand {
         state: &State<'_, GENERAL>,
         votes: &mut Votes,
         own: u32,
-        cast: u64,
+        total_votes: u64,
         key: u32,
     ) -> u32 {
-        let used = slots_for(votes.cast).min(votes.slots.len());
+        let used = slots_for(votes.count).min(votes.slots.len());
         let (mut best, mut best_sum, mut best_rank) = (own, 0, u32::MAX);
-        for &(label, _) in &votes.ballots[..votes.cast] {
+        for &(label, _) in &votes.ballots[..votes.count] {
             let sum = find(&mut votes.slots[..used], votes.number, label).1;
             let rank = mix(label ^ key);
             if (sum, !rank) <= (best_sum, !best_rank) {
                 continue;
             }
             let total = || state.totals[label as usize].load(Relaxed);
-            if label == own || exceeds_chance(state, sum, cast, total()) {
+            if label == own || exceeds_chance(state, sum, total_votes, total()) {
                 (best, best_sum, best_rank) = (label, sum, rank);
             }
         }
@@ -422,12 +426,12 @@ mod by_hand {
     fn exceeds_chance<const GENERAL: bool>(
         state: &State<'_, GENERAL>,
         frequency: u64,
-        cast: u64,
+        total_votes: u64,
         total: u32,
     ) -> bool {
         let expected = u64::from(total) << 16;
         u128::from(frequency) * u128::from(state.grand_total << 16)
-            >= u128::from(cast) * u128::from(expected)
+            >= u128::from(total_votes) * u128::from(expected)
     }
 
     /// Moves `v`, with its degree, to a label.

@@ -86,6 +86,20 @@ pub fn plan<'g>(
 ///
 /// # Errors
 /// If the observer cancels or memory is refused.
+///
+/// # Examples
+/// ```
+/// use ripplet_analytics::Lengths;
+/// use ripplet_analytics::closeness::{Closeness, closeness};
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+///
+/// // A path of three vertices.
+/// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+/// let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0, 1], vec![1, 2])?)?;
+/// let values = closeness(&graph, Closeness::Harmonic, false, Lengths::Hops, &mut ())?;
+/// assert_eq!(values, [1.5, 2.0, 1.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn closeness<'g>(
     graph: impl Into<GraphView<'g>>,
     measure: Closeness,

@@ -64,6 +64,19 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
 ///
 /// # Errors
 /// If the observer cancels or memory is refused.
+///
+/// # Examples
+/// ```
+/// use ripplet_analytics::components::components;
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+///
+/// // 0 – 1, 2 – 3.
+/// let ids = VertexIds::Consecutive { first: 0, count: 4 };
+/// let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0, 2], vec![1, 3])?)?;
+/// let found = components(&graph, &mut ())?;
+/// assert_eq!(found.count, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn components<'g>(
     graph: impl Into<GraphView<'g>>,
     observer: &mut dyn Observer,

@@ -20,7 +20,7 @@ pub struct Arguments {
 
 /// Prints the script.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    // The generator panics where it cannot write, so it writes into memory.
+    // The generator panics if it cannot write, so it writes into memory.
     let mut script = Vec::new();
     generate(arguments.shell, &mut Ripplet::command(), "ripplet", &mut script);
     print(&String::from_utf8_lossy(&script))

@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::size::Size;
+use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::Device;
@@ -68,6 +69,27 @@ impl DeviceArguments {
     /// Returns whether the choice allows the CPU, and no option is for a GPU.
     pub fn is_cpu_enough(&self) -> bool {
         (self.device.is_cpu() || self.device.is_auto()) && self.device_memory.is_none()
+    }
+
+    /// Returns the arguments for an analysis of lists of this storage, which a GPU reads plain: of
+    /// compressed lists, `auto` is the CPU.
+    pub fn with_storage(
+        &self,
+        storage: &StorageArguments,
+        console: &Console,
+    ) -> Result<DeviceArguments, Failure> {
+        let &DeviceArguments { ref device, device_memory } = self;
+        if !storage.is_compressed() || device.is_cpu() {
+            return Ok(DeviceArguments { device: device.clone(), device_memory });
+        }
+        if !device.is_auto() || device_memory.is_some() {
+            return Err(Failure::refused(
+                "a GPU reads plain lists for this, but --storage is compressed",
+                "leave --storage out, or use --device cpu",
+            ));
+        }
+        console.detail("running on the CPU: a GPU reads plain lists for this");
+        Ok(DeviceArguments { device: Device::cpu(), device_memory })
     }
 
     /// Returns the choice.

@@ -25,7 +25,7 @@ pub enum ExitStatus {
 }
 
 impl ExitStatus {
-    /// All of them, by code.
+    /// All exit statuses, by code.
     pub const ALL: [ExitStatus; 8] = [
         ExitStatus::Done,
         ExitStatus::Failed,
@@ -37,7 +37,7 @@ impl ExitStatus {
         ExitStatus::Terminated,
     ];
 
-    /// The number that the system sees.
+    /// Returns the code that the system gets.
     pub fn code(self) -> u8 {
         self as u8
     }

@@ -197,7 +197,7 @@ impl Failure {
         Failure::Refused { sentence: sentence.into(), help: help.into() }
     }
 
-    /// Returns the error for several GPUs where one is needed.
+    /// Returns the error for several GPUs if one is needed.
     fn several_gpus() -> Failure {
         Failure::refused(
             "--device names several GPUs, and this runs on one",

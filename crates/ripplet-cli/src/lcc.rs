@@ -1,4 +1,4 @@
-//! `ripplet lcc`: from a graph in a file, or many, to the clustering coefficients of their vertices in a file.
+//! `ripplet lcc`: clustering coefficients of the vertices of a graph, or of each graph of a batch.
 
 use crate::analysis::Request;
 use crate::batch::BatchArguments;
@@ -10,13 +10,13 @@ use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
 use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
-use ripplet::LoadOptions;
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet::device::AnyExecutor;
 use ripplet::graph::{GraphView, VertexIds};
 use ripplet::io::write::{ColumnData, VertexColumn};
 use ripplet::lp::{DeviceSeconds, Plan};
 use ripplet::swarm::Analysis;
+use ripplet::{LoadOptions, Storage};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -58,6 +58,8 @@ enum DefinitionName {
 struct Choices {
     /// Definition of the coefficient.
     definition: &'static str,
+    /// The storage of the lists.
+    storage: &'static str,
     /// The device.
     device: String,
     /// Threads of the CPU, which reads and writes also if a GPU computes.
@@ -95,15 +97,17 @@ struct BatchChoices {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let Arguments { values, batch, device, .. } = arguments;
     device.check()?;
+    let device = &device.with_storage(&values.storage, console)?;
     let (options, threads) = values.start(UNWEIGHTED)?;
     if batch.is_asked(values.input(), &options.read) {
+        values.storage.check_of_batch()?;
         let (lcc, definition) = arguments.resolve();
         let (analysis, choices) = (Analysis::Lcc(lcc), BatchChoices { definition });
         let request = Request { values, batch, device, weights: UNWEIGHTED, analysis, choices };
         return request.of_batch(&options, threads, console);
     }
     batch.check_unused()?;
-    arguments.run_one(&options, threads, console)?;
+    arguments.run_one(device, &options, threads, console)?;
     Ok(Ending::Whole)
 }
 
@@ -111,18 +115,19 @@ impl Arguments {
     /// Finds the coefficients of a graph.
     fn run_one(
         &self,
+        device: &DeviceArguments,
         options: &LoadOptions,
         threads: usize,
         console: &Console,
     ) -> Result<(), Failure> {
-        let Arguments { values, device, .. } = self;
+        let values = &self.values;
         let start = Instant::now();
         let opened = device.open_one()?;
         let open = start.elapsed().as_secs_f64();
         let loaded = values.load(options, !opened.is_cpu(), console)?;
         let executor = device::start(opened, &values.threads, console)?;
         let run = device.on(&executor, &values.threads, console, |executor| {
-            self.compute(loaded.graph.view(), executor, threads, console)
+            self.compute(loaded.graph.view(), (device, executor), threads, console)
         })?;
         let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
         let peak = peak_memory();
@@ -155,14 +160,15 @@ impl Arguments {
     fn compute(
         &self,
         graph: GraphView<'_>,
-        executor: &AnyExecutor,
+        (device, executor): (&DeviceArguments, &AnyExecutor),
         threads: usize,
         console: &Console,
     ) -> Result<Option<Run>, Failure> {
         let (lcc, definition) = self.resolve();
-        let choices = Choices { definition, device: executor.name(), threads };
+        let storage = Storage::from(graph).name();
+        let choices = Choices { definition, storage, device: executor.name(), threads };
         let plan = executor.plan_lcc(graph, lcc, threads);
-        if self.values.asks_estimate() && self.device.device().is_auto() {
+        if self.values.asks_estimate() && device.device().is_auto() {
             // A run that does not fit a GPU would use the CPU, with another plan.
             executor.check_memory(&plan)?;
         }

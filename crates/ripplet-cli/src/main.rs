@@ -54,6 +54,7 @@ mod seed;
 mod size;
 mod standard_streams;
 mod stats;
+mod storage;
 mod threads;
 mod values;
 
@@ -124,7 +125,7 @@ fn main() -> ExitCode {
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet, arguments.verbose);
-    // Crates that read and write tables panic where memory is refused; what was unfinished is removed by then.
+    // Crates that read and write tables panic if memory is refused; unfinished outputs are removed by then.
     let ended = catch_unwind(AssertUnwindSafe(|| run(arguments.command, &console)));
     let ended = ended.unwrap_or_else(|_| {
         Err(match memory::refused() {

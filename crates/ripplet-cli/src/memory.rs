@@ -119,7 +119,7 @@ pub struct MemoryArguments {
     pub host_memory: Option<Size>,
 }
 
-/// A limit on memory, and where it comes from.
+/// A limit on memory, and its source.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Bytes.
@@ -180,7 +180,7 @@ impl Limit {
 }
 
 /// Runs `work`, which may have no more memory than the limit at any moment, or 1 MiB if that is more;
-/// `way_out` says what to do where that does not suffice. Where a limit holds already, it stays.
+/// `way_out` is the advice if that does not suffice. A limit that already holds stays.
 pub fn within<T>(
     asked: Option<Size>,
     what: &str,
@@ -370,7 +370,7 @@ mod tests {
         let [wrong, failed] = [ExitStatus::Wrong, ExitStatus::Failed].map(ExitCode::from);
         assert_eq!(codes, [wrong, wrong, failed]);
         assert!(SOURCES.iter().all(|&source| said(1 << 20, source).is_none()));
-        // The graph is in memory already where the limit is what is free.
+        // The graph is already in memory if the limit is the free memory.
         assert!(said(50 << 10, LimitSource::Option).is_some());
         assert!(said(50 << 10, LimitSource::Free).is_none());
     }

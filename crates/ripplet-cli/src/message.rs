@@ -20,7 +20,7 @@ pub fn lines(text: &str) -> String {
     cut(text, TEXT).chars().flat_map(|c| shown(c, &['\n', '\t'])).collect()
 }
 
-/// Returns an excerpt of a text of several lines that is a user's: its first and last lines, cut if they are long.
+/// Returns an excerpt of a user's text of several lines: its first and last lines, cut if they are long.
 pub fn excerpt(text: &str) -> String {
     let all: Vec<&str> = text.lines().collect();
     if all.len() <= LINES {

@@ -1,4 +1,4 @@
-//! `ripplet quality`: how good communities are, by the graph and against a truth.
+//! `ripplet quality`: measures of communities by the graph and against a truth.
 
 use crate::console::Console;
 use crate::failure::Failure;

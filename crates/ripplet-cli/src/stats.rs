@@ -20,7 +20,7 @@ pub struct Choices {
     pub program: String,
     /// The schedule.
     pub schedule: &'static str,
-    /// Phases of a round, where the schedule has any.
+    /// Phases of a round, if the schedule has phases.
     pub phases: Option<u32>,
     /// The interval of pick-less rounds, if the schedule has them.
     pub pick_less: Option<u32>,
@@ -54,6 +54,9 @@ pub struct Shape {
     /// The storage of the lists; written with the choices of commands that have one.
     #[serde(skip)]
     pub storage: Storage,
+    /// Bytes of the graph if its lists were plain.
+    #[serde(skip)]
+    pub plain_bytes: u64,
 }
 
 /// Bytes of the parts of a graph.
@@ -82,7 +85,7 @@ pub struct Stages {
     pub kernels: f64,
     /// Transfers to and from a device.
     pub transfer: f64,
-    /// The run: rounds and the splitting of what is not connected; no judging.
+    /// The run: rounds and the splitting of disconnected communities, without measuring quality.
     pub compute: f64,
     /// From labels to a whole file.
     pub write: f64,
@@ -119,7 +122,7 @@ pub struct CheckpointFigures {
     pub bytes: u64,
     /// Seconds of finding the graph's identity and of writing; not in those of computing.
     pub seconds: f64,
-    /// Rounds that were done before this process began; null where it did all of them.
+    /// Rounds that were done before this process began; null if it did all of them.
     pub resumed_after: Option<usize>,
 }
 
@@ -222,7 +225,7 @@ pub struct Stats {
     pub round_seconds: Vec<f64>,
     /// Arcs counted over all rounds.
     pub edges_scanned: u64,
-    /// Communities that splitting what was not connected added; null where it was not done.
+    /// Number of communities added by splitting disconnected ones; null if they are kept.
     pub split: Option<u32>,
     /// The number of communities, and their modularity.
     #[serde(flatten)]
@@ -259,7 +262,7 @@ pub struct Stats {
 pub struct StreamedFigures {
     /// Bytes of lists that came from the host's memory.
     pub bytes: Vec<u64>,
-    /// Bytes of lists that found no room on the GPU, and were read where they are as often as they were looked at.
+    /// Bytes of lists without room on the GPU, which were read over the bus at each access.
     pub unstaged: Vec<u64>,
     /// Seconds that they took to come.
     pub seconds: Vec<f64>,
@@ -299,6 +302,9 @@ pub struct Estimate<C> {
     pub algorithm_host: u64,
     /// Both.
     pub planned_host: u64,
+    /// Both with `--storage plain`, at most: a compressed graph's on the CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_host_plain: Option<u64>,
     /// The needs of the run on a device in addition to the graph, by purpose; empty on the CPU.
     pub device_plan: Vec<Need>,
     /// The graph, on a device.
@@ -351,6 +357,7 @@ impl Shape {
             directed: graph.direction() == Direction::Directed,
             weighted: graph.is_weighted(),
             storage: graph.into(),
+            plain_bytes: graph.plain_bytes(),
         }
     }
 }
@@ -444,7 +451,11 @@ impl<C> Estimate<C> {
     /// The estimate of a run.
     pub fn new(shape: Shape, choices: C, plan: &Plan) -> Estimate<C> {
         let need = |item: &Item| Need { purpose: item.purpose, bytes: item.bytes };
+        let of_cpu = plan.total_device() == 0;
+        let planned_host_plain = (of_cpu && shape.storage == Storage::Compressed)
+            .then(|| plan.algorithm_host().saturating_add(shape.plain_bytes));
         Estimate {
+            planned_host_plain,
             shape,
             choices,
             plan: plan.items.iter().map(need).collect(),
@@ -487,6 +498,9 @@ impl<C> Estimate<C> {
             _ => vec![("graph", self.graph_host), ("  in its file", in_file)],
         };
         let mut text = table(&host, &self.plan, self.planned_host);
+        if let Some(plain) = self.planned_host_plain {
+            let _ = writeln!(text, "{:<28}{:>12}", "with --storage plain", Size(plain).to_string());
+        }
         if self.planned_device > 0 {
             let on_device = match self.graph_streamed {
                 0 => vec![("graph", self.graph_device), a, b, c],

@@ -8,6 +8,7 @@ use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored, table_f
 use crate::size::Size;
 use crate::standard_streams::is_standard;
 use crate::stats::{Bytes, Shape, Stages};
+use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
 use clap::Args;
@@ -38,6 +39,8 @@ pub struct ValueArguments {
     /// Reading and building the graph are held to it as well, as they go.
     #[arg(long, value_name = "SIZE", help_heading = "Choices")]
     host_memory: Option<Size>,
+    #[command(flatten, next_help_heading = "Choices")]
+    pub storage: StorageArguments,
     #[command(flatten)]
     reading: ReadArguments,
     /// Write figures of the run (seconds, bytes, sums) to this JSON file.
@@ -145,14 +148,14 @@ impl ValueArguments {
 
     /// Reads the graph, whose ids the output can hold.
     ///
-    /// The CPU reads lists as the file has them; a GPU needs plain ones.
+    /// The CPU reads lists as `--storage` says, by default as the file has them; a GPU needs plain ones.
     pub fn load(
         &self,
         options: &LoadOptions,
         on_gpu: bool,
         console: &Console,
     ) -> Result<Loaded<StoredGraph>, Failure> {
-        let storage = on_gpu.then_some(Storage::Plain);
+        let storage = if on_gpu { Some(Storage::Plain) } else { self.storage.get() };
         let reading = format!("reading {}", self.input.display());
         let loaded = memory::within(self.host_memory, &reading, memory::OF_A_GRAPH, || {
             load_stored(&self.input, options, storage, console)

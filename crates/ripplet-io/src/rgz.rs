@@ -176,7 +176,7 @@ impl Lists {
         ])
     }
 
-    /// Returns the code, or `None` where no lists can have it.
+    /// Returns the code, or `None` if no lists can have it.
     fn code(self) -> Option<Code> {
         let Lists([_, _, widths, flags, weighted]) = self;
         let (low, high) = (flags as u32, (flags >> 32) as u32);

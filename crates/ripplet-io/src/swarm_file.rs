@@ -566,7 +566,7 @@ impl Arrays {
         })
     }
 
-    /// Returns the header of the part, but for where its data ends.
+    /// Returns the header of the part, without the end of its data.
     fn header(&self, graphs: BatchSlice<'_>) -> PartHeader {
         let members = graphs.batch().members();
         let (graph_kind, first_graph) = match members.graph_ids() {

@@ -18,12 +18,13 @@
 //! [`Schedule::sync`](crate::Schedule::sync). A sample finds a promise that is often broken. That
 //! none is found broken is no proof.
 //!
-//! Memory: that of a run under `sync`. Determinism: the sample is drawn by the settings' seed, and
+//! Memory: that of a run under `sync` and the votes of a vertex on each thread; see [`plan`].
+//! Determinism: the sample is drawn by the settings' seed, and
 //! the first broken promise of the sample is returned, with any number of threads.
 //!
 //! [`Activation::Disagreement`]: crate::Activation::Disagreement
 
-use crate::{DynProgram, Label, RunError, Settings, Vote};
+use crate::{DynProgram, Label, Plan, RunError, Settings, Vote, cpu};
 use ripplet_graph::{GraphView, Observer, VertexId};
 use std::fmt;
 use thiserror::Error;
@@ -35,7 +36,7 @@ pub const ROUNDS: u32 = 4;
 /// The number of vertices that the command tests in each round.
 pub const SAMPLE: u32 = 1000;
 
-/// What was tested without finding a broken promise.
+/// Extent of a check that found no broken promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Vertices tested, summed over the rounds.
@@ -72,7 +73,7 @@ pub struct BrokenPromise {
     pub vertex: VertexId,
     /// The round, counted from 0.
     pub round: u32,
-    /// What shows it.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
@@ -89,7 +90,7 @@ pub struct Scored {
     pub score: String,
 }
 
-/// What shows that a promise does not hold.
+/// Evidence that a promise does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
     /// Two scores in the wrong order; by the promise, the first is not below the second.
@@ -184,6 +185,19 @@ pub fn check_program<'g>(
     let graph = graph.into();
     settings.check(graph.vertices(), &program.info()).map_err(RunError::from)?;
     program.check(graph, settings, sample, observer)
+}
+
+/// Returns the memory that [`check_program`] needs, on `threads` threads.
+///
+/// The memory is free again when the check ends: a run after it adds what exceeds its own plan.
+pub fn plan<'g>(
+    graph: impl Into<GraphView<'g>>,
+    program: &dyn DynProgram,
+    settings: &Settings,
+    sample: u32,
+    threads: usize,
+) -> Plan {
+    cpu::check::plan(graph.into(), &program.info(), settings, sample, threads)
 }
 
 impl Promise {

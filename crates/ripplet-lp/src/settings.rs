@@ -11,6 +11,15 @@ use std::num::NonZeroU32;
 use thiserror::Error;
 
 /// The settings of a run, beside graph and program.
+///
+/// # Examples
+/// ```
+/// use ripplet_lp::{Counter, Schedule, Settings};
+///
+/// let settings = Settings { schedule: Schedule::sync(), seed: 7, ..Settings::default() };
+/// assert_eq!(settings.counter, Counter::default());
+/// assert!(settings.initial.is_none());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The order of updates and the rule for ties.

@@ -3,7 +3,8 @@
 //! This is the only test of its program: it counts every allocation of the process.
 
 use ripplet_generate::Planted;
-use ripplet_graph::{Graph, GraphBuilder, Observer};
+use ripplet_graph::{EdgeTable, Graph, GraphBuilder, Observer, VertexIds};
+use ripplet_lp::check::{SAMPLE, check_program};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
@@ -93,6 +94,31 @@ fn check<P: Hints>(graph: &Graph, program: &P, settings: &Settings, state: (f64,
     assert!(a_vertex <= most, "{case}: {a_vertex} bytes a vertex, not {most}");
 }
 
+/// Checks the plan of a test of a program's promises, of which at least `least` per cent are used.
+fn check_promises<P: Hints>(graph: &Graph, program: &P, settings: &Settings, least: u64) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    pool.install(|| {
+        let plan = ripplet_lp::check::plan(graph, program, settings, SAMPLE, 3);
+        let before = LIVE.load(SeqCst);
+        PEAK.store(before, SeqCst);
+        check_program(graph, program, settings, SAMPLE, &()).unwrap();
+        let used = PEAK.load(SeqCst) - before;
+        let given = plan.items.iter().filter(|item| item.purpose.contains("to begin with"));
+        let planned = plan.algorithm_host() - given.map(|item| item.bytes).sum::<u64>();
+        let case = format!("checking {}: {used} bytes used, {planned} planned", program.name());
+        println!("{case}");
+        assert!(used <= planned + SLACK, "{case}");
+        assert!(used * 100 >= planned * least, "{case}");
+    });
+}
+
+/// A vertex that all others are neighbours of: each list of a sample may be as long as the graph.
+fn star() -> Graph {
+    let ids = VertexIds::Consecutive { first: 0, count: 100_000 };
+    let edges = EdgeTable::new(ids, vec![0; 99_999], (1..100_000).collect()).unwrap();
+    GraphBuilder::new().build(edges).unwrap()
+}
+
 #[test]
 fn runs_allocate_what_they_planned() {
     let edges = Planted::new(100_000, 300_000, 0.3).generate().unwrap().edges;
@@ -116,7 +142,12 @@ fn runs_allocate_what_they_planned() {
             let seeded = Seeded::begin(settings, graph.vertices(), &seeds, Seeding::Fixed).unwrap();
             let settings = Settings { keep_disconnected, ..seeded };
             check(&graph, &Seeded::new(&graph, 0.5).unwrap(), &settings, (4.0, 4.0));
+            check_promises(&graph, &Seeded::new(&graph, 0.5).unwrap(), &settings, 80);
         }
+        check_promises(&graph, &Lpa::default(), &settings(Schedule::phased()), 80);
+        check_promises(&graph, &Slpa::default(), &settings(Schedule::sync()), 80);
+        // One thread at most has the long list, but any thread may.
+        check_promises(&star(), &Lpa::default(), &settings(Schedule::phased()), 20);
         check(&graph, &Cdlp, &settings(Schedule::cdlp()), (0.0, 0.0));
     }
 }

@@ -52,11 +52,18 @@ use proc_macro::TokenStream;
 ///         }
 ///     }
 /// }
-/// # fn main() {
-/// use ripplet_lp::hooks::Program;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+/// use ripplet_lp::{Executor, Settings, cpu::CpuExecutor};
+///
+/// // A triangle.
+/// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+/// let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0, 1, 2], vec![1, 2, 0])?)?;
 /// let program = attenuated::Attenuated { attenuation: 0.05 };
-/// assert_eq!(program.name(), "attenuated");
-/// assert_eq!(program.columns()[0].name, "strength");
+/// let found = CpuExecutor::new(None)?.run(&graph, &program, &Settings::default(), &mut ())?;
+/// assert_eq!(found.labels.len(), 3);
+/// assert_eq!(found.columns[0].name, "strength");
+/// # Ok(())
 /// # }
 /// ```
 #[proc_macro_attribute]

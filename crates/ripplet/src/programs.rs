@@ -53,7 +53,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// The default as text.
     pub default: &'static str,
-    /// What it does.
+    /// Its effect, as a line of help.
     pub help: &'static str,
 }
 
@@ -112,7 +112,7 @@ pub enum ProgramError {
     },
 }
 
-/// What the registry has about a program.
+/// Entry of a program in the registry.
 struct Entry {
     name: &'static str,
     help: &'static str,

@@ -1,4 +1,4 @@
-//! What is known of a vertex's distances: counts, sums, and the largest.
+//! Statistics of a vertex's distances: counts, sums, and the largest.
 
 /// Distance statistics of a vertex: number of reachable vertices, sum and maximum of the distances.
 ///

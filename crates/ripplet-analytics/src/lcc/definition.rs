@@ -1,4 +1,4 @@
-//! What is computed: the definition of the coefficient, and the outputs.
+//! Options of clustering coefficients: the definition, and the outputs.
 
 use super::neighbors::Degrees;
 

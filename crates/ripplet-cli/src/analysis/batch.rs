@@ -5,13 +5,13 @@ use crate::batch::{Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::message::{counted, on_device};
-use ripplet::LoadOptions;
 use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::device::GpuWorker;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::io::write::{Rows, Subject, TableShape};
 use ripplet::lp::Plan;
 use ripplet::swarm::{Analysis, Answer, Column, CpuWorker, Report, Worker};
+use ripplet::{LoadOptions, Storage};
 use serde::Serialize;
 
 /// Workers per GPU: one copies a part while the other computes.
@@ -70,7 +70,7 @@ impl<C: Serialize> Request<'_, C> {
         };
         source.open(console, |mut batch| {
             let workers = Workers::new(noted(gpus, console), self.analysis);
-            let choices = self.choices(workers.name(), threads);
+            let choices = self.choices(Storage::Plain, workers.name(), threads);
             if self.values.asks_estimate() {
                 let needs = |part: BatchSlice<'_>| self.needs(part, &workers, threads);
                 let estimate = batch.estimate(choices, needs)?;

@@ -14,7 +14,7 @@ use ripplet::graph::{Graph, GraphView};
 use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
 use ripplet::lp::Plan;
 use ripplet::swarm::{SwarmError, Worker};
-use ripplet::{LoadOptions, StoredGraph};
+use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::cell::Cell;
 use std::time::Instant;
@@ -55,7 +55,7 @@ impl<C: Serialize> Request<'_, C> {
             note_fallback(&fallback, console);
         }
         let plan = plan_on_cpu(graph, self.analysis.plan(graph, threads));
-        let choices = self.choices("cpu".into(), threads);
+        let choices = self.choices(graph.into(), "cpu".into(), threads);
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
             return Ok(());
         }
@@ -84,7 +84,7 @@ impl<C: Serialize> Request<'_, C> {
             // A run that does not fit a GPU would use the CPU, with another plan.
             gpu.check_memory(&plan)?;
         }
-        let choices = self.choices(gpu.name(), threads);
+        let choices = self.choices(Storage::Plain, gpu.name(), threads);
         if self.values.is_estimate(graph.into(), &choices, &choices.device, &plan)? {
             return Ok(());
         }

@@ -10,6 +10,7 @@ use crate::device::{DeviceArguments, note_fallback};
 use crate::failure::{Ending, Failure};
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
+use ripplet::Storage;
 use ripplet::analytics::Lengths;
 use ripplet::device::{GpuWorker, Workers};
 use ripplet::graph::VertexId;
@@ -39,6 +40,8 @@ impl AskedArguments {
         console: &Console,
     ) -> Result<Ending, Failure> {
         let AskedArguments { values, batch, device } = self;
+        device.check()?;
+        let device = &device.with_storage(&values.storage, console)?;
         Request { values, batch, device, weights, analysis, choices }.run(console)
     }
 }
@@ -64,6 +67,8 @@ pub struct Request<'a, C> {
 struct Choices<'a, C> {
     #[serde(flatten)]
     of_analysis: &'a C,
+    /// The storage of the lists.
+    storage: &'static str,
     /// The device that computes.
     device: String,
     /// Threads of the CPU, which reads and writes also if a GPU computes.
@@ -88,13 +93,13 @@ pub fn lengths_name(lengths: Lengths) -> &'static str {
 
 impl<C: Serialize> Request<'_, C> {
     fn run(&self, console: &Console) -> Result<Ending, Failure> {
-        self.device.check()?;
         let (options, threads) = self.values.start(self.weights)?;
         if matches!(self.weights, Weights::Lengths) && self.values.is_weighted() {
             // In `communities` a weight is a strength, the opposite of a length: the remark prevents confusion.
             console.remark("a weight is the length of its edge: a large weight means far apart");
         }
         if self.batch.is_asked(self.values.input(), &options.read) {
+            self.values.storage.check_of_batch()?;
             return self.of_batch(&options, threads, console);
         }
         self.batch.check_unused()?;
@@ -102,8 +107,8 @@ impl<C: Serialize> Request<'_, C> {
         Ok(Ending::Whole)
     }
 
-    fn choices(&self, device: String, threads: usize) -> Choices<'_, C> {
-        Choices { of_analysis: &self.choices, device, threads }
+    fn choices(&self, storage: Storage, device: String, threads: usize) -> Choices<'_, C> {
+        Choices { of_analysis: &self.choices, storage: storage.name(), device, threads }
     }
 }
 

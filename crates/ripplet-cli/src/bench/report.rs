@@ -106,7 +106,7 @@ impl Ceiling {
 }
 
 impl Report {
-    /// The report on a program: of the first way of counting, and where there are more, on all.
+    /// Creates the report on a program: of the first way of counting, and, if there are more, of all.
     pub fn new(shape: Shape, program: String, device: String, variants: &[Variant]) -> Report {
         let none = Profile { arcs: 0, stream: 0.0, gather: 0.0, iterations: Vec::new() };
         let Profile { arcs, stream, gather, iterations } =
@@ -130,7 +130,7 @@ impl Report {
         }
     }
 
-    /// The report as tables for a person.
+    /// Returns the report as tables of text.
     pub fn lines(&self) -> String {
         let mut text = format!(
             "{}, full iterations, on {}: {} vertices, {} arcs\n\n",

@@ -11,10 +11,10 @@ use crate::named_cover::{LabelColumns, label_columns};
 use crate::reading::{BuildArguments, ReadArguments, communities_format};
 use crate::seed::seed;
 use crate::size::Size;
+use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ripplet::Storage;
 use ripplet::io::Format;
 use ripplet::lp::counters::BadCounter;
 use ripplet::lp::programs::{Gamma, Guard, Slpa};
@@ -152,10 +152,8 @@ pub struct ChoiceArguments {
         ]
     )]
     pub preset: Option<PresetName>,
-    /// Storage of the neighbour lists [default: as the file has them: an .rgz compressed,
-    /// anything else plain].
-    #[arg(long, value_enum)]
-    pub storage: Option<StorageName>,
+    #[command(flatten)]
+    pub storage: StorageArguments,
     #[command(flatten)]
     pub device: DeviceArguments,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
@@ -279,7 +277,7 @@ fn schedules() -> impl TypedValueParser<Value = Schedule> {
 /// A counter, or how to find one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterChoice {
-    /// Exact where that fits the memory, and otherwise eight slots.
+    /// Exact if that fits the memory, and otherwise eight slots.
     Auto,
     /// This one.
     This(Counter),
@@ -292,24 +290,6 @@ pub enum PresetName {
     NuMg8,
     /// νBM-LPA: the same with one slot
     NuBm,
-}
-
-/// The storages by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StorageName {
-    /// As they are: 4 bytes an arc, 8 with weights
-    Plain,
-    /// In fewer bytes, decoded wherever they are read: slower
-    Compressed,
-}
-
-impl From<StorageName> for Storage {
-    fn from(name: StorageName) -> Storage {
-        match name {
-            StorageName::Plain => Storage::Plain,
-            StorageName::Compressed => Storage::Compressed,
-        }
-    }
 }
 
 fn counter(text: &str) -> Result<CounterChoice, String> {

@@ -254,7 +254,7 @@ impl Numbering {
     /// Counts the communities of graphs and puts what they are called in their places.
     ///
     /// # Errors
-    /// `unnamed` of the first graph that has a vertex without a label; where memory is refused.
+    /// `unnamed` of the first graph that has a vertex without a label; or that memory is refused.
     fn name(
         &mut self,
         graphs: BatchSlice<'_>,
@@ -278,7 +278,7 @@ impl Numbering {
         Ok(())
     }
 
-    /// Counts the communities of a graph; false where a vertex has none.
+    /// Counts the communities of a graph; false if a vertex has none.
     fn count(&mut self, communities: &[VertexId]) -> Result<bool, OutOfMemory> {
         let sizes = self.numbers_of(communities.len(), 0)?;
         for &community in communities {
@@ -289,7 +289,7 @@ impl Numbering {
         Ok(true)
     }
 
-    /// Calls each community of a graph by its hub; false where a vertex has none.
+    /// Names each community of a graph by its hub; false if a vertex has none.
     fn call_by_hub(
         &mut self,
         graph: BatchGraph<'_>,
@@ -306,7 +306,7 @@ impl Numbering {
     }
 
     /// Calls each community of a graph by its place in the order of size, of equal ones in that of first members;
-    /// false where a vertex has none.
+    /// false if a vertex has none.
     fn call_by_place(&mut self, communities: &mut [VertexId]) -> Result<bool, OutOfMemory> {
         if !self.find(communities, |_| 0)? {
             return Ok(false);
@@ -336,7 +336,7 @@ impl Numbering {
         Ok(numbers)
     }
 
-    /// Finds the communities of a graph by the degrees of its vertices; false where a vertex has none.
+    /// Finds the communities of a graph by the degrees of its vertices; false if a vertex has none.
     fn find(
         &mut self,
         communities: &[VertexId],

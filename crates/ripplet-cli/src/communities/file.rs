@@ -30,7 +30,7 @@ pub struct FileJob {
 }
 
 impl FileArguments {
-    /// Reads and compiles the program of `--program-file`, where there is one.
+    /// Reads and compiles the program of `--program-file`, if it is given.
     pub fn resolve(&self) -> Result<Option<FileJob>, Failure> {
         let Some(path) = &self.program_file else { return Ok(None) };
         check_name(path)?;
@@ -111,7 +111,7 @@ fn only_arrays(path: &Path, column: &ColumnSpec) -> Failure {
 }
 
 impl FileJob {
-    /// Refuses a place for columns where the program writes none.
+    /// Refuses `--columns-out` if the program writes no columns.
     pub fn check_columns_out(&self) -> Result<(), Failure> {
         match &self.columns_out {
             Some(path) if !self.columns.iter().any(|column| column.written) => {

@@ -107,7 +107,7 @@ impl Arguments {
             estimate: self.estimate.estimate,
             checkpoint,
             settings,
-            checks_program: self.check_program && self.estimate.estimate.is_none(),
+            checks_program: self.check_program,
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
             storage: self.storage()?,
@@ -155,7 +155,7 @@ impl Arguments {
 
     /// Returns the storage of the graph's lists: plain if the graph is written, too.
     fn storage(&self) -> Result<Option<Storage>, Failure> {
-        let asked = self.choices.storage.map(Storage::from);
+        let asked = self.choices.storage.get();
         let Some(output) =
             self.output.as_deref().filter(|output| is_graph(Target::new(output, self.to)))
         else {

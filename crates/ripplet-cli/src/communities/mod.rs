@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let job = arguments.resolve()?;
     check_places(&job)?;
     if arguments.batch.is_asked(&job.input, &job.load.read) {
-        if job.checks_program {
+        if job.checks_program && job.estimate.is_none() {
             return Err(Failure::refused(
                 "--check-program tests a program on one graph, and this is a batch",
                 "leave --check-program out, or name one graph of the batch",

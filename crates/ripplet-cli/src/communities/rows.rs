@@ -95,7 +95,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Writes them, whole or not at all: as a table, or where the name is that of a graph, as attributes of the
+    /// Writes the rows atomically: as a table, or, if the name is that of a graph, as attributes of the
     /// vertices of `graph`, whose lists must then be plain.
     pub fn write(
         &self,

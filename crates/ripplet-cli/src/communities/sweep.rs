@@ -44,6 +44,7 @@ impl Work<'_> {
         if job.order.is_some() {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
+        plan = self.with_check(plan, &*program, settings);
         let plans = || executor.plans(graph, &*program, settings);
         if self.is_estimate(executor, &*program, settings, &plan, plans)? {
             return Ok(None);

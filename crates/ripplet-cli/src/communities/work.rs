@@ -19,6 +19,7 @@ use crate::stats::{
 use crate::{interrupt, memory};
 use ripplet::device::AnyExecutor;
 use ripplet::graph::{GraphView, VertexId};
+use ripplet::lp::check::{SAMPLE, plan as plan_of_check};
 use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::small::{drop_small, join_small};
@@ -78,11 +79,31 @@ impl Work<'_> {
         })
     }
 
-    /// Tests the program's promises under `--check-program`.
+    /// Tests the program's promises under `--check-program`, if the memory suffices.
     pub fn check(&self, program: &dyn DynProgram) -> Result<(), Failure> {
-        match self.job.checks_program {
-            true => check(program, self.graph, &self.settings.borrow(), self.console),
-            false => Ok(()),
+        if !self.job.checks_program || self.job.estimate.is_some() {
+            return Ok(());
+        }
+        let settings = self.settings.borrow();
+        let Plan { graph_host, .. } = self.executor.plan(self.graph, program, &settings);
+        let plan = Plan { graph_host, ..self.plan_of_check(program, &settings) };
+        memory::check_plan(&plan, self.job.host_memory, ", or leave --check-program out")?;
+        check(program, self.graph, &settings, self.console)
+    }
+
+    fn plan_of_check(&self, program: &dyn DynProgram, settings: &Settings) -> Plan {
+        plan_of_check(self.graph, program, settings, SAMPLE, self.threads)
+    }
+
+    /// Adds to the plan of a run what the check before it needs beyond that.
+    pub fn with_check(&self, plan: Plan, program: &dyn DynProgram, settings: &Settings) -> Plan {
+        if !self.job.checks_program {
+            return plan;
+        }
+        let check = self.plan_of_check(program, settings).algorithm_host();
+        match check.checked_sub(plan.algorithm_host()) {
+            Some(more) if more > 0 => plan.with("checking, beyond that", more),
+            _ => plan,
         }
     }
 
@@ -141,17 +162,19 @@ impl Work<'_> {
         Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange, refinement }))
     }
 
-    /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes.
+    /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes and the check
+    /// before it.
     fn plan(&self, executor: &AnyExecutor, program: &dyn DynProgram, settings: &Settings) -> Plan {
         let graph = self.graph;
         let plan = executor.plan(graph, program, settings);
-        match self.job.checkpoint {
+        let plan = match self.job.checkpoint {
             Some(_) if !executor.is_cpu() => {
                 let bytes = bytes_of_state(graph.vertices(), &program.info().columns);
                 plan.with("a checkpoint", bytes)
             }
             _ => plan,
-        }
+        };
+        self.with_check(plan, program, settings)
     }
 
     /// The settings, with the counter that is to be found for the device's memory: the exact one is the

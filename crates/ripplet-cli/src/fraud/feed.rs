@@ -182,7 +182,7 @@ impl FeedArguments {
         }
     }
 
-    /// The text of the mapping.
+    /// Reads the text of the mapping.
     pub fn mapping_text(&self) -> Result<String, Failure> {
         let text = read_small_text(&self.mapping, LARGEST_TEXT, "a mapping");
         text.map_err(|error| match error.is_out_of_memory() {
@@ -192,7 +192,7 @@ impl FeedArguments {
     }
 }
 
-/// The parser of spans.
+/// Parses a span of time.
 pub fn span(text: &str) -> Result<Span, String> {
     text.parse().map_err(|error: ripplet::fraud::time::BadSpan| error.to_string())
 }

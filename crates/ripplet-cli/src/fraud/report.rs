@@ -1,4 +1,4 @@
-//! `ripplet fraud report`: the report of a run, written again.
+//! `ripplet fraud report`: writes the report of a run again.
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};

@@ -1,4 +1,4 @@
-//! `ripplet fraud run`: from transactions and a black list to a folder of ranked clusters.
+//! `ripplet fraud run`: from transactions and a deny list to a folder of ranked clusters.
 
 use super::feed::{DetectionArguments, FeedArguments, span};
 use super::{Kept, LEAST, report_rows};

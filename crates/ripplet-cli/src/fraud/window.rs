@@ -38,7 +38,7 @@ fn end(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse_last(text).map_err(|error| error.to_string())
 }
 
-/// Makes and writes the window.
+/// Builds and writes the graph of the window.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let options = arguments.feed.options(None)?;
     check_graph_place(&arguments.output, None, &[])?;

@@ -1,4 +1,4 @@
-//! `ripplet generate`: synthetic graphs, with their communities where they have any, and swarms.
+//! `ripplet generate`: synthetic graphs, with their communities if they have any, and swarms.
 
 mod swarm;
 mod transactions;
@@ -171,7 +171,7 @@ struct RmatArguments {
     quadrants: Option<[f64; 3]>,
 }
 
-/// Edges, and the community of each vertex where there are any.
+/// Edges, and the community of each vertex if there are communities.
 type Made = (EdgeTable, Option<Vec<u32>>);
 
 /// Generates a graph, or many.

@@ -85,7 +85,7 @@ enum Product {
 
 /// Bytes of an arc while a shard is written and the next one drawn.
 const BYTES_PER_SHARD_ARC: u64 = 16;
-/// Bytes of an arc and its weight compressed, about: as many as plain where nothing can be saved.
+/// Bytes of an arc and its weight compressed, about: as many as plain if nothing can be saved.
 const BYTES_PER_COMPRESSED_ARC: u64 = 8;
 /// Bytes of an edge of a graph in memory: two arcs with their weights.
 const BYTES_PER_EDGE: u64 = 16;

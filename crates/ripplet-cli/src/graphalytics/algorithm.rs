@@ -27,7 +27,7 @@ pub enum Algorithm {
 /// An algorithm with the parameters that the properties give it.
 pub struct Task {
     pub algorithm: Algorithm,
-    /// Rounds, where it has them.
+    /// Rounds, if it has rounds.
     pub iterations: Option<u32>,
     /// The file NAME-SUFFIX beside the properties; `path` if it exists.
     pub reference: Reference,
@@ -49,7 +49,7 @@ pub enum Values {
 /// The largest relative difference from the reference (LDBC, section on validation).
 const EPSILON: f64 = 1e-4;
 
-/// The first vertex whose value is not the reference's, and how many there are.
+/// The first vertex whose value differs from the reference's, and the number of such vertices.
 pub struct Difference {
     pub vertices: usize,
     pub first: VertexId,
@@ -128,7 +128,7 @@ impl Task {
         Ok((values, seconds.max(0.0)))
     }
 
-    /// The reference output, where there is one.
+    /// Returns the reference output, if it exists.
     pub fn expected(&self, ids: &VertexIds, console: &Console) -> Result<Option<Values>, Failure> {
         let Some(path) = &self.reference.path else { return Ok(None) };
         console.stage(format!("reading {}", path.display()));

@@ -20,7 +20,7 @@ pub struct Report {
     pub shape: Shape,
     /// The machine.
     pub machine: MachineFacts,
-    /// Threads that read, and compute where no GPU does.
+    /// Threads that read, and compute unless a GPU does.
     pub threads: usize,
     /// Seconds from the files to a graph in memory.
     pub load_seconds: f64,
@@ -33,7 +33,7 @@ pub struct Report {
 pub struct Measured {
     /// Its name.
     pub algorithm: &'static str,
-    /// Rounds, where it has them.
+    /// Rounds, if it has rounds.
     pub iterations: Option<u32>,
     /// The device.
     pub device: String,

@@ -48,7 +48,7 @@ struct Info {
     shape: Shape,
     /// Stored arcs.
     arcs: u64,
-    /// Rows of the file; null where it is a finished graph.
+    /// Rows of the file; null if it is a finished graph.
     rows: Option<u64>,
     /// The report of the reader, as a sentence; null for a finished graph.
     input: Option<String>,

@@ -4,7 +4,7 @@ use crate::sandbox::{Sandbox, data};
 use crate::swarm::{TU, enzymes, rows, rows_alone};
 use serde::Deserialize;
 
-/// What networkx and igraph find of a graph: `crates/ripplet-analytics/tests/data/make_swarms.py`.
+/// Results of networkx and igraph for a graph: `crates/ripplet-analytics/tests/data/make_swarms.py`.
 #[derive(Deserialize)]
 struct Case {
     pagerank: Vec<f64>,
@@ -214,7 +214,7 @@ fn ranks_of_a_small_graph() {
     let sum: f64 = ranks("").iter().sum();
     assert!((sum - 1.0).abs() < 1e-12, "{sum}");
     assert_eq!(sandbox.json("stats.json")["tolerance"], 1e-6);
-    // Who never jumps goes back and forth for ever.
+    // A walk that never jumps goes back and forth for ever.
     sandbox.write("star.txt", "a b\na c\n");
     let parts = ["after 1000 rounds", "still change", "--iterations"];
     sandbox.fails("pagerank star.txt -o ranks.txt --damping 1", 2, &parts);

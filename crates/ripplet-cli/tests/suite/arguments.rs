@@ -1,4 +1,4 @@
-//! What does not go together is refused before the run, with what to change.
+//! Contradicting arguments are refused before the run, with the change to make.
 
 use crate::sandbox::{Said, Sandbox};
 
@@ -160,7 +160,7 @@ fn generators_refuse_what_they_cannot_make() {
         ("transactions --truth a.rg", "a.rg"),
         ("transactions --truth t.txt --seeds t.txt", "named twice"),
     ] {
-        // What is free may be more later.
+        // More memory may be free later.
         let code = if part == "of memory are free" { 1 } else { 2 };
         sandbox.fails(&format!("generate {flags} -o a.rg"), code, &[part]);
     }

@@ -71,7 +71,7 @@ fn a_whole_day_with_a_wrong_year() {
     }
 }
 
-/// What may be a pause is the user's to allow: no windows are made of it unasked.
+/// A possible pause needs the user's permission: no windows are made of it otherwise.
 #[test]
 fn a_pause_is_allowed_by_a_longer_gap_alone() {
     let mut yearly = String::from("from,to,at\n");

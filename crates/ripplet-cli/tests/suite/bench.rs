@@ -4,7 +4,7 @@ use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, no_driver, run};
 use crate::gpu::{LOUD, TRIANGLES};
 use crate::sandbox::Sandbox;
 
-/// As many launches as any test makes: kernels that do nothing, and take 2.5 ms.
+/// Launches that work, more than any test makes: kernels do nothing, and take 2.5 ms.
 const WORKS: (&str, &str) = ("FAKE_LAUNCHES", "1000000");
 
 fn sandbox() -> Sandbox {

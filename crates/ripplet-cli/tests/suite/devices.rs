@@ -14,7 +14,7 @@ mod drivers {
     use super::*;
     use crate::driver::{FAKE, driver, no_driver, run};
 
-    /// What `ripplet devices` says with the sandbox's driver.
+    /// Output of `ripplet devices` with the sandbox's driver.
     fn devices(sandbox: &Sandbox, environment: &[(&str, &str)]) -> String {
         let said = run(sandbox, "devices", environment);
         assert_eq!((said.code, &*said.error), (Some(0), ""), "{said:?}");

@@ -23,7 +23,7 @@ fn a_real_graph_from_file_to_page_and_picture() {
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
     sandbox.ok(&format!("draw {pgp} c.tsv -o pgp.svg --largest 40"));
     assert_eq!(sandbox.read("pgp.svg").matches("<circle").count(), 40);
-    // The same bytes again, on other threads.
+    // The bytes are the same on another number of threads.
     sandbox.ok(&format!("draw {pgp} c.tsv -o again.html --threads 1"));
     assert!(sandbox.read("again.html") == page);
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Where it is set, tests that find no Python with both libraries fail.
+/// If it is set, tests fail without a Python with both libraries.
 const REQUIRED: &str = "RIPPLET_REQUIRE_NETWORKX";
 
 /// The Python with NetworkX and igraph: `RIPPLET_PYTHON`, or `python3`.

@@ -1,4 +1,4 @@
-//! What can be amiss with a GPU, from the outside, with a driver and an NVRTC of the tests' own: a clear
+//! Faults of a GPU, from the outside, with a driver and an NVRTC of the tests: a clear
 //! error, or under `--device auto` a note and the CPU; nothing half-written.
 
 use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, no_compiler, run};
@@ -78,7 +78,7 @@ fn a_full_gpu() {
     let sandbox = sandbox();
     let others = [("FAKE_OTHERS", "1073741000"), WORKS];
     fault(&sandbox, &others, &["the run needs", "of the memory of Fake GPU 0", "824 B is free"]);
-    // What was free is taken before it can be reserved.
+    // Free memory is taken before it can be reserved.
     fault(&sandbox, &[("FAKE_RESERVE", "2"), WORKS], &["the GPU refused", "that are free"]);
 }
 

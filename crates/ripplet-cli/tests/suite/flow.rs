@@ -1,4 +1,4 @@
-//! What a person does: generate, find, judge, convert, look.
+//! Usual sequences of commands: generate, find, measure, convert, info.
 
 use crate::sandbox::{Sandbox, data};
 use serde_json::Value;

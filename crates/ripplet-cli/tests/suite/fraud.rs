@@ -543,7 +543,7 @@ fn an_evaluation_of_few_accounts() {
     assert!(said.out.contains("\"average_precision\":0."), "{said:?}");
 }
 
-/// Which column of a list has the ids is plain, or said, or refused.
+/// The column of ids in a list is evident, noted, or refused.
 #[test]
 fn the_ids_of_a_list_are_found_by_a_known_name_or_asked_for() {
     let sandbox = small();

@@ -50,7 +50,7 @@ fn ldbc_coefficients_are_near() {
             let near = |(s, r): (&f64, &f64)| (r - s).abs() <= 1e-4 * r.abs();
             assert!(found.values().zip(wanted.values()).all(near), "{name}: {found:?}");
         }
-        // The same through the front door.
+        // The command gives the same result.
         let directed = if name.ends_with("-directed") { "--directed" } else { "" };
         sandbox.ok(&format!("lcc {name}.e -o front.txt {directed}"));
         let rows = |file: &str| {
@@ -106,7 +106,7 @@ fn a_failed_validation_is_in_all_reports() {
         format!("graphalytics {name}.properties --algorithm lcc,cdlp --json r.json --html r.html");
     let said = sandbox.run(&run);
     said.must_fail(&run, 1, &["9 of 9 vertices have another value", "-LCC", "0.123"]);
-    // What comes behind it is run, too.
+    // The algorithms after it run, too.
     assert!(
         said.out.contains("validation  failed") && said.out.contains("validation  exact"),
         "{said:?}"
@@ -175,7 +175,7 @@ fn ldbc_labels_are_exact() {
             let expected = sorted(sandbox.read(&format!("{name}-CDLP")));
             assert_eq!(sorted(sandbox.read("out.txt")), expected, "{name}");
         }
-        // The same through the front door.
+        // The command gives the same result.
         let (directed, rounds) = (
             if name.ends_with("-directed") { "--directed" } else { "" },
             if name.starts_with("test") { 5 } else { 2 },

@@ -69,7 +69,7 @@ fn small_losses_are_noted_and_cents_are_exact() {
     assert!(sums.contains("a,b,0.3\n"), "{sums}");
 }
 
-/// What makes a terminal clear its screen, ring, and write from right to left.
+/// Characters that make a terminal clear its screen, ring, and write from right to left.
 const OBEYED: &str = "\u{1b}[2J\u{7}\u{202e}";
 
 #[test]
@@ -201,7 +201,7 @@ fn memory_has_a_limit_for_every_command_that_reads() {
     ] {
         let told = ["reading a.txt needs more memory than 1.0 MiB", "--host-memory"];
         sandbox.fails(&format!("{command} --host-memory 1MiB"), 2, &told);
-        // Where the flag does not say it, the environment does.
+        // Without the option, the environment decides.
         let limited = |limit: &str| {
             let mut command = sandbox.command(command);
             Said::of(command.env("RIPPLET_HOST_MEMORY", limit).output().unwrap())
@@ -228,7 +228,7 @@ fn memory_has_a_limit_for_every_command_that_reads() {
         said.must_fail(command, 2, &told);
         let _ = std::fs::remove_dir_all(sandbox.path("out"));
     }
-    // What goes with a graph is held to it as well.
+    // The limit also holds for files beside a graph.
     sandbox.ok("convert a.txt a.rg");
     let run = "communities a.rg -o out.txt --labels labels.txt --host-memory 1MiB";
     sandbox.fails(run, 2, &["reading labels.txt needs more memory"]);
@@ -366,7 +366,7 @@ fn a_standard_input_that_is_closed_is_an_error() {
     }
 }
 
-/// What the parser of arguments repeats of them is nothing that a terminal obeys.
+/// The parser of arguments quotes them without characters that a terminal obeys.
 #[test]
 fn arguments_in_errors_are_escaped() {
     let sandbox = Sandbox::new();

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// What fails, and whether the run must succeed all the same.
+/// The failing call, and whether the run must succeed nevertheless.
 #[derive(Clone, Copy)]
 struct Fault {
     name: &'static str,
@@ -103,7 +103,7 @@ impl Run {
         Said::of(command.output().unwrap())
     }
 
-    /// How many such calls the run makes.
+    /// Number of such calls in the run.
     fn calls(&self, fault: &str) -> u64 {
         let said = self.with(fault, 0, Some("count"));
         assert_eq!(said.code, Some(0), "{said:?}");
@@ -142,7 +142,7 @@ impl Run {
                 assert_eq!(said.code, Some(1), "{what}: {said:?}");
                 assert!(said.error.contains("error: "), "{what}: {said:?}");
                 assert!(!said.error.contains("panicked"), "{what}: {said:?}");
-                // What was finished before the fault is whole.
+                // Outputs that were finished before the fault are complete.
                 assert!(output.is_none() || output == self.expected.1, "{what}: {said:?}");
                 refused += 1;
             }
@@ -253,7 +253,7 @@ fn a_run_of_fraud_goes_on_after_any_fault() {
                     assert!(matches!(said.code, Some(1 | 2)), "{what}");
                     assert!(said.error.contains("error: "), "{what}");
                     refused += 1;
-                    // What was not begun leaves nothing to go on with.
+                    // A run that did not begin leaves nothing to resume.
                     let begun = out.join("manifest.json").exists();
                     assert!(begun || !out.exists(), "{what} leaves a folder");
                     let resume = if begun { "--resume" } else { "" };

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What the issue promises.
+/// Longest time until an interrupted command ends.
 const LIMIT: Duration = Duration::from_secs(1);
 /// Longer than any stage waited for here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

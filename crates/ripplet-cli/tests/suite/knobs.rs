@@ -96,7 +96,7 @@ fn small_communities_are_left_out_or_join_a_neighbour() {
     sandbox.fails(&format!("{slpa} --top 3"), 2, &["--top", "several"]);
 }
 
-/// How many rows communities have, of a table with strengths.
+/// Number of rows of each community, in a table with strengths.
 fn communities_of_rows(text: &str) -> BTreeMap<String, usize> {
     let mut sizes = BTreeMap::new();
     for line in text.lines().skip(1) {

@@ -103,7 +103,7 @@ fn a_limit_of_ones_own_holds_while_reading() {
     let (sandbox, files) = sandbox();
     sandbox.ok("convert weighted.csv w.rg --weighted");
     sandbox.ok("convert w.rg w.rgz");
-    // What is opened takes memory where its lists are to be kept otherwise.
+    // A graph that is opened takes memory if its lists get another storage.
     let kept_otherwise =
         [("w.rgz", "--storage plain"), ("w.rg", "--storage compressed --weighted")];
     let read = files.into_iter().filter(|(file, _)| !file.ends_with(".rg"));

@@ -322,6 +322,31 @@ fn a_broken_promise_is_found_where_it_is_asked_for() {
     sandbox.ok(&run.replace(" --check-program", ""));
 }
 
+/// The check runs under `sync` on the CPU: what exceeds the run's own plan is in the estimate, and under the
+/// limit of memory.
+#[test]
+fn the_memory_of_a_check_is_planned() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate planted --vertices 20000 --edges 60000 -o g.rg");
+    let run = "communities g.rg --device cpu --threads 1 --check-program";
+    let estimate = |run: &str| -> serde_json::Value {
+        serde_json::from_str(&sandbox.ok(&format!("{run} --estimate=json"))).unwrap()
+    };
+    let (with, without) = (estimate(run), estimate(&run.replace(" --check-program", "")));
+    let bytes = |estimate: &serde_json::Value| estimate["planned_host"].as_u64().unwrap();
+    let item = with["plan"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|item| item["purpose"] == "checking, beyond that");
+    let more = item.unwrap()["bytes"].as_u64().unwrap();
+    assert!(more > 0 && bytes(&with) == bytes(&without) + more, "{with}");
+    let limited = format!("{run} -o out.txt --host-memory {}", bytes(&with) - 1);
+    sandbox.fails(&limited, 2, &["the run needs", "leave --check-program out"]);
+    sandbox.ok(&limited.replace(" --check-program", ""));
+    sandbox.ok(&format!("{run} -o out.txt --host-memory {}", bytes(&with)));
+}
+
 #[test]
 fn columns_that_a_program_wrote_come_back() {
     let sandbox = Sandbox::new();
@@ -338,7 +363,7 @@ fn columns_that_a_program_wrote_come_back() {
     let stats = sandbox.json("s.json");
     assert_eq!(stats["program"], "hop_attenuation");
     assert!(stats["modularity"].as_f64().unwrap() > 0.75, "{stats}");
-    // What it wrote, another run may begin with.
+    // Another run may begin with its output.
     sandbox
         .ok(&format!("{run} --vertex-table s.parquet")
             .replace("s.parquet --stats", "t.csv --stats"));

@@ -9,7 +9,7 @@ pub struct Sandbox {
     folder: tempfile::TempDir,
 }
 
-/// What a command said and how it ended.
+/// Output and exit code of a command.
 #[derive(Debug)]
 pub struct Said {
     pub code: Option<i32>,

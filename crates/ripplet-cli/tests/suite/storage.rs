@@ -132,17 +132,66 @@ fn analyses_have_the_same_bytes_without_decoding_the_graph() {
             &format!("apsp --rows graphs {weighted}"),
         ] {
             let mut found = Vec::new();
-            for input in ["a.rg", "a.rgz"] {
+            for (input, storage) in [
+                ("a.rg", "plain"),
+                ("a.rgz", "compressed"),
+                ("a.rgz --storage plain", "plain"),
+                ("a.rg --storage compressed", "compressed"),
+            ] {
                 let name = analysis.replacen(' ', &format!(" {input} "), 1);
                 let name = if name == analysis { format!("{analysis} {input}") } else { name };
                 sandbox.ok(&format!("{name} --device cpu --threads 2 -o out.csv --stats s.json"));
                 found.push(sandbox.read("out.csv"));
                 // Compressed weights are counted as neighbours.
-                let no_weights = parsed(&sandbox.read("s.json"))["graph_bytes"]["weights"] == 0;
-                assert_eq!(no_weights, input == "a.rgz", "{name}");
+                let stats = parsed(&sandbox.read("s.json"));
+                let no_weights = stats["graph_bytes"]["weights"] == 0;
+                assert_eq!(no_weights, storage == "compressed", "{name}");
+                assert_eq!(stats["storage"], storage, "{name}");
             }
-            assert!(found[0] == found[1], "{analysis} {directed}");
+            assert!(found.iter().all(|other| *other == found[0]), "{analysis} {directed}");
         }
+    }
+}
+
+/// The estimate of compressed lists also says what plain ones need: as the estimate with these, or more by
+/// the room for decoded lists.
+#[test]
+fn estimates_say_the_memory_of_both_storages() {
+    let sandbox = sandbox();
+    sandbox.ok("convert a.txt a.rgz --weighted");
+    for analysis in ["lcc", "closeness", "betweenness", "pagerank", "components", "kcore", "apsp"] {
+        let run = format!("{analysis} a.rgz --device cpu --threads 1");
+        let [compressed, plain] = ["", "--storage plain"]
+            .map(|storage| parsed(&sandbox.ok(&format!("{run} {storage} --estimate=json"))));
+        assert_eq!(
+            (&compressed["storage"], &plain["storage"]),
+            (&"compressed".into(), &"plain".into())
+        );
+        let total = |key: &Value| key.as_u64().unwrap();
+        let both = ["planned_host", "planned_host_plain"].map(|key| total(&compressed[key]));
+        assert!(both[0] < both[1], "{analysis}: {both:?}");
+        let decoded = total(&compressed["algorithm_host"]) - total(&plain["algorithm_host"]);
+        assert_eq!(both[1], total(&plain["planned_host"]) + decoded, "{analysis}");
+        assert!(plain.get("planned_host_plain").is_none(), "{analysis}");
+        let text = sandbox.ok(&format!("{run} --estimate"));
+        assert!(text.lines().last().unwrap().starts_with("with --storage plain "), "{text}");
+        let limited = format!("{run} -o out.txt --host-memory {}", both[0]);
+        sandbox.fails(&format!("{limited} --storage plain"), 2, &["the run needs"]);
+        sandbox.ok(&limited);
+    }
+}
+
+#[test]
+fn compressed_lists_of_analyses_are_for_one_graph_on_the_cpu() {
+    let sandbox = sandbox();
+    for analysis in ["lcc", "closeness", "pagerank"] {
+        let run = format!("{analysis} a.txt -o out.txt --storage compressed");
+        sandbox.ok(&run);
+        let of_cuda = ["a GPU reads plain lists", "leave --storage out"];
+        sandbox.fails(&format!("{run} --device cuda"), 2, &of_cuda);
+        sandbox.fails(&format!("{run} --device-memory 1GiB"), 2, &of_cuda);
+        let of_batch = ["--storage compressed is of the lists of one graph", "batch"];
+        sandbox.fails(&format!("{run} --batch"), 2, &of_batch);
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The first ten graphs of ENZYMES.
 pub const TU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-io/tests/data/tu");
 
-/// What is asked of graphs in these tests.
+/// Analyses of graphs in these tests.
 const COMMANDS: [&str; 14] = [
     "closeness",
     "closeness --normalized",
@@ -51,7 +51,7 @@ pub fn enzymes(sandbox: &Sandbox, folder: &str) -> Vec<String> {
     names
 }
 
-/// What the commands say of a batch, as lines without a header.
+/// Output of the commands for a batch, as lines without a header.
 pub fn rows(sandbox: &Sandbox, command: &str, input: &str) -> Vec<String> {
     let (name, flags) = command.split_once(' ').unwrap_or((command, ""));
     sandbox.ok(&format!("{name} {input} -o - {flags}")).lines().map(String::from).collect()
@@ -354,7 +354,7 @@ fn batches_become_a_swarm_file_and_are_told_of() {
     assert!(text.contains(" 1 graph\n") && text.contains(" 2 graphs\n"), "{text}");
     let text = sandbox.ok("info tu.swarm");
     assert!(text.starts_with("graphs      10, 1 to 10\n") && text.contains("16–31"), "{text}");
-    // What is skipped is known from the exit code here, too.
+    // The exit code shows skipped graphs here, too.
     fs::create_dir(sandbox.path("graphs")).unwrap();
     sandbox.write("graphs/a.txt", "1 2\n");
     sandbox.write("graphs/b.txt", "1\n");

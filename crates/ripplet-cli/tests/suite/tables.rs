@@ -1,4 +1,4 @@
-//! What the command says of the tables it reads, and asks where a table may mean two things.
+//! Messages about the tables that a command reads, and refusals of ambiguous tables.
 
 use crate::sandbox::{Said, Sandbox};
 use std::fs::File;

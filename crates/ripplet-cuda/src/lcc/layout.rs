@@ -87,7 +87,7 @@ pub struct Work {
     pub counts: Address,
 }
 
-/// What a triangle adds to its corners: `RULE` in `state.cuh`.
+/// Contribution of a triangle to its corners: `RULE` in `state.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     Plain = 0,

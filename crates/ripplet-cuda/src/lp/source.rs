@@ -64,7 +64,7 @@ pub enum Kernels {
     Ranked,
 }
 
-/// How much of a graph is on the device.
+/// Part of a graph on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resident {
     /// All of it.

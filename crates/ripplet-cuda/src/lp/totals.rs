@@ -11,7 +11,7 @@ use ripplet_lp::engine::VolumeUnit;
 use ripplet_lp::{LabelTotal, RunError};
 use std::ops::Range;
 
-/// What vertices add to label totals if totals are volumes.
+/// Contributions of vertices to label totals that are volumes.
 #[derive(Default)]
 pub(super) struct Volumes {
     shift: u32,

@@ -8,7 +8,7 @@ use ripplet_analytics::closeness::Closeness;
 use ripplet_graph::batch::FlatLists;
 use std::ops::Range;
 
-/// What to compute for each graph: `QUESTION` in `state.cuh`.
+/// Analysis of each graph: `QUESTION` in `state.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     Far = 0,

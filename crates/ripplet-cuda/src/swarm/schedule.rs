@@ -56,7 +56,7 @@ pub struct Tier {
     pub bytes: u32,
     /// Blocks per multiprocessor.
     pub blocks: u32,
-    /// Where a graph's lists and state are.
+    /// Memory of a graph's lists and state: shared or global.
     place: Place,
 }
 

@@ -215,18 +215,11 @@ impl Session<'_> {
             bytes_peak: peak(),
         };
         observer.on_stage("writing the window");
-        let found = Found {
-            window,
-            entities,
-            held: &held,
-            lists,
-            detected: &detected,
-            findings: &findings,
-            feed,
-        };
-        let record = self.write(record, found, tracker)?;
-        observer.on_window(&record.0);
-        self.manifest.windows.push(record.0);
+        let found = Found { window, entities, held: &held, lists, findings: &findings, feed };
+        let kept = ResumeState { spread: detected.spread, tracker };
+        let record = self.write(record, found, &kept)?;
+        observer.on_window(&record);
+        self.manifest.windows.push(record);
         self.manifest.seconds = self.start.elapsed().as_secs_f64();
         if let Some(folder) = &self.folder {
             folder.write_manifest(&self.manifest)?;
@@ -234,7 +227,7 @@ impl Session<'_> {
                 write_page(folder)?;
             }
         }
-        Ok(ResumeState { spread: detected.spread, tracker: record.1 })
+        Ok(kept)
     }
 
     /// Returns the share of the signal of plain counts that the weight keeps: see
@@ -282,12 +275,11 @@ impl Session<'_> {
         &mut self,
         mut record: WindowRecord,
         found: Found<'_>,
-        tracker: Tracker,
-    ) -> Result<(WindowRecord, Tracker), PipelineError> {
+        kept: &ResumeState,
+    ) -> Result<WindowRecord, PipelineError> {
         let start = Instant::now();
         let days = found.feed.days().map(|(_, run)| run);
         let ledger = DaysLedger::new(days, found.feed.decimals());
-        let kept = ResumeState { spread: found.detected.spread.clone(), tracker };
         let in_window = WindowFindings {
             window: found.window,
             entities: found.entities,
@@ -311,7 +303,7 @@ impl Session<'_> {
         while let Some(cut) = self.cut.pop() {
             folder.remove_window(&cut)?;
         }
-        folder.write_window(&record, &kept, |folder| -> Result<(), PipelineError> {
+        folder.write_window(&record, kept, |folder| -> Result<(), PipelineError> {
             write_clusters(&folder.join("clusters.parquet"), in_window)?;
             write_members(&folder.join("members.parquet"), in_window)?;
             write_edges(&folder.join("edges.parquet"), in_window)?;
@@ -329,7 +321,7 @@ impl Session<'_> {
         if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {
             folder.forget(last)?;
         }
-        Ok((record, kept.tracker))
+        Ok(record)
     }
 }
 
@@ -339,7 +331,6 @@ struct Found<'a> {
     entities: &'a Entities,
     held: &'a ActiveLists,
     lists: &'a Lists,
-    detected: &'a Detected,
     findings: &'a Findings,
     feed: &'a Feed,
 }

@@ -36,7 +36,7 @@ fn graphs() -> impl Strategy<Value = (u32, Vec<Edge>)> {
     })
 }
 
-/// What each pair weighs.
+/// Weight of each pair.
 fn pairs(edges: &[Edge]) -> BTreeMap<(u32, u32), f64> {
     let mut pairs = BTreeMap::new();
     for &(a, b, weight) in edges.iter().filter(|edge| edge.0 != edge.1) {
@@ -485,7 +485,7 @@ fn clusters_keep_to_their_limits() {
 
 #[test]
 fn who_is_listed_stays_in_the_cluster() {
-    // Who pays in a circle of four, or is one of a larger ring, beside 400 that transfer once.
+    // Accounts that pay in a circle of four, or is one of a larger ring, beside 400 that transfer once.
     let circle: Vec<Edge> = (0..4).map(|at| (3 * at, 3 * ((at + 1) % 4), 5)).collect();
     let wheel: Vec<Edge> =
         (0..12).flat_map(|at| [1, 2].map(|to| (at * 3, (at + to) % 12 * 3, 5))).collect();

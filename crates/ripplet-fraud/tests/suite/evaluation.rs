@@ -214,7 +214,7 @@ fn validity_times_say_what_is_known_when() {
     for entry in &mut confirmed.entries {
         entry.from = Some(Timestamp(15 * DAY));
     }
-    // The same account twice, with another validity, is one account.
+    // An account that is listed twice, with different validity, is one account.
     let again = ListEntry { from: Some(Timestamp(90 * DAY)), ..confirmed.entries[0].clone() };
     confirmed.entries.push(again);
     let edges = [(0, 1, 1), (2, 3, 5)];

@@ -1,4 +1,4 @@
-//! What becomes of clusters, in small stories and by rules that any story keeps.
+//! Evolution of clusters, in small examples and by properties of random ones.
 
 use proptest::prelude::*;
 use ripplet_fraud::evolution::Tracker;

@@ -81,7 +81,7 @@ fn instant(at: Timestamp) -> String {
 
 const NAMES: [&str; 5] = ["t.parquet", "t.arrow", "t.csv", "t.tsv", "t.feather"];
 
-/// What each format has, which must be the same.
+/// Contents of each format, which must be equal.
 fn same_in_every_format(folder: &Path, write: impl Fn(&Path)) -> Cells {
     let read = NAMES.map(|name| {
         let path = folder.join(name);
@@ -437,7 +437,7 @@ fn arrays_are_the_window_s_graph_with_labels_and_scores() {
             .collect();
         assert_eq!(texts, ["user", "merchant", "device"]);
 
-        // The same as tables.
+        // The arrays equal the tables.
         let (_, nodes) = same_in_every_format(folder.path(), |path| {
             found.with(|of| write_nodes(path, of, scope).unwrap());
         });

@@ -160,7 +160,7 @@ fn a_query_that_is_wrong_is_told_from_a_server_that_fails() {
     }
     let gone = "SELECT pg_terminate_backend(pg_backend_pid())::int AS n";
     assert!(matches!(of(gone), Err(SourceError::Query { .. })), "the server's own");
-    // What ends a query ends it.
+    // Comments and semicolons may end a query.
     for query in [
         "SELECT 1 AS n -- one",
         "SELECT 1 AS n; -- one;",
@@ -247,7 +247,7 @@ fn root() -> Option<String> {
     root
 }
 
-/// How the server says that it is spoken to: `TLSv1.3`, or `none`; or why it is not.
+/// Encryption of the connection as the server reports it: `TLSv1.3` or `none`; or the error.
 fn spoken_to(server: &str) -> Result<String, String> {
     let query = "SELECT CASE WHEN ssl THEN version ELSE 'none' END AS how FROM pg_stat_ssl \
                  WHERE pid = pg_backend_pid()";

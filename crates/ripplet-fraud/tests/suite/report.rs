@@ -257,7 +257,7 @@ fn a_drawing_pans_zooms_and_is_clicked() {
     let panned = at(page.value(place));
     assert!(near(panned, (before.0 + 60.0, before.1 - 25.0)), "{before:?} became {panned:?}");
 
-    // What is under the wheel stays there.
+    // The point under the wheel keeps its place.
     page.wheel(panned, -300.0);
     page.wait_for("document.querySelectorAll('#graph .vertex').length > 0");
     let zoomed = at(page.value(place));
@@ -304,7 +304,7 @@ fn a_drawing_pans_zooms_and_is_clicked() {
     page.press("0");
     assert!(near(at(page.value(place)), before));
 
-    // The same cluster has the same picture.
+    // A cluster has the same picture each time.
     let picture = "[...document.querySelectorAll('#graph .vertex')]\
                    .map((vertex) => vertex.getAttribute('transform')).join()";
     page.press("Escape");
@@ -534,7 +534,7 @@ fn nothing_found_is_said() {
     assert_eq!(page.complaints(), NOTHING);
 }
 
-/// Who pays whom, in the table, in the picture, and in the file that is saved; and what is behind an edge.
+/// Payers and payees in the table, in the picture, and in the saved file; and the payments of an edge.
 #[test]
 fn the_direction_and_the_single_transactions_are_there() {
     let folder = tempfile::tempdir().unwrap();
@@ -587,7 +587,7 @@ fn the_direction_and_the_single_transactions_are_there() {
     assert_eq!(singles.iter().map(|text| text.replace(',', "")).collect::<Vec<_>>(), expected);
     assert_eq!(column(&mut page, "#transactions", 2), vec![from[0].clone(); expected.len()]);
 
-    // What is saved has the digits, and who paid.
+    // The saved file has all digits, and the payer.
     page.click("#tab-edges");
     let text = page.text(SAVED);
     let heads = "source,source_kind,target,target_kind,count,amount,weight,first,last,outside\n";
@@ -638,7 +638,7 @@ fn a_sentence_says_why() {
     let busiest = format!(
         "5 transactions {source} → {target} {days}, where 0.012 are expected in the whole window"
     );
-    // What chance does not explain is said so with and without known bad members.
+    // Clusters that chance does not explain have the sentence with and without known bad members.
     for seeds in [0, 2] {
         assert_eq!(
             why(found, &one, 0.001, seeds, None),
@@ -921,7 +921,7 @@ fn all_known_bad_are_listed_with_where_they_are() {
     assert_eq!(page.complaints(), NOTHING);
 }
 
-/// What a search lists.
+/// Results of a search.
 fn searched(page: &mut Browser, text: &str) -> Vec<String> {
     page.value(&format!(
         "(() => {{ const search = document.getElementById('search'); search.value = '{text}'; \
@@ -1071,7 +1071,7 @@ fn a_search_leads_to_other_windows_by_keys_and_clicks() {
     );
     assert!(page.text(line).contains(&lonely));
 
-    // Where it is in no cluster, that is said.
+    // An entity in no cluster is named as such.
     page.click("#found button");
     assert_eq!(page.text(which), "Window 0003 of 0000 to 0003");
     let last_days = page.text("document.getElementById('range').textContent");
@@ -1146,7 +1146,7 @@ fn a_search_has_no_gaps() {
     assert_eq!(page.complaints(), NOTHING);
 }
 
-/// What is counted in two places is called by what it counts.
+/// Counts in two places name the counted things.
 #[test]
 fn counts_of_members_agree() {
     let folder = tempfile::tempdir().unwrap();
@@ -1330,7 +1330,7 @@ fn times_have_what_the_data_has() {
     assert_eq!(page.complaints(), NOTHING);
 }
 
-/// What a page has no room for is said by the names of windows, with numbers, and with the command that finds it.
+/// Entities without room on the page are counted by window, with the command that finds them.
 #[test]
 fn what_the_search_leaves_out_is_said() {
     let folder = tempfile::tempdir().unwrap();

@@ -232,7 +232,7 @@ fn exact_runs_do_not_depend_on_where_the_window_came_from() {
     assert_eq!(results(&days.path("merged")), results(&days.path("scratch")));
 }
 
-/// What the child of the next test does: it runs until it is killed.
+/// Child process of the next test, which runs until it is killed.
 #[test]
 fn child_that_is_killed() {
     let Ok(folder) = std::env::var("RIPPLET_FRAUD_CHILD") else { return };
@@ -338,7 +338,7 @@ fn half_written_and_missing_inputs_are_reported() {
     assert!(refused.contains("of 2 rows, 1 bad time, 1 negative amount"), "{refused}");
 }
 
-/// Who mends the input types the same command once more.
+/// After the input is mended, the same command runs again.
 #[test]
 fn a_run_that_ended_before_its_first_window_begins_again_in_its_folder() {
     let days = Days::new(4);
@@ -351,7 +351,7 @@ fn a_run_that_ended_before_its_first_window_begins_again_in_its_folder() {
     run_into(&days.options(), &out, false).unwrap();
     run_into(&days.options(), &days.path("other"), false).unwrap();
     assert_eq!(results(&out), results(&days.path("other")));
-    // What has a window stays.
+    // A run with a window stays.
     let refused = run_into(&days.options(), &out, false).unwrap_err().to_string();
     assert!(refused.contains("has a run in it already"), "{refused}");
     // So does what is at work, or was killed.
@@ -476,7 +476,7 @@ fn the_last_window_ends_with_the_last_day() {
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
     assert!(notes.contains("12 transactions lie behind the end of the last window"), "{notes}");
     assert!(notes.contains("without --full-slides"), "{notes}");
-    // Where the slides are even, there is none more.
+    // With even slides, there is no further window.
     assert_eq!(ends(&slid(&daily(1..=7), |_| ()).unwrap()), ["2024-03-05", "2024-03-08"]);
 }
 

@@ -120,7 +120,7 @@ fn mixed(parts: [usize; 3]) -> usize {
     (hash >> 7) as usize
 }
 
-/// How many users a ring has in a window; none where it is not there.
+/// Number of users of a ring in a window; 0 if it has none there.
 fn users_in(ring: usize, window: usize, windows: usize) -> usize {
     let born = if ring.is_multiple_of(3) { 0 } else { mixed([ring, 1, 0]) % windows.max(1) };
     let life = 3 + mixed([ring, 2, 0]) % windows.max(3);
@@ -232,7 +232,7 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
             }
         }
     }
-    // Who is known bad is so whether or not the window has them.
+    // Entities are known bad whether or not the window has them.
     let known_bad = ActiveEntries { vertices: bad.into_iter().collect(), unseen: Vec::new() };
     let trusted = ActiveEntries { vertices: Vec::new(), unseen: Vec::new() };
     let mut sums: BTreeMap<(VertexId, VertexId), u64> = BTreeMap::new();

@@ -45,7 +45,7 @@ fn lists(graph: &Graph) -> Vec<Vec<(u32, u32)>> {
     (0..graph.vertices() as usize).map(list).collect()
 }
 
-/// What the lists should be, by a map of the pairs in a window: `weight` is given each day's sums of a pair, with the
+/// Expected lists, by a map of the pairs in a window: `weight` is given each day's sums of a pair, with the
 /// days' ages.
 fn expected(
     rows: &[Row],

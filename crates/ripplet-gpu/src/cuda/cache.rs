@@ -36,7 +36,7 @@ const MAX_FILES: usize = 256;
 /// Age from which a temporary file is stale: the process that wrote it has ended.
 const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What compiled code depends on, except the compiler's version.
+/// Inputs that determine compiled code, except the compiler's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key(u128);
 

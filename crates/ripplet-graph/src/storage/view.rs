@@ -243,6 +243,14 @@ impl<'a> GraphView<'a> {
         dispatch_storage!(self, graph => graph.bytes())
     }
 
+    /// Returns the bytes that the graph occupies with plain lists, including ids.
+    pub fn plain_bytes(self) -> u64 {
+        match self {
+            GraphView::Plain(graph) => graph.bytes(),
+            GraphView::Compressed(graph) => graph.plain_bytes(),
+        }
+    }
+
     /// Returns the bytes of lists in shared memory: a mapped file's, which need not be resident.
     pub fn shared_bytes(self) -> u64 {
         dispatch_storage!(self, graph => graph.shared_bytes())

@@ -128,7 +128,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns the value of a row, or `None` where a dictionary lacks it.
+    /// Returns the value of a row, or `None` if a dictionary lacks it.
     pub(crate) fn get(&self, row: usize) -> Option<ExternalId<'_>> {
         Some(match self {
             Values::Integers(integers) if integers.signed => {
@@ -220,7 +220,7 @@ impl Strings<'_> {
         }
     }
 
-    /// Returns a row's string; `None` outside of the array, or where the dictionary lacks it.
+    /// Returns a row's string; `None` outside of the array, or if the dictionary lacks it.
     fn get(&self, row: usize) -> Option<&str> {
         if row >= self.len() {
             return None;

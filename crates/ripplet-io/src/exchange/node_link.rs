@@ -92,7 +92,7 @@ fn refused(meter: &Meter, error: &serde_json::Error) -> Fault {
     }
 }
 
-/// Returns a sentence of the parser, with what to do where a writer's usual mistake is behind it.
+/// Returns a sentence of the parser, with the remedy for usual mistakes of writers.
 fn in_full(sentence: &str) -> &str {
     match sentence {
         "invalid unicode code point" => "a text is not UTF-8: convert the file",

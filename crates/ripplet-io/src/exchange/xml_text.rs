@@ -24,7 +24,7 @@ fn push_escaped(text: &mut Vec<u8>, value: &str) {
             b'<' => text.extend_from_slice(b"&lt;"),
             b'>' => text.extend_from_slice(b"&gt;"),
             b'"' => text.extend_from_slice(b"&quot;"),
-            // A reader makes blanks of these where they stand as they are.
+            // Readers turn unescaped ones into blanks.
             b'\t' => text.extend_from_slice(b"&#9;"),
             b'\n' => text.extend_from_slice(b"&#10;"),
             b'\r' => text.extend_from_slice(b"&#13;"),

@@ -151,7 +151,7 @@ fn are_unlike_words(ids: &VertexIds) -> bool {
 }
 
 impl Fields {
-    /// Returns the fields of a table's format, `None` where it is no table of text.
+    /// Returns the fields of a table's format, `None` if it is no table of text.
     pub(crate) fn of(format: Format) -> Option<Fields> {
         match format {
             Format::EdgeList => Some(Fields::Blank),

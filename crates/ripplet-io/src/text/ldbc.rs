@@ -237,7 +237,7 @@ impl RowLines {
     }
 }
 
-/// Returns the first field of a line; nothing where the line is a comment or blank.
+/// Returns the first field of a line; nothing if the line is a comment or blank.
 fn id_of_line(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii();
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());

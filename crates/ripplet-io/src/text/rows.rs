@@ -21,7 +21,7 @@ use std::borrow::Cow;
 /// Error of a row.
 type Sentence = String;
 
-/// Returns the edges of a chunk whose ids are integers, and their weights where they are read.
+/// Returns the edges of a chunk whose ids are integers, and their weights if they are read.
 pub(super) fn integers(chunk: Chunk<'_>, layout: &Layout, sign: Sign) -> Result<Edges, LineFault> {
     let mut edges = Edges::with_room(chunk.lines as usize, layout)?;
     let quick = Quick::of(layout, sign);

@@ -55,7 +55,7 @@ pub(super) fn fields(
     })
 }
 
-/// Returns the first field, and what comes after it; nothing where only separators are left.
+/// Returns the first field, and what comes after it; nothing if only separators are left.
 fn run_field<'a>(line: &'a [u8], set: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let start = line.iter().position(|byte| !set.contains(byte) && *byte != b' ')?;
     let line = &line[start..];

@@ -124,7 +124,7 @@ pub(super) fn exact_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     (bytes[at] != b'0' || end == at + 1).then_some((value, end))
 }
 
-/// Returns the digits at `at`: their value and where they end. `None` where there are none, or more than
+/// Returns the digits at `at`: their value and where they end. `None` if there are none, or more than
 /// 19 (a value that may not fit), or fewer than 8 bytes left: the slow path handles these.
 ///
 /// Eight bytes at a time: a byte is a digit where adding 0x76 to it, less `'0'`, leaves bit 7 clear;

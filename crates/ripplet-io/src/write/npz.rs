@@ -239,7 +239,7 @@ fn header(description: &str, shape: &[u64]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &length.to_le_bytes()[..], text.as_bytes()].concat()
 }
 
-/// Returns the operating system's error where there is one, so that its kind is not lost.
+/// Returns the operating system's error if there is one, so that its kind is not lost.
 fn from_zip(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(error) => error,

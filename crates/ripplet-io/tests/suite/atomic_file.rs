@@ -148,7 +148,7 @@ mod unix {
         let permitted = fs::write(folder.path().join("probe"), "").is_ok();
         for path in [&path, &kept] {
             let written = whole_file(path, |out| out.write_all(b"x"));
-            // Who may do everything (root) is refused nothing.
+            // Root is refused nothing.
             assert_eq!(written.is_ok(), permitted);
             assert!(
                 written.err().is_none_or(|e| e.source.kind() == io::ErrorKind::PermissionDenied)

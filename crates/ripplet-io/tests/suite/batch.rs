@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Arcs of a graph by the names of their ends, with the weights as they are stored.
 type Arcs = Vec<(String, String, Option<u32>)>;
 
-/// What is seen of a graph: its vertices' ids and its arcs.
+/// Contents of a graph: its vertices' ids and its arcs.
 type Seen = (Vec<String>, Arcs);
 
 fn seen(graph: BatchGraph<'_>) -> Seen {
@@ -905,7 +905,7 @@ fn no_more_than_a_part_is_read_at_once() {
             assert!(part.batch.arcs() + part.batch.vertices() <= 4000);
             if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &part.batch)) {
                 batches += 1;
-                // Who holds nothing back leaves nothing behind.
+                // The reader keeps no batch that it has returned.
                 assert!(
                     last.replace(part.batch.clone()).is_none_or(|old| Arc::strong_count(&old) == 1)
                 );

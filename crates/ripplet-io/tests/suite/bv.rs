@@ -122,7 +122,7 @@ fn damaged_files() {
         let found = error(nodes, arcs, bits);
         assert!(found.contains(expected), "{bits}: {found}");
     }
-    // The same neighbour in an interval and as a residual.
+    // One neighbour in an interval and as a residual.
     let found = error(4, 3, "00100 1 010 1 1 100 1 1 1");
     assert!(found.contains("neighbour 0 twice"), "{found}");
     let long = format!("{BITS}{}", "0".repeat(200));
@@ -159,7 +159,7 @@ fn properties_that_are_not_read() {
         let found = error(&usual.replace(from, to));
         assert!(found.contains(expected), "{to}: {found}");
     }
-    // What the file says is cut where it is long, and on one line.
+    // A long text of the file is shortened, and on one line.
     for (from, name) in [
         ("graphclass = class it.unimi.dsi.webgraph.BVGraph", "graphclass"),
         ("nodes=", "nodes"),

@@ -216,7 +216,7 @@ fn columns_are_found_by_name_in_any_order() {
     assert!(error.contains("`note` is Boolean, but ids are integers or strings"), "{error}");
 }
 
-/// What was read of a table, by its file.
+/// Summary of reading a table, by its file.
 fn said(columns: Vec<(&str, ArrayRef)>, options: &ReadOptions) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let (_, bytes) = files(columns).swap_remove(0);
@@ -236,7 +236,7 @@ fn known_names_are_those_of_text() {
         columns
     };
     let read = "read 2 edges: source = \"nameOrig\", target = \"nameDest\"";
-    // What the sentence promises is so.
+    // The hint in the message holds: `--weighted` reads the column.
     let one = || table(vec![("amount", weights())]);
     let sentence = format!("{read}; \"amount\" ignored (--weighted reads it)");
     assert_eq!(said(one(), &auto()).unwrap(), sentence);
@@ -365,7 +365,7 @@ fn no_rows_and_no_table_are_errors() {
     }
 }
 
-/// What a damaged file reads as: any error or table will do, a panic will not.
+/// Reads a damaged file: any error or table is right, a panic is not.
 fn survives(bytes: Vec<u8>, format: Format) -> Result<EdgeTable, ReadError> {
     columnar::parse(bytes.clone(), format, &weighted())
         .and_then(|_| columnar::parse(bytes, format, &auto()))

@@ -1,4 +1,4 @@
-//! What stands between the fields of a text table: as its owner means it, or refused.
+//! Detection of the separator of a text table: as intended, or refused.
 
 use ripplet_graph::EdgeTable;
 use ripplet_io::{Columns, Delimiter, Format, Header, IdKind, ReadOptions, parse_edges};

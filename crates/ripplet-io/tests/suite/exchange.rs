@@ -541,7 +541,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
     assert!(error.contains("(bytes):1: the text is not UTF-8"), "{error}");
 }
 
-/// What is not needed may be long, deep (as far as the formats go), and in any order.
+/// Skipped parts may be long, deep (as far as the formats allow), and in any order.
 #[test]
 fn what_does_not_matter_is_passed_over() {
     let blob = format!("[\"{}\"{}{}]", "x".repeat(3 << 20), ",[0".repeat(9999), "]".repeat(9999));
@@ -593,7 +593,7 @@ fn names_that_a_format_cannot_hold_are_refused_by_the_vertex() {
     }
 }
 
-/// What the documentation shows of each format.
+/// The example of each format in the documentation.
 #[test]
 fn communities_are_attributes_of_the_vertices() {
     let graph = small(Direction::Undirected);

@@ -1,4 +1,4 @@
-//! What else files of exchange formats hold: keys that repeat, other orders, text that is not UTF-8, odd weights,
+//! Unusual contents of exchange formats: keys that repeat, other orders, text that is not UTF-8, odd weights,
 //! nodes of a million attributes.
 
 use ripplet_graph::EdgeTable;
@@ -292,7 +292,7 @@ fn entities_do_not_grow() {
     }
 }
 
-/// What is skipped has no bound on its number, and lines have none in formats that have no lines.
+/// The number of skipped parts is not bounded, nor is the length of lines in formats without lines.
 #[test]
 fn a_million_attributes_of_a_node_are_passed_over() {
     let many = |begin: &str, one: &str, end: &str| {

@@ -39,7 +39,7 @@ fn corpus(target: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What an input was read as: how many vertices, rows or graphs, or the error.
+/// Result of reading an input: the number of vertices, rows or graphs, or the error.
 type Outcome = Result<usize, String>;
 
 /// Returns the sentence of an error, which must be one.
@@ -112,7 +112,7 @@ fn outcome(target: &str, input: &[u8], file: &Path) -> Outcome {
     }
 }
 
-/// What known mistakes are read as: the target, the input, and how many vertices, graphs, columns or rows it has, or
+/// Results for inputs with known mistakes: the target, the input, and how many vertices, graphs, columns or rows it has, or
 /// a part of the error.
 const KNOWN: &[(&str, &str, Result<usize, &str>)] = &[
     ("delimited", "header-anywhere", Ok(3)),

@@ -103,7 +103,7 @@ fn ids_call_vertices_where_labels_do_not() {
     assert_eq!(*parse(&zeros).unwrap().ids(), VertexIds::Names(Names::new(["09", "10"])));
 }
 
-/// What igraph writes: `id`, and `name` as any other attribute.
+/// A file as igraph writes it: `id`, and `name` as any other attribute.
 #[test]
 fn names_call_vertices_where_labels_do_not() {
     let graph = |nodes: &str| format!("graph [ {nodes} edge [ source 0 target 1 ] ]");

@@ -1,4 +1,4 @@
-//! Which row of a table is its header, and which columns are the ends of an edge.
+//! Detection of the header of a table, and of the columns with the ends of an edge.
 //!
 //! Headers are those of real data sets and exports; bodies are made here. Nothing in this file is read
 //! from the list of known names, so that a mistake in the list is found.

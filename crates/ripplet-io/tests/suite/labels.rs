@@ -158,7 +158,7 @@ fn a_file_without_a_known_extension_is_read_as_text() {
     assert!(missing.unwrap_err().to_string().contains("No such file"));
 }
 
-/// What is read of a text about the vertices 0 to 3, and what is said of it.
+/// Labels read from a text about the vertices 0 to 3, and their summary.
 fn read(text: &str, format: Format) -> Result<(Vec<(u32, String)>, String), String> {
     let ids = VertexIds::Consecutive { first: 0, count: 4 };
     let read = parse_memberships(text.as_bytes(), MembershipForm::Auto, format, &ids);
@@ -273,7 +273,7 @@ fn several_labels_of_a_line_are_all_read_or_refused() {
         let error = read(text, format).unwrap_err();
         assert!(error.contains(forms) && error.contains(part), "{text}: {error}");
     }
-    // What slpa and seeded write.
+    // Outputs of slpa and seeded.
     for text in ["0 5 0.5\n0 4 1\n", "0 5 1\n0 4 1\n"] {
         let (found, said) = read(text, Format::EdgeList).unwrap();
         assert_eq!(found, [(0, "5".into()), (0, "4".into())]);

@@ -134,7 +134,7 @@ fn names_with_blanks_come_back_from_a_txt() {
     let quotes = VertexIds::Names(Names::new(["\"b\" o", "a \"x\""]));
     write_communities(&path, &quotes, &Communities::of_all(&[0, 0]), Naming::VertexId).unwrap();
     assert_eq!(read_labels(&path, &ReadOptions::default(), &quotes).unwrap(), [0, 0]);
-    // What needs no tab has none.
+    // Ids without blanks get no tabs.
     write_communities(&path, &plain, &Communities::of_all(&[0, 0]), Naming::VertexId).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a a\nb a\n");
 }

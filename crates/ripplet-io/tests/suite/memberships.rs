@@ -1,4 +1,4 @@
-//! Who is in which community: rows and lines of members, and what is wrong with them.
+//! Memberships in communities: rows and lines of members, and their errors.
 
 use proptest::prelude::*;
 use ripplet_graph::{Names, VertexIds};

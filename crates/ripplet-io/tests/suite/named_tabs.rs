@@ -79,7 +79,7 @@ fn an_edge_list_of_names_with_blanks_says_what_it_is_to_others_in_a_comment() {
     let text = fs::read_to_string(&path).unwrap();
     let rows = "bob\t7\t2\nbob\tAnn Lee\t1\nbob\t\"say \"\"hi\"\"\"\t3\n";
     assert_eq!(text, format!("# names: source\ttarget\tweight\n{rows}"));
-    // What needs none of that stays as it was.
+    // Names without blanks are written as before.
     write_graph(&star(&["bob", "ann", "x7"]), &path, None).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "bob ann 1\nbob x7 2\n");
     // Names that a reader could take for numbers, dates or marks.

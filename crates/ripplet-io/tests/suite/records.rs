@@ -121,7 +121,7 @@ fn an_array_is_laid_out_as_numpy_has_it() {
     arrays.texts("texts", &["é", "user", ""]).unwrap();
     arrays.finish().unwrap();
     let bytes = fs::read(&path).unwrap();
-    // What numpy.save writes for these, from its magic on.
+    // The bytes of numpy.save for these, from its magic on.
     let header = |text: &str| {
         let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

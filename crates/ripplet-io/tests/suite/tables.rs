@@ -65,7 +65,7 @@ fn named(count: u64) -> Vec<String> {
     (0..count).map(|at| format!("n{at:05}{}", if at % 3 == 0 { ", \"x\"" } else { "" })).collect()
 }
 
-/// What stands in a `.csv` for an id.
+/// Text of an id in a `.csv`.
 fn quoted(id: impl ToString) -> String {
     let id = id.to_string();
     if id.contains('"') { format!("\"{}\"", id.replace('"', "\"\"")) } else { id }

@@ -346,7 +346,7 @@ fn metis_dialects() {
     assert_eq!(rows("2 1 111\n7 5 2 3\n7 5 1 3\n"), [["1", "2"]]);
     // Parallel edges stay.
     assert_eq!(rows("2 2\n2 2\n1 1\n"), [["1", "2"], ["1", "2"]]);
-    // As many entries as edges: one direction each.
+    // The number of entries equals that of edges: one direction each.
     let directed = read("3 3\n2 3\n1\n\n").unwrap();
     assert!(!directed.is_in_both_directions());
     assert_eq!(rows_of(&directed), [["1", "2"], ["1", "3"], ["2", "1"]]);
@@ -387,7 +387,7 @@ fn compressed_files_read_as_plain_ones() {
         let error = read(&write("more.txt.gz", &[&gzip, garbage].concat())).unwrap_err();
         assert!(error.to_string().contains("other bytes behind its end"), "{error}");
     }
-    // What is wrong before the cut comes first.
+    // An error before the cut comes first.
     let mut bad = member(&format!("1 2\n3 x\n{text}"));
     bad.truncate(bad.len() / 2);
     let error = read(&write("bad.txt.gz", &bad)).unwrap_err();
@@ -532,7 +532,7 @@ proptest! {
         let text = untidy(&rows, separator, oddness, integers);
         let mut options = ReadOptions { ids, header: Header::Absent, ..weighted() };
         if integers {
-            // Those that have a field more may be the first.
+            // Rows with one field more may come first.
             (options.columns.source, options.columns.target) = ("1".into(), "2".into());
         }
         let table = parse_edges(text.as_bytes(), format, &options).unwrap();

@@ -1,4 +1,4 @@
-//! What is written is what is read, in every format.
+//! Written files read back equal, in every format.
 
 use crate::graphs::{any_graph, any_ids, example};
 use arrow_array::RecordBatch;

@@ -22,6 +22,12 @@ impl ActiveSet {
         Ok(ActiveSet { words })
     }
 
+    /// Creates the empty set.
+    pub fn none(vertices: u32) -> Result<ActiveSet, OutOfMemory> {
+        let words = (0..vertices.div_ceil(64)).map(|_| AtomicU64::new(0));
+        Ok(ActiveSet { words: memory::collected(words)? })
+    }
+
     /// Creates the set with these words, as [`ActiveSet::state`] returns them.
     pub fn of(words: &[u64]) -> Result<ActiveSet, OutOfMemory> {
         let words = memory::collected(words.iter().map(|&word| AtomicU64::new(word)))?;
@@ -49,12 +55,6 @@ impl ActiveSet {
         self.words[word].load(Relaxed)
     }
 
-    /// Removes a vertex from the set.
-    #[inline]
-    pub fn remove(&self, v: VertexId) {
-        self.words[v as usize / 64].fetch_and(!(1 << (v % 64)), Relaxed);
-    }
-
     /// Moves the vertices of some words from the set to `vertices`, ascending.
     pub fn take(&self, words: Range<usize>, vertices: &mut Vec<VertexId>) {
         vertices.clear();
@@ -65,20 +65,30 @@ impl ActiveSet {
         }
     }
 
-    /// Returns whether a vertex is in the set.
+    /// Removes the vertices of some bits of a word, and returns the bits of those that were in the
+    /// set; words behind the last are empty.
     #[inline]
-    pub fn contains(&self, v: VertexId) -> bool {
-        self.word(v as usize / 64) >> (v % 64) & 1 == 1
+    pub fn remove(&self, word: usize, bits: u64) -> u64 {
+        let Some(held) = self.words.get(word) else { return 0 };
+        let found = held.load(Relaxed) & bits;
+        if found != 0 {
+            held.fetch_and(!found, Relaxed);
+        }
+        found
     }
 
-    /// Returns whether any of these vertices may be in the set; reads whole words. The range must
-    /// not be empty.
-    #[inline]
-    pub fn any_in(&self, vertices: Range<u64>) -> bool {
-        let (first, last) = ((vertices.start / 64) as usize, ((vertices.end - 1) / 64) as usize);
-        let is_filled = |word: &AtomicU64| word.load(Relaxed) != 0;
-        self.words.get(first).is_some_and(is_filled)
-            || (first < last && self.words[first..].iter().take(last - first + 1).any(is_filled))
+    /// Moves all vertices of another set, of as many vertices, into this one.
+    pub fn append(&self, other: &ActiveSet) {
+        for (word, other) in self.words.iter().zip(&other.words) {
+            if other.load(Relaxed) != 0 {
+                word.fetch_or(other.swap(0, Relaxed), Relaxed);
+            }
+        }
+    }
+
+    /// Returns the number of vertices in the set.
+    pub fn len(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
     }
 
     /// Adds a vertex to the set.
@@ -116,7 +126,7 @@ impl ActiveSet {
 
 /// Yields the vertices of a word's bits, ascending.
 #[inline]
-fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
+pub(super) fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
     std::iter::from_fn(move || {
         let bit = (bits != 0).then(|| bits.trailing_zeros())?;
         bits &= bits - 1;
@@ -150,14 +160,18 @@ mod tests {
     #[test]
     fn single_vertices() {
         let set = ActiveSet::all(130).unwrap();
-        set.remove(129);
-        assert!(!set.contains(129) && set.contains(128));
-        set.insert(129);
-        assert_eq!(set.word(2), 0b11);
+        assert_eq!(set.len(), 130);
+        assert_eq!(set.remove(2, u64::MAX << 1), 0b10);
+        assert_eq!((set.remove(2, u64::MAX), set.remove(2, 1), set.remove(9, 1)), (1, 0, 0));
+        assert_eq!(set.len(), 128);
+        set.insert(128);
+        assert_eq!(set.word(2), 1);
         set.take(0..1, &mut Vec::new());
         set.insert_unless(&[5, 6, 7], |v| v == 6);
         assert_eq!(set.word(0), 0b1010_0000);
-        set.take(0..1, &mut Vec::new());
-        assert!(!set.any_in(0..64) && set.any_in(0..65) && set.any_in(129..1000));
+        let other = ActiveSet::none(130).unwrap();
+        [6, 7, 129].iter().for_each(|&v| other.insert(v));
+        set.append(&other);
+        assert_eq!((set.word(0), set.word(2), other.len()), (0b1110_0000, 0b11, 0));
     }
 }

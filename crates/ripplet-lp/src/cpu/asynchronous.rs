@@ -82,7 +82,7 @@ impl<'a, P: Hints> AsyncRounds<'a, P> {
             state.commit(v, choice.label);
         }
         self.meet();
-        state.activate_neighbors(v, choice.label, relabelled);
+        state.activate_neighbors(v, choice.label, relabelled, &state.active);
         let may_be_missed =
             relabelled && self.is_shared() && state.activation() == Activation::Disagreement;
         if may_be_missed && state.is_overtaken(v, before, clock, scratch) {

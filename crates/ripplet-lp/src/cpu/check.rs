@@ -7,8 +7,8 @@ use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::Rounds;
 use crate::views::{Context, Total};
 use crate::{
-    Activation, Candidate, Counter, Hints, Label, LabelTotal, NO_LABEL, NeighborList, RunError,
-    Score, Settings, Vertex, VertexMut, Vote,
+    Activation, Candidate, Counter, Hints, Label, LabelTotal, NO_LABEL, NeighborList, Plan,
+    ProgramInfo, RunError, Schedule, Score, Settings, Vertex, VertexMut, Vote,
 };
 use rayon::prelude::*;
 use ripplet_graph::storage::ListParts;
@@ -19,6 +19,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The most labels of a vertex that are scored, and the most that are compared in pairs.
 const MOST_LABELS: usize = 32;
+/// The most bytes that a test holds for each neighbour of its vertex: the votes of one list by three
+/// ways to load them, and those of all lists in a vector that doubles, 40 in all. Later the latter
+/// and the sum of votes for each label, 46 with leaves of a B-tree that are half full.
+const BYTES_PER_VOTE: u64 = 6 * size_of::<Vote>() as u64;
 
 /// Tests a program on the states before the first rounds of a run with these settings.
 pub(super) fn check<P: Hints>(
@@ -28,9 +32,8 @@ pub(super) fn check<P: Hints>(
     sample: u32,
     observer: &dyn Observer,
 ) -> Result<Checked, CheckError> {
-    let settings = Settings { counter: Counter::EXACT, ..settings.clone() };
     let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
-    let state = LpState::new(graph, program, &settings).map_err(refused)?;
+    let state = LpState::new(graph, program, settings).map_err(refused)?.with_exact_counter();
     let mut rounds = SyncRounds::new(state, 0).map_err(refused)?;
     let mut checked = Checked::default();
     let sample = sample.min(graph.vertices());
@@ -56,6 +59,28 @@ pub(super) fn check<P: Hints>(
         rounds.round(round, observer)?;
     }
     Ok(checked)
+}
+
+/// Returns the memory of [`check`] on `threads` threads.
+pub(crate) fn plan(
+    graph: GraphView<'_>,
+    program: &ProgramInfo,
+    settings: &Settings,
+    sample: u32,
+    threads: usize,
+) -> Plan {
+    let rounds = Settings {
+        schedule: Schedule::sync(),
+        counter: Counter::EXACT,
+        keep_disconnected: true,
+        ..Settings::default()
+    };
+    let plan = super::plan_of(graph, program, &rounds, threads);
+    let plan = super::with_given(plan, graph, settings);
+    let results = size_of::<Result<u64, BrokenPromise>>() as u64;
+    let votes = graph.max_degree().saturating_mul(BYTES_PER_VOTE);
+    plan.with("results of the sample", u64::from(sample.min(graph.vertices())) * results)
+        .with("votes of the sample, one a thread", votes.saturating_mul(threads as u64))
 }
 
 /// A promise that does not hold, with what shows it; boxed, as it is rare and large.

@@ -57,10 +57,8 @@ impl Drafts {
     }
 
     /// Copies record `from` to record `to`, which is not after it.
-    pub fn move_down(&mut self, from: usize, to: usize) {
-        for index in 0..self.len {
-            let value = *self.values[from * self.len + index].get_mut();
-            *self.values[to * self.len + index].get_mut() = value;
-        }
+    pub fn move_down(&self, from: usize, to: usize) {
+        let values = self.record(from).iter().map(|value| value.load(Relaxed));
+        self.record(to).iter().zip(values).for_each(|(to, value)| to.store(value, Relaxed));
     }
 }

@@ -4,8 +4,10 @@
 
 mod active;
 mod asynchronous;
-mod check;
+pub(crate) mod check;
+mod crew;
 mod drafts;
+mod few;
 mod phased;
 mod profile;
 mod rank;
@@ -69,6 +71,10 @@ impl CpuExecutor {
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
+
+    fn plan_of(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
+        self.pool.install(|| plan_of(graph, program, settings, self.threads()))
+    }
 }
 
 impl Executor for CpuExecutor {
@@ -94,60 +100,67 @@ impl Executor for CpuExecutor {
     }
 }
 
-impl CpuExecutor {
-    /// Returns the memory that a run needs, by the program's declarations.
-    fn plan_of(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
-        let vertices = u64::from(graph.vertices());
-        let threads = self.threads() as u64;
-        let specs = &program.columns;
-        let draft_len = columns::draft_len(specs);
-        let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
-        let written = columns::bytes_for(&written, graph.vertices());
-        let votes = match settings.counter.keeps_every_label() {
-            true => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
-            false => sketch::VoteSketch::bytes(),
-        };
-        let workspace = state::Workspace::bytes_for(votes, draft_len);
-        let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
-            .with("labels", 4 * vertices)
-            .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
-            .with("vote counters, one a thread", threads.saturating_mul(workspace));
-        let mut given = 0;
-        if settings.initial.is_some() {
-            given += 4 * vertices;
-            plan = plan.with("labels to begin with", 4 * vertices);
-        }
-        if !settings.columns.is_empty() {
-            let bytes = settings.columns.values().map(|values| 4 * values.len() as u64).sum();
-            given += bytes;
-            plan = plan.with("columns to begin with", bytes);
-        }
-        if !specs.is_empty() {
-            plan = plan.with("columns", columns::bytes_for(specs, graph.vertices()));
-        }
-        if program.label_total != LabelTotal::None {
-            plan = plan.with("label totals", 4 * vertices);
-        }
-        plan = match settings.schedule.visibility() {
-            Visibility::LastRound if written > 0 => {
-                plan.with("next labels and columns", written.saturating_add(4 * vertices))
-            }
-            Visibility::LastRound => plan.with("next labels", 4 * vertices),
-            Visibility::EarlierPhases => {
-                let phases = settings.schedule.phases();
-                plan.with("one phase", phased::bytes_for(vertices, phases, draft_len))
-            }
-            Visibility::Current => plan,
-        };
-        // Splitting runs after all arrays but the results are freed: it adds memory only if the run
-        // needs very little.
-        let kept = written.saturating_add(given + 4 * vertices);
-        let free = plan.algorithm_host().saturating_sub(kept);
-        match communities::bytes_for(graph.vertices()).checked_sub(free) {
-            Some(more) if !settings.keep_disconnected => plan.with("splitting, beyond that", more),
-            _ => plan,
-        }
+/// Returns the memory that a run on `threads` threads needs, by the program's declarations.
+fn plan_of(
+    graph: GraphView<'_>,
+    program: &ProgramInfo,
+    settings: &Settings,
+    threads: usize,
+) -> Plan {
+    let vertices = u64::from(graph.vertices());
+    let specs = &program.columns;
+    let draft_len = columns::draft_len(specs);
+    let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
+    let written = columns::bytes_for(&written, graph.vertices());
+    let votes = match settings.counter.keeps_every_label() {
+        true => votes::Votes::bytes_for(graph.vertices(), graph.max_degree()),
+        false => sketch::VoteSketch::bytes(),
+    };
+    let workspace = state::Workspace::bytes_for(votes, draft_len);
+    let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
+        .with("labels", 4 * vertices)
+        .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
+        .with("vote counters, one a thread", (threads as u64).saturating_mul(workspace));
+    let without = plan.algorithm_host();
+    plan = with_given(plan, graph, settings);
+    let given = plan.algorithm_host() - without;
+    if !specs.is_empty() {
+        plan = plan.with("columns", columns::bytes_for(specs, graph.vertices()));
     }
+    if program.label_total != LabelTotal::None {
+        plan = plan.with("label totals", 4 * vertices);
+    }
+    plan = match settings.schedule.visibility() {
+        Visibility::LastRound if written > 0 => {
+            plan.with("next labels and columns", written.saturating_add(4 * vertices))
+        }
+        Visibility::LastRound => plan.with("next labels", 4 * vertices),
+        Visibility::EarlierPhases => {
+            let phases = settings.schedule.phases();
+            plan.with("one phase", phased::bytes_for(vertices, phases, draft_len, threads))
+        }
+        Visibility::Current => plan,
+    };
+    // Splitting runs after all arrays but the results are freed: it adds memory only if the run
+    // needs very little.
+    let kept = written.saturating_add(given + 4 * vertices);
+    let free = plan.algorithm_host().saturating_sub(kept);
+    match communities::bytes_for(graph.vertices()).checked_sub(free) {
+        Some(more) if !settings.keep_disconnected => plan.with("splitting, beyond that", more),
+        _ => plan,
+    }
+}
+
+/// Adds the labels and columns that the settings provide to a plan.
+fn with_given(mut plan: Plan, graph: GraphView<'_>, settings: &Settings) -> Plan {
+    if settings.initial.is_some() {
+        plan = plan.with("labels to begin with", 4 * u64::from(graph.vertices()));
+    }
+    if !settings.columns.is_empty() {
+        let bytes = settings.columns.values().map(|values| 4 * values.len() as u64).sum();
+        plan = plan.with("columns to begin with", bytes);
+    }
+    plan
 }
 
 impl<P: Hints> DynProgram for P {

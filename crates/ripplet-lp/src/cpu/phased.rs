@@ -9,6 +9,8 @@
 //!                  activate activate disagreeing neighbours: for a later phase or the next round
 //! ```
 
+use super::active::{ActiveSet, vertices_of};
+use super::crew::{Crew, Work, with_crew};
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use crate::hash::Clock;
@@ -16,35 +18,102 @@ use crate::ranks::Update;
 use crate::rounds::{Finished, Rounds};
 use crate::schedules::{UnitSchedule, largest_phase};
 use crate::{Hints, Label, NO_LABEL, Round, RunError, Schedule, State};
-use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, Observer, VertexId};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
-/// Blocks that a task compacts: enough to take longer than starting a thread.
-const BLOCKS_PER_TASK: u32 = 1 << 12;
-/// Vertices of a task.
-const VERTICES_PER_TASK: usize = Workspace::VERTICES / 2;
-/// The prefetch distance of a commit, in vertices.
-const COMMITS_AHEAD: usize = 8;
+/// Blocks of a part of compaction: some ten microseconds.
+const BLOCKS_PER_PART: usize = 1 << 12;
+/// The most members of a block in a phase.
+const MEMBERS_PER_BLOCK: usize = UnitSchedule::UNIT as usize;
+/// Members of a part of the other steps: some microseconds, ten times as long as claiming it takes.
+const MEMBERS_PER_PART: usize = 64;
+const _: () = assert!(MEMBERS_PER_PART <= Workspace::VERTICES);
+/// The fewest active vertices per phase for which a round has helpers.
+const MEMBERS_TO_SHARE: u64 = 2 * MEMBERS_PER_PART as u64;
+/// The most vertices for which each thread has a set of activated ones.
+const MOST_IN_SETS: u64 = 1 << 20;
+/// Changes for which label totals are divided into one more range: each range reads all changes.
+const CHANGES_PER_RANGE: usize = 512;
 /// A value of `chosen`: the vertex keeps its label. Neither a vertex nor
 /// [`NO_LABEL`](crate::NO_LABEL).
 const KEEP: Label = Label::MAX - 1;
 const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
+/// The steps of a phase that have parts.
+const COMPACT: u8 = 0;
+const CHOOSE: u8 = 1;
+const COMMIT: u8 = 2;
+const ACTIVATE: u8 = 3;
+
+/// The state of a run, and the arrays of a phase.
+///
+/// Several threads write different members of a phase at the same time, so the arrays are atomic.
 pub(super) struct PhasedRounds<'a, P> {
     pub state: LpState<'a, P>,
     schedule: Schedule,
-    members: Vec<VertexId>,
-    chosen: Vec<Label>,
+    /// The phase's active vertices, then those of them that change.
+    members: Vec<AtomicU32>,
+    chosen: Vec<AtomicU32>,
+    /// The labels of the members before the phase.
+    before: Vec<AtomicU32>,
+    /// The vertices that each thread has activated in this round, if there are several threads: in
+    /// one set for all, they would wait for one another's cache lines. Empty between rounds.
+    activated: Vec<ActiveSet>,
+    /// The number of members.
+    count: AtomicUsize,
+    /// The number of members that each part of the compaction found.
+    found: Vec<AtomicUsize>,
     /// For each member, whether it has a draft, followed by the draft.
     drafts: Drafts,
 }
 
-/// Returns the bytes of a phase's arrays: its vertices, a second copy while they are compacted, and
-/// their choices; with `draft_len` values per vertex, also the drafts.
-pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64) -> u64 {
+/// A round: the work of a crew.
+struct PhasedRound<'r, 'a, P> {
+    rounds: &'r PhasedRounds<'a, P>,
+    clock: Clock,
+    units: UnitSchedule,
+    phase: AtomicU32,
+    observer: &'r dyn Observer,
+    cancelled: AtomicBool,
+    counts: Counts,
+}
+
+/// The counts of a [`Round`], added to by all threads.
+#[derive(Default)]
+struct Counts {
+    changed: AtomicU64,
+    visited: AtomicU64,
+    scanned: AtomicU64,
+    nan_scores: AtomicU64,
+}
+
+impl Counts {
+    fn add(&self, part: Round) {
+        self.changed.fetch_add(part.changed, Relaxed);
+        self.visited.fetch_add(part.visited, Relaxed);
+        self.scanned.fetch_add(part.scanned, Relaxed);
+        self.nan_scores.fetch_add(part.nan_scores, Relaxed);
+    }
+
+    fn round(&self) -> Round {
+        Round {
+            changed: self.changed.load(Relaxed),
+            visited: self.visited.load(Relaxed),
+            scanned: self.scanned.load(Relaxed),
+            nan_scores: self.nan_scores.load(Relaxed),
+            ..Round::default()
+        }
+    }
+}
+
+/// Returns the bytes of a phase's arrays: its vertices, their choices and their labels before; with
+/// `draft_len` values per vertex, also the drafts; and of the sets of activated vertices.
+pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64, threads: usize) -> u64 {
     let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
-    largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12))
+    let phase = largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12));
+    phase.saturating_add(sets_for(vertices, threads) as u64 * vertices.div_ceil(64) * 8)
 }
 
 /// Returns the number of values of a member in `drafts`.
@@ -54,189 +123,314 @@ fn record_len(draft_len: usize) -> usize {
 
 impl<'a, P: Hints> PhasedRounds<'a, P> {
     pub fn new(state: LpState<'a, P>, schedule: Schedule) -> Result<Self, OutOfMemory> {
-        let largest = largest_phase(state.labels.len() as u64, schedule.phases()) as usize;
-        let (members, chosen) = (memory::with_room(largest)?, memory::with_room(largest)?);
+        let vertices = state.labels.len() as u64;
+        let largest = largest_phase(vertices, schedule.phases()) as usize;
+        let zeros = |count| memory::collected((0..count).map(|_| AtomicU32::new(0)));
         let drafts = Drafts::new(largest, record_len(state.columns.draft_len()))?;
-        Ok(PhasedRounds { state, schedule, members, chosen, drafts })
+        let parts = largest.div_ceil(BLOCKS_PER_PART * MEMBERS_PER_BLOCK);
+        Ok(PhasedRounds {
+            members: zeros(largest)?,
+            chosen: zeros(largest)?,
+            before: zeros(largest)?,
+            activated: (0..sets_for(vertices, state.threads()))
+                .map(|_| ActiveSet::none(vertices as u32))
+                .collect::<Result<_, _>>()?,
+            count: AtomicUsize::new(0),
+            found: (0..parts).map(|_| AtomicUsize::new(0)).collect(),
+            state,
+            schedule,
+            drafts,
+        })
     }
 
-    /// Compacts the phase's active vertices into `members`, ascending, and removes them from the
-    /// active set.
-    pub fn compact_frontier(&mut self, clock: Clock, phase: u32) {
-        let (schedule, active) = (UnitSchedule::new(clock, self.schedule), &self.state.active);
-        let vertices = self.state.labels.len() as u64;
-        let blocks = vertices.div_ceil(schedule.block_size()) as u32;
-        let gather_blocks = |task: u32| {
-            let start = task * BLOCKS_PER_TASK;
-            let at_turn = (start..start.saturating_add(BLOCKS_PER_TASK).min(blocks))
-                .filter(|&block| active.any_in(schedule.block(block)))
-                .flat_map(|block| schedule.unit(block, phase))
-                .filter(|&v| v < vertices)
-                .map(|v| v as VertexId)
-                .filter(|&v| active.contains(v));
-            let found: Vec<VertexId> = at_turn.collect();
-            found.iter().for_each(|&v| active.remove(v));
-            found
-        };
-        let tasks = blocks.div_ceil(BLOCKS_PER_TASK);
-        let found: Vec<Vec<VertexId>> = (0..tasks).into_par_iter().map(gather_blocks).collect();
-        self.members.clear();
-        found.iter().for_each(|part| self.members.extend_from_slice(part));
-    }
-
-    pub fn choose(&mut self, clock: Clock, observer: &dyn Observer) -> Result<Round, RunError> {
-        let (state, drafts) = (&self.state, &self.drafts);
-        self.chosen.clear();
-        self.chosen.resize(self.members.len(), KEEP);
-        let members = self.members.par_chunks(VERTICES_PER_TASK);
-        members
-            .zip(self.chosen.par_chunks_mut(VERTICES_PER_TASK))
-            .enumerate()
-            .map(|(task, (members, chosen))| {
-                if observer.is_cancelled() {
-                    return Err(RunError::Cancelled);
-                }
-                let part = Part { first: task * VERTICES_PER_TASK, members, chosen, drafts };
-                Ok(state.with_workspace(|workspace| part.choose(state, clock, workspace)))
-            })
-            .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
-    }
-
-    /// Drops the members that do not change, so that the following steps are short.
-    pub fn drop_unchanged(&mut self) {
-        let mut kept = 0;
-        for index in 0..self.members.len() {
-            if self.chosen[index] != KEEP || is_drafted(&self.drafts, index) {
-                (self.members[kept], self.chosen[kept]) = (self.members[index], self.chosen[index]);
-                self.drafts.move_down(index, kept);
-                kept += 1;
-            }
-        }
-        self.members.truncate(kept);
-        self.chosen.truncate(kept);
+    /// Finds the labels of a phase's active vertices, without committing them; [`Self::commit`] and
+    /// [`Self::activate_neighbors`] follow. The calling thread does it alone.
+    pub fn choose(
+        &self,
+        clock: Clock,
+        phase: u32,
+        observer: &dyn Observer,
+    ) -> Result<Round, RunError> {
+        let round = self.begin(clock, observer);
+        with_crew(&round, 0, |crew| {
+            round.begin_phase(phase, crew);
+            round.choose(crew);
+        });
+        round.finish()
     }
 
     /// Commits the phase's changes to labels, label totals and columns.
     pub fn commit(&self) {
-        let state = &self.state;
-        self.changes().for_each(|(_, members, chosen)| {
-            for (index, (&v, &label)) in members.iter().zip(chosen).enumerate() {
-                let later = index + COMMITS_AHEAD;
-                if let (Some(&v), Some(&label)) = (members.get(later), chosen.get(later)) {
-                    state.fetch_commit(v, label);
-                }
-                if label != KEEP {
-                    state.commit(v, label);
-                }
-            }
-        });
-        if state.columns.draft_len() == 0 {
-            return;
-        }
-        self.changes().for_each(|(first, members, _)| {
-            for (index, &v) in members.iter().enumerate() {
-                if is_drafted(&self.drafts, first + index) {
-                    state.columns.commit(v, self.drafts.get(first + index).skip(1));
-                }
-            }
-        });
+        (0..self.parts()).for_each(|part| self.commit_part(part));
+        self.shift_totals(0, 1);
     }
 
     /// Activates the neighbours of the vertices that changed.
     pub fn activate_neighbors(&self) {
-        let state = &self.state;
-        self.changes().for_each(|(_, members, chosen)| {
-            state.for_each_changed(members, |index, v| match chosen[index] {
-                KEEP => state.activate_neighbors(v, state.label(v), false),
-                label => state.activate_neighbors(v, label, true),
-            });
-        });
+        (0..self.parts()).for_each(|part| self.activate_part(part, &self.state.active));
     }
 
     /// Yields the label updates of the phase.
     pub fn updates(&self) -> impl Iterator<Item = Update> {
-        let chosen = self.members.iter().zip(&self.chosen).enumerate();
-        chosen.map(|(index, (&v, &label))| {
-            let label = if label == KEEP { self.state.label(v) } else { label };
+        (0..self.count.load(Relaxed)).map(|index| {
+            let v = self.members[index].load(Relaxed);
+            let label = match self.chosen[index].load(Relaxed) {
+                KEEP => self.state.label(v),
+                label => label,
+            };
             let values = match is_drafted(&self.drafts, index) {
                 true => self.drafts.get(index).skip(1).collect(),
-                false => self
-                    .state
-                    .columns
-                    .written(v)
-                    .map(|held| held.load(std::sync::atomic::Ordering::Relaxed))
-                    .collect(),
+                false => self.state.columns.written(v).map(|held| held.load(Relaxed)).collect(),
             };
             Update { vertex: v, label, values }
         })
     }
 
-    /// Yields the changes of the phase in parts: the index of the first one, vertices, new labels.
-    fn changes(&self) -> impl ParallelIterator<Item = (usize, &[VertexId], &[Label])> {
-        let members = self.members.par_chunks(VERTICES_PER_TASK);
-        let changes = members.zip(self.chosen.par_chunks(VERTICES_PER_TASK)).enumerate();
-        changes.map(|(task, (members, chosen))| (task * VERTICES_PER_TASK, members, chosen))
+    fn begin<'r>(&'r self, clock: Clock, observer: &'r dyn Observer) -> PhasedRound<'r, 'a, P> {
+        PhasedRound {
+            rounds: self,
+            clock,
+            units: UnitSchedule::new(clock, self.schedule),
+            phase: AtomicU32::new(0),
+            observer,
+            cancelled: AtomicBool::new(false),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Returns the number of parts of the phase's members.
+    fn parts(&self) -> usize {
+        self.count.load(Relaxed).div_ceil(MEMBERS_PER_PART)
+    }
+
+    /// Returns the index of a part's first member, its members and what they chose.
+    fn part(&self, part: usize) -> (usize, &[AtomicU32], &[AtomicU32]) {
+        let first = part * MEMBERS_PER_PART;
+        let range = first..(first + MEMBERS_PER_PART).min(self.count.load(Relaxed));
+        (first, &self.members[range.clone()], &self.chosen[range])
+    }
+
+    /// Compacts the active vertices of some blocks into the part's place, ascending, and removes
+    /// them from the active set.
+    fn compact_part(&self, units: UnitSchedule, phase: u32, part: usize) {
+        let blocks = (self.state.labels.len() as u64).div_ceil(units.block_size()) as usize;
+        let start = part * BLOCKS_PER_PART;
+        let mut end = start * MEMBERS_PER_BLOCK;
+        for block in start..(start + BLOCKS_PER_PART).min(blocks) {
+            let (first, pattern) = units.unit(block as u32, phase);
+            let (word, offset) = ((first / 64) as usize, first % 64);
+            self.compact_word(word, pattern << offset, &mut end);
+            if offset > 0 {
+                self.compact_word(word + 1, pattern >> (64 - offset), &mut end);
+            }
+        }
+        self.found[part].store(end - start * MEMBERS_PER_BLOCK, Relaxed);
+    }
+
+    /// Moves the active vertices of some bits of a word to the members from `end` on.
+    #[inline]
+    fn compact_word(&self, word: usize, bits: u64, end: &mut usize) {
+        let active = self.state.active.remove(word, bits);
+        let active = self.activated.iter().fold(active, |all, set| all | set.remove(word, bits));
+        for v in vertices_of(word, active) {
+            self.members[*end].store(v, Relaxed);
+            *end += 1;
+        }
+    }
+
+    /// Moves the members that the parts of the compaction found next to one another.
+    fn join_parts(&self) {
+        let mut end = 0;
+        for (part, found) in self.found.iter().enumerate() {
+            let (first, found) = (part * BLOCKS_PER_PART * MEMBERS_PER_BLOCK, found.load(Relaxed));
+            if part > 0 {
+                for index in 0..found {
+                    let v = self.members[first + index].load(Relaxed);
+                    self.members[end + index].store(v, Relaxed);
+                }
+            }
+            end += found;
+        }
+        self.count.store(end, Relaxed);
+    }
+
+    fn choose_part(&self, clock: Clock, part: usize) -> Round {
+        let (first, members, chosen) = self.part(part);
+        let mut counts = Round { visited: members.len() as u64, ..Round::default() };
+        let has_drafts = self.state.columns.draft_len() > 0;
+        self.state.with_workspace(|Workspace { scratch, vertices }| {
+            copy(members, vertices);
+            self.state.for_each(vertices, |index, v| {
+                let choice = self.state.choose(v, clock, scratch);
+                counts.count(choice);
+                let relabelled = choice.label != choice.before;
+                chosen[index].store(if relabelled { choice.label } else { KEEP }, Relaxed);
+                self.before[first + index].store(choice.before, Relaxed);
+                if has_drafts {
+                    self.drafts.put_marked(first + index, choice.redrafted, &scratch.draft);
+                }
+                counts.changed += u64::from(relabelled | choice.redrafted);
+            });
+        });
+        counts
+    }
+
+    /// Drops the members that do not change, so that the following steps are short.
+    fn drop_unchanged(&self) {
+        let mut kept = 0;
+        for index in 0..self.count.load(Relaxed) {
+            let label = self.chosen[index].load(Relaxed);
+            if label != KEEP || is_drafted(&self.drafts, index) {
+                self.members[kept].store(self.members[index].load(Relaxed), Relaxed);
+                self.chosen[kept].store(label, Relaxed);
+                self.before[kept].store(self.before[index].load(Relaxed), Relaxed);
+                self.drafts.move_down(index, kept);
+                kept += 1;
+            }
+        }
+        self.count.store(kept, Relaxed);
+    }
+
+    fn commit_part(&self, part: usize) {
+        let (state, (first, members, chosen)) = (&self.state, self.part(part));
+        for (index, (v, label)) in members.iter().zip(chosen).enumerate() {
+            let (v, label) = (v.load(Relaxed), label.load(Relaxed));
+            if label != KEEP {
+                state.labels[v as usize].store(label, Relaxed);
+            }
+            if is_drafted(&self.drafts, first + index) {
+                state.columns.commit(v, self.drafts.get(first + index).skip(1));
+            }
+        }
+    }
+
+    /// Updates the totals of one of `ranges` ranges of labels, by all changes of the phase. It reads
+    /// no label, so that it may run beside the following step.
+    fn shift_totals(&self, range: usize, ranges: usize) {
+        let labels = u64::from(self.state.totals.labels());
+        let bound = |range: usize| (labels * range as u64 / ranges as u64) as Label;
+        let labels = bound(range)..bound(range + 1);
+        if labels.is_empty() {
+            return;
+        }
+        for index in 0..self.count.load(Relaxed) {
+            let label = self.chosen[index].load(Relaxed);
+            if label != KEEP {
+                let (v, before) = (&self.members[index], &self.before[index]);
+                let (v, before) = (v.load(Relaxed), before.load(Relaxed));
+                self.state.shift_totals_of(labels.clone(), v, before, label);
+            }
+        }
+    }
+
+    /// Returns the set to which this thread adds the vertices that it activates.
+    fn activated_here(&self) -> &ActiveSet {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        self.activated.get(thread).unwrap_or(&self.state.active)
+    }
+
+    fn activate_part(&self, part: usize, active: &ActiveSet) {
+        let (state, (_, members, chosen)) = (&self.state, self.part(part));
+        state.with_workspace(|Workspace { vertices, .. }| {
+            copy(members, vertices);
+            state.for_each_changed(vertices, |index, v| match chosen[index].load(Relaxed) {
+                KEEP => state.activate_neighbors(v, state.label(v), false, active),
+                label => state.activate_neighbors(v, label, true, active),
+            });
+        });
+    }
+}
+
+/// Returns the number of sets of activated vertices. Of many vertices or threads, two rarely meet.
+fn sets_for(vertices: u64, threads: usize) -> usize {
+    match threads {
+        2..=8 if vertices <= MOST_IN_SETS => threads,
+        _ => 0,
+    }
+}
+
+/// Sets `vertices` to the members.
+fn copy(members: &[AtomicU32], vertices: &mut Vec<VertexId>) {
+    vertices.clear();
+    vertices.extend(members.iter().map(|v| v.load(Relaxed)));
+}
+
+impl<P: Hints> Work for PhasedRound<'_, '_, P> {
+    fn part(&self, step: u8, part: usize) {
+        match step {
+            COMPACT => self.rounds.compact_part(self.units, self.phase.load(Relaxed), part),
+            CHOOSE => {
+                if self.observer.is_cancelled() {
+                    self.cancelled.store(true, Relaxed);
+                } else {
+                    self.counts.add(self.rounds.choose_part(self.clock, part));
+                }
+            }
+            COMMIT => self.rounds.commit_part(part),
+            _ => match part.checked_sub(self.ranges()) {
+                None => self.rounds.shift_totals(part, self.ranges()),
+                Some(part) => self.rounds.activate_part(part, self.rounds.activated_here()),
+            },
+        }
+    }
+}
+
+impl<P: Hints> PhasedRound<'_, '_, P> {
+    /// Compacts the phase's active vertices. Returns false if the round must end.
+    fn begin_phase(&self, phase: u32, crew: &Crew<'_, Self>) -> bool {
+        self.phase.store(phase, Relaxed);
+        let compacted = crew.run(COMPACT, self.rounds.found.len());
+        self.rounds.join_parts();
+        compacted
+    }
+
+    /// Chooses for the members and drops those that do not change. Returns false if the round must
+    /// end.
+    fn choose(&self, crew: &Crew<'_, Self>) -> bool {
+        let chosen = crew.run(CHOOSE, self.rounds.parts()) && !self.cancelled.load(Relaxed);
+        if chosen {
+            self.rounds.drop_unchanged();
+        }
+        chosen
+    }
+
+    /// Returns the number of ranges of labels whose totals are updated as one part.
+    fn ranges(&self) -> usize {
+        let changes = self.rounds.count.load(Relaxed);
+        changes.div_ceil(CHANGES_PER_RANGE).min(self.rounds.state.threads())
+    }
+
+    fn finish(self) -> Result<Round, RunError> {
+        self.rounds.activated.iter().for_each(|set| self.rounds.state.active.append(set));
+        if self.cancelled.into_inner() { Err(RunError::Cancelled) } else { Ok(self.counts.round()) }
     }
 }
 
 /// Returns whether a member has a draft.
+#[inline]
 fn is_drafted(drafts: &Drafts, member: usize) -> bool {
     drafts.get(member).next() == Some(1)
-}
-
-/// A range of a phase's members.
-struct Part<'a> {
-    /// The index of the first one.
-    first: usize,
-    members: &'a [VertexId],
-    chosen: &'a mut [Label],
-    drafts: &'a Drafts,
-}
-
-impl Part<'_> {
-    /// Chooses a label for each member.
-    fn choose<P: Hints>(
-        self,
-        state: &LpState<'_, P>,
-        clock: Clock,
-        workspace: &mut Workspace,
-    ) -> Round {
-        let mut tally = Round { visited: self.members.len() as u64, ..Round::default() };
-        let has_drafts = state.columns.draft_len() > 0;
-        state.for_each(self.members, |index, v| {
-            let choice = state.choose(v, clock, &mut workspace.scratch);
-            tally.count(choice);
-            let relabelled = choice.label != choice.before;
-            if relabelled {
-                self.chosen[index] = choice.label;
-            }
-            if has_drafts {
-                self.drafts.put_marked(
-                    self.first + index,
-                    choice.redrafted,
-                    &workspace.scratch.draft,
-                );
-            }
-            tally.changed += u64::from(relabelled | choice.redrafted);
-        });
-        tally
-    }
 }
 
 impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.state.begin_round(index);
-        let mut round = Round::default();
-        for phase in 0..self.schedule.phases() {
-            self.compact_frontier(clock, phase);
-            let tally = self.choose(clock, observer)?;
-            if tally.changed > 0 {
-                self.drop_unchanged();
-                self.commit();
-                self.activate_neighbors();
+        let phases = self.schedule.phases();
+        let is_shared = self.state.active.len() >= MEMBERS_TO_SHARE * u64::from(phases);
+        let helpers = if is_shared { self.state.threads() - 1 } else { 0 };
+        let round = self.begin(clock, observer);
+        with_crew(&round, helpers, |crew| {
+            for phase in 0..phases {
+                let goes_on = round.begin_phase(phase, crew)
+                    && round.choose(crew)
+                    && crew.run(COMMIT, self.parts())
+                    && crew.run(ACTIVATE, round.ranges() + self.parts());
+                if !goes_on {
+                    break;
+                }
             }
-            round = round.plus(tally);
-        }
+        });
+        let round = round.finish()?;
         self.state.end_round();
         Ok(round)
     }
@@ -246,7 +440,8 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     }
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
-        drop((self.members, self.chosen, self.drafts));
+        drop((self.members, self.chosen, self.found, self.drafts));
+        drop((self.before, self.activated));
         Ok(self.state.finish())
     }
 }

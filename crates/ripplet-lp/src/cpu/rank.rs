@@ -67,10 +67,7 @@ impl<P: Hints> CpuRank for PhasedRank<'_, P> {
     fn choose(&mut self, observer: &dyn Observer) -> Result<(), RunError> {
         let Some((clock, phase)) = self.at else { return Ok(()) };
         self.at = Some((clock, phase + 1));
-        self.rounds.compact_frontier(clock, phase);
-        let tally = self.rounds.choose(clock, observer)?;
-        self.round = self.round.plus(tally);
-        self.rounds.drop_unchanged();
+        self.round = self.round.plus(self.rounds.choose(clock, phase, observer)?);
         if let Some(before) = self.fingerprint {
             self.fingerprint = Some(before.wrapping_add(self.trace()));
         }

@@ -104,7 +104,7 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
         self.state.for_each_changed(&workspace.vertices, |_, v| {
             let (before, now) = (before(v), self.state.label(v));
             self.state.shift_total(v, before, now);
-            self.state.activate_neighbors(v, now, before != now);
+            self.state.activate_neighbors(v, now, before != now, &self.state.active);
             print = print.wrapping_add(trace(v, now)).wrapping_sub(trace(v, before));
             print = print.wrapping_add(self.commit_draft(v));
         });

@@ -125,6 +125,21 @@ impl From<OutOfMemory> for QualityError {
 }
 
 /// Number of communities and modularity, which every run reports; much cheaper than [`Quality`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+/// use ripplet_lp::quality::Summary;
+///
+/// // Two triangles with one edge between them.
+/// let ids = VertexIds::Consecutive { first: 0, count: 6 };
+/// let edges = EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+/// let graph = GraphBuilder::new().build(edges)?;
+/// let found = Summary::of(&graph, &[0, 0, 0, 3, 3, 3])?;
+/// assert_eq!(found.communities, 2);
+/// assert!((found.modularity - 5.0 / 14.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// The number of communities.

@@ -63,7 +63,7 @@ pub enum Visibility {
     Current,
 }
 
-/// What engines ask of an order of updates.
+/// Order of updates, as engines use it.
 pub(crate) trait UpdateOrder {
     /// Returns the name as the command line reads it.
     fn name(&self) -> &'static str;

@@ -22,7 +22,6 @@
 
 use super::{Parameter, Schedule, UpdateOrder, Visibility};
 use crate::hash::{Clock, Stream, mix, part_of};
-use std::ops::Range;
 
 /// The phases of a round of [`Schedule::phased`](crate::Schedule::phased). Labels depend on it, so
 /// that it is equal on every device.
@@ -34,6 +33,8 @@ pub const DEFAULT_PHASES: u32 = 32;
 const UNIT: u64 = 8;
 /// The number of strides that are drawn from: 2, 4 and 8.
 const STRIDES: u32 = 3;
+/// The vertices of a unit, as bits from its first one on, by the binary logarithm of the stride.
+const PATTERNS: [u64; 4] = [0xff, 0x5555, 0x1111_1111, 0x0101_0101_0101_0101];
 /// The first round whose stride is 1. Few runs take this many rounds, and runs that settle do not
 /// need it.
 const FIRST_PARTING: u32 = 20;
@@ -90,10 +91,14 @@ impl UpdateOrder for PhasedOrder {
 pub(crate) struct UnitSchedule {
     key: u32,
     phases: u64,
-    stride: u64,
+    /// The binary logarithm of the stride.
+    stride_log: u32,
 }
 
 impl UnitSchedule {
+    /// The number of vertices of a unit.
+    pub const UNIT: u64 = UNIT;
+
     pub fn new(clock: Clock, schedule: Schedule) -> UnitSchedule {
         let phases = schedule.phases();
         let key = clock.key(Stream::Phase as u32);
@@ -101,11 +106,11 @@ impl UnitSchedule {
         // the number of a block.
         let drawn = part_of(mix(u32::MAX ^ key), STRIDES);
         let round = clock.round();
-        let stride = match round >= FIRST_PARTING && round.is_multiple_of(PARTING_EVERY) {
-            true => 1,
-            false => (2 << drawn).min(1 << phases.trailing_zeros().min(31)),
+        let stride_log = match round >= FIRST_PARTING && round.is_multiple_of(PARTING_EVERY) {
+            true => 0,
+            false => (1 + drawn).min(phases.trailing_zeros()),
         };
-        UnitSchedule { key, phases: u64::from(phases), stride }
+        UnitSchedule { key, phases: u64::from(phases), stride_log }
     }
 
     /// Returns the number of vertices of a block.
@@ -113,22 +118,17 @@ impl UnitSchedule {
         UNIT * self.phases
     }
 
-    /// Returns the ids of a block; the last block may exceed the number of vertices.
+    /// Returns the first vertex of a block that is scheduled in a phase, and a pattern: bit `k` is 1
+    /// if the vertex behind it by `k` is scheduled, too. Some may exceed the last vertex.
     #[inline]
-    pub fn block(self, block: u32) -> Range<u64> {
-        let first = u64::from(block) * self.block_size();
-        first..first + self.block_size()
-    }
-
-    /// Yields the vertices of a block that are scheduled in a phase; some may exceed the last
-    /// vertex.
-    #[inline]
-    pub fn unit(self, block: u32, phase: u32) -> impl Iterator<Item = u64> {
+    pub fn unit(self, block: u32, phase: u32) -> (u64, u64) {
         let start = part_of(mix(block ^ self.key), self.phases as u32);
-        let unit = (u64::from(start) + u64::from(phase)) % self.phases;
-        let (group, offset) = (unit / self.stride, unit % self.stride);
-        let first = self.block(block).start + group * UNIT * self.stride + offset;
-        (0..UNIT).map(move |member| first + member * self.stride)
+        let unit = u64::from(start) + u64::from(phase);
+        let unit = if unit < self.phases { unit } else { unit - self.phases };
+        let (group, offset) = (unit >> self.stride_log, unit & ((1 << self.stride_log) - 1));
+        let first =
+            u64::from(block) * self.block_size() + ((group * UNIT) << self.stride_log) + offset;
+        (first, PATTERNS[self.stride_log as usize])
     }
 }
 
@@ -147,7 +147,11 @@ mod tests {
             for round in 0..9 {
                 let schedule = UnitSchedule::new(Clock::new(9, round), Schedule::phased_in(phases));
                 let blocks = 0..u64::div_ceil(vertices, schedule.block_size()) as u32;
-                let in_phase = |phase| blocks.clone().flat_map(move |b| schedule.unit(b, phase));
+                let unit = |(first, pattern): (u64, u64)| {
+                    (0..64).filter(move |bit| pattern >> bit & 1 == 1).map(move |bit| first + bit)
+                };
+                let in_phase =
+                    |phase| blocks.clone().flat_map(move |block| unit(schedule.unit(block, phase)));
                 let mut seen = Vec::new();
                 for phase in 0..phases {
                     let before = seen.len();

@@ -70,7 +70,7 @@ pub struct CommunitySearch<'g> {
     stop: Option<Stop>,
     keep_disconnected: Option<bool>,
     storage: Option<Storage>,
-    /// What has no default of a program.
+    /// The settings for which programs have no default.
     settings: Settings,
     seeds: Vec<Seed>,
     seeding: Seeding,

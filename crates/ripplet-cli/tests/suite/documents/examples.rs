@@ -1,4 +1,4 @@
-//! What the documents say of the examples and of the project.
+//! Statements of the documents about the examples and the project.
 
 use super::{document, root};
 use crate::sandbox::Sandbox;

@@ -1,8 +1,8 @@
-//! What the commands of the pages leave behind in a clone.
+//! Files that the commands of the pages leave in a clone.
 
 use std::collections::BTreeMap;
 
-/// What a page leaves at the root of a clone.
+/// Files that a page leaves at the root of a clone.
 #[derive(Debug, Default)]
 pub struct Leftovers {
     pub page: String,

@@ -14,7 +14,7 @@ fn prose(text: &str) -> String {
             continue;
         }
         if !fenced {
-            // What is in backquotes is every second part.
+            // Every second part is in backquotes.
             prose.extend(line.split('`').step_by(2));
             prose.push('\n');
         }

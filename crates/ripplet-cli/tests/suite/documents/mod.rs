@@ -40,7 +40,7 @@ fn pages_of(folder: &str) -> Vec<Document> {
     paths.iter().map(|path| document(path)).collect()
 }
 
-/// What a user reads: the README, the pages of `docs/`, and those beside the examples.
+/// Pages for users: the README, the pages of `docs/`, and those beside the examples.
 fn user_pages() -> Vec<Document> {
     let of_root = |name| document(&root().join(name));
     let mut pages = vec![of_root("README.md"), of_root("examples/README.md")];

@@ -5,7 +5,7 @@
 pub struct Block {
     /// The number of the line after the fence, from 1.
     pub line: usize,
-    /// What stands behind the fence: `sh`, `console`, `rust`, or nothing.
+    /// Language after the fence: `sh`, `console`, `rust`, or nothing.
     pub language: String,
     /// The lines, without the fence's indentation.
     pub lines: Vec<String>,
@@ -23,7 +23,7 @@ pub struct Command {
     pub shown: Vec<String>,
 }
 
-/// What a command needs beside a clone, as the comment behind it says.
+/// Requirement of a command beside a clone, from the comment after it.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum Need {
     Nothing,
@@ -110,7 +110,7 @@ fn here_document_is_open(text: &str) -> bool {
 }
 
 impl Command {
-    /// What the comment at the end of the command says.
+    /// Comment at the end of the command.
     pub fn need(&self) -> Need {
         let comment = self.text.rsplit_once(" # ").map_or("", |(_, comment)| comment);
         match comment.strip_prefix("needs ") {

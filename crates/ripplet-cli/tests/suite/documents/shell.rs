@@ -97,12 +97,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What came of a page.
+/// Result of running a page.
 #[derive(Default)]
 struct Checked {
-    /// What is wrong, a text for each command.
+    /// Failures, a text for each command.
     wrong: Vec<String>,
-    /// How many commands were not run.
+    /// Number of commands that were not run.
     untested: usize,
     leftovers: Leftovers,
 }

@@ -29,7 +29,7 @@ use ripplet_graph::GraphView;
 use ripplet_lp::ListsMoved;
 use staged::Staged;
 
-/// Where the lists of a run are, with the state of their transfers.
+/// Residency of the lists of a run, with the state of their transfers.
 pub(super) enum Residency<'a, D: Device> {
     /// All lists are on the device.
     Resident,

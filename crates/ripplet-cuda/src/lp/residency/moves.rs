@@ -18,7 +18,7 @@ pub struct Moves<Event> {
     /// Words that the host or the copy engine copied in this round, and words that did not fit.
     pub copied_words: u64,
     pub left_out_words: u64,
-    /// What each round moved.
+    /// Bytes and seconds of the transfers of each round.
     pub rounds: Vec<ListsMoved>,
 }
 

@@ -229,6 +229,15 @@ impl CompressedGraph {
         bytes
     }
 
+    /// Returns the bytes that the graph occupies if it is decoded, including ids.
+    pub fn plain_bytes(&self) -> u64 {
+        let of_arc = if self.is_weighted() { 8 } else { 4 };
+        let lists = self.shards.iter().flat_map(CompressedShard::lists);
+        let of_lists =
+            lists.map(|lists| 4 * (lists.vertices().len() as u64 + 1) + of_arc * lists.arcs());
+        self.ids.bytes() + of_lists.sum::<u64>()
+    }
+
     /// Returns the bytes of lists in shared memory: a mapped file's, which need not be resident.
     pub fn shared_bytes(&self) -> u64 {
         let lists = self.shards.iter().flat_map(CompressedShard::lists);

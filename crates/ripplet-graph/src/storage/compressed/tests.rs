@@ -261,6 +261,7 @@ fn a_graph_is_described_alike_in_either_storage() {
         let compressed = CompressedGraph::copied(&graph).unwrap();
         assert!(compressed.shards().len() > 1);
         assert_eq!(compressed.to_plain().unwrap(), graph);
+        assert_eq!(compressed.plain_bytes(), graph.bytes());
         assert_eq!(CompressedGraph::of(graph.clone()).unwrap(), compressed);
         for view in [GraphView::from(&graph), GraphView::from(&compressed)] {
             assert_eq!((view.self_loops(), view.edges()), (6, 9), "{view:?}");

@@ -1,9 +1,11 @@
 //! The commit of a choice, and the activation of neighbours.
 
 use super::LpState;
+use crate::cpu::active::ActiveSet;
 use crate::{Activation, Hints, Label};
 use ripplet_graph::storage::ListParts;
 use ripplet_graph::{VertexId, dispatch_parts};
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl<P: Hints> LpState<'_, P> {
@@ -15,22 +17,29 @@ impl<P: Hints> LpState<'_, P> {
         self.shift_total(v, before, next);
     }
 
-    /// Prefetches what [`LpState::commit`] writes.
-    #[inline]
-    pub fn fetch_commit(&self, v: VertexId, next: Label) {
-        self.totals.fetch(self.label(v), next);
-    }
-
     /// Moves the share of `v` between label totals.
     #[inline]
     pub fn shift_total(&self, v: VertexId, from: Label, to: Label) {
         self.totals.shift(v, &self.lists, from, to);
     }
 
-    /// Activates the neighbours that must be updated after a change of `v`: of its label if
-    /// `relabelled`, else only of its columns. `label` is the label of `v`.
+    /// Moves the share of `v` between those of two label totals that are in `labels`. No other
+    /// thread may change totals of these labels meanwhile.
     #[inline]
-    pub fn activate_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
+    pub fn shift_totals_of(&self, labels: Range<Label>, v: VertexId, from: Label, to: Label) {
+        self.totals.shift_of(labels, v, &self.lists, from, to);
+    }
+
+    /// Activates the neighbours that must be updated after a change of `v`: of its label if
+    /// `relabelled`, else only of its columns: adds them to `active`. `label` is the label of `v`.
+    #[inline]
+    pub fn activate_neighbors(
+        &self,
+        v: VertexId,
+        label: Label,
+        relabelled: bool,
+        active: &ActiveSet,
+    ) {
         let activation = self.activation();
         if activation == Activation::Always
             || (activation == Activation::Disagreement && !relabelled)
@@ -38,19 +47,17 @@ impl<P: Hints> LpState<'_, P> {
             return;
         }
         let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match activation {
-            Activation::Disagreement => self.activate_disagreeing(neighbors, label),
-            Activation::Change | Activation::Always => {
-                self.active.insert_unless(neighbors, |_| false)
-            }
+            Activation::Disagreement => self.activate_disagreeing(neighbors, label, active),
+            Activation::Change | Activation::Always => active.insert_unless(neighbors, |_| false),
         };
         dispatch_parts!(&self.lists, v, parts => parts.each(visit));
     }
 
     /// Separate, so that its loop has its variables in registers.
     #[inline(never)]
-    fn activate_disagreeing(&self, neighbors: &[VertexId], label: Label) {
+    fn activate_disagreeing(&self, neighbors: &[VertexId], label: Label, active: &ActiveSet) {
         let labels = &*self.labels;
         let agrees = |u: VertexId| labels[u as usize].load(Relaxed) == label;
-        self.active.insert_unless(neighbors, agrees);
+        active.insert_unless(neighbors, agrees);
     }
 }

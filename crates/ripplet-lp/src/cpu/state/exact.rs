@@ -2,10 +2,11 @@
 
 use super::choose::{Best, Choice, Next, Winner};
 use super::{LpState, Scratch};
+use crate::cpu::few::{self, Few};
 use crate::cpu::votes::{Count, Votes, count_one};
 use crate::hash::{Clock, mix};
 use crate::views::Context;
-use crate::{Hints, Label, NeighborList, Score, Ties, Vertex};
+use crate::{Hints, Label, NeighborList, Score, Ties, Vertex, Vote};
 use ripplet_graph::VertexId;
 use ripplet_graph::storage::ListParts;
 
@@ -21,6 +22,15 @@ impl<P: Hints> LpState<'_, P> {
         let context = Context { graph: &self.graph, columns: &self.columns, clock };
         let vertex = self.vertex(v, context);
         let degree = adjacency.degree();
+        if (1..=few::MOST as u64).contains(&degree) && !self.program.carries() {
+            let few = match degree as usize <= few::MOST / 2 {
+                true => self.choose_of_few::<{ few::MOST / 2 }>(vertex, adjacency, scratch),
+                false => self.choose_of_few::<{ few::MOST }>(vertex, adjacency, scratch),
+            };
+            if let Some(choice) = few {
+                return choice;
+            }
+        }
         let ballots = scratch.votes.begin(degree as usize);
         let mut room = &mut *ballots;
         adjacency.each(|neighbors, weights| {
@@ -30,9 +40,10 @@ impl<P: Hints> LpState<'_, P> {
             room = rest;
         });
         let before = vertex.label;
-        let next = match self.kept(vertex, count_one(ballots, before)) {
+        let own = count_one(ballots, before);
+        let next = match self.kept(vertex, own) {
             Some(winner) => self.adopt_counted(vertex, winner, scratch),
-            None => self.contest((v, before), clock, scratch),
+            None => self.contest((v, before), clock, own.total_votes, scratch),
         };
         Choice {
             before,
@@ -41,6 +52,57 @@ impl<P: Hints> LpState<'_, P> {
             arcs: degree,
             nan: P::Score::HAS_NAN && next.nan,
         }
+    }
+
+    /// Chooses by at most `N` votes, at least one; `None` if they need the other counter.
+    #[inline]
+    fn choose_of_few<const N: usize>(
+        &self,
+        v: Vertex<'_>,
+        adjacency: impl ListParts,
+        scratch: &mut Scratch,
+    ) -> Option<Choice> {
+        let (mut ids, mut weights, mut degree) = ([v.id; N], [0; N], 0);
+        let mut has_weights = false;
+        adjacency.each(|neighbors, stored| {
+            // Behind the neighbours, the last one again: the hooks get neighbours only, and the loop
+            // has as many steps for every vertex.
+            fill_from(degree, &mut ids, neighbors);
+            if let Some(stored) = stored {
+                has_weights = true;
+                fill_from(degree, &mut weights, stored);
+            }
+            degree += neighbors.len();
+        });
+        let weights = has_weights.then_some(&weights[..]);
+        let list = NeighborList { ids: &ids, weights, labels: &self.labels };
+        let mut votes = [Vote::default(); N];
+        self.program.load_neighbors(v, list, &mut votes);
+        let few = Few::count(&votes, degree)?;
+        let (count, before) = (few.totals(), v.label);
+        let (label, redrafted, nan) = match count.top {
+            0 => (before, false, false),
+            top => {
+                let key = self.tie_key(v.id);
+                let leader = match self.ties {
+                    Ties::Hashed => few.leader(top, |label| mix(label ^ key)),
+                    Ties::Smallest => few.leader(top, |label| label),
+                };
+                let score = self.score_of_leader(v, leader, count)?;
+                let winner =
+                    Winner { label: leader, frequency: top, total_votes: count.total_votes, score };
+                let next = self.adopt(v, winner, 0.0, &mut scratch.draft);
+                (next.label, next.redrafted, next.nan)
+            }
+        };
+        let redrafted = self.program.has_columns() && redrafted;
+        Some(Choice {
+            before,
+            label,
+            redrafted,
+            arcs: degree as u64,
+            nan: P::Score::HAS_NAN && nan,
+        })
     }
 
     /// Applies the winning label to the vertex; the votes are in the scratch.
@@ -64,10 +126,16 @@ impl<P: Hints> LpState<'_, P> {
     /// registers than there are. It builds the view itself, as a passed one would be written to the
     /// stack.
     #[inline(never)]
-    fn contest(&self, (id, label): (VertexId, Label), clock: Clock, scratch: &mut Scratch) -> Next {
+    fn contest(
+        &self,
+        (id, label): (VertexId, Label),
+        clock: Clock,
+        total_votes: u64,
+        scratch: &mut Scratch,
+    ) -> Next {
         let context = Context { graph: &self.graph, columns: &self.columns, clock };
         let vertex = Vertex { id, label, context };
-        let Best { winner, nan } = self.best(vertex, &mut scratch.votes);
+        let Best { winner, nan } = self.best(vertex, total_votes, &mut scratch.votes);
         match winner {
             Some(winner) => Next { nan, ..self.adopt_counted(vertex, winner, scratch) },
             None => Next { label, redrafted: false, nan },
@@ -79,28 +147,34 @@ impl<P: Hints> LpState<'_, P> {
     /// One of the most frequent labels nearly always wins. The others are scored only if the
     /// program's bound does not rule them out.
     #[inline]
-    fn best(&self, v: Vertex<'_>, votes: &mut Votes) -> Best<P::Score> {
+    fn best(&self, v: Vertex<'_>, total_votes: u64, votes: &mut Votes) -> Best<P::Score> {
         let best = |winner| Best { winner, nan: false };
-        let count = votes.count();
+        let count = votes.count(total_votes);
         if count.top == 0 {
             return best(None);
         }
         let leader = self.leader(votes, count.top, self.tie_key(v.id)).unwrap_or(v.label);
-        let bound = |frequency| self.program.score_bound(frequency);
-        let wins = |score: P::Score| {
-            score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1)
-        };
-        let scored = |total| self.score(v, leader, count.top, count, total);
-        let falls = self.program.falls_with_total();
-        let mut score = scored(if falls { self.totals.at_most() } else { self.totals.kept() });
-        if falls && !wins(score) {
-            score = scored(self.totals.kept());
-        }
-        if wins(score) {
+        if let Some(score) = self.score_of_leader(v, leader, count) {
             let Count { top: frequency, total_votes } = count;
             return best(Some(Winner { label: leader, frequency, total_votes, score }));
         }
         self.best_of_all((v.id, v.label), v.context.clock, votes, count)
+    }
+
+    /// Returns the score of a label that has the most votes and wins their tie, if no label with
+    /// fewer votes can beat it.
+    #[inline]
+    fn score_of_leader(&self, v: Vertex<'_>, leader: Label, count: Count) -> Option<P::Score> {
+        let bound = |frequency| self.program.score_bound(frequency);
+        let wins = |score: &P::Score| {
+            score.is_eligible() && *score >= bound(count.top) && *score > bound(count.top - 1)
+        };
+        let scored = |total| self.score(v, leader, count.top, count, total);
+        let first = match self.program.falls_with_total() {
+            true => Some(scored(self.totals.at_most())).filter(wins),
+            false => None,
+        };
+        first.or_else(|| Some(scored(self.totals.kept())).filter(wins))
     }
 
     /// Returns the label that wins the tie among those with the most votes.
@@ -127,5 +201,15 @@ impl<P: Hints> LpState<'_, P> {
     ) -> Best<P::Score> {
         let all = votes.all().filter(|(_, frequency)| *frequency > 0);
         self.best_among((id, label), clock, all, count)
+    }
+}
+
+/// Sets the lanes from `first` on to the values, and those behind them to the last value.
+#[inline(always)]
+fn fill_from<const N: usize>(first: usize, lanes: &mut [u32; N], values: &[u32]) {
+    let Some(last) = values.len().checked_sub(1) else { return };
+    for (index, lane) in lanes.iter_mut().enumerate() {
+        let value = values[index.saturating_sub(first).min(last)];
+        *lane = if index >= first { value } else { *lane };
     }
 }

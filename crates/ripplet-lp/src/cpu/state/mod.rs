@@ -34,6 +34,9 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// The most labels that are not prefetched: 256 KiB.
+const LABELS_IN_CACHE: usize = 1 << 16;
+
 /// State of a run on the CPU.
 pub(super) struct LpState<'a, P> {
     pub graph: GraphView<'a>,
@@ -87,8 +90,15 @@ impl<'a, P: Hints> LpState<'a, P> {
             sketch: settings.counter.sketch(),
             tie_key: 0,
             seed: settings.seed,
-            workspaces: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+            workspaces: (0..rayon::current_num_threads())
+                .map(|_| Mutex::new(Workspace::new(graph.vertices())))
+                .collect(),
         })
+    }
+
+    /// Returns the state with exact counters in place of sketches.
+    pub fn with_exact_counter(self) -> Self {
+        LpState { sketch: None, ..self }
     }
 
     /// Begins a round; returns its clock.
@@ -129,7 +139,9 @@ impl<'a, P: Hints> LpState<'a, P> {
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::choose`] reads.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.for_each_prefetched(vertices, Some(&self.labels), visit);
+        // A second-level cache holds few labels as they are.
+        let labels = (self.labels.len() > LABELS_IN_CACHE).then_some(&self.labels[..]);
+        self.lists.for_each_prefetched(vertices, labels, visit);
     }
 
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::activate_neighbors`]

@@ -10,14 +10,12 @@ use std::ops::Range;
 use std::sync::PoisonError;
 
 /// Workspace of a thread.
-#[derive(Default)]
 pub struct Workspace {
     pub scratch: Scratch,
     pub vertices: Vec<VertexId>,
 }
 
 /// Scratch for the vertex that is being updated.
-#[derive(Default)]
 pub struct Scratch {
     pub votes: Votes,
     /// The sketch, used instead of `votes` if the counter is one; created for the first vertex.
@@ -29,6 +27,12 @@ pub struct Scratch {
 impl Workspace {
     /// The most vertices of a task; tasks of a phase and of words of the active set observe it.
     pub const VERTICES: usize = 512;
+
+    /// Creates the workspace of a thread for a graph of so many vertices.
+    pub fn new(vertices: u32) -> Workspace {
+        let scratch = Scratch { votes: Votes::new(vertices), vote_sketch: None, draft: Vec::new() };
+        Workspace { scratch, vertices: Vec::new() }
+    }
 
     /// Returns the bytes of a workspace with `votes` bytes of vote counters and drafts of
     /// `draft_len` values.

@@ -1,0 +1,108 @@
+//! The exact counter for few votes: all pairs of labels are compared, in vector registers.
+//!
+//! Loops over the votes of a vertex of low degree end at another count each time, which the
+//! processor predicts badly. Here every loop has `N` steps: the votes, and behind them votes of
+//! weight 0.
+
+use super::votes::Count;
+use crate::{Label, NO_LABEL, Vote};
+use wide::{CmpEq, i32x8};
+
+/// The lanes of a vector.
+const LANES: usize = 8;
+/// The most votes that are counted in this way.
+pub(super) const MOST: usize = 16;
+/// A bound of the weights: sums of [`MOST`] weights below it fit 32 bits.
+const WEIGHTS: u32 = 1 << 27;
+
+/// Up to `N` votes, and the sum of each vote's label.
+pub(super) struct Few<const N: usize> {
+    labels: [i32; N],
+    sums: [i32; N],
+    total: i32,
+}
+
+impl<const N: usize> Few<N> {
+    /// Counts the first `degree` of these votes; `None` if a weight is too large for this counter.
+    #[inline(always)]
+    pub fn count(votes: &[Vote; N], degree: usize) -> Option<Few<N>> {
+        let (mut labels, mut weights) = ([0; N], [0; N]);
+        for (index, vote) in votes.iter().enumerate() {
+            labels[index] = vote.label as i32;
+            let counts = (index < degree) & (vote.label != NO_LABEL);
+            weights[index] = if counts { vote.weight as i32 } else { 0 };
+        }
+        if weights.iter().fold(0, |all, &weight| all | weight as u32) >= WEIGHTS {
+            return None;
+        }
+        let mut sums = [0; N];
+        for (labels_of, sums) in labels.chunks_exact(LANES).zip(sums.chunks_exact_mut(LANES)) {
+            let (lanes, mut sum) = (i32x8::from(labels_of), i32x8::ZERO);
+            for (&label, &weight) in labels.iter().zip(&weights) {
+                sum += lanes.cmp_eq(i32x8::splat(label)) & i32x8::splat(weight);
+            }
+            sums.copy_from_slice(sum.as_array_ref());
+        }
+        Some(Few { labels, sums, total: weights.iter().sum() })
+    }
+
+    /// Returns the sum of the votes and the largest sum of a label.
+    #[inline(always)]
+    pub fn totals(&self) -> Count {
+        let top = self.sums.iter().fold(0, |top, &sum| top.max(sum));
+        Count { total_votes: self.total as u64, top: top as u64 }
+    }
+
+    /// Returns the label with the smallest rank among those whose votes sum up to `top`. Ranks of
+    /// two labels must differ, and `top` must be the largest sum.
+    #[inline(always)]
+    pub fn leader(&self, top: u64, rank: impl Fn(Label) -> u32) -> Label {
+        let mut least = u64::MAX;
+        for (&label, &sum) in self.labels.iter().zip(&self.sums) {
+            let label = label as Label;
+            let ranked = u64::from(rank(label)) << 32 | u64::from(label);
+            least = least.min(if sum as u64 == top { ranked } else { u64::MAX });
+        }
+        least as Label
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_a_map(list in prop::collection::vec((0u32..9, 0u32..4), 1..=MOST), key: u32) {
+            let mut votes = [Vote { label: 3, weight: 7 }; MOST];
+            let said = |&(label, weight)| Vote { label: if label == 8 { NO_LABEL } else { label }, weight };
+            votes.iter_mut().zip(list.iter().map(said)).for_each(|(to, vote)| *to = vote);
+            let mut expected: BTreeMap<Label, u64> = BTreeMap::new();
+            for vote in votes[..list.len()].iter().filter(|vote| vote.label != NO_LABEL) {
+                *expected.entry(vote.label).or_default() += u64::from(vote.weight);
+            }
+            let few = Few::count(&votes, list.len()).unwrap();
+            let top = expected.values().copied().max().unwrap_or(0);
+            prop_assert_eq!(few.totals(), Count { total_votes: expected.values().sum(), top });
+            expected.retain(|_, sum| *sum == top);
+            if top > 0 {
+                let first = expected.into_keys().min_by_key(|label| mix(label ^ key)).unwrap();
+                prop_assert_eq!(few.leader(top, |label| mix(label ^ key)), first);
+            }
+        }
+    }
+
+    #[test]
+    fn weights_that_might_overflow_are_left_to_the_other_counter() {
+        let votes = [Vote { label: 1, weight: WEIGHTS - 1 }; MOST];
+        let few = Few::count(&votes, MOST).unwrap();
+        assert_eq!(few.totals().top, (MOST as u64) * u64::from(WEIGHTS - 1));
+        let mut large = votes;
+        large[MOST - 1].weight = WEIGHTS;
+        assert!(Few::count(&large, MOST).is_none());
+        assert!(Few::count(&large, MOST - 1).is_some());
+    }
+}
