@@ -19,8 +19,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The most labels of a vertex that are scored, and the most that are compared in pairs.
 const MOST_LABELS: usize = 32;
-/// The most bytes that a test holds for each neighbour of its vertex: the votes of one list by three
-/// ways to load them, and those of all lists in a vector that doubles, 40 in all. Later the latter
+/// The most bytes that a test holds for each neighbour of its vertex: the votes of one list, loaded
+/// three times, and those of all lists in a vector that doubles, 40 in all. Later the latter
 /// and the sum of votes for each label, 46 with leaves of a B-tree that are half full.
 const BYTES_PER_VOTE: u64 = 6 * size_of::<Vote>() as u64;
 

@@ -1,6 +1,6 @@
 //! Analyses of a graph, or of each graph of a batch.
 
-use super::columns::{About, SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
+use super::columns::{SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Answer, Column, SwarmError};
 use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
@@ -13,7 +13,7 @@ use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, PageRank};
 use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan};
-use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::batch::{self, BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 use thiserror::Error;
@@ -213,7 +213,7 @@ impl Analysis {
             Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }) => {
                 let values = edge_betweenness(graph, normalized, lengths, observer)?;
                 let starts = vec![0, values.len() as u64];
-                columns_of_edges(EdgeValues { starts, values }, About::Graph(graph))?
+                columns_of_edges(EdgeValues { starts, values }, batch::Subject::Graph(graph))?
             }
             Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
             Analysis::KCore => Answer::Vertices(vec![Column::U32(coreness(graph, observer)?)]),
@@ -228,11 +228,11 @@ impl Analysis {
             }
             Analysis::Paths(PathAnalysis::Reach { lengths }) => {
                 let reach = apsp::reach(graph, lengths, observer)?;
-                columns_of_reach(&reach, About::Graph(graph), lengths)?
+                columns_of_reach(&reach, batch::Subject::Graph(graph), lengths)?
             }
             Analysis::Paths(PathAnalysis::Summary { lengths }) => {
                 let summary = apsp::summary(graph, lengths, observer)?.whole;
-                columns_of_summaries(&[summary], About::Graph(graph))?
+                columns_of_summaries(&[summary], batch::Subject::Graph(graph))?
             }
         };
         let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
@@ -260,7 +260,7 @@ impl Analysis {
             }
             Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }) => {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
-                columns_of_edges(values, About::Batch(graphs))?
+                columns_of_edges(values, batch::Subject::Batch(graphs))?
             }
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
@@ -283,11 +283,11 @@ impl Analysis {
             }
             Analysis::Paths(PathAnalysis::Reach { lengths }) => {
                 let reach = apsp::reach_of_batch(graphs, lengths, observer)?;
-                columns_of_reach(&reach, About::Batch(graphs), lengths)?
+                columns_of_reach(&reach, batch::Subject::Batch(graphs), lengths)?
             }
             Analysis::Paths(PathAnalysis::Summary { lengths }) => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
-                columns_of_summaries(&summaries, About::Batch(graphs))?
+                columns_of_summaries(&summaries, batch::Subject::Batch(graphs))?
             }
         })
     }

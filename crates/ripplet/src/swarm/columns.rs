@@ -5,25 +5,9 @@ use super::{Answer, Column, SwarmError};
 use ripplet_analytics::Lengths;
 use ripplet_analytics::apsp::{GraphSummary, Reach};
 use ripplet_analytics::edge_betweenness::{EdgeValues, ends, ends_of_member};
-use ripplet_graph::batch::{BatchSlice, Subject};
+use ripplet_graph::batch::Subject;
 use ripplet_graph::{GraphView, OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_io::write::ColumnKind;
-
-/// What an answer is about: the graphs of a batch, or a graph of any storage.
-#[derive(Clone, Copy)]
-pub(super) enum About<'a> {
-    Batch(BatchSlice<'a>),
-    Graph(GraphView<'a>),
-}
-
-impl<'a> From<Subject<'a>> for About<'a> {
-    fn from(subject: Subject<'a>) -> About<'a> {
-        match subject {
-            Subject::Batch(graphs) => About::Batch(graphs),
-            Subject::Graph(graph) => About::Graph(graph.into()),
-        }
-    }
-}
 
 /// The columns of graph summaries.
 pub(super) const SUMMARY: &[(&str, ColumnKind)] = &[
@@ -40,7 +24,7 @@ pub(super) const SUMMARY: &[(&str, ColumnKind)] = &[
 /// Converts values of edges, and adds the ends of each edge.
 pub(super) fn columns_of_edges(
     EdgeValues { starts, values }: EdgeValues,
-    of: About<'_>,
+    of: Subject<'_, GraphView<'_>>,
 ) -> Result<Answer, SwarmError> {
     let mut edges = Edges {
         starts,
@@ -52,8 +36,8 @@ pub(super) fn columns_of_edges(
         edges.targets.push(target);
     };
     match of {
-        About::Batch(graphs) => graphs.graphs().flat_map(ends_of_member).for_each(push),
-        About::Graph(graph) => ends(graph).for_each(push),
+        Subject::Batch(graphs) => graphs.graphs().flat_map(ends_of_member).for_each(push),
+        Subject::Graph(graph) => ends(graph).for_each(push),
     }
     Ok(Answer::Edges { edges, columns: vec![Column::F64(values)] })
 }
@@ -62,7 +46,7 @@ pub(super) fn columns_of_edges(
 /// vertex.
 pub(super) fn columns_of_reach(
     reach: &[Reach],
-    of: About<'_>,
+    of: Subject<'_, GraphView<'_>>,
     lengths: Lengths,
 ) -> Result<Answer, SwarmError> {
     let mut eccentricity = memory::with_room(reach.len())?;
@@ -76,10 +60,10 @@ pub(super) fn columns_of_reach(
         rest = others;
     };
     match of {
-        About::Batch(graphs) => {
+        Subject::Batch(graphs) => {
             graphs.graphs().for_each(|graph| add(graph.vertices(), graph.weight_scale()));
         }
-        About::Graph(graph) => add(graph.vertices(), graph.weight_scale()),
+        Subject::Graph(graph) => add(graph.vertices(), graph.weight_scale()),
     }
     let reached = memory::collected(reach.iter().map(|reach| reach.reached))?;
     let [eccentricity, average] = [eccentricity, average].map(Column::F64);
@@ -89,11 +73,11 @@ pub(super) fn columns_of_reach(
 /// Converts graph summaries to columns in the order of [`SUMMARY`].
 pub(super) fn columns_of_summaries(
     summaries: &[GraphSummary],
-    of: About<'_>,
+    of: Subject<'_, GraphView<'_>>,
 ) -> Result<Answer, SwarmError> {
     let edges = match of {
-        About::Batch(graphs) => graphs.edges_of_each()?,
-        About::Graph(graph) => vec![graph.edges()],
+        Subject::Batch(graphs) => graphs.edges_of_each()?,
+        Subject::Graph(graph) => vec![graph.edges()],
     };
     let column = |value: fn(&GraphSummary) -> f64| -> Result<Column, OutOfMemory> {
         memory::collected(summaries.iter().map(value)).map(Column::F64)

@@ -91,7 +91,7 @@ impl<D: Device> DeviceWorker<D> {
             }
             (PathAnalysis::EdgeBetweenness { normalized, lengths }, of) => {
                 let found = swarm.edge_betweenness(of, normalized, lengths, observer)?;
-                (columns_of_edges(found.0, of.into())?, found.1)
+                (columns_of_edges(found.0, of.view())?, found.1)
             }
             (PathAnalysis::Distances { lengths }, of) => {
                 let (distances, seconds) = swarm.distances(of, lengths, observer)?;
@@ -99,11 +99,11 @@ impl<D: Device> DeviceWorker<D> {
             }
             (PathAnalysis::Reach { lengths }, of) => {
                 let (reach, seconds) = swarm.reach(of, lengths, observer)?;
-                (columns_of_reach(&reach, of.into(), lengths)?, seconds)
+                (columns_of_reach(&reach, of.view(), lengths)?, seconds)
             }
             (PathAnalysis::Summary { lengths }, of) => {
                 let (summaries, seconds) = swarm.summaries(of, lengths, observer)?;
-                (columns_of_summaries(&summaries, of.into())?, seconds)
+                (columns_of_summaries(&summaries, of.view())?, seconds)
             }
         };
         self.add(seconds);
