@@ -102,17 +102,17 @@ impl Contraction {
                 let mut largest = 0;
                 for (part, degree) in (task * PARTS_PER_TASK..).zip(degrees) {
                     let begin = begins[part] as usize;
-                    tally.clear();
+                    let mut sums = tally.begin();
                     for &v in group(part) {
-                        level.for_each_arc(v, |u, weight| {
+                        for (u, weight) in level.arcs(v) {
                             let other = vertex_of[u as usize];
                             if other as usize != part {
-                                tally.add(other, weight);
+                                sums.add(other, weight);
                             }
-                        });
+                        }
                     }
                     let mut sum = 0;
-                    for (at, (other, weight)) in (begin..).zip(tally.sums()) {
+                    for (at, (other, weight)) in (begin..).zip(sums.each()) {
                         sum += weight;
                         to[at].store(other, Relaxed);
                         weight_to[at].store(weight, Relaxed);

@@ -241,12 +241,12 @@ impl Cycles<'_> {
             }
             let (v, own) = (v as VertexId, partition.label(v as VertexId));
             let mut is_border = false;
-            level.for_each_arc(v, |u, _| {
+            for (u, _) in level.arcs(v) {
                 if partition.label(u) != own {
                     is_border = true;
                     partition.activate(u);
                 }
-            });
+            }
             if is_border {
                 partition.activate(v);
             }

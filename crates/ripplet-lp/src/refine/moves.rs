@@ -148,11 +148,13 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
         let Moves { level, partition, .. } = self;
         partition.active[v as usize].store(self.keeps_active, Relaxed);
         let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
-        tally.clear();
-        level.for_each_arc(v, |u, weight| tally.add(partition.label(u), weight));
+        let mut sums = tally.begin();
+        for (u, weight) in level.arcs(v) {
+            sums.add(partition.label(u), weight);
+        }
         let gains = self.factors.of_vertex(mass);
         let (mut best, mut best_gain) = (own, None);
-        for (label, weight) in tally.sums() {
+        for (label, weight) in sums.each() {
             if label == own {
                 continue;
             }
@@ -170,7 +172,7 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
             }
         }
         let others = partition.total(own) - mass;
-        let own_gain = gains.gain(tally.sum(own), others);
+        let own_gain = gains.gain(sums.of(own), others);
         let (best, best_gain) = match best_gain {
             Some(gain) if gain > own_gain => (best, gain),
             _ => (own, own_gain),
@@ -187,10 +189,10 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
     /// Activates the neighbours of a moved vertex outside its community.
     fn activate_neighbors(&self, Change { vertex, label }: Change) {
         let Moves { level, partition, .. } = self;
-        level.for_each_arc(vertex, |u, _| {
+        for (u, _) in level.arcs(vertex) {
             if partition.label(u) != label {
                 partition.activate(u);
             }
-        });
+        }
     }
 }

@@ -75,20 +75,20 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
         }
         let degree = level.degree(v);
         let mut own = 0;
-        tally.clear();
-        level.for_each_arc(v, |u, weight| {
+        let mut sums = tally.begin();
+        for (u, weight) in level.arcs(v) {
             if communities.label(u) == community {
                 own += weight;
-                tally.add(parts.label(u), weight);
+                sums.add(parts.label(u), weight);
             }
-        });
+        }
         let scanned = u64::from(degree);
         let gains = self.factors.of_vertex(mass);
         if gains.gain(own, others) < T::ZERO {
             return (None, scanned);
         }
         let mut best: Option<(Label, T)> = None;
-        for (part, weight) in tally.sums() {
+        for (part, weight) in sums.each() {
             let total = parts.total(part);
             let is_allowed = total > level.mass(part) || draw.phase(part) != phase;
             let gain = gains.gain(weight, total);

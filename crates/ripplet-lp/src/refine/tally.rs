@@ -3,7 +3,15 @@
 use crate::Label;
 use ripplet_graph::memory::{self, OutOfMemory};
 
-/// A sum for each label, and the list of labels whose sums are not 0.
+/// Sums of all labels, which are 0 between vertices.
+#[derive(Debug)]
+pub(super) struct Tally {
+    sums: Vec<u64>,
+    /// Room for the labels of a vertex, and for one more.
+    used: Vec<Label>,
+}
+
+/// The sums of one vertex; they are 0 again when this is dropped.
 ///
 /// ```text
 /// add (7, 2)   add (3, 1)   add (7, 5)        sums   0 0 0 1 0 0 0 7 0
@@ -13,18 +21,16 @@ use ripplet_graph::memory::{self, OutOfMemory};
 /// Adding has no branches: each label is written behind the list, which then grows if the label is
 /// new. A hash table of the vertex's size would stay in the first-level cache, and costs a
 /// mispredicted branch for about every other arc, which is more.
-#[derive(Debug)]
-pub(super) struct Tally {
-    sums: Vec<u64>,
-    /// The labels of the current vertex, and room for one more.
-    used: Vec<Label>,
+pub(super) struct Sums<'a> {
+    sums: &'a mut [u64],
+    used: &'a mut [Label],
     count: usize,
 }
 
 impl Tally {
     /// Creates the sums of labels below `labels`.
     pub fn new(labels: usize) -> Result<Tally, OutOfMemory> {
-        Ok(Tally { sums: memory::zeros(labels)?, used: memory::zeros(labels + 1)?, count: 0 })
+        Ok(Tally { sums: memory::zeros(labels)?, used: memory::zeros(labels + 1)? })
     }
 
     /// Returns the bytes of the arrays for labels below `labels`.
@@ -32,15 +38,14 @@ impl Tally {
         12 * labels + 4
     }
 
-    /// Forgets the labels of the vertex before.
+    /// Begins a vertex.
     #[inline]
-    pub fn clear(&mut self) {
-        for &label in &self.used[..self.count] {
-            self.sums[label as usize] = 0;
-        }
-        self.count = 0;
+    pub fn begin(&mut self) -> Sums<'_> {
+        Sums { sums: &mut self.sums, used: &mut self.used, count: 0 }
     }
+}
 
+impl Sums<'_> {
     /// Adds the weight, above 0, of an arc to a neighbour with this label.
     #[inline]
     pub fn add(&mut self, label: Label, weight: u64) {
@@ -52,14 +57,23 @@ impl Tally {
 
     /// Returns the sum of a label.
     #[inline]
-    pub fn sum(&self, label: Label) -> u64 {
+    pub fn of(&self, label: Label) -> u64 {
         self.sums[label as usize]
     }
 
     /// Yields each label with its sum, in the order of the labels' first arcs.
     #[inline]
-    pub fn sums(&self) -> impl Iterator<Item = (Label, u64)> {
+    pub fn each(&self) -> impl Iterator<Item = (Label, u64)> {
         self.used[..self.count].iter().map(|&label| (label, self.sums[label as usize]))
+    }
+}
+
+impl Drop for Sums<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        for &label in &self.used[..self.count] {
+            self.sums[label as usize] = 0;
+        }
     }
 }
 
@@ -75,15 +89,15 @@ mod tests {
             prop::collection::vec((0u32..40, 1u64..1 << 40), 0..200), 1..5)) {
             let mut tally = Tally::new(40).unwrap();
             for list in lists {
-                tally.clear();
-                list.iter().for_each(|&(label, weight)| tally.add(label, weight));
+                let mut sums = tally.begin();
+                list.iter().for_each(|&(label, weight)| sums.add(label, weight));
                 let mut expected: BTreeMap<Label, u64> = BTreeMap::new();
                 list.iter().for_each(|&(label, w)| *expected.entry(label).or_default() += w);
-                prop_assert_eq!(tally.sums().count(), expected.len());
+                prop_assert_eq!(sums.each().count(), expected.len());
                 for label in 0..40 {
-                    prop_assert_eq!(tally.sum(label), expected.get(&label).copied().unwrap_or(0));
+                    prop_assert_eq!(sums.of(label), expected.get(&label).copied().unwrap_or(0));
                 }
-                prop_assert_eq!(tally.sums().collect::<BTreeMap<_, _>>(), expected);
+                prop_assert_eq!(sums.each().collect::<BTreeMap<_, _>>(), expected);
             }
         }
     }

@@ -190,8 +190,8 @@ mod oracle {
                 0 => lists[v].len() as u64,
                 _ => level.arcs[v].len() as u64,
             };
-            let (rounds, settled) = if depth == 0 { (4, 100) } else { (3, 100) };
-            self.moves(level, &degree, labels, active, depth, rounds, settled);
+            let limits = if depth == 0 { (4, 100) } else { (3, 100) };
+            self.moves(level, &degree, labels, active, depth, limits);
             if labels.iter().enumerate().all(|(v, &label)| v as u32 == label) {
                 return;
             }
@@ -224,8 +224,8 @@ mod oracle {
             let mut all = vec![true; founders.len()];
             self.cycle(&coarse, lists, &mut above, &mut all, depth + 1);
             let mut smallest = BTreeMap::new();
-            for x in 0..above.len() {
-                above[x] = *smallest.entry(above[x]).or_insert(x as u32);
+            for (x, label) in above.iter_mut().enumerate() {
+                *label = *smallest.entry(*label).or_insert(x as u32);
             }
             *labels = vertex_of.iter().map(|&x| founders[above[x as usize] as usize]).collect();
             for v in 0..n {
@@ -241,8 +241,8 @@ mod oracle {
                     }
                 }
             }
-            let (rounds, settled) = if depth == 0 { (2, 200) } else { (1, 100) };
-            self.moves(level, &degree, labels, active, depth, rounds, settled);
+            let limits = if depth == 0 { (2, 200) } else { (1, 100) };
+            self.moves(level, &degree, labels, active, depth, limits);
         }
 
         fn moves(
@@ -252,8 +252,7 @@ mod oracle {
             labels: &mut [u32],
             active: &mut [bool],
             depth: u32,
-            rounds: u32,
-            settled: usize,
+            (rounds, settled): (u32, usize),
         ) {
             let n = labels.len();
             let mut keeps_active =
