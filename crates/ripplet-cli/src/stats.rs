@@ -6,6 +6,7 @@ use ripplet::Storage;
 use ripplet::device::Exchanged;
 use ripplet::graph::{Direction, GraphBytes, GraphView};
 use ripplet::lp::quality::{Sizes, Summary};
+use ripplet::lp::refine::Refined;
 use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::{self, Write};
@@ -153,6 +154,38 @@ pub struct DeviceNeed {
     pub planned_device: u64,
 }
 
+/// The figures of a refinement.
+#[derive(Clone, Debug, Serialize)]
+pub struct RefineFigures {
+    /// The resolution of the last iteration.
+    pub resolution: f64,
+    /// Iterations, including one that was undone.
+    pub iterations: u32,
+    /// Arcs read by all steps, also those between move rounds.
+    pub arcs_read: u64,
+    /// The iteration of each round, counted from 0.
+    pub round_iterations: Vec<u32>,
+    /// The level of each round, counted from 0, the graph.
+    pub round_levels: Vec<u32>,
+    /// The vertices of each round's level.
+    pub round_vertices: Vec<u32>,
+}
+
+impl RefineFigures {
+    /// Returns the figures of a finished refinement.
+    pub fn of(refined: &Refined) -> RefineFigures {
+        let rounds = &refined.rounds;
+        RefineFigures {
+            resolution: refined.resolution,
+            iterations: refined.iterations,
+            arcs_read: refined.scanned,
+            round_iterations: rounds.iter().map(|round| round.iteration).collect(),
+            round_levels: rounds.iter().map(|round| round.level).collect(),
+            round_vertices: rounds.iter().map(|round| round.vertices).collect(),
+        }
+    }
+}
+
 /// The result for a γ of a sweep.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Layer {
@@ -215,6 +248,9 @@ pub struct Stats {
     pub streamed: Option<StreamedFigures>,
     /// The result for each γ of a sweep; null without a sweep.
     pub sweep: Option<Vec<Layer>>,
+    /// The levels and iterations of a refinement; left out without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refinement: Option<RefineFigures>,
     /// The seconds of each stage.
     pub seconds: Stages,
     /// `seconds`, each as a share of their sum.
@@ -406,6 +442,7 @@ impl Stats {
             exchange: None,
             streamed: StreamedFigures::of(outcome),
             sweep: None,
+            refinement: None,
             seconds,
             shares: seconds.shares(),
             bytes,

@@ -15,8 +15,8 @@ use crate::{ColumnSpec, Settings};
 use ripplet_graph::{Direction, GraphView};
 
 /// Returns the bytes of host memory that a run takes after its rounds: to split disconnected
-/// communities, then to merge communities.
-pub fn bytes_of_finishing(graph: GraphView<'_>, settings: &Settings) -> u64 {
+/// communities, then to merge communities on this many threads.
+pub fn bytes_of_finishing(graph: GraphView<'_>, settings: &Settings, threads: usize) -> u64 {
     let splitting = match settings.keep_disconnected {
         true => 0,
         false => crate::communities::bytes_for(graph.vertices()),
@@ -25,7 +25,9 @@ pub fn bytes_of_finishing(graph: GraphView<'_>, settings: &Settings) -> u64 {
         Direction::Undirected => graph.arcs(),
         Direction::Directed => graph.arcs().saturating_mul(2),
     };
-    let merging = settings.merge.map_or(0, |_| merge::bytes_for(u64::from(graph.vertices()), arcs));
+    let merging = settings
+        .merge
+        .map_or(0, |_| merge::bytes_for(u64::from(graph.vertices()), arcs, threads as u64));
     splitting.max(merging)
 }
 

@@ -2,6 +2,7 @@
 
 use super::checkpoint::CheckpointArguments;
 use super::file_arguments::FileArguments;
+use super::refine_arguments::RefineArguments;
 use super::rows::Names;
 use crate::batch::BatchArguments;
 use crate::device::DeviceArguments;
@@ -52,6 +53,8 @@ pub struct Arguments {
     pub choices: ChoiceArguments,
     #[command(flatten)]
     pub parameters: ParameterArguments,
+    #[command(flatten)]
+    pub refine: RefineArguments,
     #[command(flatten)]
     pub file: FileArguments,
     #[command(flatten)]
@@ -186,9 +189,6 @@ pub struct ParameterArguments {
         help = parameter_help("guard")
     )]
     pub guard: Option<Guard>,
-    /// There is none: says what makes communities larger and smaller.
-    #[arg(long, value_name = "G", allow_negative_numbers = true, hide = true)]
-    pub resolution: Option<String>,
     #[arg(
         long,
         value_name = "G",

@@ -50,6 +50,7 @@ pub(super) fn run(
         Program::BuiltIn(BuiltIn::Cdlp) => work.run(Cdlp.into()),
         Program::BuiltIn(BuiltIn::Llp(gamma)) => work.run(Llp::new(*gamma).into()),
         Program::File(file) => work.run(file.program()),
+        Program::Refine(_) => Err(refused("--refine finds the communities of one graph", "refine")),
         Program::Sweep(_) => Err(refused("--sweep looks for the best layer of one graph", "sweep")),
         Program::BuiltIn(BuiltIn::Seeded { .. }) | Program::Seeded(_) => Err(Failure::refused(
             "seeded begins with vertices of one graph, but the input is a batch",

@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, CounterChoice, MergeChoice, PresetName};
 use super::checkpoint::{CheckpointJob, Store};
-use super::program::Program;
+use super::program::{Program, RefineJob};
 use super::rows::Names;
 use crate::device::DeviceArguments;
 use crate::estimate::EstimateForm;
@@ -63,16 +63,15 @@ pub struct Job<'a> {
 impl Arguments {
     /// Resolves the flags, or returns why they contradict each other.
     pub fn resolve(&self) -> Result<Job<'_>, Failure> {
-        if self.parameters.resolution.is_some() {
-            return Err(Failure::refused(
-                "label propagation has no resolution",
-                "larger communities: --min-size N --join-small; smaller ones: --program llp --gamma G; no \
-                 giant: --guard G (see docs/communities.md)",
-            ));
-        }
         let choices = &self.choices;
         choices.device.check()?;
         let (program, settings) = self.resolve_settings()?;
+        if matches!(program, Program::Refine(_)) && !choices.device.is_cpu_enough() {
+            return Err(Failure::refused(
+                "--refine runs on the CPU",
+                "leave --device out, or use --device cpu",
+            ));
+        }
         self.check_output(&program)?;
         let schedule = settings.schedule;
         if choices.phases.is_some_and(|phases| schedule.with_phases(phases).is_none()) {
@@ -177,6 +176,10 @@ impl Arguments {
     /// Returns the program and its settings.
     fn resolve_settings(&self) -> Result<(Program, Settings), Failure> {
         let choices = &self.choices;
+        if let Some((score, objective)) = self.refine.resolve()? {
+            let settings = Settings { seed: choices.seed, ..Settings::default() };
+            return Ok((Program::Refine(RefineJob { score, objective }), settings));
+        }
         let (program, settings) = match choices.preset {
             Some(preset) => {
                 self.check_parameters(Some(ProgramName::Lpa))?;

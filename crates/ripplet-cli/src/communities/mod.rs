@@ -24,6 +24,8 @@ mod largest;
 #[path = "largest_absent.rs"]
 mod largest;
 mod program;
+mod refine;
+mod refine_arguments;
 mod resolve;
 mod rows;
 mod sweep;
@@ -44,6 +46,7 @@ use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
 use program::{Program, rows_of, rows_of_seeded};
+use ripplet::Device;
 use ripplet::graph::VertexIds;
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::programs::ProgramName;
@@ -80,7 +83,11 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let threads = job.threads.start()?;
     let store = job.open_store()?;
     let start = Instant::now();
-    let opened = job.device.open()?;
+    let opened = match &job.program {
+        // No GPU is opened for work that the CPU does.
+        Program::Refine(_) => Device::cpu().open(None)?,
+        _ => job.device.open()?,
+    };
     let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", job.input.display());
     let loaded = within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
@@ -120,6 +127,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
             work.run_for(&*instance, |outcome| rows_of(program, outcome))
         }
         Program::Sweep(sweep) => work.sweep(sweep),
+        Program::Refine(refine) => work.refine(refine),
         Program::File(file) => {
             let settings = work.settings.into_inner();
             let fill = || file.fill(settings, graph.ids(), console);

@@ -1,6 +1,7 @@
 //! The programs with their parameters, initial labels and output rows.
 
 use super::file::FileJob;
+use super::refine_arguments::ScoreName;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -9,7 +10,7 @@ use crate::named_cover::LabelColumns;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, strengths};
-use ripplet::lp::refine::MergeShare;
+use ripplet::lp::refine::{MergeShare, Objective};
 use ripplet::lp::{DynProgram, Outcome, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub enum Program {
     Sweep(SweepJob),
     /// From seeds.
     Seeded(SeededJob),
+    /// Moves and contraction.
+    Refine(RefineJob),
     /// The user's own.
     File(Box<FileJob>),
 }
@@ -33,6 +36,14 @@ pub struct SweepJob {
     pub halvings: u32,
     /// The output of the order of the vertices.
     pub order: Option<PathBuf>,
+}
+
+/// Refinement of a score.
+#[derive(Clone, Copy, Debug)]
+pub struct RefineJob {
+    /// The name of the score.
+    pub score: ScoreName,
+    pub objective: Objective,
 }
 
 /// Label propagation from seeds.
@@ -52,7 +63,7 @@ impl Program {
             Program::BuiltIn(program) => Some(program.name()),
             Program::Sweep(_) => Some(ProgramName::Llp),
             Program::Seeded(_) => Some(ProgramName::Seeded),
-            Program::File(_) => None,
+            Program::File(_) | Program::Refine(_) => None,
         }
     }
 
@@ -60,6 +71,7 @@ impl Program {
     pub fn name(&self) -> &str {
         match self {
             Program::File(file) => &file.name,
+            Program::Refine(refine) => refine.score.as_str(),
             program => program.registered().map_or("", ProgramName::as_str),
         }
     }

@@ -84,6 +84,7 @@ impl Work<'_> {
                 seconds,
                 checkpoints: None,
                 exchange: executor.exchanged().map(ExchangeFigures::from),
+                refinement: None,
             },
             sweep: Sweep { layers, best },
             order,

@@ -13,8 +13,8 @@ use crate::message::{counted, on_device};
 use crate::output::{print, write_json};
 use crate::standard_streams::is_standard;
 use crate::stats::{
-    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Layer, Shape, Stages, Stats,
-    peak_memory,
+    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Layer, RefineFigures, Shape,
+    Stages, Stats, peak_memory,
 };
 use crate::{interrupt, memory};
 use ripplet::device::AnyExecutor;
@@ -59,6 +59,7 @@ pub struct Run {
     pub seconds: Stages,
     pub checkpoints: Option<CheckpointFigures>,
     pub exchange: Option<ExchangeFigures>,
+    pub refinement: Option<RefineFigures>,
 }
 
 /// The result of a sweep.
@@ -157,7 +158,8 @@ impl Work<'_> {
         let checkpoints = keeping.map(|keeping| keeping.figures());
         let choices = self.choices(executor, &settings);
         let exchange = executor.exchanged().map(ExchangeFigures::from);
-        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange }))
+        let refinement = None;
+        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange, refinement }))
     }
 
     /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes and the check
@@ -303,10 +305,17 @@ impl Work<'_> {
             let (shape, choices) = (Shape::of(graph), run.choices.clone());
             let stats = Stats::new(shape, choices, outcome, summary, &sizes, seconds, bytes);
             let (sweep, checkpoints) = (sweep.map(|sweep| sweep.layers), run.checkpoints);
-            let exchange = run.exchange;
+            let (exchange, refinement) = (run.exchange, run.refinement.clone());
             write_json(
                 path,
-                &Stats { input: self.input.clone(), sweep, checkpoints, exchange, ..stats },
+                &Stats {
+                    input: self.input.clone(),
+                    sweep,
+                    checkpoints,
+                    exchange,
+                    refinement,
+                    ..stats
+                },
             )?;
         }
         console.say(&self.last_line(&run, summary, &sizes));
@@ -391,6 +400,10 @@ impl Work<'_> {
         let modularity = summary.modularity;
         let communities = counted(communities, "community", "communities");
         let rounds = counted(outcome.rounds.len() as u64, "round", "rounds");
+        let resolution = match &run.refinement {
+            Some(refinement) => format!(", resolution {:.4}", refinement.resolution),
+            None => String::new(),
+        };
         let reason = outcome.reason.name();
         let place = match &self.job.output {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
@@ -402,7 +415,7 @@ impl Work<'_> {
             false => " (async: another run may differ)",
         };
         format!(
-            "{communities}, median size {median}, largest {largest}, modularity {modularity:.4}, \
+            "{communities}, median size {median}, largest {largest}, modularity {modularity:.4}{resolution}, \
              after {rounds} ({reason}) in {compute:.3} s{device}{place}{differs}"
         )
     }

@@ -226,8 +226,59 @@ fn the_table_and_the_output_call_communities_the_same() {
 #[test]
 fn a_resolution_is_refused_with_what_helps() {
     let sandbox = Sandbox::with([("g.txt", "1 2\n")]);
-    let parts = ["no resolution", "--join-small", "--gamma", "--guard"];
+    let parts = ["no resolution", "--refine", "--join-small", "--gamma", "--guard"];
     sandbox.fails("communities g.txt -o c.txt --resolution 0.5", 2, &parts);
+}
+
+#[test]
+fn refinement_finds_communities_of_a_high_score() {
+    // Two triangles with one edge between them.
+    let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n")]);
+    let run = |flags: &str| {
+        sandbox.ok(&format!("communities g.txt -o c.txt {flags}"));
+        sandbox.read("c.txt")
+    };
+    let triangles = "1 1\n2 1\n3 1\n4 4\n5 4\n6 4\n";
+    sandbox.write("l.txt", triangles);
+    assert_eq!(run("--refine modularity"), triangles);
+    assert_eq!(run("--refine modularity --resolution 1 --device cpu --threads 2"), triangles);
+    assert_eq!(run("--refine modularity --resolution auto --storage compressed"), triangles);
+    assert_eq!(run("--refine cpm --resolution 0.5"), triangles);
+    assert_eq!(run("--refine cpm --resolution 2"), "1 1\n2 2\n3 3\n4 4\n5 5\n6 6\n");
+    assert_eq!(run("--refine cpm --resolution 1e-3"), "1 1\n2 1\n3 1\n4 1\n5 1\n6 1\n");
+    assert_eq!(run("--refine modularity --seed 7 --labels l.txt"), triangles);
+    assert_eq!(run("--refine modularity --min-size 3 --join-small"), triangles);
+    sandbox.ok("communities g.txt -o c.txt --refine modularity --resolution 1 --stats s.json");
+    let stats = sandbox.json("s.json");
+    assert_eq!(stats["program"], "modularity");
+    assert_eq!(stats["deterministic"], true);
+    assert_eq!(stats["refinement"]["resolution"], 1.0);
+    let rounds = stats["iterations"].as_u64().unwrap() as usize;
+    for list in ["round_levels", "round_iterations", "round_vertices"] {
+        assert_eq!(stats["refinement"][list].as_array().unwrap().len(), rounds);
+    }
+    let plan = sandbox.ok("communities g.txt --refine modularity --estimate");
+    assert!(plan.contains("contracted graphs"), "{plan}");
+}
+
+#[test]
+fn what_refinement_does_not_do_is_refused() {
+    let sandbox = Sandbox::with([("g.txt", "1 2\n")]);
+    for (flags, parts) in [
+        ("cpm", &["no resolution that suits", "--resolution a number"][..]),
+        ("cpm --resolution auto", &["no resolution that suits"]),
+        ("modularity --resolution 0", &["1e-9"]),
+        ("modularity --resolution -1", &["1e-9"]),
+        ("modularity --resolution nan", &["1e-9"]),
+        ("modularity --resolution 1e10", &["1e-9"]),
+        ("modularity --directed", &["undirected graph", "--refine out"]),
+        ("modularity --device cuda", &["--refine runs on the CPU"]),
+        ("modularity --schedule sync", &["--schedule"]),
+        ("modularity --program lpa", &["--program"]),
+        ("modularity --checkpoint folder", &["--checkpoint"]),
+    ] {
+        sandbox.fails(&format!("communities g.txt -o c.txt --refine {flags}"), 2, parts);
+    }
 }
 
 /// A run can begin with the output of another, for all names of communities and with vertices left out.

@@ -168,7 +168,10 @@ fn host_plan(plan: Plan, task: Task<'_>) -> Plan {
         ("columns to begin with", given),
         ("columns", written),
         ("shares of label totals", if has_shares(task) { 4 * vertices } else { 0 }),
-        ("splitting and merging", engine::bytes_of_finishing(graph, settings)),
+        (
+            "splitting and merging",
+            engine::bytes_of_finishing(graph, settings, rayon::current_num_threads()),
+        ),
     ] {
         if bytes > 0 {
             plan = plan.with(purpose, bytes);

@@ -145,7 +145,7 @@ fn plan_of(
     // the run needs less.
     let kept = written.saturating_add(given + 4 * vertices);
     let free = plan.algorithm_host().saturating_sub(kept);
-    match engine::bytes_of_finishing(graph, settings).checked_sub(free) {
+    match engine::bytes_of_finishing(graph, settings, threads).checked_sub(free) {
         Some(more) if more > 0 => plan.with("splitting and merging, beyond that", more),
         _ => plan,
     }

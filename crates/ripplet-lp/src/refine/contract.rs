@@ -34,8 +34,8 @@ pub(super) struct Contraction {
 
 impl Contraction {
     /// Numbers the parts; the graph is still without vertices.
-    pub fn numbered(parts: &Partition) -> Result<Contraction, OutOfMemory> {
-        let vertices = parts.labels.len();
+    pub fn numbered(parts: &Partition, vertices: u32) -> Result<Contraction, OutOfMemory> {
+        let vertices = vertices as usize;
         let is_founder = |&v: &VertexId| parts.label(v) == v;
         let tasks = (0..vertices).into_par_iter().step_by(READ_PER_TASK);
         let of_task = |first: usize| first as u32..(first + READ_PER_TASK).min(vertices) as u32;
@@ -95,36 +95,33 @@ impl Contraction {
         let vertex_of = &self.vertex_of;
         let tasks = degrees.par_chunks_mut(PARTS_PER_TASK).enumerate();
         let largest_weight = tasks.map(|(task, degrees)| {
-            let mut largest = 0;
             if observer.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
-            for (part, degree) in (task * PARTS_PER_TASK..).zip(degrees) {
-                let begin = begins[part] as usize;
-                let room = begins.get(part + 1).map_or(end, |&next| next) as usize - begin;
-                let summed = tallies.with(room, |tally| {
-                    tally.count(room, |adding| {
-                        for &v in group(part) {
-                            level.for_each_arc(v, |u, weight| {
-                                let other = vertex_of[u as usize];
-                                if other as usize != part {
-                                    adding.add(other, weight);
-                                }
-                            });
+            tallies.with(|tally| {
+                let mut largest = 0;
+                for (part, degree) in (task * PARTS_PER_TASK..).zip(degrees) {
+                    let begin = begins[part] as usize;
+                    let mut sums = tally.begin();
+                    for &v in group(part) {
+                        for (u, weight) in level.arcs(v) {
+                            let other = vertex_of[u as usize];
+                            if other as usize != part {
+                                sums.add(other, weight);
+                            }
                         }
-                    });
+                    }
                     let mut sum = 0;
-                    for (at, (other, weight)) in (begin..).zip(tally.sums()) {
+                    for (at, (other, weight)) in (begin..).zip(sums.each()) {
                         sum += weight;
                         to[at].store(other, Relaxed);
                         weight_to[at].store(weight, Relaxed);
                         *degree += 1;
                     }
-                    sum
-                });
-                largest = largest.max(summed.map_err(refused)?);
-            }
-            Ok(largest)
+                    largest = largest.max(sum);
+                }
+                Ok(largest)
+            })
         });
         let largest_weight = largest_weight.try_reduce(|| 0u64, |a, b| Ok(a.max(b)))?;
         self.graph = LevelGraph { masses, begins, degrees, neighbors, weights, largest_weight };
@@ -149,20 +146,12 @@ impl Contraction {
         Ok((members, ends))
     }
 
-    /// Returns the communities of the level below, as a partition of this level's vertices: each is
+    /// Returns the communities of the level below as communities of this level's vertices, each
     /// named by its smallest vertex.
-    pub fn lifted(&self, communities: &Partition) -> Result<Vec<VertexId>, OutOfMemory> {
-        let mut smallest = memory::filled(u32::MAX, communities.labels.len())?;
-        let named = as_atomic(&mut smallest);
-        let all = || self.founders.par_iter().enumerate().with_min_len(READ_PER_TASK);
-        all().for_each(|(vertex, &founder)| {
-            named[communities.label(founder) as usize].fetch_min(vertex as u32, Relaxed);
-        });
-        let mut lifted = memory::with_room(self.founders.len())?;
-        lifted.par_extend(
-            all().map(|(_, &founder)| named[communities.label(founder) as usize].load(Relaxed)),
-        );
-        Ok(lifted)
+    pub fn lifted(&self, below: &Partition) -> Result<Vec<VertexId>, OutOfMemory> {
+        named_by_smallest(self.founders.len(), below.labels.len(), |vertex| {
+            below.label(self.founders[vertex as usize])
+        })
     }
 
     /// Returns the bytes of a contraction of `vertices` vertices and `arcs` arcs, and of its
@@ -171,4 +160,27 @@ impl Contraction {
         // vertex_of, members, founders, ends, masses, begins, degrees; and the lists.
         (4 * 5 + 8 * 2) * vertices + 12 * arcs
     }
+}
+
+/// Returns communities of the vertices `0..vertices`, each named by its smallest vertex.
+///
+/// `community` returns the community of a vertex, below `communities`.
+pub(super) fn named_by_smallest(
+    vertices: usize,
+    communities: usize,
+    community: impl Fn(VertexId) -> u32 + Sync,
+) -> Result<Vec<VertexId>, OutOfMemory> {
+    let mut smallest = memory::filled(u32::MAX, communities)?;
+    let names = as_atomic(&mut smallest);
+    let all = || (0..vertices as VertexId).into_par_iter().with_min_len(READ_PER_TASK);
+    all().for_each(|v| {
+        let name = &names[community(v) as usize];
+        // Most vertices are not the smallest so far: a load is cheaper than an update.
+        if name.load(Relaxed) > v {
+            name.fetch_min(v, Relaxed);
+        }
+    });
+    let mut named = memory::with_room(vertices)?;
+    named.par_extend(all().map(|v| names[community(v) as usize].load(Relaxed)));
+    Ok(named)
 }

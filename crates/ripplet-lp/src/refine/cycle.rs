@@ -15,7 +15,7 @@
 //! this scheme has over it.
 
 use super::RefineRound;
-use super::contract::Contraction;
+use super::contract::{Contraction, named_by_smallest};
 use super::level::{Level, LevelGraph};
 use super::moves::{Moves, Partition};
 use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Tallies};
@@ -25,7 +25,7 @@ use crate::hash::Clock;
 use crate::{Round, RoundObserver, RunError};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
-use ripplet_graph::memory::OutOfMemory;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -41,6 +41,10 @@ pub(super) struct Cycles<'a> {
     pub factors: Factors,
     pub seed: u64,
     pub tallies: Tallies,
+    /// The phases of the current round, of any level.
+    pub phases: Phases,
+    /// The parts of the current subdivision, of any level.
+    pub parts: Partition,
     pub observer: &'a mut dyn RoundObserver,
     /// The number of rounds and subdivisions so far: the clock of draws.
     pub step: u32,
@@ -80,30 +84,26 @@ impl Cycles<'_> {
         partition: &Partition,
         depth: u32,
     ) -> Result<(), RunError> {
-        let arcs = self.gains(level);
-        let mut phases = Phases::new(level.vertices() as usize, arcs.sum).map_err(refused)?;
+        let arcs = self.arcs(level);
         let limits = Limits::before_contraction(depth);
-        self.moves(level, arcs, partition, &mut phases, depth, limits)?;
+        self.moves(level, arcs, partition, depth, limits)?;
         if partition.is_singletons() {
             return Ok(());
         }
-        let Some(contraction) = self.contract(level, arcs, partition, &mut phases)? else {
-            return Ok(());
-        };
-        drop(phases);
+        let Some(contraction) = self.contract(level, arcs, partition)? else { return Ok(()) };
         let begin = contraction.lifted(partition).map_err(refused)?;
         let masses = &contraction.graph.masses;
-        let coarse = Partition::new(begin.clone(), masses).map_err(refused)?;
+        let own = memory::copied(&begin).map_err(refused)?;
+        let coarse = Partition::new(own, masses).map_err(refused)?;
         self.cycle::<LevelGraph>(&contraction.graph, &coarse, depth + 1)?;
-        self.lower(level, partition, &contraction, &begin, &coarse);
+        self.lower(level, partition, &contraction, &begin, &coarse).map_err(refused)?;
         drop((contraction, begin, coarse));
-        let mut phases = Phases::new(level.vertices() as usize, arcs.sum).map_err(refused)?;
         let limits = Limits::after_contraction(depth);
-        self.moves(level, arcs, partition, &mut phases, depth, limits)
+        self.moves(level, arcs, partition, depth, limits)
     }
 
     /// Returns the arcs of a level, and whether its gains fit 64 bits.
-    fn gains<L: Level>(&self, level: &L) -> Arcs {
+    fn arcs<L: Level>(&self, level: &L) -> Arcs {
         let vertices = (0..level.vertices()).into_par_iter().with_min_len(READ_PER_TASK);
         let sum = vertices.map(|v| u64::from(level.degree(v))).sum();
         let (largest, total) = level
@@ -122,17 +122,20 @@ impl Cycles<'_> {
         level: &L,
         arcs: Arcs,
         partition: &Partition,
-        phases: &mut Phases,
         depth: u32,
         limits: Limits,
     ) -> Result<(), RunError> {
+        self.phases.begin_level(level.vertices(), arcs.sum);
+        // From single vertices nearly all move in the first round.
+        let mut keeps_active = depth == 0 && partition.is_singletons();
         for _ in 0..limits.rounds {
             let start = Instant::now();
             let draw = self.draw(MOVES);
             let counts = match arcs.fit_64 {
-                true => self.move_round::<L, i64>(level, partition, phases, draw),
-                false => self.move_round::<L, i128>(level, partition, phases, draw),
+                true => self.move_round::<L, i64>(level, partition, keeps_active, draw),
+                false => self.move_round::<L, i128>(level, partition, keeps_active, draw),
             }?;
+            keeps_active = false;
             self.scanned += counts.scanned;
             let round = Round {
                 changed: counts.changed,
@@ -157,14 +160,16 @@ impl Cycles<'_> {
     }
 
     fn move_round<L: Level, T: Gain>(
-        &self,
+        &mut self,
         level: &L,
         partition: &Partition,
-        phases: &mut Phases,
+        keeps_active: bool,
         draw: Draw,
     ) -> Result<Counts, RunError> {
         let (factors, tallies) = (self.factors.in_type::<T>(), &self.tallies);
-        Moves { level, partition, factors, tallies, observer: &*self.observer }.round(phases, draw)
+        let observer = &*self.observer;
+        let moves = Moves { level, partition, factors, tallies, observer, keeps_active };
+        moves.round(&mut self.phases, draw)
     }
 
     /// Subdivides the communities and contracts the parts; `None` if no two vertices are in one part.
@@ -173,36 +178,35 @@ impl Cycles<'_> {
         level: &L,
         arcs: Arcs,
         communities: &Partition,
-        phases: &mut Phases,
     ) -> Result<Option<Contraction>, RunError> {
         let draw = self.draw(PARTS);
-        let own = (0..level.vertices()).collect();
-        let parts = Partition::new(own, level.masses()).map_err(refused)?;
         let counts = match arcs.fit_64 {
-            true => self.subdivide::<L, i64>(level, communities, &parts, phases, draw),
-            false => self.subdivide::<L, i128>(level, communities, &parts, phases, draw),
+            true => self.subdivide::<L, i64>(level, communities, draw),
+            false => self.subdivide::<L, i128>(level, communities, draw),
         }?;
         self.scanned += counts.scanned;
         if counts.changed == 0 {
             return Ok(None);
         }
-        let mut contraction = Contraction::numbered(&parts).map_err(refused)?;
-        contraction.sum_up(level, &parts, &self.tallies, &*self.observer)?;
+        let mut contraction =
+            Contraction::numbered(&self.parts, level.vertices()).map_err(refused)?;
+        contraction.sum_up(level, &self.parts, &self.tallies, &*self.observer)?;
         self.scanned += arcs.sum;
         Ok(Some(contraction))
     }
 
     fn subdivide<L: Level, T: Gain>(
-        &self,
+        &mut self,
         level: &L,
         communities: &Partition,
-        parts: &Partition,
-        phases: &mut Phases,
         draw: Draw,
     ) -> Result<Counts, RunError> {
+        let parts = &self.parts;
+        parts.separate(level.masses());
         let (factors, tallies) = (self.factors.in_type::<T>(), &self.tallies);
         let observer = &*self.observer;
-        Subdivision { level, communities, parts, factors, tallies, observer }.round(phases, draw)
+        Subdivision { level, communities, parts, factors, tallies, observer }
+            .round(&mut self.phases, draw)
     }
 
     /// Gives each vertex the community of its part, and activates what may move.
@@ -213,37 +217,43 @@ impl Cycles<'_> {
         contraction: &Contraction,
         begin: &[VertexId],
         coarse: &Partition,
-    ) {
+    ) -> Result<(), OutOfMemory> {
         let Contraction { vertex_of, founders, .. } = contraction;
+        let count = founders.len();
+        // The same names as before the cycle, so that vertices have moved only if their name has
+        // changed.
+        let names = named_by_smallest(count, count, |vertex| coarse.label(vertex))?;
         let all = || vertex_of.par_iter().enumerate().with_min_len(READ_PER_TASK / 16);
         all().for_each(|(v, &part)| {
-            let label = founders[coarse.label(part) as usize];
+            let label = founders[names[part as usize] as usize];
             partition.labels[v].store(label, Relaxed);
             partition.totals[v].store(0, Relaxed);
         });
-        founders.par_iter().enumerate().with_min_len(READ_PER_TASK).for_each(
-            |(label, &founder)| {
-                partition.totals[founder as usize].store(coarse.total(label as u32), Relaxed);
-            },
-        );
+        names.par_iter().enumerate().with_min_len(READ_PER_TASK).for_each(|(vertex, &name)| {
+            if name as usize == vertex {
+                let total = coarse.total(coarse.label(name));
+                partition.totals[founders[vertex] as usize].store(total, Relaxed);
+            }
+        });
         let scanned = all().map(|(v, &part)| {
-            if coarse.label(part) == begin[part as usize] {
+            if names[part as usize] == begin[part as usize] {
                 return 0;
             }
             let (v, own) = (v as VertexId, partition.label(v as VertexId));
             let mut is_border = false;
-            level.for_each_arc(v, |u, _| {
+            for (u, _) in level.arcs(v) {
                 if partition.label(u) != own {
                     is_border = true;
                     partition.activate(u);
                 }
-            });
+            }
             if is_border {
                 partition.activate(v);
             }
             u64::from(level.degree(v))
         });
         self.scanned += scanned.sum::<u64>();
+        Ok(())
     }
 
     /// Returns the phases of the next round.

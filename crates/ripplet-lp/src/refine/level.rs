@@ -14,8 +14,8 @@ pub(super) trait Level: Sync {
     /// Returns the number of arcs of a vertex, or more if some are left out.
     fn degree(&self, v: VertexId) -> u32;
 
-    /// Calls `visit` with each neighbour and the weight of the arc; a neighbour may come repeatedly.
-    fn for_each_arc(&self, v: VertexId, visit: impl FnMut(VertexId, u64));
+    /// Yields each neighbour with the weight of the arc; a neighbour may come repeatedly.
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)>;
 
     /// Returns a bound of the sum of a vertex's weights.
     fn largest_weight(&self) -> u64;
@@ -32,14 +32,15 @@ pub(super) trait Level: Sync {
     }
 }
 
-/// The input graph.
-pub(super) struct InputLevel<N> {
+/// The input graph. `WEIGHTED` is whether arcs have weights, known at compile time for the loops
+/// over them.
+pub(super) struct InputLevel<N, const WEIGHTED: bool> {
     pub lists: N,
     pub masses: Vec<u64>,
     pub largest_weight: u64,
 }
 
-impl<N: NeighborLists> Level for InputLevel<N> {
+impl<N: NeighborLists> Level for InputLevel<N, false> {
     #[inline]
     fn masses(&self) -> &[u64] {
         &self.masses
@@ -55,12 +56,31 @@ impl<N: NeighborLists> Level for InputLevel<N> {
     }
 
     #[inline]
-    fn for_each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
-        self.lists.for_each_arc(v as usize, |u, weight| {
-            if u != v && weight > 0 {
-                visit(u, weight);
-            }
-        });
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
+        self.lists.each_of(v as usize).filter(move |&u| u != v).map(|u| (u, 1))
+    }
+}
+
+impl<N: NeighborLists> Level for InputLevel<N, true> {
+    #[inline]
+    fn masses(&self) -> &[u64] {
+        &self.masses
+    }
+
+    fn largest_weight(&self) -> u64 {
+        self.largest_weight
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId) -> u32 {
+        self.lists.degree_of(v as usize)
+    }
+
+    #[inline]
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
+        let weights = self.lists.each_weight_of(v as usize).into_iter().flatten();
+        let arcs = self.lists.each_of(v as usize).zip(weights.map(u64::from));
+        arcs.filter(move |&(u, weight)| u != v && weight > 0)
     }
 }
 
@@ -94,10 +114,10 @@ impl Level for LevelGraph {
     }
 
     #[inline]
-    fn for_each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         let begin = self.begins[v as usize] as usize;
         let list = begin..begin + self.degrees[v as usize] as usize;
         let arcs = self.neighbors[list.clone()].iter().zip(&self.weights[list]);
-        arcs.for_each(|(&u, &weight)| visit(u, weight));
+        arcs.map(|(&u, &weight)| (u, weight))
     }
 }

@@ -36,8 +36,8 @@ use crate::hash::{Clock, Stream, mix};
 use crate::{Label, NO_LABEL, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::storage::{ListParts, VertexLists};
-use ripplet_graph::{GraphView, Observer, VertexId, as_atomic, dispatch_parts};
+use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::{Direction, GraphView, Observer, VertexId, as_atomic, dispatch_lists};
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
@@ -102,20 +102,15 @@ pub(crate) fn merge(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<u32, RunError> {
-    let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
-    let level = CommunityArcs::new(graph, labels).map_err(refused)?;
-    let parts = named_by_smallest(labels).map_err(refused)?;
-    let parts = Partition::new(parts, &level.masses).map_err(refused)?;
-    let total: u128 = level.masses.par_iter().map(|&mass| u128::from(mass)).sum();
-    let total = u64::try_from(total).map_err(|_| RunError::MergeWeights { total })?;
-    let mut merging = Merging { share, seed, total, tallies: Tallies::new(), observer };
-    let Some(found) = merging.level(&level, &parts, 0)? else { return Ok(0) };
-    let named = named_by_smallest(&found).map_err(refused)?;
+    let named = dispatch_lists!(graph, (out, incoming) => {
+        let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
+        merge_lists(graph, out, incoming, labels, share, seed, observer)
+    })?;
+    let Some([before, named]) = named else { return Ok(0) };
     let count = |labels: &[Label]| {
         let is_first = |&(v, &label): &(usize, &Label)| label as usize == v;
         labels.par_iter().enumerate().filter(is_first).count() as u32
     };
-    let before: Vec<Label> = parts.labels.iter().map(|label| label.load(Relaxed)).collect();
     let fewer = count(&before) - count(&named);
     labels
         .par_iter_mut()
@@ -125,10 +120,49 @@ pub(crate) fn merge(
     Ok(fewer)
 }
 
+/// Returns the communities before and after merging, named by their smallest vertices; `None` if
+/// nothing merges.
+fn merge_lists<N: NeighborLists>(
+    graph: GraphView<'_>,
+    out: N,
+    incoming: Option<N>,
+    labels: &[Label],
+    share: MergeShare,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Option<[Vec<Label>; 2]>, RunError> {
+    let mut masses = memory::with_room(labels.len()).map_err(refused)?;
+    masses.par_extend((0..labels.len() as u32).into_par_iter().map(|v| graph.strength(v)));
+    let level = CommunityArcs { out, incoming, labels, masses };
+    let total: u128 = level.masses.par_iter().map(|&mass| u128::from(mass)).sum();
+    let total = u64::try_from(total).map_err(|_| RunError::MergeWeights { total })?;
+    let before = named(labels).map_err(refused)?;
+    let parts = memory::copied(&before).map_err(refused)?;
+    let parts = Partition::new(parts, &level.masses).map_err(refused)?;
+    let contraction = Contraction::numbered(&parts, level.vertices()).map_err(refused)?;
+    let communities = contraction.founders.len();
+    let mut merging = Merging {
+        share,
+        seed,
+        total,
+        tallies: Tallies::new(communities).map_err(refused)?,
+        phases: Phases::new(communities).map_err(refused)?,
+        observer,
+    };
+    let found = merging.level(&level, &parts, contraction, 0)?;
+    let after = found.map(|found| named(&found)).transpose().map_err(refused)?;
+    Ok(after.map(|after| [before, after]))
+}
+
+fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {
+    RunError::OutOfMemory { bytes }
+}
+
 /// Returns the planned bytes of merging the communities of a graph with so many vertices and arcs.
-pub(crate) fn bytes_for(vertices: u64, arcs: u64) -> u64 {
+pub(crate) fn bytes_for(vertices: u64, arcs: u64, threads: u64) -> u64 {
     // Strengths and names, two partitions, the first contraction; later ones are smaller.
     let own = 16 * vertices + 2 * Partition::bytes_for(vertices);
+    let own = own.saturating_add(threads.saturating_mul(Tally::bytes_for(vertices)));
     own.saturating_add(Contraction::bytes_for(
         vertices,
         arcs.min(vertices.saturating_mul(vertices)),
@@ -138,7 +172,7 @@ pub(crate) fn bytes_for(vertices: u64, arcs: u64) -> u64 {
 
 /// Returns the labels named by the smallest vertex that has each; a vertex without a label gets its
 /// own number.
-fn named_by_smallest(labels: &[Label]) -> Result<Vec<Label>, OutOfMemory> {
+fn named(labels: &[Label]) -> Result<Vec<Label>, OutOfMemory> {
     let mut smallest = memory::filled(NO_LABEL, labels.len())?;
     let first = as_atomic(&mut smallest);
     let all = || labels.par_iter().enumerate();
@@ -154,49 +188,44 @@ fn named_by_smallest(labels: &[Label]) -> Result<Vec<Label>, OutOfMemory> {
 }
 
 /// The input: all arcs that touch a vertex, of both directions, between vertices that have labels.
-struct CommunityArcs<'a> {
-    lists: VertexLists<'a>,
+struct CommunityArcs<'a, N> {
+    out: N,
+    /// The arcs that enter a vertex, if the graph is directed.
+    incoming: Option<N>,
     labels: &'a [Label],
     masses: Vec<u64>,
 }
 
-impl<'a> CommunityArcs<'a> {
-    fn new(graph: GraphView<'a>, labels: &'a [Label]) -> Result<Self, OutOfMemory> {
-        let lists = VertexLists::new(graph);
-        let mut masses = memory::with_room(labels.len())?;
-        let vertices = (0..labels.len() as u32).into_par_iter();
-        masses.par_extend(vertices.map(|v| lists.strength_of(v)));
-        Ok(CommunityArcs { lists, labels, masses })
-    }
-}
-
-impl Level for CommunityArcs<'_> {
+impl<N: NeighborLists> Level for CommunityArcs<'_, N> {
     fn masses(&self) -> &[u64] {
         &self.masses
     }
 
     fn degree(&self, v: VertexId) -> u32 {
-        u32::try_from(self.lists.of(v).degree()).unwrap_or(u32::MAX)
+        let entering = self.incoming.map_or(0, |incoming| incoming.degree_of(v as usize));
+        self.out.degree_of(v as usize).saturating_add(entering)
     }
 
-    fn for_each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
-        if self.labels[v as usize] == NO_LABEL {
-            return;
-        }
-        let mut visit_all = |neighbors: &[VertexId], weights: Option<&[u32]>| {
-            for (at, &u) in neighbors.iter().enumerate() {
-                let weight = weights.map_or(1, |weights| u64::from(weights[at]));
-                if weight > 0 && self.labels[u as usize] != NO_LABEL {
-                    visit(u, weight);
-                }
-            }
-        };
-        dispatch_parts!(&self.lists, v, parts => parts.each(&mut visit_all));
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
+        let lists = [Some(self.out), self.incoming];
+        let arcs = lists.into_iter().flatten().flat_map(move |lists| arcs_of(lists, v));
+        let has_label = |v: VertexId| self.labels[v as usize] != NO_LABEL;
+        let is_heard = has_label(v);
+        arcs.filter(move |&(u, weight)| is_heard && weight > 0 && has_label(u))
     }
 
     fn largest_weight(&self) -> u64 {
         self.masses.iter().copied().max().unwrap_or(0)
     }
+}
+
+/// Yields the arcs of a list.
+fn arcs_of<N: NeighborLists>(lists: N, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
+    let mut weights = lists.each_weight_of(v as usize);
+    lists.each_of(v as usize).map(move |u| {
+        let weight = weights.as_mut().map_or(Some(1), Iterator::next);
+        (u, u64::from(weight.unwrap_or(0)))
+    })
 }
 
 /// Returns the connected parts of each label, named by their smallest vertices: a community may have
@@ -207,11 +236,11 @@ fn connected<L: Level>(level: &L, partition: &Partition) -> Result<Vec<VertexId>
     let sets = DisjointSets::new(as_atomic(&mut parents));
     (0..vertices).into_par_iter().for_each(|v| {
         let label = partition.label(v);
-        level.for_each_arc(v, |u, _| {
+        for (u, _) in level.arcs(v) {
             if partition.label(u) == label {
                 sets.unite(v, u);
             }
-        });
+        }
     });
     memory::collected((0..vertices).map(|v| sets.root(v)))
 }
@@ -223,6 +252,7 @@ struct Merging<'a> {
     /// The strength of all communities.
     total: u64,
     tallies: Tallies,
+    phases: Phases,
     observer: &'a dyn Observer,
 }
 
@@ -233,23 +263,22 @@ impl Merging<'_> {
         &mut self,
         level: &L,
         parts: &Partition,
+        mut contraction: Contraction,
         depth: u32,
     ) -> Result<Option<Vec<VertexId>>, RunError> {
-        let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
         if depth == LEVELS {
             return Ok(None);
         }
-        let mut contraction = Contraction::numbered(parts).map_err(refused)?;
         contraction.sum_up(level, parts, &self.tallies, self.observer)?;
         let graph = &contraction.graph;
         let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
         let partition = Partition::new(alone, &graph.masses).map_err(refused)?;
         let arcs = graph.degrees.iter().map(|&degree| u64::from(degree)).sum();
-        let mut phases = Phases::new(graph.vertices() as usize, arcs).map_err(refused)?;
+        self.phases.begin_level(graph.vertices(), arcs);
         for round in 0..ROUNDS {
             let key = Clock::new(self.seed, depth << 8 | round).key(Stream::Merge as u32);
             let draw = Draw { key, phases: PHASES };
-            if self.round(graph, &partition, &mut phases, draw)?.changed == 0 {
+            if self.round(graph, &partition, draw)?.changed == 0 {
                 break;
             }
         }
@@ -258,7 +287,8 @@ impl Merging<'_> {
             return Ok(None);
         }
         let merged = Partition::new(named, &graph.masses).map_err(refused)?;
-        let further = self.level(graph, &merged, depth + 1)?;
+        let next = Contraction::numbered(&merged, graph.vertices()).map_err(refused)?;
+        let further = self.level(graph, &merged, next, depth + 1)?;
         let part_of = |vertex: VertexId| match &further {
             Some(further) => further[vertex as usize],
             None => merged.label(vertex),
@@ -275,29 +305,29 @@ impl Merging<'_> {
 
     /// Performs a round.
     fn round<L: Level>(
-        &self,
+        &mut self,
         level: &L,
         partition: &Partition,
-        phases: &mut Phases,
         draw: Draw,
     ) -> Result<Counts, RunError> {
         let is_active = |v: VertexId| partition.active[v as usize].load(Relaxed);
+        let mut phases = std::mem::take(&mut self.phases);
         phases.begin_round(level.vertices(), draw, is_active);
         let mut counts = Counts::default();
         for phase in 0..draw.phases as usize {
-            let degree = |v| level.degree(v) as usize;
             let choose = |v, tally: &mut Tally| self.choose(level, partition, v, tally, draw.key);
-            let chosen = phases.choose(phase, &self.tallies, degree, self.observer, choose)?;
+            let chosen = phases.choose(phase, &self.tallies, self.observer, choose)?;
             counts = counts.plus(chosen);
             phases.for_each_change(|change| partition.relabel(change, level.mass(change.vertex)));
             phases.for_each_change(|Change { vertex, label }| {
-                level.for_each_arc(vertex, |u, _| {
+                for (u, _) in level.arcs(vertex) {
                     if partition.label(u) != label {
                         partition.activate(u);
                     }
-                });
+                }
             });
         }
+        self.phases = phases;
         Ok(counts)
     }
 
@@ -312,9 +342,10 @@ impl Merging<'_> {
     ) -> (Option<Label>, u64) {
         partition.active[v as usize].store(false, Relaxed);
         let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
-        tally.count(degree as usize, |adding| {
-            level.for_each_arc(v, |u, weight| adding.add(partition.label(u), weight));
-        });
+        let mut sums = tally.begin();
+        for (u, weight) in level.arcs(v) {
+            sums.add(partition.label(u), weight);
+        }
         let least = u128::from(mass) * u128::from(self.share.0);
         let is_eligible = |label: Label, weight: u64| {
             let (weight, chance) = (u128::from(weight), u128::from(partition.total(label)));
@@ -322,10 +353,8 @@ impl Merging<'_> {
         };
         let rank = |label: Label| mix(label ^ mix(v ^ key));
         let mut best = None;
-        let mut own_weight = 0;
-        for (label, weight) in tally.sums() {
+        for (label, weight) in sums.each() {
             if label == own {
-                own_weight = weight;
                 continue;
             }
             let wins = best.is_none_or(|(most, winner)| {
@@ -335,7 +364,7 @@ impl Merging<'_> {
                 best = Some((weight, label));
             }
         }
-        let joined = best.filter(|&(weight, _)| weight > own_weight).map(|(_, label)| label);
+        let joined = best.filter(|&(weight, _)| weight > sums.of(own)).map(|(_, label)| label);
         (joined, u64::from(degree) << u32::from(joined.is_some()))
     }
 }

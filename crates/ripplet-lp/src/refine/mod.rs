@@ -53,7 +53,7 @@ pub use options::{
 };
 pub use run::{plan, refine};
 
-use crate::{Label, Round};
+use crate::{DeviceSeconds, Label, Outcome, Round, StopReason};
 
 /// Communities and how they were found.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,8 +68,33 @@ pub struct Refined {
     pub rounds: Vec<RefineRound>,
     /// Arcs read by all steps, on all levels.
     pub scanned: u64,
+    /// The reason of the end: [`StopReason::Fixpoint`] if the last iteration changed nothing, the
+    /// rule [`NO_GAIN`] if it was undone, the rule [`SCANS`] if a further iteration would read too
+    /// many arcs, and [`StopReason::RoundLimit`] at the limit of iterations.
+    pub reason: StopReason,
     /// The number of communities that splitting disconnected ones added.
     pub split: u32,
+}
+
+/// The name of the stop rule that the last iteration did not increase the score.
+pub const NO_GAIN: &str = "no gain";
+/// The name of the stop rule that a further iteration would exceed 20 scans of the graph's arcs.
+pub const SCANS: &str = "scans";
+
+impl From<Refined> for Outcome {
+    /// Returns labels, rounds of all levels and the reason of the end.
+    fn from(refined: Refined) -> Outcome {
+        Outcome {
+            labels: refined.labels,
+            columns: Vec::new(),
+            rounds: refined.rounds.into_iter().map(|round| round.round).collect(),
+            reason: refined.reason,
+            split: Some(refined.split),
+            merged: None,
+            device_seconds: DeviceSeconds::default(),
+            lists_moved: Vec::new(),
+        }
+    }
 }
 
 /// A move round.

@@ -90,6 +90,15 @@ impl Partition {
         }
     }
 
+    /// Makes every vertex a community of its own.
+    pub fn separate(&self, masses: &[u64]) {
+        let all = self.labels.par_iter().zip(&self.totals).zip(masses).enumerate();
+        all.with_min_len(READ_PER_TASK).for_each(|(v, ((label, total), &mass))| {
+            label.store(v as Label, Relaxed);
+            total.store(mass, Relaxed);
+        });
+    }
+
     /// Returns whether every vertex is a community of its own.
     pub fn is_singletons(&self) -> bool {
         let own = |(v, label): (usize, &AtomicU32)| label.load(Relaxed) as usize == v;
@@ -104,6 +113,9 @@ pub(super) struct Moves<'a, L, T> {
     pub factors: GainFactors<T>,
     pub tallies: &'a Tallies,
     pub observer: &'a dyn Observer,
+    /// Whether all vertices stay active: where nearly all move, to find out who need not be updated
+    /// costs more than to update all.
+    pub keeps_active: bool,
 }
 
 impl<L: Level, T: Gain> Moves<'_, L, T> {
@@ -115,18 +127,16 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
         let mut counts = Counts::default();
         let tie_key = mix(draw.key);
         for phase in 0..draw.phases as usize {
-            let chosen = phases.choose(
-                phase,
-                self.tallies,
-                |v| level.degree(v) as usize,
-                self.observer,
-                |v, tally| self.choose(v, tally, tie_key),
-            )?;
+            let chosen = phases.choose(phase, self.tallies, self.observer, |v, tally| {
+                self.choose(v, tally, tie_key)
+            })?;
             counts = counts.plus(chosen);
             if chosen.changed > 0 {
                 phases
                     .for_each_change(|change| partition.relabel(change, level.mass(change.vertex)));
-                phases.for_each_change(|change| self.activate_neighbors(change));
+                if !self.keeps_active {
+                    phases.for_each_change(|change| self.activate_neighbors(change));
+                }
             }
         }
         Ok(counts)
@@ -136,16 +146,16 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
     #[inline]
     fn choose(&self, v: VertexId, tally: &mut Tally, tie_key: u32) -> (Option<Label>, u64) {
         let Moves { level, partition, .. } = self;
-        partition.active[v as usize].store(false, Relaxed);
+        partition.active[v as usize].store(self.keeps_active, Relaxed);
         let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
-        tally.count(degree as usize, |adding| {
-            level.for_each_arc(v, |u, weight| adding.add(partition.label(u), weight));
-        });
+        let mut sums = tally.begin();
+        for (u, weight) in level.arcs(v) {
+            sums.add(partition.label(u), weight);
+        }
         let gains = self.factors.of_vertex(mass);
-        let (mut best, mut best_gain, mut own_weight) = (own, None, 0);
-        for (label, weight) in tally.sums() {
+        let (mut best, mut best_gain) = (own, None);
+        for (label, weight) in sums.each() {
             if label == own {
-                own_weight = weight;
                 continue;
             }
             let gain = gains.gain(weight, partition.total(label));
@@ -162,7 +172,7 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
             }
         }
         let others = partition.total(own) - mass;
-        let own_gain = gains.gain(own_weight, others);
+        let own_gain = gains.gain(sums.of(own), others);
         let (best, best_gain) = match best_gain {
             Some(gain) if gain > own_gain => (best, gain),
             _ => (own, own_gain),
@@ -172,16 +182,17 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
         let label = if leaves { v } else { best };
         // A moved vertex has its arcs read again, to activate its neighbours.
         let moves = label != own;
-        (moves.then_some(label), u64::from(degree) << u32::from(moves))
+        let scans = if moves && !self.keeps_active { 2 } else { 1 };
+        (moves.then_some(label), scans * u64::from(degree))
     }
 
     /// Activates the neighbours of a moved vertex outside its community.
     fn activate_neighbors(&self, Change { vertex, label }: Change) {
         let Moves { level, partition, .. } = self;
-        level.for_each_arc(vertex, |u, _| {
+        for (u, _) in level.arcs(vertex) {
             if partition.label(u) != label {
                 partition.activate(u);
             }
-        });
+        }
     }
 }

@@ -64,22 +64,17 @@ impl Counts {
 pub(super) struct Tallies(Vec<Mutex<Tally>>);
 
 impl Tallies {
-    /// Creates empty tables for the threads of rayon's current pool.
-    pub fn new() -> Tallies {
-        Tallies((0..rayon::current_num_threads()).map(|_| Mutex::default()).collect())
+    /// Creates tables of labels below `labels` for the threads of rayon's current pool.
+    pub fn new(labels: usize) -> Result<Tallies, OutOfMemory> {
+        let threads = 0..rayon::current_num_threads();
+        Ok(Tallies(threads.map(|_| Tally::new(labels).map(Mutex::new)).collect::<Result<_, _>>()?))
     }
 
-    /// Calls `work` with this thread's table, with room for a number of labels.
-    pub fn with<T>(
-        &self,
-        labels: usize,
-        work: impl FnOnce(&mut Tally) -> T,
-    ) -> Result<T, OutOfMemory> {
+    /// Calls `work` with this thread's table.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Tally) -> T) -> T {
         let thread = rayon::current_thread_index().unwrap_or(0);
         // A poisoned table is not used again: the panic ends the run.
-        let mut tally = self.0[thread].lock().unwrap_or_else(PoisonError::into_inner);
-        tally.reserve(labels)?;
-        Ok(work(&mut tally))
+        work(&mut self.0[thread].lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -101,16 +96,17 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// Creates room for the phases of a level with `vertices` vertices and `arcs` arcs.
-    pub fn new(vertices: usize, arcs: u64) -> Result<Phases, OutOfMemory> {
-        let degree = arcs / (vertices as u64).max(1) + 1;
-        let per_task = (ARCS_PER_TASK / degree).clamp(8, 512) as usize;
-        Ok(Phases {
-            order: memory::zeros(vertices)?,
-            changes: memory::filled(Change::default(), vertices)?,
-            per_task,
-            ..Phases::default()
-        })
+    /// Creates room for the phases of levels with at most `vertices` vertices.
+    pub fn new(vertices: usize) -> Result<Phases, OutOfMemory> {
+        let order = memory::zeros(vertices)?;
+        let changes = memory::filled(Change::default(), vertices)?;
+        Ok(Phases { order, changes, ..Phases::default() })
+    }
+
+    /// Divides the work on a level with `vertices` vertices and `arcs` arcs into tasks.
+    pub fn begin_level(&mut self, vertices: u32, arcs: u64) {
+        let degree = arcs / u64::from(vertices).max(1) + 1;
+        self.per_task = (ARCS_PER_TASK / degree).clamp(8, 512) as usize;
     }
 
     /// Returns the bytes beside small ones.
@@ -162,7 +158,6 @@ impl Phases {
         &mut self,
         phase: usize,
         tallies: &Tallies,
-        labels_of: impl Fn(VertexId) -> usize + Sync,
         observer: &dyn Observer,
         choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
     ) -> Result<Counts, RunError> {
@@ -175,8 +170,7 @@ impl Phases {
             if observer.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
-            let most = members.iter().map(|&v| labels_of(v)).max().unwrap_or(0);
-            let counts = tallies.with(most, |tally| {
+            let counts = tallies.with(|tally| {
                 let mut counts = Counts { visited: members.len() as u64, ..Counts::default() };
                 for &vertex in members {
                     let (label, scanned) = choose(vertex, tally);
@@ -188,7 +182,6 @@ impl Phases {
                 }
                 counts
             });
-            let counts = counts.map_err(|OutOfMemory { bytes }| RunError::OutOfMemory { bytes })?;
             *changed = counts.changed as u32;
             Ok(counts)
         };

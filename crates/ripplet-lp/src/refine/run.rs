@@ -4,16 +4,17 @@ use super::cycle::Cycles;
 use super::level::{InputLevel, Level};
 use super::moves::Partition;
 use super::options::{Objective, RefineError, RefineOptions, Resolution};
-use super::phases::{READ_PER_TASK, Tallies};
+use super::phases::{Phases, READ_PER_TASK, Tallies};
 use super::ratio::{Ratio, ln};
 use super::score::{Factors, Sums};
-use super::{Refined, contract, phases, tally};
+use super::{NO_GAIN, Refined, SCANS, contract, tally};
 use crate::communities::split_disconnected;
-use crate::{Label, NO_LABEL, RoundObserver};
+use crate::{Label, NO_LABEL, RoundObserver, StopReason};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{Direction, GraphView, OutOfMemory, Plan, dispatch_lists, memory};
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Arcs read, in units of the graph's arcs, after which no iteration begins.
@@ -25,15 +26,14 @@ const ESTIMATE_BITS: i32 = 10;
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, threads: usize) -> Plan {
     let graph = graph.into();
     let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
-    let labels = vertices.min(arcs);
-    let tally = tally::Tally::bytes_for(labels);
+    let tally = tally::Tally::bytes_for(vertices);
     let initial = if options.initial.is_some() { 4 * vertices } else { 0 };
     Plan { graph_host: graph.bytes(), ..Plan::default() }
         .with(
             "labels, masses and totals",
             (8 + 4) * vertices + Partition::bytes_for(vertices) + initial,
         )
-        .with("one phase", phases::Phases::bytes_for(vertices))
+        .with("one phase", Phases::bytes_for(vertices))
         .with("parts of communities", Partition::bytes_for(vertices))
         .with("contracted graphs", 2 * contract::Contraction::bytes_for(vertices, arcs))
         .with("sums by label, one table a thread", (threads as u64).saturating_mul(tally))
@@ -97,21 +97,49 @@ fn refine_lists<N: NeighborLists>(
     let unit = graph.weight_scale().weight(1);
     let objective = Exact::of(options.objective, weights.total, unit);
     objective.check(weights.total, lists.vertices() as u64)?;
-    let level = InputLevel { lists, masses, largest_weight: weights.largest };
-    let best = initial(options.initial.as_deref(), level.vertices())?;
-    let partition = Partition::new(memory::copied(&best)?, &level.masses)?;
-    let cycles = Cycles {
-        factors: objective.factors(weights.total),
-        seed: options.seed,
-        tallies: Tallies::new(),
-        observer,
-        step: 0,
-        iteration: 0,
-        rounds: Vec::new(),
-        scanned: 0,
-    };
-    Run { level: &level, partition, best, objective, total: weights.total, cycles }
-        .iterate(options.iterations.max(1))
+    let Weights { total, largest: largest_weight, loops, .. } = weights;
+    let begin = Begin { options, objective, total, loops, arcs: lists.arcs(), observer };
+    match lists.is_weighted() {
+        true => begin.run(&InputLevel::<N, true> { lists, masses, largest_weight }),
+        false => begin.run(&InputLevel::<N, false> { lists, masses, largest_weight }),
+    }
+}
+
+/// What a run begins with, beside its level.
+struct Begin<'a> {
+    options: &'a RefineOptions,
+    objective: Exact,
+    /// The sum of all weights, from both ends.
+    total: u64,
+    /// The sum of the self-loops' weights, each counted twice.
+    loops: u64,
+    /// The number of stored arcs.
+    arcs: u64,
+    observer: &'a mut dyn RoundObserver,
+}
+
+impl Begin<'_> {
+    /// Allocates the run's arrays and performs all iterations.
+    fn run<L: Level>(self, level: &L) -> Result<Refined, RefineError> {
+        let Begin { options, objective, total, loops, arcs, observer } = self;
+        let best = initial(options.initial.as_deref(), level.vertices())?;
+        let partition = Partition::new(memory::copied(&best)?, level.masses())?;
+        let vertices = best.len();
+        let cycles = Cycles {
+            factors: objective.factors(total),
+            seed: options.seed,
+            tallies: Tallies::new(vertices)?,
+            phases: Phases::new(vertices)?,
+            parts: Partition::new(memory::zeros(vertices)?, level.masses())?,
+            observer,
+            step: 0,
+            iteration: 0,
+            rounds: Vec::new(),
+            scanned: 0,
+        };
+        let run = Run { level, partition, best, objective, total, loops, arcs, cycles };
+        run.iterate(options.iterations.max(1))
+    }
 }
 
 /// A run in progress.
@@ -123,12 +151,17 @@ struct Run<'a, L> {
     objective: Exact,
     /// The sum of all weights, from both ends.
     total: u64,
+    /// The sum of the self-loops' weights, each counted twice.
+    loops: u64,
+    /// The number of stored arcs.
+    arcs: u64,
     cycles: Cycles<'a>,
 }
 
-impl<N: NeighborLists> Run<'_, InputLevel<N>> {
+impl<L: Level> Run<'_, L> {
     fn iterate(mut self, iterations: u32) -> Result<Refined, RefineError> {
-        let arcs = self.level.lists.arcs();
+        let arcs = self.arcs;
+        let mut reason = StopReason::RoundLimit;
         let mut sums = self.sums();
         for iteration in 0..iterations {
             self.cycles.iteration = iteration;
@@ -138,6 +171,7 @@ impl<N: NeighborLists> Run<'_, InputLevel<N>> {
             let factors = self.cycles.factors;
             let (score, old) = (factors.score(found), factors.score(sums));
             if score < old {
+                reason = StopReason::Rule(NO_GAIN);
                 break;
             }
             let is_same = self.keep();
@@ -147,18 +181,22 @@ impl<N: NeighborLists> Run<'_, InputLevel<N>> {
                 self.estimate(sums);
             }
             if is_same && self.objective.ratio == resolution {
+                reason = StopReason::Fixpoint;
                 break;
             }
             let last = self.cycles.scanned - before;
             let next = if iteration == 0 { last / 2 } else { last };
-            if self.cycles.scanned + next + arcs > MOST_SCANS * arcs {
+            let is_last = iteration + 1 == iterations;
+            if !is_last && self.cycles.scanned + next + arcs > MOST_SCANS * arcs {
+                reason = StopReason::Rule(SCANS);
                 break;
             }
         }
         let Run { best: labels, objective, cycles, .. } = self;
         let Cycles { iteration, rounds, scanned, .. } = cycles;
         let resolution = objective.ratio.value() * objective.unit;
-        Ok(Refined { labels, resolution, iterations: iteration + 1, rounds, scanned, split: 0 })
+        let iterations = iteration + 1;
+        Ok(Refined { labels, resolution, iterations, rounds, scanned, reason, split: 0 })
     }
 
     /// Copies the partition to the best one; returns whether it is the same.
@@ -187,21 +225,19 @@ impl<N: NeighborLists> Run<'_, InputLevel<N>> {
     }
 
     /// Returns the sums of the current partition.
-    fn sums(&mut self) -> Sums {
-        let (lists, partition) = (self.level.lists, &self.partition);
-        let vertices = (0..self.level.vertices()).into_par_iter().with_min_len(256);
-        let inner = vertices.map(|v| {
-            let (own, mut inner) = (partition.label(v), 0);
-            lists.for_each_arc(v as usize, |u, weight| {
-                let ends = if u == v { 2 } else { 1 };
-                inner += if partition.label(u) == own { ends * weight } else { 0 };
-            });
-            inner
-        });
-        let inner = inner.sum();
+    fn sums(&self) -> Sums {
+        let (level, partition) = (self.level, &self.partition);
         let totals = partition.totals.par_iter().with_min_len(READ_PER_TASK);
         let squares = totals.map(|total| u128::from(total.load(Relaxed)).pow(2)).sum();
-        Sums { inner, squares }
+        if partition.is_singletons() {
+            return Sums { inner: self.loops, squares };
+        }
+        let vertices = (0..level.vertices()).into_par_iter().with_min_len(256);
+        let inner = vertices.map(|v| {
+            let own = partition.label(v);
+            level.arcs(v).map(|(u, w)| if partition.label(u) == own { w } else { 0 }).sum::<u64>()
+        });
+        Sums { inner: self.loops + inner.sum::<u64>(), squares }
     }
 }
 
@@ -265,24 +301,31 @@ struct Weights {
     total: u64,
     /// The largest strength.
     largest: u64,
+    /// The sum of the self-loops' weights, each counted twice.
+    loops: u64,
 }
 
 impl Weights {
     fn of<N: NeighborLists>(lists: N) -> Result<Weights, RefineError> {
         let mut strengths = memory::with_room(lists.vertices())?;
+        let of_loops = AtomicU64::new(0);
         let vertices = (0..lists.vertices()).into_par_iter().with_min_len(256);
         strengths.par_extend(vertices.map(|v| {
-            let mut sum = 0u64;
+            let (mut sum, mut loops) = (0u64, 0u64);
             lists.for_each_arc(v, |u, weight| {
-                sum += if u as usize == v { 2 * weight } else { weight };
+                sum += weight;
+                loops += if u as usize == v { weight } else { 0 };
             });
-            sum
+            if loops > 0 {
+                of_loops.fetch_add(2 * loops, Relaxed);
+            }
+            sum + loops
         }));
         let all = strengths.par_iter().with_min_len(READ_PER_TASK);
         let total: u128 = all.clone().map(|&strength| u128::from(strength)).sum();
         let largest = all.copied().max().unwrap_or(0);
         let total = u64::try_from(total).map_err(|_| RefineError::Weights { total })?;
-        Ok(Weights { strengths, total, largest })
+        Ok(Weights { strengths, total, largest, loops: of_loops.into_inner() })
     }
 }
 

@@ -46,13 +46,10 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
         phases.begin_round(level.vertices(), draw, |_| true);
         let mut counts = Counts::default();
         for phase in 0..draw.phases {
-            let chosen = phases.choose(
-                phase as usize,
-                self.tallies,
-                |v| level.degree(v) as usize,
-                self.observer,
-                |v, tally| self.choose(v, tally, draw, phase),
-            )?;
+            let chosen =
+                phases.choose(phase as usize, self.tallies, self.observer, |v, tally| {
+                    self.choose(v, tally, draw, phase)
+                })?;
             counts = counts.plus(chosen);
             phases.for_each_change(|change| self.parts.relabel(change, level.mass(change.vertex)));
         }
@@ -78,21 +75,20 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
         }
         let degree = level.degree(v);
         let mut own = 0;
-        tally.count(degree as usize, |adding| {
-            level.for_each_arc(v, |u, weight| {
-                if communities.label(u) == community {
-                    own += weight;
-                    adding.add(parts.label(u), weight);
-                }
-            });
-        });
+        let mut sums = tally.begin();
+        for (u, weight) in level.arcs(v) {
+            if communities.label(u) == community {
+                own += weight;
+                sums.add(parts.label(u), weight);
+            }
+        }
         let scanned = u64::from(degree);
         let gains = self.factors.of_vertex(mass);
         if gains.gain(own, others) < T::ZERO {
             return (None, scanned);
         }
         let mut best: Option<(Label, T)> = None;
-        for (part, weight) in tally.sums() {
+        for (part, weight) in sums.each() {
             let total = parts.total(part);
             let is_allowed = total > level.mass(part) || draw.phase(part) != phase;
             let gain = gains.gain(weight, total);

@@ -3,112 +3,78 @@
 use crate::Label;
 use ripplet_graph::memory::{self, OutOfMemory};
 
-/// The least number of slots for each label that a vertex may have: most labels find theirs at once.
-const SLOTS_PER_LABEL: usize = 2;
-/// The least number of slots.
-const LEAST_SLOTS: usize = 16;
-
-/// A hash table from label to the sum of its weights, which one vertex after the other uses.
-///
-/// The table is never cleared: a slot carries the number of the vertex that wrote it, and slots of
-/// other numbers are free. A vertex of low degree uses a small part of the table, which stays in the
-/// first-level cache.
-#[derive(Debug, Default)]
+/// Sums of all labels, which are 0 between vertices.
+#[derive(Debug)]
 pub(super) struct Tally {
-    slots: Vec<Slot>,
-    /// The slots of the current vertex, in the order of their labels' first arcs.
-    used: Vec<u32>,
-    /// The number of labels of the current vertex.
-    labels: usize,
-    number: u32,
+    sums: Vec<u64>,
+    /// Room for the labels of a vertex, and for one more.
+    used: Vec<Label>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    label: Label,
-    number: u32,
-    weight: u64,
-}
-
-/// The table while the arcs of a vertex are added.
-pub(super) struct Adding<'a> {
-    slots: &'a mut [Slot],
-    used: &'a mut [u32],
-    labels: usize,
-    number: u32,
+/// The sums of one vertex; they are 0 again when this is dropped.
+///
+/// ```text
+/// add (7, 2)   add (3, 1)   add (7, 5)        sums   0 0 0 1 0 0 0 7 0
+///                                             used   7 3
+/// ```
+///
+/// Adding has no branches: each label is written behind the list, which then grows if the label is
+/// new. A hash table of the vertex's size would stay in the first-level cache, and costs a
+/// mispredicted branch for about every other arc, which is more.
+pub(super) struct Sums<'a> {
+    sums: &'a mut [u64],
+    used: &'a mut [Label],
+    count: usize,
 }
 
 impl Tally {
-    /// Grows the table for vertices with at most `labels` different labels among their neighbours.
-    pub fn reserve(&mut self, labels: usize) -> Result<(), OutOfMemory> {
-        if labels > self.used.len() || self.slots.is_empty() {
-            // Nothing is kept: free the old arrays first, so that the peak is not their sum.
-            *self = Tally::default();
-            self.slots = memory::filled(Slot::default(), slots_for(labels))?;
-            self.used = memory::zeros(labels)?;
-        }
-        Ok(())
+    /// Creates the sums of labels below `labels`.
+    pub fn new(labels: usize) -> Result<Tally, OutOfMemory> {
+        Ok(Tally { sums: memory::zeros(labels)?, used: memory::zeros(labels + 1)? })
     }
 
-    /// Returns the bytes of a table for vertices with at most `labels` different labels.
+    /// Returns the bytes of the arrays for labels below `labels`.
     pub fn bytes_for(labels: u64) -> u64 {
-        (slots_for(labels as usize) * size_of::<Slot>()) as u64 + 4 * labels
+        12 * labels + 4
     }
 
-    /// Adds up the weights of a vertex with at most `labels` labels; `add_all` adds its arcs.
+    /// Begins a vertex.
     #[inline]
-    pub fn count(&mut self, labels: usize, add_all: impl FnOnce(&mut Adding<'_>)) {
-        if self.number == u32::MAX {
-            self.slots.fill(Slot::default());
-            self.number = 0;
-        }
-        self.number += 1;
-        let slots = &mut self.slots[..slots_for(labels)];
-        let used = &mut self.used[..labels];
-        let mut adding = Adding { slots, used, labels: 0, number: self.number };
-        add_all(&mut adding);
-        self.labels = adding.labels;
-    }
-
-    /// Yields each label with the sum of its weights, once.
-    #[inline]
-    pub fn sums(&self) -> impl Iterator<Item = (Label, u64)> {
-        self.used[..self.labels].iter().map(|&at| {
-            let slot = self.slots[at as usize];
-            (slot.label, slot.weight)
-        })
+    pub fn begin(&mut self) -> Sums<'_> {
+        Sums { sums: &mut self.sums, used: &mut self.used, count: 0 }
     }
 }
 
-impl Adding<'_> {
-    /// Adds the weight of an arc to a neighbour with this label.
+impl Sums<'_> {
+    /// Adds the weight, above 0, of an arc to a neighbour with this label.
     #[inline]
     pub fn add(&mut self, label: Label, weight: u64) {
-        let mask = self.slots.len() - 1;
-        // Fibonacci hashing: the golden ratio spreads consecutive labels over the table.
-        let spread = label.wrapping_mul(0x9e37_79b9);
-        let mut at = ((u64::from(spread) * self.slots.len() as u64) >> 32) as usize;
-        loop {
-            let slot = &mut self.slots[at & mask];
-            if slot.number != self.number {
-                *slot = Slot { label, number: self.number, weight };
-                self.used[self.labels] = (at & mask) as u32;
-                self.labels += 1;
-                return;
-            }
-            if slot.label == label {
-                slot.weight += weight;
-                return;
-            }
-            at += 1;
-        }
+        let sum = &mut self.sums[label as usize];
+        self.used[self.count] = label;
+        self.count += usize::from(*sum == 0);
+        *sum += weight;
+    }
+
+    /// Returns the sum of a label.
+    #[inline]
+    pub fn of(&self, label: Label) -> u64 {
+        self.sums[label as usize]
+    }
+
+    /// Yields each label with its sum, in the order of the labels' first arcs.
+    #[inline]
+    pub fn each(&self) -> impl Iterator<Item = (Label, u64)> {
+        self.used[..self.count].iter().map(|&label| (label, self.sums[label as usize]))
     }
 }
 
-/// Returns the number of slots in use for a vertex with at most `labels` labels.
-#[inline]
-fn slots_for(labels: usize) -> usize {
-    (SLOTS_PER_LABEL * labels).next_power_of_two().max(LEAST_SLOTS)
+impl Drop for Sums<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        for &label in &self.used[..self.count] {
+            self.sums[label as usize] = 0;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -121,20 +87,17 @@ mod tests {
         #[test]
         fn sums_are_those_of_a_map(lists in prop::collection::vec(
             prop::collection::vec((0u32..40, 1u64..1 << 40), 0..200), 1..5)) {
-            let mut tally = Tally::default();
-            tally.reserve(200).unwrap();
-            // The number overflows within this test.
-            tally.number = u32::MAX - 2;
+            let mut tally = Tally::new(40).unwrap();
             for list in lists {
-                // Labels that differ in few bits, so that they collide.
-                let label = |small: u32| small << 26 | small;
-                tally.count(list.len(), |adding| {
-                    list.iter().for_each(|&(small, weight)| adding.add(label(small), weight));
-                });
+                let mut sums = tally.begin();
+                list.iter().for_each(|&(label, weight)| sums.add(label, weight));
                 let mut expected: BTreeMap<Label, u64> = BTreeMap::new();
-                list.iter().for_each(|&(small, w)| *expected.entry(label(small)).or_default() += w);
-                prop_assert_eq!(tally.sums().count(), expected.len());
-                prop_assert_eq!(tally.sums().collect::<BTreeMap<_, _>>(), expected);
+                list.iter().for_each(|&(label, w)| *expected.entry(label).or_default() += w);
+                prop_assert_eq!(sums.each().count(), expected.len());
+                for label in 0..40 {
+                    prop_assert_eq!(sums.of(label), expected.get(&label).copied().unwrap_or(0));
+                }
+                prop_assert_eq!(sums.each().collect::<BTreeMap<_, _>>(), expected);
             }
         }
     }
@@ -142,9 +105,8 @@ mod tests {
     #[test]
     fn planned_bytes_are_those_of_the_arrays() {
         for labels in [0, 1, 8, 9, 1000] {
-            let mut tally = Tally::default();
-            tally.reserve(labels).unwrap();
-            let held = tally.slots.capacity() * 16 + tally.used.capacity() * 4;
+            let tally = Tally::new(labels).unwrap();
+            let held = tally.sums.capacity() * 8 + tally.used.capacity() * 4;
             assert_eq!(Tally::bytes_for(labels as u64), held as u64);
         }
     }

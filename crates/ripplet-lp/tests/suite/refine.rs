@@ -190,8 +190,8 @@ mod oracle {
                 0 => lists[v].len() as u64,
                 _ => level.arcs[v].len() as u64,
             };
-            let (rounds, settled) = if depth == 0 { (4, 100) } else { (3, 100) };
-            self.moves(level, &degree, labels, active, rounds, settled);
+            let limits = if depth == 0 { (4, 100) } else { (3, 100) };
+            self.moves(level, &degree, labels, active, depth, limits);
             if labels.iter().enumerate().all(|(v, &label)| v as u32 == label) {
                 return;
             }
@@ -223,6 +223,10 @@ mod oracle {
             let mut above = begin.clone();
             let mut all = vec![true; founders.len()];
             self.cycle(&coarse, lists, &mut above, &mut all, depth + 1);
+            let mut smallest = BTreeMap::new();
+            for (x, label) in above.iter_mut().enumerate() {
+                *label = *smallest.entry(*label).or_insert(x as u32);
+            }
             *labels = vertex_of.iter().map(|&x| founders[above[x as usize] as usize]).collect();
             for v in 0..n {
                 let x = vertex_of[v] as usize;
@@ -237,8 +241,8 @@ mod oracle {
                     }
                 }
             }
-            let (rounds, settled) = if depth == 0 { (2, 200) } else { (1, 100) };
-            self.moves(level, &degree, labels, active, rounds, settled);
+            let limits = if depth == 0 { (2, 200) } else { (1, 100) };
+            self.moves(level, &degree, labels, active, depth, limits);
         }
 
         fn moves(
@@ -247,10 +251,12 @@ mod oracle {
             degree: &dyn Fn(usize) -> u64,
             labels: &mut [u32],
             active: &mut [bool],
-            rounds: u32,
-            settled: usize,
+            depth: u32,
+            (rounds, settled): (u32, usize),
         ) {
             let n = labels.len();
+            let mut keeps_active =
+                depth == 0 && labels.iter().enumerate().all(|(v, &label)| v as u32 == label);
             for _ in 0..rounds {
                 let key = self.key(8);
                 // Who becomes active in this round waits for the next one.
@@ -263,7 +269,7 @@ mod oracle {
                     let members = (0..n as u32)
                         .filter(|&v| scheduled[v as usize] && Self::phase(v, key) == phase);
                     for v in members {
-                        active[v as usize] = false;
+                        active[v as usize] = keeps_active;
                         self.scanned += degree(v as usize);
                         let (own, mass) = (labels[v as usize], level.mass[v as usize]);
                         let mut weight: BTreeMap<u32, i128> = BTreeMap::from([(own, 0)]);
@@ -290,7 +296,7 @@ mod oracle {
                         }
                     }
                     choices.iter().for_each(|&(v, label)| labels[v as usize] = label);
-                    for &(v, label) in &choices {
+                    for &(v, label) in choices.iter().filter(|_| !keeps_active) {
                         self.scanned += degree(v as usize);
                         for &u in level.arcs[v as usize].keys() {
                             active[u as usize] |= labels[u as usize] != label;
@@ -298,6 +304,7 @@ mod oracle {
                     }
                     moved += choices.len();
                 }
+                keeps_active = false;
                 if moved * settled <= n {
                     return;
                 }

@@ -18,6 +18,7 @@
 //! |---|---|---|
 //! | program, by name | [`CommunitySearch::program`], [`CommunitySearch::parameter`] | `lpa` |
 //! | program, as a value | [`CommunitySearch::own_program`] | |
+//! | refinement, in place of a program | [`CommunitySearch::refine`] | |
 //! | device | [`CommunitySearch::device`] | `auto` |
 //! | schedule | [`CommunitySearch::schedule`] | the program's |
 //! | counter | [`CommunitySearch::counter`] | exact |

@@ -5,11 +5,11 @@ use crate::device::{AnyExecutor, Device, Fallback, OpenError};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
 use ripplet_graph::{GraphView, OutOfMemory};
-use ripplet_lp::cpu::ThreadError;
+use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
 };
-use ripplet_lp::refine::MergeShare;
+use ripplet_lp::refine::{self, MergeShare, Objective, RefineError, RefineOptions};
 use ripplet_lp::{
     Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
     Settings, Stop,
@@ -22,6 +22,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
     CommunitySearch {
         graph: graph.into(),
         program: Choice::BuiltIn(ProgramName::Lpa.into()),
+        refine: None,
         device: Device::auto(),
         schedule: None,
         stop: None,
@@ -63,6 +64,8 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
 pub struct CommunitySearch<'g> {
     graph: GraphView<'g>,
     program: Choice,
+    /// The score to increase by refinement, in place of the program.
+    refine: Option<Objective>,
     device: Device,
     schedule: Option<Schedule>,
     stop: Option<Stop>,
@@ -114,6 +117,15 @@ pub enum CommunitiesError {
     /// `seeded` has no seeds.
     #[error("seeded begins with vertices whose cluster is known, but no seeds are given")]
     NoSeeds,
+    /// Refinement is not possible on this graph, or with these choices of it.
+    #[error(transparent)]
+    Refine(#[from] RefineError),
+    /// A choice of label propagation is made for refinement, which has none of it.
+    #[error("{0} is a choice of label propagation, and refinement has none; leave it out")]
+    UnusedByRefinement(&'static str),
+    /// Refinement is asked for on a GPU.
+    #[error("refinement runs on the CPU, and the device is a GPU; choose cpu or auto")]
+    RefinementOnGpu,
     /// Seeds are given to another program.
     #[error("seeds are for the program seeded, but the program is {0}")]
     UnusedSeeds(String),
@@ -162,6 +174,28 @@ impl<'g> CommunitySearch<'g> {
     #[must_use]
     pub fn own_boxed(mut self, program: Box<dyn DynProgram>) -> Self {
         self.program = Choice::Own(program.into());
+        self
+    }
+
+    /// Chooses refinement of a score in place of label propagation: communities of the quality of
+    /// the Leiden algorithm; see [`ripplet_lp::refine`].
+    ///
+    /// It runs on the CPU. Seed, initial labels, storage and threads apply as well; schedule,
+    /// counter, stop rule and seeds do not.
+    ///
+    /// ```
+    /// use ripplet::lp::refine::{Objective, Resolution};
+    /// # let ids = ripplet::graph::VertexIds::Consecutive { first: 1, count: 6 };
+    /// # let edges = ripplet::graph::EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+    /// # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+    ///
+    /// let found = ripplet::communities(&graph).refine(Objective::Modularity(Resolution::Auto)).run()?;
+    /// assert_eq!(found.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn refine(mut self, objective: Objective) -> Self {
+        self.refine = Some(objective);
         self
     }
 
@@ -335,6 +369,12 @@ impl<'g> CommunitySearch<'g> {
     /// # Errors
     /// If the device cannot be opened, or a choice does not fit the graph.
     pub fn plan(&self) -> Result<Plan, CommunitiesError> {
+        if let Some(objective) = self.refine {
+            let (executor, options) = self.refinement(objective)?;
+            let stored = self.stored()?;
+            let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
+            return Ok(refine::plan(graph, &options, executor.threads()));
+        }
         let settings = self.resolved()?;
         let program = self.instantiated()?;
         let (executor, _) = self.opened()?;
@@ -361,6 +401,9 @@ impl<'g> CommunitySearch<'g> {
         &self,
         observer: &mut dyn RoundObserver,
     ) -> Result<Communities<'g>, CommunitiesError> {
+        if let Some(objective) = self.refine {
+            return self.run_refinement(objective, observer);
+        }
         let settings = self.resolved()?;
         let program = self.instantiated()?;
         let (mut executor, mut fallback) = self.opened()?;
@@ -377,6 +420,42 @@ impl<'g> CommunitySearch<'g> {
             Ok(outcome) => outcome,
         };
         self.result(outcome, executor.name(), fallback)
+    }
+
+    fn run_refinement(
+        &self,
+        objective: Objective,
+        observer: &mut dyn RoundObserver,
+    ) -> Result<Communities<'g>, CommunitiesError> {
+        let (executor, options) = self.refinement(objective)?;
+        let stored = self.stored()?;
+        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
+        let refined = executor.install(|| refine::refine(graph, &options, observer))?;
+        let found = Communities::of_labels(self.graph, refined.into(), None)?;
+        Ok(found.computed_on("cpu".into(), None))
+    }
+
+    /// Returns the threads and the options of a refinement, or why the choices do not fit.
+    fn refinement(
+        &self,
+        objective: Objective,
+    ) -> Result<(CpuExecutor, RefineOptions), CommunitiesError> {
+        let unused = [
+            ("a schedule", self.schedule.is_some()),
+            ("a stop rule", self.stop.is_some()),
+            ("a counter", self.settings.counter != Counter::EXACT),
+            ("to keep disconnected communities", self.keep_disconnected == Some(true)),
+            ("seeds", !self.seeds.is_empty()),
+        ];
+        if let Some(&(choice, _)) = unused.iter().find(|(_, is_made)| *is_made) {
+            return Err(CommunitiesError::UnusedByRefinement(choice));
+        }
+        if !self.device.is_auto() && !self.device.is_cpu() {
+            return Err(CommunitiesError::RefinementOnGpu);
+        }
+        let Settings { seed, initial, .. } = self.settings.clone();
+        let options = RefineOptions { seed, initial, ..RefineOptions::new(objective) };
+        Ok((CpuExecutor::new(self.threads)?, options))
     }
 
     fn result(
