@@ -20,7 +20,7 @@ pub struct RefineArguments {
             "program", "schedule", "phases", "counter", "pick_less", "preset", "guard", "gamma", "sweep",
             "order", "memory", "threshold", "seeds", "seeds_columns", "attenuation", "loose_seeds",
             "skip_unknown_seeds", "program_file", "columns_out", "check_program", "iterations",
-            "max_iterations", "tolerance", "checkpoint", "keep_disconnected",
+            "max_iterations", "tolerance", "checkpoint", "keep_disconnected", "merge",
         ]
     )]
     pub refine: Option<ScoreName>,
