@@ -1,6 +1,7 @@
 //! The graph of a level: the input, or a contracted graph of it.
 
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
 
 /// A graph with weighted arcs and vertex masses.
@@ -93,9 +94,63 @@ pub(super) struct LevelGraph {
     pub masses: Vec<u64>,
     pub begins: Vec<u64>,
     pub degrees: Vec<u32>,
+    pub lists: Lists,
+    pub largest_weight: u64,
+}
+
+/// The arcs of a contracted graph: two arrays of equal length, longer than needed if they were
+/// those of a larger graph before.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
     pub neighbors: Vec<VertexId>,
     pub weights: Vec<u64>,
-    pub largest_weight: u64,
+}
+
+/// Arrays for the arcs of contracted graphs: at most a number of arcs together, and used again.
+pub(super) struct ListPool {
+    /// Arrays that no level uses, the largest last.
+    spare: Vec<Lists>,
+    /// The arcs that may still be allocated.
+    room: u64,
+}
+
+impl ListPool {
+    /// Creates a pool for contractions of a graph.
+    pub fn new(arcs: u64) -> ListPool {
+        // The first contraction takes the arcs of the graph; all others together take less on every
+        // graph measured so far.
+        ListPool { spare: Vec::new(), room: 2 * arcs }
+    }
+
+    /// Returns the bytes of all arrays.
+    pub fn bytes_for(arcs: u64) -> u64 {
+        (2 * arcs).saturating_mul((size_of::<VertexId>() + size_of::<u64>()) as u64)
+    }
+
+    /// Returns arrays of at least this length, if there is room.
+    pub fn take(&mut self, arcs: u64) -> Result<Option<Lists>, OutOfMemory> {
+        let last = self.spare.pop().unwrap_or_default();
+        if last.neighbors.len() as u64 >= arcs {
+            return Ok(Some(last));
+        }
+        self.free(last);
+        while self.room < arcs {
+            let Some(lists) = self.spare.pop() else { return Ok(None) };
+            self.free(lists);
+        }
+        self.room -= arcs;
+        let (neighbors, weights) = (memory::zeros(arcs as usize)?, memory::zeros(arcs as usize)?);
+        Ok(Some(Lists { neighbors, weights }))
+    }
+
+    /// Takes back arrays; those of the level above must have come before.
+    pub fn give_back(&mut self, lists: Lists) {
+        self.spare.push(lists);
+    }
+
+    fn free(&mut self, lists: Lists) {
+        self.room += lists.neighbors.len() as u64;
+    }
 }
 
 impl Level for LevelGraph {
@@ -117,7 +172,7 @@ impl Level for LevelGraph {
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         let begin = self.begins[v as usize] as usize;
         let list = begin..begin + self.degrees[v as usize] as usize;
-        let arcs = self.neighbors[list.clone()].iter().zip(&self.weights[list]);
+        let arcs = self.lists.neighbors[list.clone()].iter().zip(&self.lists.weights[list]);
         arcs.map(|(&u, &weight)| (u, weight))
     }
 }

@@ -92,7 +92,8 @@ mod oracle {
         }
         let mut best = labels.clone();
         let mut active = vec![true; n];
-        for iteration in 0..3 {
+        let iterations = if setting.auto { 3 } else { 2 };
+        for iteration in 0..iterations {
             oracle.attraction = if setting.cpm { den } else { den * total };
             oracle.repulsion = num;
             let before = oracle.scanned;
@@ -117,7 +118,7 @@ mod oracle {
             let unchanged = best == labels;
             best = labels.clone();
             let mut estimated = false;
-            if setting.auto && iteration < 2 {
+            if setting.auto && iteration + 1 < iterations {
                 let (inner, squares) = sums(&labels);
                 let (inner, squares) = (inner as f64, squares as f64);
                 let total = total as f64;
@@ -142,7 +143,7 @@ mod oracle {
             }
             let last = oracle.scanned - before;
             let next = if iteration == 0 { last / 2 } else { last };
-            if oracle.scanned + next + stored > 20 * stored {
+            if oracle.scanned + next + stored > 28 * stored {
                 break;
             }
         }
