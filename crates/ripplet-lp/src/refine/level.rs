@@ -98,58 +98,70 @@ pub(super) struct LevelGraph {
     pub largest_weight: u64,
 }
 
-/// The arcs of a contracted graph: two arrays of equal length, longer than needed if they were
-/// those of a larger graph before.
+/// The arcs of a contracted graph: two arrays of equal length, which may be longer than needed.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub neighbors: Vec<VertexId>,
     pub weights: Vec<u64>,
+    /// The length that is needed.
+    needed: u64,
 }
 
-/// Arrays for the arcs of contracted graphs: at most a number of arcs together, and used again.
+/// Arrays for the arcs of contracted graphs, which are used again.
 pub(super) struct ListPool {
     /// Arrays that no level uses, the largest last.
     spare: Vec<Lists>,
-    /// The arcs that may still be allocated.
+    /// The arcs that further levels may need.
     room: u64,
+    /// The length of all arrays.
+    allocated: u64,
+    /// The largest length of all arrays.
+    most: u64,
 }
 
 impl ListPool {
-    /// Creates a pool for contractions of a graph.
+    /// Creates a pool for contractions of a graph. Levels may need twice its arcs together.
     pub fn new(arcs: u64) -> ListPool {
-        // The first contraction takes the arcs of the graph; all others together take less on every
-        // graph measured so far.
-        ListPool { spare: Vec::new(), room: 2 * arcs }
+        // The first contraction needs the arcs of the graph, and all others together need less on
+        // every graph measured so far. Arrays are at most a quarter longer than needed.
+        let room = 2 * arcs;
+        ListPool { spare: Vec::new(), room, allocated: 0, most: room + room / 4 }
     }
 
     /// Returns the bytes of all arrays.
     pub fn bytes_for(arcs: u64) -> u64 {
-        (2 * arcs).saturating_mul((size_of::<VertexId>() + size_of::<u64>()) as u64)
+        ListPool::new(arcs).most.saturating_mul((size_of::<VertexId>() + size_of::<u64>()) as u64)
     }
 
     /// Returns arrays of at least this length, if there is room.
     pub fn take(&mut self, arcs: u64) -> Result<Option<Lists>, OutOfMemory> {
-        let last = self.spare.pop().unwrap_or_default();
-        if last.neighbors.len() as u64 >= arcs {
-            return Ok(Some(last));
-        }
-        self.free(last);
-        while self.room < arcs {
-            let Some(lists) = self.spare.pop() else { return Ok(None) };
-            self.free(lists);
+        if arcs > self.room {
+            return Ok(None);
         }
         self.room -= arcs;
+        let last = self.spare.pop().unwrap_or_default();
+        if (arcs..=arcs + arcs / 4).contains(&(last.neighbors.len() as u64)) {
+            return Ok(Some(Lists { needed: arcs, ..last }));
+        }
+        self.free(last);
+        while self.allocated + arcs > self.most
+            && let Some(lists) = self.spare.pop()
+        {
+            self.free(lists);
+        }
+        self.allocated += arcs;
         let (neighbors, weights) = (memory::zeros(arcs as usize)?, memory::zeros(arcs as usize)?);
-        Ok(Some(Lists { neighbors, weights }))
+        Ok(Some(Lists { neighbors, weights, needed: arcs }))
     }
 
     /// Takes back arrays; those of the level above must have come before.
     pub fn give_back(&mut self, lists: Lists) {
+        self.room += lists.needed;
         self.spare.push(lists);
     }
 
     fn free(&mut self, lists: Lists) {
-        self.room += lists.neighbors.len() as u64;
+        self.allocated -= lists.neighbors.len() as u64;
     }
 }
 

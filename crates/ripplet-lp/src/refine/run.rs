@@ -1,5 +1,6 @@
 //! A run: cycles until the score stops to grow, then splitting.
 
+use super::awake::with_threads_awake;
 use super::contract::Contraction;
 use super::cycle::Cycles;
 use super::level::{InputLevel, Level, ListPool};
@@ -71,12 +72,9 @@ pub fn refine<'g>(
         return Err(RefineError::Directed);
     }
     options.check(graph.vertices())?;
-    let mut refined = dispatch_lists!(graph, (out, _incoming) => refine_lists(
-        out,
-        graph,
-        options,
-        observer,
-    ))?;
+    let mut refined = with_threads_awake(
+        || dispatch_lists!(graph, (out, _incoming) => refine_lists(out, graph, options, &mut *observer)),
+    )?;
     observer.on_stage("splitting what is not connected");
     let is_cancelled = &|| observer.is_cancelled();
     refined.split = split_disconnected(graph, &mut refined.labels, is_cancelled)?;
