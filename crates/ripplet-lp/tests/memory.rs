@@ -7,6 +7,7 @@ use ripplet_graph::{EdgeTable, Graph, GraphBuilder, Observer, VertexIds};
 use ripplet_lp::check::{SAMPLE, check_program};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
+use ripplet_lp::refine::{self, Objective, RefineOptions, Resolution};
 use ripplet_lp::{
     Executor, Hints, Keeper, NotKept, Round, RoundObserver, Schedule, Settings, State, Stop,
 };
@@ -119,6 +120,21 @@ fn star() -> Graph {
     GraphBuilder::new().build(edges).unwrap()
 }
 
+/// Checks the plan of a refinement, which bounds contracted graphs that the run alone knows.
+fn check_refinement(graph: &Graph, objective: Objective) {
+    let executor = CpuExecutor::new(Some(3)).unwrap();
+    let options = RefineOptions::new(objective);
+    let planned = refine::plan(graph, &options, 3).algorithm_host();
+    let before = LIVE.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    executor.install(|| refine::refine(graph, &options, &mut ())).unwrap();
+    let used = PEAK.load(SeqCst) - before;
+    let case = format!("{objective:?}: {used} bytes used, {planned} planned");
+    println!("{case}");
+    assert!(used <= planned + SLACK, "{case}");
+    assert!(used * 2 >= planned, "{case}");
+}
+
 #[test]
 fn runs_allocate_what_they_planned() {
     let edges = Planted::new(100_000, 300_000, 0.3).generate().unwrap().edges;
@@ -150,4 +166,6 @@ fn runs_allocate_what_they_planned() {
         check_promises(&star(), &Lpa::default(), &settings(Schedule::phased()), 20);
         check(&graph, &Cdlp, &settings(Schedule::cdlp()), (0.0, 0.0));
     }
+    check_refinement(&graph, Objective::Modularity(Resolution::Auto));
+    check_refinement(&graph, Objective::Cpm(0.5));
 }

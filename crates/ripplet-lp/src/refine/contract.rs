@@ -10,7 +10,7 @@
 //! Members are grouped in any order: the sums do not depend on it, nor does anything that reads the
 //! lists.
 
-use super::level::{Level, LevelGraph};
+use super::level::{Level, LevelGraph, ListPool};
 use super::moves::Partition;
 use super::phases::{READ_PER_TASK, Tallies};
 use crate::RunError;
@@ -63,19 +63,22 @@ impl Contraction {
         Ok(Contraction { graph: LevelGraph::default(), vertex_of, founders })
     }
 
-    /// Sums up the masses and the arcs of the parts.
+    /// Sums up the masses and the arcs of the parts; returns false if the pool has no room for the
+    /// arcs.
     pub fn sum_up<L: Level>(
         &mut self,
+        pool: &mut ListPool,
         level: &L,
         parts: &Partition,
         tallies: &Tallies,
         observer: &dyn Observer,
-    ) -> Result<(), RunError> {
+    ) -> Result<bool, RunError> {
         let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
         let (members, ends) = self.grouped(level).map_err(refused)?;
         let count = self.founders.len();
         let mut masses = memory::with_room(count).map_err(refused)?;
-        masses.par_extend(self.founders.par_iter().map(|&founder| parts.total(founder)));
+        let founders = self.founders.par_iter().with_min_len(READ_PER_TASK);
+        masses.par_extend(founders.map(|&founder| parts.total(founder)));
         let group = |part: usize| {
             let begin = if part == 0 { 0 } else { ends[part - 1] };
             &members[begin as usize..ends[part] as usize]
@@ -89,9 +92,9 @@ impl Contraction {
         let mut end = 0;
         begins.iter_mut().for_each(|begin| end += std::mem::replace(begin, end));
         let mut degrees = memory::zeros(count).map_err(refused)?;
-        let mut neighbors = memory::zeros(end as usize).map_err(refused)?;
-        let mut weights: Vec<u64> = memory::zeros(end as usize).map_err(refused)?;
-        let (to, weight_to) = (as_atomic(&mut neighbors), as_atomic_words(&mut weights));
+        let Some(mut lists) = pool.take(end).map_err(refused)? else { return Ok(false) };
+        let (to, weight_to) =
+            (as_atomic(&mut lists.neighbors), as_atomic_words(&mut lists.weights));
         let vertex_of = &self.vertex_of;
         let tasks = degrees.par_chunks_mut(PARTS_PER_TASK).enumerate();
         let largest_weight = tasks.map(|(task, degrees)| {
@@ -106,9 +109,7 @@ impl Contraction {
                     for &v in group(part) {
                         for (u, weight) in level.arcs(v) {
                             let other = vertex_of[u as usize];
-                            if other as usize != part {
-                                sums.add(other, weight);
-                            }
+                            sums.add_if(other as usize != part, other, weight);
                         }
                     }
                     let mut sum = 0;
@@ -124,8 +125,8 @@ impl Contraction {
             })
         });
         let largest_weight = largest_weight.try_reduce(|| 0u64, |a, b| Ok(a.max(b)))?;
-        self.graph = LevelGraph { masses, begins, degrees, neighbors, weights, largest_weight };
-        Ok(())
+        self.graph = LevelGraph { masses, begins, degrees, lists, largest_weight };
+        Ok(true)
     }
 
     /// Returns the vertices grouped by part, and the end of each group.
@@ -154,11 +155,14 @@ impl Contraction {
         })
     }
 
-    /// Returns the bytes of a contraction of `vertices` vertices and `arcs` arcs, and of its
-    /// construction.
-    pub fn bytes_for(vertices: u64, arcs: u64) -> u64 {
-        // vertex_of, members, founders, ends, masses, begins, degrees; and the lists.
-        (4 * 5 + 8 * 2) * vertices + 12 * arcs
+    /// Returns the bytes of all contractions of a graph of `vertices` vertices, without their lists:
+    /// of the graph's vertices, and of at most as many contracted ones.
+    pub fn bytes_for(vertices: u64) -> u64 {
+        // vertex_of, members while arcs are summed up.
+        let below = 4 + 4;
+        // masses, begins, degrees; founders, begin; vertex_of of the next level, ends and names.
+        let contracted = 8 + 8 + 4 + 4 + 4 + 4 + 4 + 4;
+        vertices.saturating_mul(below + contracted) + Partition::bytes_for(vertices)
     }
 }
 

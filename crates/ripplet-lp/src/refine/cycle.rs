@@ -16,7 +16,7 @@
 
 use super::RefineRound;
 use super::contract::{Contraction, named_by_smallest};
-use super::level::{Level, LevelGraph};
+use super::level::{Level, LevelGraph, ListPool};
 use super::moves::{Moves, Partition};
 use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Tallies};
 use super::score::{Factors, Gain};
@@ -45,6 +45,10 @@ pub(super) struct Cycles<'a> {
     pub phases: Phases,
     /// The parts of the current subdivision, of any level.
     pub parts: Partition,
+    /// Arrays for the arcs of contracted graphs.
+    pub pool: ListPool,
+    /// The vertices that further contracted graphs may have, together: bounds the memory.
+    pub room: u32,
     pub observer: &'a mut dyn RoundObserver,
     /// The number of rounds and subdivisions so far: the clock of draws.
     pub step: u32,
@@ -97,7 +101,9 @@ impl Cycles<'_> {
         let coarse = Partition::new(own, masses).map_err(refused)?;
         self.cycle::<LevelGraph>(&contraction.graph, &coarse, depth + 1)?;
         self.lower(level, partition, &contraction, &begin, &coarse).map_err(refused)?;
-        drop((contraction, begin, coarse));
+        self.room += contraction.graph.vertices();
+        self.pool.give_back(contraction.graph.lists);
+        drop((begin, coarse));
         let limits = Limits::after_contraction(depth);
         self.moves(level, arcs, partition, depth, limits)
     }
@@ -172,7 +178,8 @@ impl Cycles<'_> {
         moves.round(&mut self.phases, draw)
     }
 
-    /// Subdivides the communities and contracts the parts; `None` if no two vertices are in one part.
+    /// Subdivides the communities and contracts the parts; `None` if no two vertices are in one part,
+    /// or if the contracted graph has no room.
     fn contract<L: Level>(
         &mut self,
         level: &L,
@@ -190,7 +197,13 @@ impl Cycles<'_> {
         }
         let mut contraction =
             Contraction::numbered(&self.parts, level.vertices()).map_err(refused)?;
-        contraction.sum_up(level, &self.parts, &self.tallies, &*self.observer)?;
+        let Cycles { pool, parts, tallies, observer, .. } = self;
+        if contraction.founders.len() > self.room as usize
+            || !contraction.sum_up(pool, level, parts, tallies, &**observer)?
+        {
+            return Ok(None);
+        }
+        self.room -= contraction.graph.vertices();
         self.scanned += arcs.sum;
         Ok(Some(contraction))
     }

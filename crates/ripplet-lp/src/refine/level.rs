@@ -1,6 +1,7 @@
 //! The graph of a level: the input, or a contracted graph of it.
 
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
 
 /// A graph with weighted arcs and vertex masses.
@@ -93,9 +94,75 @@ pub(super) struct LevelGraph {
     pub masses: Vec<u64>,
     pub begins: Vec<u64>,
     pub degrees: Vec<u32>,
+    pub lists: Lists,
+    pub largest_weight: u64,
+}
+
+/// The arcs of a contracted graph: two arrays of equal length, which may be longer than needed.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
     pub neighbors: Vec<VertexId>,
     pub weights: Vec<u64>,
-    pub largest_weight: u64,
+    /// The length that is needed.
+    needed: u64,
+}
+
+/// Arrays for the arcs of contracted graphs, which are used again.
+pub(super) struct ListPool {
+    /// Arrays that no level uses, the largest last.
+    spare: Vec<Lists>,
+    /// The arcs that further levels may need.
+    room: u64,
+    /// The length of all arrays.
+    allocated: u64,
+    /// The largest length of all arrays.
+    most: u64,
+}
+
+impl ListPool {
+    /// Creates a pool for contractions of a graph. Levels may need twice its arcs together.
+    pub fn new(arcs: u64) -> ListPool {
+        // The first contraction needs the arcs of the graph, and all others together need less on
+        // every graph measured so far. Arrays are at most a quarter longer than needed.
+        let room = 2 * arcs;
+        ListPool { spare: Vec::new(), room, allocated: 0, most: room + room / 4 }
+    }
+
+    /// Returns the bytes of all arrays.
+    pub fn bytes_for(arcs: u64) -> u64 {
+        ListPool::new(arcs).most.saturating_mul((size_of::<VertexId>() + size_of::<u64>()) as u64)
+    }
+
+    /// Returns arrays of at least this length, if there is room.
+    pub fn take(&mut self, arcs: u64) -> Result<Option<Lists>, OutOfMemory> {
+        if arcs > self.room {
+            return Ok(None);
+        }
+        self.room -= arcs;
+        let last = self.spare.pop().unwrap_or_default();
+        if (arcs..=arcs + arcs / 4).contains(&(last.neighbors.len() as u64)) {
+            return Ok(Some(Lists { needed: arcs, ..last }));
+        }
+        self.free(last);
+        while self.allocated + arcs > self.most
+            && let Some(lists) = self.spare.pop()
+        {
+            self.free(lists);
+        }
+        self.allocated += arcs;
+        let (neighbors, weights) = (memory::zeros(arcs as usize)?, memory::zeros(arcs as usize)?);
+        Ok(Some(Lists { neighbors, weights, needed: arcs }))
+    }
+
+    /// Takes back arrays; those of the level above must have come before.
+    pub fn give_back(&mut self, lists: Lists) {
+        self.room += lists.needed;
+        self.spare.push(lists);
+    }
+
+    fn free(&mut self, lists: Lists) {
+        self.allocated -= lists.neighbors.len() as u64;
+    }
 }
 
 impl Level for LevelGraph {
@@ -117,7 +184,7 @@ impl Level for LevelGraph {
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         let begin = self.begins[v as usize] as usize;
         let list = begin..begin + self.degrees[v as usize] as usize;
-        let arcs = self.neighbors[list.clone()].iter().zip(&self.weights[list]);
+        let arcs = self.lists.neighbors[list.clone()].iter().zip(&self.lists.weights[list]);
         arcs.map(|(&u, &weight)| (u, weight))
     }
 }

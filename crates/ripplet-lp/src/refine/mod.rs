@@ -6,7 +6,7 @@
 //! # Algorithm
 //! ```text
 //! begin with each vertex alone, or with given communities
-//! repeat up to 3 times:
+//! repeat up to 2 times, or 3 if the resolution is estimated:
 //!     a cycle through the levels               cycle
 //!         move vertices                        moves
 //!         subdivide communities                subdivide
@@ -33,6 +33,7 @@
 //! Scientific Reports 9, 2019. Blondel, Guillaume, Lambiotte, Lefebvre, *Fast unfolding of
 //! communities in large networks*, 2008.
 
+mod awake;
 mod contract;
 mod cycle;
 mod level;
@@ -48,8 +49,8 @@ mod tally;
 
 pub use merge::{BadMergeShare, MergeShare};
 pub use options::{
-    DEFAULT_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, RefineError,
-    RefineOptions, Resolution,
+    DEFAULT_ITERATIONS, ESTIMATE_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective,
+    RefineError, RefineOptions, Resolution,
 };
 pub use run::{plan, refine};
 
@@ -78,7 +79,7 @@ pub struct Refined {
 
 /// The name of the stop rule that the last iteration did not increase the score.
 pub const NO_GAIN: &str = "no gain";
-/// The name of the stop rule that a further iteration would exceed 20 scans of the graph's arcs.
+/// The name of the stop rule that a further iteration would exceed 28 scans of the graph's arcs.
 pub const SCANS: &str = "scans";
 
 impl From<Refined> for Outcome {

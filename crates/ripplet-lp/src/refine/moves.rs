@@ -54,8 +54,10 @@ impl Partition {
 
     /// Computes the totals of the communities.
     pub fn sum_up(&self, masses: &[u64]) {
-        self.totals.par_iter().for_each(|total| total.store(0, Relaxed));
-        self.labels.par_iter().zip(masses).for_each(|(label, &mass)| {
+        let totals = self.totals.par_iter().with_min_len(READ_PER_TASK);
+        totals.for_each(|total| total.store(0, Relaxed));
+        let labels = self.labels.par_iter().zip(masses).with_min_len(READ_PER_TASK);
+        labels.for_each(|(label, &mass)| {
             self.totals[label.load(Relaxed) as usize].fetch_add(mass, Relaxed);
         });
     }
@@ -132,8 +134,7 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
             })?;
             counts = counts.plus(chosen);
             if chosen.changed > 0 {
-                phases
-                    .for_each_change(|change| partition.relabel(change, level.mass(change.vertex)));
+                phases.commit(|change| partition.relabel(change, level.mass(change.vertex)));
                 if !self.keeps_active {
                     phases.for_each_change(|change| self.activate_neighbors(change));
                 }

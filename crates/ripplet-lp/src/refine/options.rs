@@ -43,20 +43,29 @@ pub struct RefineOptions {
     pub objective: Objective,
     /// The seed of all draws.
     pub seed: u64,
-    /// The most iterations, at least 1. An iteration that does not increase the score is undone and is the last.
+    /// The most iterations, at least 1. An iteration that lowers the score is undone and is the
+    /// last.
     pub iterations: u32,
     /// The communities to begin with, a label per vertex; [`NO_LABEL`](crate::NO_LABEL) is a
     /// community of one vertex. Each vertex alone if absent.
     pub initial: Option<Vec<Label>>,
 }
 
-/// The default of [`RefineOptions::iterations`]: further ones gain less than 0.001 of modularity.
-pub const DEFAULT_ITERATIONS: u32 = 3;
+/// The default of [`RefineOptions::iterations`] at a fixed resolution: further ones gain less than
+/// 0.001 of modularity.
+pub const DEFAULT_ITERATIONS: u32 = 2;
+/// The default of [`RefineOptions::iterations`] at an estimated resolution: two for the estimate, and
+/// one more.
+pub const ESTIMATE_ITERATIONS: u32 = 3;
 
 impl RefineOptions {
     /// Returns the default choices for an objective.
     pub fn new(objective: Objective) -> RefineOptions {
-        RefineOptions { objective, seed: 0, iterations: DEFAULT_ITERATIONS, initial: None }
+        let iterations = match objective {
+            Objective::Modularity(Resolution::Auto) => ESTIMATE_ITERATIONS,
+            _ => DEFAULT_ITERATIONS,
+        };
+        RefineOptions { objective, seed: 0, iterations, initial: None }
     }
 
     /// Refuses values that have no meaning.

@@ -15,6 +15,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Vertices of a task that only reads an array.
 pub(super) const READ_PER_TASK: usize = 1 << 13;
+/// Changes that one thread writes in some microseconds, which is what a parallel loop costs.
+const COMMITS_PER_TASK: usize = 1 << 10;
 /// Arcs of a task that reads lists: some ten microseconds.
 const ARCS_PER_TASK: u64 = 1 << 12;
 
@@ -197,14 +199,25 @@ impl Phases {
             .try_reduce(Counts::default, |a, b| Ok(a.plus(b)))
     }
 
-    /// Calls `write` with each change of the phase, on all threads.
-    pub fn for_each_change(&self, write: impl Fn(Change) + Sync) {
+    /// Writes each change of the phase: a few values.
+    pub fn commit(&self, write: impl Fn(Change) + Sync) {
+        self.each_change(COMMITS_PER_TASK, write);
+    }
+
+    /// Calls `work`, which reads the vertex's arcs, with each change of the phase.
+    pub fn for_each_change(&self, work: impl Fn(Change) + Sync) {
+        self.each_change(self.per_task, work);
+    }
+
+    /// Calls `work` with each change of the phase: on one thread if there are at most `few`.
+    fn each_change(&self, few: usize, work: impl Fn(Change) + Sync) {
         let of_task = |(&changed, changes): (&u32, &[Change])| {
-            changes[..changed as usize].iter().for_each(|&change| write(change));
+            changes[..changed as usize].iter().for_each(|&change| work(change));
         };
-        let tasks = self.changed.len();
-        if tasks <= 1 {
-            return self.changed.iter().zip([&self.changes[..]]).for_each(of_task);
+        let count: usize = self.changed.iter().map(|&changed| changed as usize).sum();
+        if count <= few {
+            let changes = self.changes.chunks(self.per_task.max(1));
+            return self.changed.iter().zip(changes).for_each(of_task);
         }
         let changes = self.changes.par_chunks(self.per_task);
         self.changed.par_iter().zip(changes).for_each(of_task);

@@ -1,13 +1,15 @@
 //! A run: cycles until the score stops to grow, then splitting.
 
+use super::awake::with_threads_awake;
+use super::contract::Contraction;
 use super::cycle::Cycles;
-use super::level::{InputLevel, Level};
+use super::level::{InputLevel, Level, ListPool};
 use super::moves::Partition;
 use super::options::{Objective, RefineError, RefineOptions, Resolution};
 use super::phases::{Phases, READ_PER_TASK, Tallies};
 use super::ratio::{Ratio, ln};
 use super::score::{Factors, Sums};
-use super::{NO_GAIN, Refined, SCANS, contract, tally};
+use super::{NO_GAIN, Refined, SCANS, tally};
 use crate::communities::split_disconnected;
 use crate::{Label, NO_LABEL, RoundObserver, StopReason};
 use rayon::prelude::*;
@@ -18,7 +20,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Arcs read, in units of the graph's arcs, after which no iteration begins.
-const MOST_SCANS: u64 = 20;
+const MOST_SCANS: u64 = 28;
 /// Significant bits of an estimated resolution: its uncertainty is larger.
 const ESTIMATE_BITS: i32 = 10;
 
@@ -35,7 +37,8 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, thread
         )
         .with("one phase", Phases::bytes_for(vertices))
         .with("parts of communities", Partition::bytes_for(vertices))
-        .with("contracted graphs", 2 * contract::Contraction::bytes_for(vertices, arcs))
+        .with("contracted graphs", Contraction::bytes_for(vertices))
+        .with("their lists", ListPool::bytes_for(arcs))
         .with("sums by label, one table a thread", (threads as u64).saturating_mul(tally))
 }
 
@@ -69,12 +72,9 @@ pub fn refine<'g>(
         return Err(RefineError::Directed);
     }
     options.check(graph.vertices())?;
-    let mut refined = dispatch_lists!(graph, (out, _incoming) => refine_lists(
-        out,
-        graph,
-        options,
-        observer,
-    ))?;
+    let mut refined = with_threads_awake(
+        || dispatch_lists!(graph, (out, _incoming) => refine_lists(out, graph, options, &mut *observer)),
+    )?;
     observer.on_stage("splitting what is not connected");
     let is_cancelled = &|| observer.is_cancelled();
     refined.split = split_disconnected(graph, &mut refined.labels, is_cancelled)?;
@@ -131,6 +131,8 @@ impl Begin<'_> {
             tallies: Tallies::new(vertices)?,
             phases: Phases::new(vertices)?,
             parts: Partition::new(memory::zeros(vertices)?, level.masses())?,
+            pool: ListPool::new(arcs),
+            room: level.vertices(),
             observer,
             step: 0,
             iteration: 0,

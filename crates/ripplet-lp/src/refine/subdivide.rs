@@ -51,7 +51,7 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
                     self.choose(v, tally, draw, phase)
                 })?;
             counts = counts.plus(chosen);
-            phases.for_each_change(|change| self.parts.relabel(change, level.mass(change.vertex)));
+            phases.commit(|change| self.parts.relabel(change, level.mass(change.vertex)));
         }
         Ok(counts)
     }
@@ -77,34 +77,30 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
         let mut own = 0;
         let mut sums = tally.begin();
         for (u, weight) in level.arcs(v) {
-            if communities.label(u) == community {
-                own += weight;
-                sums.add(parts.label(u), weight);
-            }
+            let is_inside = communities.label(u) == community;
+            own += if is_inside { weight } else { 0 };
+            sums.add_if(is_inside, parts.label(u), weight);
         }
         let scanned = u64::from(degree);
         let gains = self.factors.of_vertex(mass);
         if gains.gain(own, others) < T::ZERO {
             return (None, scanned);
         }
-        let mut best: Option<(Label, T)> = None;
+        let hash = |part: Label| mix(part ^ mix(v ^ mix(draw.key)));
+        let (mut best, mut best_gain) = (None, T::ZERO);
         for (part, weight) in sums.each() {
             let total = parts.total(part);
-            let is_allowed = total > level.mass(part) || draw.phase(part) != phase;
             let gain = gains.gain(weight, total);
-            if !is_allowed || gain < T::ZERO {
+            // Few parts get past this comparison, so that the costly test comes last.
+            if gain < best_gain {
                 continue;
             }
-            let hash = |part: Label| mix(part ^ mix(v ^ mix(draw.key)));
-            let wins = match best {
-                Some((held, best)) if gain == best => hash(part) < hash(held),
-                Some((_, best)) => gain > best,
-                None => true,
-            };
-            if wins {
-                best = Some((part, gain));
+            let is_allowed = || total > level.mass(part) || draw.phase(part) != phase;
+            let is_behind = gain == best_gain && best.is_some_and(|held| hash(held) < hash(part));
+            if !is_behind && is_allowed() {
+                (best, best_gain) = (Some(part), gain);
             }
         }
-        (best.map(|(part, _)| part), scanned)
+        (best, scanned)
     }
 }

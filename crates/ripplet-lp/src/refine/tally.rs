@@ -55,6 +55,15 @@ impl Sums<'_> {
         *sum += weight;
     }
 
+    /// Adds the weight, above 0, of an arc if a condition holds that a branch would mispredict.
+    #[inline]
+    pub fn add_if(&mut self, is_added: bool, label: Label, weight: u64) {
+        let sum = &mut self.sums[label as usize];
+        self.used[self.count] = label;
+        self.count += usize::from((*sum == 0) & is_added);
+        *sum += if is_added { weight } else { 0 };
+    }
+
     /// Returns the sum of a label.
     #[inline]
     pub fn of(&self, label: Label) -> u64 {

@@ -50,6 +50,8 @@ mod oracle {
         pub repulsion: i128,
         step: u32,
         scanned: u64,
+        /// The vertices and the arcs that contracted graphs may still have, together.
+        room: (usize, u64),
     }
 
     /// The input: stored arcs of each vertex, loops included.
@@ -81,8 +83,14 @@ mod oracle {
         let total: i128 = lists.iter().enumerate().map(|(v, list)| strength(v, list)).sum();
         let (mut num, mut den) = (setting.num, setting.den);
         let stored: u64 = lists.iter().map(|list| list.len() as u64).sum();
-        let mut oracle =
-            Oracle { seed: setting.seed, attraction: 0, repulsion: 0, step: 0, scanned: 0 };
+        let mut oracle = Oracle {
+            seed: setting.seed,
+            attraction: 0,
+            repulsion: 0,
+            step: 0,
+            scanned: 0,
+            room: (n, 2 * stored),
+        };
         let mut labels: Vec<u32> = (0..n as u32).collect();
         if let Some(initial) = &setting.initial {
             let mut first = BTreeMap::new();
@@ -92,7 +100,8 @@ mod oracle {
         }
         let mut best = labels.clone();
         let mut active = vec![true; n];
-        for iteration in 0..3 {
+        let iterations = if setting.auto { 3 } else { 2 };
+        for iteration in 0..iterations {
             oracle.attraction = if setting.cpm { den } else { den * total };
             oracle.repulsion = num;
             let before = oracle.scanned;
@@ -117,7 +126,7 @@ mod oracle {
             let unchanged = best == labels;
             best = labels.clone();
             let mut estimated = false;
-            if setting.auto && iteration < 2 {
+            if setting.auto && iteration + 1 < iterations {
                 let (inner, squares) = sums(&labels);
                 let (inner, squares) = (inner as f64, squares as f64);
                 let total = total as f64;
@@ -142,7 +151,7 @@ mod oracle {
             }
             let last = oracle.scanned - before;
             let next = if iteration == 0 { last / 2 } else { last };
-            if oracle.scanned + next + stored > 20 * stored {
+            if oracle.scanned + next + stored > 28 * stored {
                 break;
             }
         }
@@ -200,6 +209,14 @@ mod oracle {
             if founders.len() == n {
                 return;
             }
+            let count = founders.len();
+            let mut bounds: BTreeMap<u32, u64> = BTreeMap::new();
+            (0..n).for_each(|v| *bounds.entry(parts[v]).or_default() += degree(v));
+            let arcs: u64 = bounds.values().map(|&bound| bound.min(count as u64)).sum();
+            if count > self.room.0 || arcs > self.room.1 {
+                return;
+            }
+            self.room = (self.room.0 - count, self.room.1 - arcs);
             self.scanned += (0..n).map(degree).sum::<u64>();
             let number = |v: usize| founders.binary_search(&parts[v]).unwrap() as u32;
             let vertex_of: Vec<u32> = (0..n).map(number).collect();
@@ -223,6 +240,7 @@ mod oracle {
             let mut above = begin.clone();
             let mut all = vec![true; founders.len()];
             self.cycle(&coarse, lists, &mut above, &mut all, depth + 1);
+            self.room = (self.room.0 + count, self.room.1 + arcs);
             let mut smallest = BTreeMap::new();
             for (x, label) in above.iter_mut().enumerate() {
                 *label = *smallest.entry(*label).or_insert(x as u32);
