@@ -26,8 +26,9 @@
 //! # Determinism
 //! As in refinement: integers, and phases that see what earlier phases wrote.
 
+use super::awake::with_threads_awake;
 use super::contract::Contraction;
-use super::level::Level;
+use super::level::{Level, LevelGraph, ListPool};
 use super::moves::Partition;
 use super::phases::{Change, Counts, Draw, Phases, Tallies};
 use super::tally::Tally;
@@ -147,9 +148,10 @@ fn merge_lists<N: NeighborLists>(
         total,
         tallies: Tallies::new(communities).map_err(refused)?,
         phases: Phases::new(communities).map_err(refused)?,
+        pool: ListPool::new(out.arcs() + incoming.map_or(0, NeighborLists::arcs)),
         observer,
     };
-    let found = merging.level(&level, &parts, contraction, 0)?;
+    let found = with_threads_awake(|| merging.all_levels(&level, &parts, contraction))?;
     let after = found.map(|found| named(&found)).transpose().map_err(refused)?;
     Ok(after.map(|after| [before, after]))
 }
@@ -163,11 +165,9 @@ pub(crate) fn bytes_for(vertices: u64, arcs: u64, threads: u64) -> u64 {
     // Strengths and names, two partitions, the first contraction; later ones are smaller.
     let own = 16 * vertices + 2 * Partition::bytes_for(vertices);
     let own = own.saturating_add(threads.saturating_mul(Tally::bytes_for(vertices)));
-    own.saturating_add(Contraction::bytes_for(
-        vertices,
-        arcs.min(vertices.saturating_mul(vertices)),
-    ))
-    .saturating_add(Phases::bytes_for(vertices))
+    own.saturating_add(Contraction::bytes_for(vertices))
+        .saturating_add(ListPool::bytes_for(arcs))
+        .saturating_add(Phases::bytes_for(vertices))
 }
 
 /// Returns the labels named by the smallest vertex that has each; a vertex without a label gets its
@@ -253,24 +253,41 @@ struct Merging<'a> {
     total: u64,
     tallies: Tallies,
     phases: Phases,
+    pool: ListPool,
     observer: &'a dyn Observer,
 }
 
 impl Merging<'_> {
-    /// Merges the parts of a level. Returns the new part of each of the level's vertices, named by
-    /// any of its vertices; `None` if nothing changes.
-    fn level<L: Level>(
+    /// Merges the communities of the input, which are its parts. Returns the number of each vertex's
+    /// community; `None` if nothing changes.
+    fn all_levels<L: Level>(
         &mut self,
         level: &L,
         parts: &Partition,
         mut contraction: Contraction,
-        depth: u32,
     ) -> Result<Option<Vec<VertexId>>, RunError> {
-        if depth == LEVELS {
+        // A level never has more arcs than that below it: the pool has room for two.
+        if !contraction.sum_up(&mut self.pool, level, parts, &self.tallies, self.observer)? {
             return Ok(None);
         }
-        contraction.sum_up(level, parts, &self.tallies, self.observer)?;
-        let graph = &contraction.graph;
+        let Contraction { mut graph, vertex_of: mut found, .. } = contraction;
+        for depth in 0..LEVELS {
+            let Some(merged) = self.level(&graph, depth)? else {
+                return Ok((depth > 0).then_some(found));
+            };
+            let mut next = Contraction::numbered(&merged, graph.vertices()).map_err(refused)?;
+            found.par_iter_mut().for_each(|vertex| *vertex = next.vertex_of[*vertex as usize]);
+            if !next.sum_up(&mut self.pool, &graph, &merged, &self.tallies, self.observer)? {
+                return Ok(Some(found));
+            }
+            let below = std::mem::replace(&mut graph, next.graph);
+            self.pool.give_back(below.lists);
+        }
+        Ok(Some(found))
+    }
+
+    /// Merges the vertices of a level; `None` if nothing changes.
+    fn level(&mut self, graph: &LevelGraph, depth: u32) -> Result<Option<Partition>, RunError> {
         let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
         let partition = Partition::new(alone, &graph.masses).map_err(refused)?;
         let arcs = graph.degrees.iter().map(|&degree| u64::from(degree)).sum();
@@ -286,21 +303,7 @@ impl Merging<'_> {
         if named.par_iter().enumerate().all(|(v, &name)| name as usize == v) {
             return Ok(None);
         }
-        let merged = Partition::new(named, &graph.masses).map_err(refused)?;
-        let next = Contraction::numbered(&merged, graph.vertices()).map_err(refused)?;
-        let further = self.level(graph, &merged, next, depth + 1)?;
-        let part_of = |vertex: VertexId| match &further {
-            Some(further) => further[vertex as usize],
-            None => merged.label(vertex),
-        };
-        let mut found = memory::with_room(parts.labels.len()).map_err(refused)?;
-        found.par_extend(
-            contraction
-                .vertex_of
-                .par_iter()
-                .map(|&vertex| contraction.founders[part_of(vertex) as usize]),
-        );
-        Ok(Some(found))
+        Partition::new(named, &graph.masses).map(Some).map_err(refused)
     }
 
     /// Performs a round.
