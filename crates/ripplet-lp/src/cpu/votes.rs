@@ -253,7 +253,7 @@ fn tag(number: u32, label: Label) -> u64 {
     u64::from(number) << 32 | u64::from(label)
 }
 
-/// Returns the number of labels that are indexed directly in a graph of so many vertices.
+/// Returns the number of labels that are indexed directly in a graph of `vertices` vertices.
 fn direct_labels(vertices: u32) -> usize {
     if vertices <= DIRECT_VERTICES { vertices as usize } else { 0 }
 }

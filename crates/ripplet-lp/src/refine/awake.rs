@@ -1,7 +1,7 @@
 //! Threads that stay awake between short parallel loops.
 //!
 //! A run has thousands of parallel loops of some ten microseconds. A thread of the pool that finds
-//! no work goes to sleep, and waking it takes as long as such a loop. Here, the threads look for
+//! no work goes to sleep, which takes as long to undo as such a loop. Here, the threads look for
 //! work until the run is over; they yield to other processes meanwhile.
 
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// current pool stay awake.
 pub(super) fn with_threads_awake<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let own = rayon::current_thread_index();
-    // Outside of a pool, `work` has no thread of its own that may be told apart.
+    // Outside of a pool, `work` has no thread of its own.
     if own.is_none() || rayon::current_num_threads() == 1 {
         return work();
     }

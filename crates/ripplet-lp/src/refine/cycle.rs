@@ -63,7 +63,7 @@ pub(super) struct Cycles<'a> {
 #[derive(Clone, Copy)]
 struct Limits {
     rounds: u32,
-    /// They end after a round in which at most one of so many vertices moved.
+    /// They end after a round in which at most one of this number of vertices moved.
     settled: u32,
 }
 

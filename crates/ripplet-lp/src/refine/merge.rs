@@ -160,7 +160,7 @@ fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {
     RunError::OutOfMemory { bytes }
 }
 
-/// Returns the planned bytes of merging the communities of a graph with so many vertices and arcs.
+/// Returns the planned bytes of merging the communities of a graph of this size.
 pub(crate) fn bytes_for(vertices: u64, arcs: u64, threads: u64) -> u64 {
     // Strengths and names, two partitions, the first contraction; later ones are smaller.
     let own = 16 * vertices + 2 * Partition::bytes_for(vertices);

@@ -28,7 +28,7 @@ impl Workspace {
     /// The most vertices of a task; tasks of a phase and of words of the active set observe it.
     pub const VERTICES: usize = 512;
 
-    /// Creates the workspace of a thread for a graph of so many vertices.
+    /// Creates the workspace of a thread for a graph of `vertices` vertices.
     pub fn new(vertices: u32) -> Workspace {
         let scratch = Scratch { votes: Votes::new(vertices), vote_sketch: None, draft: Vec::new() };
         Workspace { scratch, vertices: Vec::new() }
