@@ -175,11 +175,11 @@ fn lines_that_fit(names: &[String], radius: f64) -> Vec<String> {
     names.iter().take(lines).filter(is_legible).map(|name| shortened(name, letters)).collect()
 }
 
-/// Shortens a name to at most `letters` characters, with an ellipsis.
-fn shortened(name: &str, letters: usize) -> String {
-    match name.char_indices().nth(letters) {
+/// Shortens a name to at most `most` characters, with an ellipsis.
+fn shortened(name: &str, most: usize) -> String {
+    match name.char_indices().nth(most) {
         None => name.into(),
-        Some(_) => name.chars().take(letters.max(2) - 1).chain(['…']).collect(),
+        Some(_) => name.chars().take(most.max(2) - 1).chain(['…']).collect(),
     }
 }
 
