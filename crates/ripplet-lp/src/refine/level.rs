@@ -122,8 +122,8 @@ pub(super) struct ListPool {
 impl ListPool {
     /// Creates a pool for contractions of a graph. Levels may need twice its arcs together.
     pub fn new(arcs: u64) -> ListPool {
-        // The first contraction needs the arcs of the graph, and all others together need less on
-        // every graph measured so far. Arrays are at most a quarter longer than needed.
+        // The first contraction needs the arcs of the graph, and all others together need less on most
+        // graphs; on others, contraction ends early. Arrays are at most a quarter longer than needed.
         let room = 2 * arcs;
         ListPool { spare: Vec::new(), room, allocated: 0, most: room + room / 4 }
     }
