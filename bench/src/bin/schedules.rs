@@ -5,7 +5,7 @@
 //! ```
 //!
 //! SCHEDULE is `sync`, `async`, `phased` or `phased:PHASES`, or `merged`: `phased` with the command's stop
-//! rule for `lpa`, and communities that merge; a FILE is any edge list that ripplet
+//! rule for `lpa`, and communities that merge, or `merged:SHARE` at another share than the default; a FILE is any edge list that ripplet
 //! reads, its TRUTH a file of `id community` lines. Generated graphs of 2^S vertices come after
 //! the files. Each cell is the mean over the seeds of modularity, NMI against the truth, scans
 //! (arcs counted, in units of the graph's arcs) and rounds. None of them depends on the machine.
@@ -49,8 +49,12 @@ fn main() -> Result<()> {
 }
 
 fn settings(name: &str) -> Option<Settings> {
-    if name == "merged" {
-        let merge = Some(MergeShare::default());
+    let merge = match name.split_once(':') {
+        Some(("merged", share)) => Some(MergeShare::new(share.parse().ok()?).ok()?),
+        None if name == "merged" => Some(MergeShare::default()),
+        _ => None,
+    };
+    if merge.is_some() {
         return Some(Settings { stop: Lpa::stop(), merge, ..Settings::default() });
     }
     schedule(name).map(|schedule| Settings { schedule, ..Settings::default() })

@@ -121,7 +121,6 @@ struct Entry {
     schedule: Schedule,
     stop: fn() -> Stop,
     keeps_disconnected: bool,
-    merges: bool,
     is_partition: bool,
 }
 
@@ -137,7 +136,6 @@ static LPA: Entry = Entry {
     schedule: Schedule::phased(),
     stop: Lpa::stop,
     keeps_disconnected: false,
-    merges: true,
     is_partition: true,
 };
 
@@ -148,7 +146,6 @@ static CDLP: Entry = Entry {
     schedule: Schedule::cdlp(),
     stop: Cdlp::stop,
     keeps_disconnected: true,
-    merges: false,
     is_partition: true,
 };
 
@@ -164,7 +161,6 @@ static LLP: Entry = Entry {
     schedule: Schedule::phased(),
     stop: Stop::default,
     keeps_disconnected: false,
-    merges: false,
     is_partition: true,
 };
 
@@ -183,7 +179,6 @@ static SLPA: Entry = Entry {
     schedule: Schedule::phased(),
     stop: Slpa::stop,
     keeps_disconnected: true,
-    merges: false,
     is_partition: false,
 };
 
@@ -198,7 +193,6 @@ static SEEDED: Entry = Entry {
     schedule: Schedule::phased(),
     stop: Seeded::stop,
     keeps_disconnected: true,
-    merges: false,
     is_partition: false,
 };
 
@@ -300,11 +294,13 @@ impl From<ProgramName> for BuiltIn {
 }
 
 impl BuiltIn {
-    /// Returns the share at which communities merge at the end by default, if they do. Without a
-    /// guard, `lpa` is plain label propagation, which does not merge.
+    /// Returns the share at which communities merge at the end by default, if they do: those of
+    /// `lpa`, but without a guard it is plain label propagation, which does not merge.
     pub fn merge(&self) -> Option<MergeShare> {
-        let is_plain = matches!(self, BuiltIn::Lpa(guard) if *guard == Guard::OFF);
-        (self.name().entry().merges && !is_plain).then(MergeShare::default)
+        match self {
+            BuiltIn::Lpa(guard) if *guard != Guard::OFF => Some(MergeShare::default()),
+            _ => None,
+        }
     }
 
     /// Returns the program of this name with its default parameters.

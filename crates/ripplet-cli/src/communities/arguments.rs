@@ -17,7 +17,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ripplet::io::Format;
 use ripplet::lp::counters::BadCounter;
-use ripplet::lp::programs::{Gamma, Guard, Slpa};
+use ripplet::lp::programs::{Gamma, Guard, Lpa, Slpa};
 use ripplet::lp::refine::MergeShare;
 use ripplet::lp::stop::{DEFAULT_ROUNDS, DEFAULT_TOLERANCE};
 use ripplet::lp::{Counter, DEFAULT_PHASES, Schedule};
@@ -167,10 +167,17 @@ pub struct ChoiceArguments {
     /// Keep communities whose members are not connected; otherwise each of their parts is a community.
     #[arg(long)]
     pub keep_disconnected: bool,
-    /// At the end, let a community join the neighbouring one with most of its votes, if this one has
-    /// at least this share of them and more than by chance: from 0 (merge most) to 1; or off
-    /// [default: 0.0833 for lpa without --labels, otherwise off].
-    #[arg(long, value_name = "SHARE", value_parser = merge_choice)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        value_parser = merge_choice,
+        help = format!(
+            "At the end, let a community join the neighbouring one with most of its votes, if this one has \
+             at least this share of them and more than by chance: from 0 (merge most) to 1; or off \
+             [default: {:.4} for lpa without --labels, otherwise off]",
+            MergeShare::default().value()
+        )
+    )]
     pub merge: Option<MergeChoice>,
     /// The seed of all random draws.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
@@ -266,8 +273,9 @@ pub struct StopArguments {
         value_parser = programs::share,
         allow_negative_numbers = true,
         help = format!(
-            "Stop when at most this share of the vertices changed in a round [default: 0.01 for lpa, \
-             {DEFAULT_TOLERANCE} for others]"
+            "Stop when at most this share of the vertices changed in a round [default: {} for lpa, \
+             {DEFAULT_TOLERANCE} for others]",
+            Lpa::TOLERANCE
         )
     )]
     pub tolerance: Option<f64>,

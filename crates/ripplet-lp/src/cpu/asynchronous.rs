@@ -14,9 +14,9 @@
 //! u: stores its new label;   fence;  reads v's label      or u finds v's new label and disagrees
 //! ```
 //!
-//! The second rule is for [`Activation::Disagreement`]: `u` does not activate `v` because both have
-//! the same label, while `v` is about to leave that label based on `u`'s old vote. In that case `v`
-//! activates itself.
+//! The second rule is for [`Activation::Disagreement`]: `u` does not activate `v` because their labels
+//! are equal, while `v` is about to leave that label based on `u`'s old vote. In that case `v` activates
+//! itself.
 
 use super::state::{Choice, LpState, Scratch, Workspace};
 use crate::hash::Clock;

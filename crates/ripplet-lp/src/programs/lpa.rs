@@ -81,11 +81,15 @@ impl Lpa {
         Lpa { guard: guard.0 }
     }
 
+    /// The share of vertices that may change in the last round of [`Lpa::stop`].
+    ///
+    /// Vertices that change later mostly go back and forth, and merging gains more.
+    pub const TOLERANCE: f64 = 0.01;
+
     /// Returns the stop rules that suit it if communities merge at the end
-    /// ([`Settings::merge`](crate::Settings::merge)): at most 1 % of the vertices may change. What
-    /// changes later is mostly undecided for ever, and merging gains more.
+    /// ([`Settings::merge`](crate::Settings::merge)).
     pub fn stop() -> Stop {
-        Stop::after(DEFAULT_ROUNDS).at_tolerance(0.01).at_oscillation()
+        Stop::after(DEFAULT_ROUNDS).at_tolerance(Lpa::TOLERANCE).at_oscillation()
     }
 }
 

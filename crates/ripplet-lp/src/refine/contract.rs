@@ -13,7 +13,7 @@
 use super::level::{Level, LevelGraph, ListPool};
 use super::moves::Partition;
 use super::phases::{READ_PER_TASK, Tallies};
-use crate::RunError;
+use crate::{Label, NO_LABEL, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
@@ -186,5 +186,18 @@ pub(super) fn named_by_smallest(
     });
     let mut named = memory::with_room(vertices)?;
     named.par_extend(all().map(|v| names[community(v) as usize].load(Relaxed)));
+    Ok(named)
+}
+
+/// Returns communities given by labels, each named by its smallest vertex; a vertex without a label is
+/// one of its own. Labels are vertices or [`NO_LABEL`].
+pub(super) fn named_labels(labels: &[Label]) -> Result<Vec<VertexId>, OutOfMemory> {
+    let vertices = labels.len();
+    let label = |v: VertexId| labels[v as usize];
+    // All vertices without a label are one more community, until each is named by itself.
+    let mut named =
+        named_by_smallest(vertices, vertices + 1, |v| label(v).min(vertices as VertexId))?;
+    let all = named.par_iter_mut().zip(0..vertices as VertexId).with_min_len(READ_PER_TASK);
+    all.filter(|&(_, v)| label(v) == NO_LABEL).for_each(|(name, v)| *name = v);
     Ok(named)
 }

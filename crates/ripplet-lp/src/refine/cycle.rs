@@ -17,7 +17,7 @@
 use super::RefineRound;
 use super::contract::{Contraction, named_by_smallest};
 use super::level::{Level, LevelGraph, ListPool};
-use super::moves::{Moves, Partition};
+use super::moves::{MoveRound, Moves, Partition};
 use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Tallies};
 use super::score::{Factors, Gain};
 use super::subdivide::Subdivision;
@@ -174,8 +174,8 @@ impl Cycles<'_> {
     ) -> Result<Counts, RunError> {
         let (factors, tallies) = (self.factors.in_type::<T>(), &self.tallies);
         let observer = &*self.observer;
-        let moves = Moves { level, partition, factors, tallies, observer, keeps_active };
-        moves.round(&mut self.phases, draw)
+        let round = MoveRound { level, partition, tallies, observer, keeps_active };
+        Moves { round, factors }.perform(&mut self.phases, draw)
     }
 
     /// Subdivides the communities and contracts the parts; `None` if no two vertices are in one part,

@@ -41,28 +41,32 @@ pub(super) struct InputLevel<N, const WEIGHTED: bool> {
     pub largest_weight: u64,
 }
 
-impl<N: NeighborLists> Level for InputLevel<N, false> {
-    #[inline]
-    fn masses(&self) -> &[u64] {
-        &self.masses
-    }
+/// The arcs of an [`InputLevel`], compiled once with weights and once without.
+pub(super) trait InputArcs {
+    /// Yields what [`Level::arcs`] yields.
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)>;
+}
 
-    fn largest_weight(&self) -> u64 {
-        self.largest_weight
-    }
-
-    #[inline]
-    fn degree(&self, v: VertexId) -> u32 {
-        self.lists.degree_of(v as usize)
-    }
-
+impl<N: NeighborLists> InputArcs for InputLevel<N, false> {
     #[inline]
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         self.lists.each_of(v as usize).filter(move |&u| u != v).map(|u| (u, 1))
     }
 }
 
-impl<N: NeighborLists> Level for InputLevel<N, true> {
+impl<N: NeighborLists> InputArcs for InputLevel<N, true> {
+    #[inline]
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
+        let weights = self.lists.each_weight_of(v as usize).into_iter().flatten();
+        let arcs = self.lists.each_of(v as usize).zip(weights.map(u64::from));
+        arcs.filter(move |&(u, weight)| u != v && weight > 0)
+    }
+}
+
+impl<N: NeighborLists, const WEIGHTED: bool> Level for InputLevel<N, WEIGHTED>
+where
+    InputLevel<N, WEIGHTED>: InputArcs,
+{
     #[inline]
     fn masses(&self) -> &[u64] {
         &self.masses
@@ -79,9 +83,7 @@ impl<N: NeighborLists> Level for InputLevel<N, true> {
 
     #[inline]
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
-        let weights = self.lists.each_weight_of(v as usize).into_iter().flatten();
-        let arcs = self.lists.each_of(v as usize).zip(weights.map(u64::from));
-        arcs.filter(move |&(u, weight)| u != v && weight > 0)
+        InputArcs::arcs(self, v)
     }
 }
 

@@ -27,10 +27,10 @@
 //! As in refinement: integers, and phases that see what earlier phases wrote.
 
 use super::awake::with_threads_awake;
-use super::contract::Contraction;
+use super::contract::{Contraction, named_labels};
 use super::level::{Level, LevelGraph, ListPool};
-use super::moves::Partition;
-use super::phases::{Change, Counts, Draw, Phases, Tallies};
+use super::moves::{MoveRound, Partition};
+use super::phases::{Draw, Phases, Tallies};
 use super::tally::Tally;
 use crate::disjoint_sets::DisjointSets;
 use crate::hash::{Clock, Stream, mix};
@@ -39,7 +39,6 @@ use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{Direction, GraphView, Observer, VertexId, as_atomic, dispatch_lists};
-use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
 /// The most contractions. Each merges several communities into one, so that few graphs need half of
@@ -137,22 +136,21 @@ fn merge_lists<N: NeighborLists>(
     let level = CommunityArcs { out, incoming, labels, masses };
     let total: u128 = level.masses.par_iter().map(|&mass| u128::from(mass)).sum();
     let total = u64::try_from(total).map_err(|_| RunError::MergeWeights { total })?;
-    let before = named(labels).map_err(refused)?;
+    let before = named_labels(labels).map_err(refused)?;
     let parts = memory::copied(&before).map_err(refused)?;
     let parts = Partition::new(parts, &level.masses).map_err(refused)?;
     let contraction = Contraction::numbered(&parts, level.vertices()).map_err(refused)?;
     let communities = contraction.founders.len();
     let mut merging = Merging {
-        share,
+        rule: Rule { share, total },
         seed,
-        total,
         tallies: Tallies::new(communities).map_err(refused)?,
         phases: Phases::new(communities).map_err(refused)?,
         pool: ListPool::new(out.arcs() + incoming.map_or(0, NeighborLists::arcs)),
         observer,
     };
     let found = with_threads_awake(|| merging.all_levels(&level, &parts, contraction))?;
-    let after = found.map(|found| named(&found)).transpose().map_err(refused)?;
+    let after = found.map(|found| named_labels(&found)).transpose().map_err(refused)?;
     Ok(after.map(|after| [before, after]))
 }
 
@@ -168,23 +166,6 @@ pub(crate) fn bytes_for(vertices: u64, arcs: u64, threads: u64) -> u64 {
     own.saturating_add(Contraction::bytes_for(vertices))
         .saturating_add(ListPool::bytes_for(arcs))
         .saturating_add(Phases::bytes_for(vertices))
-}
-
-/// Returns the labels named by the smallest vertex that has each; a vertex without a label gets its
-/// own number.
-fn named(labels: &[Label]) -> Result<Vec<Label>, OutOfMemory> {
-    let mut smallest = memory::filled(NO_LABEL, labels.len())?;
-    let first = as_atomic(&mut smallest);
-    let all = || labels.par_iter().enumerate();
-    all().for_each(|(v, &label)| {
-        if let Some(first) = first.get(label as usize) {
-            first.fetch_min(v as u32, Relaxed);
-        }
-    });
-    let mut named = memory::with_room(labels.len())?;
-    let name = |label: Label| first.get(label as usize).map(|first| first.load(Relaxed));
-    named.par_extend(all().map(|(v, &label)| name(label).unwrap_or(v as u32)));
-    Ok(named)
 }
 
 /// The input: all arcs that touch a vertex, of both directions, between vertices that have labels.
@@ -230,7 +211,7 @@ fn arcs_of<N: NeighborLists>(lists: N, v: VertexId) -> impl Iterator<Item = (Ver
 
 /// Returns the connected parts of each label, named by their smallest vertices: a community may have
 /// left after others joined through it.
-fn connected<L: Level>(level: &L, partition: &Partition) -> Result<Vec<VertexId>, OutOfMemory> {
+fn connected(level: &LevelGraph, partition: &Partition) -> Result<Vec<VertexId>, OutOfMemory> {
     let vertices = level.vertices();
     let mut parents = memory::collected(0..vertices)?;
     let sets = DisjointSets::new(as_atomic(&mut parents));
@@ -247,10 +228,8 @@ fn connected<L: Level>(level: &L, partition: &Partition) -> Result<Vec<VertexId>
 
 /// What the levels of a merge share.
 struct Merging<'a> {
-    share: MergeShare,
+    rule: Rule,
     seed: u64,
-    /// The strength of all communities.
-    total: u64,
     tallies: Tallies,
     phases: Phases,
     pool: ListPool,
@@ -291,11 +270,15 @@ impl Merging<'_> {
         let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
         let partition = Partition::new(alone, &graph.masses).map_err(refused)?;
         let arcs = graph.degrees.iter().map(|&degree| u64::from(degree)).sum();
-        self.phases.begin_level(graph.vertices(), arcs);
+        let &mut Merging { rule, seed, ref tallies, ref mut phases, observer, .. } = self;
+        phases.begin_level(graph.vertices(), arcs);
+        let (level, keeps_active) = (graph, false);
+        let moves = MoveRound { level, partition: &partition, tallies, observer, keeps_active };
         for round in 0..ROUNDS {
-            let key = Clock::new(self.seed, depth << 8 | round).key(Stream::Merge as u32);
+            let key = Clock::new(seed, depth << 8 | round).key(Stream::Merge as u32);
             let draw = Draw { key, phases: PHASES };
-            if self.round(graph, &partition, draw)?.changed == 0 {
+            let choose = |v, tally: &mut Tally| rule.choose(graph, &partition, v, tally, key);
+            if moves.perform(phases, draw, choose)?.changed == 0 {
                 break;
             }
         }
@@ -305,45 +288,26 @@ impl Merging<'_> {
         }
         Partition::new(named, &graph.masses).map(Some).map_err(refused)
     }
+}
 
-    /// Performs a round.
-    fn round<L: Level>(
-        &mut self,
-        level: &L,
-        partition: &Partition,
-        draw: Draw,
-    ) -> Result<Counts, RunError> {
-        let is_active = |v: VertexId| partition.active[v as usize].load(Relaxed);
-        let mut phases = std::mem::take(&mut self.phases);
-        phases.begin_round(level.vertices(), draw, is_active);
-        let mut counts = Counts::default();
-        for phase in 0..draw.phases as usize {
-            let choose = |v, tally: &mut Tally| self.choose(level, partition, v, tally, draw.key);
-            let chosen = phases.choose(phase, &self.tallies, self.observer, choose)?;
-            counts = counts.plus(chosen);
-            phases.for_each_change(|change| partition.relabel(change, level.mass(change.vertex)));
-            phases.for_each_change(|Change { vertex, label }| {
-                for (u, _) in level.arcs(vertex) {
-                    if partition.label(u) != label {
-                        partition.activate(u);
-                    }
-                }
-            });
-        }
-        self.phases = phases;
-        Ok(counts)
-    }
+/// The rule by which a community joins another.
+#[derive(Clone, Copy)]
+struct Rule {
+    share: MergeShare,
+    /// The strength of all communities.
+    total: u64,
+}
 
+impl Rule {
     /// Returns the new label of a community, if it joins another, and the number of arcs read.
-    fn choose<L: Level>(
-        &self,
-        level: &L,
+    fn choose(
+        self,
+        level: &LevelGraph,
         partition: &Partition,
         v: VertexId,
         tally: &mut Tally,
         key: u32,
     ) -> (Option<Label>, u64) {
-        partition.active[v as usize].store(false, Relaxed);
         let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
         let mut sums = tally.begin();
         for (u, weight) in level.arcs(v) {

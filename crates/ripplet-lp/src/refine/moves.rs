@@ -108,11 +108,10 @@ impl Partition {
     }
 }
 
-/// The move rounds of a level.
-pub(super) struct Moves<'a, L, T> {
+/// A round in which vertices move, by any rule.
+pub(super) struct MoveRound<'a, L> {
     pub level: &'a L,
     pub partition: &'a Partition,
-    pub factors: GainFactors<T>,
     pub tallies: &'a Tallies,
     pub observer: &'a dyn Observer,
     /// Whether all vertices stay active: where nearly all move, to find out who need not be updated
@@ -120,17 +119,23 @@ pub(super) struct Moves<'a, L, T> {
     pub keeps_active: bool,
 }
 
-impl<L: Level, T: Gain> Moves<'_, L, T> {
-    /// Performs a round.
-    pub fn round(&self, phases: &mut Phases, draw: Draw) -> Result<Counts, RunError> {
-        let Moves { level, partition, .. } = self;
+impl<L: Level> MoveRound<'_, L> {
+    /// Performs the round; `choose` returns the new label of a vertex, if it moves, and the number of
+    /// arcs read.
+    pub fn perform(
+        &self,
+        phases: &mut Phases,
+        draw: Draw,
+        choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
+    ) -> Result<Counts, RunError> {
+        let MoveRound { level, partition, .. } = self;
         let active = &partition.active;
         phases.begin_round(level.vertices(), draw, |v| active[v as usize].load(Relaxed));
         let mut counts = Counts::default();
-        let tie_key = mix(draw.key);
         for phase in 0..draw.phases as usize {
             let chosen = phases.choose(phase, self.tallies, self.observer, |v, tally| {
-                self.choose(v, tally, tie_key)
+                active[v as usize].store(self.keeps_active, Relaxed);
+                choose(v, tally)
             })?;
             counts = counts.plus(chosen);
             if chosen.changed > 0 {
@@ -143,11 +148,34 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
         Ok(counts)
     }
 
+    /// Activates the neighbours of a moved vertex outside its community.
+    fn activate_neighbors(&self, Change { vertex, label }: Change) {
+        let MoveRound { level, partition, .. } = self;
+        for (u, _) in level.arcs(vertex) {
+            if partition.label(u) != label {
+                partition.activate(u);
+            }
+        }
+    }
+}
+
+/// A round in which vertices move to the community of the largest gain.
+pub(super) struct Moves<'a, L, T> {
+    pub round: MoveRound<'a, L>,
+    pub factors: GainFactors<T>,
+}
+
+impl<L: Level, T: Gain> Moves<'_, L, T> {
+    /// Performs the round.
+    pub fn perform(&self, phases: &mut Phases, draw: Draw) -> Result<Counts, RunError> {
+        let tie_key = mix(draw.key);
+        self.round.perform(phases, draw, |v, tally| self.choose(v, tally, tie_key))
+    }
+
     /// Returns the new label of a vertex, if it moves, and the number of arcs read.
     #[inline]
     fn choose(&self, v: VertexId, tally: &mut Tally, tie_key: u32) -> (Option<Label>, u64) {
-        let Moves { level, partition, .. } = self;
-        partition.active[v as usize].store(self.keeps_active, Relaxed);
+        let MoveRound { level, partition, keeps_active, .. } = self.round;
         let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
         let mut sums = tally.begin();
         for (u, weight) in level.arcs(v) {
@@ -183,17 +211,7 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
         let label = if leaves { v } else { best };
         // A moved vertex has its arcs read again, to activate its neighbours.
         let moves = label != own;
-        let scans = if moves && !self.keeps_active { 2 } else { 1 };
+        let scans = if moves && !keeps_active { 2 } else { 1 };
         (moves.then_some(label), scans * u64::from(degree))
-    }
-
-    /// Activates the neighbours of a moved vertex outside its community.
-    fn activate_neighbors(&self, Change { vertex, label }: Change) {
-        let Moves { level, partition, .. } = self;
-        for (u, _) in level.arcs(vertex) {
-            if partition.label(u) != label {
-                partition.activate(u);
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! A run: cycles until the score stops to grow, then splitting.
 
 use super::awake::with_threads_awake;
-use super::contract::Contraction;
+use super::contract::{Contraction, named_labels};
 use super::cycle::Cycles;
 use super::level::{InputLevel, Level, ListPool};
 use super::moves::Partition;
@@ -95,7 +95,7 @@ fn refine_lists<N: NeighborLists>(
         Objective::Cpm(_) => memory::filled(1, lists.vertices())?,
     };
     let unit = graph.weight_scale().weight(1);
-    let objective = Exact::of(options.objective, weights.total, unit);
+    let objective = Exact::of(options.objective, unit);
     objective.check(weights.total, lists.vertices() as u64)?;
     let Weights { total, largest: largest_weight, loops, .. } = weights;
     let begin = Begin { options, objective, total, loops, arcs: lists.arcs(), observer };
@@ -266,7 +266,7 @@ struct Exact {
 }
 
 impl Exact {
-    fn of(objective: Objective, _total: u64, unit: f64) -> Exact {
+    fn of(objective: Objective, unit: f64) -> Exact {
         let exact = Exact { ratio: Ratio::ONE, is_cpm: false, is_estimated: false, unit: 1.0 };
         match objective {
             Objective::Modularity(Resolution::Auto) => Exact { is_estimated: true, ..exact },
@@ -333,20 +333,12 @@ impl Weights {
 
 /// Returns the communities to begin with, each named by its smallest vertex.
 fn initial(given: Option<&[Label]>, vertices: u32) -> Result<Vec<Label>, OutOfMemory> {
-    let own = || memory::collected(0..vertices);
-    let Some(given) = given else { return own() };
+    let Some(given) = given else { return memory::collected(0..vertices) };
     if given.iter().all(|&label| label < vertices || label == NO_LABEL) {
-        let mut first = memory::filled(NO_LABEL, vertices as usize)?;
-        let mut labels = own()?;
-        for (v, &label) in given.iter().enumerate().filter(|(_, label)| **label != NO_LABEL) {
-            let first = &mut first[label as usize];
-            *first = (*first).min(v as u32);
-            labels[v] = *first;
-        }
-        return Ok(labels);
+        return named_labels(given);
     }
     let mut first = BTreeMap::new();
-    let mut labels = own()?;
+    let mut labels: Vec<Label> = memory::collected(0..vertices)?;
     for (v, &label) in given.iter().enumerate().filter(|(_, label)| **label != NO_LABEL) {
         labels[v] = *first.entry(label).or_insert(v as u32);
     }

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! The lists of a unit share pages and cache lines, which saves a quarter of a round's time.
-//! Vertices with adjacent ids are in different units: in id order they see one another's changes in
-//! the same round, as in a sequential sweep, which speeds up convergence if ids are local. Vertices
+//! Vertices with adjacent ids are in different units: in id order they see one another's changes
+//! within a round, as in a sequential sweep, which speeds up convergence if ids are local. Vertices
 //! 2, 4 or 6 apart are in one unit for some strides only, so that pairs that swap labels settle.
 //! Vertices 8 apart are in one unit for each of the strides. From round 20 on, every fourth round
 //! therefore has stride 1.

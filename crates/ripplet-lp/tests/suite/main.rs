@@ -6,6 +6,7 @@ mod checkpoints;
 #[path = "../../../ripplet-conformance/suites/conformance.rs"]
 mod conformance;
 mod covers;
+mod definitions;
 #[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;

@@ -1,8 +1,9 @@
 //! Merging against a sequential implementation of its definition that shares no code with it.
 
+use crate::definitions::{Edges, mix, table};
 use proptest::prelude::*;
 use ripplet_graph::compressed::CompressedGraph;
-use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, Observer, SelfLoops, VertexIds};
+use ripplet_graph::{Direction, Graph, GraphBuilder, Observer, SelfLoops};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::quality::Quality;
@@ -10,16 +11,9 @@ use ripplet_lp::refine::{BadMergeShare, MergeShare};
 use ripplet_lp::{Executor, Label, NO_LABEL, RoundObserver, RunError, Settings, Stop};
 use std::collections::BTreeMap;
 
-type Edges = Vec<(u32, u32, u32)>;
-
 fn graph(vertices: u32, edges: &Edges, direction: Direction) -> Graph {
-    let ids = VertexIds::Consecutive { first: 0, count: vertices };
-    let sources = edges.iter().map(|edge| edge.0).collect();
-    let targets = edges.iter().map(|edge| edge.1).collect();
-    let table = EdgeTable::new(ids, sources, targets).unwrap();
-    let table = table.with_weights(edges.iter().map(|edge| f64::from(edge.2)).collect()).unwrap();
     let builder = GraphBuilder::new().direction(direction).self_loops(SelfLoops::Keep);
-    builder.shard_arcs(100).build(table).unwrap()
+    builder.shard_arcs(100).build(table(vertices, edges, true)).unwrap()
 }
 
 /// Returns the arcs that touch each vertex, in both directions, with stored weights.
@@ -36,13 +30,6 @@ fn arcs(graph: &Graph) -> Vec<(u32, u32, u128)> {
         }
     }
     arcs
-}
-
-fn mix(mut x: u32) -> u32 {
-    for (shift, factor) in [(16, 0x7feb_352d_u32), (15, 0x846c_a68b)] {
-        x = (x ^ (x >> shift)).wrapping_mul(factor);
-    }
-    x ^ (x >> 16)
 }
 
 /// The definition: arcs of both directions as triples, labels, the share in steps of 2⁻¹⁶, the seed.

@@ -1,6 +1,7 @@
 //! Refinement against a sequential implementation of its definition that shares no code with it,
 //! and the promises that hold for every result.
 
+use crate::definitions::{Edges, table};
 use proptest::prelude::*;
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{
@@ -12,30 +13,15 @@ use ripplet_lp::refine::{Objective, RefineError, RefineOptions, Refined, Resolut
 use ripplet_lp::{NO_LABEL, RoundObserver, RunError};
 use std::collections::BTreeSet;
 
-type Edges = Vec<(u32, u32, u32)>;
-
 fn graph(vertices: u32, edges: &Edges, weighted: bool) -> Graph {
-    let ids = VertexIds::Consecutive { first: 0, count: vertices };
-    let sources = edges.iter().map(|edge| edge.0).collect();
-    let targets = edges.iter().map(|edge| edge.1).collect();
-    let mut table = EdgeTable::new(ids, sources, targets).unwrap();
-    if weighted {
-        table = table.with_weights(edges.iter().map(|edge| f64::from(edge.2)).collect()).unwrap();
-    }
     let builder = GraphBuilder::new().self_loops(SelfLoops::Keep).duplicates(Duplicates::Keep);
-    builder.shard_arcs(200).build(table).unwrap()
+    builder.shard_arcs(200).build(table(vertices, edges, weighted)).unwrap()
 }
 
 /// The definition, step by step, on maps.
 mod oracle {
+    use crate::definitions::mix;
     use std::collections::{BTreeMap, BTreeSet};
-
-    fn mix(mut x: u32) -> u32 {
-        for (shift, factor) in [(16, 0x7feb_352d_u32), (15, 0x846c_a68b)] {
-            x = (x ^ (x >> shift)).wrapping_mul(factor);
-        }
-        x ^ (x >> 16)
-    }
 
     /// A graph of a level: the weight to each neighbour, and the mass, of each vertex.
     #[derive(Clone, Default)]

@@ -445,6 +445,7 @@ impl<'g> CommunitySearch<'g> {
             ("a stop rule", self.stop.is_some()),
             ("a counter", self.settings.counter != Counter::EXACT),
             ("to keep disconnected communities", self.keep_disconnected == Some(true)),
+            ("merging", self.merge.flatten().is_some()),
             ("seeds", !self.seeds.is_empty()),
         ];
         if let Some(&(choice, _)) = unused.iter().find(|(_, is_made)| *is_made) {

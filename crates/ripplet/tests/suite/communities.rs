@@ -5,6 +5,7 @@ use ripplet::graph::Graph;
 use ripplet::graph::compressed::CompressedGraph;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa, Seed, SeedError, Seeding, Slpa};
+use ripplet::lp::refine::{MergeShare, Objective, Resolution};
 use ripplet::lp::{Executor, RunError, Schedule, Settings, Stop};
 use ripplet::programs::{BuiltIn, ProgramError, ProgramName};
 use ripplet::{Device, GraphError, Storage, communities, graph_from_edges};
@@ -154,6 +155,23 @@ fn choices_that_do_not_fit_are_refused() {
     assert!(matches!(labels, Err(CommunitiesError::Run(RunError::Settings(_)))));
     let memory = communities(&graph).device(Device::cpu()).device_memory(1).run();
     assert!(matches!(memory, Err(CommunitiesError::Open(_))));
+}
+
+#[test]
+fn refinement_refuses_choices_of_label_propagation() {
+    let graph = bridged();
+    let refined = || {
+        communities(&graph).refine(Objective::Modularity(Resolution::Auto)).device(Device::cpu())
+    };
+    assert_eq!(refined().merge(None).run().unwrap().len(), 2);
+    for search in [
+        refined().merge(Some(MergeShare::default())),
+        refined().schedule(Schedule::sync()),
+        refined().stop(Stop::after(3)),
+        refined().keep_disconnected(true),
+    ] {
+        assert!(matches!(search.run(), Err(CommunitiesError::UnusedByRefinement(_))));
+    }
 }
 
 #[test]
