@@ -22,6 +22,7 @@ def run() -> None:
     graph = Graph.of("karate", np.array(club.edges))
     graph.truth = np.array([int(club.nodes[v]["club"] == "Officer") for v in graph.ids])
     check_scores(club, graph)
+    check_overlapping_scores()
     check_loading(graph)
     check_peers()
     check_clustering(club, graph)
@@ -41,6 +42,20 @@ def check_scores(club: networkx.Graph, graph: Graph) -> None:
         assert got["communities"] == len(groups), got
     one = np.zeros(4, dtype=np.int64)
     near(score.nmi(one, one), normalized_mutual_info_score(one, one))
+
+
+def check_overlapping_scores() -> None:
+    """The values of the program of McDaid and others (`onmi`), for covers of 11 vertices and itself."""
+    one = [{1, 2, 3, 4}, {4, 5, 6}, {6, 7, 8, 9, 1}, {10, 11}]
+    two = [{1, 2, 3}, {3, 4, 5, 6}, {7, 8, 9, 10, 6}, {11, 2}, set(range(1, 12)), {5, 11}]
+    for a, b in ((one, two), (two, one)):
+        got = score.overlapping(a, b, 11)
+        assert abs(got["nmi_lfk"] - 0.360693051994) < 1e-11, got
+        assert abs(got["nmi_max"] - 0.372659732507) < 1e-11, got
+    same = score.overlapping(one, one[::-1], 11)
+    near(same["nmi_lfk"], 1)
+    near(same["nmi_max"], 1)
+    assert score.overlapping([], one, 11) == {"nmi_lfk": 0, "nmi_max": 0}
 
 
 def check_loading(graph: Graph) -> None:
