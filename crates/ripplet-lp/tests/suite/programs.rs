@@ -115,7 +115,7 @@ fn a_vertex_of_two_cliques_belongs_to_both() {
 fn with_memories(labels: Vec<u32>, heard: &[u32], times: &[u32]) -> Outcome {
     let column = |name: &'static str, values: &[u32]| Column {
         name: name.into(),
-        len: heard.len() / labels.len(),
+        len: (heard.len() / labels.len()) as u32,
         values: ColumnValues::U32(values.to_vec()),
     };
     Outcome {
