@@ -3,7 +3,7 @@
 The graphs are those of the LFR benchmark with overlapping communities (Lancichinetti and Fortunato,
 Physical Review E 80, 2009), from the authors' generator, with the parameters of the SLPA papers: a
 tenth of the vertices is in 2 to 8 communities. Found and true communities are compared by
-`score.overlapping`.
+both definitions of `covers`.
 """
 
 import contextlib
@@ -12,7 +12,6 @@ import json
 import subprocess
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -21,7 +20,7 @@ from pathlib import Path
 import networkx
 import numpy as np
 
-import score
+import covers
 from ripplet import call, version
 
 
@@ -40,8 +39,8 @@ class Benchmark:
     overlapping: float = 0.1
     """The share of vertices that are in several communities."""
 
-    def generate(self, generator: Path, seed: int) -> tuple[np.ndarray, list[set[int]]]:
-        """Returns the edges as rows of two vertices, and the communities; vertices count from 1."""
+    def generate(self, generator: Path, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the edges and the true cover; vertices count from 0."""
         options = {
             "-N": self.vertices,
             "-k": self.degree,
@@ -59,12 +58,9 @@ class Benchmark:
             command = [str(generator.resolve()), *arguments]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
             both = np.loadtxt(Path(folder) / "network.dat", dtype=np.int64)
-            truth = defaultdict(set)
-            for line in (Path(folder) / "community.dat").read_text().splitlines():
-                vertex, *communities = line.split()
-                for community in communities:
-                    truth[community].add(int(vertex))
-        return both[both[:, 0] < both[:, 1]], list(truth.values())
+            lines = (Path(folder) / "community.dat").read_text().splitlines()
+        truth = [(int(vertex) - 1, int(c)) for vertex, *of in map(str.split, lines) for c in of]
+        return both[both[:, 0] < both[:, 1]] - 1, np.array(truth)
 
 
 GRID = [
@@ -86,14 +82,21 @@ def compare(
             "kind": "overlapping",
             "graph": asdict(benchmark),
             "edges": len(edges),
-            "communities_true": len(truth),
+            "communities_true": count(truth),
             "seed": seed,
         }
         for peer in peers:
             run = PEERS[peer](edges, seed, options)
             found = run.pop("found")
-            both = score.overlapping(found, truth, benchmark.vertices)
-            yield graph | {"peer": peer} | run | {"communities": len(found)} | both
+            yield graph | {"peer": peer} | run | {
+                "communities": count(found),
+                "nmi_lfk": covers.nmi_lfk(found, truth, benchmark.vertices),
+                "nmi_max": covers.nmi_max(found, truth, benchmark.vertices),
+            }
+
+
+def count(cover: np.ndarray) -> int:
+    return len(np.unique(cover[:, 1]))
 
 
 def ripplet(edges: np.ndarray, seed: int, options: list[str]) -> dict:
@@ -102,10 +105,7 @@ def ripplet(edges: np.ndarray, seed: int, options: list[str]) -> dict:
         np.savetxt(graph, edges, fmt="%d")
         call("communities", graph, "-o", out, "--stats", stats_file, "--program", "slpa",
              "--seed", str(seed), "--device", "cpu", *options)
-        found = defaultdict(set)
-        for line in Path(out).read_text().splitlines():
-            vertex, community, _ = line.split()
-            found[community].add(int(vertex))
+        found = np.loadtxt(out, usecols=(0, 1), dtype=np.int64)
         stats = json.loads(Path(stats_file).read_text())
     return {
         "version": version(),
@@ -113,7 +113,7 @@ def ripplet(edges: np.ndarray, seed: int, options: list[str]) -> dict:
         "threads": stats["threads"],
         "rounds": stats["iterations"],
         "seconds": stats["seconds"]["compute"],
-        "found": list(found.values()),
+        "found": found,
     }
 
 
@@ -133,7 +133,7 @@ def cdlib(edges: np.ndarray, seed: int, _: list[str]) -> dict:
         "threads": 1,
         "rounds": 21,
         "seconds": time.perf_counter() - start,
-        "found": [set(community) for community in found],
+        "found": np.array([(v, c) for c, members in enumerate(found) for v in members]),
     }
 
 

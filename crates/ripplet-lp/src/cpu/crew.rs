@@ -2,11 +2,14 @@
 //!
 //! A phase has a few hundred vertices on a small graph, and each of its steps takes some microseconds:
 //! as long as a thread pool needs to begin one. A crew's helpers stay for a whole round. They spin on
-//! one word until it offers parts, and claim a part by adding 1 to it:
+//! one word until it offers parts, and claim a part by adding 1 to one of its fields. The leader claims
+//! from the first part on, helpers from the last one back, so that each reads memory in one direction:
 //!
 //! ```text
-//! leader    offer(step, 3 parts) │ part 0 │ part 2 │ waits until 3 parts are done │ offer(…)
-//! helper         spins           │ part 1 │ spins                                 │
+//! leader    offer(step, 3 parts) │ part 0 │ part 1 │ waits until 3 parts are done │ offer(…)
+//! helper         spins           │ part 2 │ spins                                 │
+//!
+//! the word    step (8 bits) │ parts (18) │ claimed from the back (18) │ claimed from the front (18)
 //! ```
 //!
 //! The leader never waits for a helper to come, only for parts that one has claimed. So a crew makes
@@ -15,13 +18,46 @@
 use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 /// Looks at the offer before a waiting thread leaves its core to others.
 const SPINS: u32 = 256;
-/// The bits of an offer that count claimed parts, and those that count all parts.
-const BITS: u32 = 28;
+/// The bits of a count in an offer.
+const BITS: u32 = 18;
 const MASK: u64 = (1 << BITS) - 1;
+/// The most parts of an offer: half of what a field counts, as every thread may add a claim too many.
+const MOST_PARTS: usize = 1 << (BITS - 1);
+
+/// Where a thread claims parts.
+#[derive(Clone, Copy)]
+enum Side {
+    Front,
+    Back,
+}
+
+/// The value of an offer's word.
+#[derive(Clone, Copy)]
+struct Offer(u64);
+
+impl Offer {
+    fn new(step: u8, parts: usize) -> Offer {
+        Offer(u64::from(step) << (3 * BITS) | (parts as u64) << (2 * BITS))
+    }
+
+    fn step(self) -> u8 {
+        (self.0 >> (3 * BITS)) as u8
+    }
+
+    /// Returns the part that a claim at this side gets, if one is left.
+    fn next(self, side: Side) -> Option<u64> {
+        let field = |at: u32| self.0 >> (at * BITS) & MASK;
+        let (front, back, parts) = (field(0), field(1), field(2));
+        (front + back < parts).then(|| match side {
+            Side::Front => front,
+            Side::Back => parts - 1 - back,
+        })
+    }
+}
 
 /// Work in steps, each of which has parts that may run at the same time.
 pub(super) trait Work: Sync {
@@ -34,8 +70,10 @@ pub(super) struct Crew<'w, W> {
     work: &'w W,
     /// The number of helpers that may come.
     helpers: usize,
-    /// The step, the number of its parts, and the number of claims.
+    /// An [`Offer`].
     offer: AtomicU64,
+    /// The part of the step that is the first of the offer.
+    first: AtomicUsize,
     /// Parts of the step that are done.
     done: AtomicU64,
     /// Whether a part panicked in a helper.
@@ -64,6 +102,7 @@ pub(super) fn with_crew<W: Work, T: Send>(
         work,
         helpers,
         offer: AtomicU64::new(0),
+        first: AtomicUsize::new(0),
         done: AtomicU64::new(0),
         panicked: AtomicBool::new(false),
         ended: AtomicBool::new(false),
@@ -86,13 +125,14 @@ impl<W: Work> Crew<'_, W> {
             (0..parts).for_each(|part| self.work.part(step, part));
             return true;
         }
-        // Half of what the word counts: every helper may add a claim too many. No phase has as many.
-        let offered = (parts as u64).min(MASK / 2);
-        self.done.store(0, Relaxed);
-        self.offer.store(u64::from(step) << (2 * BITS) | offered << BITS, Release);
-        while self.claim(false) {}
-        self.wait_for(offered);
-        (offered as usize..parts).for_each(|part| self.work.part(step, part));
+        for first in (0..parts).step_by(MOST_PARTS) {
+            let offered = MOST_PARTS.min(parts - first);
+            self.first.store(first, Relaxed);
+            self.done.store(0, Relaxed);
+            self.offer.store(Offer::new(step, offered).0, Release);
+            while self.claim(Side::Front) {}
+            self.wait_for(offered as u64);
+        }
         !self.panicked.load(Relaxed)
     }
 
@@ -104,16 +144,18 @@ impl<W: Work> Crew<'_, W> {
     }
 
     /// Claims a part and does it; returns false if none is left.
-    fn claim(&self, back: bool) -> bool {
+    fn claim(&self, side: Side) -> bool {
+        let claim = match side {
+            Side::Front => 1,
+            Side::Back => 1 << BITS,
+        };
         // Acquire: what the leader wrote before the offer is visible. The step and the count are those
         // of the claimed part, even if the leader made another offer since the caller looked.
-        let offer = self.offer.fetch_add(if back { 1 << 14 } else { 1 }, Acquire);
-        let (f, b, count) = (offer & 0x3fff, offer >> 14 & 0x3fff, offer >> BITS & MASK);
-        if f + b >= count {
-            return false;
-        }
-        let part = if back { count - 1 - b } else { f };
-        let work = || self.work.part((offer >> (2 * BITS)) as u8, part as usize);
+        let offer = Offer(self.offer.fetch_add(claim, Acquire));
+        let Some(part) = offer.next(side) else { return false };
+        // The leader makes no further offer before this part is done.
+        let part = self.first.load(Relaxed) + part as usize;
+        let work = || self.work.part(offer.step(), part);
         // A part that panics must count as done, or the leader would wait for it for ever.
         let result = catch_unwind(AssertUnwindSafe(work));
         if result.is_err() {
@@ -132,9 +174,8 @@ impl<W: Work> Crew<'_, W> {
         let mut spins = 0;
         while !self.ended.load(Acquire) {
             // Only a look: claims beyond the last part would count up without end.
-            let offer = self.offer.load(Relaxed);
-            if (offer & 0x3fff) + (offer >> 14 & 0x3fff) < offer >> BITS & MASK && self.claim(true)
-            {
+            let offer = Offer(self.offer.load(Relaxed));
+            if offer.next(Side::Back).is_some() && self.claim(Side::Back) {
                 spins = 0;
             } else {
                 pause(&mut spins);
@@ -195,6 +236,16 @@ mod tests {
     fn every_part_is_done_once_before_the_next_step() {
         for helpers in [0, 1, 4] {
             pool(helpers + 1).install(|| count(helpers, 2000));
+        }
+    }
+
+    #[test]
+    fn more_parts_than_an_offer_has_are_offered_in_turns() {
+        for parts in [MOST_PARTS - 1, MOST_PARTS, MOST_PARTS + 1, 3 * MOST_PARTS + 5] {
+            let times = (0..parts).map(|_| AtomicU32::new(0)).collect();
+            let work = Counting { step: AtomicU32::new(9), times };
+            pool(4).install(|| with_crew(&work, 3, |crew| assert!(crew.run(9, parts))));
+            assert!(work.times.iter().all(|times| times.load(Relaxed) == 1), "{parts}");
         }
     }
 
