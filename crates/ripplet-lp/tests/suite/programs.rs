@@ -31,7 +31,7 @@ fn every_program_is_written_in_the_hooks_language() {
     check(&Lpa::default(), "lpa", &[Scalar::U32(1 << 16)]);
     check(&Cdlp, "cdlp", &[]);
     check(&Llp::new(Gamma::new(0.5).unwrap()), "llp", &[Scalar::U32(1 << 15)]);
-    check(&Slpa::default(), "slpa", &[Scalar::U32(5)]);
+    check(&Slpa::default(), "slpa", &[Scalar::U32(8)]);
     let graph = Edges::new(2, [(0, 1)]).graph(MAX_SHARD_ARCS);
     let parameters = [Scalar::F32(0.5), Scalar::U32(1 << 16)];
     check(&Seeded::new(&graph, 0.5).unwrap(), "seeded", &parameters);
@@ -118,8 +118,16 @@ fn with_memories(labels: Vec<u32>, heard: &[u32], times: &[u32]) -> Outcome {
         len: (heard.len() / labels.len()) as u32,
         values: ColumnValues::U32(values.to_vec()),
     };
+    let sums = times.chunks(heard.len() / labels.len()).flat_map(|counts| {
+        let mut sum = 0;
+        counts.iter().map(move |count| {
+            sum += count;
+            sum
+        })
+    });
+    let cumulative: Vec<u32> = sums.collect();
     Outcome {
-        columns: vec![column("heard", heard), column("times", times)],
+        columns: vec![column("heard", heard), column("cumulative", &cumulative)],
         labels,
         rounds: vec![],
         reason: StopReason::RoundLimit,
