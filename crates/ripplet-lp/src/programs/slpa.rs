@@ -228,6 +228,9 @@ mod program {
             Activation::Always
         }
 
+        // In a call of its own, a vote would compute the key of its random bits anew: three hashes,
+        // each of which waits for the one before.
+        #[inline(always)]
         fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
             Vote { label: spoken(u, self.memory, u.random(v.id)), weight: u.weight }
         }
@@ -288,6 +291,7 @@ mod program {
 
     /// Draws a label from the memory of `u`, in proportion to the counts; its label if the memory
     /// is empty.
+    #[inline(always)]
     fn spoken(u: Neighbor<'_>, memory: u32, random: u32) -> Label {
         let all: u32 = u.cumulative(memory.wrapping_sub(1));
         let drawn: u32 = ((random as u64 * all as u64) >> 32) as u32;
