@@ -171,7 +171,7 @@ static SLPA: Entry = Entry {
         Parameter { name: "memory", default: "8", help: "communities that a vertex remembers" },
         Parameter {
             name: "threshold",
-            default: "0.08",
+            default: "0.1",
             help: "the share of its memory that a community must fill to have a vertex, beside the one \
                    that fills most; communities that are subsets of others are left out",
         },

@@ -42,8 +42,8 @@ pub const MEMORY: u32 = 8;
 /// them (ADR 0028).
 pub const ROUNDS: u32 = 40;
 
-/// The default threshold of [`memberships`]: 4 of the 41 labels after [`ROUNDS`] (ADR 0028).
-pub const THRESHOLD: f64 = 0.08;
+/// The default threshold of [`memberships`]: 5 of the 41 labels after [`ROUNDS`] (ADR 0028).
+pub const THRESHOLD: f64 = 0.1;
 
 /// The largest number of labels in a vertex's memory.
 const MOST_MEMORY: u32 = 64;
