@@ -101,6 +101,7 @@ def command_line() -> argparse.ArgumentParser:
     choose.add_argument("--peers", type=names, default=choosing.PEERS, metavar="NAMES")
     choose.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     choose.add_argument("--repeat", type=positive, default=5, metavar="N")
+    choose.add_argument("--first-seed", type=positive, default=1, metavar="N", help="of the runs")
     choose.set_defaults(command=run_choosing)
 
     pages = commands.add_parser("choosing-tables", help="write the tables of `choosing` into pages")
@@ -189,7 +190,8 @@ def run_clustering(arguments: argparse.Namespace) -> None:
 
 def run_choosing(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
-    options = (arguments.graphs, arguments.peers, arguments.threads, arguments.repeat)
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.repeat)
+    options = (arguments.graphs, arguments.peers, arguments.threads, seeds)
     for line in choosing.time_all(arguments.folder, *options):
         emit(line)
 
