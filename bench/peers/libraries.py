@@ -23,13 +23,16 @@ NETWORKX_EDGES = 200_000
 class Run:
     """One run: labels of the vertices in order, and the algorithm's time alone.
 
-    `details` are further fields for the run's line.
+    `details` are further fields for the run's line, `compared` a mask of the vertices whose labels are
+    compared with the truth (None is all), `cover` rows of vertex and community if they overlap.
     """
 
     labels: np.ndarray
     seconds: float
     iterations: int | None = None
     details: dict = field(default_factory=dict)
+    compared: np.ndarray | None = None
+    cover: np.ndarray | None = None
 
 
 class Peer(ABC):
@@ -96,6 +99,47 @@ class IgraphLPA(Peer):
             igraph.GraphBase.community_label_propagation, self.graph, variant=self.variant
         )
         return Run(np.array(labels, dtype=np.int64), seconds)
+
+
+class IgraphOptimizer(Peer):
+    """igraph's optimizers, one thread: `leiden` (modularity, two iterations, its default), `louvain`
+    (`community_multilevel`), and `infomap` with one trial (its default, ten, takes ten times as long).
+    """
+
+    name, version, seeded = "igraph", igraph.__version__, False
+
+    def __init__(self, graph: Graph, variant: str):
+        self.variant = variant
+        self.graph = igraph.Graph(graph.vertices, graph.pairs)
+
+    def run(self, seed: int) -> Run:
+        igraph.set_random_number_generator(None)
+        algorithm = {
+            "leiden": lambda: self.graph.community_leiden(objective_function="modularity"),
+            "louvain": lambda: self.graph.community_multilevel(),
+            "infomap": lambda: self.graph.community_infomap(trials=1),
+        }[self.variant]
+        seconds, found = timed(algorithm)
+        return Run(np.array(found.membership, dtype=np.int64), seconds)
+
+
+class NetworKitOptimizer(Peer):
+    """NetworKit's parallel optimizers of modularity: `plm` (Louvain) and `leiden` (ParallelLeiden)."""
+
+    name, version = "networkit", networkit.__version__
+
+    def __init__(self, graph: Graph, threads: int, variant: str):
+        self.variant, self.threads = variant, threads
+        self.seeded = threads == 1
+        self.graph = networkit_graph(graph)
+
+    def run(self, seed: int) -> Run:
+        networkit.setNumberOfThreads(self.threads)
+        networkit.setSeed(seed, True)
+        kind = {"plm": networkit.community.PLM, "leiden": networkit.community.ParallelLeiden}
+        algorithm = kind[self.variant](self.graph)
+        seconds, _ = timed(algorithm.run)
+        return Run(np.array(algorithm.getPartition().getVector(), dtype=np.int64), seconds)
 
 
 class NetworkxLPA(Peer):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from graph import Graph
+from graph import UNKNOWN, Graph
 from libraries import Peer, Run
 
 PROGRAM = os.environ.get("RIPPLET", "target/release/ripplet")
@@ -26,7 +26,15 @@ VARIANTS = {
     "async": ["--program", "lpa", "--schedule", "async"],
     "sync": ["--program", "lpa", "--schedule", "sync"],
     "cdlp": ["--program", "cdlp", "--iterations", "10"],
+    "llp": ["--program", "llp", "--sweep", "6"],
+    "slpa": ["--program", "slpa"],
+    "seeded": ["--program", "seeded"],
+    "refine": ["--refine", "modularity", "--resolution", "1"],
+    "refine-auto": ["--refine", "modularity", "--resolution", "auto"],
 }
+
+SEED_SHARE = 0.1
+"""The share of the vertices with a known community that `seeded` is given."""
 
 
 class Prepared:
@@ -60,7 +68,11 @@ class Prepared:
 
 
 class Ripplet(Peer):
-    """One program and schedule of ripplet."""
+    """One program and schedule of ripplet, or its refinement.
+
+    Of `slpa`, a vertex's label is its strongest community, and the line has all in `cover`. `seeded`
+    knows the truth of a tenth of the vertices, drawn by the seed; it is compared on the others.
+    """
 
     name = "ripplet"
 
@@ -69,13 +81,36 @@ class Ripplet(Peer):
         self.variant, self.threads = variant, threads
         self.seeded = variant != "async"
         self.version = version()
+        self.truth = graph.truth
+        if variant == "seeded" and self.truth is None:
+            raise ValueError("ripplet-seeded needs a truth")
 
     def run(self, seed: int) -> Run:
-        options = ["--seed", str(seed), *VARIANTS[self.variant]]
+        options, known = ["--seed", str(seed), *VARIANTS[self.variant]], None
+        if self.variant == "seeded":
+            known = self.draw_seeds(seed)
+            options += ["--seeds", self.graph.path("seeds.csv")]
         out, details = self.graph.run("communities", self.threads, *options)
-        labels = read_values(out, self.graph.vertices, np.int64)
         stats = details["stats"]
-        return Run(labels, stats["seconds"]["compute"], stats["iterations"], details)
+        run = Run(np.empty(0), stats["seconds"]["compute"], stats["iterations"], details)
+        if self.variant in ("slpa", "seeded"):
+            rows = pd.read_csv(out, sep=" ", header=None, names=["id", "value", "strength"])
+            run.labels, run.compared = strongest(rows, self.graph.vertices), known
+            run.cover = rows[["id", "value"]].to_numpy() if self.variant == "slpa" else None
+        else:
+            run.labels = read_values(out, self.graph.vertices, np.int64)
+        return run
+
+    def draw_seeds(self, seed: int) -> np.ndarray:
+        """Writes the seeds; returns the mask of the vertices that are to be found."""
+        known = np.flatnonzero(self.truth != UNKNOWN)
+        count = max(1, round(SEED_SHARE * len(known)))
+        seeds = np.random.default_rng(seed).choice(known, count, replace=False)
+        table = pd.DataFrame({"id": seeds, "cluster": [f"c{label}" for label in self.truth[seeds]]})
+        table.to_csv(self.graph.path("seeds.csv"), index=False)
+        others = self.truth != UNKNOWN
+        others[seeds] = False
+        return others
 
 
 def is_built() -> bool:
@@ -132,3 +167,12 @@ def read_values(path: str, vertices: int, kind: type) -> np.ndarray:
     values = np.empty(vertices, dtype=kind)
     values[rows["id"]] = rows["value"]
     return values
+
+
+def strongest(rows: pd.DataFrame, vertices: int) -> np.ndarray:
+    """The community of the largest strength of each vertex; a vertex without a row is alone."""
+    best = rows.sort_values("strength", kind="stable").drop_duplicates("id", keep="last")
+    codes, names = pd.factorize(best["value"])
+    labels = len(names) + np.arange(vertices)
+    labels[best["id"]] = codes
+    return labels

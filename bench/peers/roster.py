@@ -3,7 +3,8 @@
 from functools import partial
 
 from graph import Graph
-from libraries import IgraphLPA, NetworKitPLP, NetworkxLPA, Peer
+from gve import PROGRAMS, Gve
+from libraries import IgraphLPA, IgraphOptimizer, NetworKitOptimizer, NetworKitPLP, NetworkxLPA, Peer
 from ripplet import VARIANTS, Ripplet
 
 LIBRARIES = {
@@ -11,11 +12,20 @@ LIBRARIES = {
     "igraph-fast": lambda graph, _: IgraphLPA(graph, "fast"),
     "igraph-retention": lambda graph, _: IgraphLPA(graph, "retention"),
     "igraph-dominance": lambda graph, _: IgraphLPA(graph, "dominance"),
+    "networkit-plm": partial(NetworKitOptimizer, variant="plm"),
+    "networkit-leiden": partial(NetworKitOptimizer, variant="leiden"),
+    "igraph-leiden": lambda graph, _: IgraphOptimizer(graph, "leiden"),
+    "igraph-louvain": lambda graph, _: IgraphOptimizer(graph, "louvain"),
+    "igraph-infomap": lambda graph, _: IgraphOptimizer(graph, "infomap"),
     "networkx-asyn": lambda graph, _: NetworkxLPA(graph, "asyn"),
     "networkx-semi": lambda graph, _: NetworkxLPA(graph, "semi"),
     "networkx-fast": lambda graph, _: NetworkxLPA(graph, "fast"),
 }
-PEERS = LIBRARIES | {f"ripplet-{name}": partial(Ripplet, variant=name) for name in VARIANTS}
+PEERS = (
+    LIBRARIES
+    | {f"gve-{name}": partial(Gve, variant=name) for name in PROGRAMS}
+    | {f"ripplet-{name}": partial(Ripplet, variant=name) for name in VARIANTS}
+)
 DEFAULT = ["ripplet-phased", "ripplet-async", "networkit", "igraph-fast"]
 """The fastest of each; igraph's other variants take ten times as long."""
 

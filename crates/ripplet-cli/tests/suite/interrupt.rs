@@ -5,9 +5,15 @@
 use crate::sandbox::{Said, Sandbox};
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+/// The command, as `/proc` names it.
+static BINARY: LazyLock<PathBuf> =
+    LazyLock::new(|| fs::canonicalize(env!("CARGO_BIN_EXE_ripplet")).unwrap());
 
 /// Longest time until an interrupted command ends.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -49,7 +55,13 @@ fn with_default_signals(program: &str) -> Command {
     command
 }
 
+/// Whether the process is the command, and has installed its handlers. A shell that is to become the command catches
+/// Ctrl-C, too, before it has set its traps: a signal to it would end it.
 fn catches_ctrl_c(child: &Child) -> bool {
+    let program = fs::read_link(format!("/proc/{}/exe", child.id())).unwrap_or_default();
+    if program != *BINARY {
+        return false;
+    }
     let status = format!("/proc/{}/status", child.id());
     let text = fs::read_to_string(&status).unwrap_or_default();
     let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -80,8 +92,9 @@ fn while_reading() {
         let mut child = start(&sandbox, "communities - -o out.txt --stats s.json", Stdio::piped());
         // More is expected, and does not come.
         let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(b"1 2\n2 3\n").unwrap();
+        let written = stdin.write_all(b"1 2\n2 3\n");
         let (said, time) = signal(child, name);
+        assert!(written.is_ok(), "{written:?}: {said:?}");
         said.must_fail(name, code_of(name), &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{name}: {time:?}");
         assert_eq!(said.error.lines().count(), 1, "{said:?}");
@@ -204,9 +217,11 @@ fn what_is_to_be_ignored_is_ignored() {
     let kill = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     sleep(Duration::from_millis(900));
-    stdin.write_all(b"1 2\n").unwrap();
+    let written = stdin.write_all(b"1 2\n");
     drop(stdin);
-    let said = Said::of(child.wait_with_output().unwrap());
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = child.wait_with_output().unwrap();
+    let status = output.status;
+    let said = Said::of(output);
+    assert!(written.is_ok() && status.success(), "{written:?}, {status}: {said:?}");
     assert_eq!(sandbox.names(), ["out.txt"]);
 }
