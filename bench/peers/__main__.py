@@ -2,10 +2,10 @@
 
     python bench/peers run GRAPH [--truth FILE] [--threads N] [--repeat N] [--peers NAME,...]
     python bench/peers readers EDGELIST [--threads N] [--repeat N]
-    python bench/peers overlapping [--vertices N] [--mixing F] [--memberships N] [--repeat N]
+    python bench/peers overlapping --generator PROGRAM [--grid] [--seeds FIRST-LAST] [--peers NAME,...]
     python bench/peers clustering GRAPH [--threads N] [--repeat N]
     python bench/peers swarms FOLDER... [--threads N] [--repeat N]
-    python bench/peers collect SOURCES FOLDER
+    python bench/peers collect SOURCES FOLDER [--generator FILE]
     python bench/peers choosing FOLDER [--graphs NAME,...] [--peers NAME,...] [--threads N] [--repeat N]
     python bench/peers choosing-tables RUNS.jsonl... --pages PAGE.md... [--check]
     python bench/peers table RUNS.jsonl... [--quiet CORES]
@@ -22,6 +22,7 @@ import itertools
 import json
 import math
 import sys
+from pathlib import Path
 
 import choosing
 import clustering
@@ -71,11 +72,22 @@ def command_line() -> argparse.ArgumentParser:
     read.set_defaults(command=run_readers)
 
     overlap = commands.add_parser("overlapping", help="slpa beside cdlib's, on LFR graphs")
-    overlap.add_argument("--vertices", type=positive, default=5000, metavar="N")
+    overlap.add_argument(
+        "--generator",
+        type=Path,
+        required=True,
+        metavar="PROGRAM",
+        help="the LFR authors' `benchmark` for undirected, unweighted graphs",
+    )
+    overlap.add_argument("--grid", action="store_true", help="all 56 cells of the published grid")
+    overlap.add_argument("--vertices", type=positive, metavar="N", help="only these, of the grid too")
     overlap.add_argument("--mixing", type=float, default=0.1, metavar="F")
     overlap.add_argument("--memberships", type=positive, default=2, metavar="N")
-    overlap.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
-    overlap.add_argument("--repeat", type=positive, default=3, metavar="N")
+    overlap.add_argument("--seeds", type=span, default=range(1, 6), metavar="FIRST-LAST")
+    overlap.add_argument("--peers", type=names, default=["ripplet", "cdlib"], metavar="NAMES")
+    overlap.add_argument(
+        "--options", type=str.split, default=[], metavar="TEXT", help="of `ripplet communities`"
+    )
     overlap.set_defaults(command=run_overlapping)
 
     cluster = commands.add_parser("clustering", help="time local clustering coefficients")
@@ -93,7 +105,8 @@ def command_line() -> argparse.ArgumentParser:
     gather = commands.add_parser("collect", help="write the graphs of `choosing` into a folder")
     gather.add_argument("sources", metavar="SOURCES", help="folder with clones of the repositories")
     gather.add_argument("folder", metavar="FOLDER")
-    gather.set_defaults(command=lambda a: collection.collect(a.sources, a.folder))
+    gather.add_argument("--generator", metavar="FILE", help="the authors' LFR generator, for overlaps")
+    gather.set_defaults(command=lambda a: collection.collect(a.sources, a.folder, a.generator))
 
     choose = commands.add_parser("choosing", help="time and score all programs on a folder of graphs")
     choose.add_argument("folder", metavar="FOLDER", help="with NAME.el, NAME.truth, NAME.cover")
@@ -101,6 +114,7 @@ def command_line() -> argparse.ArgumentParser:
     choose.add_argument("--peers", type=names, default=choosing.PEERS, metavar="NAMES")
     choose.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     choose.add_argument("--repeat", type=positive, default=5, metavar="N")
+    choose.add_argument("--first-seed", type=positive, default=1, metavar="N", help="of the runs")
     choose.set_defaults(command=run_choosing)
 
     pages = commands.add_parser("choosing-tables", help="write the tables of `choosing` into pages")
@@ -170,12 +184,13 @@ def run_readers(arguments: argparse.Namespace) -> None:
 
 def run_overlapping(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
-    graph = overlapping.Benchmark(
-        vertices=arguments.vertices,
-        mixing=arguments.mixing,
-        memberships=arguments.memberships,
-    )
-    for line in overlapping.compare(graph, arguments.repeat, arguments.threads):
+    one = overlapping.Benchmark(arguments.vertices or 5000, arguments.mixing, arguments.memberships)
+    graphs = overlapping.GRID if arguments.grid else [one]
+    if arguments.vertices:
+        graphs = [graph for graph in graphs if graph.vertices == arguments.vertices]
+    peers = arguments.peers
+    rest = arguments.generator, arguments.seeds, peers, arguments.options
+    for line in itertools.chain.from_iterable(overlapping.compare(graph, *rest) for graph in graphs):
         emit(line)
 
 
@@ -189,7 +204,8 @@ def run_clustering(arguments: argparse.Namespace) -> None:
 
 def run_choosing(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
-    options = (arguments.graphs, arguments.peers, arguments.threads, arguments.repeat)
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.repeat)
+    options = (arguments.graphs, arguments.peers, arguments.threads, seeds)
     for line in choosing.time_all(arguments.folder, *options):
         emit(line)
 
@@ -214,6 +230,11 @@ def score_labels(arguments: argparse.Namespace) -> None:
 
 def emit(line: dict) -> None:
     print(json.dumps(line), flush=True)
+
+
+def span(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 def names(text: str) -> list[str]:

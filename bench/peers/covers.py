@@ -1,24 +1,44 @@
-"""The overlapping NMI of McDaid, Greene and Hurley (2011), in numpy.
+"""The overlapping NMI by both definitions, in numpy.
 
-A cover is an array of rows of vertex and community; a partition is a cover, too.
+`nmi_lfk` is that of Lancichinetti, Fortunato and Kertész (New Journal of Physics 11, 2009), `nmi_max`
+that of McDaid, Greene and Hurley (arXiv:1110.2515). A cover is an array of rows of vertex and
+community; a partition is a cover, too.
 """
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 
+def nmi_lfk(found: np.ndarray, truth: np.ndarray, vertices: int) -> float:
+    """1 less the mean share of a community's entropy that the other cover leaves; 1 is equal."""
+    shares = []
+    for alone, left in entropies(found, truth, vertices):
+        # A community of all vertices has no entropy; its share is 1 in the authors' program.
+        shares.append(np.divide(left, alone, out=np.ones_like(left), where=alone > 0).mean())
+    return float(1 - sum(shares) / 2)
+
+
 def nmi_max(found: np.ndarray, truth: np.ndarray, vertices: int) -> float:
     """Mutual information over the larger entropy; 1 is equal."""
+    (alone_x, left_x), (alone_y, left_y) = entropies(found, truth, vertices)
+    entropy_x, entropy_y = alone_x.sum(), alone_y.sum()
+    if max(entropy_x, entropy_y) == 0:
+        return 1.0
+    shared = (entropy_x - left_x.sum() + entropy_y - left_y.sum()) / 2
+    return float(shared / max(entropy_x, entropy_y))
+
+
+def entropies(
+    found: np.ndarray, truth: np.ndarray, vertices: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each cover, the entropy of each community alone, and given the other cover."""
     x, y = membership(found, vertices), membership(truth, vertices)
     sizes_x, sizes_y = (np.asarray(side.sum(axis=1)).ravel() for side in (x, y))
     both = (x @ y.T).toarray()
-    entropy_x, entropy_y = (entropy_of(sizes, vertices).sum() for sizes in (sizes_x, sizes_y))
-    if max(entropy_x, entropy_y) == 0:
-        return 1.0
-    left_x = conditional(both, sizes_x, sizes_y, vertices)
-    left_y = conditional(both.T, sizes_y, sizes_x, vertices)
-    shared = (entropy_x - left_x + entropy_y - left_y) / 2
-    return float(shared / max(entropy_x, entropy_y))
+    return [
+        (entropy_of(sizes_x, vertices), conditional(both, sizes_x, sizes_y, vertices)),
+        (entropy_of(sizes_y, vertices), conditional(both.T, sizes_y, sizes_x, vertices)),
+    ]
 
 
 def membership(cover: np.ndarray, vertices: int) -> csr_matrix:
@@ -29,7 +49,9 @@ def membership(cover: np.ndarray, vertices: int) -> csr_matrix:
     return csr_matrix((ones, (numbers, rows[:, 0])), shape=(len(names), vertices))
 
 
-def conditional(both: np.ndarray, sizes: np.ndarray, others: np.ndarray, vertices: int) -> float:
+def conditional(
+    both: np.ndarray, sizes: np.ndarray, others: np.ndarray, vertices: int
+) -> np.ndarray:
     """The entropy of each community given the other cover's community that explains it best."""
     only, other = sizes[:, None] - both, others[None, :] - both
     neither = vertices - both - only - other
@@ -38,7 +60,7 @@ def conditional(both: np.ndarray, sizes: np.ndarray, others: np.ndarray, vertice
     # What is rather the complement of a community does not explain it.
     allowed = part["a"] + part["d"] >= part["b"] + part["c"]
     alone = entropy_of(sizes, vertices)
-    return float(np.minimum(np.where(allowed, given, np.inf).min(axis=1), alone).sum())
+    return np.minimum(np.where(allowed, given, np.inf).min(axis=1), alone)
 
 
 def entropy_of(sizes: np.ndarray, vertices: int) -> np.ndarray:

@@ -1,201 +1,140 @@
 """Overlapping communities: ripplet's `slpa` beside cdlib's, on graphs whose truth is known.
 
-The graphs follow the LFR benchmark with overlapping communities (Lancichinetti and Fortunato,
-Physical Review E 80, 2009): power-law degrees and community sizes, a share of vertices that are in
-several communities, each of which gets an equal part of the vertex's inner edges, and a mixing
-parameter for the outer ones. Found and true communities are compared by the overlapping NMI of
-Lancichinetti, Fortunato and Kertész (2009), as cdlib computes it.
+The graphs are those of the LFR benchmark with overlapping communities (Lancichinetti and Fortunato,
+Physical Review E 80, 2009), from the authors' generator, with the parameters of the SLPA papers: a
+tenth of the vertices is in 2 to 8 communities. Found and true communities are compared by
+both definitions of `covers`.
 """
 
 import contextlib
 import io
 import json
+import subprocess
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 
 import networkx
 import numpy as np
 
+import covers
 from ripplet import call, version
-
-
-CDLIB_ROUNDS = 21
-"""The rounds of cdlib's default; ripplet's own default is 100."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The parameters of a graph; the defaults are those of the SLPA paper's tests."""
+    """The parameters of a graph; the exponents are the generator's own, 2 for degrees and 1 for sizes."""
 
     vertices: int = 5000
-    degree: float = 10
-    max_degree: int = 50
-    sizes: tuple[int, int] = (20, 100)
     mixing: float = 0.1
+    memberships: int = 2
+    """The number of communities of an overlapping vertex."""
+    sizes: tuple[int, int] = (20, 100)
+    """The smallest and the largest community."""
+    degree: int = 10
+    max_degree: int = 50
     overlapping: float = 0.1
     """The share of vertices that are in several communities."""
-    memberships: int = 2
-    """How many these are in."""
 
-    def generate(self, seed: int) -> tuple[np.ndarray, list[set[int]]]:
-        """Edges as rows of two vertices, and the communities."""
-        draw = np.random.default_rng(seed)
-        degrees = self.draw_degrees(draw)
-        inner, of = self.draw_communities(draw, degrees)
-        members = defaultdict(dict)
-        for vertex, communities in enumerate(of):
-            for community in communities:
-                members[community][vertex] = inner[vertex]
-        edges: set[tuple[int, int]] = set()
-        for stubs in members.values():
-            pair(draw, stubs, edges, lambda u, v: True)
-        left = degrees - np.bincount(np.array(list(edges)).ravel(), minlength=self.vertices)
-        outer = {vertex: int(count) for vertex, count in enumerate(left) if count > 0}
-        sets = [set(communities) for communities in of]
-        pair(draw, outer, edges, lambda u, v: not sets[u] & sets[v])
-        return np.array(sorted(edges)), [set(stubs) for stubs in members.values()]
-
-    def draw_degrees(self, draw: np.random.Generator) -> np.ndarray:
-        """Degrees of density k^-2 whose mean is as asked for."""
-        values = np.arange(1, self.max_degree + 1)
-        least = min(
-            range(1, self.max_degree),
-            key=lambda low: abs(mean_of_power_law(values[low - 1 :], 2) - self.degree),
-        )
-        return power_law(draw, values[least - 1 :], 2, self.vertices)
-
-    def draw_communities(
-        self, draw: np.random.Generator, degrees: np.ndarray
-    ) -> tuple[np.ndarray, list[list[int]]]:
-        """Inner edges of a vertex in each of its communities, and which these are."""
-        count = np.ones(self.vertices, dtype=int)
-        count[draw.permutation(self.vertices)[: round(self.overlapping * self.vertices)]] = (
-            self.memberships
-        )
-        inner = np.maximum(1, np.rint((1 - self.mixing) * degrees / count).astype(int))
-        room: list[int] = []
-        while sum(room) < count.sum():
-            room.append(int(power_law(draw, np.arange(self.sizes[0], self.sizes[1] + 1), 1, 1)[0]))
-        sizes, free = np.array(room), np.array(room)
-        of: list[list[int]] = [[] for _ in range(self.vertices)]
-        # Vertices that need the largest communities choose first.
-        for vertex in sorted(range(self.vertices), key=lambda v: -inner[v]):
-            for _ in range(count[vertex]):
-                fits = (free > 0) & (sizes > inner[vertex])
-                fits[of[vertex]] = False
-                open_ones = np.flatnonzero(fits)
-                if len(open_ones) == 0:
-                    continue
-                chosen = int(draw.choice(open_ones, p=free[open_ones] / free[open_ones].sum()))
-                of[vertex].append(chosen)
-                free[chosen] -= 1
-        return inner, of
+    def generate(self, generator: Path, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the edges and the true cover; vertices count from 0."""
+        options = {
+            "-N": self.vertices,
+            "-k": self.degree,
+            "-maxk": self.max_degree,
+            "-mu": self.mixing,
+            "-minc": self.sizes[0],
+            "-maxc": self.sizes[1],
+            "-on": round(self.overlapping * self.vertices),
+            "-om": self.memberships,
+        }
+        with tempfile.TemporaryDirectory(prefix="ripplet-bench-") as folder:
+            # The generator reads its seed from this file, and writes into the current folder.
+            (Path(folder) / "time_seed.dat").write_text(str(seed))
+            arguments = [str(text) for pair in options.items() for text in pair]
+            command = [str(generator.resolve()), *arguments]
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+            both = np.loadtxt(Path(folder) / "network.dat", dtype=np.int64)
+            lines = (Path(folder) / "community.dat").read_text().splitlines()
+        truth = [(int(vertex) - 1, int(c)) for vertex, *of in map(str.split, lines) for c in of]
+        return both[both[:, 0] < both[:, 1]] - 1, np.array(truth)
 
 
-def power_law(draw: np.random.Generator, values: np.ndarray, exponent: float, count: int) -> np.ndarray:
-    density = values.astype(float) ** -exponent
-    return draw.choice(values, size=count, p=density / density.sum())
+GRID = [
+    Benchmark(vertices, mixing, memberships, sizes)
+    for vertices, mixing, sizes, memberships in product(
+        (1000, 5000), (0.1, 0.3), ((10, 50), (20, 100)), range(2, 9)
+    )
+]
+"""The published grid."""
 
 
-def mean_of_power_law(values: np.ndarray, exponent: float) -> float:
-    density = values.astype(float) ** -exponent
-    return float((values * density).sum() / density.sum())
-
-
-def pair(draw: np.random.Generator, stubs: dict[int, int], edges: set, allowed) -> None:
-    """Joins stubs at random; what is a loop, a repetition or not allowed is drawn again, a few times."""
-    left = np.repeat(list(stubs), list(stubs.values()))
-    for _ in range(20):
-        draw.shuffle(left)
-        rest = []
-        for u, v in zip(left[::2].tolist(), left[1::2].tolist()):
-            edge = (min(u, v), max(u, v))
-            if u == v or edge in edges or not allowed(u, v):
-                rest += [u, v]
-            else:
-                edges.add(edge)
-        left = np.array(rest, dtype=int)
-        if len(left) < 2:
-            return
-
-
-def compare(benchmark: Benchmark, repeat: int, threads: int) -> Iterator[dict]:
-    """Lines of both programs on `repeat` graphs."""
-    for seed in range(1, repeat + 1):
-        edges, truth = benchmark.generate(seed)
-        told = {
+def compare(
+    benchmark: Benchmark, generator: Path, seeds: range, peers: list[str], options: list[str]
+) -> Iterator[dict]:
+    """Lines of the peers on the graph of each seed."""
+    for seed in seeds:
+        edges, truth = benchmark.generate(generator, seed)
+        graph = {
             "kind": "overlapping",
-            "graph": vars(benchmark),
+            "graph": asdict(benchmark),
             "edges": len(edges),
-            "communities_true": len(truth),
+            "communities_true": count(truth),
             "seed": seed,
         }
-        for run in (
-            ripplet(edges, seed, threads),
-            ripplet(edges, seed, threads, rounds=CDLIB_ROUNDS),
-            cdlib(edges, benchmark.vertices, seed),
-        ):
+        for peer in peers:
+            run = PEERS[peer](edges, seed, options)
             found = run.pop("found")
-            yield told | run | {"communities": len(found), "onmi": onmi(found, truth)}
+            yield graph | {"peer": peer} | run | {
+                "communities": count(found),
+                "nmi_lfk": covers.nmi_lfk(found, truth, benchmark.vertices),
+                "nmi_max": covers.nmi_max(found, truth, benchmark.vertices),
+            }
 
 
-def ripplet(edges: np.ndarray, seed: int, threads: int, rounds: int | None = None) -> dict:
-    limit = [] if rounds is None else ["--iterations", str(rounds)]
+def count(cover: np.ndarray) -> int:
+    return len(np.unique(cover[:, 1]))
+
+
+def ripplet(edges: np.ndarray, seed: int, options: list[str]) -> dict:
     with tempfile.TemporaryDirectory(prefix="ripplet-bench-") as folder:
-        graph, out, stats = (str(Path(folder) / name) for name in ("g.txt", "c.txt", "s.json"))
+        graph, out, stats_file = (str(Path(folder) / name) for name in ("g.txt", "c.txt", "s.json"))
         np.savetxt(graph, edges, fmt="%d")
-        call("communities", graph, "-o", out, "--stats", stats, "--program", "slpa",
-             "--seed", str(seed), "--threads", str(threads), "--device", "cpu", *limit)
-        found = defaultdict(set)
-        for line in Path(out).read_text().splitlines():
-            vertex, community, _ = line.split()
-            found[community].add(int(vertex))
-        seconds = json.loads(Path(stats).read_text())["seconds"]["compute"]
+        call("communities", graph, "-o", out, "--stats", stats_file, "--program", "slpa",
+             "--seed", str(seed), "--device", "cpu", *options)
+        found = np.loadtxt(out, usecols=(0, 1), dtype=np.int64)
+        stats = json.loads(Path(stats_file).read_text())
     return {
-        "peer": "ripplet",
-        "rounds": rounds,
         "version": version(),
-        "threads": threads,
-        "seconds": seconds,
-        "found": list(found.values()),
+        "options": options,
+        "threads": stats["threads"],
+        "rounds": stats["iterations"],
+        "seconds": stats["seconds"]["compute"],
+        "found": found,
     }
 
 
-def cdlib(edges: np.ndarray, vertices: int, seed: int) -> dict:
+def cdlib(edges: np.ndarray, seed: int, _: list[str]) -> dict:
     # cdlib prints hints about optional packages on standard output.
     with contextlib.redirect_stdout(io.StringIO()):
-        import cdlib
         from cdlib.algorithms import slpa
+    from importlib.metadata import version as version_of
 
     graph = networkx.Graph()
-    graph.add_nodes_from(range(vertices))
     graph.add_edges_from(edges.tolist())
     np.random.seed(seed)
     start = time.perf_counter()
     found = slpa(graph).communities
     return {
-        "peer": "cdlib",
-        "rounds": CDLIB_ROUNDS,
-        "version": getattr(cdlib, "__version__", "0.4.1"),
+        "version": version_of("cdlib"),
         "threads": 1,
+        "rounds": 21,
         "seconds": time.perf_counter() - start,
-        "found": [set(community) for community in found],
+        "found": np.array([(v, c) for c, members in enumerate(found) for v in members]),
     }
 
 
-def onmi(found: list[set[int]], truth: list[set[int]]) -> float:
-    with contextlib.redirect_stdout(io.StringIO()):
-        from cdlib import NodeClustering
-        from cdlib.evaluation import overlapping_normalized_mutual_information_LFK as nmi
-
-    vertices = networkx.Graph()
-    vertices.add_nodes_from(set().union(*found, *truth))
-    clusterings = (
-        NodeClustering([sorted(community) for community in part], vertices, overlap=True)
-        for part in (found, truth)
-    )
-    return float(nmi(*clusterings).score)
+PEERS = {"ripplet": ripplet, "cdlib": cdlib}

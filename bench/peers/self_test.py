@@ -65,11 +65,17 @@ def check_scores(club: networkx.Graph, graph: Graph) -> None:
 
 
 def check_covers() -> None:
-    """Overlapping NMI as `ripplet quality` has it, which its own tests compare with cdlib's."""
+    """Overlapping NMI: the values of the program of McDaid and others, and those of `ripplet quality`."""
+    one = cover_of([{0, 1, 2, 3}, {3, 4, 5}, {5, 6, 7, 8, 0}, {9, 10}])
+    two = cover_of([{0, 1, 2}, {2, 3, 4, 5}, {6, 7, 8, 9, 5}, {10, 1}, set(range(11)), {4, 10}])
+    for a, b in ((one, two), (two, one)):
+        near(covers.nmi_lfk(a, b, 11), 0.360693051994, 1e-11)
+        near(covers.nmi_max(a, b, 11), 0.372659732507, 1e-11)
     rng = np.random.default_rng(5)
     groups = np.stack([rng.integers(0, 60, 90), rng.integers(0, 7, 90)], axis=1)
     truth = np.concatenate([groups, np.stack([np.arange(60), np.full(60, 8)], axis=1)])
     found = np.stack([np.arange(60), np.arange(60) % 5], axis=1)
+    near(covers.nmi_lfk(groups, groups, 60), 1.0)
     near(covers.nmi_max(truth, truth, 60), 1.0)
     near(covers.nmi_max(found, found, 60), 1.0)
     if not ripplet.is_built():
@@ -82,7 +88,12 @@ def check_covers() -> None:
                 rows = "".join(f"{v},c{c}\n" for v, c in np.unique(cover, axis=0))
                 Path(path).write_text("id,community\n" + rows)
             printed = json.loads(ripplet.call("quality", edges, a, "--truth", b))
+            near(covers.nmi_lfk(left, right, 60), printed["nmi_lfk"])
             near(covers.nmi_max(left, right, 60), printed["nmi_max"])
+
+
+def cover_of(communities: list[set[int]]) -> np.ndarray:
+    return np.array([(v, number) for number, members in enumerate(communities) for v in members])
 
 
 def check_connectedness(graph: Graph) -> None:

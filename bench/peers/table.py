@@ -4,18 +4,19 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import inf
-from statistics import median
+from statistics import mean, median
 
 
 def of(paths: Iterable[str], quiet: float = inf) -> str:
     """Markdown: tables of the runs and of ripplet's memory for each graph, of readers for each file,
-    and one of clustering coefficients and of batches each.
+    and one of clustering coefficients, of batches and of overlapping communities each.
 
     Lines whose run had more than `quiet` cores' worth of others beside it are left out, and counted.
     """
     runs, reads = defaultdict(lambda: defaultdict(list)), defaultdict(lambda: defaultdict(list))
     clusterings = defaultdict(lambda: defaultdict(list))
     swarms = defaultdict(lambda: defaultdict(list))
+    covers = defaultdict(lambda: defaultdict(list))
     left_out = 0
     for line in lines_of(paths):
         if (line.get("cores_of_others") or 0) > quiet:
@@ -30,6 +31,11 @@ def of(paths: Iterable[str], quiet: float = inf) -> str:
         elif line["kind"] == "swarm":
             batch = f"{line['set']}, {line['graphs']:,} graphs | {line['measure']} | {line['threads']}"
             swarms[batch][line["peer"]].append(line)
+        elif line["kind"] == "overlapping":
+            graph = line["graph"]
+            sizes = " to ".join(map(str, graph["sizes"]))
+            row = f"{graph['vertices']:,} | {sizes} | {graph['mixing']}"
+            covers[row][graph["memberships"], line["peer"]].append(line)
         elif line["kind"] == "read":
             file_name = f"{line['file']}: {line['bytes'] / 1e6:.0f} MB"
             reads[file_name][f"{line['peer']} {line['version']}", line["threads"]].append(line)
@@ -41,6 +47,8 @@ def of(paths: Iterable[str], quiet: float = inf) -> str:
         blocks.append(table_of_clustering(clusterings))
     if swarms:
         blocks.append(table_of_swarms(swarms))
+    if covers:
+        blocks.append(tables_of_covers(covers))
     return "\n".join(block for block in blocks if block)
 
 
@@ -67,6 +75,34 @@ def table_of_swarms(batches: dict) -> str:
             f"| {times:.1f} |"
         )
     return "\n".join(rows) + "\n"
+
+
+def tables_of_covers(rows: dict) -> str:
+    """A table for each definition of the NMI, with the means of cdlib and of ripplet, and one of times."""
+    counts = sorted({memberships for cells in rows.values() for memberships, _ in cells})
+    head = f"| vertices | sizes | mixing | {' | '.join(map(str, counts))} |"
+    line = "|--:|---|--:|" + "--:|" * len(counts)
+    blocks = []
+    for field, title in (("nmi_lfk", "LFK"), ("nmi_max", "max")):
+        table, lost = [head, line], 0
+        for row, cells in rows.items():
+            texts = []
+            for count in counts:
+                theirs, ours = (mean(values(cells[count, peer], field)) for peer in ("cdlib", "ripplet"))
+                lost += ours < theirs
+                texts.append(f"{theirs:.3f}, {ours:.3f}")
+            table.append(f"| {row} | {' | '.join(texts)} |")
+        note = f"Cells in which ripplet's mean is below cdlib's: {lost} of {len(rows) * len(counts)}."
+        blocks.append(f"{title}: cdlib, ripplet\n\n" + "\n".join(table) + f"\n\n{note}\n")
+    table = ["| vertices | sizes | mixing | cdlib, s | ripplet, s | × |", "|--:|---|--:|--:|--:|--:|"]
+    for row, cells in rows.items():
+        theirs, ours = (
+            [line["seconds"] for count in counts for line in cells[count, peer]]
+            for peer in ("cdlib", "ripplet")
+        )
+        times = median(theirs) / median(ours)
+        table.append(f"| {row} | {spread(theirs)} | {spread(ours)} | {times:.0f} |")
+    return "\n".join(blocks) + "\n" + "\n".join(table) + "\n"
 
 
 def table_of_runs(graph: str, groups: dict) -> str:

@@ -171,9 +171,9 @@ static SLPA: Entry = Entry {
         Parameter { name: "memory", default: "5", help: "communities that a vertex remembers" },
         Parameter {
             name: "threshold",
-            default: "0.3",
+            default: "0.1",
             help: "the share of its memory that a community must fill to have a vertex, beside the one \
-                   that fills most",
+                   that fills most; communities that are subsets of others are left out",
         },
     ],
     schedule: Schedule::phased(),

@@ -40,8 +40,11 @@ pub const MEMORY: u32 = 5;
 /// The default number of rounds, as in the paper's experiments.
 pub const ROUNDS: u32 = 100;
 
-/// The default threshold of [`memberships`]: a vertex belongs to at most three communities.
-pub const THRESHOLD: f64 = 0.3;
+/// The default threshold of [`memberships`]: a vertex belongs to at most ten communities.
+///
+/// On the overlapping LFR grid it is better than 0.05 and 0.15 to 0.45, by both definitions of the
+/// normalized mutual information (ADR 0028).
+pub const THRESHOLD: f64 = 0.1;
 
 /// The largest number of labels in a vertex's memory.
 const MOST_MEMORY: u32 = 64;
@@ -89,11 +92,18 @@ impl Default for Slpa {
 }
 
 /// Returns the communities of each vertex: labels with at least `threshold` of its memory, and the
-/// most frequent one.
+/// most frequent one, without communities that are subsets of another.
 ///
 /// Memberships come by vertex, for each the strongest first, of equal ones the smallest label
 /// first. If a run has no columns of [`Slpa`], each vertex is in the community of its label, at
-/// strength 1. Vertices without a label are in none.
+/// strength 1. Vertices without a label are in none, and all others in at least one.
+///
+/// A community that is a subset of another is removed, as in the paper: it is what remains of a
+/// label that another one has replaced. Of equal sets, the one with the largest sum of strengths
+/// stays, of equal sums the smallest label. Thus the most frequent label of a vertex may be absent.
+///
+/// Memory: 32 bytes per membership above the threshold, and 8 bytes per vertex. Time: linear in the
+/// memberships but for a sort, if few communities share many members.
 ///
 /// # Errors
 /// If the threshold is not a share.
@@ -101,6 +111,14 @@ pub fn memberships(outcome: &Outcome, threshold: f64) -> Result<Vec<Membership>,
     if !(0.0..=1.0).contains(&threshold) {
         return Err(BadThreshold(threshold));
     }
+    let mut all = above_threshold(outcome, threshold);
+    let nested = nested(&all, outcome.labels.len());
+    all.retain(|member| nested.binary_search(&member.label).is_err());
+    Ok(all)
+}
+
+/// Returns the memberships of at least `threshold`, and the strongest one of each vertex.
+fn above_threshold(outcome: &Outcome, threshold: f64) -> Vec<Membership> {
     let column = |name| outcome.column(name).and_then(|column| column.values.as_u32());
     let (heard, times) = (column("heard").unwrap_or(&[]), column("times").unwrap_or(&[]));
     let memory = heard.len() / outcome.labels.len().max(1);
@@ -124,7 +142,49 @@ pub fn memberships(outcome: &Outcome, threshold: f64) -> Result<Vec<Membership>,
             strength: share as f32,
         }));
     }
-    Ok(all)
+    all
+}
+
+/// Returns the labels of communities that are subsets of another, ascending. `all` come by vertex.
+fn nested(all: &[Membership], vertices: usize) -> Vec<Label> {
+    let mut starts = vec![0; vertices + 1];
+    all.iter().for_each(|member| starts[member.vertex as usize + 1] += 1);
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let of_vertex = |vertex: VertexId| {
+        let vertex = vertex as usize;
+        all[starts[vertex]..starts[vertex + 1]].iter().map(|member| member.label)
+    };
+    let mut members: Vec<(Label, VertexId, f32)> =
+        all.iter().map(|member| (member.label, member.vertex, member.strength)).collect();
+    members.sort_unstable_by_key(|&(label, vertex, _)| (label, vertex));
+    let groups: Vec<&[(Label, VertexId, f32)]> = members.chunk_by(|a, b| a.0 == b.0).collect();
+    let of_label = |label| groups[groups.partition_point(|group| group[0].0 < label)];
+    let weight = |group: &[(Label, VertexId, f32)]| -> f64 {
+        group.iter().map(|&(_, _, strength)| f64::from(strength)).sum()
+    };
+    // A superset stays if it is larger. Equal sets are supersets of each other.
+    let outlives = |other: Label, group: &[(Label, VertexId, f32)]| {
+        let superset = of_label(other);
+        let is_first = || {
+            let (a, b) = (weight(superset), weight(group));
+            a > b || a == b && other < group[0].0
+        };
+        superset.len() > group.len() || is_first()
+    };
+    let is_nested = |group: &[(Label, VertexId, f32)]| {
+        let (label, first, _) = group[0];
+        let mut supersets: Vec<Label> = of_vertex(first).filter(|&other| other != label).collect();
+        for &(_, vertex, _) in &group[1..] {
+            if supersets.is_empty() {
+                break;
+            }
+            supersets.retain(|&other| of_vertex(vertex).any(|known| known == other));
+        }
+        supersets.into_iter().any(|other| outlives(other, group))
+    };
+    groups.iter().filter(|group| is_nested(group)).map(|group| group[0].0).collect()
 }
 
 #[label_program]

@@ -111,40 +111,90 @@ fn a_vertex_of_two_cliques_belongs_to_both() {
     assert!(both >= 8, "only {both} of {seeds} runs found both communities");
 }
 
-#[test]
-fn memberships_are_shares_of_a_memory() {
+/// An outcome of `Slpa` whose memories hold these labels and counts, by vertex.
+fn with_memories(labels: Vec<u32>, heard: &[u32], times: &[u32]) -> Outcome {
     let column = |name: &'static str, values: &[u32]| Column {
         name: name.into(),
-        len: 3,
+        len: (heard.len() / labels.len()) as u32,
         values: ColumnValues::U32(values.to_vec()),
     };
-    let found = Outcome {
-        labels: vec![5, 1, NO_LABEL, 4],
-        columns: vec![
-            column("heard", &[7, 5, 2, 1, 0, 0, 0, 0, 0, 9, 4, 3]),
-            column("times", &[1, 2, 1, 6, 0, 0, 0, 0, 0, 1, 10, 9]),
-        ],
+    Outcome {
+        columns: vec![column("heard", heard), column("times", times)],
+        labels,
         rounds: vec![],
         reason: StopReason::RoundLimit,
         split: None,
         merged: None,
         device_seconds: DeviceSeconds::default(),
         lists_moved: vec![],
-    };
+    }
+}
+
+#[test]
+fn memberships_are_shares_of_a_memory() {
+    let heard = [7, 5, 2, 1, 0, 0, 0, 0, 0, 7, 4, 2];
+    let times = [1, 2, 1, 6, 0, 0, 0, 0, 0, 1, 10, 9];
+    let found = with_memories(vec![5, 1, NO_LABEL, 4], &heard, &times);
     let of = |threshold| {
         let all = memberships(&found, threshold).unwrap();
         all.into_iter().map(|m| (m.vertex, m.label, m.strength)).collect::<Vec<_>>()
     };
-    let whole = [(0, 5, 0.5), (0, 2, 0.25), (0, 7, 0.25), (1, 1, 1.0), (3, 4, 0.5), (3, 3, 0.45)];
-    assert_eq!(of(0.25), whole);
-    assert_eq!(of(0.0).len(), 7);
-    assert_eq!(of(0.9), [(0, 5, 0.5), (1, 1, 1.0), (3, 4, 0.5)]);
+    let largest = [(0, 2, 0.25), (1, 1, 1.0), (3, 2, 0.45)];
+    assert_eq!(of(0.0), largest, "7 has the members of 2, at less strength");
+    assert_eq!(of(0.25), largest, "5, 7 and 4 have one member each, which 2 has, too");
+    assert_eq!(of(0.3), [(0, 5, 0.5), (1, 1, 1.0), (3, 4, 0.5)]);
+    assert_eq!(of(0.9), of(0.3));
     for bad in [-0.1, 1.1, f64::NAN] {
         assert!(memberships(&found, bad).is_err(), "{bad}");
     }
     let unlabelled = Outcome { columns: vec![], ..found };
     let alone = Membership { vertex: 3, label: 4, strength: 1.0 };
     assert_eq!(memberships(&unlabelled, 0.3).unwrap().last(), Some(&alone));
+}
+
+proptest! {
+    /// What stays are the sets that are no subset of another one, each once.
+    #[test]
+    fn memberships_have_no_nested_communities(
+        times in prop::collection::vec(0u32..3, 4 * 8),
+        labels in prop::collection::vec(0u32..5, 4 * 8),
+        threshold in 0.0..0.6,
+    ) {
+        // A memory holds a label once: those that occur again lose their count.
+        let mut times = times;
+        for (held, counts) in labels.chunks(4).zip(times.chunks_mut(4)) {
+            for place in 1..4 {
+                if held[..place].contains(&held[place]) {
+                    counts[place] = 0;
+                }
+            }
+        }
+        let found = with_memories((0..8).collect(), &labels, &times);
+        let mut sets: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for (vertex, (held, counts)) in (0..8).zip(labels.chunks(4).zip(times.chunks(4))) {
+            let sum: u32 = counts.iter().sum();
+            let most = *counts.iter().max().unwrap();
+            let first = (0..4).filter(|&at| counts[at] == most).min_by_key(|&at| held[at]);
+            if sum == 0 {
+                sets.entry(vertex).or_default().insert(vertex);
+            }
+            for at in (0..4).filter(|&at| counts[at] > 0) {
+                if f64::from(counts[at]) / f64::from(sum) >= threshold || Some(at) == first {
+                    sets.entry(held[at]).or_default().insert(vertex);
+                }
+            }
+        }
+        let is_largest = |set: &&BTreeSet<u32>| {
+            !sets.values().any(|other| other.len() > set.len() && set.is_subset(other))
+        };
+        let expected: BTreeSet<&BTreeSet<u32>> = sets.values().filter(is_largest).collect();
+        let mut kept: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for member in memberships(&found, threshold).unwrap() {
+            kept.entry(member.label).or_default().insert(member.vertex);
+        }
+        prop_assert_eq!(kept.len(), expected.len());
+        prop_assert_eq!(kept.values().collect::<BTreeSet<_>>(), expected);
+    }
 }
 
 #[test]
