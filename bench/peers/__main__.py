@@ -5,7 +5,7 @@
     python bench/peers overlapping --generator PROGRAM [--grid] [--seeds FIRST-LAST] [--peers NAME,...]
     python bench/peers clustering GRAPH [--threads N] [--repeat N]
     python bench/peers swarms FOLDER... [--threads N] [--repeat N]
-    python bench/peers collect SOURCES FOLDER
+    python bench/peers collect SOURCES FOLDER [--generator FILE]
     python bench/peers choosing FOLDER [--graphs NAME,...] [--peers NAME,...] [--threads N] [--repeat N]
     python bench/peers choosing-tables RUNS.jsonl... --pages PAGE.md... [--check]
     python bench/peers table RUNS.jsonl... [--quiet CORES]
@@ -105,7 +105,8 @@ def command_line() -> argparse.ArgumentParser:
     gather = commands.add_parser("collect", help="write the graphs of `choosing` into a folder")
     gather.add_argument("sources", metavar="SOURCES", help="folder with clones of the repositories")
     gather.add_argument("folder", metavar="FOLDER")
-    gather.set_defaults(command=lambda a: collection.collect(a.sources, a.folder))
+    gather.add_argument("--generator", metavar="FILE", help="the authors' LFR generator, for overlaps")
+    gather.set_defaults(command=lambda a: collection.collect(a.sources, a.folder, a.generator))
 
     choose = commands.add_parser("choosing", help="time and score all programs on a folder of graphs")
     choose.add_argument("folder", metavar="FOLDER", help="with NAME.el, NAME.truth, NAME.cover")
@@ -113,6 +114,7 @@ def command_line() -> argparse.ArgumentParser:
     choose.add_argument("--peers", type=names, default=choosing.PEERS, metavar="NAMES")
     choose.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     choose.add_argument("--repeat", type=positive, default=5, metavar="N")
+    choose.add_argument("--first-seed", type=positive, default=1, metavar="N", help="of the runs")
     choose.set_defaults(command=run_choosing)
 
     pages = commands.add_parser("choosing-tables", help="write the tables of `choosing` into pages")
@@ -202,7 +204,8 @@ def run_clustering(arguments: argparse.Namespace) -> None:
 
 def run_choosing(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
-    options = (arguments.graphs, arguments.peers, arguments.threads, arguments.repeat)
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.repeat)
+    options = (arguments.graphs, arguments.peers, arguments.threads, seeds)
     for line in choosing.time_all(arguments.folder, *options):
         emit(line)
 

@@ -66,7 +66,8 @@ MIXING = (0.1, 0.3, 0.5, 0.6)
 COVERS = [(mixing, memberships) for mixing in (0.1, 0.3) for memberships in (2, 4)]
 
 
-def collect(sources: str, folder: str) -> None:
+def collect(sources: str, folder: str, generator: str | None) -> None:
+    """Writes the graphs; those with overlapping communities need the authors' LFR generator."""
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     for name, source in REAL.items():
@@ -79,14 +80,12 @@ def collect(sources: str, folder: str) -> None:
     for name, edges, truth in lfr_graphs():
         save(out, name, edges)
         save_rows(out / f"{name}.truth", list(enumerate(truth)))
-    for mixing, memberships in COVERS:
+    for mixing, memberships in COVERS if generator else []:
         name = f"overlapping-5000-{mixing}-{memberships}"
-        ends, communities = overlapping.Benchmark(mixing=mixing, memberships=memberships).generate(1)
-        edges, ids = simple(ends)
-        number = {old: v for v, old in enumerate(ids)}
-        rows = [(number[v], c) for c, members in enumerate(communities) for v in sorted(members) if v in number]
+        benchmark = overlapping.Benchmark(mixing=mixing, memberships=memberships)
+        edges, cover = benchmark.generate(Path(generator), seed=1)
         save(out, name, edges)
-        save_rows(out / f"{name}.cover", rows)
+        save_rows(out / f"{name}.cover", cover)
 
 
 def lfr_graphs():

@@ -75,7 +75,7 @@ def check_covers() -> None:
     groups = np.stack([rng.integers(0, 60, 90), rng.integers(0, 7, 90)], axis=1)
     truth = np.concatenate([groups, np.stack([np.arange(60), np.full(60, 8)], axis=1)])
     found = np.stack([np.arange(60), np.arange(60) % 5], axis=1)
-    near(covers.nmi_lfk(truth, truth, 60), 1.0)
+    near(covers.nmi_lfk(groups, groups, 60), 1.0)
     near(covers.nmi_max(truth, truth, 60), 1.0)
     near(covers.nmi_max(found, found, 60), 1.0)
     if not ripplet.is_built():
@@ -88,6 +88,7 @@ def check_covers() -> None:
                 rows = "".join(f"{v},c{c}\n" for v, c in np.unique(cover, axis=0))
                 Path(path).write_text("id,community\n" + rows)
             printed = json.loads(ripplet.call("quality", edges, a, "--truth", b))
+            near(covers.nmi_lfk(left, right, 60), printed["nmi_lfk"])
             near(covers.nmi_max(left, right, 60), printed["nmi_max"])
 
 

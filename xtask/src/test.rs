@@ -1,7 +1,8 @@
 //! Runs all tests, several binaries side by side.
 //!
 //! `cargo test --workspace` runs one test binary after the other, and at the end of each its longest
-//! test runs alone. Side by side, the next binary fills the cores meanwhile.
+//! test runs alone. Side by side, the next binary fills the cores meanwhile. The tests of the documentation, which
+//! rustdoc builds one crate after the other on one core, run beside them.
 
 use crate::{USAGE, root, run};
 use std::collections::VecDeque;
@@ -24,7 +25,7 @@ struct Suite {
     name: String,
 }
 
-/// Builds and runs the tests of the named packages, or of the workspace, then those of the documentation.
+/// Builds and runs the tests of the named packages, or of the workspace, with those of the documentation.
 pub fn test(packages: &[String]) -> Result<(), String> {
     if let Some(unknown) = packages.iter().find(|name| name.starts_with('-')) {
         return Err(format!("test knows no {unknown}\n{USAGE}"));
@@ -37,7 +38,13 @@ pub fn test(packages: &[String]) -> Result<(), String> {
     suites.sort_by_key(place);
     let waiting = Mutex::new(VecDeque::from(suites));
     let failed = Mutex::new(Vec::new());
-    std::thread::scope(|threads| {
+    let documentation = std::thread::scope(|threads| {
+        let documentation = threads.spawn(|| {
+            let begin = Instant::now();
+            run(cargo_test(packages).args(["--doc", "--quiet"]))?;
+            println!("documentation ({:.0} s)", begin.elapsed().as_secs_f64());
+            Ok(())
+        });
         for _ in 0..AT_ONCE {
             threads.spawn(|| {
                 while let Some(suite) = next(&waiting) {
@@ -47,12 +54,11 @@ pub fn test(packages: &[String]) -> Result<(), String> {
                 }
             });
         }
+        documentation.join().unwrap_or_else(|_| Err("the tests of the documentation".to_owned()))
     });
-    let failed = failed.into_inner().unwrap_or_default();
-    if !failed.is_empty() {
-        return Err(failed.join("\n"));
-    }
-    run(cargo_test(packages).arg("--doc"))
+    let mut failed = failed.into_inner().unwrap_or_default();
+    failed.extend(documentation.err());
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
 /// Returns `cargo test` of the named packages, or of the workspace.

@@ -60,7 +60,10 @@ pub struct Winner<S> {
 
 impl<P: Hints> LpState<'_, P> {
     /// Returns the choice of `v` by the current labels.
-    #[inline]
+    ///
+    /// Not inlined: each schedule would have a copy for either kind of lists and for few and many votes, which a program
+    /// pays with 40 KB, and none of them is faster.
+    #[inline(never)]
     pub fn choose(&self, v: VertexId, clock: Clock, scratch: &mut Scratch) -> Choice {
         if let Some(sketch) = self.sketch {
             return self.choose_by_sketch(v, sketch, clock, scratch);
