@@ -69,7 +69,7 @@ impl Offer {
     }
 }
 
-/// A value that has its cache lines for itself: processors that write neighbouring values would take
+/// A value on cache lines without others: processors that write neighbouring values would take
 /// the line from each other.
 #[repr(align(128))]
 pub(crate) struct Apart<T>(pub T);

@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, CounterChoice, MergeChoice, PresetName};
 use super::checkpoint::{CheckpointJob, Store};
-use super::program::{Program, RefineJob};
+use super::program::Program;
 use super::rows::Names;
 use crate::device::DeviceArguments;
 use crate::estimate::EstimateForm;
@@ -176,9 +176,9 @@ impl Arguments {
     /// Returns the program and its settings.
     fn resolve_settings(&self) -> Result<(Program, Settings), Failure> {
         let choices = &self.choices;
-        if let Some((score, objective)) = self.refine.resolve()? {
+        if let Some(refine) = self.refine.resolve()? {
             let settings = Settings { seed: choices.seed, ..Settings::default() };
-            return Ok((Program::Refine(RefineJob { score, objective }), settings));
+            return Ok((Program::Refine(refine), settings));
         }
         let (program, settings) = match choices.preset {
             Some(preset) => {

@@ -39,11 +39,13 @@ pub struct SweepJob {
 }
 
 /// Refinement of a score.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RefineJob {
     /// The name of the score.
     pub score: ScoreName,
     pub objective: Objective,
+    /// The output of the parts that communities are made of.
+    pub levels: Option<PathBuf>,
 }
 
 /// Label propagation from seeds.
@@ -81,6 +83,7 @@ impl Program {
         match self {
             Program::Seeded(seeded) => (Some(&seeded.seeds), None),
             Program::Sweep(sweep) => (None, sweep.order.as_deref()),
+            Program::Refine(refine) => (None, refine.levels.as_deref()),
             Program::File(file) => (file.table.as_deref(), file.columns_out.as_deref()),
             _ => (None, None),
         }

@@ -5,9 +5,14 @@ use super::rows::Rows;
 use super::work::{Run, Work};
 use crate::failure::Failure;
 use crate::memory;
+use crate::output::written;
 use crate::stats::{Choices, Estimate, RefineFigures, Shape, Stages};
+use ripplet::io::write::{ColumnData, VertexColumn, numbered_by_size, write_vertex_table};
 use ripplet::lp::Outcome;
-use ripplet::lp::refine::{RefineError, RefineOptions, plan, refine};
+use ripplet::lp::refine::{
+    Objective, RefineError, RefineOptions, Resolution, hierarchy, hierarchy_bytes, plan, refine,
+};
+use std::path::Path;
 use std::time::Instant;
 
 impl Work<'_> {
@@ -19,7 +24,10 @@ impl Work<'_> {
             initial: settings.initial.clone(),
             ..RefineOptions::new(job.objective)
         };
-        let plan = plan(self.graph, &options, self.threads);
+        let mut plan = plan(self.graph, &options, self.threads);
+        if job.levels.is_some() {
+            plan = plan.with("levels", hierarchy_bytes(self.graph.vertices().into()));
+        }
         let choices = Choices { phases: None, ..self.choices(&self.executor, &settings) };
         if let Some(form) = self.job.estimate {
             let estimate = Estimate::new(Shape::of(self.graph), &choices, &plan);
@@ -35,7 +43,36 @@ impl Work<'_> {
         seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
         let run =
             Run { choices, plan, outcome, seconds, checkpoints: None, exchange: None, refinement };
+        if let Some(path) = &job.levels {
+            self.write_levels(job.objective, &run, path)?;
+        }
         self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))
+    }
+
+    /// Finds the parts of the communities at the resolution of the run, and writes them.
+    fn write_levels(&self, objective: Objective, run: &Run, path: &Path) -> Result<(), Failure> {
+        let objective = match (objective, &run.refinement) {
+            (Objective::Modularity(_), Some(refinement)) => {
+                Objective::Modularity(Resolution::Fixed(refinement.resolution))
+            }
+            _ => objective,
+        };
+        let (seed, labels) = (self.settings.borrow().seed, &run.outcome.labels);
+        let watch = &mut self.console.watch();
+        let parts = hierarchy(self.graph, objective, seed, labels, watch)?;
+        let names: Vec<String> = (1..=parts.len()).map(|level| format!("part_{level}")).collect();
+        let names = names.iter().map(String::as_str).chain(["community"]);
+        let levels: Vec<Vec<u32>> = parts
+            .iter()
+            .chain([labels])
+            .map(|labels| numbered_by_size(labels, labels.len()))
+            .collect::<Result<_, _>>()?;
+        let columns: Vec<VertexColumn<'_>> = names
+            .zip(&levels)
+            .map(|(name, values)| VertexColumn { name, len: 1, values: ColumnData::U32(values) })
+            .collect();
+        self.console.stage(format!("writing {}", path.display()));
+        written(write_vertex_table(path, self.graph.ids(), &columns))
     }
 }
 

@@ -1,8 +1,10 @@
 //! The flags of refinement, and the job that they choose.
 
+use super::program::RefineJob;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use ripplet::lp::refine::{LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, Resolution};
+use std::path::PathBuf;
 
 /// Moves and contraction in place of label propagation.
 #[derive(Args)]
@@ -29,6 +31,13 @@ pub struct RefineArguments {
     /// [default for modularity: auto].
     #[arg(long, value_name = "G", value_parser = resolution, allow_negative_numbers = true)]
     pub resolution: Option<Resolution>,
+    /// Also write the parts that each community is made of, from the finest to the community, as columns of
+    /// a table: .csv, .tsv, .jsonl (each also .gz or .zst), .parquet or .arrow.
+    ///
+    /// Column part_1 is the finest; each part is connected, and within one part of the next column. Parts and
+    /// communities have numbers from 0 in the order of their size, those of `--names number`.
+    #[arg(long, value_name = "FILE", requires = "refine", conflicts_with = "min_size")]
+    pub levels: Option<PathBuf>,
 }
 
 /// The scores by name.
@@ -64,7 +73,7 @@ fn resolution(text: &str) -> Result<Resolution, String> {
 
 impl RefineArguments {
     /// Returns the score to increase, if refinement is asked for, or why the flags do not fit.
-    pub fn resolve(&self) -> Result<Option<(ScoreName, Objective)>, Failure> {
+    pub fn resolve(&self) -> Result<Option<RefineJob>, Failure> {
         let Some(score) = self.refine else {
             return match self.resolution {
                 None => Ok(None),
@@ -87,6 +96,6 @@ impl RefineArguments {
                 ));
             }
         };
-        Ok(Some((score, objective)))
+        Ok(Some(RefineJob { score, objective, levels: self.levels.clone() }))
     }
 }

@@ -231,6 +231,38 @@ fn a_resolution_is_refused_with_what_helps() {
 }
 
 #[test]
+fn the_parts_of_communities_are_columns_of_a_table() {
+    let sandbox = Sandbox::new();
+    sandbox.write("g.txt", "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n6 7\n");
+    let run = "communities g.txt --refine cpm --resolution 0.01 --levels levels.csv --names number";
+    sandbox.ok(&format!("{run} -o out.csv"));
+    let levels = sandbox.read("levels.csv");
+    let header: Vec<&str> = levels.lines().next().unwrap().split(',').collect();
+    assert_eq!((header[0], header[1]), ("id", "part_1"));
+    assert_eq!(header.last(), Some(&"community"));
+    // The last column is that of the communities.
+    let last = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        format!("{},{}", fields[0], fields[fields.len() - 1])
+    };
+    let communities: Vec<String> = levels.lines().map(last).collect();
+    assert_eq!(communities, sandbox.read("out.csv").lines().collect::<Vec<_>>());
+    sandbox.ok(&format!("{run} -o out.csv"));
+    assert_eq!(sandbox.read("levels.csv"), levels);
+
+    let refused = |arguments: &str, parts: &[&str]| {
+        let before = sandbox.names();
+        sandbox.run(&format!("communities g.txt {arguments}")).must_fail("communities", 2, parts);
+        assert_eq!(sandbox.names(), before);
+    };
+    refused("--levels l.csv", &["--refine"]);
+    refused("--refine cpm --resolution 0.1 --levels l.csv --min-size 2", &["--min-size"]);
+    refused("--refine cpm --resolution 0.1 --levels l.xyz", &["l.xyz", ".csv"]);
+    refused("--refine cpm --resolution 0.1 --levels g.txt", &["g.txt"]);
+    refused("--refine modularity --levels a.csv -o a.csv", &["a.csv"]);
+}
+
+#[test]
 fn refinement_finds_communities_of_a_high_score() {
     // Two triangles with one edge between them.
     let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n")]);

@@ -292,8 +292,16 @@ fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
     communities.iter().map(number).collect()
 }
 
-/// Numbers communities from 0, by size.
-fn numbered_by_size(communities: &[VertexId], vertices: usize) -> Result<Vec<u32>, OutOfMemory> {
+/// Numbers communities from 0 in the order of their size, the largest first, as [`Naming::BySize`] does.
+///
+/// `communities` has the community of each row, called by a vertex below `vertices`.
+///
+/// # Errors
+/// If memory allocation fails.
+pub fn numbered_by_size(
+    communities: &[VertexId],
+    vertices: usize,
+) -> Result<Vec<u32>, OutOfMemory> {
     let ranked = ranked_by_size(communities, vertices, usize::MAX)?;
     let mut place = memory::zeros::<u32>(vertices)?;
     (0..).zip(ranked.largest).for_each(|(at, community)| place[community.label as usize] = at);

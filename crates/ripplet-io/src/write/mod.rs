@@ -31,7 +31,9 @@ pub use crate::output::{
     whole_file,
 };
 pub use annotated::{check_communities_or_graph, is_graph, write_communities_or_graph};
-pub use communities::{Communities, Naming, check_communities, write_communities};
+pub use communities::{
+    Communities, Naming, check_communities, numbered_by_size, write_communities,
+};
 pub use graph::write_graph;
 #[cfg(feature = "archives")]
 pub use npz::{Element, NpzWriter};

@@ -16,6 +16,7 @@
 
 use super::RefineRound;
 use super::contract::{Contraction, named_by_smallest};
+use super::input::Input;
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Moves, Partition};
 use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Team};
@@ -79,6 +80,31 @@ impl Limits {
 }
 
 impl<'a> Cycles<'a> {
+    /// Allocates what the levels of an input share.
+    pub fn new<L: Level>(
+        input: &Input<'a>,
+        level: &L,
+        seed: u64,
+        arrays: &'a ArcArrays,
+        observer: &'a mut dyn RoundObserver,
+    ) -> Result<Cycles<'a>, OutOfMemory> {
+        let (crew, vertices) = (input.crew, level.vertices() as usize);
+        Ok(Cycles {
+            factors: input.objective.factors(input.total),
+            seed,
+            team: Team::new(crew, vertices)?,
+            phases: Phases::new(vertices)?,
+            parts: Partition::new(crew, memory::zeros(vertices)?, level.masses())?,
+            arrays,
+            room: level.vertices(),
+            observer,
+            step: 0,
+            iteration: 0,
+            rounds: Vec::new(),
+            scanned: 0,
+        })
+    }
+
     /// Performs a cycle on a level, `depth` levels above the input.
     pub fn cycle<L: Level>(
         &mut self,
@@ -109,7 +135,7 @@ impl<'a> Cycles<'a> {
     }
 
     /// Returns the arcs of a level, and whether its gains fit 64 bits.
-    fn arcs<L: Level>(&self, level: &L) -> Arcs {
+    pub fn arcs<L: Level>(&self, level: &L) -> Arcs {
         let (crew, masses) = (self.team.crew, level.masses());
         let sum = crew.sum(masses.len(), READ_PER_TASK, |range| {
             range.map(|v| u64::from(level.degree(v as VertexId))).sum()
@@ -184,12 +210,13 @@ impl<'a> Cycles<'a> {
 
     /// Subdivides the communities and contracts the parts; `None` if no two vertices are in one part,
     /// or if the contracted graph has no room.
-    fn contract<L: Level>(
+    pub fn contract<L: Level>(
         &mut self,
         level: &L,
         arcs: Arcs,
         communities: &Partition,
     ) -> Result<Option<(Contraction, LevelGraph<'a>)>, RunError> {
+        self.phases.begin_level(level.vertices(), arcs.sum);
         let draw = self.draw(PARTS);
         let counts = match arcs.fit_64 {
             true => self.subdivide::<L, i64>(level, communities, draw),
@@ -292,7 +319,7 @@ fn activate_at_border<L: Level>(level: &L, partition: &Partition, v: VertexId) -
 
 /// Figures of a level's arcs.
 #[derive(Clone, Copy)]
-struct Arcs {
+pub(super) struct Arcs {
     sum: u64,
     fit_64: bool,
 }

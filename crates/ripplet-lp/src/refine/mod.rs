@@ -35,6 +35,8 @@
 
 mod contract;
 mod cycle;
+mod hierarchy;
+mod input;
 mod level;
 pub(crate) mod merge;
 mod moves;
@@ -46,6 +48,7 @@ mod score;
 mod subdivide;
 mod tally;
 
+pub use hierarchy::{MOST_LEVELS, hierarchy, hierarchy_bytes};
 pub use merge::{BadMergeShare, MergeShare};
 pub use options::{
     DEFAULT_ITERATIONS, ESTIMATE_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective,

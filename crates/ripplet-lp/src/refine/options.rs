@@ -22,6 +22,21 @@ pub enum Objective {
     Cpm(f64),
 }
 
+impl Objective {
+    /// Refuses a resolution out of range.
+    pub(super) fn check(self) -> Result<(), RefineError> {
+        let resolution = match self {
+            Objective::Modularity(Resolution::Auto) => 1.0,
+            Objective::Modularity(Resolution::Fixed(resolution)) => resolution,
+            Objective::Cpm(resolution) => resolution,
+        };
+        match (LEAST_RESOLUTION..=LARGEST_RESOLUTION).contains(&resolution) {
+            true => Ok(()),
+            false => Err(RefineError::Resolution { resolution }),
+        }
+    }
+}
+
 /// The resolution γ of modularity: larger values favour smaller communities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resolution {
@@ -70,14 +85,7 @@ impl RefineOptions {
 
     /// Refuses values that have no meaning.
     pub(super) fn check(&self, vertices: u32) -> Result<(), RefineError> {
-        let resolution = match self.objective {
-            Objective::Modularity(Resolution::Auto) => 1.0,
-            Objective::Modularity(Resolution::Fixed(resolution)) => resolution,
-            Objective::Cpm(resolution) => resolution,
-        };
-        if !(LEAST_RESOLUTION..=LARGEST_RESOLUTION).contains(&resolution) {
-            return Err(RefineError::Resolution { resolution });
-        }
+        self.objective.check()?;
         match &self.initial {
             Some(labels) if labels.len() != vertices as usize => {
                 Err(RefineError::Length { labels: labels.len(), vertices })

@@ -87,13 +87,13 @@ impl Counts {
     }
 }
 
-/// The threads of a run: a crew, and what each thread has for itself.
+/// The threads of a run: a crew, and the scratch of each thread.
 pub(super) struct Team<'a> {
     pub crew: &'a Crew,
     threads: Vec<Apart<Mutex<Scratch>>>,
 }
 
-/// What a thread has for itself.
+/// Scratch of a thread.
 pub(super) struct Scratch {
     pub tally: Tally,
     /// Arcs that are appended to arrays together.

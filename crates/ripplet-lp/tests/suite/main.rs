@@ -7,6 +7,7 @@ mod checkpoints;
 mod conformance;
 mod covers;
 mod definitions;
+mod hierarchy;
 #[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;

@@ -1,0 +1,115 @@
+//! The hierarchy of a partition: its communities, in ever larger connected parts.
+//!
+//! ```text
+//! subdivide the communities, contract the parts; on each level again, with the same communities:
+//!
+//! vertices       0 1 2 3 4 5 6 7 8
+//! first parts    0 0 2 2 4 4 4 7 7
+//! second parts   0 0 0 0 4 4 4 7 7
+//! communities    0 0 0 0 4 4 4 4 4
+//! ```
+//!
+//! The parts are those that the cycles of a refinement move as one: a part joins another part of its
+//! community if that raises the score.
+
+use super::contract::named_by_smallest;
+use super::cycle::Cycles;
+use super::input::{Input, OnInput, on_input};
+use super::level::{ArcArrays, Level};
+use super::moves::Partition;
+use super::options::{Objective, RefineError};
+use super::run::{LISTS, initial};
+use crate::crew::with_whole_pool;
+use crate::{Label, RoundObserver};
+use ripplet_graph::{GraphView, memory};
+
+/// The most levels of a hierarchy. Each has about half as many parts as that before.
+pub const MOST_LEVELS: usize = 8;
+
+/// Returns partitions of a graph's vertices, the finest first: the parts of the given communities, the
+/// parts of which these are made, and so on. The communities themselves are not repeated.
+///
+/// Each part is connected, lies within one part of the next partition and within one community, and is
+/// named by its smallest vertex. There are at most [`MOST_LEVELS`] partitions. Parts stay as they are if
+/// joining would lower the score; so the last partition may be finer than the communities.
+///
+/// Labels are the same bytes for any number of threads and either kind of lists. Memory: at most that
+/// of [`refine`](super::refine) on the same threads, and [`hierarchy_bytes`].
+///
+/// # Errors
+/// See [`RefineError`]; the number of labels must be that of the vertices. An estimated resolution counts
+/// as 1.
+///
+/// # Examples
+/// A path of six vertices, as one community:
+///
+/// ```
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+/// use ripplet_lp::refine::{Objective, hierarchy};
+///
+/// let ids = VertexIds::Consecutive { first: 0, count: 6 };
+/// let edges = EdgeTable::new(ids, vec![0, 1, 2, 3, 4], vec![1, 2, 3, 4, 5])?;
+/// let graph = GraphBuilder::new().build(edges)?;
+///
+/// let levels = hierarchy(&graph, Objective::Cpm(0.01), 0, &[0; 6], &mut ())?;
+/// assert!(levels.iter().all(|parts| parts.len() == 6));
+/// assert_eq!(levels.last(), Some(&vec![0; 6]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn hierarchy<'g>(
+    graph: impl Into<GraphView<'g>>,
+    objective: Objective,
+    seed: u64,
+    labels: &[Label],
+    observer: &mut dyn RoundObserver,
+) -> Result<Vec<Vec<Label>>, RefineError> {
+    let graph = graph.into();
+    if labels.len() != graph.vertices() as usize {
+        return Err(RefineError::Length { labels: labels.len(), vertices: graph.vertices() });
+    }
+    objective.check()?;
+    observer.on_stage("finding the parts of communities");
+    let work = Hierarchy { seed, labels, observer };
+    with_whole_pool(|crew| on_input(crew, graph, objective, work))
+}
+
+/// Returns the bytes of the partitions of a hierarchy of `vertices` vertices, at most.
+pub fn hierarchy_bytes(vertices: u64) -> u64 {
+    vertices.saturating_mul((size_of::<Label>() * MOST_LEVELS) as u64)
+}
+
+struct Hierarchy<'a> {
+    seed: u64,
+    labels: &'a [Label],
+    observer: &'a mut dyn RoundObserver,
+}
+
+impl OnInput for Hierarchy<'_> {
+    type Found = Vec<Vec<Label>>;
+
+    fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Self::Found, RefineError> {
+        let (crew, vertices) = (input.crew, level.vertices());
+        let communities = initial(crew, Some(self.labels), vertices)?;
+        let mut communities = Partition::new(crew, communities, level.masses())?;
+        let arrays = ArcArrays::new(LISTS * input.arcs)?;
+        let mut cycles = Cycles::new(&input, level, self.seed, &arrays, self.observer)?;
+        let mut found: Vec<Vec<Label>> = Vec::new();
+        let arcs = cycles.arcs(level);
+        let mut next = cycles.contract(level, arcs, &communities)?;
+        // The part of each vertex on the current level.
+        let mut parts = memory::collected(0..vertices)?;
+        while let Some((contraction, graph)) = next {
+            parts.iter_mut().for_each(|part| *part = contraction.vertex_of[*part as usize]);
+            let count = graph.vertices() as usize;
+            found.push(named_by_smallest(crew, parts.len(), count, |v| parts[v as usize])?);
+            if found.len() == MOST_LEVELS {
+                break;
+            }
+            let lifted = contraction.lifted(crew, &communities)?;
+            communities = Partition::new(crew, lifted, &graph.masses)?;
+            let arcs = cycles.arcs(&graph);
+            next = cycles.contract(&graph, arcs, &communities)?;
+        }
+        Ok(found)
+    }
+}
