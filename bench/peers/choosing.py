@@ -199,13 +199,14 @@ def table_of_programs(runs: Runs, graphs: list[str], programs: dict[str, str]) -
             text = fraction(value)
             text = f"**{text}**" if shown(value) == best else text
             cells.append(f"{text}, {milliseconds(runs.seconds(graph, program))}")
-        rows.append(f"| `{graph}` | {' | '.join(cells)} |")
+        rows.append(f"| `{graph}`, {collection.REAL[graph].kind} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
 def table_of_means(runs: Runs, graphs: list[str]) -> str:
     """A row for each program: means over the graphs that all programs ran on."""
-    programs = PROPAGATION | {n: t.replace("ripplet", "ripplet `--refine modularity`") if "ripplet" in n else t
+    slpa = {"ripplet slpa": "ripplet `slpa`, strongest"}
+    programs = PROPAGATION | slpa | {n: t.replace("ripplet", "ripplet `--refine modularity`") if "ripplet" in n else t
                               for n, t in OPTIMIZERS.items()}  # fmt: skip
     both = [graph for graph in graphs if all(runs.lines[graph, program] for program in programs)]
     rows = [

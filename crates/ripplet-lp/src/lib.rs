@@ -27,6 +27,7 @@
 mod checkpoint;
 mod columns;
 mod communities;
+mod crew;
 mod disjoint_sets;
 mod dyn_program;
 mod executor;

@@ -5,7 +5,6 @@
 mod active;
 mod asynchronous;
 pub(crate) mod check;
-mod crew;
 mod drafts;
 mod few;
 mod phased;

@@ -10,9 +10,9 @@
 //! ```
 
 use super::active::{ActiveSet, vertices_of};
-use super::crew::{Crew, Work, with_crew};
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
+use crate::crew::{Crew, with_crew};
 use crate::hash::Clock;
 use crate::ranks::Update;
 use crate::rounds::{Finished, Rounds};
@@ -41,12 +41,6 @@ const CHANGES_PER_RANGE: usize = 512;
 const KEEP: Label = Label::MAX - 1;
 const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
-/// The steps of a phase that have parts.
-const COMPACT: u8 = 0;
-const CHOOSE: u8 = 1;
-const COMMIT: u8 = 2;
-const ACTIVATE: u8 = 3;
-
 /// The state of a run, and the arrays of a phase.
 ///
 /// Several threads write different members of a phase at the same time, so the arrays are atomic.
@@ -69,12 +63,11 @@ pub(super) struct PhasedRounds<'a, P> {
     drafts: Drafts,
 }
 
-/// A round: the work of a crew.
+/// A round in progress.
 struct PhasedRound<'r, 'a, P> {
     rounds: &'r PhasedRounds<'a, P>,
     clock: Clock,
     units: UnitSchedule,
-    phase: AtomicU32,
     observer: &'r dyn Observer,
     cancelled: AtomicBool,
     counts: Counts,
@@ -152,8 +145,8 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         observer: &dyn Observer,
     ) -> Result<Round, RunError> {
         let round = self.begin(clock, observer);
-        with_crew(&round, 0, |crew| {
-            round.begin_phase(phase, crew);
+        with_crew(0, |crew| {
+            round.compact(phase, crew);
             round.choose(crew);
         });
         round.finish()
@@ -191,7 +184,6 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
             rounds: self,
             clock,
             units: UnitSchedule::new(clock, self.schedule),
-            phase: AtomicU32::new(0),
             observer,
             cancelled: AtomicBool::new(false),
             counts: Counts::default(),
@@ -355,43 +347,44 @@ fn copy(members: &[AtomicU32], vertices: &mut Vec<VertexId>) {
     vertices.extend(members.iter().map(|v| v.load(Relaxed)));
 }
 
-impl<P: Hints> Work for PhasedRound<'_, '_, P> {
-    fn part(&self, step: u8, part: usize) {
-        match step {
-            COMPACT => self.rounds.compact_part(self.units, self.phase.load(Relaxed), part),
-            CHOOSE => {
-                if self.observer.is_cancelled() {
-                    self.cancelled.store(true, Relaxed);
-                } else {
-                    self.counts.add(self.rounds.choose_part(self.clock, part));
-                }
-            }
-            COMMIT => self.rounds.commit_part(part),
-            _ => match part.checked_sub(self.ranges()) {
-                None => self.rounds.shift_totals(part, self.ranges()),
-                Some(part) => self.rounds.activate_part(part, self.rounds.activated_here()),
-            },
-        }
-    }
-}
-
 impl<P: Hints> PhasedRound<'_, '_, P> {
-    /// Compacts the phase's active vertices. Returns false if the round must end.
-    fn begin_phase(&self, phase: u32, crew: &Crew<'_, Self>) -> bool {
-        self.phase.store(phase, Relaxed);
-        let compacted = crew.run(COMPACT, self.rounds.found.len());
-        self.rounds.join_parts();
-        compacted
+    /// Performs a phase. Returns false if the run is cancelled.
+    fn phase(&self, phase: u32, crew: &Crew) -> bool {
+        self.compact(phase, crew);
+        if !self.choose(crew) {
+            return false;
+        }
+        let (rounds, ranges) = (self.rounds, self.ranges());
+        crew.run(rounds.parts(), |part| rounds.commit_part(part));
+        crew.run(ranges + rounds.parts(), |part| match part.checked_sub(ranges) {
+            None => rounds.shift_totals(part, ranges),
+            Some(part) => rounds.activate_part(part, rounds.activated_here()),
+        });
+        true
     }
 
-    /// Chooses for the members and drops those that do not change. Returns false if the round must
-    /// end.
-    fn choose(&self, crew: &Crew<'_, Self>) -> bool {
-        let chosen = crew.run(CHOOSE, self.rounds.parts()) && !self.cancelled.load(Relaxed);
-        if chosen {
+    /// Compacts the phase's active vertices.
+    fn compact(&self, phase: u32, crew: &Crew) {
+        let parts = self.rounds.found.len();
+        crew.run(parts, |part| self.rounds.compact_part(self.units, phase, part));
+        self.rounds.join_parts();
+    }
+
+    /// Chooses for the members and drops those that do not change. Returns false if the run is
+    /// cancelled.
+    fn choose(&self, crew: &Crew) -> bool {
+        crew.run(self.rounds.parts(), |part| {
+            if self.observer.is_cancelled() {
+                self.cancelled.store(true, Relaxed);
+            } else {
+                self.counts.add(self.rounds.choose_part(self.clock, part));
+            }
+        });
+        let is_complete = !self.cancelled.load(Relaxed);
+        if is_complete {
             self.rounds.drop_unchanged();
         }
-        chosen
+        is_complete
     }
 
     /// Returns the number of ranges of labels whose totals are updated as one part.
@@ -419,17 +412,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
         let is_shared = self.state.active.len() >= MEMBERS_TO_SHARE * u64::from(phases);
         let helpers = if is_shared { self.state.threads() - 1 } else { 0 };
         let round = self.begin(clock, observer);
-        with_crew(&round, helpers, |crew| {
-            for phase in 0..phases {
-                let goes_on = round.begin_phase(phase, crew)
-                    && round.choose(crew)
-                    && crew.run(COMMIT, self.parts())
-                    && crew.run(ACTIVATE, round.ranges() + self.parts());
-                if !goes_on {
-                    break;
-                }
-            }
-        });
+        with_crew(helpers, |crew| _ = (0..phases).all(|phase| round.phase(phase, crew)));
         let round = round.finish()?;
         self.state.end_round();
         Ok(round)

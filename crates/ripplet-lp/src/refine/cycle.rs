@@ -16,16 +16,16 @@
 
 use super::RefineRound;
 use super::contract::{Contraction, named_by_smallest};
-use super::level::{Level, LevelGraph, ListPool};
+use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Moves, Partition};
-use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Tallies};
+use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Team};
 use super::score::{Factors, Gain};
 use super::subdivide::Subdivision;
 use crate::hash::Clock;
 use crate::{Round, RoundObserver, RunError};
-use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -40,13 +40,13 @@ pub(super) const PHASES: u32 = 8;
 pub(super) struct Cycles<'a> {
     pub factors: Factors,
     pub seed: u64,
-    pub tallies: Tallies,
+    pub team: Team<'a>,
     /// The phases of the current round, of any level.
     pub phases: Phases,
     /// The parts of the current subdivision, of any level.
     pub parts: Partition,
-    /// Arrays for the arcs of contracted graphs.
-    pub pool: ListPool,
+    /// The arcs of contracted graphs.
+    pub arrays: &'a ArcArrays,
     /// The vertices that further contracted graphs may have, together: bounds the memory.
     pub room: u32,
     pub observer: &'a mut dyn RoundObserver,
@@ -68,9 +68,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn before_contraction(depth: u32) -> Limits {
-        Limits { rounds: if depth == 0 { 4 } else { 3 }, settled: 100 }
-    }
+    const BEFORE_CONTRACTION: Limits = Limits { rounds: 3, settled: 100 };
 
     fn after_contraction(depth: u32) -> Limits {
         match depth {
@@ -80,7 +78,7 @@ impl Limits {
     }
 }
 
-impl Cycles<'_> {
+impl<'a> Cycles<'a> {
     /// Performs a cycle on a level, `depth` levels above the input.
     pub fn cycle<L: Level>(
         &mut self,
@@ -89,20 +87,22 @@ impl Cycles<'_> {
         depth: u32,
     ) -> Result<(), RunError> {
         let arcs = self.arcs(level);
-        let limits = Limits::before_contraction(depth);
-        self.moves(level, arcs, partition, depth, limits)?;
+        self.moves(level, arcs, partition, depth, Limits::BEFORE_CONTRACTION)?;
         if partition.is_singletons() {
             return Ok(());
         }
-        let Some(contraction) = self.contract(level, arcs, partition)? else { return Ok(()) };
-        let begin = contraction.lifted(partition).map_err(refused)?;
-        let masses = &contraction.graph.masses;
+        let below = self.arrays.len();
+        let Some((contraction, graph)) = self.contract(level, arcs, partition)? else {
+            return Ok(());
+        };
+        let crew = self.team.crew;
+        let begin = contraction.lifted(crew, partition).map_err(refused)?;
         let own = memory::copied(&begin).map_err(refused)?;
-        let coarse = Partition::new(own, masses).map_err(refused)?;
-        self.cycle::<LevelGraph>(&contraction.graph, &coarse, depth + 1)?;
+        let coarse = Partition::new(crew, own, &graph.masses).map_err(refused)?;
+        self.cycle(&graph, &coarse, depth + 1)?;
         self.lower(level, partition, &contraction, &begin, &coarse).map_err(refused)?;
-        self.room += contraction.graph.vertices();
-        self.pool.give_back(contraction.graph.lists);
+        self.room += graph.vertices();
+        self.arrays.truncate(below);
         drop((begin, coarse));
         let limits = Limits::after_contraction(depth);
         self.moves(level, arcs, partition, depth, limits)
@@ -110,14 +110,18 @@ impl Cycles<'_> {
 
     /// Returns the arcs of a level, and whether its gains fit 64 bits.
     fn arcs<L: Level>(&self, level: &L) -> Arcs {
-        let vertices = (0..level.vertices()).into_par_iter().with_min_len(READ_PER_TASK);
-        let sum = vertices.map(|v| u64::from(level.degree(v))).sum();
-        let (largest, total) = level
-            .masses()
-            .par_iter()
-            .with_min_len(READ_PER_TASK)
-            .map(|&mass| (mass, mass))
-            .reduce(|| (0, 0), |a, b| (a.0.max(b.0), a.1 + b.1));
+        let (crew, masses) = (self.team.crew, level.masses());
+        let sum = crew.sum(masses.len(), READ_PER_TASK, |range| {
+            range.map(|v| u64::from(level.degree(v as VertexId))).sum()
+        });
+        let largest_and_total = |range: Range<usize>| {
+            let masses = &masses[range];
+            (masses.iter().copied().max().unwrap_or(0), masses.iter().sum::<u64>())
+        };
+        let (largest, total) =
+            crew.reduce(masses.len(), READ_PER_TASK, largest_and_total, |a, b| {
+                (a.0.max(b.0), a.1 + b.1)
+            });
         let weight = level.largest_weight();
         Arcs { sum, fit_64: self.factors.gains_fit_64(weight, largest, total) }
     }
@@ -172,9 +176,9 @@ impl Cycles<'_> {
         keeps_active: bool,
         draw: Draw,
     ) -> Result<Counts, RunError> {
-        let (factors, tallies) = (self.factors.in_type::<T>(), &self.tallies);
+        let (factors, team) = (self.factors.in_type::<T>(), &self.team);
         let observer = &*self.observer;
-        let round = MoveRound { level, partition, tallies, observer, keeps_active };
+        let round = MoveRound { level, partition, team, observer, keeps_active };
         Moves { round, factors }.perform(&mut self.phases, draw)
     }
 
@@ -185,7 +189,7 @@ impl Cycles<'_> {
         level: &L,
         arcs: Arcs,
         communities: &Partition,
-    ) -> Result<Option<Contraction>, RunError> {
+    ) -> Result<Option<(Contraction, LevelGraph<'a>)>, RunError> {
         let draw = self.draw(PARTS);
         let counts = match arcs.fit_64 {
             true => self.subdivide::<L, i64>(level, communities, draw),
@@ -195,17 +199,19 @@ impl Cycles<'_> {
         if counts.changed == 0 {
             return Ok(None);
         }
-        let mut contraction =
-            Contraction::numbered(&self.parts, level.vertices()).map_err(refused)?;
-        let Cycles { pool, parts, tallies, observer, .. } = self;
-        if contraction.founders.len() > self.room as usize
-            || !contraction.sum_up(pool, level, parts, tallies, &**observer)?
-        {
+        let Cycles { arrays, ref parts, ref team, ref observer, .. } = *self;
+        let contraction = Contraction::new(team.crew, level.vertices(), parts).map_err(refused)?;
+        if contraction.founders.len() > self.room as usize {
             return Ok(None);
         }
-        self.room -= contraction.graph.vertices();
         self.scanned += arcs.sum;
-        Ok(Some(contraction))
+        let below = arrays.len();
+        let Some(graph) = contraction.graph(arrays, level, parts, team, &**observer)? else {
+            arrays.truncate(below);
+            return Ok(None);
+        };
+        self.room -= graph.vertices();
+        Ok(Some((contraction, graph)))
     }
 
     fn subdivide<L: Level, T: Gain>(
@@ -215,10 +221,10 @@ impl Cycles<'_> {
         draw: Draw,
     ) -> Result<Counts, RunError> {
         let parts = &self.parts;
-        parts.separate(level.masses());
-        let (factors, tallies) = (self.factors.in_type::<T>(), &self.tallies);
+        parts.separate(self.team.crew, level.masses());
+        let (factors, team) = (self.factors.in_type::<T>(), &self.team);
         let observer = &*self.observer;
-        Subdivision { level, communities, parts, factors, tallies, observer }
+        Subdivision { level, communities, parts, factors, team, observer }
             .round(&mut self.phases, draw)
     }
 
@@ -231,41 +237,32 @@ impl Cycles<'_> {
         begin: &[VertexId],
         coarse: &Partition,
     ) -> Result<(), OutOfMemory> {
-        let Contraction { vertex_of, founders, .. } = contraction;
-        let count = founders.len();
+        let Contraction { vertex_of, founders } = contraction;
+        let (crew, count) = (self.team.crew, founders.len());
         // The same names as before the cycle, so that vertices have moved only if their name has
         // changed.
-        let names = named_by_smallest(count, count, |vertex| coarse.label(vertex))?;
-        let all = || vertex_of.par_iter().enumerate().with_min_len(READ_PER_TASK / 16);
-        all().for_each(|(v, &part)| {
-            let label = founders[names[part as usize] as usize];
-            partition.labels[v].store(label, Relaxed);
-            partition.totals[v].store(0, Relaxed);
+        let names = named_by_smallest(crew, count, count, |vertex| coarse.label(vertex))?;
+        crew.ranges(vertex_of.len(), READ_PER_TASK, |range| {
+            for v in range {
+                let label = founders[names[vertex_of[v] as usize] as usize];
+                partition.labels[v].store(label, Relaxed);
+                partition.totals[v].store(0, Relaxed);
+            }
         });
-        names.par_iter().enumerate().with_min_len(READ_PER_TASK).for_each(|(vertex, &name)| {
-            if name as usize == vertex {
-                let total = coarse.total(coarse.label(name));
+        crew.ranges(count, READ_PER_TASK, |range| {
+            for vertex in range.filter(|&vertex| names[vertex] as usize == vertex) {
+                let total = coarse.total(coarse.label(vertex as VertexId));
                 partition.totals[founders[vertex] as usize].store(total, Relaxed);
             }
         });
-        let scanned = all().map(|(v, &part)| {
-            if names[part as usize] == begin[part as usize] {
-                return 0;
-            }
-            let (v, own) = (v as VertexId, partition.label(v as VertexId));
-            let mut is_border = false;
-            for (u, _) in level.arcs(v) {
-                if partition.label(u) != own {
-                    is_border = true;
-                    partition.activate(u);
-                }
-            }
-            if is_border {
-                partition.activate(v);
-            }
-            u64::from(level.degree(v))
+        self.scanned += crew.sum(vertex_of.len(), READ_PER_TASK / 16, |range| {
+            let has_moved = |v: &usize| {
+                let part = vertex_of[*v] as usize;
+                names[part] != begin[part]
+            };
+            let moved = range.filter(has_moved).map(|v| v as VertexId);
+            moved.map(|v| activate_at_border(level, partition, v)).sum()
         });
-        self.scanned += scanned.sum::<u64>();
         Ok(())
     }
 
@@ -275,6 +272,22 @@ impl Cycles<'_> {
         self.step += 1;
         Draw { key, phases: PHASES }
     }
+}
+
+/// Activates a moved vertex and its neighbours in other communities, if there are any; returns the
+/// arcs read.
+fn activate_at_border<L: Level>(level: &L, partition: &Partition, v: VertexId) -> u64 {
+    let (own, mut is_border) = (partition.label(v), false);
+    for (u, _) in level.arcs(v) {
+        if partition.label(u) != own {
+            is_border = true;
+            partition.activate(u);
+        }
+    }
+    if is_border {
+        partition.activate(v);
+    }
+    u64::from(level.degree(v))
 }
 
 /// Figures of a level's arcs.

@@ -3,6 +3,8 @@
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// A graph with weighted arcs and vertex masses.
 ///
@@ -88,86 +90,24 @@ where
 }
 
 /// A contracted graph.
-///
-/// The list of a vertex begins at its own place, and may be shorter than the space up to the next
-/// list: contraction knows only a bound of its length beforehand.
-#[derive(Debug, Default)]
-pub(super) struct LevelGraph {
+#[derive(Debug)]
+pub(super) struct LevelGraph<'a> {
     pub masses: Vec<u64>,
+    /// The place of each vertex's list in the arrays.
     pub begins: Vec<u64>,
     pub degrees: Vec<u32>,
-    pub lists: Lists,
+    pub arcs: &'a ArcArrays,
     pub largest_weight: u64,
 }
 
-/// The arcs of a contracted graph: two arrays of equal length, which may be longer than needed.
-#[derive(Debug, Default)]
-pub(super) struct Lists {
-    pub neighbors: Vec<VertexId>,
-    pub weights: Vec<u64>,
-    /// The length that is needed.
-    needed: u64,
-}
-
-/// Arrays for the arcs of contracted graphs, which are used again.
-pub(super) struct ListPool {
-    /// Arrays that no level uses, the largest last.
-    spare: Vec<Lists>,
-    /// The arcs that further levels may need.
-    room: u64,
-    /// The length of all arrays.
-    allocated: u64,
-    /// The largest length of all arrays.
-    most: u64,
-}
-
-impl ListPool {
-    /// Creates a pool for contractions of a graph. Levels may need twice its arcs together.
-    pub fn new(arcs: u64) -> ListPool {
-        // The first contraction needs the arcs of the graph, and all others together need less on most
-        // graphs; on others, contraction ends early. Arrays are at most a quarter longer than needed.
-        let room = 2 * arcs;
-        ListPool { spare: Vec::new(), room, allocated: 0, most: room + room / 4 }
-    }
-
-    /// Returns the bytes of all arrays.
-    pub fn bytes_for(arcs: u64) -> u64 {
-        ListPool::new(arcs).most.saturating_mul((size_of::<VertexId>() + size_of::<u64>()) as u64)
-    }
-
-    /// Returns arrays of at least this length, if there is room.
-    pub fn take(&mut self, arcs: u64) -> Result<Option<Lists>, OutOfMemory> {
-        if arcs > self.room {
-            return Ok(None);
-        }
-        self.room -= arcs;
-        let last = self.spare.pop().unwrap_or_default();
-        if (arcs..=arcs + arcs / 4).contains(&(last.neighbors.len() as u64)) {
-            return Ok(Some(Lists { needed: arcs, ..last }));
-        }
-        self.free(last);
-        while self.allocated + arcs > self.most
-            && let Some(lists) = self.spare.pop()
-        {
-            self.free(lists);
-        }
-        self.allocated += arcs;
-        let (neighbors, weights) = (memory::zeros(arcs as usize)?, memory::zeros(arcs as usize)?);
-        Ok(Some(Lists { neighbors, weights, needed: arcs }))
-    }
-
-    /// Takes back arrays; those of the level above must have come before.
-    pub fn give_back(&mut self, lists: Lists) {
-        self.room += lists.needed;
-        self.spare.push(lists);
-    }
-
-    fn free(&mut self, lists: Lists) {
-        self.allocated -= lists.neighbors.len() as u64;
+impl LevelGraph<'_> {
+    /// Returns the number of arcs.
+    pub fn count(&self) -> u64 {
+        self.degrees.iter().map(|&degree| u64::from(degree)).sum()
     }
 }
 
-impl Level for LevelGraph {
+impl Level for LevelGraph<'_> {
     #[inline]
     fn masses(&self) -> &[u64] {
         &self.masses
@@ -186,7 +126,63 @@ impl Level for LevelGraph {
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         let begin = self.begins[v as usize] as usize;
         let list = begin..begin + self.degrees[v as usize] as usize;
-        let arcs = self.lists.neighbors[list.clone()].iter().zip(&self.lists.weights[list]);
-        arcs.map(|(&u, &weight)| (u, weight))
+        let arcs = self.arcs.neighbors[list.clone()].iter().zip(&self.arcs.weights[list]);
+        arcs.map(|(u, weight)| (u.load(Relaxed), weight.load(Relaxed)))
+    }
+}
+
+/// Two arrays for the arcs of all contracted graphs, each behind those of the graph that it is a
+/// contraction of.
+///
+/// Lists that are summed up are appended, so that they take no more space than they need.
+#[derive(Debug)]
+pub(super) struct ArcArrays {
+    neighbors: Vec<AtomicU32>,
+    weights: Vec<AtomicU64>,
+    /// The length of all lists, also of those that found no space.
+    end: AtomicU64,
+}
+
+impl ArcArrays {
+    /// Creates arrays for `arcs` arcs. The system provides memory when they are written.
+    pub fn new(arcs: u64) -> Result<ArcArrays, OutOfMemory> {
+        let (neighbors, weights) = (memory::zeros(arcs as usize)?, memory::zeros(arcs as usize)?);
+        Ok(ArcArrays { neighbors, weights, end: AtomicU64::new(0) })
+    }
+
+    /// Returns the bytes of the arrays.
+    pub fn bytes_for(arcs: u64) -> u64 {
+        arcs.saturating_mul((size_of::<VertexId>() + size_of::<u64>()) as u64)
+    }
+
+    /// Returns the length of all lists, also of those that found no space.
+    pub fn len(&self) -> u64 {
+        self.end.load(Relaxed)
+    }
+
+    /// Returns whether all lists found space.
+    pub fn is_enough(&self) -> bool {
+        self.len() <= self.neighbors.len() as u64
+    }
+
+    /// Removes the lists from an earlier length on.
+    pub fn truncate(&self, len: u64) {
+        self.end.store(len, Relaxed);
+    }
+
+    /// Appends arcs, in any order with other threads; returns their place. What has no space is only
+    /// counted.
+    pub fn append(&self, arcs: impl ExactSizeIterator<Item = (VertexId, u64)>) -> u64 {
+        let count = arcs.len();
+        let begin = self.end.fetch_add(count as u64, Relaxed);
+        let place = begin as usize..(begin as usize).saturating_add(count);
+        let (neighbors, weights) = (self.neighbors.get(place.clone()), self.weights.get(place));
+        if let (Some(neighbors), Some(weights)) = (neighbors, weights) {
+            for ((arc, neighbor), weight) in arcs.zip(neighbors).zip(weights) {
+                neighbor.store(arc.0, Relaxed);
+                weight.store(arc.1, Relaxed);
+            }
+        }
+        begin
     }
 }

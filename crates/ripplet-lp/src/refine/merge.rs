@@ -26,19 +26,22 @@
 //! # Determinism
 //! As in refinement: integers, and phases that see what earlier phases wrote.
 
-use super::awake::with_threads_awake;
 use super::contract::{Contraction, named_labels};
-use super::level::{Level, LevelGraph, ListPool};
+use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Partition};
-use super::phases::{Draw, Phases, Tallies};
+use super::phases::{Draw, Phases, READ_PER_TASK, Team};
 use super::tally::Tally;
+use crate::crew::{Crew, with_whole_pool};
 use crate::disjoint_sets::DisjointSets;
 use crate::hash::{Clock, Stream, mix};
 use crate::{Label, NO_LABEL, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, Observer, VertexId, as_atomic, dispatch_lists};
+use ripplet_graph::{
+    Direction, GraphView, Observer, VertexId, as_atomic, as_atomic_words, dispatch_lists,
+};
+use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
 /// The most contractions. Each merges several communities into one, so that few graphs need half of
@@ -48,6 +51,8 @@ const LEVELS: u32 = 8;
 const ROUNDS: u32 = 10;
 /// The phases of a round.
 const PHASES: u32 = 8;
+/// Communities of a task that reads their arcs.
+const COMMUNITIES_PER_TASK: usize = 64;
 /// The fixed-point scale of [`MergeShare`].
 const STEPS: f64 = 65536.0;
 
@@ -102,9 +107,17 @@ pub(crate) fn merge(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<u32, RunError> {
-    let named = dispatch_lists!(graph, (out, incoming) => {
-        let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
-        merge_lists(graph, out, incoming, labels, share, seed, observer)
+    let named = with_whole_pool(|crew| {
+        dispatch_lists!(graph, (out, incoming) => {
+            let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
+            let mut masses: Vec<u64> = memory::zeros(labels.len()).map_err(refused)?;
+            let to = as_atomic_words(&mut masses);
+            crew.ranges(to.len(), READ_PER_TASK, |range| {
+                range.for_each(|v| to[v].store(graph.strength(v as VertexId), Relaxed));
+            });
+            let level = CommunityArcs { out, incoming, labels, masses };
+            merge_lists(crew, level, share, seed, observer)
+        })
     })?;
     let Some([before, named]) = named else { return Ok(0) };
     let count = |labels: &[Label]| {
@@ -112,45 +125,40 @@ pub(crate) fn merge(
         labels.par_iter().enumerate().filter(is_first).count() as u32
     };
     let fewer = count(&before) - count(&named);
-    labels
-        .par_iter_mut()
-        .zip(named)
-        .filter(|(label, _)| **label != NO_LABEL)
-        .for_each(|(label, named)| *label = named);
+    let labelled = labels.par_iter_mut().zip(named).filter(|(label, _)| **label != NO_LABEL);
+    labelled.for_each(|(label, named)| *label = named);
     Ok(fewer)
 }
 
 /// Returns the communities before and after merging, named by their smallest vertices; `None` if
 /// nothing merges.
 fn merge_lists<N: NeighborLists>(
-    graph: GraphView<'_>,
-    out: N,
-    incoming: Option<N>,
-    labels: &[Label],
+    crew: &Crew,
+    level: CommunityArcs<'_, N>,
     share: MergeShare,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Option<[Vec<Label>; 2]>, RunError> {
-    let mut masses = memory::with_room(labels.len()).map_err(refused)?;
-    masses.par_extend((0..labels.len() as u32).into_par_iter().map(|v| graph.strength(v)));
-    let level = CommunityArcs { out, incoming, labels, masses };
-    let total: u128 = level.masses.par_iter().map(|&mass| u128::from(mass)).sum();
+    let total: u128 = level.masses.iter().map(|&mass| u128::from(mass)).sum();
     let total = u64::try_from(total).map_err(|_| RunError::MergeWeights { total })?;
-    let before = named_labels(labels).map_err(refused)?;
+    let before = named_labels(crew, level.labels).map_err(refused)?;
     let parts = memory::copied(&before).map_err(refused)?;
-    let parts = Partition::new(parts, &level.masses).map_err(refused)?;
-    let contraction = Contraction::numbered(&parts, level.vertices()).map_err(refused)?;
+    let parts = Partition::new(crew, parts, &level.masses).map_err(refused)?;
+    let contraction = Contraction::new(crew, level.vertices(), &parts).map_err(refused)?;
     let communities = contraction.founders.len();
+    // A level never has more arcs than that below it.
+    let arcs = level.out.arcs() + level.incoming.map_or(0, NeighborLists::arcs);
+    let arrays = [ArcArrays::new(arcs).map_err(refused)?, ArcArrays::new(arcs).map_err(refused)?];
     let mut merging = Merging {
         rule: Rule { share, total },
         seed,
-        tallies: Tallies::new(communities).map_err(refused)?,
+        team: Team::new(crew, communities).map_err(refused)?,
         phases: Phases::new(communities).map_err(refused)?,
-        pool: ListPool::new(out.arcs() + incoming.map_or(0, NeighborLists::arcs)),
+        arrays: &arrays,
         observer,
     };
-    let found = with_threads_awake(|| merging.all_levels(&level, &parts, contraction))?;
-    let after = found.map(|found| named_labels(&found)).transpose().map_err(refused)?;
+    let found = merging.all_levels(&level, &parts, contraction)?;
+    let after = found.map(|found| named_labels(crew, &found)).transpose().map_err(refused)?;
     Ok(after.map(|after| [before, after]))
 }
 
@@ -162,9 +170,9 @@ fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {
 pub(crate) fn bytes_for(vertices: u64, arcs: u64, threads: u64) -> u64 {
     // Strengths and names, two partitions, the first contraction; later ones are smaller.
     let own = 16 * vertices + 2 * Partition::bytes_for(vertices);
-    let own = own.saturating_add(threads.saturating_mul(Tally::bytes_for(vertices)));
+    let own = own.saturating_add(Team::bytes_for(vertices, threads));
     own.saturating_add(Contraction::bytes_for(vertices))
-        .saturating_add(ListPool::bytes_for(arcs))
+        .saturating_add(ArcArrays::bytes_for(2 * arcs))
         .saturating_add(Phases::bytes_for(vertices))
 }
 
@@ -211,15 +219,21 @@ fn arcs_of<N: NeighborLists>(lists: N, v: VertexId) -> impl Iterator<Item = (Ver
 
 /// Returns the connected parts of each label, named by their smallest vertices: a community may have
 /// left after others joined through it.
-fn connected(level: &LevelGraph, partition: &Partition) -> Result<Vec<VertexId>, OutOfMemory> {
+fn connected(
+    crew: &Crew,
+    level: &LevelGraph<'_>,
+    partition: &Partition,
+) -> Result<Vec<VertexId>, OutOfMemory> {
     let vertices = level.vertices();
     let mut parents = memory::collected(0..vertices)?;
     let sets = DisjointSets::new(as_atomic(&mut parents));
-    (0..vertices).into_par_iter().for_each(|v| {
-        let label = partition.label(v);
-        for (u, _) in level.arcs(v) {
-            if partition.label(u) == label {
-                sets.unite(v, u);
+    crew.ranges(vertices as usize, COMMUNITIES_PER_TASK, |range| {
+        for v in range.start as VertexId..range.end as VertexId {
+            let label = partition.label(v);
+            for (u, _) in level.arcs(v) {
+                if partition.label(u) == label {
+                    sets.unite(v, u);
+                }
             }
         }
     });
@@ -230,50 +244,62 @@ fn connected(level: &LevelGraph, partition: &Partition) -> Result<Vec<VertexId>,
 struct Merging<'a> {
     rule: Rule,
     seed: u64,
-    tallies: Tallies,
+    team: Team<'a>,
     phases: Phases,
-    pool: ListPool,
+    /// The arcs of a level, and of the one above or below it.
+    arrays: &'a [ArcArrays; 2],
     observer: &'a dyn Observer,
 }
 
-impl Merging<'_> {
+impl<'a> Merging<'a> {
     /// Merges the communities of the input, which are its parts. Returns the number of each vertex's
     /// community; `None` if nothing changes.
     fn all_levels<L: Level>(
         &mut self,
         level: &L,
         parts: &Partition,
-        mut contraction: Contraction,
+        contraction: Contraction,
     ) -> Result<Option<Vec<VertexId>>, RunError> {
-        // A level never has more arcs than that below it: the pool has room for two.
-        if !contraction.sum_up(&mut self.pool, level, parts, &self.tallies, self.observer)? {
+        let Some(mut graph) = self.contract(0, level, parts, &contraction)? else {
             return Ok(None);
-        }
-        let Contraction { mut graph, vertex_of: mut found, .. } = contraction;
+        };
+        let mut found = contraction.vertex_of;
         for depth in 0..LEVELS {
             let Some(merged) = self.level(&graph, depth)? else {
                 return Ok((depth > 0).then_some(found));
             };
-            let mut next = Contraction::numbered(&merged, graph.vertices()).map_err(refused)?;
-            found.par_iter_mut().for_each(|vertex| *vertex = next.vertex_of[*vertex as usize]);
-            if !next.sum_up(&mut self.pool, &graph, &merged, &self.tallies, self.observer)? {
+            let next =
+                Contraction::new(self.team.crew, graph.vertices(), &merged).map_err(refused)?;
+            found.iter_mut().for_each(|vertex| *vertex = next.vertex_of[*vertex as usize]);
+            let Some(above) = self.contract(depth + 1, &graph, &merged, &next)? else {
                 return Ok(Some(found));
-            }
-            let below = std::mem::replace(&mut graph, next.graph);
-            self.pool.give_back(below.lists);
+            };
+            graph = above;
         }
         Ok(Some(found))
     }
 
+    /// Contracts a level to that of a depth.
+    fn contract<L: Level>(
+        &self,
+        depth: u32,
+        level: &L,
+        parts: &Partition,
+        contraction: &Contraction,
+    ) -> Result<Option<LevelGraph<'a>>, RunError> {
+        let arrays = &self.arrays[depth as usize % 2];
+        arrays.truncate(0);
+        contraction.graph(arrays, level, parts, &self.team, self.observer)
+    }
+
     /// Merges the vertices of a level; `None` if nothing changes.
-    fn level(&mut self, graph: &LevelGraph, depth: u32) -> Result<Option<Partition>, RunError> {
+    fn level(&mut self, graph: &LevelGraph<'_>, depth: u32) -> Result<Option<Partition>, RunError> {
+        let &mut Merging { rule, seed, ref team, ref mut phases, observer, .. } = self;
         let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
-        let partition = Partition::new(alone, &graph.masses).map_err(refused)?;
-        let arcs = graph.degrees.iter().map(|&degree| u64::from(degree)).sum();
-        let &mut Merging { rule, seed, ref tallies, ref mut phases, observer, .. } = self;
-        phases.begin_level(graph.vertices(), arcs);
+        let partition = Partition::new(team.crew, alone, &graph.masses).map_err(refused)?;
+        phases.begin_level(graph.vertices(), graph.count());
         let (level, keeps_active) = (graph, false);
-        let moves = MoveRound { level, partition: &partition, tallies, observer, keeps_active };
+        let moves = MoveRound { level, partition: &partition, team, observer, keeps_active };
         for round in 0..ROUNDS {
             let key = Clock::new(seed, depth << 8 | round).key(Stream::Merge as u32);
             let draw = Draw { key, phases: PHASES };
@@ -282,11 +308,11 @@ impl Merging<'_> {
                 break;
             }
         }
-        let named = connected(graph, &partition).map_err(refused)?;
-        if named.par_iter().enumerate().all(|(v, &name)| name as usize == v) {
+        let named = connected(team.crew, graph, &partition).map_err(refused)?;
+        if named.iter().enumerate().all(|(v, &name)| name as usize == v) {
             return Ok(None);
         }
-        Partition::new(named, &graph.masses).map(Some).map_err(refused)
+        Partition::new(team.crew, named, &graph.masses).map(Some).map_err(refused)
     }
 }
 
@@ -302,7 +328,7 @@ impl Rule {
     /// Returns the new label of a community, if it joins another, and the number of arcs read.
     fn choose(
         self,
-        level: &LevelGraph,
+        level: &LevelGraph<'_>,
         partition: &Partition,
         v: VertexId,
         tally: &mut Tally,

@@ -33,7 +33,6 @@
 //! Scientific Reports 9, 2019. Blondel, Guillaume, Lambiotte, Lefebvre, *Fast unfolding of
 //! communities in large networks*, 2008.
 
-mod awake;
 mod contract;
 mod cycle;
 mod level;

@@ -12,12 +12,12 @@
 //! ```
 
 use super::level::Level;
-use super::phases::{Change, Counts, Draw, Phases, READ_PER_TASK, Tallies};
+use super::phases::{Change, Counts, Draw, Phases, READ_PER_TASK, Team};
 use super::score::{Gain, GainFactors};
 use super::tally::Tally;
+use crate::crew::Crew;
 use crate::hash::mix;
 use crate::{Label, RunError};
-use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId};
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,7 +35,7 @@ pub(super) struct Partition {
 
 impl Partition {
     /// Creates the partition with these labels; all vertices are active.
-    pub fn new(labels: Vec<Label>, masses: &[u64]) -> Result<Partition, OutOfMemory> {
+    pub fn new(crew: &Crew, labels: Vec<Label>, masses: &[u64]) -> Result<Partition, OutOfMemory> {
         let vertices = labels.len();
         let labels = labels.into_iter().map(AtomicU32::new).collect();
         let mut totals = memory::with_room(vertices)?;
@@ -43,7 +43,7 @@ impl Partition {
         let mut active = memory::with_room(vertices)?;
         active.resize_with(vertices, || AtomicBool::new(true));
         let partition = Partition { labels, totals, active };
-        partition.sum_up(masses);
+        partition.sum_up(crew, masses);
         Ok(partition)
     }
 
@@ -53,12 +53,11 @@ impl Partition {
     }
 
     /// Computes the totals of the communities.
-    pub fn sum_up(&self, masses: &[u64]) {
-        let totals = self.totals.par_iter().with_min_len(READ_PER_TASK);
-        totals.for_each(|total| total.store(0, Relaxed));
-        let labels = self.labels.par_iter().zip(masses).with_min_len(READ_PER_TASK);
-        labels.for_each(|(label, &mass)| {
-            self.totals[label.load(Relaxed) as usize].fetch_add(mass, Relaxed);
+    fn sum_up(&self, crew: &Crew, masses: &[u64]) {
+        crew.ranges(masses.len(), READ_PER_TASK, |range| {
+            for (label, &mass) in self.labels[range.clone()].iter().zip(&masses[range]) {
+                self.totals[label.load(Relaxed) as usize].fetch_add(mass, Relaxed);
+            }
         });
     }
 
@@ -74,13 +73,11 @@ impl Partition {
         self.totals[label as usize].load(Relaxed)
     }
 
-    /// Moves a vertex of this mass to another community.
+    /// Adds a mass to that of a community, modulo 2⁶⁴; no other thread may do so at the same time.
     #[inline]
-    pub fn relabel(&self, change: Change, mass: u64) {
-        let before = self.label(change.vertex);
-        self.labels[change.vertex as usize].store(change.label, Relaxed);
-        self.totals[before as usize].fetch_sub(mass, Relaxed);
-        self.totals[change.label as usize].fetch_add(mass, Relaxed);
+    pub fn add(&self, label: Label, mass: u64) {
+        let total = &self.totals[label as usize];
+        total.store(total.load(Relaxed).wrapping_add(mass), Relaxed);
     }
 
     /// Activates a vertex.
@@ -93,18 +90,18 @@ impl Partition {
     }
 
     /// Makes every vertex a community of its own.
-    pub fn separate(&self, masses: &[u64]) {
-        let all = self.labels.par_iter().zip(&self.totals).zip(masses).enumerate();
-        all.with_min_len(READ_PER_TASK).for_each(|(v, ((label, total), &mass))| {
-            label.store(v as Label, Relaxed);
-            total.store(mass, Relaxed);
+    pub fn separate(&self, crew: &Crew, masses: &[u64]) {
+        crew.ranges(masses.len(), READ_PER_TASK, |range| {
+            for v in range {
+                self.labels[v].store(v as Label, Relaxed);
+                self.totals[v].store(masses[v], Relaxed);
+            }
         });
     }
 
     /// Returns whether every vertex is a community of its own.
     pub fn is_singletons(&self) -> bool {
-        let own = |(v, label): (usize, &AtomicU32)| label.load(Relaxed) as usize == v;
-        self.labels.par_iter().enumerate().with_min_len(READ_PER_TASK).all(own)
+        self.labels.iter().enumerate().all(|(v, label)| label.load(Relaxed) as usize == v)
     }
 }
 
@@ -112,7 +109,7 @@ impl Partition {
 pub(super) struct MoveRound<'a, L> {
     pub level: &'a L,
     pub partition: &'a Partition,
-    pub tallies: &'a Tallies,
+    pub team: &'a Team<'a>,
     pub observer: &'a dyn Observer,
     /// Whether all vertices stay active: where nearly all move, to find out who need not be updated
     /// costs more than to update all.
@@ -128,22 +125,18 @@ impl<L: Level> MoveRound<'_, L> {
         draw: Draw,
         choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
     ) -> Result<Counts, RunError> {
-        let MoveRound { level, partition, .. } = self;
-        let active = &partition.active;
-        phases.begin_round(level.vertices(), draw, |v| active[v as usize].load(Relaxed));
+        let MoveRound { level, partition, team, .. } = self;
+        let (active, crew) = (&partition.active, team.crew);
+        phases.begin_round(crew, level.vertices(), draw, |v| active[v as usize].load(Relaxed));
         let mut counts = Counts::default();
         for phase in 0..draw.phases as usize {
-            let chosen = phases.choose(phase, self.tallies, self.observer, |v, tally| {
+            let chosen = phases.choose(phase, partition, team, self.observer, |v, tally| {
                 active[v as usize].store(self.keeps_active, Relaxed);
                 choose(v, tally)
             })?;
             counts = counts.plus(chosen);
-            if chosen.changed > 0 {
-                phases.commit(|change| partition.relabel(change, level.mass(change.vertex)));
-                if !self.keeps_active {
-                    phases.for_each_change(|change| self.activate_neighbors(change));
-                }
-            }
+            let activate = |change| self.activate_neighbors(change);
+            phases.commit(crew, *level, partition, (!self.keeps_active).then_some(activate));
         }
         Ok(counts)
     }

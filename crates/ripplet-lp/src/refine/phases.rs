@@ -4,21 +4,35 @@
 //! wrote; then the choices are written. The result does not depend on the number of threads, as the
 //! steps are separated by barriers, and what threads write at once are sums or distinct values.
 
+use super::level::Level;
+use super::moves::Partition;
 use super::tally::Tally;
+use crate::crew::{Apart, Crew};
 use crate::hash::{mix, part_of};
 use crate::{Label, RunError};
-use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{Observer, VertexId, as_atomic};
+use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
 /// Vertices of a task that only reads an array.
 pub(super) const READ_PER_TASK: usize = 1 << 13;
-/// Changes that one thread writes in some microseconds, which is what a parallel loop costs.
-const COMMITS_PER_TASK: usize = 1 << 10;
-/// Arcs of a task that reads lists: some ten microseconds.
-const ARCS_PER_TASK: u64 = 1 << 12;
+/// Changes that one thread writes in a microsecond: twice what a step of a crew costs.
+const COMMITS_PER_TASK: usize = 1 << 7;
+/// Changes for which totals are divided into one more range of labels: each range reads all changes.
+const CHANGES_PER_RANGE: usize = 1 << 8;
+/// Arcs of a task that reads lists: some microseconds.
+const ARCS_PER_TASK: u64 = 1 << 9;
+/// The fewest arcs of a level whose phases several threads share: below, they exchange cache lines for
+/// longer than they read arcs.
+const ARCS_TO_SHARE: u64 = 1 << 15;
+/// The most phases of a round.
+const MOST_PHASES: usize = 8;
+
+/// The most arcs that a thread appends to arrays together.
+pub(super) const ARCS_TOGETHER: usize = 1 << 10;
 
 /// The assignment of vertices to the phases of a round: vertex `v` is in phase
 /// `mix(v ^ key) · phases >> 32`.
@@ -37,10 +51,21 @@ impl Draw {
 }
 
 /// A change of a phase: a vertex and its new label.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub vertex: VertexId,
     pub label: Label,
+}
+
+impl Change {
+    /// Returns both in a word, which threads write at their places of one array.
+    fn packed(self) -> u64 {
+        u64::from(self.vertex) << 32 | u64::from(self.label)
+    }
+
+    fn unpacked(word: u64) -> Change {
+        Change { vertex: (word >> 32) as VertexId, label: word as Label }
+    }
 }
 
 /// Counts of a loop over vertices.
@@ -62,21 +87,54 @@ impl Counts {
     }
 }
 
-/// A table for each thread.
-pub(super) struct Tallies(Vec<Mutex<Tally>>);
+/// The threads of a run: a crew, and what each thread has for itself.
+pub(super) struct Team<'a> {
+    pub crew: &'a Crew,
+    threads: Vec<Apart<Mutex<Scratch>>>,
+}
 
-impl Tallies {
-    /// Creates tables of labels below `labels` for the threads of rayon's current pool.
-    pub fn new(labels: usize) -> Result<Tallies, OutOfMemory> {
-        let threads = 0..rayon::current_num_threads();
-        Ok(Tallies(threads.map(|_| Tally::new(labels).map(Mutex::new)).collect::<Result<_, _>>()?))
+/// What a thread has for itself.
+pub(super) struct Scratch {
+    pub tally: Tally,
+    /// Arcs that are appended to arrays together.
+    pub arcs: Vec<(VertexId, u64)>,
+}
+
+impl<'a> Team<'a> {
+    /// Creates the scratch of each thread of rayon's current pool, for labels below `labels`.
+    pub fn new(crew: &'a Crew, labels: usize) -> Result<Team<'a>, OutOfMemory> {
+        let scratch = || {
+            let arcs = memory::with_room(ARCS_TOGETHER)?;
+            Ok(Apart(Mutex::new(Scratch { tally: Tally::new(labels)?, arcs })))
+        };
+        let threads = (0..rayon::current_num_threads()).map(|_| scratch());
+        Ok(Team { crew, threads: threads.collect::<Result<_, _>>()? })
     }
 
-    /// Calls `work` with this thread's table.
-    pub fn with<T>(&self, work: impl FnOnce(&mut Tally) -> T) -> T {
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        // A poisoned table is not used again: the panic ends the run.
-        work(&mut self.0[thread].lock().unwrap_or_else(PoisonError::into_inner))
+    /// Returns the bytes of the scratch of `threads` threads.
+    pub fn bytes_for(labels: u64, threads: u64) -> u64 {
+        let arcs = ARCS_TOGETHER * size_of::<(VertexId, u64)>();
+        threads.saturating_mul(Tally::bytes_for(labels) + arcs as u64)
+    }
+
+    /// Calls `work` with each of the tasks `0..tasks` and the thread's scratch.
+    pub fn each_task(
+        &self,
+        tasks: usize,
+        observer: &dyn Observer,
+        work: impl Fn(usize, &mut Scratch) + Sync,
+    ) -> Result<(), RunError> {
+        let is_cancelled = AtomicBool::new(false);
+        self.crew.run(tasks, |task| {
+            if observer.is_cancelled() {
+                return is_cancelled.store(true, Relaxed);
+            }
+            let thread = rayon::current_thread_index().unwrap_or(0);
+            // A poisoned one is not used again: the panic ends the run.
+            let mut scratch = self.threads[thread].0.lock().unwrap_or_else(PoisonError::into_inner);
+            work(task, &mut scratch);
+        });
+        if is_cancelled.into_inner() { Err(RunError::Cancelled) } else { Ok(()) }
     }
 }
 
@@ -89,10 +147,14 @@ pub(super) struct Phases {
     ends: Vec<usize>,
     /// For each task of the compaction, the vertices of each phase.
     counts: Vec<u32>,
-    /// The changes of a task begin where its vertices begin in their phase.
-    changes: Vec<Change>,
+    /// The packed changes of a task begin where its vertices begin in their phase.
+    changes: Vec<u64>,
+    /// The labels before the changes.
+    before: Vec<Label>,
     /// The number of changes of each task.
     changed: Vec<u32>,
+    /// The number of arcs that each task read.
+    scanned: Vec<u64>,
     /// Vertices of a task.
     per_task: usize,
 }
@@ -100,53 +162,66 @@ pub(super) struct Phases {
 impl Phases {
     /// Creates room for the phases of levels with at most `vertices` vertices.
     pub fn new(vertices: usize) -> Result<Phases, OutOfMemory> {
-        let order = memory::zeros(vertices)?;
-        let changes = memory::filled(Change::default(), vertices)?;
-        Ok(Phases { order, changes, ..Phases::default() })
+        let (order, before) = (memory::zeros(vertices)?, memory::zeros(vertices)?);
+        let changes = memory::zeros(vertices)?;
+        Ok(Phases { order, changes, before, ..Phases::default() })
     }
 
     /// Divides the work on a level with `vertices` vertices and `arcs` arcs into tasks.
     pub fn begin_level(&mut self, vertices: u32, arcs: u64) {
         let degree = arcs / u64::from(vertices).max(1) + 1;
-        self.per_task = (ARCS_PER_TASK / degree).clamp(8, 512) as usize;
+        self.per_task = match arcs < ARCS_TO_SHARE {
+            true => (vertices as usize).max(1),
+            false => (ARCS_PER_TASK / degree).clamp(4, 128) as usize,
+        };
     }
 
     /// Returns the bytes beside small ones.
     pub fn bytes_for(vertices: u64) -> u64 {
-        vertices.saturating_mul((size_of::<VertexId>() + size_of::<Change>()) as u64)
+        vertices
+            .saturating_mul((size_of::<VertexId>() + size_of::<u64>() + size_of::<Label>()) as u64)
     }
 
     /// Sorts the vertices of a round by their phases.
     pub fn begin_round(
         &mut self,
+        crew: &Crew,
         vertices: u32,
         draw: Draw,
         is_scheduled: impl Fn(VertexId) -> bool + Sync,
     ) {
-        let phases = draw.phases as usize;
-        let tasks = (vertices as usize).div_ceil(READ_PER_TASK);
-        let of_task = |task: usize| {
-            let first = task * READ_PER_TASK;
-            let end = (first + READ_PER_TASK).min(vertices as usize);
-            (first as VertexId..end as VertexId).filter(|&v| is_scheduled(v))
+        let (vertices, phases) = (vertices as usize, draw.phases as usize);
+        let tasks = vertices.div_ceil(READ_PER_TASK);
+        let scheduled = |range: Range<usize>| {
+            (range.start as VertexId..range.end as VertexId).filter(|&v| is_scheduled(v))
         };
         self.counts.clear();
         self.counts.resize(tasks * phases, 0);
-        self.counts.par_chunks_mut(phases).enumerate().for_each(|(task, counts)| {
-            of_task(task).for_each(|v| counts[draw.phase(v) as usize] += 1);
+        let counts = as_atomic(&mut self.counts);
+        let counts_of =
+            |range: &Range<usize>| &counts[range.start / READ_PER_TASK * phases..][..phases];
+        crew.ranges(vertices, READ_PER_TASK, |range| {
+            let to = counts_of(&range);
+            let mut counts = [0; MOST_PHASES];
+            scheduled(range).for_each(|v| counts[draw.phase(v) as usize] += 1);
+            to.iter().zip(counts).for_each(|(to, count)| to.store(count, Relaxed));
         });
         // From counts to the places of each task's first vertex of each phase.
         self.ends.clear();
         let mut end = 0;
         for phase in 0..phases {
             for task in 0..tasks {
-                end += std::mem::replace(&mut self.counts[task * phases + phase], end);
+                let count = &counts[task * phases + phase];
+                end += count.swap(end, Relaxed);
             }
             self.ends.push(end as usize);
         }
         let order = as_atomic(&mut self.order);
-        self.counts.par_chunks_mut(phases).enumerate().for_each(|(task, places)| {
-            of_task(task).for_each(|v| {
+        crew.ranges(vertices, READ_PER_TASK, |range| {
+            let mut places = [0; MOST_PHASES];
+            let firsts = counts_of(&range).iter().map(|first| first.load(Relaxed));
+            places.iter_mut().zip(firsts).for_each(|(place, first)| *place = first);
+            scheduled(range).for_each(|v| {
                 let place = &mut places[draw.phase(v) as usize];
                 order[*place as usize].store(v, Relaxed);
                 *place += 1;
@@ -159,67 +234,98 @@ impl Phases {
     pub fn choose(
         &mut self,
         phase: usize,
-        tallies: &Tallies,
+        partition: &Partition,
+        team: &Team<'_>,
         observer: &dyn Observer,
         choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
     ) -> Result<Counts, RunError> {
         let first = if phase == 0 { 0 } else { self.ends[phase - 1] };
-        let members = &self.order[first..self.ends[phase]];
-        let tasks = members.len().div_ceil(self.per_task);
+        let (members, per_task) = (&self.order[first..self.ends[phase]], self.per_task);
+        let tasks = members.len().div_ceil(per_task);
         self.changed.clear();
         self.changed.resize(tasks, 0);
-        let task = |members: &[VertexId], changes: &mut [Change], changed: &mut u32| {
-            if observer.is_cancelled() {
-                return Err(RunError::Cancelled);
+        self.scanned.clear();
+        self.scanned.resize(tasks, 0);
+        let (changes, changed) = (as_atomic_words(&mut self.changes), as_atomic(&mut self.changed));
+        let (before, scanned) = (as_atomic(&mut self.before), as_atomic_words(&mut self.scanned));
+        team.each_task(tasks, observer, |task, Scratch { tally, .. }| {
+            let begin = task * per_task;
+            let members = &members[begin..members.len().min(begin + per_task)];
+            let (mut end, mut all) = (begin, 0);
+            for &vertex in members {
+                let (label, read) = choose(vertex, tally);
+                all += read;
+                if let Some(label) = label {
+                    changes[end].store(Change { vertex, label }.packed(), Relaxed);
+                    before[end].store(partition.label(vertex), Relaxed);
+                    end += 1;
+                }
             }
-            let counts = tallies.with(|tally| {
-                let mut counts = Counts { visited: members.len() as u64, ..Counts::default() };
-                for &vertex in members {
-                    let (label, scanned) = choose(vertex, tally);
-                    counts.scanned += scanned;
-                    if let Some(label) = label {
-                        changes[counts.changed as usize] = Change { vertex, label };
-                        counts.changed += 1;
+            changed[task].store((end - begin) as u32, Relaxed);
+            scanned[task].store(all, Relaxed);
+        })?;
+        Ok(Counts {
+            visited: members.len() as u64,
+            changed: self.changed.iter().map(|&changed| u64::from(changed)).sum(),
+            scanned: self.scanned.iter().sum(),
+        })
+    }
+
+    /// Writes the phase's changes to labels and totals, then calls `activate`, which reads lists, with
+    /// each change.
+    pub fn commit<L: Level>(
+        &self,
+        crew: &Crew,
+        level: &L,
+        partition: &Partition,
+        activate: Option<impl Fn(Change) + Sync>,
+    ) {
+        let tasks = self.changed.len();
+        let count: usize = self.changed.iter().map(|&changed| changed as usize).sum();
+        if count == 0 {
+            return;
+        }
+        // The tasks that have this number of changes together, if all have as many.
+        let with_changes = |changes: usize| (changes * tasks / count).clamp(1, tasks);
+        crew.ranges(tasks, with_changes(COMMITS_PER_TASK), |tasks| {
+            for (Change { vertex, label }, _) in self.changes_of(tasks) {
+                partition.labels[vertex as usize].store(label, Relaxed);
+            }
+        });
+        // One thread updates the totals of a range of labels, without locks, which would keep the
+        // processor from reading ahead.
+        let ranges = count.div_ceil(CHANGES_PER_RANGE).min(crew.threads());
+        let bound = |range: usize| (partition.labels.len() * range / ranges) as Label;
+        let per_part = with_changes(self.per_task);
+        let parts = if activate.is_some() { tasks.div_ceil(per_part) } else { 0 };
+        crew.run(ranges + parts, |part| match (part.checked_sub(ranges), &activate) {
+            (Some(part), Some(activate)) => {
+                let first = part * per_part;
+                let changes = self.changes_of(first..(first + per_part).min(tasks));
+                changes.for_each(|(change, _)| activate(change));
+            }
+            _ => {
+                let range = bound(part)..bound(part + 1);
+                for (Change { vertex, label }, before) in self.changes_of(0..tasks) {
+                    let mass = level.mass(vertex);
+                    if range.contains(&before) {
+                        partition.add(before, mass.wrapping_neg());
+                    }
+                    if range.contains(&label) {
+                        partition.add(label, mass);
                     }
                 }
-                counts
-            });
-            *changed = counts.changed as u32;
-            Ok(counts)
-        };
-        let changes = &mut self.changes[..members.len()];
-        if tasks <= 1 {
-            let Some(changed) = self.changed.first_mut() else { return Ok(Counts::default()) };
-            return task(members, changes, changed);
-        }
-        let tasks = members.par_chunks(self.per_task).zip(changes.par_chunks_mut(self.per_task));
-        let tasks = tasks.zip(&mut self.changed);
-        tasks
-            .map(|((members, changes), changed)| task(members, changes, changed))
-            .try_reduce(Counts::default, |a, b| Ok(a.plus(b)))
+            }
+        });
     }
 
-    /// Writes each change of the phase: a few values.
-    pub fn commit(&self, write: impl Fn(Change) + Sync) {
-        self.each_change(COMMITS_PER_TASK, write);
-    }
-
-    /// Calls `work`, which reads the vertex's arcs, with each change of the phase.
-    pub fn for_each_change(&self, work: impl Fn(Change) + Sync) {
-        self.each_change(self.per_task, work);
-    }
-
-    /// Calls `work` with each change of the phase: on one thread if there are at most `few`.
-    fn each_change(&self, few: usize, work: impl Fn(Change) + Sync) {
-        let of_task = |(&changed, changes): (&u32, &[Change])| {
-            changes[..changed as usize].iter().for_each(|&change| work(change));
-        };
-        let count: usize = self.changed.iter().map(|&changed| changed as usize).sum();
-        if count <= few {
-            let changes = self.changes.chunks(self.per_task.max(1));
-            return self.changed.iter().zip(changes).for_each(of_task);
-        }
-        let changes = self.changes.par_chunks(self.per_task);
-        self.changed.par_iter().zip(changes).for_each(of_task);
+    /// Yields the changes of some tasks, each with the label before.
+    fn changes_of(&self, tasks: Range<usize>) -> impl Iterator<Item = (Change, Label)> {
+        tasks.flat_map(|task| {
+            let begin = task * self.per_task;
+            let range = begin..begin + self.changed[task] as usize;
+            let changes = self.changes[range.clone()].iter().zip(&self.before[range]);
+            changes.map(|(&change, &before)| (Change::unpacked(change), before))
+        })
     }
 }

@@ -1,26 +1,34 @@
 //! A run: cycles until the score stops to grow, then splitting.
 
-use super::awake::with_threads_awake;
 use super::contract::{Contraction, named_labels};
 use super::cycle::Cycles;
-use super::level::{InputLevel, Level, ListPool};
+use super::level::{ArcArrays, InputLevel, Level};
 use super::moves::Partition;
 use super::options::{Objective, RefineError, RefineOptions, Resolution};
-use super::phases::{Phases, READ_PER_TASK, Tallies};
+use super::phases::{Phases, READ_PER_TASK, Team};
 use super::ratio::{Ratio, ln};
 use super::score::{Factors, Sums};
-use super::{NO_GAIN, Refined, SCANS, tally};
+use super::{NO_GAIN, Refined, SCANS};
 use crate::communities::split_disconnected;
+use crate::crew::{Crew, with_whole_pool};
 use crate::{Label, NO_LABEL, RoundObserver, StopReason};
-use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, OutOfMemory, Plan, dispatch_lists, memory};
+use ripplet_graph::{
+    Direction, GraphView, OutOfMemory, Plan, VertexId, as_atomic, as_atomic_words, dispatch_lists,
+    memory,
+};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Arcs read, in units of the graph's arcs, after which no iteration begins.
 const MOST_SCANS: u64 = 28;
+/// The arcs that all contracted graphs may have together, in units of the graph's arcs. If they need
+/// more, contraction ends early.
+const LISTS: u64 = 2;
+/// Vertices of a task that reads their arcs.
+const LISTS_PER_TASK: usize = 256;
 /// Significant bits of an estimated resolution: its uncertainty is larger.
 const ESTIMATE_BITS: i32 = 10;
 
@@ -28,7 +36,6 @@ const ESTIMATE_BITS: i32 = 10;
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, threads: usize) -> Plan {
     let graph = graph.into();
     let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
-    let tally = tally::Tally::bytes_for(vertices);
     let initial = if options.initial.is_some() { 4 * vertices } else { 0 };
     Plan { graph_host: graph.bytes(), ..Plan::default() }
         .with(
@@ -38,8 +45,8 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, thread
         .with("one phase", Phases::bytes_for(vertices))
         .with("parts of communities", Partition::bytes_for(vertices))
         .with("contracted graphs", Contraction::bytes_for(vertices))
-        .with("their lists", ListPool::bytes_for(arcs))
-        .with("sums by label, one table a thread", (threads as u64).saturating_mul(tally))
+        .with("their lists", ArcArrays::bytes_for(LISTS * arcs))
+        .with("sums by label, one table a thread", Team::bytes_for(vertices, threads as u64))
 }
 
 /// Finds communities that increase a score, on rayon's current pool.
@@ -72,8 +79,8 @@ pub fn refine<'g>(
         return Err(RefineError::Directed);
     }
     options.check(graph.vertices())?;
-    let mut refined = with_threads_awake(
-        || dispatch_lists!(graph, (out, _incoming) => refine_lists(out, graph, options, &mut *observer)),
+    let mut refined = with_whole_pool(
+        |crew| dispatch_lists!(graph, (out, _incoming) => refine_lists(crew, out, graph, options, &mut *observer)),
     )?;
     observer.on_stage("splitting what is not connected");
     let is_cancelled = &|| observer.is_cancelled();
@@ -83,13 +90,14 @@ pub fn refine<'g>(
 
 /// Performs all iterations.
 fn refine_lists<N: NeighborLists>(
+    crew: &Crew,
     lists: N,
     graph: GraphView<'_>,
     options: &RefineOptions,
     observer: &mut dyn RoundObserver,
 ) -> Result<Refined, RefineError> {
     observer.on_stage("refining");
-    let weights = Weights::of(lists)?;
+    let weights = Weights::of(crew, lists)?;
     let masses = match options.objective {
         Objective::Modularity(_) => weights.strengths,
         Objective::Cpm(_) => memory::filled(1, lists.vertices())?,
@@ -98,7 +106,7 @@ fn refine_lists<N: NeighborLists>(
     let objective = Exact::of(options.objective, unit);
     objective.check(weights.total, lists.vertices() as u64)?;
     let Weights { total, largest: largest_weight, loops, .. } = weights;
-    let begin = Begin { options, objective, total, loops, arcs: lists.arcs(), observer };
+    let begin = Begin { crew, options, objective, total, loops, arcs: lists.arcs(), observer };
     match lists.is_weighted() {
         true => begin.run(&InputLevel::<N, true> { lists, masses, largest_weight }),
         false => begin.run(&InputLevel::<N, false> { lists, masses, largest_weight }),
@@ -107,6 +115,7 @@ fn refine_lists<N: NeighborLists>(
 
 /// What a run begins with, beside its level.
 struct Begin<'a> {
+    crew: &'a Crew,
     options: &'a RefineOptions,
     objective: Exact,
     /// The sum of all weights, from both ends.
@@ -121,17 +130,18 @@ struct Begin<'a> {
 impl Begin<'_> {
     /// Allocates the run's arrays and performs all iterations.
     fn run<L: Level>(self, level: &L) -> Result<Refined, RefineError> {
-        let Begin { options, objective, total, loops, arcs, observer } = self;
-        let best = initial(options.initial.as_deref(), level.vertices())?;
-        let partition = Partition::new(memory::copied(&best)?, level.masses())?;
+        let Begin { crew, options, objective, total, loops, arcs, observer } = self;
+        let best = initial(crew, options.initial.as_deref(), level.vertices())?;
+        let partition = Partition::new(crew, memory::copied(&best)?, level.masses())?;
         let vertices = best.len();
+        let arrays = ArcArrays::new(LISTS * arcs)?;
         let cycles = Cycles {
             factors: objective.factors(total),
             seed: options.seed,
-            tallies: Tallies::new(vertices)?,
+            team: Team::new(crew, vertices)?,
             phases: Phases::new(vertices)?,
-            parts: Partition::new(memory::zeros(vertices)?, level.masses())?,
-            pool: ListPool::new(arcs),
+            parts: Partition::new(crew, memory::zeros(vertices)?, level.masses())?,
+            arrays: &arrays,
             room: level.vertices(),
             observer,
             step: 0,
@@ -203,13 +213,19 @@ impl<L: Level> Run<'_, L> {
 
     /// Copies the partition to the best one; returns whether it is the same.
     fn keep(&mut self) -> bool {
-        let partition = &self.partition;
-        let all = self.best.par_iter_mut().zip(&partition.labels).with_min_len(READ_PER_TASK);
-        let changed = all.map(|(best, label)| {
-            let label = label.load(Relaxed);
-            u64::from(std::mem::replace(best, label) != label)
+        let (partition, best) = (&self.partition, as_atomic(&mut self.best));
+        let changed = self.cycles.team.crew.sum(best.len(), READ_PER_TASK, |range| {
+            let labels = best[range.clone()].iter().zip(&partition.labels[range]);
+            labels
+                .map(|(best, label)| {
+                    let label = label.load(Relaxed);
+                    let before = best.load(Relaxed);
+                    best.store(label, Relaxed);
+                    u64::from(before != label)
+                })
+                .sum()
         });
-        changed.sum::<u64>() == 0
+        changed == 0
     }
 
     /// Estimates the resolution of the next iteration, if it is to be estimated.
@@ -222,24 +238,30 @@ impl<L: Level> Run<'_, L> {
         {
             self.objective.ratio = ratio;
             self.cycles.factors = self.objective.factors(self.total);
-            self.partition.active.par_iter().for_each(|active| active.store(true, Relaxed));
+            self.partition.active.iter().for_each(|active| active.store(true, Relaxed));
         }
     }
 
     /// Returns the sums of the current partition.
     fn sums(&self) -> Sums {
         let (level, partition) = (self.level, &self.partition);
-        let totals = partition.totals.par_iter().with_min_len(READ_PER_TASK);
-        let squares = totals.map(|total| u128::from(total.load(Relaxed)).pow(2)).sum();
+        let (crew, vertices) = (self.cycles.team.crew, partition.labels.len());
+        let square = |label: usize| u128::from(partition.total(label as Label)).pow(2);
+        let squares = |range: Range<usize>| range.map(square).sum::<u128>();
+        let squares = crew.reduce(vertices, READ_PER_TASK, squares, |a, b| a + b);
         if partition.is_singletons() {
             return Sums { inner: self.loops, squares };
         }
-        let vertices = (0..level.vertices()).into_par_iter().with_min_len(256);
-        let inner = vertices.map(|v| {
-            let own = partition.label(v);
-            level.arcs(v).map(|(u, w)| if partition.label(u) == own { w } else { 0 }).sum::<u64>()
+        let inner = crew.sum(vertices, LISTS_PER_TASK, |range| {
+            let weight = |v: VertexId| {
+                let own = partition.label(v);
+                let weights =
+                    level.arcs(v).map(|(u, w)| if partition.label(u) == own { w } else { 0 });
+                weights.sum::<u64>()
+            };
+            range.map(|v| weight(v as VertexId)).sum()
         });
-        Sums { inner: self.loops + inner.sum::<u64>(), squares }
+        Sums { inner: self.loops + inner, squares }
     }
 }
 
@@ -308,34 +330,35 @@ struct Weights {
 }
 
 impl Weights {
-    fn of<N: NeighborLists>(lists: N) -> Result<Weights, RefineError> {
-        let mut strengths = memory::with_room(lists.vertices())?;
+    fn of<N: NeighborLists>(crew: &Crew, lists: N) -> Result<Weights, RefineError> {
+        let mut strengths: Vec<u64> = memory::zeros(lists.vertices())?;
         let of_loops = AtomicU64::new(0);
-        let vertices = (0..lists.vertices()).into_par_iter().with_min_len(256);
-        strengths.par_extend(vertices.map(|v| {
-            let (mut sum, mut loops) = (0u64, 0u64);
-            lists.for_each_arc(v, |u, weight| {
-                sum += weight;
-                loops += if u as usize == v { weight } else { 0 };
-            });
-            if loops > 0 {
-                of_loops.fetch_add(2 * loops, Relaxed);
+        let to = as_atomic_words(&mut strengths);
+        crew.ranges(to.len(), LISTS_PER_TASK, |range| {
+            let mut all_loops = 0;
+            for v in range {
+                let (mut sum, mut loops) = (0u64, 0u64);
+                lists.for_each_arc(v, |u, weight| {
+                    sum += weight;
+                    loops += if u as usize == v { weight } else { 0 };
+                });
+                to[v].store(sum + loops, Relaxed);
+                all_loops += 2 * loops;
             }
-            sum + loops
-        }));
-        let all = strengths.par_iter().with_min_len(READ_PER_TASK);
-        let total: u128 = all.clone().map(|&strength| u128::from(strength)).sum();
-        let largest = all.copied().max().unwrap_or(0);
+            of_loops.fetch_add(all_loops, Relaxed);
+        });
+        let total: u128 = strengths.iter().map(|&strength| u128::from(strength)).sum();
+        let largest = strengths.iter().copied().max().unwrap_or(0);
         let total = u64::try_from(total).map_err(|_| RefineError::Weights { total })?;
         Ok(Weights { strengths, total, largest, loops: of_loops.into_inner() })
     }
 }
 
 /// Returns the communities to begin with, each named by its smallest vertex.
-fn initial(given: Option<&[Label]>, vertices: u32) -> Result<Vec<Label>, OutOfMemory> {
+fn initial(crew: &Crew, given: Option<&[Label]>, vertices: u32) -> Result<Vec<Label>, OutOfMemory> {
     let Some(given) = given else { return memory::collected(0..vertices) };
     if given.iter().all(|&label| label < vertices || label == NO_LABEL) {
-        return named_labels(given);
+        return named_labels(crew, given);
     }
     let mut first = BTreeMap::new();
     let mut labels: Vec<Label> = memory::collected(0..vertices)?;

@@ -20,7 +20,7 @@
 
 use super::level::Level;
 use super::moves::Partition;
-use super::phases::{Counts, Draw, Phases, Tallies};
+use super::phases::{Change, Counts, Draw, Phases, Team};
 use super::score::{Gain, GainFactors};
 use super::tally::Tally;
 use crate::hash::mix;
@@ -35,23 +35,20 @@ pub(super) struct Subdivision<'a, L, T> {
     /// The parts, by the id of their founder.
     pub parts: &'a Partition,
     pub factors: GainFactors<T>,
-    pub tallies: &'a Tallies,
+    pub team: &'a Team<'a>,
     pub observer: &'a dyn Observer,
 }
 
 impl<L: Level, T: Gain> Subdivision<'_, L, T> {
     /// Performs the round; all parts must be single vertices.
     pub fn round(&self, phases: &mut Phases, draw: Draw) -> Result<Counts, RunError> {
-        let level = self.level;
-        phases.begin_round(level.vertices(), draw, |_| true);
+        let Subdivision { level, parts, team, observer, .. } = *self;
+        phases.begin_round(team.crew, level.vertices(), draw, |_| true);
         let mut counts = Counts::default();
         for phase in 0..draw.phases {
-            let chosen =
-                phases.choose(phase as usize, self.tallies, self.observer, |v, tally| {
-                    self.choose(v, tally, draw, phase)
-                })?;
-            counts = counts.plus(chosen);
-            phases.commit(|change| self.parts.relabel(change, level.mass(change.vertex)));
+            let choose = |v, tally: &mut Tally| self.choose(v, tally, draw, phase);
+            counts = counts.plus(phases.choose(phase as usize, parts, team, observer, choose)?);
+            phases.commit(team.crew, level, parts, None::<fn(Change)>);
         }
         Ok(counts)
     }

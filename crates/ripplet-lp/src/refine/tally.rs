@@ -72,7 +72,7 @@ impl Sums<'_> {
 
     /// Yields each label with its sum, in the order of the labels' first arcs.
     #[inline]
-    pub fn each(&self) -> impl Iterator<Item = (Label, u64)> {
+    pub fn each(&self) -> impl ExactSizeIterator<Item = (Label, u64)> {
         self.used[..self.count].iter().map(|&label| (label, self.sums[label as usize]))
     }
 }

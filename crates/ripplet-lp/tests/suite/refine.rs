@@ -185,8 +185,7 @@ mod oracle {
                 0 => lists[v].len() as u64,
                 _ => level.arcs[v].len() as u64,
             };
-            let limits = if depth == 0 { (4, 100) } else { (3, 100) };
-            self.moves(level, &degree, labels, active, depth, limits);
+            self.moves(level, &degree, labels, active, depth, (3, 100));
             if labels.iter().enumerate().all(|(v, &label)| v as u32 == label) {
                 return;
             }
@@ -196,13 +195,9 @@ mod oracle {
                 return;
             }
             let count = founders.len();
-            let mut bounds: BTreeMap<u32, u64> = BTreeMap::new();
-            (0..n).for_each(|v| *bounds.entry(parts[v]).or_default() += degree(v));
-            let arcs: u64 = bounds.values().map(|&bound| bound.min(count as u64)).sum();
-            if count > self.room.0 || arcs > self.room.1 {
+            if count > self.room.0 {
                 return;
             }
-            self.room = (self.room.0 - count, self.room.1 - arcs);
             self.scanned += (0..n).map(degree).sum::<u64>();
             let number = |v: usize| founders.binary_search(&parts[v]).unwrap() as u32;
             let vertex_of: Vec<u32> = (0..n).map(number).collect();
@@ -219,6 +214,11 @@ mod oracle {
                     }
                 }
             }
+            let arcs: u64 = coarse.arcs.iter().map(|list| list.len() as u64).sum();
+            if arcs > self.room.1 {
+                return;
+            }
+            self.room = (self.room.0 - count, self.room.1 - arcs);
             let mut smallest = BTreeMap::new();
             let begin: Vec<u32> = (0..founders.len() as u32)
                 .map(|x| *smallest.entry(labels[founders[x as usize] as usize]).or_insert(x))

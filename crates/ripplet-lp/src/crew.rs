@@ -1,0 +1,330 @@
+//! A crew: threads that share the parts of short steps, one step after the other.
+//!
+//! A phase has a few hundred vertices on a small graph, and each of its steps takes some microseconds:
+//! as long as a thread pool needs to begin one. A crew's helpers stay for many steps. They spin on
+//! one word until it offers parts, and claim some by adding to one of its fields: a share of what is
+//! left, so that claims are few, and the last ones short. The leader claims from the first part on,
+//! helpers from the last one back, so that a thread meets the same vertices in each step:
+//!
+//! ```text
+//! leader    offer(5 parts) │ part 0 │ part 1 │ part 2 │ waits until 5 parts are done │ offer(…)
+//! helper         spins     │ part 4 │ part 3 │ spins                                 │
+//!
+//! the word    parts (20 bits) │ claimed from the back (20) │ claimed from the front (20)
+//! ```
+//!
+//! The leader never waits for a helper to come, only for parts that one has claimed. So a crew makes
+//! progress while the pool's other threads are busy elsewhere, for instance with crews of their own.
+
+use std::any::Any;
+use std::hint::spin_loop;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::{from_ref, null_mut};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
+use std::sync::{Mutex, PoisonError};
+
+/// Looks at the offer before a waiting thread leaves its core to others.
+const SPINS: u32 = 256;
+/// The bits of a count in an offer.
+const BITS: u32 = 20;
+const MASK: u64 = (1 << BITS) - 1;
+/// The most parts of an offer.
+const MOST_PARTS: usize = MASK as usize;
+
+/// A step: does the part of this number.
+type Step<'s> = &'s (dyn Fn(usize) + Sync);
+
+/// Where a thread claims parts.
+#[derive(Clone, Copy)]
+enum Side {
+    Front,
+    Back,
+}
+
+/// The value of an offer's word.
+#[derive(Clone, Copy)]
+struct Offer(u64);
+
+impl Offer {
+    fn new(parts: usize) -> Offer {
+        Offer((parts as u64) << (2 * BITS))
+    }
+
+    /// Claims some of the parts that are left, for one of `threads` threads: returns them and the offer
+    /// after it.
+    fn claim(self, side: Side, threads: usize) -> Option<(Range<usize>, Offer)> {
+        let field = |at: u32| (self.0 >> (at * BITS) & MASK) as usize;
+        let (front, back, parts) = (field(0), field(1), field(2));
+        let left = parts - front - back;
+        let share = left.div_ceil(2 * threads);
+        (left > 0).then(|| match side {
+            Side::Front => (front..front + share, Offer(self.0 + share as u64)),
+            Side::Back => {
+                let end = parts - back;
+                (end - share..end, Offer(self.0 + ((share as u64) << BITS)))
+            }
+        })
+    }
+}
+
+/// A value that has its cache lines for itself: processors that write neighbouring values would take
+/// the line from each other.
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub T);
+
+/// The leader's access to its crew.
+pub(crate) struct Crew {
+    /// The number of helpers that may come.
+    helpers: usize,
+    /// An [`Offer`].
+    offer: Apart<AtomicU64>,
+    /// The step of the offer.
+    step: AtomicPtr<Step<'static>>,
+    /// The part of the step that is the first of the offer.
+    first: AtomicUsize,
+    /// Parts of the offer that are done.
+    done: Apart<AtomicUsize>,
+    /// The first panic of a part.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    ended: AtomicBool,
+}
+
+/// Ends the helpers when it is dropped, also by a panic.
+struct End<'c>(&'c AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Release);
+    }
+}
+
+/// Calls `lead` with a crew of at most `helpers` threads of the current pool beside the calling one.
+pub(crate) fn with_crew<T: Send>(helpers: usize, lead: impl FnOnce(&Crew) -> T + Send) -> T {
+    let crew = Crew {
+        helpers,
+        offer: Apart(AtomicU64::new(0)),
+        step: AtomicPtr::new(null_mut()),
+        first: AtomicUsize::new(0),
+        done: Apart(AtomicUsize::new(0)),
+        panic: Mutex::new(None),
+        ended: AtomicBool::new(false),
+    };
+    if helpers == 0 {
+        return lead(&crew);
+    }
+    rayon::scope(|scope| {
+        let _end = End(&crew.ended);
+        (0..helpers).for_each(|_| scope.spawn(|_| crew.help()));
+        lead(&crew)
+    })
+}
+
+/// Calls `lead` with a crew of all threads of the current pool.
+pub(crate) fn with_whole_pool<T: Send>(lead: impl FnOnce(&Crew) -> T + Send) -> T {
+    with_crew(rayon::current_num_threads() - 1, lead)
+}
+
+impl Crew {
+    /// Returns the number of threads.
+    pub fn threads(&self) -> usize {
+        self.helpers + 1
+    }
+
+    /// Does all parts of a step. All are done even if one panics; the panic then goes on here.
+    pub fn run(&self, parts: usize, step: impl Fn(usize) + Sync) {
+        if parts <= 1 || self.helpers == 0 {
+            return (0..parts).for_each(step);
+        }
+        let step: Step<'_> = &step;
+        self.step.store(from_ref(&step).cast_mut().cast(), Relaxed);
+        for first in (0..parts).step_by(MOST_PARTS) {
+            let offered = MOST_PARTS.min(parts - first);
+            self.first.store(first, Relaxed);
+            self.done.0.store(0, Relaxed);
+            self.offer.0.store(Offer::new(offered).0, Release);
+            while self.claim(Side::Front) {}
+            let mut spins = 0;
+            while self.done.0.load(Acquire) < offered {
+                pause(&mut spins);
+            }
+        }
+        let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Divides the numbers below `count` into ranges of `grain` numbers, and calls `work` with each.
+    pub fn ranges(&self, count: usize, grain: usize, work: impl Fn(Range<usize>) + Sync) {
+        let range = |part: usize| part * grain..((part + 1) * grain).min(count);
+        self.run(count.div_ceil(grain), |part| work(range(part)));
+    }
+
+    /// Joins what `work` returns for ranges of `grain` numbers below `count`; `join` must be
+    /// associative and commutative.
+    pub fn reduce<T: Send + Default>(
+        &self,
+        count: usize,
+        grain: usize,
+        work: impl Fn(Range<usize>) -> T + Sync,
+        join: impl Fn(T, T) -> T + Sync,
+    ) -> T {
+        let all = Mutex::new(T::default());
+        self.ranges(count, grain, |range| {
+            let value = work(range);
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = std::mem::take(&mut *all);
+            *all = join(before, value);
+        });
+        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sums up what `work` returns for ranges of `grain` numbers below `count`.
+    pub fn sum(
+        &self,
+        count: usize,
+        grain: usize,
+        work: impl Fn(Range<usize>) -> u64 + Sync,
+    ) -> u64 {
+        let sum = AtomicU64::new(0);
+        self.ranges(count, grain, |range| _ = sum.fetch_add(work(range), Relaxed));
+        sum.into_inner()
+    }
+
+    /// Claims parts and does them; returns false if none is left.
+    fn claim(&self, side: Side) -> bool {
+        let offer = &self.offer.0;
+        let mut before = Offer(offer.load(Relaxed));
+        let parts = loop {
+            let Some((parts, after)) = before.claim(side, self.threads()) else { return false };
+            // Acquire: what the leader wrote before the offer is visible.
+            match offer.compare_exchange_weak(before.0, after.0, Acquire, Relaxed) {
+                Ok(_) => break parts,
+                Err(changed) => before = Offer(changed),
+            }
+        };
+        let first = self.first.load(Relaxed);
+        // SAFETY: the claimed offer is the latest, as the leader makes no other and does not leave
+        // `run` before `done` counts these parts. So its step still exists.
+        let step = unsafe { *self.step.load(Relaxed) };
+        let count = parts.len();
+        for part in parts {
+            // A part that panics must count as done, or the leader would wait for it for ever.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(first + part))) {
+                let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert(panic);
+            }
+        }
+        // Release: the leader sees what these parts wrote.
+        self.done.0.fetch_add(count, Release);
+        true
+    }
+
+    /// Does parts until the leader ends the crew.
+    fn help(&self) {
+        let mut spins = 0;
+        while !self.ended.load(Acquire) {
+            if self.claim(Side::Back) {
+                spins = 0;
+            } else {
+                pause(&mut spins);
+            }
+        }
+    }
+}
+
+/// Waits for a moment; after some of them, lets other threads run.
+fn pause(spins: &mut u32) {
+    if *spins < SPINS {
+        *spins += 1;
+        spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+    use std::sync::atomic::AtomicU32;
+
+    /// Performs steps of 0 to 12 parts, and checks that each part is done once before the next step.
+    fn count(helpers: usize, steps: usize) {
+        with_crew(helpers, |crew| {
+            for step in 0..steps {
+                let times: Vec<AtomicU32> = (0..step * 7 % 13).map(|_| AtomicU32::new(0)).collect();
+                crew.run(times.len(), |part| _ = times[part].fetch_add(1, Relaxed));
+                assert!(times.iter().all(|times| times.load(Relaxed) == 1));
+            }
+        });
+    }
+
+    fn pool(threads: usize) -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+    }
+
+    #[test]
+    fn every_part_is_done_once_before_the_next_step() {
+        for helpers in [0, 1, 4] {
+            pool(helpers + 1).install(|| count(helpers, 2000));
+        }
+    }
+
+    #[test]
+    fn more_parts_than_an_offer_has_are_offered_in_turns() {
+        for parts in [MOST_PARTS - 1, MOST_PARTS, MOST_PARTS + 1, 3 * MOST_PARTS + 5] {
+            let times: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
+            let step = |part: usize| _ = times[part].fetch_add(1, Relaxed);
+            pool(4).install(|| with_whole_pool(|crew| crew.run(parts, step)));
+            assert!(times.iter().all(|times| times.load(Relaxed) == 1), "{parts}");
+        }
+    }
+
+    #[test]
+    fn sums_are_those_of_all_ranges() {
+        for (count, grain) in [(0, 1), (1, 1), (10, 3), (1000, 7), (1000, 1000), (1000, 4096)] {
+            let numbers = |range: Range<usize>| range.map(|number| number as u64).sum::<u64>();
+            let expected = numbers(0..count);
+            pool(3).install(|| {
+                with_whole_pool(|crew| {
+                    assert_eq!(crew.sum(count, grain, numbers), expected);
+                    assert_eq!(crew.reduce(count, grain, numbers, |a, b| a + b), expected);
+                });
+            });
+        }
+    }
+
+    #[test]
+    fn crews_of_busy_threads_do_not_wait_for_one_another() {
+        pool(3).install(|| (0..40).into_par_iter().for_each(|_| count(2, 50)));
+    }
+
+    #[test]
+    fn a_panic_of_a_part_reaches_the_leader_after_the_step() {
+        for helpers in [0, 2] {
+            let done = AtomicU32::new(0);
+            let step = |part: usize| {
+                assert!(part != 20, "part 20");
+                done.fetch_add(1, Relaxed);
+            };
+            let run = || with_crew(helpers, |crew| crew.run(100, step));
+            let panic = pool(3).install(|| catch_unwind(AssertUnwindSafe(run))).unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"part 20"));
+            assert!(helpers == 0 || done.load(Relaxed) == 99);
+        }
+    }
+
+    #[test]
+    fn a_crew_goes_on_after_a_panic() {
+        pool(3).install(|| {
+            with_whole_pool(|crew| {
+                let panicking = || crew.run(100, |_| panic!("each part"));
+                assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
+                assert_eq!(crew.sum(100, 1, |_| 1), 100);
+            });
+        });
+    }
+}
