@@ -116,7 +116,7 @@ impl State {
         let columns = match variant {
             Variant::Lpa { .. } | Variant::Cdlp | Variant::Llp { .. } => vec![],
             Variant::Slpa { memory } => {
-                vec![("heard", column(&vec![0; memory])), ("times", column(&vec![0; memory]))]
+                vec![("heard", column(&vec![0; memory])), ("cumulative", column(&vec![0; memory]))]
             }
             Variant::Seeded { .. } => vec![("fixed", column(&[0])), ("strength", column(&[one]))],
             Variant::Probe { .. } => {
@@ -356,13 +356,13 @@ impl World<'_> {
             Variant::Lpa { .. } => (label, weight),
             Variant::Cdlp | Variant::Llp { .. } => (label, 1),
             Variant::Slpa { memory } => {
-                let all: u64 = (0..memory).map(|i| u64::from(state.value("times", u, i))).sum();
+                let known = memory_of(u, memory, state);
+                let all: u64 = known.iter().map(|&(_, count)| u64::from(count)).sum();
                 let lot = u64::from(self.random(u, round, v)) * all / (1 << 32);
                 // The memory as a row of `all` labels, of which label number `lot` is spoken.
-                let mut row = (0..memory).flat_map(|i| {
-                    let times = state.value("times", u, i) as usize;
-                    std::iter::repeat_n(state.value("heard", u, i), times)
-                });
+                let mut row = known
+                    .iter()
+                    .flat_map(|&(label, count)| std::iter::repeat_n(label, count as usize));
                 (row.nth(lot as usize).unwrap_or(label), weight)
             }
             Variant::Seeded { .. } => {
@@ -563,28 +563,38 @@ struct Won {
 
 /// Adds a label to the memory, which is a list of labels with their numbers of occurrences.
 fn remember(v: u32, label: u32, memory: usize, state: &mut State) -> u32 {
-    let mut known: Vec<(u32, u32)> = (0..memory)
-        .map(|i| (state.value("heard", v, i), state.value("times", v, i)))
-        .filter(|(_, times)| *times > 0)
-        .collect();
+    let mut known = memory_of(v, memory, state);
     if known.is_empty() && state.labels[v as usize] != NONE {
         known.push((state.labels[v as usize], 1));
     }
-    if let Some(at) = known.iter().position(|(other, _)| *other == label) {
-        known[at].1 += 1;
-    } else if known.len() < memory {
-        known.push((label, 1));
-    } else {
-        let least = *known.iter().map(|(_, times)| times).min().unwrap();
-        let at = known.iter().position(|(_, times)| *times == least).unwrap();
-        known[at] = (label, least + 1);
+    let at = match known.iter().position(|(other, _)| *other == label) {
+        Some(at) => at,
+        None if known.len() < memory => {
+            known.push((label, 0));
+            known.len() - 1
+        }
+        None => memory - 1,
+    };
+    let count = known[at].1;
+    let first = known.iter().position(|&(_, other)| other == count).unwrap();
+    known.swap(first, at);
+    known[first] = (label, count + 1);
+    for i in 0..memory {
+        if let Some(&(label, _)) = known.get(i) {
+            state.set("heard", v, i, label);
+        }
+        let sum = known.iter().take(i + 1).map(|(_, count)| count).sum();
+        state.set("cumulative", v, i, sum);
     }
-    for (i, &(label, times)) in known.iter().enumerate() {
-        state.set("heard", v, i, label);
-        state.set("times", v, i, times);
-    }
-    let most = *known.iter().map(|(_, times)| times).max().unwrap();
-    known.iter().find(|(_, times)| *times == most).unwrap().0
+    known[0].0
+}
+
+/// Returns the labels in a vertex's memory, with their counts.
+fn memory_of(v: u32, memory: usize, state: &State) -> Vec<(u32, u32)> {
+    let sum = |i: usize| state.value("cumulative", v, i);
+    let count = |i: usize| if i == 0 { sum(0) } else { sum(i) - sum(i - 1) };
+    let known = (0..memory).map(|i| (state.value("heard", v, i), count(i)));
+    known.filter(|&(_, count)| count > 0).collect()
 }
 
 /// Returns the factor that keeps weak votes distinct: the largest power of two with which

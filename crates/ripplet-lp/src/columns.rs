@@ -359,27 +359,44 @@ impl Columns {
     pub fn begin_draft(&self, v: VertexId, draft: &mut Vec<u32>) {
         if self.draft_len > 0 {
             draft.clear();
-            draft.extend(self.written(v).map(|value| value.load(Relaxed)));
+            for values in self.written_parts(v) {
+                draft.extend(values.iter().map(|value| value.load(Relaxed)));
+            }
         }
     }
 
     /// Returns whether a vertex's written columns differ from the draft.
     #[inline]
     pub fn differ(&self, v: VertexId, draft: &[u32]) -> bool {
+        let mut rest = draft;
         self.draft_len > 0
-            && self.written(v).zip(draft).any(|(value, &next)| value.load(Relaxed) != next)
+            && self.written_parts(v).any(|values| {
+                let (here, behind) = rest.split_at(values.len().min(rest.len()));
+                rest = behind;
+                values.iter().zip(here).any(|(value, &next)| value.load(Relaxed) != next)
+            })
     }
 
     /// Commits a vertex's draft to the columns, where other vertices read it.
     #[inline]
     pub fn commit(&self, v: VertexId, draft: impl IntoIterator<Item = u32>) {
-        self.written(v).zip(draft).for_each(|(value, next)| value.store(next, Relaxed));
+        let mut draft = draft.into_iter();
+        for values in self.written_parts(v) {
+            values.iter().zip(&mut draft).for_each(|(value, next)| value.store(next, Relaxed));
+        }
     }
 
     /// Yields the values of a vertex's written columns, in the order of its draft.
     #[inline]
     pub fn written(&self, v: VertexId) -> impl Iterator<Item = &AtomicU32> {
-        self.stores.iter().filter(|store| store.draft.is_some()).flat_map(move |store| {
+        self.written_parts(v).flatten()
+    }
+
+    /// Yields the values of each of a vertex's written columns. Loops over these slices are faster
+    /// than over [`Columns::written`].
+    #[inline]
+    fn written_parts(&self, v: VertexId) -> impl Iterator<Item = &[AtomicU32]> {
+        self.stores.iter().filter(|store| store.draft.is_some()).map(move |store| {
             let (first, len) = (v as usize * store.len as usize, store.len as usize);
             &store.values[first..first + len]
         })

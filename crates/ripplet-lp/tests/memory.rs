@@ -152,7 +152,7 @@ fn runs_allocate_what_they_planned() {
             check(&graph, &Lpa::default(), &settings, (0.0, 0.0));
             check(&graph, &Lpa::new(Guard::OFF), &settings, (0.0, 0.0));
             check(&graph, &Llp::new(Gamma::ZERO), &settings, (0.0, 0.0));
-            check(&graph, &Slpa::default(), &settings, (40.0, 0.0));
+            check(&graph, &Slpa::default(), &settings, (64.0, 0.0));
             let seeds = (0..1000).map(|v| Seed { vertex: v, label: v, strength: 1.0 });
             let seeds: Vec<Seed> = seeds.collect();
             let seeded = Seeded::begin(settings, graph.vertices(), &seeds, Seeding::Fixed).unwrap();

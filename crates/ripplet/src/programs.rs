@@ -7,7 +7,7 @@
 //! | `lpa` | `guard` | phased | until at most 1 % change, at most 30; then communities merge | one community |
 //! | `cdlp` | | sync, smallest label | 10 | one community |
 //! | `llp` | `gamma` | phased | until at most 0.1 % change, at most 30 | one community |
-//! | `slpa` | `memory`, `threshold` | phased | 100 | one or several |
+//! | `slpa` | `memory`, `threshold` | phased | 40 | one or several |
 //! | `seeded` | `attenuation` | phased | until nothing changes, at most 1000 | one or none |
 //!
 //! ```
@@ -168,7 +168,7 @@ static SLPA: Entry = Entry {
     name: "slpa",
     help: "Speaker-listener label propagation: communities may overlap",
     parameters: &[
-        Parameter { name: "memory", default: "5", help: "communities that a vertex remembers" },
+        Parameter { name: "memory", default: "8", help: "communities that a vertex remembers" },
         Parameter {
             name: "threshold",
             default: "0.1",

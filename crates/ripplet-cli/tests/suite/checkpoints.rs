@@ -309,7 +309,7 @@ fn another_run_is_refused_with_what_differs() {
         &format!("{SLPA} --seed 3"),
         &["is a checkpoint of another run: seed: 0 there, 3 here"],
     );
-    refused(&format!("{SLPA} --memory 3"), &["parameters: 5 there, 3 here"]);
+    refused(&format!("{SLPA} --memory 3"), &["parameters: 8 there, 3 here"]);
     refused(&format!("{SLPA} --schedule sync"), &["schedule: phased there, sync here"]);
     refused("", &["another run: program: slpa there, lpa here\n"]);
     refused(&format!("{SLPA} --directed"), &["direction: undirected there, directed here"]);

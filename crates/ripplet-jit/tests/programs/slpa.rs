@@ -18,7 +18,7 @@ pub mod program {
         heard: [u32],
         #[len(memory)]
         #[default(0)]
-        times: [u32],
+        cumulative: [u32],
     }
 
     impl Program for Slpa {
@@ -41,49 +41,56 @@ pub mod program {
         }
 
         fn update_vertex(&self, v: &mut VertexMut, label: Label, _score: u64) -> Label {
-            if v.times(0) == 0 && v.label != NO_LABEL {
+            let last: u32 = self.memory.wrapping_sub(1);
+            if v.cumulative(last) == 0 && v.label != NO_LABEL {
                 v.set_heard(0, v.label);
-                v.set_times(0, 1);
+                for i in 0..self.memory {
+                    v.set_cumulative(i, 1);
+                }
             }
-            let mut place: u32 = 0;
-            let mut least: u32 = u32::MAX;
+            // Find the label's place: the one that holds it, else the first empty one, else the
+            // last one, which has the smallest count.
+            let mut place: u32 = last;
+            let mut before: u32 = 0;
             for i in 0..self.memory {
-                if v.times(i) > 0 && v.heard(i) == label {
+                let sum: u32 = v.cumulative(i);
+                if sum == before || v.heard(i) == label || i == last {
                     place = i;
                     break;
                 }
-                if v.times(i) < least {
-                    place = i;
-                    least = v.times(i);
-                }
+                before = sum;
             }
-            v.set_heard(place, label);
-            v.set_times(place, v.times(place).wrapping_add(1));
-            let mut best: u32 = 0;
-            for i in 1..self.memory {
-                if v.times(i) > v.times(best) {
-                    best = i;
+            // With one more, it belongs before all labels of the same count: it changes places with
+            // the first of them.
+            let count: u32 = v.cumulative(place).wrapping_sub(before);
+            let mut first: u32 = place;
+            before = 0;
+            for i in 0..place {
+                let sum: u32 = v.cumulative(i);
+                if sum.wrapping_sub(before) == count {
+                    first = i;
+                    break;
                 }
+                before = sum;
             }
-            v.heard(best)
+            v.set_heard(place, v.heard(first));
+            v.set_heard(first, label);
+            for i in first..self.memory {
+                v.set_cumulative(i, v.cumulative(i).wrapping_add(1));
+            }
+            v.heard(0)
         }
     }
 
     /// Returns a label from the memory of a neighbour, drawn in proportion to its number of
     /// occurrences.
     fn spoken(u: Neighbor, memory: u32, random: u32) -> Label {
-        let mut sum: u32 = 0;
+        let all: u32 = u.cumulative(memory.wrapping_sub(1));
+        let drawn: u32 = ((random as u64 * all as u64) >> 32) as u32;
         for i in 0..memory {
-            sum = sum.wrapping_add(u.times(i));
-        }
-        let mut drawn = ((random as u64 * sum as u64) >> 32) as u32;
-        for i in 0..memory {
-            // Read once: under `async`, the memory of u may change meanwhile.
-            let times: u32 = u.times(i);
-            if drawn < times {
+            if drawn < u.cumulative(i) {
                 return u.heard(i);
             }
-            drawn -= times;
         }
         u.label
     }

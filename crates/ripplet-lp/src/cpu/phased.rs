@@ -273,6 +273,10 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         for index in 0..self.count.load(Relaxed) {
             let label = self.chosen[index].load(Relaxed);
             if label != KEEP || is_drafted(&self.drafts, index) {
+                if kept == index {
+                    kept += 1;
+                    continue;
+                }
                 self.members[kept].store(self.members[index].load(Relaxed), Relaxed);
                 self.chosen[kept].store(label, Relaxed);
                 self.before[kept].store(self.before[index].load(Relaxed), Relaxed);

@@ -6,8 +6,8 @@ use ripplet_generate::Social;
 use ripplet_graph::{Graph, GraphBuilder, MAX_SHARD_ARCS, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{
-    Cdlp, Gamma, Llp, Lpa, Membership, Seed, SeedError, Seeded, Seeding, Slpa, layered_order,
-    memberships, strengths, sweep,
+    Cdlp, Gamma, Llp, Lpa, Membership, Seed, SeedError, Seeded, Seeding, Slpa, THRESHOLD,
+    layered_order, memberships, strengths, sweep,
 };
 use ripplet_lp::{
     Column, ColumnValues, DeviceSeconds, Executor, Hints, NO_LABEL, Outcome, Scalar, Schedule,
@@ -31,7 +31,7 @@ fn every_program_is_written_in_the_hooks_language() {
     check(&Lpa::default(), "lpa", &[Scalar::U32(1 << 16)]);
     check(&Cdlp, "cdlp", &[]);
     check(&Llp::new(Gamma::new(0.5).unwrap()), "llp", &[Scalar::U32(1 << 15)]);
-    check(&Slpa::default(), "slpa", &[Scalar::U32(5)]);
+    check(&Slpa::default(), "slpa", &[Scalar::U32(8)]);
     let graph = Edges::new(2, [(0, 1)]).graph(MAX_SHARD_ARCS);
     let parameters = [Scalar::F32(0.5), Scalar::U32(1 << 16)];
     check(&Seeded::new(&graph, 0.5).unwrap(), "seeded", &parameters);
@@ -98,14 +98,14 @@ fn a_vertex_of_two_cliques_belongs_to_both() {
     for seed in 0..seeds {
         let settings = Settings { stop: Slpa::stop(), seed, ..Settings::default() };
         let found = executor().run(&graph, &Slpa::default(), &settings, &mut ()).unwrap();
-        let all = memberships(&found, 0.2).unwrap();
+        let all = memberships(&found, THRESHOLD).unwrap();
         let of = |v: u32| -> BTreeSet<u32> {
             all.iter().filter(|m| m.vertex == v).map(|m| m.label).collect()
         };
         let union: BTreeSet<u32> = of(0).union(&of(18)).copied().collect();
         both += u32::from(of(0).is_disjoint(&of(18)) && of(9) == union);
         let sums = |v| all.iter().filter(|m| m.vertex == v).map(|m| m.strength).sum::<f32>();
-        assert!((0..19).all(|v| (0.2..1.0001).contains(&sums(v))));
+        assert!((0..19).all(|v| (THRESHOLD as f32..1.0001).contains(&sums(v))));
     }
     println!("{both} of {seeds}");
     assert!(both >= 8, "only {both} of {seeds} runs found both communities");
@@ -118,8 +118,16 @@ fn with_memories(labels: Vec<u32>, heard: &[u32], times: &[u32]) -> Outcome {
         len: (heard.len() / labels.len()) as u32,
         values: ColumnValues::U32(values.to_vec()),
     };
+    let sums = times.chunks(heard.len() / labels.len()).flat_map(|counts| {
+        let mut sum = 0;
+        counts.iter().map(move |count| {
+            sum += count;
+            sum
+        })
+    });
+    let cumulative: Vec<u32> = sums.collect();
     Outcome {
-        columns: vec![column("heard", heard), column("times", times)],
+        columns: vec![column("heard", heard), column("cumulative", &cumulative)],
         labels,
         rounds: vec![],
         reason: StopReason::RoundLimit,
