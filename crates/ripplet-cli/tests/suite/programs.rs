@@ -22,23 +22,28 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
 
 #[test]
 fn overlapping_communities_share_a_vertex() {
-    let sandbox = two_cliques();
-    sandbox.ok("communities g.txt -o c.csv --program slpa --threshold 0.05 --iterations 200");
+    // Two cliques that share v9.
+    let cliques: String = [0..10u32, 9..19]
+        .into_iter()
+        .flat_map(|clique| clique.clone().map(move |u| (u, u + 1..clique.end)))
+        .flat_map(|(u, others)| others.map(move |v| format!("v{u} v{v}\n")))
+        .collect();
+    let sandbox = Sandbox::with([("g.txt", cliques.as_str())]);
+    sandbox.ok("communities g.txt -o c.csv --program slpa");
     let text = sandbox.read("c.csv");
     assert!(text.starts_with("id,community,strength\n"), "{text}");
     let mut of: BTreeMap<&str, Vec<(&str, f32)>> = BTreeMap::new();
     for row in rows(&text) {
         of.entry(row[0]).or_default().push((row[1], row[2].parse().unwrap()));
     }
-    assert_eq!(of.len(), 9);
-    assert!(of["x"].len() >= 2, "{of:?}");
+    assert_eq!((of.len(), of["v9"].len()), (19, 2), "{of:?}");
     for (vertex, communities) in &of {
         let sum: f32 = communities.iter().map(|(_, strength)| strength).sum();
         assert!(sum > 0.5 && sum <= 1.0001, "{vertex}: {communities:?}");
         assert!(communities.windows(2).all(|pair| pair[0].1 >= pair[1].1), "{communities:?}");
     }
     sandbox.ok("communities g.txt -o all.csv --program slpa --threshold 1");
-    assert_eq!(rows(&sandbox.read("all.csv")).len(), 9, "one each where all of it is asked for");
+    assert_eq!(rows(&sandbox.read("all.csv")).len(), 19, "one each where all of it is asked for");
 }
 
 #[test]

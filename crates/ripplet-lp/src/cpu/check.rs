@@ -49,16 +49,22 @@ pub(super) fn check<P: Hints>(
                 BrokenPromise { promise, vertex: sampled(index), round, evidence }
             })
         };
-        let found = (0..sample).into_par_iter().map(of_vertex);
         // In order, so that the first broken promise does not depend on the threads.
-        let found: Vec<Result<u64, BrokenPromise>> = found.collect();
-        for candidates in found {
+        for candidates in in_order(sample, &of_vertex) {
             checked.candidates += candidates?;
             checked.vertices += 1;
         }
         rounds.round(round, observer)?;
     }
     Ok(checked)
+}
+
+/// Returns what `of` returns for each of `0..count`, not generic as in [`tasks`](super::tasks).
+fn in_order(
+    count: u32,
+    of: &(dyn Fn(u32) -> Result<u64, BrokenPromise> + Sync),
+) -> Vec<Result<u64, BrokenPromise>> {
+    (0..count).into_par_iter().map(of).collect()
 }
 
 /// Returns the memory of [`check`] on `threads` threads.

@@ -48,11 +48,14 @@ impl Drafts {
         }
     }
 
-    /// Sets the record of a vertex to the values of its written columns.
-    pub fn copy(&self, v: usize, columns: &Columns) {
-        let held = columns.written(v as u32);
-        self.record(v).iter().zip(held).for_each(|(value, held)| {
-            value.store(held.load(Relaxed), Relaxed);
+    /// Sets the record of each vertex to the values of its written columns.
+    pub fn copy_all(&self, columns: &Columns) {
+        let records = self.values.len().checked_div(self.len).unwrap_or(0);
+        (0..records).into_par_iter().for_each(|v| {
+            let held = columns.written(v as u32);
+            self.record(v).iter().zip(held).for_each(|(value, held)| {
+                value.store(held.load(Relaxed), Relaxed);
+            });
         });
     }
 

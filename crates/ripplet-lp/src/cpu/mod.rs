@@ -13,6 +13,7 @@ mod rank;
 mod sketch;
 mod state;
 mod synchronous;
+mod tasks;
 mod totals;
 mod votes;
 

@@ -1,14 +1,17 @@
 //! Time profile of a full iteration on the CPU: its parts, and lower bounds from reading alone.
 
 use super::CpuExecutor;
-use super::state::{LpState, Workspace};
+use super::active::ActiveSet;
+use super::state::Workspace;
 use super::synchronous::SyncRounds;
+use super::tasks;
 use crate::profile::{Iteration, Measured, Part, Profile};
 use crate::{DynProgram, Hints, RoundObserver, RunError, Schedule, Settings};
 use rayon::prelude::*;
-use ripplet_graph::storage::ListParts;
+use ripplet_graph::storage::{ListParts, VertexLists};
 use ripplet_graph::{GraphView, Observer, VertexId};
 use std::hint::black_box;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -86,11 +89,14 @@ impl<P: Hints> Measured for SyncRounds<'_, P> {
     }
 
     fn arcs(&self) -> u64 {
-        classes(&self.state).iter().map(|class| class.arcs).sum()
+        classes(&self.state.lists, self.state.labels.len() as u32)
+            .iter()
+            .map(|class| class.arcs)
+            .sum()
     }
 
     fn ceilings(&self) -> (f64, f64) {
-        ceilings(&self.state)
+        ceilings(&self.state.lists, &self.state.labels)
     }
 
     fn round_in_parts(
@@ -98,7 +104,8 @@ impl<P: Hints> Measured for SyncRounds<'_, P> {
         index: u32,
         observer: &dyn Observer,
     ) -> Result<Vec<Part>, RunError> {
-        let classes = classes(&self.state);
+        let vertices = self.state.labels.len() as u32;
+        let classes = classes(&self.state.lists, vertices);
         let clock = self.state.begin_round(index);
         let all = Class {
             vertices: classes.iter().map(|class| class.vertices).sum(),
@@ -112,15 +119,13 @@ impl<P: Hints> Measured for SyncRounds<'_, P> {
         self.state.active.clear();
 
         let start = Instant::now();
-        (0..words.div_ceil(Workspace::VERTICES)).into_par_iter().for_each(|task| {
+        tasks::for_each(words.div_ceil(Workspace::VERTICES), &|task| {
             let first = task * Workspace::VERTICES;
             self.keep_labels(first..(first + Workspace::VERTICES).min(words));
         });
         parts.push(part("copy labels", Class { arcs: 0, ..all }, start));
         for (place, class) in classes.into_iter().enumerate().filter(|(_, c)| c.vertices > 0) {
-            let vertices = (0..self.state.labels.len() as u32).into_par_iter();
-            let members = vertices.filter(|&v| class_of(self.state.degree(v)) == place);
-            members.for_each(|v| self.state.active.insert(v));
+            activate_class(&self.state.lists, vertices, &self.state.active, place);
             let start = Instant::now();
             self.state.for_active_words(observer, |words, workspace| {
                 self.choose_active(words, clock, workspace)
@@ -139,8 +144,15 @@ fn class_of(degree: u64) -> usize {
     CLASSES.partition_point(|&(_, most)| most < degree)
 }
 
+/// Activates the vertices of a class.
+fn activate_class(lists: &VertexLists<'_>, vertices: u32, active: &ActiveSet, class: usize) {
+    let all = (0..vertices).into_par_iter();
+    let members = all.filter(|&v| class_of(lists.of(v).degree()) == class);
+    members.for_each(|v| active.insert(v));
+}
+
 /// Returns the number of vertices and arcs of each class.
-fn classes<P: Hints>(state: &LpState<'_, P>) -> [Class; CLASSES.len()] {
+fn classes(lists: &VertexLists<'_>, vertices: u32) -> [Class; CLASSES.len()] {
     let add = |mut classes: [Class; CLASSES.len()], degree: u64| {
         let class = &mut classes[class_of(degree)];
         *class = Class { vertices: class.vertices + 1, arcs: class.arcs + degree };
@@ -152,32 +164,30 @@ fn classes<P: Hints>(state: &LpState<'_, P>) -> [Class; CLASSES.len()] {
         }
         a
     };
-    let degrees = (0..state.labels.len() as u32).into_par_iter().map(|v| state.degree(v));
+    let degrees = (0..vertices).into_par_iter().map(|v| lists.of(v).degree());
     degrees.fold(Default::default, add).reduce(Default::default, both)
 }
 
 /// Returns the least seconds of reading all neighbours, and all neighbours' labels.
-fn ceilings<P: Hints>(state: &LpState<'_, P>) -> (f64, f64) {
-    let stream = least(state, |vertices| state.read_neighbors(vertices));
+fn ceilings(lists: &VertexLists<'_>, labels: &[AtomicU32]) -> (f64, f64) {
+    let vertices = labels.len() as u32;
+    let stream = least(vertices, |vertices| read_neighbors(lists, vertices));
     // A graph that fits the cache is read faster without prefetching.
-    let [near, far] =
-        [false, true].map(|ahead| least(state, |vertices| state.read_labels(vertices, ahead)));
+    let [near, far] = [false, true]
+        .map(|ahead| least(vertices, |vertices| read_labels(lists, labels, vertices, ahead)));
     (stream, near.min(far))
 }
 
 /// Returns the least seconds of calling `read` for all vertices.
-fn least<P: Hints>(state: &LpState<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
-    let vertices = state.labels.len();
+fn least(vertices: u32, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
+    const VERTICES: u32 = Workspace::VERTICES as u32;
     let all = || {
-        let tasks = (0..vertices.div_ceil(Workspace::VERTICES)).into_par_iter();
-        let task = |task: usize| {
-            let first = task * Workspace::VERTICES;
-            let end = (first + Workspace::VERTICES).min(vertices);
-            state.with_workspace(|workspace| {
-                workspace.vertices.clear();
-                workspace.vertices.extend(first as u32..end as u32);
-                read(&workspace.vertices)
-            })
+        let tasks = (0..vertices.div_ceil(VERTICES)).into_par_iter();
+        let task = |task: u32| {
+            let first = task * VERTICES;
+            let part: [VertexId; Workspace::VERTICES] =
+                std::array::from_fn(|index| first.wrapping_add(index as u32));
+            read(&part[..(vertices - first).min(VERTICES) as usize])
         };
         tasks.map(task).reduce(|| 0, |a, b| a ^ b)
     };
@@ -189,39 +199,43 @@ fn least<P: Hints>(state: &LpState<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) 
     seconds.fold(f64::INFINITY, f64::min)
 }
 
-impl<P: Hints> LpState<'_, P> {
-    /// Reads the neighbours of some vertices and nothing else; the result depends on all of them.
-    #[inline]
-    fn read_neighbors(&self, vertices: &[VertexId]) -> u32 {
-        let mut read = 0;
-        vertices.iter().for_each(|&v| {
-            self.lists.of(v).each(|ids, _| read = ids.iter().fold(read, |read, &u| read ^ u));
-        });
-        read
-    }
+/// Reads the neighbours of some vertices and nothing else; the result depends on all of them.
+#[inline]
+fn read_neighbors(lists: &VertexLists<'_>, vertices: &[VertexId]) -> u32 {
+    let mut read = 0;
+    vertices.iter().for_each(|&v| {
+        lists.of(v).each(|ids, _| read = ids.iter().fold(read, |read, &u| read ^ u));
+    });
+    read
+}
 
-    /// Reads the labels of the neighbours of some vertices; prefetches like [`LpState::choose`] if
-    /// `ahead`.
-    #[inline]
-    fn read_labels(&self, vertices: &[VertexId], ahead: bool) -> u32 {
-        let (labels, mut read) = (&*self.labels, 0);
-        let mut visit = |v: VertexId| {
-            self.lists.of(v).each(|ids, _| {
-                let label = |u: VertexId| labels[u as usize].load(Relaxed);
-                read = ids.iter().fold(read, |read, &u| read ^ label(u));
-            });
-        };
-        match ahead {
-            true => self.lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v)),
-            false => vertices.iter().for_each(|&v| visit(v)),
-        }
-        read
+/// Reads the labels of the neighbours of some vertices; prefetches like [`LpState::for_each`](super::state::LpState::for_each)
+/// if `ahead`.
+#[inline]
+fn read_labels(
+    lists: &VertexLists<'_>,
+    labels: &[AtomicU32],
+    vertices: &[VertexId],
+    ahead: bool,
+) -> u32 {
+    let mut read = 0;
+    let mut visit = |v: VertexId| {
+        lists.of(v).each(|ids, _| {
+            let label = |u: VertexId| labels[u as usize].load(Relaxed);
+            read = ids.iter().fold(read, |read, &u| read ^ label(u));
+        });
+    };
+    match ahead {
+        true => lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v)),
+        false => vertices.iter().for_each(|&v| visit(v)),
     }
+    read
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::state::LpState;
     use crate::programs::Lpa;
     use crate::rounds::Rounds;
     use ripplet_generate::Social;

@@ -10,6 +10,7 @@
 
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
+use super::tasks;
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Rounds};
 use crate::{Hints, Label, Round, RunError, State};
@@ -17,8 +18,8 @@ use rayon::prelude::*;
 use ripplet_graph::Observer;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 pub(super) struct SyncRounds<'a, P> {
     pub state: LpState<'a, P>,
@@ -31,10 +32,9 @@ pub(super) struct SyncRounds<'a, P> {
 impl<'a, P: Hints> SyncRounds<'a, P> {
     /// Creates rounds that continue from this fingerprint.
     pub fn new(state: LpState<'a, P>, fingerprint: u64) -> Result<Self, OutOfMemory> {
-        let mut next = memory::with_room(state.labels.len())?;
-        next.par_extend(state.labels.par_iter().map(|l| AtomicU32::new(l.load(Relaxed))));
+        let next = copy_of(&state.labels)?;
         let drafts = Drafts::new(next.len(), state.columns.draft_len())?;
-        (0..next.len()).into_par_iter().for_each(|v| drafts.copy(v, &state.columns));
+        drafts.copy_all(&state.columns);
         Ok(SyncRounds { state, next, drafts, fingerprint })
     }
 
@@ -79,17 +79,17 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
     pub fn commit(&mut self) -> u64 {
         std::mem::swap(&mut self.state.labels, &mut self.next);
         let vertices = self.next.len();
-        let (changed, print) = (0..vertices.div_ceil(Workspace::VERTICES))
-            .into_par_iter()
-            .map(|task| {
-                let start = task * Workspace::VERTICES;
-                let part = start..(start + Workspace::VERTICES).min(vertices);
-                self.state.with_workspace(|workspace| self.settle(part, workspace))
-            })
-            .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.wrapping_add(b.1)));
+        let (changed, print) = (AtomicU64::new(0), AtomicU64::new(self.fingerprint));
+        tasks::for_each(vertices.div_ceil(Workspace::VERTICES), &|task| {
+            let start = task * Workspace::VERTICES;
+            let part = start..(start + Workspace::VERTICES).min(vertices);
+            let settled = self.state.with_workspace(|workspace| self.settle(part, workspace));
+            changed.fetch_add(settled.0, Relaxed);
+            print.fetch_add(settled.1, Relaxed);
+        });
         self.state.end_round();
-        self.fingerprint = self.fingerprint.wrapping_add(print);
-        changed
+        self.fingerprint = print.into_inner();
+        changed.into_inner()
     }
 
     /// Settles a range of vertices after the swap, when `next` has the old labels. Returns the
@@ -154,6 +154,13 @@ impl<P: Hints> Rounds for SyncRounds<'_, P> {
         drop((self.next, self.drafts));
         Ok(self.state.finish())
     }
+}
+
+/// Returns a copy of the labels.
+fn copy_of(labels: &[AtomicU32]) -> Result<Vec<AtomicU32>, OutOfMemory> {
+    let mut copy = memory::with_room(labels.len())?;
+    copy.par_extend(labels.par_iter().map(|label| AtomicU32::new(label.load(Relaxed))));
+    Ok(copy)
 }
 
 /// Returns the contribution of one vertex to the fingerprint, which is a sum and so independent of

@@ -27,7 +27,7 @@ use crate::views::Context;
 use crate::{Activation, Hints, Label, Settings, State, Ties, Vertex};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::storage::{ListParts, VertexLists};
+use ripplet_graph::storage::VertexLists;
 use ripplet_graph::{GraphView, VertexId, as_plain};
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -63,13 +63,9 @@ impl<'a, P: Hints> LpState<'a, P> {
         program: &'a P,
         settings: &Settings,
     ) -> Result<Self, OutOfMemory> {
-        let mut labels = memory::with_room(graph.vertices() as usize)?;
         let resume = settings.resume.as_ref();
         let initial = resume.map(|checkpoint| &*checkpoint.labels).or(settings.initial.as_deref());
-        match initial {
-            Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
-            None => labels.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new)),
-        }
+        let labels = first_labels(graph.vertices(), initial)?;
         let lists = VertexLists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
@@ -116,12 +112,6 @@ impl<'a, P: Hints> LpState<'a, P> {
     #[inline]
     fn vertex<'s>(&self, v: VertexId, context: Context<'s>) -> Vertex<'s> {
         Vertex { id: v, label: self.label(v), context }
-    }
-
-    /// Returns the number of arcs that touch `v`.
-    #[inline]
-    pub fn degree(&self, v: VertexId) -> u64 {
-        self.lists.of(v).degree()
     }
 
     /// Returns the number of threads.
@@ -176,4 +166,14 @@ impl<'a, P: Hints> LpState<'a, P> {
             lists_moved: Vec::new(),
         }
     }
+}
+
+/// Returns these labels, or each vertex's own id.
+fn first_labels(vertices: u32, initial: Option<&[Label]>) -> Result<Vec<AtomicU32>, OutOfMemory> {
+    let mut labels = memory::with_room(vertices as usize)?;
+    match initial {
+        Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
+        None => labels.par_extend((0..vertices).into_par_iter().map(AtomicU32::new)),
+    }
+    Ok(labels)
 }

@@ -2,9 +2,9 @@
 
 use super::LpState;
 use crate::cpu::sketch::VoteSketch;
+use crate::cpu::tasks;
 use crate::cpu::votes::Votes;
 use crate::{Hints, Round, RunError};
-use rayon::prelude::*;
 use ripplet_graph::{Observer, VertexId};
 use std::ops::Range;
 use std::sync::PoisonError;
@@ -62,15 +62,9 @@ impl<P: Hints> LpState<'_, P> {
     ) -> Result<Round, RunError> {
         const WORDS: usize = Workspace::VERTICES / 64;
         let words = self.active.words();
-        (0..words.div_ceil(WORDS))
-            .into_par_iter()
-            .map(|task| {
-                if observer.is_cancelled() {
-                    return Err(RunError::Cancelled);
-                }
-                let part = task * WORDS..(task * WORDS + WORDS).min(words);
-                Ok(self.with_workspace(|workspace| act(part, workspace)))
-            })
-            .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
+        tasks::sum(words.div_ceil(WORDS), observer, &|task| {
+            let part = task * WORDS..(task * WORDS + WORDS).min(words);
+            self.with_workspace(|workspace| act(part, workspace))
+        })
     }
 }
