@@ -255,10 +255,10 @@ fn the_parts_of_communities_are_columns_of_a_table() {
         sandbox.run(&format!("communities g.txt {arguments}")).must_fail("communities", 2, parts);
         assert_eq!(sandbox.names(), before);
     };
-    refused("--levels l.csv", &["--refine"]);
-    refused("--refine cpm --resolution 0.1 --levels l.csv --min-size 2", &["--min-size"]);
-    refused("--refine cpm --resolution 0.1 --levels l.xyz", &["l.xyz", ".csv"]);
-    refused("--refine cpm --resolution 0.1 --levels g.txt", &["g.txt"]);
+    refused("--levels l.csv -o o.csv", &["--refine"]);
+    refused("--refine cpm --resolution 0.1 --levels l.csv --min-size 2 -o o.csv", &["--min-size"]);
+    refused("--refine cpm --resolution 0.1 --levels l.xyz -o o.csv", &["l.xyz", ".csv"]);
+    refused("--refine cpm --resolution 0.1 --levels g.txt -o o.csv", &["g.txt"]);
     refused("--refine modularity --levels a.csv -o a.csv", &["a.csv"]);
 }
 
