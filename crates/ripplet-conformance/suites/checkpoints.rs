@@ -276,7 +276,7 @@ fn checkpoints_that_cannot_be() {
     let bad = Checkpoint { columns: good.columns[..1].to_vec(), ..good.clone() };
     assert_eq!(refused(bad), misfit("written columns", 1, 2));
     let bad = Checkpoint { columns: vec![good.columns[0].clone(), vec![7].into()], ..good.clone() };
-    assert_eq!(refused(bad), misfit("values of a column", 1, 5 * 81));
+    assert_eq!(refused(bad), misfit("values of a column", 1, 8 * 81));
     let mut labels = good.labels.to_vec();
     (labels[3], labels[4]) = (NO_LABEL, 81);
     let bad = Checkpoint { labels: labels.into(), ..good };

@@ -102,6 +102,23 @@ fn weights_come_back_where_the_scale_was_set_by_others() {
     }
 }
 
+#[test]
+fn names_that_look_like_marks_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for mark in [",", ";", "->", "<-", "--", "|"] {
+        let ids = VertexIds::Names(Names::new([mark]));
+        let table = EdgeTable::new(ids, vec![0], vec![0]).unwrap();
+        let builder = GraphBuilder::new().self_loops(SelfLoops::Keep);
+        let plain = builder.clone().build(table.clone()).unwrap();
+        let weighted = builder.build(table.with_weights(vec![2.0]).unwrap()).unwrap();
+        for graph in [plain, weighted] {
+            let path = folder.path().join("g.txt");
+            write_graph(&graph, &path, None).unwrap();
+            check(&path, &graph, 0).unwrap();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]

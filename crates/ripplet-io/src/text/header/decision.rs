@@ -47,7 +47,9 @@ impl Sample<'_> {
         if header && !asked.is_some_and(are_numbers) {
             self.check_distinct()?;
         }
-        let mark = if asked.is_none() && !header { self.around_a_mark() } else { None };
+        // Where the ends are known, what looks like a mark is a vertex.
+        let has_mark = asked.is_none() && !header && !self.ends_known;
+        let mark = if has_mark { self.around_a_mark() } else { None };
         let [source, target] = match (asked, header) {
             (Some(columns), _) => self.asked(columns, header)?,
             (None, true) => self.named(&known)?,
