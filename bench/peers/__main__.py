@@ -157,23 +157,8 @@ def run_peers(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
     # Rounds, not blocks: what else the machine does in a minute then falls on every peer alike.
     for seed, peer in itertools.product(range(1, arguments.repeat + 1), peers):
-        with machine.Neighbours() as others:
-            run = peer.run(seed)
-        emit(
-            {
-                "kind": "run",
-                **peer.identity(),
-                "graph": graph.name,
-                "vertices": graph.vertices,
-                "edges": graph.edges,
-                "seed": seed if peer.seeded else None,
-                "seconds": run.seconds,
-                "iterations": run.iterations,
-                "cores_of_others": others.cores,
-                **score.of(graph, run.labels, run.compared),
-                **run.details,
-            }
-        )
+        run, line = roster.measured(peer, graph, seed)
+        emit({"kind": "run", **line, **run.details})
 
 
 def run_readers(arguments: argparse.Namespace) -> None:

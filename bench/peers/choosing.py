@@ -18,9 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 import collection
 import covers
-import machine
 import roster
-import score
 from graph import Graph
 from table import lines_of
 
@@ -91,21 +89,8 @@ def time_all(folder: str, names: list[str], peers: list[str], threads: int, seed
         groups = np.loadtxt(cover, dtype=np.int64) if cover.is_file() else None
         chosen = [peer for peer in peers if peer != "ripplet-seeded" or graph.truth is not None]
         for peer in [roster.load(peer, graph, threads) for peer in chosen]:
-            with machine.Neighbours() as others:
-                run = peer.run(seed)
-            line = {
-                "kind": "choosing",
-                **peer.identity(),
-                "graph": graph.name,
-                "vertices": graph.vertices,
-                "edges": graph.edges,
-                "seed": seed if peer.seeded else None,
-                "seconds": run.seconds,
-                "iterations": run.iterations,
-                "cores_of_others": others.cores,
-                **score.of(graph, run.labels, run.compared),
-                "disconnected": disconnected(graph, run.labels),
-            }
+            run, line = roster.measured(peer, graph, seed)
+            line = {"kind": "choosing", **line, "disconnected": disconnected(graph, run.labels)}
             if groups is not None:
                 alone = np.stack([np.arange(graph.vertices), run.labels], axis=1)
                 found = alone if run.cover is None else run.cover

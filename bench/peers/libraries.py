@@ -79,18 +79,22 @@ class NetworKitPLP(Peer):
         return Run(labels, seconds, algorithm.numberOfIterations())
 
 
-class IgraphLPA(Peer):
-    """igraph's label propagation, one thread (it has no more).
-
-    It draws from igraph's own generator: Python's, which could be seeded, is called back for each
-    number and slows `retention` by a third.
-    """
+class Igraph(Peer):
+    """A variant of an algorithm of igraph, with its own copy of the graph."""
 
     name, version, seeded = "igraph", igraph.__version__, False
 
     def __init__(self, graph: Graph, variant: str):
         self.variant = variant
         self.graph = igraph.Graph(graph.vertices, graph.pairs)
+
+
+class IgraphLPA(Igraph):
+    """igraph's label propagation, one thread (it has no more).
+
+    It draws from igraph's own generator: Python's, which could be seeded, is called back for each
+    number and slows `retention` by a third.
+    """
 
     def run(self, seed: int) -> Run:
         igraph.set_random_number_generator(None)
@@ -101,16 +105,10 @@ class IgraphLPA(Peer):
         return Run(np.array(labels, dtype=np.int64), seconds)
 
 
-class IgraphOptimizer(Peer):
+class IgraphOptimizer(Igraph):
     """igraph's optimizers, one thread: `leiden` (modularity, two iterations, its default), `louvain`
     (`community_multilevel`), and `infomap` with one trial (its default, ten, takes ten times as long).
     """
-
-    name, version, seeded = "igraph", igraph.__version__, False
-
-    def __init__(self, graph: Graph, variant: str):
-        self.variant = variant
-        self.graph = igraph.Graph(graph.vertices, graph.pairs)
 
     def run(self, seed: int) -> Run:
         igraph.set_random_number_generator(None)

@@ -2,9 +2,19 @@
 
 from functools import partial
 
+import machine
+import score
 from graph import Graph
 from gve import PROGRAMS, Gve
-from libraries import IgraphLPA, IgraphOptimizer, NetworKitOptimizer, NetworKitPLP, NetworkxLPA, Peer
+from libraries import (
+    IgraphLPA,
+    IgraphOptimizer,
+    NetworKitOptimizer,
+    NetworKitPLP,
+    NetworkxLPA,
+    Peer,
+    Run,
+)
 from ripplet import VARIANTS, Ripplet
 
 LIBRARIES = {
@@ -35,3 +45,20 @@ def load(name: str, graph: Graph, threads: int) -> Peer:
     if name not in PEERS:
         raise ValueError(f"no peer is called {name}: there are {', '.join(PEERS)}")
     return PEERS[name](graph, threads)
+
+
+def measured(peer: Peer, graph: Graph, seed: int) -> tuple[Run, dict]:
+    """A run, and the fields of its line: the peer, the graph, the time and the scores."""
+    with machine.Neighbours() as others:
+        run = peer.run(seed)
+    return run, {
+        **peer.identity(),
+        "graph": graph.name,
+        "vertices": graph.vertices,
+        "edges": graph.edges,
+        "seed": seed if peer.seeded else None,
+        "seconds": run.seconds,
+        "iterations": run.iterations,
+        "cores_of_others": others.cores,
+        **score.of(graph, run.labels, run.compared),
+    }
