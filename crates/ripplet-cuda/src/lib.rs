@@ -1,9 +1,10 @@
-//! GPU engines: label propagation, clustering coefficients, and swarms of graphs.
+//! GPU engines: label propagation, refinement, clustering coefficients, and swarms of graphs.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`lp`] | label propagation on one device, or on several that share a run |
 //! | [`lcc`] | local clustering coefficients |
+//! | [`refine`] | communities of high modularity |
 //! | [`swarm`] | questions about many small graphs at once |
 //! | [`compressed`] | reading compressed neighbour lists |
 //!
@@ -14,6 +15,7 @@ pub mod compressed;
 pub mod lcc;
 mod lists;
 pub mod lp;
+pub mod refine;
 pub mod swarm;
 
 pub use lp::{DeviceExecutor, DevicesExecutor};

@@ -8,6 +8,7 @@ use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, Resident, source};
+use ripplet_cuda::refine;
 use ripplet_cuda::swarm;
 use ripplet_emulator::has_nvrtc;
 use ripplet_gpu::{Source, Version, nvrtc};
@@ -128,7 +129,7 @@ fn every_kernel_compiles_for_every_architecture() {
                 let lp: Vec<_> = texts().into_iter().take(count).collect();
                 let lcc = texts_of_lcc().into_iter().take(others).collect();
                 let swarms = texts_of_swarms().into_iter().take(others).collect();
-                for texts in [lp, lcc, swarms] {
+                for texts in [lp, lcc, swarms, vec![refine::source()]] {
                     for (number, text) in texts.iter().enumerate() {
                         let is_at_an_end = number == 0 || number + 1 == texts.len();
                         let options = if is_newest && is_at_an_end { &[] } else { quickly };

@@ -13,6 +13,7 @@ mod lcc;
 mod ldbc;
 mod machines;
 mod profile;
+mod refine;
 mod runs;
 mod several;
 mod streamed;

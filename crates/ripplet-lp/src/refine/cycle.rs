@@ -15,18 +15,15 @@
 //! this scheme has over it.
 
 use super::RefineRound;
-use super::contract::{Contraction, named_by_smallest};
-use super::input::Input;
+use super::host::{HostGraph, HostSteps};
 use super::level::{ArcArrays, Level, LevelGraph};
-use super::moves::{MoveRound, Moves, Partition};
-use super::phases::{Counts, Draw, Phases, READ_PER_TASK, Team};
-use super::score::{Factors, Gain};
-use super::subdivide::Subdivision;
+use super::moves::Partition;
+use super::score::Factors;
+use super::steps::{Draw, Figures, HostLevel, RefineSteps, Rule};
+use crate::crew::Crew;
 use crate::hash::Clock;
-use crate::{Round, RoundObserver, RunError};
-use ripplet_graph::VertexId;
+use crate::{Label, Round, RoundObserver, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
-use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -37,20 +34,21 @@ const PARTS: u32 = 9;
 /// Phases of a round.
 pub(super) const PHASES: u32 = 8;
 
-/// A run of cycles: what all levels share.
-pub(super) struct Cycles<'a> {
+/// A run of cycles on a device.
+pub(super) struct Cycles<'a, S> {
+    pub steps: S,
+    pub crew: &'a Crew,
+    pub state: CycleState,
+    pub observer: &'a mut dyn RoundObserver,
+}
+
+/// What all levels share.
+#[derive(Default)]
+pub(super) struct CycleState {
     pub factors: Factors,
     pub seed: u64,
-    pub team: Team<'a>,
-    /// The phases of the current round, of any level.
-    pub phases: Phases,
-    /// The parts of the current subdivision, of any level.
-    pub parts: Partition,
-    /// The arcs of contracted graphs.
-    pub arrays: &'a ArcArrays,
     /// The vertices that further contracted graphs may have, together: bounds the memory.
     pub room: u32,
-    pub observer: &'a mut dyn RoundObserver,
     /// The number of rounds and subdivisions so far: the clock of draws.
     pub step: u32,
     /// The current iteration.
@@ -79,100 +77,66 @@ impl Limits {
     }
 }
 
-impl<'a> Cycles<'a> {
-    /// Allocates what the levels of an input share.
-    pub fn new<L: Level>(
-        input: &Input<'a>,
-        level: &L,
-        seed: u64,
-        arrays: &'a ArcArrays,
-        observer: &'a mut dyn RoundObserver,
-    ) -> Result<Cycles<'a>, OutOfMemory> {
-        let (crew, vertices) = (input.crew, level.vertices() as usize);
-        Ok(Cycles {
-            factors: input.objective.factors(input.total),
-            seed,
-            team: Team::new(crew, vertices)?,
-            phases: Phases::new(vertices)?,
-            parts: Partition::new(crew, memory::zeros(vertices)?, level.masses())?,
-            arrays,
-            room: level.vertices(),
-            observer,
-            step: 0,
-            iteration: 0,
-            rounds: Vec::new(),
-            scanned: 0,
-        })
+impl CycleState {
+    /// Returns the state before the first cycle.
+    pub fn new(factors: Factors, seed: u64, vertices: u32) -> CycleState {
+        CycleState { factors, seed, room: vertices, ..CycleState::default() }
     }
 
+    /// Returns the rule of the next round, with new phases.
+    fn rule(&mut self, figures: Figures, stream: u32) -> Rule {
+        let key = Clock::new(self.seed, self.step).key(stream);
+        self.step += 1;
+        Rule { factors: self.factors, figures, draw: Draw { key, phases: PHASES } }
+    }
+}
+
+impl<S: RefineSteps> Cycles<'_, S> {
     /// Performs a cycle on a level, `depth` levels above the input.
-    pub fn cycle<L: Level>(
+    pub fn cycle(
         &mut self,
-        level: &L,
-        partition: &Partition,
+        graph: &S::Graph,
+        partition: &S::Partition,
         depth: u32,
     ) -> Result<(), RunError> {
-        let arcs = self.arcs(level);
-        self.moves(level, arcs, partition, depth, Limits::BEFORE_CONTRACTION)?;
-        if partition.is_singletons() {
+        if let Some(level) = self.steps.to_host(graph, partition)? {
+            let labels = self.cycle_on_host(level, depth)?;
+            return self.steps.take_labels(graph, partition, &labels);
+        }
+        let figures = self.steps.figures(graph)?;
+        self.moves(graph, figures, partition, depth, Limits::BEFORE_CONTRACTION)?;
+        if self.steps.is_singletons(partition)? {
             return Ok(());
         }
-        let below = self.arrays.len();
-        let Some((contraction, graph)) = self.contract(level, arcs, partition)? else {
+        let room = self.state.room;
+        let Some(contraction) = self.contract(graph, figures, partition)? else {
             return Ok(());
         };
-        let crew = self.team.crew;
-        let begin = contraction.lifted(crew, partition).map_err(refused)?;
-        let own = memory::copied(&begin).map_err(refused)?;
-        let coarse = Partition::new(crew, own, &graph.masses).map_err(refused)?;
-        self.cycle(&graph, &coarse, depth + 1)?;
-        self.lower(level, partition, &contraction, &begin, &coarse).map_err(refused)?;
-        self.room += graph.vertices();
-        self.arrays.truncate(below);
-        drop((begin, coarse));
-        let limits = Limits::after_contraction(depth);
-        self.moves(level, arcs, partition, depth, limits)
-    }
-
-    /// Returns the arcs of a level, and whether its gains fit 64 bits.
-    pub fn arcs<L: Level>(&self, level: &L) -> Arcs {
-        let (crew, masses) = (self.team.crew, level.masses());
-        let sum = crew.sum(masses.len(), READ_PER_TASK, |range| {
-            range.map(|v| u64::from(level.degree(v as VertexId))).sum()
-        });
-        let largest_and_total = |range: Range<usize>| {
-            let masses = &masses[range];
-            (masses.iter().copied().max().unwrap_or(0), masses.iter().sum::<u64>())
-        };
-        let (largest, total) =
-            crew.reduce(masses.len(), READ_PER_TASK, largest_and_total, |a, b| {
-                (a.0.max(b.0), a.1 + b.1)
-            });
-        let weight = level.largest_weight();
-        Arcs { sum, fit_64: self.factors.gains_fit_64(weight, largest, total) }
+        let (coarse, communities) = S::contracted(&contraction);
+        self.cycle(coarse, communities, depth + 1)?;
+        self.state.scanned += self.steps.lower(graph, partition, contraction)?;
+        self.state.room = room;
+        self.moves(graph, figures, partition, depth, Limits::after_contraction(depth))
     }
 
     /// Performs the move rounds of a level.
-    fn moves<L: Level>(
+    fn moves(
         &mut self,
-        level: &L,
-        arcs: Arcs,
-        partition: &Partition,
+        graph: &S::Graph,
+        figures: Figures,
+        partition: &S::Partition,
         depth: u32,
         limits: Limits,
     ) -> Result<(), RunError> {
-        self.phases.begin_level(level.vertices(), arcs.sum);
         // From single vertices nearly all move in the first round.
-        let mut keeps_active = depth == 0 && partition.is_singletons();
+        let mut keeps_active = depth == 0 && self.steps.is_singletons(partition)?;
         for _ in 0..limits.rounds {
             let start = Instant::now();
-            let draw = self.draw(MOVES);
-            let counts = match arcs.fit_64 {
-                true => self.move_round::<L, i64>(level, partition, keeps_active, draw),
-                false => self.move_round::<L, i128>(level, partition, keeps_active, draw),
-            }?;
+            let rule = self.state.rule(figures, MOVES);
+            let observer = &*self.observer;
+            let counts = self.steps.move_round(graph, partition, rule, keeps_active, observer)?;
             keeps_active = false;
-            self.scanned += counts.scanned;
+            self.state.scanned += counts.scanned;
             let round = Round {
                 changed: counts.changed,
                 visited: counts.visited,
@@ -180,14 +144,9 @@ impl<'a> Cycles<'a> {
                 seconds: start.elapsed().as_secs_f64(),
                 ..Round::default()
             };
-            self.observer.on_round(self.rounds.len(), &round);
-            let vertices = level.vertices();
-            self.rounds.push(RefineRound {
-                iteration: self.iteration,
-                level: depth,
-                vertices,
-                round,
-            });
+            self.observer.on_round(self.state.rounds.len(), &round);
+            let (iteration, vertices) = (self.state.iteration, figures.vertices);
+            self.state.rounds.push(RefineRound { iteration, level: depth, vertices, round });
             if counts.changed * u64::from(limits.settled) <= u64::from(vertices) {
                 break;
             }
@@ -195,133 +154,47 @@ impl<'a> Cycles<'a> {
         Ok(())
     }
 
-    fn move_round<L: Level, T: Gain>(
-        &mut self,
-        level: &L,
-        partition: &Partition,
-        keeps_active: bool,
-        draw: Draw,
-    ) -> Result<Counts, RunError> {
-        let (factors, team) = (self.factors.in_type::<T>(), &self.team);
-        let observer = &*self.observer;
-        let round = MoveRound { level, partition, team, observer, keeps_active };
-        Moves { round, factors }.perform(&mut self.phases, draw)
-    }
-
     /// Subdivides the communities and contracts the parts; `None` if no two vertices are in one part,
     /// or if the contracted graph has no room.
-    pub fn contract<L: Level>(
+    pub fn contract(
         &mut self,
-        level: &L,
-        arcs: Arcs,
-        communities: &Partition,
-    ) -> Result<Option<(Contraction, LevelGraph<'a>)>, RunError> {
-        self.phases.begin_level(level.vertices(), arcs.sum);
-        let draw = self.draw(PARTS);
-        let counts = match arcs.fit_64 {
-            true => self.subdivide::<L, i64>(level, communities, draw),
-            false => self.subdivide::<L, i128>(level, communities, draw),
-        }?;
-        self.scanned += counts.scanned;
-        if counts.changed == 0 {
+        graph: &S::Graph,
+        figures: Figures,
+        communities: &S::Partition,
+    ) -> Result<Option<S::Contraction>, RunError> {
+        let Cycles { steps, state, observer, .. } = self;
+        let rule = state.rule(figures, PARTS);
+        let counts = steps.subdivide(graph, communities, rule, &**observer)?;
+        state.scanned += counts.scanned;
+        // Each change joined one part to another.
+        let parts = figures.vertices - counts.changed as u32;
+        if counts.changed == 0 || parts > state.room {
             return Ok(None);
         }
-        let Cycles { arrays, ref parts, ref team, ref observer, .. } = *self;
-        let contraction = Contraction::new(team.crew, level.vertices(), parts).map_err(refused)?;
-        if contraction.founders.len() > self.room as usize {
-            return Ok(None);
-        }
-        self.scanned += arcs.sum;
-        let below = arrays.len();
-        let Some(graph) = contraction.graph(arrays, level, parts, team, &**observer)? else {
-            arrays.truncate(below);
-            return Ok(None);
-        };
-        self.room -= graph.vertices();
-        Ok(Some((contraction, graph)))
+        state.scanned += figures.arcs;
+        let contraction = steps.contract(graph, communities, &**observer)?;
+        state.room -= if contraction.is_some() { parts } else { 0 };
+        Ok(contraction)
     }
 
-    fn subdivide<L: Level, T: Gain>(
-        &mut self,
-        level: &L,
-        communities: &Partition,
-        draw: Draw,
-    ) -> Result<Counts, RunError> {
-        let parts = &self.parts;
-        parts.separate(self.team.crew, level.masses());
-        let (factors, team) = (self.factors.in_type::<T>(), &self.team);
-        let observer = &*self.observer;
-        Subdivision { level, communities, parts, factors, team, observer }
-            .round(&mut self.phases, draw)
+    /// Performs a cycle on a contracted graph that a device leaves to the host; returns its labels.
+    fn cycle_on_host(&mut self, level: HostLevel, depth: u32) -> Result<Vec<Label>, RunError> {
+        let HostLevel { masses, begins, degrees, largest_weight, labels, room, .. } = level;
+        let (crew, arcs) = (self.crew, level.neighbors.len() as u64);
+        let input = ArcArrays::of(level.neighbors, level.weights);
+        let graph = LevelGraph { masses, begins, degrees, arcs: &input, largest_weight };
+        // Each contracted graph has fewer vertices, and no more arcs, than that below it.
+        let most = arcs.saturating_mul(u64::from(graph.vertices()));
+        let arrays = ArcArrays::new(room.min(most)).map_err(refused)?;
+        let partition = Partition::new(crew, labels, &graph.masses).map_err(refused)?;
+        let best = Vec::new();
+        let steps = HostSteps::new(crew, &graph, &arrays, best).map_err(refused)?;
+        let state = std::mem::take(&mut self.state);
+        let mut cycles = Cycles { steps, crew, state, observer: &mut *self.observer };
+        cycles.cycle(&HostGraph::Input, &partition, depth)?;
+        self.state = cycles.state;
+        memory::collected(partition.labels.iter().map(|label| label.load(Relaxed))).map_err(refused)
     }
-
-    /// Gives each vertex the community of its part, and activates what may move.
-    fn lower<L: Level>(
-        &mut self,
-        level: &L,
-        partition: &Partition,
-        contraction: &Contraction,
-        begin: &[VertexId],
-        coarse: &Partition,
-    ) -> Result<(), OutOfMemory> {
-        let Contraction { vertex_of, founders } = contraction;
-        let (crew, count) = (self.team.crew, founders.len());
-        // The same names as before the cycle, so that vertices have moved only if their name has
-        // changed.
-        let names = named_by_smallest(crew, count, count, |vertex| coarse.label(vertex))?;
-        crew.ranges(vertex_of.len(), READ_PER_TASK, |range| {
-            for v in range {
-                let label = founders[names[vertex_of[v] as usize] as usize];
-                partition.labels[v].store(label, Relaxed);
-                partition.totals[v].store(0, Relaxed);
-            }
-        });
-        crew.ranges(count, READ_PER_TASK, |range| {
-            for vertex in range.filter(|&vertex| names[vertex] as usize == vertex) {
-                let total = coarse.total(coarse.label(vertex as VertexId));
-                partition.totals[founders[vertex] as usize].store(total, Relaxed);
-            }
-        });
-        self.scanned += crew.sum(vertex_of.len(), READ_PER_TASK / 16, |range| {
-            let has_moved = |v: &usize| {
-                let part = vertex_of[*v] as usize;
-                names[part] != begin[part]
-            };
-            let moved = range.filter(has_moved).map(|v| v as VertexId);
-            moved.map(|v| activate_at_border(level, partition, v)).sum()
-        });
-        Ok(())
-    }
-
-    /// Returns the phases of the next round.
-    fn draw(&mut self, stream: u32) -> Draw {
-        let key = Clock::new(self.seed, self.step).key(stream);
-        self.step += 1;
-        Draw { key, phases: PHASES }
-    }
-}
-
-/// Activates a moved vertex and its neighbours in other communities, if there are any; returns the
-/// arcs read.
-fn activate_at_border<L: Level>(level: &L, partition: &Partition, v: VertexId) -> u64 {
-    let (own, mut is_border) = (partition.label(v), false);
-    for (u, _) in level.arcs(v) {
-        if partition.label(u) != own {
-            is_border = true;
-            partition.activate(u);
-        }
-    }
-    if is_border {
-        partition.activate(v);
-    }
-    u64::from(level.degree(v))
-}
-
-/// Figures of a level's arcs.
-#[derive(Clone, Copy)]
-pub(super) struct Arcs {
-    sum: u64,
-    fit_64: bool,
 }
 
 fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {

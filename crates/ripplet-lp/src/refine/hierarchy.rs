@@ -13,12 +13,14 @@
 //! community if that raises the score.
 
 use super::contract::named_by_smallest;
-use super::cycle::Cycles;
+use super::cycle::{CycleState, Cycles};
+use super::host::{HostContraction, HostGraph, HostSteps};
 use super::input::{Input, OnInput, on_input};
 use super::level::{ArcArrays, Level};
 use super::moves::Partition;
 use super::options::{Objective, RefineError};
-use super::run::{LISTS, initial};
+use super::run::{contracted_arcs, initial};
+use super::steps::RefineSteps;
 use crate::crew::with_whole_pool;
 use crate::{Label, RoundObserver};
 use ripplet_graph::{GraphView, memory};
@@ -90,25 +92,24 @@ impl OnInput for Hierarchy<'_> {
     fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Self::Found, RefineError> {
         let (crew, vertices) = (input.crew, level.vertices());
         let communities = initial(crew, Some(self.labels), vertices)?;
+        let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
         let mut communities = Partition::new(crew, communities, level.masses())?;
-        let arrays = ArcArrays::new(LISTS * input.arcs)?;
-        let mut cycles = Cycles::new(&input, level, self.seed, &arrays, self.observer)?;
+        let steps = HostSteps::new(crew, level, &arrays, Vec::new())?;
+        let factors = input.objective.factors(input.total);
+        let state = CycleState::new(factors, self.seed, vertices);
+        let mut cycles = Cycles { steps, crew, state, observer: self.observer };
         let mut found: Vec<Vec<Label>> = Vec::new();
-        let arcs = cycles.arcs(level);
-        let mut next = cycles.contract(level, arcs, &communities)?;
         // The part of each vertex on the current level.
         let mut parts = memory::collected(0..vertices)?;
-        while let Some((contraction, graph)) = next {
-            parts.iter_mut().for_each(|part| *part = contraction.vertex_of[*part as usize]);
-            let count = graph.vertices() as usize;
+        let mut graph = HostGraph::Input;
+        while found.len() < MOST_LEVELS {
+            let figures = cycles.steps.figures(&graph)?;
+            let Some(next) = cycles.contract(&graph, figures, &communities)? else { break };
+            let HostContraction { map, graph: above, partition, .. } = next;
+            parts.iter_mut().for_each(|part| *part = map.vertex_of[*part as usize]);
+            let count = map.founders.len();
             found.push(named_by_smallest(crew, parts.len(), count, |v| parts[v as usize])?);
-            if found.len() == MOST_LEVELS {
-                break;
-            }
-            let lifted = contraction.lifted(crew, &communities)?;
-            communities = Partition::new(crew, lifted, &graph.masses)?;
-            let arcs = cycles.arcs(&graph);
-            next = cycles.contract(&graph, arcs, &communities)?;
+            (graph, communities) = (above, partition);
         }
         Ok(found)
     }

@@ -150,6 +150,14 @@ impl ArcArrays {
         Ok(ArcArrays { neighbors, weights, end: AtomicU64::new(0) })
     }
 
+    /// Returns arrays that are filled with these arcs.
+    pub fn of(neighbors: Vec<VertexId>, weights: Vec<u64>) -> ArcArrays {
+        let end = AtomicU64::new(neighbors.len() as u64);
+        let neighbors = neighbors.into_iter().map(AtomicU32::new).collect();
+        let weights = weights.into_iter().map(AtomicU64::new).collect();
+        ArcArrays { neighbors, weights, end }
+    }
+
     /// Returns the bytes of the arrays.
     pub fn bytes_for(arcs: u64) -> u64 {
         arcs.saturating_mul((size_of::<VertexId>() + size_of::<u64>()) as u64)

@@ -29,7 +29,8 @@
 use super::contract::{Contraction, named_labels};
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Partition};
-use super::phases::{Draw, Phases, READ_PER_TASK, Team};
+use super::phases::{Phases, READ_PER_TASK, Team};
+use super::steps::Draw;
 use super::tally::Tally;
 use crate::crew::{Crew, with_whole_pool};
 use crate::disjoint_sets::DisjointSets;

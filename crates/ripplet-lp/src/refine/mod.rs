@@ -36,6 +36,7 @@
 mod contract;
 mod cycle;
 mod hierarchy;
+mod host;
 mod input;
 mod level;
 pub(crate) mod merge;
@@ -45,6 +46,7 @@ mod phases;
 mod ratio;
 mod run;
 mod score;
+mod steps;
 mod subdivide;
 mod tally;
 
@@ -54,7 +56,11 @@ pub use options::{
     DEFAULT_ITERATIONS, ESTIMATE_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective,
     RefineError, RefineOptions, Resolution,
 };
-pub use run::{plan, refine};
+pub use run::{contracted_arcs, plan, refine, refine_on};
+pub use score::{Factors, Sums};
+pub use steps::{
+    BegunOn, Counts, DeviceInput, Draw, Figures, HostLevel, RefineDevice, RefineSteps, Rule,
+};
 
 use crate::{DeviceSeconds, Label, Outcome, Round, StopReason};
 

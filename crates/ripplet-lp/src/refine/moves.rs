@@ -12,8 +12,9 @@
 //! ```
 
 use super::level::Level;
-use super::phases::{Change, Counts, Draw, Phases, READ_PER_TASK, Team};
+use super::phases::{Change, Phases, READ_PER_TASK, Team};
 use super::score::{Gain, GainFactors};
+use super::steps::{Counts, Draw};
 use super::tally::Tally;
 use crate::crew::Crew;
 use crate::hash::mix;

@@ -6,9 +6,9 @@
 
 use super::level::Level;
 use super::moves::Partition;
+use super::steps::{Counts, Draw};
 use super::tally::Tally;
 use crate::crew::{Apart, Crew};
-use crate::hash::{mix, part_of};
 use crate::{Label, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
@@ -34,22 +34,6 @@ const MOST_PHASES: usize = 8;
 /// The most arcs that a thread appends to arrays together.
 pub(super) const ARCS_TOGETHER: usize = 1 << 10;
 
-/// The assignment of vertices to the phases of a round: vertex `v` is in phase
-/// `mix(v ^ key) · phases >> 32`.
-#[derive(Clone, Copy)]
-pub(super) struct Draw {
-    pub key: u32,
-    pub phases: u32,
-}
-
-impl Draw {
-    /// Returns the phase of a vertex.
-    #[inline]
-    pub fn phase(self, v: VertexId) -> u32 {
-        part_of(mix(v ^ self.key), self.phases)
-    }
-}
-
 /// A change of a phase: a vertex and its new label.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
@@ -65,25 +49,6 @@ impl Change {
 
     fn unpacked(word: u64) -> Change {
         Change { vertex: (word >> 32) as VertexId, label: word as Label }
-    }
-}
-
-/// Counts of a loop over vertices.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub visited: u64,
-    pub changed: u64,
-    pub scanned: u64,
-}
-
-impl Counts {
-    /// Returns the sums.
-    pub fn plus(self, other: Counts) -> Counts {
-        Counts {
-            visited: self.visited + other.visited,
-            changed: self.changed + other.changed,
-            scanned: self.scanned + other.scanned,
-        }
     }
 }
 

@@ -1,30 +1,35 @@
 //! A run: cycles until the score stops to grow, then splitting.
 
 use super::contract::{Contraction, named_labels};
-use super::cycle::Cycles;
-use super::input::{Input, LISTS_PER_TASK, OnInput, on_input};
+use super::cycle::{CycleState, Cycles};
+use super::host::{HostGraph, HostSteps};
+use super::input::{Input, OnInput, on_input};
 use super::level::{ArcArrays, Level};
 use super::moves::Partition;
 use super::options::{RefineError, RefineOptions};
-use super::phases::{Phases, READ_PER_TASK, Team};
+use super::phases::{Phases, Team};
 use super::ratio::{Ratio, ln};
 use super::score::Sums;
+use super::steps::{BegunOn, DeviceInput, RefineDevice, RefineSteps};
 use super::{NO_GAIN, Refined, SCANS};
 use crate::communities::split_disconnected;
 use crate::crew::{Crew, with_whole_pool};
-use crate::{Label, NO_LABEL, RoundObserver, StopReason};
-use ripplet_graph::{GraphView, OutOfMemory, Plan, VertexId, as_atomic, memory};
+use crate::{Label, NO_LABEL, RoundObserver, RunError, StopReason};
+use ripplet_graph::{GraphView, OutOfMemory, Plan, memory};
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Arcs read, in units of the graph's arcs, after which no iteration begins.
 const MOST_SCANS: u64 = 28;
 /// The arcs that all contracted graphs may have together, in units of the graph's arcs. If they need
 /// more, contraction ends early.
-pub(super) const LISTS: u64 = 2;
+const LISTS: u64 = 2;
 /// Significant bits of an estimated resolution: its uncertainty is larger.
 const ESTIMATE_BITS: i32 = 10;
+
+/// Returns the arcs that all contracted graphs of a graph with this number of arcs may have together.
+pub fn contracted_arcs(arcs: u64) -> u64 {
+    LISTS.saturating_mul(arcs)
+}
 
 /// Returns the memory that [`refine`] needs beside the graph on `threads` threads.
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, threads: usize) -> Plan {
@@ -39,7 +44,7 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, thread
         .with("one phase", Phases::bytes_for(vertices))
         .with("parts of communities", Partition::bytes_for(vertices))
         .with("contracted graphs", Contraction::bytes_for(vertices))
-        .with("their lists", ArcArrays::bytes_for(LISTS * arcs))
+        .with("their lists", ArcArrays::bytes_for(contracted_arcs(arcs)))
         .with("sums by label, one table a thread", Team::bytes_for(vertices, threads as u64))
 }
 
@@ -71,137 +76,173 @@ pub fn refine<'g>(
     let graph = graph.into();
     options.check(graph.vertices())?;
     observer.on_stage("refining");
-    let refinement = Refinement { options, observer: &mut *observer };
-    let mut refined = with_whole_pool(|crew| on_input(crew, graph, options.objective, refinement))?;
+    let refinement = HostRefinement { options, observer: &mut *observer };
+    let refined = with_whole_pool(|crew| on_input(crew, graph, options.objective, refinement))?;
+    split(graph, refined, observer)
+}
+
+/// Finds the communities that [`refine`] finds, on a device; the host's threads do the rest.
+///
+/// # Errors
+/// See [`RefineError`].
+pub fn refine_on<'g>(
+    device: &impl RefineDevice,
+    graph: impl Into<GraphView<'g>>,
+    options: &RefineOptions,
+    observer: &mut dyn RoundObserver,
+) -> Result<Refined, RefineError> {
+    let graph = graph.into();
+    options.check(graph.vertices())?;
+    observer.on_stage("refining");
+    let refinement = DeviceRefinement { device, graph, options, observer: &mut *observer };
+    let refined = with_whole_pool(|crew| on_input(crew, graph, options.objective, refinement))?;
+    split(graph, refined, observer)
+}
+
+/// Splits the communities that are not connected.
+fn split(
+    graph: GraphView<'_>,
+    mut refined: Refined,
+    observer: &mut dyn RoundObserver,
+) -> Result<Refined, RefineError> {
     observer.on_stage("splitting what is not connected");
     let is_cancelled = &|| observer.is_cancelled();
     refined.split = split_disconnected(graph, &mut refined.labels, is_cancelled)?;
     Ok(refined)
 }
 
-/// A refinement, before its input is known.
-struct Refinement<'a> {
+/// A refinement on the host, before its input is known.
+struct HostRefinement<'a> {
     options: &'a RefineOptions,
     observer: &'a mut dyn RoundObserver,
 }
 
-impl OnInput for Refinement<'_> {
+impl OnInput for HostRefinement<'_> {
     type Found = Refined;
 
-    /// Allocates the run's arrays and performs all iterations.
     fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Refined, RefineError> {
-        let Refinement { options, observer } = self;
-        let best = initial(input.crew, options.initial.as_deref(), level.vertices())?;
-        let partition = Partition::new(input.crew, memory::copied(&best)?, level.masses())?;
-        let arrays = ArcArrays::new(LISTS * input.arcs)?;
-        let cycles = Cycles::new(&input, level, options.seed, &arrays, observer)?;
-        let run = Run { level, partition, best, input, cycles };
-        run.iterate(options.iterations.max(1))
+        let HostRefinement { options, observer } = self;
+        let labels = initial(input.crew, options.initial.as_deref(), level.vertices())?;
+        let partition = Partition::new(input.crew, memory::copied(&labels)?, level.masses())?;
+        let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
+        let steps = HostSteps::new(input.crew, level, &arrays, labels)?;
+        let graph = HostGraph::Input;
+        let vertices = level.vertices();
+        Run::new(BegunOn { steps, graph, partition }, input, vertices, options, observer)
+            .iterate(options.iterations.max(1))
+    }
+}
+
+/// A refinement on a device, before its input is known.
+struct DeviceRefinement<'a, D> {
+    device: &'a D,
+    graph: GraphView<'a>,
+    options: &'a RefineOptions,
+    observer: &'a mut dyn RoundObserver,
+}
+
+impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
+    type Found = Refined;
+
+    fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Refined, RefineError> {
+        let DeviceRefinement { device, graph, options, observer } = self;
+        let labels = initial(input.crew, options.initial.as_deref(), level.vertices())?;
+        let begun = device.begin(DeviceInput {
+            graph,
+            masses: level.masses(),
+            largest_weight: level.largest_weight(),
+            labels: &labels,
+            room: contracted_arcs(input.arcs),
+        })?;
+        drop(labels);
+        Run::new(begun, input, level.vertices(), options, observer)
+            .iterate(options.iterations.max(1))
     }
 }
 
 /// A run in progress.
-struct Run<'a, L> {
-    level: &'a L,
-    partition: Partition,
-    /// The labels of the best partition so far.
-    best: Vec<Label>,
+struct Run<'a, S: RefineSteps> {
+    graph: S::Graph,
+    partition: S::Partition,
     input: Input<'a>,
-    cycles: Cycles<'a>,
+    cycles: Cycles<'a, S>,
 }
 
-impl<L: Level> Run<'_, L> {
+impl<'a, S: RefineSteps> Run<'a, S> {
+    fn new(
+        begun: BegunOn<S>,
+        input: Input<'a>,
+        vertices: u32,
+        options: &RefineOptions,
+        observer: &'a mut dyn RoundObserver,
+    ) -> Run<'a, S> {
+        let BegunOn { steps, graph, partition } = begun;
+        let factors = input.objective.factors(input.total);
+        let state = CycleState::new(factors, options.seed, vertices);
+        let cycles = Cycles { steps, crew: input.crew, state, observer };
+        Run { graph, partition, input, cycles }
+    }
+
     fn iterate(mut self, iterations: u32) -> Result<Refined, RefineError> {
         let arcs = self.input.arcs;
         let mut reason = StopReason::RoundLimit;
-        let mut sums = self.sums();
+        let mut sums = self.sums()?;
         for iteration in 0..iterations {
-            self.cycles.iteration = iteration;
-            let before = self.cycles.scanned;
-            self.cycles.cycle(self.level, &self.partition, 0)?;
-            let found = self.sums();
-            let factors = self.cycles.factors;
+            self.cycles.state.iteration = iteration;
+            let before = self.cycles.state.scanned;
+            self.cycles.cycle(&self.graph, &self.partition, 0)?;
+            let found = self.sums()?;
+            let factors = self.cycles.state.factors;
             let (score, old) = (factors.score(found), factors.score(sums));
             if score < old {
                 reason = StopReason::Rule(NO_GAIN);
                 break;
             }
-            let is_same = self.keep();
+            let is_same = self.cycles.steps.keep(&self.partition)?;
             sums = found;
             let resolution = self.input.objective.ratio;
             if iteration + 1 < iterations {
-                self.estimate(sums);
+                self.estimate(sums)?;
             }
             if is_same && self.input.objective.ratio == resolution {
                 reason = StopReason::Fixpoint;
                 break;
             }
-            let last = self.cycles.scanned - before;
+            let last = self.cycles.state.scanned - before;
             let next = if iteration == 0 { last / 2 } else { last };
             let is_last = iteration + 1 == iterations;
-            if !is_last && self.cycles.scanned + next + arcs > MOST_SCANS * arcs {
+            if !is_last && self.cycles.state.scanned + next + arcs > MOST_SCANS * arcs {
                 reason = StopReason::Rule(SCANS);
                 break;
             }
         }
-        let Run { best: labels, input: Input { objective, .. }, cycles, .. } = self;
-        let Cycles { iteration, rounds, scanned, .. } = cycles;
+        let Run { input: Input { objective, .. }, cycles, .. } = self;
+        let CycleState { iteration, rounds, scanned, .. } = cycles.state;
+        let labels = cycles.steps.best()?;
         let resolution = objective.ratio.value() * objective.unit;
         let iterations = iteration + 1;
         Ok(Refined { labels, resolution, iterations, rounds, scanned, reason, split: 0 })
     }
 
-    /// Copies the partition to the best one; returns whether it is the same.
-    fn keep(&mut self) -> bool {
-        let (partition, best) = (&self.partition, as_atomic(&mut self.best));
-        let changed = self.cycles.team.crew.sum(best.len(), READ_PER_TASK, |range| {
-            let labels = best[range.clone()].iter().zip(&partition.labels[range]);
-            labels
-                .map(|(best, label)| {
-                    let label = label.load(Relaxed);
-                    let before = best.load(Relaxed);
-                    best.store(label, Relaxed);
-                    u64::from(before != label)
-                })
-                .sum()
-        });
-        changed == 0
-    }
-
     /// Estimates the resolution of the next iteration, if it is to be estimated.
-    fn estimate(&mut self, sums: Sums) {
+    fn estimate(&mut self, sums: Sums) -> Result<(), RunError> {
         if !self.input.objective.is_estimated {
-            return;
+            return Ok(());
         }
         if let Some(ratio) = estimate(sums, self.input.total)
             && ratio != self.input.objective.ratio
         {
             self.input.objective.ratio = ratio;
-            self.cycles.factors = self.input.objective.factors(self.input.total);
-            self.partition.active.iter().for_each(|active| active.store(true, Relaxed));
+            self.cycles.state.factors = self.input.objective.factors(self.input.total);
+            self.cycles.steps.activate_all(&self.partition)?;
         }
+        Ok(())
     }
 
     /// Returns the sums of the current partition.
-    fn sums(&self) -> Sums {
-        let (level, partition) = (self.level, &self.partition);
-        let (crew, vertices) = (self.cycles.team.crew, partition.labels.len());
-        let square = |label: usize| u128::from(partition.total(label as Label)).pow(2);
-        let squares = |range: Range<usize>| range.map(square).sum::<u128>();
-        let squares = crew.reduce(vertices, READ_PER_TASK, squares, |a, b| a + b);
-        if partition.is_singletons() {
-            return Sums { inner: self.input.loops, squares };
-        }
-        let inner = crew.sum(vertices, LISTS_PER_TASK, |range| {
-            let weight = |v: VertexId| {
-                let own = partition.label(v);
-                let weights =
-                    level.arcs(v).map(|(u, w)| if partition.label(u) == own { w } else { 0 });
-                weights.sum::<u64>()
-            };
-            range.map(|v| weight(v as VertexId)).sum()
-        });
-        Sums { inner: self.input.loops + inner, squares }
+    fn sums(&mut self) -> Result<Sums, RunError> {
+        let Sums { inner, squares } = self.cycles.steps.sums(&self.graph, &self.partition)?;
+        Ok(Sums { inner: self.input.loops + inner, squares })
     }
 }
 

@@ -21,10 +21,12 @@ use super::ratio::Ratio;
 use std::ops::{Mul, Sub};
 
 /// The factors of a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Factors {
-    attraction: u128,
-    repulsion: u128,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Factors {
+    /// The factor of the weight inside communities.
+    pub attraction: u128,
+    /// The factor of the squares of the communities' masses.
+    pub repulsion: u128,
 }
 
 /// The type in which gains are computed: 64 bits where they fit, else 128.
@@ -101,20 +103,20 @@ impl<T: Gain> GainsOf<T> {
 
 impl Factors {
     /// Returns the factors of modularity on a graph with this sum of masses.
-    pub fn of_modularity(resolution: Ratio, total: u64) -> Factors {
+    pub(super) fn of_modularity(resolution: Ratio, total: u64) -> Factors {
         let attraction = u128::from(resolution.den) * u128::from(total);
         Factors { attraction, repulsion: u128::from(resolution.num) }
     }
 
     /// Returns the factors of the constant Potts model.
-    pub fn of_cpm(resolution: Ratio) -> Factors {
+    pub(super) fn of_cpm(resolution: Ratio) -> Factors {
         let Ratio { num, den } = resolution;
         Factors { attraction: u128::from(den), repulsion: u128::from(num) }
     }
 
     /// Returns whether all scores fit 127 bits, with these sums of all weights (from both ends) and
     /// of all masses.
-    pub fn fit(self, weight: u64, mass: u64) -> bool {
+    pub(super) fn fit(self, weight: u64, mass: u64) -> bool {
         let most = 1u128 << 125;
         let fits = |factor: u128, a: u64, b: u64| {
             let product = u128::from(a) * u128::from(b);
@@ -125,7 +127,7 @@ impl Factors {
 
     /// Returns whether gains fit 64 bits, with these largest weight and mass of a vertex, and sum of
     /// all masses.
-    pub fn gains_fit_64(self, weight: u64, mass: u64, total: u64) -> bool {
+    pub(super) fn gains_fit_64(self, weight: u64, mass: u64, total: u64) -> bool {
         let most = 1u128 << 62;
         let repulsion = u128::from(mass) * u128::from(total);
         self.attraction <= most
@@ -136,20 +138,20 @@ impl Factors {
     }
 
     /// Returns the factors in the type of the gains.
-    pub fn in_type<T: Gain>(self) -> GainFactors<T> {
+    pub(super) fn in_type<T: Gain>(self) -> GainFactors<T> {
         let (attraction, repulsion) = (T::of_factor(self.attraction), T::of_factor(self.repulsion));
         GainFactors { attraction, repulsion }
     }
 
     /// Returns the score of a partition.
-    pub fn score(self, sums: Sums) -> i128 {
+    pub(super) fn score(self, sums: Sums) -> i128 {
         (self.attraction * u128::from(sums.inner)) as i128 - (self.repulsion * sums.squares) as i128
     }
 }
 
 /// Sums over the communities of a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub struct Sums {
     /// The weight inside communities, from both ends; a self-loop counts twice.
     pub inner: u64,
     /// The squares of the communities' masses.

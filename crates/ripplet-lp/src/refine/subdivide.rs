@@ -20,8 +20,9 @@
 
 use super::level::Level;
 use super::moves::Partition;
-use super::phases::{Change, Counts, Draw, Phases, Team};
+use super::phases::{Change, Phases, Team};
 use super::score::{Gain, GainFactors};
+use super::steps::{Counts, Draw};
 use super::tally::Tally;
 use crate::hash::mix;
 use crate::{Label, RunError};

@@ -1,0 +1,195 @@
+// Vertices of a phase choose a label: a community in a move round, a part in a subdivision.
+//
+//     clear the table | sum up the arcs' weights by label | score every label | reduce | record a change
+//
+// `moves.rs` and `subdivide.rs` of `ripplet_lp::refine` define the choice.
+//
+// Mapping: a group of 4 or 32 lanes per vertex, or a block per vertex; each takes vertices in a loop of the grid.
+// Shared memory: a table per group, or per block (`state.cuh`), then a `Best` and two sums per warp of a block.
+#pragma once
+
+namespace ripplet {
+
+// A vertex while it chooses.
+template <class T, bool PARTS> struct Chooser {
+    u32 v, own, degree, community;
+    // Whether it reads its arcs.
+    bool works;
+    u64 mass, others;
+
+    RIPPLET_FN Chooser(const Work& work, u32 v, bool has)
+        : v(v), own(0), degree(0), community(0), works(has), mass(0), others(0) {
+        if (!has) return;
+        own = work.partition.labels[v];
+        mass = work.level.masses[v];
+        if (PARTS) {
+            const bool is_alone = own == v && work.partition.totals[v] == mass;
+            community = work.communities[v];
+            others = work.community_totals[community] - mass;
+            works = is_alone && others != 0;
+        } else {
+            others = work.partition.totals[own] - mass;
+        }
+        degree = works ? work.level.degrees[v] : 0;
+    }
+
+    // Adds every `stride`-th arc to the table; returns the weight of those within the community.
+    RIPPLET_FN u64 sum_up(const Work& work, Table table, u32 first, u32 stride) const {
+        u64 inside = 0;
+        if (!works) return 0;
+        each_arc(work.level, v, first, stride, [&](u32 u, u64 weight) {
+            if (PARTS) {
+                if (work.communities[u] != community) return;
+                inside += weight;
+            }
+            table.add(work.partition.labels[u], weight);
+        });
+        return inside;
+    }
+
+    RIPPLET_FN u32 hash_of(const Work& work, u32 label) const { return mix(label ^ mix(v ^ work.tie_key)); }
+
+    // The best of every `stride`-th slot; in a move round, `own_weight` is set if the own label is there.
+    RIPPLET_FN Best<T> best_of(const Work& work, Table table, u32 first, u32 stride, u64& own_weight) const {
+        Best<T> best;
+        if (!works) return best;
+        const GainsOf<T> gains(work, mass);
+        for (u32 slot = first; slot < table.slots(); slot += stride) {
+            const u32 label = table.keys[slot];
+            if (label == FREE) continue;
+            const u64 weight = table.sums[slot];
+            if (!PARTS && label == own) {
+                own_weight = weight;
+                continue;
+            }
+            const u64 total = work.partition.totals[label];
+            const T gain = gains.gain(weight, total);
+            if (PARTS) {
+                // A founder may be joined in its own phase only if a vertex has joined it before.
+                const bool is_allowed =
+                    total > work.level.masses[label] || phase_of(work, label) != work.phase;
+                if (gain.is_negative() || !is_allowed) continue;
+            }
+            best.take(Best<T>(gain, label, hash_of(work, label)));
+        }
+        return best;
+    }
+
+    // The new label; the own one if the vertex stays.
+    RIPPLET_FN u32 decide(const Work& work, const Best<T>& best, u64 own_weight, u64 inside) const {
+        if (!works) return own;
+        const GainsOf<T> gains(work, mass);
+        if (PARTS) {
+            const bool stays = gains.gain(inside, others).is_negative();
+            return best.exists && !stays ? best.label : own;
+        }
+        const T stay = gains.gain(own_weight, others);
+        const bool moves = best.exists && stay < best.gain;
+        const bool is_negative = moves ? best.gain.is_negative() : stay.is_negative();
+        if (is_negative && others > 0 && work.partition.totals[v] == 0) return v;
+        return moves ? best.label : own;
+    }
+
+    // The arcs read. In a move round, those of a vertex that moves are read again, to activate neighbours.
+    RIPPLET_FN u64 scanned(const Work& work, bool has_changed) const {
+        return !PARTS && has_changed && !work.keeps_active ? 2 * (u64)degree : degree;
+    }
+};
+
+// Records the changes of a warp's leading lanes; all lanes call it.
+RIPPLET_FN void record(const Work& work, u32 v, u32 label, bool has_changed) {
+    const u32 place = append(work.counters->changed + work.phase, has_changed);
+    if (has_changed)
+        work.changes[work.counters->starts[work.phase * CLASSES] + place] = (u64)v << 32 | label;
+}
+
+template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const Work& work) {
+    constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
+    const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
+    u64* sums = (u64*)shared_memory();
+    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0};
+    const u32 bin = work.phase * CLASSES + CLASS;
+    const u32 end = work.counters->starts[bin + 1];
+    u64 scanned = 0;
+    for (u32 base = work.counters->starts[bin] + blockIdx.x * GROUPS; base < end; base += gridDim.x * GROUPS) {
+        const u32 index = base + group;
+        const bool has = index < end;
+        const Chooser<T, PARTS> chooser(work, has ? work.order[index] : 0, has);
+        table.log = log_for(chooser.degree);
+        table.clear(mine, GROUP);
+        __syncwarp();
+        u64 inside = chooser.sum_up(work, table, mine, GROUP), own_weight = 0;
+        __syncwarp();
+        Best<T> best = chooser.best_of(work, table, mine, GROUP, own_weight);
+        best.reduce(GROUP);
+        for (u32 step = GROUP / 2; step > 0; step /= 2) {
+            if (PARTS)
+                inside += __shfl_xor_sync(ALL_LANES, inside, (int)step);
+            else
+                own_weight += __shfl_xor_sync(ALL_LANES, own_weight, (int)step);
+        }
+        const u32 label = chooser.decide(work, best, own_weight, inside);
+        const bool leads = has && mine == 0, has_changed = leads && label != chooser.own;
+        if (leads) {
+            if (!PARTS) work.partition.active[chooser.v] = (unsigned char)work.keeps_active;
+            scanned += chooser.scanned(work, has_changed);
+        }
+        record(work, chooser.v, label, has_changed);
+        __syncwarp();
+    }
+    add_all(&work.counters->scanned, scanned);
+}
+
+// What a warp of a block found.
+template <class T> struct OfWarp {
+    Best<T> best;
+    u64 own_weight, inside;
+};
+
+template <class T, bool PARTS, u32 CLASS, u32 THREADS> RIPPLET_FN void choose_by_block(const Work& work) {
+    constexpr u32 SLOTS = CLASS == 2 ? 4096 : 0, WARPS = THREADS / 32;
+    u64* sums = (u64*)shared_memory();
+    OfWarp<T>* of_warps = (OfWarp<T>*)(sums + SLOTS + SLOTS / 2);
+    Table table = {(u32*)(sums + SLOTS), sums, 0};
+    if (CLASS == 3) {
+        table.keys = work.region_keys + blockIdx.x * work.region_slots;
+        table.sums = work.region_sums + blockIdx.x * work.region_slots;
+    }
+    const u32 bin = work.phase * CLASSES + CLASS, warp = threadIdx.x / 32;
+    const u32 end = work.counters->starts[bin + 1];
+    u64 scanned = 0;
+    for (u32 index = work.counters->starts[bin] + blockIdx.x; index < end; index += gridDim.x) {
+        const Chooser<T, PARTS> chooser(work, work.order[index], true);
+        table.log = log_for(min(chooser.degree, work.level.vertices));
+        table.clear(threadIdx.x, THREADS);
+        __syncthreads();
+        OfWarp<T> mine;
+        mine.inside = warp_sum(chooser.sum_up(work, table, threadIdx.x, THREADS));
+        mine.own_weight = 0;
+        __syncthreads();
+        mine.best = chooser.best_of(work, table, threadIdx.x, THREADS, mine.own_weight);
+        mine.best.reduce(32);
+        mine.own_weight = warp_sum(mine.own_weight);
+        if (lane_id() == 0) of_warps[warp] = mine;
+        __syncthreads();
+        if (warp == 0) {
+            OfWarp<T> all = of_warps[0];
+            for (u32 other = 1; other < WARPS; other++) {
+                all.best.take(of_warps[other].best);
+                all.own_weight += of_warps[other].own_weight;
+                all.inside += of_warps[other].inside;
+            }
+            const u32 label = chooser.decide(work, all.best, all.own_weight, all.inside);
+            const bool leads = lane_id() == 0, has_changed = leads && label != chooser.own;
+            if (leads) {
+                if (!PARTS) work.partition.active[chooser.v] = (unsigned char)work.keeps_active;
+                scanned += chooser.scanned(work, has_changed);
+            }
+            record(work, chooser.v, label, has_changed);
+        }
+        __syncthreads();
+    }
+    add_all(&work.counters->scanned, scanned);
+}
+
+}  // namespace ripplet

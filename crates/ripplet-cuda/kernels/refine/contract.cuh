@@ -1,0 +1,253 @@
+// Contraction: each part becomes a vertex of the next level.
+//
+//     number   founders per block --sum_founders--> first numbers --number_founders--> founders, part_of
+//     group    count_members --sum_members--> ends --group_members--> members side by side
+//     sum up   per part: the members' arcs by the other end's part, in a table; then appended to the level's arcs
+//
+// Mapping: a thread per vertex or part, in a loop of the grid; sums of blocks by one block; a group or a block per
+// part to sum up, as in `choose.cuh`. Shared memory: a number per warp; the tables of `choose.cuh`.
+#pragma once
+
+namespace ripplet {
+
+// The sum over a block before this thread, and over all of it. All threads call it; `of_warps` has a place for
+// each warp, and one more.
+RIPPLET_FN u32 block_sum_before(u32 mine, u32* of_warps, u32& all) {
+    const u32 before = sum_before(mine), warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    if (lane_id() == 31) of_warps[warp] = before + mine;
+    __syncthreads();
+    if (warp == 0) {
+        const u32 of_warp = lane_id() < warps ? of_warps[lane_id()] : 0, first = sum_before(of_warp);
+        if (lane_id() < warps) of_warps[lane_id()] = first;
+        if (lane_id() == 31) of_warps[warps] = first + of_warp;
+    }
+    __syncthreads();
+    const u32 sum = of_warps[warp] + before;
+    all = of_warps[warps];
+    __syncthreads();
+    return sum;
+}
+
+RIPPLET_FN bool is_founder(const Work& work, u32 v) {
+    return v < work.level.vertices && work.partition.labels[v] == v;
+}
+
+RIPPLET_FN void count_founders(const Work& work) {
+    u32* of_warps = (u32*)shared_memory();
+    u32 mine = 0, all;
+    for (u32 step = 0; step < NUMBERED; step += BLOCK)
+        mine += is_founder(work, blockIdx.x * NUMBERED + step + threadIdx.x);
+    block_sum_before(mine, of_warps, all);
+    if (threadIdx.x == 0) work.contraction.of_blocks[blockIdx.x] = all;
+}
+
+// Replaces `count` values by their exclusive prefix sum; one block.
+RIPPLET_FN void sum_up(u32* values, u32 count) {
+    u32* of_warps = (u32*)shared_memory();
+    u32 before = 0;
+    for (u32 base = 0; base < count; base += blockDim.x) {
+        const u32 at = base + threadIdx.x, mine = at < count ? values[at] : 0;
+        u32 all;
+        const u32 sum = before + block_sum_before(mine, of_warps, all);
+        if (at < count) values[at] = sum;
+        before += all;
+    }
+}
+
+RIPPLET_FN u32 blocks_of(u32 items) { return items / NUMBERED + (items % NUMBERED != 0); }
+
+RIPPLET_FN void sum_founders(const Work& work) {
+    sum_up(work.contraction.of_blocks, blocks_of(work.level.vertices));
+}
+
+RIPPLET_FN void number_founders(const Work& work) {
+    u32* of_warps = (u32*)shared_memory();
+    u32 before = work.contraction.of_blocks[blockIdx.x];
+    for (u32 step = 0; step < NUMBERED; step += BLOCK) {
+        const u32 v = blockIdx.x * NUMBERED + step + threadIdx.x;
+        const bool founds = is_founder(work, v);
+        u32 all;
+        const u32 number = before + block_sum_before(founds, of_warps, all);
+        if (founds) {
+            work.contraction.founders[number] = v;
+            work.contraction.part_of[v] = number;
+        }
+        before += all;
+    }
+}
+
+RIPPLET_FN void find_parts(const Work& work) {
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item())
+        if (!is_founder(work, v)) work.contraction.part_of[v] = work.contraction.part_of[work.partition.labels[v]];
+}
+
+// `ends` and `lengths` are 0 before.
+RIPPLET_FN void count_members(const Work& work) {
+    const Contraction& contraction = work.contraction;
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        const u32 part = contraction.part_of[v], degree = work.level.degrees[v];
+        atomicAdd(contraction.ends + part, 1u);
+        const u32 before = atomicAdd(contraction.lengths + part, degree);
+        // A sum that overflows stays at least 2^31, which is in the largest class.
+        if (before + degree < before) atomicOr(contraction.lengths + part, 1u << 31);
+    }
+}
+
+// The sums of blocks of parts, their prefix sums, and those of all parts.
+RIPPLET_FN void count_of_parts(const Work& work) {
+    u32* of_warps = (u32*)shared_memory();
+    u32 mine = 0, all;
+    for (u32 step = 0; step < NUMBERED; step += BLOCK) {
+        const u32 part = blockIdx.x * NUMBERED + step + threadIdx.x;
+        if (part < work.contraction.parts) mine += work.contraction.ends[part];
+    }
+    block_sum_before(mine, of_warps, all);
+    if (threadIdx.x == 0) work.contraction.of_blocks[blockIdx.x] = all;
+}
+
+RIPPLET_FN void sum_of_parts(const Work& work) {
+    sum_up(work.contraction.of_blocks, blocks_of(work.contraction.parts));
+}
+
+RIPPLET_FN void begin_parts(const Work& work) {
+    u32* of_warps = (u32*)shared_memory();
+    u32 before = work.contraction.of_blocks[blockIdx.x];
+    for (u32 step = 0; step < NUMBERED; step += BLOCK) {
+        const u32 part = blockIdx.x * NUMBERED + step + threadIdx.x;
+        const bool has = part < work.contraction.parts;
+        u32 all;
+        const u32 begin = before + block_sum_before(has ? work.contraction.ends[part] : 0, of_warps, all);
+        if (has) work.contraction.ends[part] = begin;
+        before += all;
+    }
+}
+
+// Moves the begin of each part's members to their end.
+RIPPLET_FN void group_members(const Work& work) {
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item())
+        work.contraction.members[atomicAdd(work.contraction.ends + work.contraction.part_of[v], 1u)] = v;
+}
+
+// The arcs of a part's members to other parts.
+struct Part {
+    u32 part, first, end;
+
+    RIPPLET_FN Part(const Work& work, u32 part, bool has) : part(part), first(0), end(0) {
+        if (!has) return;
+        first = part == 0 ? 0 : work.contraction.ends[part - 1];
+        end = work.contraction.ends[part];
+    }
+
+    // Adds every `stride`-th arc of every `members`-th member to the table.
+    RIPPLET_FN void sum_up(const Work& work, Table table, u32 member, u32 members, u32 mine, u32 stride) const {
+        for (u32 at = first + member; at < end; at += members)
+            each_arc(work.level, work.contraction.members[at], mine, stride, [&](u32 u, u64 weight) {
+                const u32 other = work.contraction.part_of[u];
+                if (other != part) table.add(other, weight);
+            });
+    }
+};
+
+// Copies every `stride`-th slot that is used to the arcs from `at` on, where there is room.
+RIPPLET_FN void copy_arcs(const Work& work, Table table, u32 mine, u32 stride, u64 at) {
+    for (u32 slot = mine; slot < table.slots(); slot += stride) {
+        if (table.keys[slot] == FREE) continue;
+        if (at < work.arcs_room) {
+            work.coarse.ids[at] = table.keys[slot];
+            ((u64*)work.coarse.weights)[at] = table.sums[slot];
+        }
+        at++;
+    }
+}
+
+// Counts every `stride`-th slot that is used, and adds up their weights.
+RIPPLET_FN u32 count_used(Table table, u32 mine, u32 stride, u64& weight) {
+    u32 used = 0;
+    for (u32 slot = mine; slot < table.slots(); slot += stride) {
+        if (table.keys[slot] == FREE) continue;
+        used++;
+        weight += table.sums[slot];
+    }
+    return used;
+}
+
+// Stores what the contracted graph has of a part beside its arcs.
+RIPPLET_FN void finish_part(const Work& work, u32 part, u64 begin, u32 degree, u64 weight) {
+    const u64 mass = work.partition.totals[work.contraction.founders[part]];
+    work.coarse.begins[part] = begin;
+    work.coarse.degrees[part] = degree;
+    work.coarse.masses[part] = mass;
+    atomicMax(&work.counters->largest_weight, weight);
+}
+
+template <u32 CLASS> RIPPLET_FN void contract_by_group(const Work& work) {
+    constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
+    const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
+    u64* sums = (u64*)shared_memory();
+    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0};
+    const u32 end = work.counters->starts[CLASS + 1];
+    for (u32 base = work.counters->starts[CLASS] + blockIdx.x * GROUPS; base < end; base += gridDim.x * GROUPS) {
+        const bool has = base + group < end;
+        const u32 number = has ? work.order[base + group] : 0;
+        const Part part(work, number, has);
+        table.log = log_for(has ? work.contraction.lengths[number] : 0);
+        table.clear(mine, GROUP);
+        __syncwarp();
+        part.sum_up(work, table, 0, 1, mine, GROUP);
+        __syncwarp();
+        u64 weight = 0;
+        const u32 used = count_used(table, mine, GROUP, weight);
+        const u32 before = sum_before(used), all = __shfl_sync(ALL_LANES, before + used, 31);
+        u64 begin = 0;
+        if (lane_id() == 0 && all != 0) begin = atomicAdd(&work.counters->arcs_end, (u64)all);
+        begin = __shfl_sync(ALL_LANES, begin, 0);
+        copy_arcs(work, table, mine, GROUP, begin + before);
+        u32 degree = used;
+        for (u32 step = GROUP / 2; step > 0; step /= 2) {
+            degree += __shfl_xor_sync(ALL_LANES, degree, (int)step);
+            weight += __shfl_xor_sync(ALL_LANES, weight, (int)step);
+        }
+        if (has && mine == 0) finish_part(work, number, begin + before, degree, weight);
+        __syncwarp();
+    }
+}
+
+template <u32 CLASS, u32 THREADS> RIPPLET_FN void contract_by_block(const Work& work) {
+    constexpr u32 SLOTS = CLASS == 2 ? 4096 : 0, WARPS = THREADS / 32;
+    u64* sums = (u64*)shared_memory();
+    u64* of_warps = sums + SLOTS + SLOTS / 2;
+    u64* begin = of_warps + WARPS;
+    u32* counts = (u32*)(begin + 1);
+    Table table = {(u32*)(sums + SLOTS), sums, 0};
+    if (CLASS == 3) {
+        table.keys = work.region_keys + blockIdx.x * work.region_slots;
+        table.sums = work.region_sums + blockIdx.x * work.region_slots;
+    }
+    const u32 end = work.counters->starts[CLASS + 1];
+    for (u32 index = work.counters->starts[CLASS] + blockIdx.x; index < end; index += gridDim.x) {
+        const u32 number = work.order[index];
+        const Part part(work, number, true);
+        table.log = log_for(min(work.contraction.lengths[number], work.contraction.parts));
+        table.clear(threadIdx.x, THREADS);
+        __syncthreads();
+        // A warp takes a member, since most members have short lists.
+        part.sum_up(work, table, threadIdx.x / 32, WARPS, lane_id(), 32);
+        __syncthreads();
+        u64 weight = 0;
+        u32 all;
+        const u32 used = count_used(table, threadIdx.x, THREADS, weight);
+        const u32 before = block_sum_before(used, counts, all);
+        weight = warp_sum(weight);
+        if (lane_id() == 0) of_warps[threadIdx.x / 32] = weight;
+        if (threadIdx.x == 0) *begin = atomicAdd(&work.counters->arcs_end, (u64)all);
+        __syncthreads();
+        copy_arcs(work, table, threadIdx.x, THREADS, *begin + before);
+        if (threadIdx.x == 0) {
+            for (u32 warp = 1; warp < WARPS; warp++) weight += of_warps[warp];
+            finish_part(work, number, *begin, all, weight);
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace ripplet

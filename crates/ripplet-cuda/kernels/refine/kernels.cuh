@@ -1,0 +1,61 @@
+// The kernels: each is one function of the files before, for all vertices of a level.
+#pragma once
+
+using ripplet::Gain128;
+using ripplet::Gain64;
+using ripplet::Work;
+
+#define RIPPLET_STEP(name, threads, blocks, call) \
+    RIPPLET_KERNEL(ripplet_refine_##name, Work, work, threads, blocks) { ripplet::call(work); }
+
+RIPPLET_STEP(count_order, 256, 4, count_order)
+RIPPLET_STEP(start_order, 32, 1, start_order)
+RIPPLET_STEP(fill_order, 256, 4, fill_order)
+RIPPLET_STEP(commit, 256, 4, commit)
+RIPPLET_STEP(activate, 256, 4, activate)
+RIPPLET_STEP(activate_long, 256, 4, activate_long)
+RIPPLET_STEP(count_founders, 256, 4, count_founders)
+RIPPLET_STEP(sum_founders, 1024, 1, sum_founders)
+RIPPLET_STEP(number_founders, 256, 4, number_founders)
+RIPPLET_STEP(find_parts, 256, 4, find_parts)
+RIPPLET_STEP(count_members, 256, 4, count_members)
+RIPPLET_STEP(count_of_parts, 256, 4, count_of_parts)
+RIPPLET_STEP(sum_of_parts, 1024, 1, sum_of_parts)
+RIPPLET_STEP(begin_parts, 256, 4, begin_parts)
+RIPPLET_STEP(group_members, 256, 4, group_members)
+RIPPLET_STEP(contract_0, 256, 4, contract_by_group<0>)
+RIPPLET_STEP(contract_1, 256, 4, contract_by_group<1>)
+RIPPLET_KERNEL(ripplet_refine_contract_2, Work, work, 256, 4) { ripplet::contract_by_block<2, 256>(work); }
+RIPPLET_KERNEL(ripplet_refine_contract_3, Work, work, 512, 2) { ripplet::contract_by_block<3, 512>(work); }
+RIPPLET_STEP(separate, 256, 4, separate)
+RIPPLET_STEP(sum_masses, 256, 4, sum_masses)
+RIPPLET_STEP(count_joined, 256, 4, count_joined)
+RIPPLET_STEP(keep, 256, 4, keep)
+RIPPLET_STEP(measure, 256, 4, measure)
+RIPPLET_STEP(find_lifted, 256, 4, find_lifted)
+RIPPLET_STEP(lift, 256, 4, lift)
+RIPPLET_STEP(find_lowered, 256, 4, find_lowered)
+RIPPLET_STEP(lower, 256, 4, lower)
+RIPPLET_STEP(activate_borders, 256, 4, activate_borders)
+RIPPLET_STEP(sum_inner, 256, 4, sum_inner)
+RIPPLET_STEP(sum_squares, 256, 4, sum_squares)
+
+// For gains of 64 and 128 bits, of communities and of parts.
+#define RIPPLET_CHOOSE(name, Gain, parts)                                                                  \
+    RIPPLET_KERNEL(ripplet_refine_##name##_0, Work, work, 256, 4) {                                        \
+        ripplet::choose_by_group<Gain, parts, 0>(work);                                                    \
+    }                                                                                                      \
+    RIPPLET_KERNEL(ripplet_refine_##name##_1, Work, work, 256, 4) {                                        \
+        ripplet::choose_by_group<Gain, parts, 1>(work);                                                    \
+    }                                                                                                      \
+    RIPPLET_KERNEL(ripplet_refine_##name##_2, Work, work, 256, 4) {                                        \
+        ripplet::choose_by_block<Gain, parts, 2, 256>(work);                                               \
+    }                                                                                                      \
+    RIPPLET_KERNEL(ripplet_refine_##name##_3, Work, work, 512, 2) {                                        \
+        ripplet::choose_by_block<Gain, parts, 3, 512>(work);                                               \
+    }
+
+RIPPLET_CHOOSE(move, Gain64, false)
+RIPPLET_CHOOSE(move_wide, Gain128, false)
+RIPPLET_CHOOSE(join, Gain64, true)
+RIPPLET_CHOOSE(join_wide, Gain128, true)

@@ -1,0 +1,157 @@
+// Partitions between levels, and sums over a level.
+//
+// Mapping: a thread per vertex or part, in a loop of the grid; 8 lanes per vertex where arcs are read. No shared
+// memory.
+#pragma once
+
+namespace ripplet {
+
+// Makes every vertex a part of its own.
+RIPPLET_FN void separate(const Work& work) {
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        work.partition.labels[v] = v;
+        work.partition.totals[v] = work.level.masses[v];
+    }
+}
+
+// Adds up the masses of the communities; they are 0 before.
+RIPPLET_FN void sum_masses(const Work& work) {
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item())
+        atomicAdd(work.partition.totals + work.partition.labels[v], work.level.masses[v]);
+}
+
+// Counts the vertices that are not named by themselves.
+RIPPLET_FN void count_joined(const Work& work) {
+    u64 mine = 0;
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) mine += work.partition.labels[v] != v;
+    add_all(&work.counters->different, mine);
+}
+
+// Copies labels to the best ones, and counts those that differ.
+RIPPLET_FN void keep(const Work& work) {
+    u64 mine = 0;
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        const u32 label = work.partition.labels[v];
+        mine += work.communities[v] != label;
+        work.communities[v] = label;
+    }
+    add_all(&work.counters->different, mine);
+}
+
+// The figures of a level.
+RIPPLET_FN void measure(const Work& work) {
+    u64 arcs = 0, total = 0, largest = 0;
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        const u64 mass = work.level.masses[v];
+        arcs += work.level.degrees[v];
+        total += mass;
+        largest = max(largest, mass);
+    }
+    add_all(&work.counters->arcs, arcs);
+    add_all(&work.counters->total_mass, total);
+    largest = warp_max(largest);
+    if (lane_id() == 0) atomicMax(&work.counters->largest_mass, largest);
+}
+
+// The smallest part of each community; `names` are the largest number before. `label(part)` is the community.
+template <class Label> RIPPLET_FN void find_smallest(const Work& work, Label label) {
+    for (u32 part = first_item(); part < work.contraction.parts; part += next_item()) {
+        u32* name = work.contraction.names + label(part);
+        if (*(volatile u32*)name > part) atomicMin(name, part);
+    }
+}
+
+// Names are by the community of the part's founder on the level.
+RIPPLET_FN void find_lifted(const Work& work) {
+    find_smallest(work, [&](u32 part) { return work.communities[work.contraction.founders[part]]; });
+}
+
+// The same communities of the contracted graph's vertices.
+RIPPLET_FN void lift(const Work& work) {
+    const Contraction& contraction = work.contraction;
+    for (u32 part = first_item(); part < contraction.parts; part += next_item()) {
+        const u32 name = contraction.names[work.communities[contraction.founders[part]]];
+        work.coarse_partition.labels[part] = contraction.begin[part] = name;
+        work.coarse_partition.active[part] = 1;
+        atomicAdd(work.coarse_partition.totals + name, work.coarse.masses[part]);
+    }
+}
+
+// Names are by the community of the contracted vertex.
+RIPPLET_FN void find_lowered(const Work& work) {
+    find_smallest(work, [&](u32 part) { return work.coarse_partition.labels[part]; });
+}
+
+// The name of a contracted vertex's community.
+RIPPLET_FN u32 name_of(const Work& work, u32 part) {
+    return work.contraction.names[work.coarse_partition.labels[part]];
+}
+
+// Gives each vertex the community of its part; totals are 0 before.
+RIPPLET_FN void lower(const Work& work) {
+    const Contraction& contraction = work.contraction;
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item())
+        work.partition.labels[v] = contraction.founders[name_of(work, contraction.part_of[v])];
+    for (u32 part = first_item(); part < contraction.parts; part += next_item())
+        if (name_of(work, part) == part) {
+            const u64 total = work.coarse_partition.totals[work.coarse_partition.labels[part]];
+            work.partition.totals[contraction.founders[part]] = total;
+        }
+}
+
+constexpr u32 READING = 8;
+
+// Activates vertices whose community has changed and their neighbours, at borders of communities.
+RIPPLET_FN void activate_borders(const Work& work) {
+    const Contraction& contraction = work.contraction;
+    const u32 mine = threadIdx.x % READING;
+    u64 scanned = 0;
+    for (u32 base = blockIdx.x * (blockDim.x / READING); base < work.level.vertices;
+         base += gridDim.x * (blockDim.x / READING)) {
+        const u32 v = base + threadIdx.x / READING;
+        bool is_border = false;
+        if (v < work.level.vertices) {
+            const u32 part = contraction.part_of[v], own = work.partition.labels[v];
+            if (name_of(work, part) != contraction.begin[part]) {
+                if (mine == 0) scanned += work.level.degrees[v];
+                each_arc(work.level, v, mine, READING, [&](u32 u, u64) {
+                    if (work.partition.labels[u] == own) return;
+                    is_border = true;
+                    work.partition.active[u] = 1;
+                });
+            }
+        }
+        const u32 borders = __ballot_sync(ALL_LANES, is_border);
+        const u32 of_group = borders >> (lane_id() / READING * READING) & ((1u << READING) - 1);
+        if (mine == 0 && of_group != 0) work.partition.active[v] = 1;
+    }
+    add_all(&work.counters->scanned, scanned);
+}
+
+// The weight inside communities.
+RIPPLET_FN void sum_inner(const Work& work) {
+    const u32 mine = threadIdx.x % READING;
+    u64 inner = 0;
+    for (u32 v = first_item() / READING; v < work.level.vertices; v += next_item() / READING) {
+        const u32 own = work.partition.labels[v];
+        each_arc(work.level, v, mine, READING, [&](u32 u, u64 weight) {
+            inner += work.partition.labels[u] == own ? weight : 0;
+        });
+    }
+    add_all(&work.counters->inner, inner);
+}
+
+// The squares of the communities' masses.
+RIPPLET_FN void sum_squares(const Work& work) {
+    u64 parts[4] = {};
+    for (u32 label = first_item(); label < work.level.vertices; label += next_item()) {
+        const u64 mass = work.partition.totals[label], low = mass * mass, high = __umul64hi(mass, mass);
+        parts[0] += (u32)low;
+        parts[1] += low >> 32;
+        parts[2] += (u32)high;
+        parts[3] += high >> 32;
+    }
+    for (u32 part = 0; part < 4; part++) add_all(work.counters->squares + part, parts[part]);
+}
+
+}  // namespace ripplet

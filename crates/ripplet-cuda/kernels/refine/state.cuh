@@ -1,0 +1,144 @@
+// The argument of all kernels of refinement, as the host fills it (`src/refine/state.rs` has the same structs).
+//
+// A *level* is the input graph, or a graph that was contracted from the level below. A *round* has phases. Its
+// vertices are sorted by phase and, within a phase, by *class*: a range of degrees, which one kernel takes.
+#pragma once
+
+namespace ripplet {
+
+constexpr u32 BLOCK = 256;
+// Threads of a block that takes a vertex of the largest class.
+constexpr u32 LARGE_BLOCK = 512;
+// Vertices of a block of the kernels that number parts.
+constexpr u32 NUMBERED = 2048;
+
+// The largest degree of each class but the last, and how many lanes take a vertex.
+//
+//     class   degree       threads           table
+//     0       0-16         4 lanes           32 slots in shared memory
+//     1       17-128       a warp            256 slots in shared memory
+//     2       129-2048     a block of 256    4096 slots in shared memory
+//     3       above        a block of 512    a part of `region`
+constexpr u32 CLASSES = 4;
+constexpr u32 MOST_PHASES = 8;
+constexpr u32 BINS = CLASSES * MOST_PHASES;
+
+RIPPLET_FN u32 class_of(u32 degree) {
+    return degree <= 16 ? 0 : degree <= 128 ? 1 : degree <= 2048 ? 2 : 3;
+}
+
+// A 128-bit integer in two's complement.
+struct Factor {
+    u64 low;
+    i64 high;
+};
+
+// How the weights of a level's arcs are stored.
+constexpr u32 UNIT_WEIGHTS = 0, SHORT_WEIGHTS = 1, LONG_WEIGHTS = 2;
+
+struct Level {
+    // The begin and the length of each vertex's list, and each vertex's mass.
+    u64* begins;
+    u32* degrees;
+    u64* masses;
+    // The arcs' other ends, and their weights: none, 4 or 8 bytes.
+    u32* ids;
+    void* weights;
+    u32 vertices, kind;
+};
+
+struct Partition {
+    // The label of each vertex; the mass of each label; 1 for each active vertex.
+    u32* labels;
+    u64* totals;
+    unsigned char* active;
+};
+
+// How the vertices of a level correspond to those of its contraction.
+struct Contraction {
+    // For each vertex of the level, its part; for each part, its founder.
+    u32 *part_of, *founders;
+    // The members of each part side by side, the end of each part's members, and the arcs of all its members.
+    u32 *members, *ends, *lengths;
+    // The communities of the parts to begin with, and the smallest part of each community.
+    u32 *begin, *names;
+    // The founders of each block of `NUMBERED` vertices, then their exclusive prefix sum.
+    u32* of_blocks;
+    u32 parts, padding;
+};
+
+struct Counters {
+    // The scheduled vertices of each bin, then the place of the next one.
+    u32 bins[BINS];
+    // The first place of each bin, and the end of the last.
+    u32 starts[BINS + 1];
+    // The changes of each phase.
+    u32 changed[MOST_PHASES], long_changed[MOST_PHASES];
+    // The longest list of the largest class in the round.
+    u32 longest;
+    u64 scanned;
+    // The end of all lists of contracted graphs.
+    u64 arcs_end;
+    u64 arcs, largest_weight, largest_mass, total_mass;
+    // Vertices whose label differs from another one.
+    u64 different;
+    // The weight inside communities; sums of the squares of their masses, by 32 bits.
+    u64 inner, squares[4];
+};
+
+struct Work {
+    Level level, coarse;
+    // The partition that changes: of communities, or of parts.
+    Partition partition, coarse_partition;
+    // Communities while they are subdivided; the best labels while they are compared.
+    u32* communities;
+    u64* community_totals;
+    Contraction contraction;
+    // The vertices of a round by phase and class, and the changes of each phase: vertex and label.
+    u32* order;
+    u64* changes;
+    // The changes, by number, of vertices with long lists.
+    u32* long_changes;
+    Counters* counters;
+    // Tables of the largest class: `region_slots` slots for each block.
+    u32* region_keys;
+    u64* region_sums;
+    u64 region_slots, arcs_room;
+    Factor attraction, repulsion;
+    // The draw of the round, and its key of ties.
+    u32 key, phases, phase, tie_key;
+    u32 keeps_active, schedules_all;
+};
+
+RIPPLET_FN u32 phase_of(const Work& work, u32 v) { return part_of(mix(v ^ work.key), work.phases); }
+
+RIPPLET_FN u64 weight_of(const Level& level, u64 arc) {
+    if (level.kind == UNIT_WEIGHTS) return 1;
+    if (level.kind == SHORT_WEIGHTS) return __ldg((const u32*)level.weights + arc);
+    return ((const u64*)level.weights)[arc];
+}
+
+// Calls `visit(neighbour, weight)` for every `stride`-th arc of a vertex from `first` on, without self-loops and
+// weights of 0.
+template <class Visit>
+RIPPLET_FN void each_arc(const Level& level, u32 v, u32 first, u32 stride, Visit visit) {
+    const u64 begin = level.begins[v];
+    const u32 degree = level.degrees[v];
+    for (u32 index = first; index < degree; index += stride) {
+        const u32 u = level.ids[begin + index];
+        const u64 weight = weight_of(level, begin + index);
+        if (u != v && weight != 0) visit(u, weight);
+    }
+}
+
+// Adds the lanes' values to a sum in global memory; all lanes of a warp call it.
+RIPPLET_FN void add_all(u64* sum, u64 mine) {
+    mine = warp_sum(mine);
+    if (lane_id() == 0 && mine != 0) atomicAdd(sum, mine);
+}
+
+// The first item of a thread, and the distance to its next, in a loop of the grid over items.
+RIPPLET_FN u32 first_item() { return blockIdx.x * blockDim.x + threadIdx.x; }
+RIPPLET_FN u32 next_item() { return gridDim.x * blockDim.x; }
+
+}  // namespace ripplet

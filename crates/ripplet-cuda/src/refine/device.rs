@@ -1,0 +1,116 @@
+//! Refinement on a device.
+
+use super::launch::Launcher;
+use super::places::{Places, Size};
+use super::source::source;
+use super::state::{Counters, Level, Partition, WeightKind};
+use super::steps::{DeviceGraph, DevicePartition, DeviceSteps};
+use super::tuning::Tuning;
+use super::upload::upload;
+use crate::lp::{DeviceExecutor, failed};
+use ripplet_gpu::{Arena, Device};
+use ripplet_graph::GraphView;
+use ripplet_lp::refine::{
+    self, BegunOn, DeviceInput, Figures, RefineDevice, RefineError, RefineOptions, Refined,
+};
+use ripplet_lp::{Plan, RoundObserver, RunError};
+
+/// Refines communities on an executor's device, within its memory limit.
+#[derive(Debug)]
+pub struct DeviceRefinement<'a, D> {
+    executor: &'a DeviceExecutor<D>,
+    tuning: Tuning,
+}
+
+impl<'a, D: Device> DeviceRefinement<'a, D> {
+    /// Returns a refinement on an executor's device, with the default tuning.
+    pub fn new(executor: &'a DeviceExecutor<D>) -> Self {
+        DeviceRefinement { executor, tuning: Tuning::default() }
+    }
+
+    /// Sets the tuning.
+    #[must_use]
+    pub fn with_tuning(self, tuning: Tuning) -> Self {
+        DeviceRefinement { tuning, ..self }
+    }
+
+    fn places(&self, graph: GraphView<'_>, room: u64) -> Places {
+        Places::new(Size::of(graph, room), size_of::<Counters>() as u64, self.tuning)
+    }
+
+    /// Returns the memory plan of a run. The host's part is what a refinement on the host needs at most
+    /// with one thread, since it does small graphs.
+    pub fn plan<'g>(&self, graph: impl Into<GraphView<'g>>, options: &RefineOptions) -> Plan {
+        let graph = graph.into();
+        let host = refine::plan(graph, options, 1);
+        let device = self.places(graph, refine::contracted_arcs(graph.arcs())).plan;
+        Plan { graph_device: device.graph_device, device_items: device.device_items, ..host }
+    }
+}
+
+impl<D: Device + Sync> DeviceRefinement<'_, D> {
+    /// Finds the communities that [`refine`](ripplet_lp::refine::refine) finds: the same bytes.
+    ///
+    /// # Errors
+    /// As there; also if the device fails or has too little memory.
+    pub fn run<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        options: &RefineOptions,
+        observer: &mut dyn RoundObserver,
+    ) -> Result<Refined, RefineError> {
+        refine::refine_on(self, graph, options, observer)
+    }
+}
+
+impl<'a, D: Device + Sync> RefineDevice for DeviceRefinement<'a, D> {
+    type Steps = DeviceSteps<'a, D>;
+
+    fn begin(&self, input: DeviceInput<'_>) -> Result<BegunOn<Self::Steps>, RunError> {
+        let DeviceInput { graph, masses, largest_weight, labels, room } = input;
+        let places = self.places(graph, room);
+        self.executor.check_memory(&places.plan)?;
+        let device = self.executor.device();
+        let module = device.load(&source()).map_err(failed)?;
+        let launcher = Launcher::new(device, module, places)?;
+        let places = &launcher.places;
+        upload(device, &launcher.memory, places, graph)?;
+        let at = |place: &std::ops::Range<u64>| launcher.at(place.start);
+        launcher.write(at(&places.masses), masses)?;
+        launcher.write(at(&places.labels), labels)?;
+        launcher.write(at(&places.best), labels)?;
+        let level = Level {
+            begins: at(&places.begins),
+            degrees: at(&places.degrees),
+            masses: at(&places.masses),
+            ids: at(&places.ids),
+            weights: at(&places.weights),
+            vertices: graph.vertices(),
+            kind: places.kind.unwrap_or(WeightKind::Unit) as u32,
+        };
+        let partition = Partition {
+            labels: at(&places.labels),
+            totals: at(&places.totals),
+            active: at(&places.active),
+        };
+        let figures = Figures {
+            vertices: graph.vertices(),
+            arcs: graph.arcs(),
+            largest_weight,
+            largest_mass: masses.iter().copied().max().unwrap_or(0),
+            total_mass: masses.iter().sum(),
+        };
+        let mut steps = DeviceSteps {
+            launcher,
+            tuning: self.tuning,
+            stack: Arena::default(),
+            arcs_end: 0,
+            arcs_room: room,
+            joined: 0,
+        };
+        let graph = DeviceGraph { level, figures, arcs: None };
+        let partition = DevicePartition { partition, level };
+        steps.start(&partition)?;
+        Ok(BegunOn { steps, graph, partition })
+    }
+}

@@ -1,0 +1,130 @@
+//! Places of all arrays of a refinement in a device's memory.
+//!
+//! ```text
+//! | input | scratch of any level | arcs of contracted graphs | level 1 | level 2 | …           |
+//!                                                            stack: grows by a contraction, and
+//!                                                            shrinks on the way back
+//! ```
+
+use super::state::{NUMBERED, WeightKind};
+use super::tuning::Tuning;
+use ripplet_gpu::Arena;
+use ripplet_graph::GraphView;
+use ripplet_lp::Plan;
+use std::ops::Range;
+
+/// Bytes of a level's arrays on the stack, per vertex of the level below and per vertex of the level.
+const BELOW_BYTES: u64 = 4;
+const LEVEL_BYTES: u64 = 8 + 4 + 8 + 4 + 8 + 1 + 4 + 4;
+/// Bytes of the arrays of a contraction per vertex of the level below, at most.
+pub(super) const CONTRACTION_BYTES: u64 = BELOW_BYTES + LEVEL_BYTES;
+/// Room for the alignment of the stack's arrays. Levels that find no room are left to the host.
+const STACK_PADDING: u64 = 1 << 17;
+
+/// Byte ranges of the arrays in one allocation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    pub begins: Range<u64>,
+    pub degrees: Range<u64>,
+    pub masses: Range<u64>,
+    pub ids: Range<u64>,
+    pub weights: Range<u64>,
+    pub labels: Range<u64>,
+    pub totals: Range<u64>,
+    pub active: Range<u64>,
+    pub best: Range<u64>,
+    pub part_labels: Range<u64>,
+    pub part_totals: Range<u64>,
+    pub order: Range<u64>,
+    pub changes: Range<u64>,
+    /// Changes with long lists in a round, members of parts in a contraction.
+    pub members: Range<u64>,
+    pub ends: Range<u64>,
+    pub lengths: Range<u64>,
+    pub names: Range<u64>,
+    pub of_blocks: Range<u64>,
+    pub counters: Range<u64>,
+    pub region_keys: Range<u64>,
+    pub region_sums: Range<u64>,
+    pub coarse_ids: Range<u64>,
+    pub coarse_weights: Range<u64>,
+    pub stack: Range<u64>,
+    pub kind: Option<WeightKind>,
+    pub bytes: u64,
+    pub plan: Plan,
+}
+
+/// The size of an input.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    pub vertices: u64,
+    pub arcs: u64,
+    /// The arcs of contracted graphs.
+    pub room: u64,
+    pub is_weighted: bool,
+}
+
+impl Places {
+    pub fn new(size: Size, counters: u64, tuning: Tuning) -> Places {
+        let Size { vertices, arcs, room, is_weighted } = size;
+        let (mut to, mut arena) = (Places::default(), Arena::default());
+        to.kind = Some(if is_weighted { WeightKind::Short } else { WeightKind::Unit });
+        to.begins = arena.take(8, vertices);
+        to.degrees = arena.take(4, vertices);
+        to.ids = arena.take(4, arcs);
+        to.weights = arena.take(4, if is_weighted { arcs } else { 0 });
+        let graph = arena.bytes;
+
+        to.masses = arena.take(8, vertices);
+        to.labels = arena.take(4, vertices);
+        to.totals = arena.take(8, vertices);
+        to.active = arena.take(1, vertices);
+        to.best = arena.take(4, vertices);
+        to.part_labels = arena.take(4, vertices);
+        to.part_totals = arena.take(8, vertices);
+        let partitions = arena.bytes;
+
+        to.order = arena.take(4, vertices);
+        to.changes = arena.take(8, vertices);
+        to.members = arena.take(4, vertices);
+        to.ends = arena.take(4, vertices);
+        to.lengths = arena.take(4, vertices);
+        to.names = arena.take(4, vertices);
+        to.of_blocks = arena.take(4, vertices.div_ceil(u64::from(NUMBERED)));
+        to.counters = arena.take(counters, 1);
+        let rounds = arena.bytes;
+
+        // A table has room for twice the labels of one vertex.
+        let slots = (2 * vertices).next_power_of_two().max(tuning.region_slots);
+        to.region_sums = arena.take(8, slots);
+        to.region_keys = arena.take(4, slots);
+        let tables = arena.bytes;
+
+        to.coarse_ids = arena.take(4, room);
+        to.coarse_weights = arena.take(8, room);
+        let lists = arena.bytes;
+
+        to.stack = arena.take(1, (2 * BELOW_BYTES + LEVEL_BYTES) * vertices + STACK_PADDING);
+        to.bytes = arena.bytes;
+        to.plan = Plan { graph_device: graph, ..Plan::default() }
+            .with_device("labels, masses and totals", partitions - graph)
+            .with_device("one round", rounds - partitions)
+            .with_device("sums of large vertices", tables - rounds)
+            .with_device("lists of contracted graphs", lists - tables)
+            .with_device("contracted graphs", to.bytes - lists);
+        to
+    }
+
+    /// Returns the slots of the tables of vertices with long lists, together.
+    pub fn region_slots(&self) -> u64 {
+        (self.region_keys.end - self.region_keys.start) / 4
+    }
+}
+
+impl Size {
+    /// Returns the size of a graph, with this room for the arcs of contracted graphs.
+    pub fn of(graph: GraphView<'_>, room: u64) -> Size {
+        let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
+        Size { vertices, arcs, room, is_weighted: graph.is_weighted() }
+    }
+}

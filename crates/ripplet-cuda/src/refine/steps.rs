@@ -1,0 +1,445 @@
+//! The steps of a refinement on a device.
+
+use super::launch::{Items, Launcher};
+use super::state::{CLASSES, Contraction, Counters, Level, Partition, WeightKind, Work};
+use super::tuning::Tuning;
+use ripplet_gpu::{Address, Arena, Device};
+use ripplet_graph::{Observer, VertexId};
+use ripplet_lp::refine::{Counts, Figures, HostLevel, RefineSteps, Rule, Sums};
+use ripplet_lp::{Label, RunError};
+
+/// Bytes that the arrays of a contraction are longer than their values, at most, by alignment.
+const ALIGNED: u64 = 16 * 256;
+
+/// Kernels by class.
+type Kernels = [&'static str; CLASSES];
+
+const MOVE: Kernels = [
+    "ripplet_refine_move_0",
+    "ripplet_refine_move_1",
+    "ripplet_refine_move_2",
+    "ripplet_refine_move_3",
+];
+const MOVE_WIDE: Kernels = [
+    "ripplet_refine_move_wide_0",
+    "ripplet_refine_move_wide_1",
+    "ripplet_refine_move_wide_2",
+    "ripplet_refine_move_wide_3",
+];
+const JOIN: Kernels = [
+    "ripplet_refine_join_0",
+    "ripplet_refine_join_1",
+    "ripplet_refine_join_2",
+    "ripplet_refine_join_3",
+];
+const JOIN_WIDE: Kernels = [
+    "ripplet_refine_join_wide_0",
+    "ripplet_refine_join_wide_1",
+    "ripplet_refine_join_wide_2",
+    "ripplet_refine_join_wide_3",
+];
+const CONTRACT: Kernels = [
+    "ripplet_refine_contract_0",
+    "ripplet_refine_contract_1",
+    "ripplet_refine_contract_2",
+    "ripplet_refine_contract_3",
+];
+
+/// The steps of a refinement on a device.
+pub struct DeviceSteps<'a, D: Device> {
+    pub(super) launcher: Launcher<'a, D>,
+    pub(super) tuning: Tuning,
+    /// The part of the stack that is in use.
+    pub(super) stack: Arena,
+    /// The end of the arcs of contracted graphs, and the arcs for which there is room.
+    pub(super) arcs_end: u64,
+    pub(super) arcs_room: u64,
+    /// Vertices that joined a part in the last subdivision.
+    pub(super) joined: u64,
+}
+
+/// The graph of a level on a device.
+pub struct DeviceGraph {
+    pub(super) level: Level,
+    pub(super) figures: Figures,
+    /// The places of a contracted graph's arcs; `None` for the input.
+    pub(super) arcs: Option<std::ops::Range<u64>>,
+}
+
+/// A partition on a device.
+pub struct DevicePartition {
+    pub(super) partition: Partition,
+    pub(super) level: Level,
+}
+
+/// A contracted graph on a device.
+pub struct DeviceContraction {
+    contraction: Contraction,
+    graph: DeviceGraph,
+    partition: DevicePartition,
+    /// The bytes of the stack and the end of arcs before it.
+    below: (u64, u64),
+}
+
+impl<D: Device> DeviceSteps<'_, D> {
+    /// Activates all vertices of the input's partition, and adds up the communities' masses.
+    pub(super) fn start(&mut self, partition: &DevicePartition) -> Result<(), RunError> {
+        let DevicePartition { partition, level } = partition;
+        let vertices = u64::from(level.vertices);
+        self.launcher.fill(partition.active, vertices, 1)?;
+        self.launcher.fill(partition.totals, 8 * vertices, 0)?;
+        let work = self.work(*level, *partition);
+        self.launcher.launch("ripplet_refine_sum_masses", Items::Threads(vertices), &work)
+    }
+
+    /// Returns an argument for a level and a partition of its vertices.
+    fn work(&self, level: Level, partition: Partition) -> Work {
+        let (launcher, places) = (&self.launcher, &self.launcher.places);
+        let at = |place: &std::ops::Range<u64>| launcher.at(place.start);
+        Work {
+            level,
+            partition,
+            order: at(&places.order),
+            changes: at(&places.changes),
+            long_changes: at(&places.members),
+            counters: at(&places.counters),
+            region_keys: at(&places.region_keys),
+            region_sums: at(&places.region_sums),
+            arcs_room: self.arcs_room,
+            phases: 1,
+            ..Work::default()
+        }
+    }
+
+    /// Returns the argument of a round.
+    fn round(&self, level: Level, partition: Partition, rule: Rule) -> Work {
+        let (key, phases) = (rule.draw.key, rule.draw.phases);
+        let work = self.work(level, partition).with_factors(rule.factors);
+        Work { key, phases, tie_key: rule.tie_key(), ..work }
+    }
+
+    fn parts(&self) -> Partition {
+        let places = &self.launcher.places;
+        Partition {
+            labels: self.launcher.at(places.part_labels.start),
+            totals: self.launcher.at(places.part_totals.start),
+            active: Address(0),
+        }
+    }
+
+    /// Sorts the vertices of a round; returns the counts of each class.
+    fn sort(&self, work: &Work) -> Result<Counters, RunError> {
+        let vertices = Items::Threads(work.level.vertices.into());
+        self.launcher.launch("ripplet_refine_count_order", vertices, work)?;
+        self.launcher.launch("ripplet_refine_start_order", Items::OneWarp, work)?;
+        self.launcher.launch("ripplet_refine_fill_order", vertices, work)?;
+        self.launcher.counters()
+    }
+
+    /// Performs the phases of a round.
+    fn phases(
+        &self,
+        work: &Work,
+        kernels: &Kernels,
+        activates: bool,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let launcher = &self.launcher;
+        launcher.reset(0)?;
+        let sorted = self.sort(work)?;
+        for phase in 0..work.phases {
+            if observer.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            let counts = std::array::from_fn(|class| sorted.count(phase as usize, class));
+            let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+            if all == 0 {
+                continue;
+            }
+            let work = Work { phase, ..*work };
+            launcher.launch_classes(*kernels, counts, sorted.longest.into(), &work)?;
+            launcher.launch("ripplet_refine_commit", Items::Threads(all), &work)?;
+            if activates {
+                launcher.launch("ripplet_refine_activate", Items::Lists(all), &work)?;
+                if counts[CLASSES - 1] > 0 {
+                    let arcs = Items::Threads(sorted.longest.into());
+                    launcher.launch("ripplet_refine_activate_long", arcs, &work)?;
+                }
+            }
+        }
+        let Counters { changed, scanned, .. } = launcher.counters()?;
+        let changed = changed.into_iter().map(u64::from).sum();
+        Ok(Counts { visited: sorted.scheduled.into(), changed, scanned })
+    }
+
+    /// Launches a kernel that counts, over all vertices; returns the counters.
+    fn counted(
+        &self,
+        kernel: &'static str,
+        items: fn(u64) -> Items,
+        work: &Work,
+    ) -> Result<Counters, RunError> {
+        self.launcher.reset(0)?;
+        self.launcher.launch(kernel, items(work.level.vertices.into()), work)?;
+        self.launcher.counters()
+    }
+
+    /// Returns the arrays of a contraction to some parts, from the stack.
+    fn reserve(&mut self, level: Level, parts: u64) -> (Contraction, Level, Partition) {
+        let start = self.launcher.places.stack.start;
+        let mut take = |size: u64, count: u64| {
+            let place = start + self.stack.take(size, count).start;
+            self.launcher.at(place)
+        };
+        let mut contraction = Contraction {
+            part_of: take(4, level.vertices.into()),
+            founders: take(4, parts),
+            begin: take(4, parts),
+            parts: parts as u32,
+            ..Contraction::default()
+        };
+        let coarse = Level {
+            begins: take(8, parts),
+            degrees: take(4, parts),
+            masses: take(8, parts),
+            vertices: parts as u32,
+            kind: WeightKind::Long as u32,
+            ..Level::default()
+        };
+        let partition =
+            Partition { labels: take(4, parts), totals: take(8, parts), active: take(1, parts) };
+        let (launcher, places) = (&self.launcher, &self.launcher.places);
+        contraction.members = launcher.at(places.members.start);
+        contraction.ends = launcher.at(places.ends.start);
+        contraction.lengths = launcher.at(places.lengths.start);
+        contraction.names = launcher.at(places.names.start);
+        contraction.of_blocks = launcher.at(places.of_blocks.start);
+        let (ids, weights) =
+            (launcher.at(places.coarse_ids.start), launcher.at(places.coarse_weights.start));
+        (contraction, Level { ids, weights, ..coarse }, partition)
+    }
+
+    /// Numbers the parts, and groups their members.
+    fn group(&self, work: &Work) -> Result<(), RunError> {
+        let (launcher, parts) = (&self.launcher, u64::from(work.contraction.parts));
+        let vertices = u64::from(work.level.vertices);
+        let launch = |kernel, items| launcher.launch(kernel, items, work);
+        launch("ripplet_refine_count_founders", Items::Numbered(vertices))?;
+        launch("ripplet_refine_sum_founders", Items::OneBlock)?;
+        launch("ripplet_refine_number_founders", Items::Numbered(vertices))?;
+        launch("ripplet_refine_find_parts", Items::Threads(vertices))?;
+        launcher.fill(work.contraction.ends, 4 * parts, 0)?;
+        launcher.fill(work.contraction.lengths, 4 * parts, 0)?;
+        launch("ripplet_refine_count_members", Items::Threads(vertices))?;
+        launch("ripplet_refine_count_of_parts", Items::Numbered(parts))?;
+        launch("ripplet_refine_sum_of_parts", Items::OneBlock)?;
+        launch("ripplet_refine_begin_parts", Items::Numbered(parts))?;
+        launch("ripplet_refine_group_members", Items::Threads(vertices))
+    }
+}
+
+impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
+    type Graph = DeviceGraph;
+    type Partition = DevicePartition;
+    type Contraction = DeviceContraction;
+
+    fn figures(&mut self, graph: &DeviceGraph) -> Result<Figures, RunError> {
+        Ok(graph.figures)
+    }
+
+    fn move_round(
+        &mut self,
+        graph: &DeviceGraph,
+        partition: &DevicePartition,
+        rule: Rule,
+        keeps_active: bool,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let kernels = if rule.fits_64() { &MOVE } else { &MOVE_WIDE };
+        let work = self.round(graph.level, partition.partition, rule);
+        let work = Work { keeps_active: keeps_active.into(), ..work };
+        self.phases(&work, kernels, !keeps_active, observer)
+    }
+
+    fn is_singletons(&mut self, partition: &DevicePartition) -> Result<bool, RunError> {
+        let work = self.work(partition.level, partition.partition);
+        let counted = self.counted("ripplet_refine_count_joined", Items::Threads, &work)?;
+        Ok(counted.different == 0)
+    }
+
+    fn subdivide(
+        &mut self,
+        graph: &DeviceGraph,
+        communities: &DevicePartition,
+        rule: Rule,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let kernels = if rule.fits_64() { &JOIN } else { &JOIN_WIDE };
+        let work = Work {
+            communities: communities.partition.labels,
+            community_totals: communities.partition.totals,
+            schedules_all: 1,
+            ..self.round(graph.level, self.parts(), rule)
+        };
+        let vertices = Items::Threads(graph.level.vertices.into());
+        self.launcher.launch("ripplet_refine_separate", vertices, &work)?;
+        let counts = self.phases(&work, kernels, false, observer)?;
+        self.joined = counts.changed;
+        Ok(counts)
+    }
+
+    fn contract(
+        &mut self,
+        graph: &DeviceGraph,
+        communities: &DevicePartition,
+        observer: &dyn Observer,
+    ) -> Result<Option<DeviceContraction>, RunError> {
+        if observer.is_cancelled() {
+            return Err(RunError::Cancelled);
+        }
+        let parts = u64::from(graph.level.vertices) - self.joined;
+        let below = (self.stack.bytes, self.arcs_end);
+        let (contraction, coarse, coarse_partition) = self.reserve(graph.level, parts);
+        let work = Work {
+            coarse,
+            coarse_partition,
+            communities: communities.partition.labels,
+            contraction,
+            ..self.work(graph.level, self.parts())
+        };
+        self.group(&work)?;
+        let launcher = &self.launcher;
+        launcher.reset(self.arcs_end)?;
+        // Parts are sorted by the arcs of their members.
+        let lengths = Level { degrees: contraction.lengths, ..coarse };
+        let sorted = self.sort(&Work { level: lengths, schedules_all: 1, ..work })?;
+        let counts = std::array::from_fn(|class| sorted.count(0, class));
+        let longest = u64::from(sorted.longest).min(parts);
+        launcher.launch_classes(CONTRACT, counts, longest, &work)?;
+
+        launcher.fill(contraction.names, 4 * u64::from(graph.level.vertices), 0xff)?;
+        launcher.launch("ripplet_refine_find_lifted", Items::Threads(parts), &work)?;
+        launcher.fill(coarse_partition.totals, 8 * parts, 0)?;
+        launcher.launch("ripplet_refine_lift", Items::Threads(parts), &work)?;
+        let measured = Work { level: coarse, ..work };
+        launcher.launch("ripplet_refine_measure", Items::Threads(parts), &measured)?;
+        let found = launcher.counters()?;
+        if found.arcs_end > self.arcs_room {
+            self.stack.bytes = below.0;
+            return Ok(None);
+        }
+        let arcs = self.arcs_end..found.arcs_end;
+        self.arcs_end = found.arcs_end;
+        let figures = Figures {
+            vertices: parts as u32,
+            arcs: found.arcs,
+            largest_weight: found.largest_weight,
+            largest_mass: found.largest_mass,
+            total_mass: found.total_mass,
+        };
+        let graph = DeviceGraph { level: coarse, figures, arcs: Some(arcs) };
+        let partition = DevicePartition { partition: coarse_partition, level: coarse };
+        Ok(Some(DeviceContraction { contraction, graph, partition, below }))
+    }
+
+    fn contracted(contraction: &DeviceContraction) -> (&DeviceGraph, &DevicePartition) {
+        (&contraction.graph, &contraction.partition)
+    }
+
+    fn lower(
+        &mut self,
+        graph: &DeviceGraph,
+        partition: &DevicePartition,
+        found: DeviceContraction,
+    ) -> Result<u64, RunError> {
+        let DeviceContraction { contraction, graph: coarse, partition: coarse_partition, below } =
+            found;
+        let work = Work {
+            coarse: coarse.level,
+            coarse_partition: coarse_partition.partition,
+            contraction,
+            ..self.work(graph.level, partition.partition)
+        };
+        let (launcher, parts) = (&self.launcher, u64::from(contraction.parts));
+        let vertices = u64::from(graph.level.vertices);
+        launcher.reset(0)?;
+        launcher.fill(contraction.names, 4 * parts, 0xff)?;
+        launcher.launch("ripplet_refine_find_lowered", Items::Threads(parts), &work)?;
+        launcher.fill(partition.partition.totals, 8 * vertices, 0)?;
+        launcher.launch("ripplet_refine_lower", Items::Threads(vertices), &work)?;
+        launcher.launch("ripplet_refine_activate_borders", Items::Lists(vertices), &work)?;
+        let scanned = launcher.counters()?.scanned;
+        (self.stack.bytes, self.arcs_end) = below;
+        Ok(scanned)
+    }
+
+    fn sums(&mut self, graph: &DeviceGraph, partition: &DevicePartition) -> Result<Sums, RunError> {
+        let work = self.work(graph.level, partition.partition);
+        let vertices = u64::from(graph.level.vertices);
+        self.launcher.reset(0)?;
+        self.launcher.launch("ripplet_refine_sum_inner", Items::Lists(vertices), &work)?;
+        self.launcher.launch("ripplet_refine_sum_squares", Items::Threads(vertices), &work)?;
+        let Counters { inner, squares, .. } = self.launcher.counters()?;
+        let squares = (0..).zip(squares).map(|(part, sum)| u128::from(sum) << (32 * part)).sum();
+        Ok(Sums { inner, squares })
+    }
+
+    fn activate_all(&mut self, partition: &DevicePartition) -> Result<(), RunError> {
+        let vertices = u64::from(partition.level.vertices);
+        self.launcher.fill(partition.partition.active, vertices, 1)
+    }
+
+    fn keep(&mut self, partition: &DevicePartition) -> Result<bool, RunError> {
+        let best = self.launcher.at(self.launcher.places.best.start);
+        let work = self.work(partition.level, partition.partition);
+        let work = Work { communities: best, ..work };
+        let counted = self.counted("ripplet_refine_keep", Items::Threads, &work)?;
+        Ok(counted.different == 0)
+    }
+
+    fn best(self) -> Result<Vec<Label>, RunError> {
+        let best = &self.launcher.places.best;
+        self.launcher.read(self.launcher.at(best.start), (best.end - best.start) / 4)
+    }
+
+    fn to_host(
+        &mut self,
+        graph: &DeviceGraph,
+        partition: &DevicePartition,
+    ) -> Result<Option<HostLevel>, RunError> {
+        let Some(arcs) = &graph.arcs else { return Ok(None) };
+        let (level, figures) = (graph.level, graph.figures);
+        let (stack, vertices) = (&self.launcher.places.stack, u64::from(level.vertices));
+        let most = self.stack.bytes + super::places::CONTRACTION_BYTES * vertices + ALIGNED;
+        let fits = most <= stack.end - stack.start;
+        if fits && figures.arcs >= self.tuning.host_below {
+            return Ok(None);
+        }
+        let (launcher, count) = (&self.launcher, arcs.end - arcs.start);
+        let mut begins: Vec<u64> = launcher.read(level.begins, vertices)?;
+        begins.iter_mut().for_each(|begin| *begin -= arcs.start);
+        Ok(Some(HostLevel {
+            masses: launcher.read(level.masses, vertices)?,
+            begins,
+            degrees: launcher.read(level.degrees, vertices)?,
+            neighbors: launcher.read::<VertexId>(level.ids.plus(4 * arcs.start), count)?,
+            weights: launcher.read(level.weights.plus(8 * arcs.start), count)?,
+            largest_weight: figures.largest_weight,
+            labels: launcher.read(partition.partition.labels, vertices)?,
+            room: self.arcs_room - arcs.end,
+        }))
+    }
+
+    fn take_labels(
+        &mut self,
+        graph: &DeviceGraph,
+        partition: &DevicePartition,
+        labels: &[Label],
+    ) -> Result<(), RunError> {
+        let (launcher, vertices) = (&self.launcher, u64::from(graph.level.vertices));
+        launcher.write(partition.partition.labels, labels)?;
+        launcher.fill(partition.partition.totals, 8 * vertices, 0)?;
+        let work = self.work(graph.level, partition.partition);
+        launcher.launch("ripplet_refine_sum_masses", Items::Threads(vertices), &work)
+    }
+}

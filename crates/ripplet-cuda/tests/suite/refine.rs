@@ -1,0 +1,189 @@
+//! Refinement on a device against the CPU, whose suite compares it with its definition: the same
+//! labels, rounds and counts.
+
+use crate::families;
+use crate::graphs::{Edges, Storage};
+use crate::machines::{gpu, is_thorough, on_gpu};
+use proptest::prelude::*;
+use ripplet_cuda::DeviceExecutor;
+use ripplet_cuda::refine::{DeviceRefinement, Tuning};
+use ripplet_emulator::EmulatedDevice;
+use ripplet_generate::{Rmat, Road, Social, Web};
+use ripplet_graph::{EdgeTable, Graph, GraphBuilder, GraphView, MAX_SHARD_ARCS, Observer};
+use ripplet_lp::refine::{Objective, RefineError, RefineOptions, Refined, Resolution, refine};
+use ripplet_lp::{NO_LABEL, RoundObserver, RunError};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Contracted graphs stay on the device whatever their size, and tables are as small as they may be.
+const ALL_ON_DEVICE: Tuning = Tuning { host_below: 0, region_slots: 1 };
+
+fn on_device(
+    graph: GraphView<'_>,
+    options: &RefineOptions,
+    (tuning, order): (Tuning, u64),
+) -> Result<Refined, RefineError> {
+    if on_gpu() {
+        let refinement = DeviceRefinement::new(gpu(ripplet_cuda::lp::Tuning::default()));
+        return refinement.with_tuning(tuning).run(graph, options, &mut ());
+    }
+    let executor = DeviceExecutor::new(EmulatedDevice::with_order(order));
+    DeviceRefinement::new(&executor).with_tuning(tuning).run(graph, options, &mut ())
+}
+
+/// The result without the seconds of its rounds.
+fn timeless(mut refined: Refined) -> Refined {
+    refined.rounds.iter_mut().for_each(|round| round.round.seconds = 0.0);
+    refined
+}
+
+fn check(graph: GraphView<'_>, options: &RefineOptions, tuning: Tuning, order: u64, name: &str) {
+    let expected = timeless(refine(graph, options, &mut ()).unwrap());
+    let found = timeless(on_device(graph, options, (tuning, order)).unwrap());
+    let differing = expected.labels.iter().zip(&found.labels).filter(|(a, b)| a != b).count();
+    assert_eq!(differing, 0, "{name}, {options:?}, {tuning:?}: vertices with another label");
+    assert_eq!(expected, found, "{name}, {options:?}, {tuning:?}");
+}
+
+fn modularity(resolution: Resolution) -> RefineOptions {
+    RefineOptions::new(Objective::Modularity(resolution))
+}
+
+fn graph(table: EdgeTable) -> Graph {
+    GraphBuilder::new().build(table).unwrap()
+}
+
+#[test]
+fn families_are_the_same_on_every_device() {
+    let scale = families::scale(7);
+    let tables = [
+        ("rmat", Rmat::new(scale).generate().unwrap()),
+        ("social", Social::new(scale).generate().unwrap()),
+        ("web", Web::new(scale).generate().unwrap()),
+        ("road", Road::new(scale).generate().unwrap()),
+    ];
+    for (number, (name, table)) in (0..).zip(tables) {
+        let graph = graph(table);
+        let all = [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)];
+        for options in all.into_iter().chain([RefineOptions::new(Objective::Cpm(0.05))]) {
+            check((&graph).into(), &options, ALL_ON_DEVICE, number, name);
+            check((&graph).into(), &options, Tuning::default(), number, name);
+        }
+    }
+}
+
+/// A hub with a list of each class of degrees, among cliques, so that blocks sum up vertices and parts.
+#[test]
+fn lists_of_every_length_are_summed_up() {
+    let lengths: &[u32] = if is_thorough() { &[130, 2100, 9000, 200_000] } else { &[130, 2100] };
+    for &length in lengths {
+        let cliques = (0..length).flat_map(|v| (1..4).map(move |k| (v, v / 4 * 4 + (v + k) % 4)));
+        let hubs = (0..2).flat_map(|hub| (0..length).map(move |v| (length + hub, v)));
+        let edges =
+            Edges::new(length + 2, cliques.filter(|&(a, b)| b < length && a != b).chain(hubs));
+        let graph = edges.graph(MAX_SHARD_ARCS);
+        for options in [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)] {
+            check((&graph).into(), &options, ALL_ON_DEVICE, 1, &format!("{length} leaves"));
+        }
+    }
+}
+
+fn edges() -> impl Strategy<Value = Edges> {
+    (2u32..60).prop_flat_map(|vertices| {
+        let pairs = prop::collection::vec((0..vertices, 0..vertices), 0..200);
+        let weights = prop::option::of(prop::sample::select(vec![1u32, 3, 0, 1 << 20]));
+        (Just(vertices), pairs, weights).prop_map(|(vertices, pairs, weight)| Edges {
+            weights: weight
+                .map(|w| (0..pairs.len() as u32).map(|i| w.wrapping_mul(i % 5)).collect()),
+            ..Edges::new(vertices, pairs)
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if on_gpu() { 64 } else { 12 }))]
+
+    #[test]
+    fn any_graph_is_the_same_on_every_device(
+        edges in edges(),
+        objective in prop::sample::select(vec![
+            Objective::Modularity(Resolution::Fixed(1.0)),
+            Objective::Modularity(Resolution::Fixed(1234.56789)),
+            Objective::Modularity(Resolution::Auto),
+            Objective::Cpm(0.1),
+            Objective::Cpm(1e-9),
+        ]),
+        storage in prop::sample::select(vec![Storage::Plain, Storage::Compressed]),
+        initial: bool,
+        shard_arcs in 20u64..400,
+        seed in 0u64..9,
+    ) {
+        let stored = edges.stored(shard_arcs, storage);
+        let label = |v| if v % 7 == 6 { NO_LABEL } else { v / 3 };
+        let initial = initial.then(|| (0..edges.vertices).map(label).collect());
+        let options = RefineOptions { seed, initial, ..RefineOptions::new(objective) };
+        check(stored.view(), &options, ALL_ON_DEVICE, seed, "a drawn graph");
+    }
+}
+
+#[test]
+fn graphs_without_edges_have_single_vertices() {
+    for vertices in [0, 1, 40] {
+        let graph = Edges::new(vertices, []).graph(MAX_SHARD_ARCS);
+        for objective in [Objective::Modularity(Resolution::Auto), Objective::Cpm(1.0)] {
+            check((&graph).into(), &RefineOptions::new(objective), ALL_ON_DEVICE, 0, "no edges");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_does_not_fit_is_refused_with_the_plan() {
+    let graph = crate::graphs::ring(9).graph(MAX_SHARD_ARCS);
+    let executor = DeviceExecutor::new(EmulatedDevice::new().with_memory(1000));
+    let refinement = DeviceRefinement::new(&executor);
+    let options = modularity(Resolution::Auto);
+    let plan = refinement.plan(&graph, &options);
+    let refused = refinement.run(&graph, &options, &mut ());
+    let Err(RefineError::Run(RunError::DeviceMemory { needed, room: 1000, .. })) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(needed, plan.total_device());
+}
+
+/// Cancels after a number of checks.
+struct Watch {
+    patience: usize,
+    asked: AtomicUsize,
+}
+
+impl Observer for Watch {
+    fn is_cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Relaxed) >= self.patience
+    }
+}
+
+impl RoundObserver for Watch {}
+
+#[test]
+fn a_run_can_be_cancelled_and_a_lost_device_is_an_error() {
+    let graph = graph(Web::new(7).generate().unwrap());
+    let options = modularity(Resolution::Fixed(1.0));
+    let run = |device: EmulatedDevice, patience| {
+        let executor = DeviceExecutor::new(device);
+        let refinement = DeviceRefinement::new(&executor).with_tuning(ALL_ON_DEVICE);
+        let mut watch = Watch { patience, asked: AtomicUsize::new(0) };
+        let refined = refinement.run(&graph, &options, &mut watch);
+        (refined, watch.asked.into_inner())
+    };
+    let (refined, asked) = run(EmulatedDevice::new(), usize::MAX);
+    assert!(refined.is_ok() && asked > 10, "{asked}");
+    for patience in [0, 1, asked / 2] {
+        let (refined, _) = run(EmulatedDevice::new(), patience);
+        assert_eq!(refined, Err(RefineError::Run(RunError::Cancelled)), "after {patience}");
+    }
+    for launches in [0, 5, 100] {
+        let (refined, _) = run(EmulatedDevice::new().lost_after(launches), usize::MAX);
+        let is_lost = matches!(refined, Err(RefineError::Run(RunError::Device(_))));
+        assert!(is_lost, "after {launches} launches: {refined:?}");
+    }
+}

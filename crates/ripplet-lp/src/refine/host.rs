@@ -1,0 +1,318 @@
+//! The steps of a refinement on the CPU, by a crew of threads.
+
+use super::contract::{Contraction, named_by_smallest};
+use super::input::LISTS_PER_TASK;
+use super::level::{ArcArrays, Level, LevelGraph};
+use super::moves::{MoveRound, Moves, Partition};
+use super::phases::{Phases, READ_PER_TASK, Team};
+use super::score::{Gain, Sums};
+use super::steps::{Counts, Figures, RefineSteps, Rule};
+use super::subdivide::Subdivision;
+use crate::crew::Crew;
+use crate::{Label, RunError};
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{Observer, VertexId, as_atomic};
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The steps on an input and the graphs that are contracted from it.
+pub(super) struct HostSteps<'a, L> {
+    input: &'a L,
+    team: Team<'a>,
+    /// The phases of the current round, of any level.
+    phases: Phases,
+    /// The parts of the current subdivision, of any level.
+    parts: Partition,
+    /// The arcs of contracted graphs.
+    arrays: &'a ArcArrays,
+    /// The labels of the best partition of the input.
+    best: Vec<Label>,
+}
+
+/// The graph of a level.
+pub(super) enum HostGraph<'a> {
+    Input,
+    Contracted(LevelGraph<'a>),
+}
+
+/// A contracted graph.
+pub(super) struct HostContraction<'a> {
+    pub map: Contraction,
+    pub graph: HostGraph<'a>,
+    pub partition: Partition,
+    /// The communities of its vertices to begin with.
+    begin: Vec<VertexId>,
+    /// The length of the arc arrays before its lists.
+    below: u64,
+}
+
+/// Performs work on a level, whatever its type is.
+macro_rules! on_level {
+    ($steps:expr, $graph:expr, $level:ident => $work:expr) => {
+        match $graph {
+            HostGraph::Input => {
+                let $level = $steps.input;
+                $work
+            }
+            HostGraph::Contracted($level) => $work,
+        }
+    };
+}
+
+impl<'a, L: Level> HostSteps<'a, L> {
+    /// Allocates what the levels of an input share; `best` are the labels to begin with.
+    pub fn new(
+        crew: &'a Crew,
+        input: &'a L,
+        arrays: &'a ArcArrays,
+        best: Vec<Label>,
+    ) -> Result<HostSteps<'a, L>, OutOfMemory> {
+        let vertices = input.vertices() as usize;
+        Ok(HostSteps {
+            input,
+            team: Team::new(crew, vertices)?,
+            phases: Phases::new(vertices)?,
+            parts: Partition::new(crew, memory::zeros(vertices)?, input.masses())?,
+            arrays,
+            best,
+        })
+    }
+
+    fn moves_on<G: Level, T: Gain>(
+        &mut self,
+        level: &G,
+        partition: &Partition,
+        rule: Rule,
+        keeps_active: bool,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let HostSteps { phases, team, .. } = self;
+        let (team, factors) = (&*team, rule.factors.in_type::<T>());
+        phases.begin_level(level.vertices(), rule.figures.arcs);
+        let round = MoveRound { level, partition, team, observer, keeps_active };
+        Moves { round, factors }.perform(phases, rule.draw)
+    }
+
+    fn subdivide_on<G: Level, T: Gain>(
+        &mut self,
+        level: &G,
+        communities: &Partition,
+        rule: Rule,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let HostSteps { phases, team, parts, .. } = self;
+        let (team, parts, factors) = (&*team, &*parts, rule.factors.in_type::<T>());
+        parts.separate(team.crew, level.masses());
+        phases.begin_level(level.vertices(), rule.figures.arcs);
+        Subdivision { level, communities, parts, factors, team, observer }.round(phases, rule.draw)
+    }
+
+    /// Contracts the parts; `None` if there is no space for their arcs.
+    fn contract_parts<G: Level>(
+        &self,
+        level: &G,
+        observer: &dyn Observer,
+    ) -> Result<Option<(Contraction, LevelGraph<'a>)>, RunError> {
+        let HostSteps { arrays, parts, team, .. } = self;
+        let map = Contraction::new(team.crew, level.vertices(), parts).map_err(refused)?;
+        let below = arrays.len();
+        let Some(graph) = map.graph(arrays, level, parts, team, observer)? else {
+            arrays.truncate(below);
+            return Ok(None);
+        };
+        Ok(Some((map, graph)))
+    }
+
+    fn lower_on<G: Level>(
+        &self,
+        level: &G,
+        partition: &Partition,
+        contraction: &HostContraction<'_>,
+    ) -> Result<u64, OutOfMemory> {
+        let HostContraction { map, partition: coarse, begin, .. } = contraction;
+        let Contraction { vertex_of, founders } = map;
+        let (crew, count) = (self.team.crew, founders.len());
+        // The same names as before the cycle, so that vertices have moved only if their name has
+        // changed.
+        let names = named_by_smallest(crew, count, count, |vertex| coarse.label(vertex))?;
+        crew.ranges(vertex_of.len(), READ_PER_TASK, |range| {
+            for v in range {
+                let label = founders[names[vertex_of[v] as usize] as usize];
+                partition.labels[v].store(label, Relaxed);
+                partition.totals[v].store(0, Relaxed);
+            }
+        });
+        crew.ranges(count, READ_PER_TASK, |range| {
+            for vertex in range.filter(|&vertex| names[vertex] as usize == vertex) {
+                let total = coarse.total(coarse.label(vertex as VertexId));
+                partition.totals[founders[vertex] as usize].store(total, Relaxed);
+            }
+        });
+        Ok(crew.sum(vertex_of.len(), READ_PER_TASK / 16, |range| {
+            let has_moved = |v: &usize| {
+                let part = vertex_of[*v] as usize;
+                names[part] != begin[part]
+            };
+            let moved = range.filter(has_moved).map(|v| v as VertexId);
+            moved.map(|v| activate_at_border(level, partition, v)).sum()
+        }))
+    }
+}
+
+impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
+    type Graph = HostGraph<'a>;
+    type Partition = Partition;
+    type Contraction = HostContraction<'a>;
+
+    fn figures(&mut self, graph: &HostGraph<'a>) -> Result<Figures, RunError> {
+        Ok(on_level!(self, graph, level => figures(self.team.crew, level)))
+    }
+
+    fn move_round(
+        &mut self,
+        graph: &HostGraph<'a>,
+        partition: &Partition,
+        rule: Rule,
+        keeps_active: bool,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        on_level!(self, graph, level => match rule.fits_64() {
+            true => self.moves_on::<_, i64>(level, partition, rule, keeps_active, observer),
+            false => self.moves_on::<_, i128>(level, partition, rule, keeps_active, observer),
+        })
+    }
+
+    fn is_singletons(&mut self, partition: &Partition) -> Result<bool, RunError> {
+        Ok(partition.is_singletons())
+    }
+
+    fn subdivide(
+        &mut self,
+        graph: &HostGraph<'a>,
+        communities: &Partition,
+        rule: Rule,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        on_level!(self, graph, level => match rule.fits_64() {
+            true => self.subdivide_on::<_, i64>(level, communities, rule, observer),
+            false => self.subdivide_on::<_, i128>(level, communities, rule, observer),
+        })
+    }
+
+    fn contract(
+        &mut self,
+        graph: &HostGraph<'a>,
+        communities: &Partition,
+        observer: &dyn Observer,
+    ) -> Result<Option<HostContraction<'a>>, RunError> {
+        let below = self.arrays.len();
+        let contracted = on_level!(self, graph, level => self.contract_parts(level, observer))?;
+        let Some((map, graph)) = contracted else { return Ok(None) };
+        let crew = self.team.crew;
+        let begin = map.lifted(crew, communities).map_err(refused)?;
+        let own = memory::copied(&begin).map_err(refused)?;
+        let partition = Partition::new(crew, own, &graph.masses).map_err(refused)?;
+        let graph = HostGraph::Contracted(graph);
+        Ok(Some(HostContraction { map, graph, partition, begin, below }))
+    }
+
+    fn contracted<'c>(contraction: &'c HostContraction<'a>) -> (&'c HostGraph<'a>, &'c Partition) {
+        (&contraction.graph, &contraction.partition)
+    }
+
+    fn lower(
+        &mut self,
+        graph: &HostGraph<'a>,
+        partition: &Partition,
+        contraction: HostContraction<'a>,
+    ) -> Result<u64, RunError> {
+        let read = on_level!(self, graph, level => self.lower_on(level, partition, &contraction));
+        self.arrays.truncate(contraction.below);
+        read.map_err(refused)
+    }
+
+    fn sums(&mut self, graph: &HostGraph<'a>, partition: &Partition) -> Result<Sums, RunError> {
+        Ok(on_level!(self, graph, level => sums(self.team.crew, level, partition)))
+    }
+
+    fn activate_all(&mut self, partition: &Partition) -> Result<(), RunError> {
+        partition.active.iter().for_each(|active| active.store(true, Relaxed));
+        Ok(())
+    }
+
+    fn keep(&mut self, partition: &Partition) -> Result<bool, RunError> {
+        let vertices = self.best.len();
+        let best = as_atomic(&mut self.best);
+        let changed = self.team.crew.sum(vertices, READ_PER_TASK, |range| {
+            let labels = best[range.clone()].iter().zip(&partition.labels[range]);
+            let changes = labels.map(|(best, label)| {
+                let label = label.load(Relaxed);
+                u64::from(best.swap(label, Relaxed) != label)
+            });
+            changes.sum()
+        });
+        Ok(changed == 0)
+    }
+
+    fn best(self) -> Result<Vec<Label>, RunError> {
+        Ok(self.best)
+    }
+}
+
+/// Returns the figures of a level.
+fn figures<G: Level>(crew: &Crew, level: &G) -> Figures {
+    let masses = level.masses();
+    let largest_and_total = |range: Range<usize>| {
+        let masses = &masses[range];
+        (masses.iter().copied().max().unwrap_or(0), masses.iter().sum::<u64>())
+    };
+    let (largest_mass, total_mass) =
+        crew.reduce(masses.len(), READ_PER_TASK, largest_and_total, |a, b| {
+            (a.0.max(b.0), a.1 + b.1)
+        });
+    let arcs = crew.sum(masses.len(), READ_PER_TASK, |range| {
+        range.map(|v| u64::from(level.degree(v as VertexId))).sum()
+    });
+    let (vertices, largest_weight) = (level.vertices(), level.largest_weight());
+    Figures { vertices, arcs, largest_weight, largest_mass, total_mass }
+}
+
+/// Returns the sums of a partition, without self-loops.
+fn sums<G: Level>(crew: &Crew, level: &G, partition: &Partition) -> Sums {
+    let vertices = partition.labels.len();
+    let square = |label: usize| u128::from(partition.total(label as Label)).pow(2);
+    let squares = |range: Range<usize>| range.map(square).sum::<u128>();
+    let squares = crew.reduce(vertices, READ_PER_TASK, squares, |a, b| a + b);
+    if partition.is_singletons() {
+        return Sums { inner: 0, squares };
+    }
+    let inner = crew.sum(vertices, LISTS_PER_TASK, |range| {
+        let weight = |v: VertexId| {
+            let own = partition.label(v);
+            let weights = level.arcs(v).map(|(u, w)| if partition.label(u) == own { w } else { 0 });
+            weights.sum::<u64>()
+        };
+        range.map(|v| weight(v as VertexId)).sum()
+    });
+    Sums { inner, squares }
+}
+
+/// Activates a moved vertex and its neighbours in other communities, if there are any; returns the
+/// arcs read.
+fn activate_at_border<G: Level>(level: &G, partition: &Partition, v: VertexId) -> u64 {
+    let (own, mut is_border) = (partition.label(v), false);
+    for (u, _) in level.arcs(v) {
+        if partition.label(u) != own {
+            is_border = true;
+            partition.activate(u);
+        }
+    }
+    if is_border {
+        partition.activate(v);
+    }
+    u64::from(level.degree(v))
+}
+
+fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {
+    RunError::OutOfMemory { bytes }
+}
