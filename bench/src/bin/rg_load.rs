@@ -1,5 +1,5 @@
-//! Times opening a `.rg` of 20 million arcs, with all checks, beside the ceiling: the time to add up
-//! the same bytes once.
+//! Times opening a `.rg` of 20 million arcs, with all checks, beside the ceiling: the time to sum
+//! its bytes once.
 //!
 //! `cargo run --release -p ripplet-bench --bin rg_load`
 

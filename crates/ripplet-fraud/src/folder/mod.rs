@@ -96,7 +96,7 @@ impl RunFolder {
     /// Creates a new run's folder with its manifest; an existing empty folder is used.
     ///
     /// # Errors
-    /// Those of [`RunFolder::check`]; the folder is then unchanged.
+    /// If [`RunFolder::check`] fails; the folder is then unchanged.
     pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
         RunFolder::check(path)?;
         let mut folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
