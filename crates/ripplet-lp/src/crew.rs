@@ -27,8 +27,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Looks at the offer before a waiting thread leaves its core to others.
 const SPINS: u32 = 256;
-/// The bits of a count in an offer.
-const BITS: u32 = 20;
+/// The bits of a count in an offer. Few under Miri, which is slow, so that tests have several offers.
+const BITS: u32 = if cfg!(miri) { 8 } else { 20 };
 const MASK: u64 = (1 << BITS) - 1;
 /// The most parts of an offer.
 const MOST_PARTS: usize = MASK as usize;
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn every_part_is_done_once_before_the_next_step() {
         for helpers in [0, 1, 4] {
-            pool(helpers + 1).install(|| count(helpers, 2000));
+            pool(helpers + 1).install(|| count(helpers, if cfg!(miri) { 50 } else { 2000 }));
         }
     }
 
@@ -299,7 +299,11 @@ mod tests {
 
     #[test]
     fn crews_of_busy_threads_do_not_wait_for_one_another() {
-        pool(3).install(|| (0..40).into_par_iter().for_each(|_| count(2, 50)));
+        pool(3).install(|| {
+            (0..if cfg!(miri) { 6 } else { 40 })
+                .into_par_iter()
+                .for_each(|_| count(2, if cfg!(miri) { 20 } else { 50 }))
+        });
     }
 
     #[test]

@@ -79,7 +79,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     }
     for entity in found.entities.iter().filter(|entity| entity.occurrences.is_empty()) {
         let FoundEntity { kind, id, .. } = entity;
-        console.note(&format!("the {kind} {id} has no transaction with another entity in any window"));
+        console
+            .note(&format!("the {kind} {id} has no transaction with another entity in any window"));
     }
     match target {
         None => print(&table(&found))?,
