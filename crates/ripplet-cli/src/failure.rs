@@ -143,6 +143,9 @@ pub enum Failure {
         /// Whether memory was refused.
         of_memory: bool,
     },
+    /// An array outside a run for which the system refused memory.
+    #[error(transparent)]
+    Array(#[from] OutOfMemory),
     /// An allocation that failed at a place without an error to return.
     #[error("the memory does not suffice: {bytes} bytes more were refused")]
     #[diagnostic(help("allow more memory, use fewer --threads, or use a larger machine"))]
@@ -224,7 +227,10 @@ impl Failure {
             Failure::Analytics(error) => {
                 matches!(error, ripplet::analytics::AnalysisError::OutOfMemory(_))
             }
-            Failure::Run(error) => matches!(error, RunError::OutOfMemory { .. }),
+            Failure::Run(error) => {
+                matches!(error, RunError::OutOfMemory { .. } | RunError::Array(_))
+            }
+            Failure::Array(_) => true,
             Failure::Place(error) | Failure::Write(error) => {
                 error.source.kind() == ErrorKind::OutOfMemory
             }
@@ -282,6 +288,7 @@ impl Failure {
             Failure::Write(_)
             | Failure::TooLarge { .. }
             | Failure::Memory { .. }
+            | Failure::Array(_)
             | Failure::Defect
             | Failure::Print(_)
             | Failure::Thread(_)
@@ -363,12 +370,6 @@ fn parameter_help(error: &JitError) -> String {
     match error {
         JitError::MissingParameter { name, .. } => format!("give it: --param {name}=VALUE"),
         _ => String::new(),
-    }
-}
-
-impl From<OutOfMemory> for Failure {
-    fn from(OutOfMemory { bytes }: OutOfMemory) -> Failure {
-        Failure::Run(RunError::OutOfMemory { bytes })
     }
 }
 

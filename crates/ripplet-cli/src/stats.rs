@@ -26,6 +26,9 @@ pub struct Choices {
     pub pick_less: Option<u32>,
     /// The counter of votes.
     pub counter: String,
+    /// The share of a community's votes with which it joins another at the end; null if communities
+    /// are not merged.
+    pub merge: Option<f64>,
     /// The storage of the adjacency.
     pub storage: &'static str,
     /// The device.
@@ -169,6 +172,22 @@ pub struct RefineFigures {
     pub round_levels: Vec<u32>,
     /// The vertices of each round's level.
     pub round_vertices: Vec<u32>,
+    /// The runs over a range of resolutions; left out with one resolution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileFigures>,
+}
+
+/// The figures of a resolution profile.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ProfileFigures {
+    /// Runs, without those of another seed.
+    pub runs: u32,
+    /// Partitions, the rows of the table.
+    pub partitions: usize,
+    /// The number of the row whose communities are the output.
+    pub chosen: usize,
+    /// Whether the number of runs ended the search.
+    pub is_cut: bool,
 }
 
 impl RefineFigures {
@@ -182,6 +201,7 @@ impl RefineFigures {
             round_iterations: rounds.iter().map(|round| round.iteration).collect(),
             round_levels: rounds.iter().map(|round| round.level).collect(),
             round_vertices: rounds.iter().map(|round| round.vertices).collect(),
+            profile: None,
         }
     }
 }

@@ -184,7 +184,14 @@ pub fn check_program<'g>(
 ) -> Result<Checked, CheckError> {
     let graph = graph.into();
     settings.check(graph.vertices(), &program.info()).map_err(RunError::from)?;
-    program.check(graph, settings, sample, observer)
+    let checked = program.check(graph, settings, sample, observer);
+    checked.map_err(|error| match error {
+        CheckError::Run(error) => {
+            let plan = plan(graph, program, settings, sample, rayon::current_num_threads());
+            error.planned(plan.algorithm_host()).into()
+        }
+        broken => broken,
+    })
 }
 
 /// Returns the memory that [`check_program`] needs, on `threads` threads.

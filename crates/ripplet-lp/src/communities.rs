@@ -34,8 +34,8 @@ const VERTICES_PER_TASK: usize = 4096;
 /// Returns the number of communities that this adds. Labels that are not vertices stay as they are.
 ///
 /// # Errors
-/// [`RunError::Cancelled`] if `is_cancelled` returns true, [`RunError::OutOfMemory`] if the system
-/// refuses 4 bytes per vertex; `labels` is then unchanged.
+/// [`RunError::Cancelled`] if `is_cancelled` returns true, [`RunError::Array`] if the system refuses 4
+/// bytes per vertex; `labels` is then unchanged.
 pub(crate) fn split_disconnected(
     graph: GraphView<'_>,
     labels: &mut [Label],
@@ -50,7 +50,7 @@ fn split(
     is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<u32, RunError> {
     let vertices = labels.len() as u32;
-    let refused = |_| RunError::OutOfMemory { bytes: bytes_for(vertices) };
+    let refused = RunError::Array;
     let mut parents: Vec<AtomicU32> = memory::with_room(labels.len()).map_err(refused)?;
     parents.par_extend((0..vertices).into_par_iter().map(AtomicU32::new));
     let forest = Forest { sets: DisjointSets::new(&parents), labels };

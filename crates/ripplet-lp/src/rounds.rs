@@ -6,7 +6,7 @@ use crate::{
     Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Round, Settings,
     SettingsError, State,
 };
-use ripplet_graph::{GraphView, Observer};
+use ripplet_graph::{GraphView, Observer, OutOfMemory};
 use std::time::Instant;
 use thiserror::Error;
 
@@ -42,12 +42,15 @@ pub enum RunError {
         /// The reason.
         source: NotKept,
     },
-    /// The system refused memory.
+    /// The system refused memory for a part of the run.
     #[error("the run needs {bytes} bytes beside the graph, which this machine refused")]
     OutOfMemory {
-        /// The planned bytes.
+        /// The planned bytes of the whole run.
         bytes: u64,
     },
+    /// The system refused memory for an array, and the whole run has no plan.
+    #[error(transparent)]
+    Array(#[from] OutOfMemory),
     /// The weights are too large for sums over communities.
     #[error(
         "the stored edge weights add up to {total}, and merging communities needs sums of 64 bits; scale \
@@ -97,6 +100,17 @@ pub enum RunError {
     /// A device failed; its message.
     #[error("{0}")]
     Device(String),
+}
+
+impl RunError {
+    /// Replaces the bytes of a refused array by the planned bytes of the whole run.
+    #[must_use]
+    pub fn planned(self, bytes: u64) -> RunError {
+        match self {
+            RunError::Array(_) | RunError::OutOfMemory { .. } => RunError::OutOfMemory { bytes },
+            error => error,
+        }
+    }
 }
 
 /// A run in progress: its state, and how to perform a round.

@@ -7,7 +7,7 @@ use ripplet_graph::{EdgeTable, Graph, GraphBuilder, Observer, VertexIds};
 use ripplet_lp::check::{SAMPLE, check_program};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
-use ripplet_lp::refine::{self, Objective, RefineOptions, Resolution};
+use ripplet_lp::refine::{self, Objective, ProfileOptions, RefineOptions, Resolution};
 use ripplet_lp::{
     Executor, Hints, Keeper, NotKept, Round, RoundObserver, Schedule, Settings, State, Stop,
 };
@@ -135,6 +135,22 @@ fn check_refinement(graph: &Graph, objective: Objective) {
     assert!(used * 2 >= planned, "{case}");
 }
 
+/// Checks the plan of a resolution profile, which bounds the partitions that are kept.
+fn check_profile(graph: &Graph, objective: Objective) {
+    let executor = CpuExecutor::new(Some(3)).unwrap();
+    let options = ProfileOptions { runs: 4, ..ProfileOptions::new(objective) };
+    let planned = refine::profile_plan(graph, &options, 3).algorithm_host();
+    let before = LIVE.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let found = executor.install(|| refine::profile(graph, &options, &mut ())).unwrap();
+    let used = PEAK.load(SeqCst) - before;
+    let case = format!("profile of {objective:?}: {used} bytes used, {planned} planned");
+    println!("{case}");
+    assert_eq!(found.runs, 4);
+    assert!(used <= planned + SLACK, "{case}");
+    assert!(used * 2 >= planned, "{case}");
+}
+
 #[test]
 fn runs_allocate_what_they_planned() {
     let edges = Planted::new(100_000, 300_000, 0.3).generate().unwrap().edges;
@@ -168,4 +184,6 @@ fn runs_allocate_what_they_planned() {
     }
     check_refinement(&graph, Objective::Modularity(Resolution::Auto));
     check_refinement(&graph, Objective::Cpm(0.5));
+    check_profile(&graph, Objective::Modularity(Resolution::Auto));
+    check_profile(&graph, Objective::Cpm(0.5));
 }

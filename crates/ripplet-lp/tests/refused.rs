@@ -1,20 +1,25 @@
-//! Quality measures return an error for each refused allocation.
+//! Quality measures and refinement return an error for each refused allocation.
 //!
 //! This is the only test of its program: its allocator refuses.
 
 use ripplet_generate::Planted;
-use ripplet_graph::{Graph, GraphBuilder};
-use ripplet_lp::NO_LABEL;
+use ripplet_graph::{Graph, GraphBuilder, Plan};
+use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::programs::Lpa;
 use ripplet_lp::quality::{
     Cover, Quality, QualityError, agreement, overlap_agreement, per_community,
 };
+use ripplet_lp::refine::{self, MergeShare, Objective, RefineError, RefineOptions, Resolution};
+use ripplet_lp::{Executor, NO_LABEL, RunError, Settings, Stop};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+const VERTICES: u32 = 3000;
 
 struct Refusing;
 
 /// Smaller allocations, in bytes, do not grow with the input and are always granted.
-const LEAST: usize = 256;
+static LEAST: AtomicU64 = AtomicU64::new(256);
 
 /// The number of the large allocation that is refused, counted from 1.
 static REFUSED: AtomicU64 = AtomicU64::new(0);
@@ -24,7 +29,8 @@ static LARGE: AtomicU64 = AtomicU64::new(0);
 // allows; counting touches only atomics.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() >= LEAST && LARGE.fetch_add(1, SeqCst) + 1 == REFUSED.load(SeqCst) {
+        let is_large = layout.size() as u64 >= LEAST.load(SeqCst);
+        if is_large && LARGE.fetch_add(1, SeqCst) + 1 == REFUSED.load(SeqCst) {
             return std::ptr::null_mut();
         }
         // SAFETY: the caller's contract is the same.
@@ -42,6 +48,16 @@ static ALLOCATOR: Refusing = Refusing;
 
 /// Runs `measure` with every large allocation granted, then once for each with that one refused.
 fn check<T>(name: &str, measure: impl Fn() -> Result<T, QualityError>) {
+    let is_refused = |error: &QualityError| matches!(error, QualityError::OutOfMemory { .. });
+    check_each(name, measure, is_refused);
+}
+
+/// As [`check`], for any error.
+fn check_each<T, E>(
+    name: &str,
+    measure: impl Fn() -> Result<T, E>,
+    is_refused: impl Fn(&E) -> bool,
+) {
     let with = |refused: u64| {
         LARGE.store(0, SeqCst);
         REFUSED.store(refused, SeqCst);
@@ -53,15 +69,16 @@ fn check<T>(name: &str, measure: impl Fn() -> Result<T, QualityError>) {
     let all = LARGE.load(SeqCst);
     assert!(all > 0, "{name} needs no memory");
     for refused in 1..=all {
-        let found = with(refused);
-        let is_refused = matches!(found, Err(QualityError::OutOfMemory { .. }));
-        assert!(is_refused, "{name}: allocation {refused} of {all} was refused in vain");
+        let error = with(refused).err();
+        assert!(
+            error.is_some_and(|error| is_refused(&error)),
+            "{name}: allocation {refused} of {all} was refused in vain"
+        );
     }
 }
 
 #[test]
 fn every_large_allocation_of_a_measure_may_be_refused() {
-    const VERTICES: u32 = 3000;
     let edges = Planted::new(VERTICES.into(), 40_000, 0.3).generate().unwrap().edges;
     let graph: Graph = GraphBuilder::new().build(edges).unwrap();
     let blocks: Vec<u32> = (0..VERTICES).map(|v| v / 100).collect();
@@ -93,4 +110,34 @@ fn every_large_allocation_of_a_measure_may_be_refused() {
         check("each community", || per_community(&graph, &both, 1.0));
         check("one community of all", || per_community(&graph, &all, 1.0));
     });
+    // Smaller ones are of the rounds and of tasks.
+    LEAST.store(8192, SeqCst);
+    pool.install(|| refinement(&graph, &blocks));
+}
+
+/// Errors of refinement and merging have the planned bytes of the whole run.
+fn refinement(graph: &Graph, blocks: &[u32]) {
+    let planned = |plan: Plan| {
+        let bytes = plan.algorithm_host();
+        move |error: &RefineError| *error == RunError::OutOfMemory { bytes }.into()
+    };
+    let objective = Objective::Modularity(Resolution::Fixed(1.0));
+    let options = RefineOptions::new(objective);
+    let plan = refine::plan(graph, &options, 1);
+    check_each("refinement", || refine::refine(graph, &options, &mut ()), planned(plan.clone()));
+    let plan = plan.with("levels", refine::hierarchy_bytes(VERTICES.into()));
+    let hierarchy = || refine::hierarchy(graph, objective, 0, blocks, &mut ());
+    check_each("a hierarchy", hierarchy, planned(plan));
+    let settings = Settings {
+        merge: Some(MergeShare::default()),
+        initial: Some(blocks.into()),
+        stop: Stop::after(1),
+        ..Settings::default()
+    };
+    let executor = CpuExecutor::new(Some(1)).unwrap();
+    let bytes = executor.plan(graph, &Lpa::default(), &settings).algorithm_host();
+    // The lists of contracted graphs; a program's labels are collected without a check.
+    LEAST.store(100_000, SeqCst);
+    let run = || executor.run(graph, &Lpa::default(), &settings, &mut ());
+    check_each("merging", run, |error| *error == RunError::OutOfMemory { bytes });
 }

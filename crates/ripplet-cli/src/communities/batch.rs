@@ -62,14 +62,14 @@ pub(super) fn run(
 /// Refuses what is about one graph, or about a GPU.
 fn check(job: &Job<'_>) -> Result<(), Failure> {
     let (reads, writes) = match &job.program {
-        Program::File(_) => job.program.files(),
-        _ => (None, None),
+        Program::File(_) => (job.program.reads(), job.program.writes()),
+        _ => (None, Vec::new()),
     };
     let flags = [
         (job.labels.is_some(), "--labels are of the vertices of one graph", "labels"),
         (reads.is_some(), "--vertex-table is about the vertices of one graph", "vertex-table"),
         (job.checkpoint.is_some(), "--checkpoint keeps the state of one run", "checkpoint"),
-        (writes.is_some(), "--columns-out is about the vertices of one graph", "columns-out"),
+        (!writes.is_empty(), "--columns-out is about the vertices of one graph", "columns-out"),
         (
             job.storage == Some(Storage::Compressed),
             "--storage compressed is of the lists of one graph",

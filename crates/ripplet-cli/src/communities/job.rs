@@ -16,6 +16,7 @@ use ripplet::io::Format;
 use ripplet::io::write::Target;
 use ripplet::io::write::is_graph;
 use ripplet::lp::programs::Guard;
+use ripplet::lp::refine::MergeShare;
 use ripplet::lp::schedules::Parameter;
 use ripplet::lp::{Counter, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
@@ -90,7 +91,7 @@ impl Arguments {
             ));
         }
         let checkpoint = self.resolve_checkpoint(&program)?;
-        let files = [Some(&*self.input), self.labels.as_deref(), program.files().0];
+        let files = [Some(&*self.input), self.labels.as_deref(), program.reads()];
         let files: Vec<&Path> = files.into_iter().flatten().collect();
         check_standard_input(&files)?;
         Ok(Job {
@@ -266,6 +267,7 @@ impl Job<'_> {
             phases,
             pick_less,
             counter: counter.to_string(),
+            merge: settings.merge.map(MergeShare::value),
             storage: storage.name(),
             device,
             threads,

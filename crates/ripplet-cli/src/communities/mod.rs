@@ -23,6 +23,7 @@ mod largest;
 #[cfg(not(feature = "draw"))]
 #[path = "largest_absent.rs"]
 mod largest;
+mod profile;
 mod program;
 mod refine;
 mod refine_arguments;
@@ -161,16 +162,17 @@ fn initial_labels_line(path: &Path, initial: &InitialLabels) -> String {
 fn check_places(job: &Job) -> Result<(), Failure> {
     let mut others: Vec<&Path> = vec![&job.input];
     others.extend(job.labels.as_deref());
-    let (reads, writes) = job.program.files();
-    others.extend(reads);
-    check_alone([job.output.as_deref(), writes, job.stats.as_deref()].into_iter().flatten())?;
+    let writes = job.program.writes();
+    others.extend(job.program.reads());
+    let outputs = [job.output.as_deref(), job.stats.as_deref()].into_iter().flatten();
+    check_alone(outputs.chain(writes.iter().copied()))?;
     let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
     if let Some(output) = job.target() {
         write::check_communities_or_graph(output, &no_ids).map_err(Failure::Place)?;
         check_place(output.path(), &others)?;
         others.push(output.path());
     }
-    if let Some(table) = writes {
+    for table in writes {
         write::check_vertex_table(table, &no_ids).map_err(Failure::Place)?;
         check_place(table, &others)?;
         others.push(table);

@@ -13,6 +13,7 @@ use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, 
 use ripplet::lp::refine::{MergeShare, Objective};
 use ripplet::lp::{DynProgram, Outcome, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// A program and its parameters.
@@ -46,6 +47,18 @@ pub struct RefineJob {
     pub objective: Objective,
     /// The output of the parts that communities are made of.
     pub levels: Option<PathBuf>,
+    /// The partitions at many resolutions, in place of one.
+    pub profile: Option<ProfileJob>,
+}
+
+/// The best partitions over a range of resolutions.
+#[derive(Clone, Debug)]
+pub struct ProfileJob {
+    /// The output of the table.
+    pub path: PathBuf,
+    pub range: Option<RangeInclusive<f64>>,
+    /// The most runs.
+    pub runs: u32,
 }
 
 /// Label propagation from seeds.
@@ -78,15 +91,27 @@ impl Program {
         }
     }
 
-    /// The table that it reads beside the graph, and the one that it writes beside OUT.
-    pub fn files(&self) -> (Option<&Path>, Option<&Path>) {
+    /// The table that it reads beside the graph.
+    pub fn reads(&self) -> Option<&Path> {
         match self {
-            Program::Seeded(seeded) => (Some(&seeded.seeds), None),
-            Program::Sweep(sweep) => (None, sweep.order.as_deref()),
-            Program::Refine(refine) => (None, refine.levels.as_deref()),
-            Program::File(file) => (file.table.as_deref(), file.columns_out.as_deref()),
-            _ => (None, None),
+            Program::Seeded(seeded) => Some(&seeded.seeds),
+            Program::File(file) => file.table.as_deref(),
+            _ => None,
         }
+    }
+
+    /// The tables that it writes beside OUT.
+    pub fn writes(&self) -> Vec<&Path> {
+        let writes = match self {
+            Program::Sweep(sweep) => [sweep.order.as_deref(), None],
+            Program::Refine(refine) => {
+                let profile = refine.profile.as_ref().map(|profile| &*profile.path);
+                [refine.levels.as_deref(), profile]
+            }
+            Program::File(file) => [file.columns_out.as_deref(), None],
+            _ => [None, None],
+        };
+        writes.into_iter().flatten().collect()
     }
 
     /// Returns whether each vertex has exactly one community, without a name.

@@ -18,6 +18,9 @@ use std::time::Instant;
 impl Work<'_> {
     /// Finds communities by refinement, and writes them.
     pub(super) fn refine(&self, job: &RefineJob) -> Result<(), Failure> {
+        if let Some(profile) = &job.profile {
+            return self.profile(job, profile);
+        }
         let settings = self.settings.borrow();
         let options = RefineOptions {
             seed: settings.seed,
@@ -50,10 +53,18 @@ impl Work<'_> {
     }
 
     /// Finds the parts of the communities at the resolution of the run, and writes them.
-    fn write_levels(&self, objective: Objective, run: &Run, path: &Path) -> Result<(), Failure> {
+    pub(super) fn write_levels(
+        &self,
+        objective: Objective,
+        run: &Run,
+        path: &Path,
+    ) -> Result<(), Failure> {
         let objective = match (objective, &run.refinement) {
             (Objective::Modularity(_), Some(refinement)) => {
                 Objective::Modularity(Resolution::Fixed(refinement.resolution))
+            }
+            (Objective::Cpm(_), Some(refinement)) if refinement.profile.is_some() => {
+                Objective::Cpm(refinement.resolution)
             }
             _ => objective,
         };
@@ -83,6 +94,7 @@ impl From<RefineError> for Failure {
             RefineError::Directed => "leave --directed out, or leave --refine out",
             RefineError::Weights { .. } => "scale the weights down, or leave --weighted out",
             RefineError::Resolution { .. } => "give --resolution such a number",
+            RefineError::Range { .. } => "give --resolution such a range",
             RefineError::Length { .. } => "give each vertex a label",
         };
         Failure::refused(error.to_string(), help)

@@ -1,9 +1,12 @@
 //! The flags of refinement, and the job that they choose.
 
-use super::program::RefineJob;
+use super::program::{ProfileJob, RefineJob};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
-use ripplet::lp::refine::{LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, Resolution};
+use ripplet::lp::refine::{
+    DEFAULT_RUNS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, Resolution,
+};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Moves and contraction in place of label propagation.
@@ -27,10 +30,24 @@ pub struct RefineArguments {
     )]
     pub refine: Option<ScoreName>,
     /// The resolution of --refine: larger values make smaller communities; for modularity a number, or
-    /// `auto`, an estimate from the communities; for cpm a number, the least density of a community
-    /// [default for modularity: auto].
+    /// `auto`, an estimate from the communities; for cpm a number, the least density of a community; a
+    /// range such as 0.1..10 for --resolution-profile [default for modularity: auto].
     #[arg(long, value_name = "G", value_parser = resolution, allow_negative_numbers = true)]
-    pub resolution: Option<Resolution>,
+    pub resolution: Option<ResolutionChoice>,
+    /// Find communities at many resolutions, and write a table of them: .csv, .tsv, .jsonl (each also .gz or
+    /// .zst), .parquet or .arrow.
+    ///
+    /// Each row is the best partition found between two resolutions, from the coarsest to the finest, with
+    /// figures of its stability. OUT has the partition of the row that is chosen: that of the widest
+    /// resolutions, by their ratio. --resolution is then a range [default: found from the graph].
+    #[arg(long, value_name = "FILE", requires = "refine")]
+    pub resolution_profile: Option<PathBuf>,
+    /// The most runs of --resolution-profile, without one more for each row [default: 50].
+    #[arg(
+        long, value_name = "N", requires = "resolution_profile",
+        value_parser = clap::value_parser!(u32).range(2..)
+    )]
+    pub profile_runs: Option<u32>,
     /// Also write the parts that each community is made of, from the finest to the community, as columns of
     /// a table: .csv, .tsv, .jsonl (each also .gz or .zst), .parquet or .arrow.
     ///
@@ -59,16 +76,34 @@ impl ScoreName {
     }
 }
 
-/// Reads a resolution.
-fn resolution(text: &str) -> Result<Resolution, String> {
-    if text == "auto" {
-        return Ok(Resolution::Auto);
+/// The value of `--resolution`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResolutionChoice {
+    /// One.
+    One(Resolution),
+    /// All of a range.
+    Range(RangeInclusive<f64>),
+}
+
+/// Reads a resolution, or a range of them.
+fn resolution(text: &str) -> Result<ResolutionChoice, String> {
+    let allowed = LEAST_RESOLUTION..=LARGEST_RESOLUTION;
+    let number = |text: &str| text.parse().ok().filter(|value| allowed.contains(value));
+    if let Some((low, high)) = text.split_once("..") {
+        return match (number(low), number(high)) {
+            (Some(low), Some(high)) if low < high => Ok(ResolutionChoice::Range(low..=high)),
+            _ => {
+                Err("expected a range as 0.1..10: two numbers from 1e-9 to 1e9, the smaller first"
+                    .into())
+            }
+        };
     }
-    let range = LEAST_RESOLUTION..=LARGEST_RESOLUTION;
-    match text.parse() {
-        Ok(value) if range.contains(&value) => Ok(Resolution::Fixed(value)),
-        _ => Err("expected auto, or a number from 1e-9 to 1e9".into()),
-    }
+    let one = match text {
+        "auto" => Some(Resolution::Auto),
+        _ => number(text).map(Resolution::Fixed),
+    };
+    one.map(ResolutionChoice::One)
+        .ok_or_else(|| "expected auto, or a number from 1e-9 to 1e9".into())
 }
 
 impl RefineArguments {
@@ -84,11 +119,17 @@ impl RefineArguments {
                 )),
             };
         };
-        let objective = match (score, self.resolution) {
-            (ScoreName::Modularity, resolution) => {
-                Objective::Modularity(resolution.unwrap_or(Resolution::Auto))
+        let profile = self.profile()?;
+        let objective = match (score, &self.resolution) {
+            // A profile replaces the resolution.
+            (ScoreName::Cpm, _) if profile.is_some() => Objective::Cpm(1.0),
+            (ScoreName::Modularity, Some(ResolutionChoice::One(resolution))) => {
+                Objective::Modularity(*resolution)
             }
-            (ScoreName::Cpm, Some(Resolution::Fixed(resolution))) => Objective::Cpm(resolution),
+            (ScoreName::Modularity, _) => Objective::Modularity(Resolution::Auto),
+            (ScoreName::Cpm, Some(ResolutionChoice::One(Resolution::Fixed(resolution)))) => {
+                Objective::Cpm(*resolution)
+            }
             (ScoreName::Cpm, _) => {
                 return Err(Failure::refused(
                     "cpm has no resolution that suits every graph: it is the least density of a community",
@@ -96,6 +137,29 @@ impl RefineArguments {
                 ));
             }
         };
-        Ok(Some(RefineJob { score, objective, levels: self.levels.clone() }))
+        Ok(Some(RefineJob { score, objective, levels: self.levels.clone(), profile }))
+    }
+
+    /// Returns the profile to find, if one is asked for.
+    fn profile(&self) -> Result<Option<ProfileJob>, Failure> {
+        let range = match (&self.resolution_profile, &self.resolution) {
+            (None, Some(ResolutionChoice::Range(_))) => {
+                return Err(Failure::refused(
+                    "--resolution is a range, and one run has one resolution",
+                    "give one number, or add --resolution-profile FILE",
+                ));
+            }
+            (Some(_), Some(ResolutionChoice::One(_))) => {
+                return Err(Failure::refused(
+                    "--resolution-profile is over a range of resolutions",
+                    "give --resolution a range, such as 0.1..10, or leave it out",
+                ));
+            }
+            (_, Some(ResolutionChoice::Range(range))) => Some(range.clone()),
+            (_, None) => None,
+            (None, _) => return Ok(None),
+        };
+        let runs = self.profile_runs.unwrap_or(DEFAULT_RUNS);
+        Ok(self.resolution_profile.clone().map(|path| ProfileJob { path, range, runs }))
     }
 }

@@ -1,6 +1,7 @@
 //! The options that make communities larger, smaller, fewer, and call them by other names.
 
 use crate::sandbox::{Sandbox, data};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Real graphs of three kinds: a web of trust, a power grid, co-authors.
@@ -285,12 +286,74 @@ fn refinement_finds_communities_of_a_high_score() {
     assert_eq!(stats["program"], "modularity");
     assert_eq!(stats["deterministic"], true);
     assert_eq!(stats["refinement"]["resolution"], 1.0);
+    assert_eq!((&stats["merge"], &stats["merged"]), (&Value::Null, &Value::Null));
+    sandbox.ok("communities g.txt -o d.txt --merge 0.25 --stats m.json");
+    assert_eq!(sandbox.json("m.json")["merge"], 0.25);
     let rounds = stats["iterations"].as_u64().unwrap() as usize;
     for list in ["round_levels", "round_iterations", "round_vertices"] {
         assert_eq!(stats["refinement"][list].as_array().unwrap().len(), rounds);
     }
     let plan = sandbox.ok("communities g.txt --refine modularity --estimate");
     assert!(plan.contains("contracted graphs"), "{plan}");
+}
+
+#[test]
+fn a_profile_is_a_table_of_partitions() {
+    let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n")]);
+    let run = "communities g.txt -o c.txt --refine";
+    let profile = "--resolution-profile p.csv";
+    sandbox.ok(&format!("{run} cpm {profile} --resolution 0.01..2 --stats s.json"));
+    let header = "partition,communities,chosen,resolution_from,resolution_to,width,inner,modularity,nmi_next,\
+                  ari_next,nmi_seeds,ari_seeds";
+    let table = sandbox.read("p.csv");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0].join(","), header);
+    // One community, two triangles, single vertices: 2 of 18 and 12 of 12 pairs have an edge.
+    let counts: Vec<[&str; 5]> =
+        rows[1..].iter().map(|row| [row[0], row[1], row[2], row[3], row[4]]).collect();
+    let ninth = (1.0f64 / 9.0).to_string();
+    let expected = [
+        ["0", "1", "false", "0.01", &ninth],
+        ["1", "2", "true", &ninth, "1"],
+        ["2", "6", "false", "1", "2"],
+    ];
+    assert_eq!(counts, expected);
+    assert_eq!(rows[3][8..10], ["NaN", "NaN"]);
+    assert_eq!(sandbox.read("c.txt"), "1 1\n2 1\n3 1\n4 4\n5 4\n6 4\n");
+    let stats = sandbox.json("s.json");
+    let figures = &stats["refinement"]["profile"];
+    assert_eq!((&figures["partitions"], &figures["chosen"]), (&3.into(), &1.into()));
+    assert_eq!(figures["is_cut"], false);
+    let rounds = stats["iterations"].as_u64().unwrap() as usize;
+    assert_eq!(stats["refinement"]["round_levels"].as_array().unwrap().len(), rounds);
+
+    for form in ["tsv", "jsonl", "parquet", "arrow", "csv.gz"] {
+        sandbox.ok(&format!("{run} modularity --resolution-profile p.{form} --levels l.csv"));
+    }
+    let said = sandbox.run(&format!("{run} modularity {profile} --profile-runs 2"));
+    assert!(said.error.contains("--profile-runs 4"), "{}", said.error);
+    let plan = sandbox
+        .ok(&format!("communities g.txt --refine cpm {profile} --estimate --profile-runs 9"));
+    assert!(plan.contains("partitions"), "{plan}");
+
+    for (flags, parts) in [
+        ("--refine cpm --resolution-profile p.csv --resolution 0.5", &["a range, such as"][..]),
+        ("--refine modularity --resolution-profile p.csv --resolution auto", &["a range, such as"]),
+        ("--refine modularity --resolution 1..2", &["add --resolution-profile"]),
+        ("--refine modularity --resolution-profile p.csv --resolution 2..1", &["0.1..10"]),
+        ("--refine modularity --resolution-profile p.csv --resolution 1..1", &["0.1..10"]),
+        ("--refine modularity --resolution-profile p.csv --resolution 0..1", &["0.1..10"]),
+        ("--refine modularity --resolution-profile p.csv --resolution 1..nan", &["0.1..10"]),
+        ("--refine modularity --resolution-profile p.csv --resolution ..", &["0.1..10"]),
+        ("--refine modularity --resolution-profile p.csv --profile-runs 1", &["--profile-runs"]),
+        ("--refine modularity --profile-runs 9", &["--resolution-profile"]),
+        ("--resolution-profile p.csv", &["--refine"]),
+        ("--refine modularity --resolution-profile p.xyz", &["p.xyz", ".csv"]),
+        ("--refine modularity --resolution-profile g.txt", &["g.txt"]),
+        ("--refine modularity --resolution-profile c.csv --levels c.csv", &["c.csv"]),
+    ] {
+        sandbox.fails(&format!("communities g.txt -o out.txt {flags}"), 2, parts);
+    }
 }
 
 #[test]

@@ -198,6 +198,7 @@ impl<D: Peer> DevicesExecutor<D> {
         let source = source(graph, program, settings, kernels, resident)?;
         let plans: Vec<Plan> = layouts.iter().map(|layout| layout.plan.clone()).collect();
         self.check_memory(&plans)?;
+        let planned = plans.iter().map(Plan::algorithm_host).max().unwrap_or(0);
         observer.on_stage("compiling the kernels");
         let start = Instant::now();
         // Of several devices of one kind, the first compiles, and the others find the result in the
@@ -210,7 +211,8 @@ impl<D: Peer> DevicesExecutor<D> {
         let seconds = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the devices");
         let rounds = self.begin(&modules, layouts, task)?;
-        let mut outcome = run_rounds(Box::new(rounds), graph, settings, observer)?;
+        let outcome = run_rounds(Box::new(rounds), graph, settings, observer);
+        let mut outcome = outcome.map_err(|error| error.planned(planned))?;
         outcome.device_seconds.kernels = seconds;
         Ok(outcome)
     }

@@ -128,10 +128,12 @@ impl<D: Device> DeviceExecutor<D> {
         let kernels = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the device");
         let task = Task { graph, program, settings, tuning: self.tuning };
+        let planned = layout.plan.algorithm_host();
         let volumes = Volumes::of(task)?;
         let rank = DeviceRank::new(&self.device, &module, layout, task, &volumes)?;
         let rounds = RankRounds::alone(rank);
-        let mut outcome = run_rounds(Box::new(rounds), graph, settings, observer)?;
+        let outcome = run_rounds(Box::new(rounds), graph, settings, observer);
+        let mut outcome = outcome.map_err(|error| error.planned(planned))?;
         outcome.device_seconds.kernels = kernels;
         Ok(outcome)
     }

@@ -493,5 +493,5 @@ fn refuse_weightless(subject: Subject<'_>, lengths: Lengths) -> Result<(), RunEr
 }
 
 pub(super) fn refused(error: OutOfMemory) -> RunError {
-    RunError::OutOfMemory { bytes: error.bytes }
+    RunError::Array(error)
 }

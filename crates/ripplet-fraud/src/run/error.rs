@@ -102,7 +102,8 @@ impl PipelineError {
             PipelineError::OutOfMemory(_) | PipelineError::Memory { .. } => true,
             PipelineError::Detect(error) => matches!(
                 error,
-                DetectError::OutOfMemory(_) | DetectError::Run(RunError::OutOfMemory { .. })
+                DetectError::OutOfMemory(_)
+                    | DetectError::Run(RunError::OutOfMemory { .. } | RunError::Array(_))
             ),
             PipelineError::Feed(error) => match error {
                 FeedError::Window(WindowError::OutOfMemory(_)) => true,

@@ -41,8 +41,8 @@ pub use npz::{Element, NpzWriter};
 pub use records::RecordWriter;
 pub use table::{ColumnData, ColumnKind, Part, Rows, Subject, TableShape, TableWriter};
 pub use vertex_table::{
-    VertexColumn, check_values, check_vertex_table, write_community_table, write_values,
-    write_vertex_table,
+    VertexColumn, check_values, check_vertex_table, write_community_table, write_numbered_table,
+    write_values, write_vertex_table,
 };
 
 use crate::output::text::Fields;

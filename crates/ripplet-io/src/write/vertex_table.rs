@@ -63,6 +63,28 @@ pub fn write_community_table(
     write_in(format_for(path, names), path, names, columns, part)
 }
 
+/// Writes a table of things with consecutive numbers atomically, as [`write_vertex_table`] does. The first
+/// column has the given name, and the numbers from `first` on.
+///
+/// # Errors
+/// See [`write_vertex_table`]; also if there are more than 2³² rows.
+pub fn write_numbered_table(
+    path: &Path,
+    name: &'static str,
+    first: u32,
+    columns: &[VertexColumn<'_>],
+) -> Result<(), WriteError> {
+    let rows = columns.first().map_or(0, |column| column.values.len() / column.len.max(1));
+    let numbers =
+        u32::try_from(rows).map(|count| VertexIds::Consecutive { first: first.into(), count });
+    let numbers = numbers.map_err(|_| WriteError {
+        path: path.into(),
+        source: refused("a table has at most 2³² − 1 rows"),
+    })?;
+    let part = Part::Numbered(name, Subject::Graph(&numbers));
+    write_in(format_for(path, &numbers), path, &numbers, columns, part)
+}
+
 /// Writes values of vertices atomically, as [`write_vertex_table`] does. In addition, `.txt` (also `.gz` or
 /// `.zst`) is `id value …` a line, and `-` is standard output as `.txt`.
 ///

@@ -3,7 +3,7 @@
 use ripplet_graph::{Names, VertexIds};
 use ripplet_io::write::{
     ColumnData, Communities, Naming, VertexColumn, write_communities, write_community_table,
-    write_values,
+    write_numbered_table, write_values,
 };
 use ripplet_io::{
     Format, MembershipForm, ReadOptions, parse_memberships, read_edges, read_labels, read_values,
@@ -68,6 +68,20 @@ fn numbers_of_json_lines_are_numbers() {
     assert_eq!(lines(&path), expected);
     write_community_table(&path, &ids, &values[2..]).unwrap();
     assert_eq!(lines(&path)[0], json!({"community": 1, "far \"x\"": 0}));
+}
+
+#[test]
+fn rows_with_numbers_begin_with_any_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let column = |values| [VertexColumn { name: "size", len: 1, values: ColumnData::U32(values) }];
+    let write = |name: &str, first, values| {
+        let path = folder.path().join(name);
+        write_numbered_table(&path, "cluster", first, &column(values)).map(|()| path)
+    };
+    let text = |path| fs::read_to_string(path).unwrap();
+    assert_eq!(text(write("a.csv", 5, &[2, 3]).unwrap()), "cluster,size\n5,2\n6,3\n");
+    assert_eq!(text(write("b.tsv", 0, &[]).unwrap()), "cluster\tsize\n");
+    assert!(write("c.txt", 0, &[1]).is_err());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use ripplet_graph::storage::ListParts;
-use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
+use ripplet_graph::{GraphView, Observer, VertexId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::atomic::Ordering::Relaxed;
@@ -32,7 +32,7 @@ pub(super) fn check<P: Hints>(
     sample: u32,
     observer: &dyn Observer,
 ) -> Result<Checked, CheckError> {
-    let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
+    let refused = RunError::Array;
     let state = LpState::new(graph, program, settings).map_err(refused)?.with_exact_counter();
     let mut rounds = SyncRounds::new(state, 0).map_err(refused)?;
     let mut checked = Checked::default();

@@ -93,9 +93,9 @@ impl Executor for CpuExecutor {
         settings.check(graph.vertices(), &info)?;
         let planned = self.plan_of(graph, &info, settings).algorithm_host();
         self.pool.install(|| {
-            let rounds = program.begin(graph, settings);
-            let rounds = rounds.map_err(|_| RunError::OutOfMemory { bytes: planned })?;
-            run_rounds(rounds, graph, settings, observer)
+            let rounds = program.begin(graph, settings).map_err(RunError::from);
+            let outcome = rounds.and_then(|rounds| run_rounds(rounds, graph, settings, observer));
+            outcome.map_err(|error| error.planned(planned))
         })
     }
 }

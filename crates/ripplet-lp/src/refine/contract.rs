@@ -78,7 +78,7 @@ impl Contraction {
         team: &Team<'_>,
         observer: &dyn Observer,
     ) -> Result<Option<LevelGraph<'a>>, RunError> {
-        let refused = |OutOfMemory { bytes }| RunError::OutOfMemory { bytes };
+        let refused = RunError::Array;
         let (members, ends) = self.grouped(team.crew).map_err(refused)?;
         let group = |part: usize| {
             let begin = if part == 0 { 0 } else { ends[part - 1] };

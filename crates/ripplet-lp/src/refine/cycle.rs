@@ -197,6 +197,6 @@ impl<S: RefineSteps> Cycles<'_, S> {
     }
 }
 
-fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {
-    RunError::OutOfMemory { bytes }
+fn refused(error: OutOfMemory) -> RunError {
+    RunError::Array(error)
 }

@@ -18,8 +18,8 @@ use super::host::{HostContraction, HostGraph, HostSteps};
 use super::input::{Input, OnInput, on_input};
 use super::level::{ArcArrays, Level};
 use super::moves::Partition;
-use super::options::{Objective, RefineError};
-use super::run::{contracted_arcs, initial};
+use super::options::{Objective, RefineError, RefineOptions};
+use super::run::{contracted_arcs, initial, plan};
 use super::steps::RefineSteps;
 use crate::crew::with_whole_pool;
 use crate::{Label, RoundObserver};
@@ -72,7 +72,12 @@ pub fn hierarchy<'g>(
     objective.check()?;
     observer.on_stage("finding the parts of communities");
     let work = Hierarchy { seed, labels, observer };
-    with_whole_pool(|crew| on_input(crew, graph, objective, work))
+    let found = with_whole_pool(|crew| on_input(crew, graph, objective, work));
+    found.map_err(|error| {
+        let threads = rayon::current_num_threads();
+        let plan = plan(graph, &RefineOptions::new(objective), threads);
+        error.planned(|| plan.with("levels", hierarchy_bytes(graph.vertices().into())))
+    })
 }
 
 /// Returns the bytes of the partitions of a hierarchy of `vertices` vertices, at most.

@@ -278,7 +278,7 @@ fn figures<G: Level>(crew: &Crew, level: &G) -> Figures {
 }
 
 /// Returns the sums of a partition, without self-loops.
-fn sums<G: Level>(crew: &Crew, level: &G, partition: &Partition) -> Sums {
+pub(super) fn sums<G: Level>(crew: &Crew, level: &G, partition: &Partition) -> Sums {
     let vertices = partition.labels.len();
     let square = |label: usize| u128::from(partition.total(label as Label)).pow(2);
     let squares = |range: Range<usize>| range.map(square).sum::<u128>();
@@ -313,6 +313,6 @@ fn activate_at_border<G: Level>(level: &G, partition: &Partition, v: VertexId) -
     u64::from(level.degree(v))
 }
 
-fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {
-    RunError::OutOfMemory { bytes }
+fn refused(error: OutOfMemory) -> RunError {
+    RunError::Array(error)
 }

@@ -93,6 +93,11 @@ impl Exact {
         }
     }
 
+    /// Returns the objective at another resolution.
+    pub fn at(self, ratio: Ratio) -> Exact {
+        Exact { ratio, ..self }
+    }
+
     pub fn factors(self, total: u64) -> Factors {
         match self.is_cpm {
             true => Factors::of_cpm(self.ratio),

@@ -99,8 +99,7 @@ impl Default for MergeShare {
 /// and have no vote.
 ///
 /// # Errors
-/// [`RunError::Cancelled`] if the observer cancels, [`RunError::OutOfMemory`] if the system refuses
-/// memory, [`RunError::MergeWeights`] if sums do not fit 64 bits; `labels` is then unchanged.
+/// [`RunError::Cancelled`] if the observer cancels, [`RunError::Array`] if the system refuses memory, [`RunError::MergeWeights`] if sums do not fit 64 bits; `labels` is then unchanged.
 pub(crate) fn merge(
     graph: GraphView<'_>,
     labels: &mut [Label],
@@ -163,8 +162,8 @@ fn merge_lists<N: NeighborLists>(
     Ok(after.map(|after| [before, after]))
 }
 
-fn refused(OutOfMemory { bytes }: OutOfMemory) -> RunError {
-    RunError::OutOfMemory { bytes }
+fn refused(error: OutOfMemory) -> RunError {
+    RunError::Array(error)
 }
 
 /// Returns the planned bytes of merging the communities of a graph of this size.

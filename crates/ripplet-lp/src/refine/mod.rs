@@ -35,6 +35,7 @@
 
 mod contract;
 mod cycle;
+mod envelope;
 mod hierarchy;
 mod host;
 mod input;
@@ -43,6 +44,7 @@ pub(crate) mod merge;
 mod moves;
 mod options;
 mod phases;
+mod profile;
 mod ratio;
 mod run;
 mod score;
@@ -55,6 +57,10 @@ pub use merge::{BadMergeShare, MergeShare};
 pub use options::{
     DEFAULT_ITERATIONS, ESTIMATE_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective,
     RefineError, RefineOptions, Resolution,
+};
+pub use profile::{
+    DEFAULT_RUNS, LEAST_WIDTH, Profile, ProfileOptions, Profiled, default_range, profile,
+    profile_plan,
 };
 pub use run::{contracted_arcs, plan, refine, refine_on};
 pub use score::{Factors, Sums};

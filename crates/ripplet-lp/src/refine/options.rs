@@ -1,7 +1,7 @@
 //! The choices of a refinement.
 
 use crate::{Label, RunError};
-use ripplet_graph::OutOfMemory;
+use ripplet_graph::{OutOfMemory, Plan};
 use thiserror::Error;
 
 /// The least resolution.
@@ -104,6 +104,16 @@ pub enum RefineError {
         /// The resolution.
         resolution: f64,
     },
+    /// The ends of a range of resolutions are not in order, or one is out of range.
+    #[error(
+        "resolutions from {from} to {to}: both must be numbers from 1e-9 to 1e9, the smaller first"
+    )]
+    Range {
+        /// The first.
+        from: f64,
+        /// The last.
+        to: f64,
+    },
     /// The number of initial labels differs from the number of vertices.
     #[error("{labels} initial labels for {vertices} vertices: there must be one for each")]
     Length {
@@ -132,8 +142,18 @@ pub enum RefineError {
     Run(#[from] RunError),
 }
 
+impl RefineError {
+    /// Replaces the bytes of a refused array by those of a plan.
+    pub(super) fn planned(self, plan: impl FnOnce() -> Plan) -> RefineError {
+        match self {
+            RefineError::Run(error) => error.planned(plan().algorithm_host()).into(),
+            error => error,
+        }
+    }
+}
+
 impl From<OutOfMemory> for RefineError {
-    fn from(OutOfMemory { bytes }: OutOfMemory) -> RefineError {
-        RefineError::Run(RunError::OutOfMemory { bytes })
+    fn from(error: OutOfMemory) -> RefineError {
+        RefineError::Run(error.into())
     }
 }

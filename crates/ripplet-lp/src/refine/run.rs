@@ -74,8 +74,18 @@ pub fn refine<'g>(
     observer: &mut dyn RoundObserver,
 ) -> Result<Refined, RefineError> {
     let graph = graph.into();
-    options.check(graph.vertices())?;
     observer.on_stage("refining");
+    let refined = refine_graph(graph, options, observer);
+    refined.map_err(|error| error.planned(|| plan(graph, options, rayon::current_num_threads())))
+}
+
+/// Refines on the host, without a stage of its own; errors are of arrays.
+pub(super) fn refine_graph(
+    graph: GraphView<'_>,
+    options: &RefineOptions,
+    observer: &mut dyn RoundObserver,
+) -> Result<Refined, RefineError> {
+    options.check(graph.vertices())?;
     let refinement = HostRefinement { options, observer: &mut *observer };
     let refined = with_whole_pool(|crew| on_input(crew, graph, options.objective, refinement))?;
     split(graph, refined, observer)

@@ -17,5 +17,6 @@ mod programs;
 mod promises;
 mod quality;
 mod refine;
+mod resolutions;
 
 use ripplet_conformance::{graphs, oracle, probe};

@@ -189,11 +189,17 @@ impl TableWriter {
         let of_rows: &[_] = match self.rows {
             Rows::Vertices => &["id"],
             Rows::Groups => &["community"],
+            Rows::Numbered(name) => return self.with_graph(&[name]),
             Rows::Communities => &["id", "community"],
             Rows::Components => &["id", "component"],
             Rows::Graphs => &[],
             Rows::Pairs | Rows::Edges => &["source", "target"],
         };
+        self.with_graph(of_rows)
+    }
+
+    /// Returns the names of the key columns, with that of the graph before them if rows are of a batch.
+    fn with_graph(&self, of_rows: &[&'static str]) -> Vec<&'static str> {
         self.of_batch.then_some("graph").into_iter().chain(of_rows.iter().copied()).collect()
     }
 
@@ -292,6 +298,7 @@ impl Rows {
             Rows::Graphs => "values of graphs",
             Rows::Pairs => "values of pairs",
             Rows::Edges => "values of edges",
+            Rows::Numbered(_) => "a table",
         }
     }
 
@@ -302,6 +309,7 @@ impl Rows {
             Rows::Graphs => "graphs",
             Rows::Pairs => "pairs, those of a vertex and itself among them",
             Rows::Edges => "edges",
+            Rows::Numbered(_) => "rows",
         }
     }
 }
@@ -332,7 +340,7 @@ impl Blocks<'_> {
         });
         let vertex = subject.ids(0).kind();
         let of_row = match self.layout.part.rows() {
-            Rows::Vertices | Rows::Groups => 1,
+            Rows::Vertices | Rows::Groups | Rows::Numbered(_) => 1,
             Rows::Graphs => 0,
             Rows::Communities | Rows::Components | Rows::Pairs | Rows::Edges => 2,
         };

@@ -25,6 +25,8 @@ pub enum Rows {
     Pairs,
     /// One edge: `source`, `target`.
     Edges,
+    /// One of other things with numbers, by this name.
+    Numbered(&'static str),
 }
 
 /// Graphs whose vertices rows refer to: one graph, or consecutive graphs of a batch.
@@ -57,6 +59,8 @@ pub enum Part<'a> {
         /// The components' vertices, graph by graph.
         components: &'a [VertexId],
     },
+    /// All things of this name; their numbers take the place of vertex ids.
+    Numbered(&'static str, Subject<'a>),
     /// All graphs.
     Graphs(Subject<'a>),
     /// For each graph, from each of these vertices (as far as it has them) to all others.
@@ -121,6 +125,7 @@ impl<'a> Part<'a> {
         match self {
             Part::Vertices(_) => Rows::Vertices,
             Part::Groups(_) => Rows::Groups,
+            Part::Numbered(name, _) => Rows::Numbered(name),
             Part::Communities { .. } => Rows::Communities,
             Part::Components { .. } => Rows::Components,
             Part::Graphs(_) => Rows::Graphs,
@@ -132,6 +137,7 @@ impl<'a> Part<'a> {
     pub(super) fn subject(&self) -> Subject<'a> {
         match self {
             Part::Vertices(of) | Part::Groups(of) | Part::Graphs(of) => *of,
+            Part::Numbered(_, of) => *of,
             Part::Communities { of, .. } | Part::Components { of, .. } => *of,
             Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
         }
@@ -178,12 +184,10 @@ impl<'a> Layout<'a> {
     /// Checks that the part is consistent.
     pub fn of(part: Part<'a>) -> io::Result<Layout<'a>> {
         let (starts, value_starts): (Cow<'a, [u64]>, _) = match &part {
-            Part::Vertices(Subject::Batch(graphs)) | Part::Groups(Subject::Batch(graphs)) => {
-                (graphs.vertex_starts().into(), None)
-            }
-            Part::Vertices(Subject::Graph(ids)) | Part::Groups(Subject::Graph(ids)) => {
-                (vec![0, ids.len() as u64].into(), None)
-            }
+            Part::Vertices(of) | Part::Groups(of) | Part::Numbered(_, of) => match of {
+                Subject::Batch(graphs) => (graphs.vertex_starts().into(), None),
+                Subject::Graph(ids) => (vec![0, ids.len() as u64].into(), None),
+            },
             Part::Communities { of, communities }
             | Part::Components { of, components: communities } => {
                 let starts = Layout::of(Part::Vertices(*of))?.starts;

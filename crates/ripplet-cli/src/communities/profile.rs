@@ -1,0 +1,121 @@
+//! A resolution profile: partitions at many resolutions, and the table of their figures.
+
+use super::program::{ProfileJob, RefineJob};
+use super::rows::Rows;
+use super::work::{Run, Work};
+use crate::failure::Failure;
+use crate::memory;
+use crate::output::written;
+use crate::stats::{Choices, Estimate, ProfileFigures, RefineFigures, Shape, Stages};
+use ripplet::io::write::{ColumnData, VertexColumn, write_numbered_table};
+use ripplet::lp::refine::{
+    Profile, ProfileOptions, Profiled, RefineOptions, Refined, hierarchy_bytes, profile,
+    profile_plan,
+};
+use ripplet::lp::{Outcome, StopReason};
+use std::path::Path;
+use std::time::Instant;
+
+/// The rule that ends a profile's search.
+const ALL_EXAMINED: &str = "all resolutions examined";
+/// The rule that the number of runs ends it.
+const RUNS: &str = "number of runs";
+
+impl Work<'_> {
+    /// Finds communities at many resolutions, and writes their figures and the chosen communities.
+    pub(super) fn profile(&self, job: &RefineJob, of: &ProfileJob) -> Result<(), Failure> {
+        let settings = self.settings.borrow();
+        let refine = RefineOptions {
+            seed: settings.seed,
+            initial: settings.initial.clone(),
+            ..ProfileOptions::new(job.objective).refine
+        };
+        let options = ProfileOptions { refine, range: of.range.clone(), runs: of.runs };
+        let mut plan = profile_plan(self.graph, &options, self.threads);
+        if job.levels.is_some() {
+            plan = plan.with("levels", hierarchy_bytes(self.graph.vertices().into()));
+        }
+        let choices = Choices { phases: None, ..self.choices(&self.executor, &settings) };
+        if let Some(form) = self.job.estimate {
+            let estimate = Estimate::new(Shape::of(self.graph), &choices, &plan);
+            return form.print_as(&estimate, || estimate.lines(&choices.device));
+        }
+        let less = ", or use fewer --threads or --profile-runs";
+        memory::check_plan(&plan, self.job.host_memory, less)?;
+        let start = Instant::now();
+        let mut found = profile(self.graph, &options, &mut self.console.watch())?;
+        let seconds = start.elapsed().as_secs_f64();
+        let chosen = found.widest();
+        self.console.stage(format!("writing {}", of.path.display()));
+        write_table(&of.path, &found.partitions, chosen)?;
+        if found.is_cut {
+            let (runs, more) = (found.runs, 2 * u64::from(found.runs));
+            self.console.remark(&format!(
+                "the profile ended after {runs} runs: between its rows there may be others; \
+                 --profile-runs {more} looks for them"
+            ));
+        }
+        let count = found.partitions.len();
+        let run = Refined {
+            resolution: middle(&found.partitions[chosen]),
+            labels: std::mem::take(&mut found.partitions[chosen].labels),
+            iterations: found.iterations,
+            rounds: std::mem::take(&mut found.rounds),
+            scanned: found.scanned,
+            reason: StopReason::Rule(if found.is_cut { RUNS } else { ALL_EXAMINED }),
+            split: 0,
+        };
+        let Profile { runs, is_cut, .. } = found;
+        let figures = ProfileFigures { runs, partitions: count, chosen, is_cut };
+        let refinement = Some(RefineFigures { profile: Some(figures), ..RefineFigures::of(&run) });
+        let outcome = Outcome { split: None, ..Outcome::from(run) };
+        let mut stages = Stages::default();
+        stages.add_run(seconds, &outcome);
+        let run = Run {
+            choices,
+            plan,
+            outcome,
+            seconds: stages,
+            checkpoints: None,
+            exchange: None,
+            refinement,
+        };
+        if let Some(path) = &job.levels {
+            self.write_levels(job.objective, &run, path)?;
+        }
+        self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))
+    }
+}
+
+/// Returns the resolution in the middle of those of a partition.
+fn middle(profiled: &Profiled) -> f64 {
+    (profiled.from * profiled.to).sqrt()
+}
+
+/// Writes a row for each partition.
+fn write_table(path: &Path, partitions: &[Profiled], chosen: usize) -> Result<(), Failure> {
+    let numbers = |of: fn(&Profiled) -> f64| -> Vec<f64> { partitions.iter().map(of).collect() };
+    let next = |of: fn(&Profiled) -> Option<f64>| -> Vec<f64> {
+        partitions.iter().map(|profiled| of(profiled).unwrap_or(f64::NAN)).collect()
+    };
+    let communities: Vec<u32> = partitions.iter().map(|profiled| profiled.communities).collect();
+    let is_chosen: Vec<bool> = (0..partitions.len()).map(|index| index == chosen).collect();
+    let figures = [
+        ("resolution_from", numbers(|profiled| profiled.from)),
+        ("resolution_to", numbers(|profiled| profiled.to)),
+        ("width", numbers(Profiled::width)),
+        ("inner", numbers(|profiled| profiled.inner)),
+        ("modularity", numbers(|profiled| profiled.modularity)),
+        ("nmi_next", next(|profiled| profiled.next.map(|next| next.nmi))),
+        ("ari_next", next(|profiled| profiled.next.map(|next| next.ari))),
+        ("nmi_seeds", numbers(|profiled| profiled.seeds.nmi)),
+        ("ari_seeds", numbers(|profiled| profiled.seeds.ari)),
+    ];
+    let column = |name, values| VertexColumn { name, len: 1, values };
+    let mut columns = vec![
+        column("communities", ColumnData::U32(&communities)),
+        column("chosen", ColumnData::Bool(&is_chosen)),
+    ];
+    columns.extend(figures.iter().map(|(name, values)| column(*name, ColumnData::F64(values))));
+    written(write_numbered_table(path, "partition", 0, &columns))
+}
