@@ -7,11 +7,12 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::output::written;
 use crate::stats::{Choices, Estimate, RefineFigures, Shape, Stages};
+use ripplet::device::AnyExecutor;
 use ripplet::io::write::{ColumnData, VertexColumn, numbered_by_size, write_vertex_table};
-use ripplet::lp::Outcome;
 use ripplet::lp::refine::{
-    Objective, RefineError, RefineOptions, Resolution, hierarchy, hierarchy_bytes, plan, refine,
+    Objective, RefineError, RefineOptions, Resolution, hierarchy, hierarchy_bytes,
 };
+use ripplet::lp::{Outcome, Settings};
 use std::path::Path;
 use std::time::Instant;
 
@@ -27,29 +28,46 @@ impl Work<'_> {
             initial: settings.initial.clone(),
             ..RefineOptions::new(job.objective)
         };
-        let mut plan = plan(self.graph, &options, self.threads);
-        if job.levels.is_some() {
-            plan = plan.with("levels", hierarchy_bytes(self.graph.vertices().into()));
-        }
-        let choices = Choices { phases: None, ..self.choices(&self.executor, &settings) };
-        if let Some(form) = self.job.estimate {
-            let estimate = Estimate::new(Shape::of(self.graph), &choices, &plan);
-            return form.print_as(&estimate, || estimate.lines(&choices.device));
-        }
-        memory::check_plan(&plan, self.job.host_memory, ", or use fewer --threads")?;
-        let start = Instant::now();
-        let watch = &mut self.console.watch();
-        let refined = refine(self.graph, &options, watch)?;
-        let refinement = Some(RefineFigures::of(&refined));
-        let outcome = Outcome::from(refined);
-        let mut seconds = Stages::default();
-        seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
-        let run =
-            Run { choices, plan, outcome, seconds, checkpoints: None, exchange: None, refinement };
+        let run = self.on_device(|executor| self.refine_on(executor, job, &options, &settings))?;
+        let Some(run) = run else { return Ok(()) };
         if let Some(path) = &job.levels {
             self.write_levels(job.objective, &run, path)?;
         }
         self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))
+    }
+
+    /// Refines on a device; returns `None` if only the plan is requested.
+    fn refine_on(
+        &self,
+        executor: &AnyExecutor,
+        job: &RefineJob,
+        options: &RefineOptions,
+        settings: &Settings,
+    ) -> Result<Option<Run>, Failure> {
+        let mut plan = executor.plan_refinement(self.graph, options, self.threads);
+        if job.levels.is_some() {
+            plan = plan.with("levels", hierarchy_bytes(self.graph.vertices().into()));
+        }
+        let choices = Choices { phases: None, ..self.choices(executor, settings) };
+        if let Some(form) = self.job.estimate {
+            if self.job.device.device().is_auto() {
+                // A run that does not fit a GPU would use the CPU, with another plan.
+                executor.check_memory(&plan)?;
+            }
+            let estimate = Estimate::new(Shape::of(self.graph), &choices, &plan);
+            form.print_as(&estimate, || estimate.lines(&choices.device))?;
+            return Ok(None);
+        }
+        memory::check_plan(&plan, self.job.host_memory, ", or use fewer --threads")?;
+        let start = Instant::now();
+        let (refined, device_seconds) =
+            executor.run_refinement(self.graph, options, &mut self.console.watch())?;
+        let refinement = Some(RefineFigures::of(&refined));
+        let outcome = Outcome { device_seconds, ..Outcome::from(refined) };
+        let mut seconds = Stages::default();
+        seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
+        let (checkpoints, exchange) = (None, None);
+        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange, refinement }))
     }
 
     /// Finds the parts of the communities at the resolution of the run, and writes them.

@@ -367,7 +367,7 @@ fn what_refinement_does_not_do_is_refused() {
         ("modularity --resolution nan", &["1e-9"]),
         ("modularity --resolution 1e10", &["1e-9"]),
         ("modularity --directed", &["undirected graph", "--refine out"]),
-        ("modularity --device cuda", &["--refine runs on the CPU"]),
+        ("modularity --device cuda:0,1", &["runs on one GPU"]),
         ("modularity --schedule sync", &["--schedule"]),
         ("modularity --program lpa", &["--program"]),
         ("modularity --checkpoint folder", &["--checkpoint"]),

@@ -199,7 +199,7 @@ template <u32 CLASS> RIPPLET_FN void contract_by_group(const Work& work) {
         const u32 used = count_used(table, mine, GROUP, weight);
         const u32 before = sum_before(used), all = __shfl_sync(ALL_LANES, before + used, 31);
         u64 begin = 0;
-        if (lane_id() == 0 && all != 0) begin = atomicAdd(&work.counters->arcs_end, (u64)all);
+        if (lane_id() == 0) begin = atomicAdd(&work.counters->arcs_end, (u64)all);
         begin = __shfl_sync(ALL_LANES, begin, 0);
         copy_arcs(work, table, mine, GROUP, begin + before);
         u32 degree = used;

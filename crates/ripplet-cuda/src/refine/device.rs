@@ -13,19 +13,23 @@ use ripplet_graph::GraphView;
 use ripplet_lp::refine::{
     self, BegunOn, DeviceInput, Figures, RefineDevice, RefineError, RefineOptions, Refined,
 };
-use ripplet_lp::{Plan, RoundObserver, RunError};
+use ripplet_lp::{DeviceSeconds, Plan, RoundObserver, RunError};
+use std::cell::Cell;
+use std::time::Instant;
 
 /// Refines communities on an executor's device, within its memory limit.
 #[derive(Debug)]
 pub struct DeviceRefinement<'a, D> {
     executor: &'a DeviceExecutor<D>,
     tuning: Tuning,
+    /// The seconds of the last run outside the algorithm.
+    seconds: Cell<DeviceSeconds>,
 }
 
 impl<'a, D: Device> DeviceRefinement<'a, D> {
     /// Returns a refinement on an executor's device, with the default tuning.
     pub fn new(executor: &'a DeviceExecutor<D>) -> Self {
-        DeviceRefinement { executor, tuning: Tuning::default() }
+        DeviceRefinement { executor, tuning: Tuning::default(), seconds: Cell::default() }
     }
 
     /// Sets the tuning.
@@ -38,18 +42,24 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
         Places::new(Size::of(graph, room), size_of::<Counters>() as u64, self.tuning)
     }
 
-    /// Returns the memory plan of a run. The host's part is what a refinement on the host needs at most
-    /// with one thread, since it does small graphs.
-    pub fn plan<'g>(&self, graph: impl Into<GraphView<'g>>, options: &RefineOptions) -> Plan {
+    /// Returns the memory plan of a run. The host's part is that of a run on the host with `threads`
+    /// threads, which is more than its small graphs need.
+    pub fn plan<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        options: &RefineOptions,
+        threads: usize,
+    ) -> Plan {
         let graph = graph.into();
-        let host = refine::plan(graph, options, 1);
+        let host = refine::plan(graph, options, threads);
         let device = self.places(graph, refine::contracted_arcs(graph.arcs())).plan;
         Plan { graph_device: device.graph_device, device_items: device.device_items, ..host }
     }
 }
 
-impl<D: Device + Sync> DeviceRefinement<'_, D> {
-    /// Finds the communities that [`refine`](ripplet_lp::refine::refine) finds: the same bytes.
+impl<D: Device> DeviceRefinement<'_, D> {
+    /// Finds the communities that [`refine`](ripplet_lp::refine::refine) finds: the same bytes. Also
+    /// returns the seconds for compiling and moving, which are not part of the algorithm.
     ///
     /// # Errors
     /// As there; also if the device fails or has too little memory.
@@ -58,12 +68,13 @@ impl<D: Device + Sync> DeviceRefinement<'_, D> {
         graph: impl Into<GraphView<'g>>,
         options: &RefineOptions,
         observer: &mut dyn RoundObserver,
-    ) -> Result<Refined, RefineError> {
-        refine::refine_on(self, graph, options, observer)
+    ) -> Result<(Refined, DeviceSeconds), RefineError> {
+        let refined = refine::refine_on(self, graph, options, observer)?;
+        Ok((refined, self.seconds.get()))
     }
 }
 
-impl<'a, D: Device + Sync> RefineDevice for DeviceRefinement<'a, D> {
+impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
     type Steps = DeviceSteps<'a, D>;
 
     fn begin(&self, input: DeviceInput<'_>) -> Result<BegunOn<Self::Steps>, RunError> {
@@ -71,7 +82,9 @@ impl<'a, D: Device + Sync> RefineDevice for DeviceRefinement<'a, D> {
         let places = self.places(graph, room);
         self.executor.check_memory(&places.plan)?;
         let device = self.executor.device();
+        let start = Instant::now();
         let module = device.load(&source()).map_err(failed)?;
+        let kernels = start.elapsed().as_secs_f64();
         let launcher = Launcher::new(device, module, places)?;
         let places = &launcher.places;
         upload(device, &launcher.memory, places, graph)?;
@@ -111,6 +124,9 @@ impl<'a, D: Device + Sync> RefineDevice for DeviceRefinement<'a, D> {
         let graph = DeviceGraph { level, figures, arcs: None };
         let partition = DevicePartition { partition, level };
         steps.start(&partition)?;
+        device.wait().map_err(failed)?;
+        let transfer = start.elapsed().as_secs_f64() - kernels;
+        self.seconds.set(DeviceSeconds { kernels, transfer });
         Ok(BegunOn { steps, graph, partition })
     }
 }

@@ -17,6 +17,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Contracted graphs stay on the device whatever their size, and tables are as small as they may be.
 const ALL_ON_DEVICE: Tuning = Tuning { host_below: 0, region_slots: 1 };
+/// The second or a later contracted graph is left to the host.
+const LAST_ON_HOST: Tuning = Tuning { host_below: 300, region_slots: 1 };
 
 fn on_device(
     graph: GraphView<'_>,
@@ -25,10 +27,10 @@ fn on_device(
 ) -> Result<Refined, RefineError> {
     if on_gpu() {
         let refinement = DeviceRefinement::new(gpu(ripplet_cuda::lp::Tuning::default()));
-        return refinement.with_tuning(tuning).run(graph, options, &mut ());
+        return Ok(refinement.with_tuning(tuning).run(graph, options, &mut ())?.0);
     }
     let executor = DeviceExecutor::new(EmulatedDevice::with_order(order));
-    DeviceRefinement::new(&executor).with_tuning(tuning).run(graph, options, &mut ())
+    Ok(DeviceRefinement::new(&executor).with_tuning(tuning).run(graph, options, &mut ())?.0)
 }
 
 /// The result without the seconds of its rounds.
@@ -67,6 +69,7 @@ fn families_are_the_same_on_every_device() {
         let all = [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)];
         for options in all.into_iter().chain([RefineOptions::new(Objective::Cpm(0.05))]) {
             check((&graph).into(), &options, ALL_ON_DEVICE, number, name);
+            check((&graph).into(), &options, LAST_ON_HOST, number, name);
             check((&graph).into(), &options, Tuning::default(), number, name);
         }
     }
@@ -142,7 +145,7 @@ fn a_run_that_does_not_fit_is_refused_with_the_plan() {
     let executor = DeviceExecutor::new(EmulatedDevice::new().with_memory(1000));
     let refinement = DeviceRefinement::new(&executor);
     let options = modularity(Resolution::Auto);
-    let plan = refinement.plan(&graph, &options);
+    let plan = refinement.plan(&graph, &options, 1);
     let refused = refinement.run(&graph, &options, &mut ());
     let Err(RefineError::Run(RunError::DeviceMemory { needed, room: 1000, .. })) = refused else {
         panic!("{refused:?}");
@@ -179,7 +182,8 @@ fn a_run_can_be_cancelled_and_a_lost_device_is_an_error() {
     assert!(refined.is_ok() && asked > 10, "{asked}");
     for patience in [0, 1, asked / 2] {
         let (refined, _) = run(EmulatedDevice::new(), patience);
-        assert_eq!(refined, Err(RefineError::Run(RunError::Cancelled)), "after {patience}");
+        let is_cancelled = matches!(refined, Err(RefineError::Run(RunError::Cancelled)));
+        assert!(is_cancelled, "after {patience}: {refined:?}");
     }
     for launches in [0, 5, 100] {
         let (refined, _) = run(EmulatedDevice::new().lost_after(launches), usize::MAX);

@@ -20,7 +20,7 @@ use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::Partition;
 use super::score::Factors;
 use super::steps::{Draw, Figures, HostLevel, RefineSteps, Rule};
-use crate::crew::Crew;
+use crate::crew::{Crew, with_whole_pool};
 use crate::hash::Clock;
 use crate::{Label, Round, RoundObserver, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -37,7 +37,6 @@ pub(super) const PHASES: u32 = 8;
 /// A run of cycles on a device.
 pub(super) struct Cycles<'a, S> {
     pub steps: S,
-    pub crew: &'a Crew,
     pub state: CycleState,
     pub observer: &'a mut dyn RoundObserver,
 }
@@ -100,7 +99,10 @@ impl<S: RefineSteps> Cycles<'_, S> {
         depth: u32,
     ) -> Result<(), RunError> {
         if let Some(level) = self.steps.to_host(graph, partition)? {
-            let labels = self.cycle_on_host(level, depth)?;
+            let labels = with_whole_pool(|crew| {
+                let (state, observer) = (&mut self.state, &mut *self.observer);
+                cycle_on_host(crew, level, depth, state, observer)
+            })?;
             return self.steps.take_labels(graph, partition, &labels);
         }
         let figures = self.steps.figures(graph)?;
@@ -176,25 +178,29 @@ impl<S: RefineSteps> Cycles<'_, S> {
         state.room -= if contraction.is_some() { parts } else { 0 };
         Ok(contraction)
     }
+}
 
-    /// Performs a cycle on a contracted graph that a device leaves to the host; returns its labels.
-    fn cycle_on_host(&mut self, level: HostLevel, depth: u32) -> Result<Vec<Label>, RunError> {
-        let HostLevel { masses, begins, degrees, largest_weight, labels, room, .. } = level;
-        let (crew, arcs) = (self.crew, level.neighbors.len() as u64);
-        let input = ArcArrays::of(level.neighbors, level.weights);
-        let graph = LevelGraph { masses, begins, degrees, arcs: &input, largest_weight };
-        // Each contracted graph has fewer vertices, and no more arcs, than that below it.
-        let most = arcs.saturating_mul(u64::from(graph.vertices()));
-        let arrays = ArcArrays::new(room.min(most)).map_err(refused)?;
-        let partition = Partition::new(crew, labels, &graph.masses).map_err(refused)?;
-        let best = Vec::new();
-        let steps = HostSteps::new(crew, &graph, &arrays, best).map_err(refused)?;
-        let state = std::mem::take(&mut self.state);
-        let mut cycles = Cycles { steps, crew, state, observer: &mut *self.observer };
-        cycles.cycle(&HostGraph::Input, &partition, depth)?;
-        self.state = cycles.state;
-        memory::collected(partition.labels.iter().map(|label| label.load(Relaxed))).map_err(refused)
-    }
+/// Performs a cycle on a contracted graph that a device leaves to the host; returns its labels.
+fn cycle_on_host(
+    crew: &Crew,
+    level: HostLevel,
+    depth: u32,
+    state: &mut CycleState,
+    observer: &mut dyn RoundObserver,
+) -> Result<Vec<Label>, RunError> {
+    let HostLevel { masses, begins, degrees, largest_weight, labels, room, .. } = level;
+    let arcs = level.neighbors.len() as u64;
+    let input = ArcArrays::of(level.neighbors, level.weights);
+    let graph = LevelGraph { masses, begins, degrees, arcs: &input, largest_weight };
+    // Each contracted graph has fewer vertices, and no more arcs, than that below it.
+    let most = arcs.saturating_mul(u64::from(graph.vertices()));
+    let arrays = ArcArrays::new(room.min(most)).map_err(refused)?;
+    let partition = Partition::new(crew, labels, &graph.masses).map_err(refused)?;
+    let steps = HostSteps::new(crew, &graph, &arrays, Vec::new()).map_err(refused)?;
+    let mut cycles = Cycles { steps, state: std::mem::take(state), observer };
+    cycles.cycle(&HostGraph::Input, &partition, depth)?;
+    *state = cycles.state;
+    memory::collected(partition.labels.iter().map(|label| label.load(Relaxed))).map_err(refused)
 }
 
 fn refused(error: OutOfMemory) -> RunError {

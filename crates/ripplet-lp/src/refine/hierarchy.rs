@@ -21,7 +21,7 @@ use super::moves::Partition;
 use super::options::{Objective, RefineError, RefineOptions};
 use super::run::{contracted_arcs, initial, plan};
 use super::steps::RefineSteps;
-use crate::crew::with_whole_pool;
+use crate::crew::{Crew, with_whole_pool};
 use crate::{Label, RoundObserver};
 use ripplet_graph::{GraphView, memory};
 
@@ -72,8 +72,7 @@ pub fn hierarchy<'g>(
     objective.check()?;
     observer.on_stage("finding the parts of communities");
     let work = Hierarchy { seed, labels, observer };
-    let found = with_whole_pool(|crew| on_input(crew, graph, objective, work));
-    found.map_err(|error| {
+    on_input(graph, objective, work).map_err(|error| {
         let threads = rayon::current_num_threads();
         let plan = plan(graph, &RefineOptions::new(objective), threads);
         error.planned(|| plan.with("levels", hierarchy_bytes(graph.vertices().into())))
@@ -94,15 +93,26 @@ struct Hierarchy<'a> {
 impl OnInput for Hierarchy<'_> {
     type Found = Vec<Vec<Label>>;
 
-    fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Self::Found, RefineError> {
-        let (crew, vertices) = (input.crew, level.vertices());
+    fn perform<L: Level>(self, input: Input, level: &L) -> Result<Self::Found, RefineError> {
+        with_whole_pool(|crew| self.levels(crew, &input, level))
+    }
+}
+
+impl Hierarchy<'_> {
+    fn levels<L: Level>(
+        self,
+        crew: &Crew,
+        input: &Input,
+        level: &L,
+    ) -> Result<Vec<Vec<Label>>, RefineError> {
+        let vertices = level.vertices();
         let communities = initial(crew, Some(self.labels), vertices)?;
         let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
         let mut communities = Partition::new(crew, communities, level.masses())?;
         let steps = HostSteps::new(crew, level, &arrays, Vec::new())?;
         let factors = input.objective.factors(input.total);
         let state = CycleState::new(factors, self.seed, vertices);
-        let mut cycles = Cycles { steps, crew, state, observer: self.observer };
+        let mut cycles = Cycles { steps, state, observer: self.observer };
         let mut found: Vec<Vec<Label>> = Vec::new();
         // The part of each vertex on the current level.
         let mut parts = memory::collected(0..vertices)?;

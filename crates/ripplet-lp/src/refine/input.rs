@@ -4,7 +4,7 @@ use super::level::{InputLevel, Level};
 use super::options::{Objective, RefineError, Resolution};
 use super::ratio::Ratio;
 use super::score::Factors;
-use crate::crew::Crew;
+use crate::crew::{Crew, with_whole_pool};
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{Direction, GraphView, as_atomic_words, dispatch_lists, memory};
 use std::sync::atomic::AtomicU64;
@@ -14,8 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) const LISTS_PER_TASK: usize = 256;
 
 /// The input of a refinement, beside its level.
-pub(super) struct Input<'a> {
-    pub crew: &'a Crew,
+pub(super) struct Input {
     pub objective: Exact,
     /// The sum of all weights, from both ends.
     pub total: u64,
@@ -31,12 +30,11 @@ pub(super) trait OnInput {
     type Found;
 
     /// Performs the work.
-    fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Self::Found, RefineError>;
+    fn perform<L: Level>(self, input: Input, level: &L) -> Result<Self::Found, RefineError>;
 }
 
 /// Performs work on a graph.
 pub(super) fn on_input<W: OnInput>(
-    crew: &Crew,
     graph: GraphView<'_>,
     objective: Objective,
     work: W,
@@ -44,17 +42,16 @@ pub(super) fn on_input<W: OnInput>(
     if graph.direction() == Direction::Directed {
         return Err(RefineError::Directed);
     }
-    dispatch_lists!(graph, (out, _incoming) => on_lists(crew, out, graph, objective, work))
+    dispatch_lists!(graph, (out, _incoming) => on_lists(out, graph, objective, work))
 }
 
 fn on_lists<N: NeighborLists, W: OnInput>(
-    crew: &Crew,
     lists: N,
     graph: GraphView<'_>,
     objective: Objective,
     work: W,
 ) -> Result<W::Found, RefineError> {
-    let weights = Weights::of(crew, lists)?;
+    let weights = with_whole_pool(|crew| Weights::of(crew, lists))?;
     let masses = match objective {
         Objective::Modularity(_) => weights.strengths,
         Objective::Cpm(_) => memory::filled(1, lists.vertices())?,
@@ -62,7 +59,7 @@ fn on_lists<N: NeighborLists, W: OnInput>(
     let objective = Exact::of(objective, graph.weight_scale().weight(1));
     objective.check(weights.total, lists.vertices() as u64)?;
     let Weights { total, largest: largest_weight, loops, .. } = weights;
-    let input = Input { crew, objective, total, loops, arcs: lists.arcs() };
+    let input = Input { objective, total, loops, arcs: lists.arcs() };
     match lists.is_weighted() {
         true => work.perform(input, &InputLevel::<N, true> { lists, masses, largest_weight }),
         false => work.perform(input, &InputLevel::<N, false> { lists, masses, largest_weight }),

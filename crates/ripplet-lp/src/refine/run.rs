@@ -87,7 +87,7 @@ pub(super) fn refine_graph(
 ) -> Result<Refined, RefineError> {
     options.check(graph.vertices())?;
     let refinement = HostRefinement { options, observer: &mut *observer };
-    let refined = with_whole_pool(|crew| on_input(crew, graph, options.objective, refinement))?;
+    let refined = on_input(graph, options.objective, refinement)?;
     split(graph, refined, observer)
 }
 
@@ -105,7 +105,7 @@ pub fn refine_on<'g>(
     options.check(graph.vertices())?;
     observer.on_stage("refining");
     let refinement = DeviceRefinement { device, graph, options, observer: &mut *observer };
-    let refined = with_whole_pool(|crew| on_input(crew, graph, options.objective, refinement))?;
+    let refined = on_input(graph, options.objective, refinement)?;
     split(graph, refined, observer)
 }
 
@@ -130,16 +130,17 @@ struct HostRefinement<'a> {
 impl OnInput for HostRefinement<'_> {
     type Found = Refined;
 
-    fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Refined, RefineError> {
+    fn perform<L: Level>(self, input: Input, level: &L) -> Result<Refined, RefineError> {
         let HostRefinement { options, observer } = self;
-        let labels = initial(input.crew, options.initial.as_deref(), level.vertices())?;
-        let partition = Partition::new(input.crew, memory::copied(&labels)?, level.masses())?;
-        let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
-        let steps = HostSteps::new(input.crew, level, &arrays, labels)?;
-        let graph = HostGraph::Input;
         let vertices = level.vertices();
-        Run::new(BegunOn { steps, graph, partition }, input, vertices, options, observer)
-            .iterate(options.iterations.max(1))
+        with_whole_pool(|crew| {
+            let labels = initial(crew, options.initial.as_deref(), vertices)?;
+            let partition = Partition::new(crew, memory::copied(&labels)?, level.masses())?;
+            let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
+            let steps = HostSteps::new(crew, level, &arrays, labels)?;
+            let begun = BegunOn { steps, graph: HostGraph::Input, partition };
+            Run::new(begun, input, vertices, options, observer).iterate(options.iterations.max(1))
+        })
     }
 }
 
@@ -154,9 +155,10 @@ struct DeviceRefinement<'a, D> {
 impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
     type Found = Refined;
 
-    fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Refined, RefineError> {
+    fn perform<L: Level>(self, input: Input, level: &L) -> Result<Refined, RefineError> {
         let DeviceRefinement { device, graph, options, observer } = self;
-        let labels = initial(input.crew, options.initial.as_deref(), level.vertices())?;
+        let given = options.initial.as_deref();
+        let labels = with_whole_pool(|crew| initial(crew, given, level.vertices()))?;
         let begun = device.begin(DeviceInput {
             graph,
             masses: level.masses(),
@@ -174,14 +176,14 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
 struct Run<'a, S: RefineSteps> {
     graph: S::Graph,
     partition: S::Partition,
-    input: Input<'a>,
+    input: Input,
     cycles: Cycles<'a, S>,
 }
 
 impl<'a, S: RefineSteps> Run<'a, S> {
     fn new(
         begun: BegunOn<S>,
-        input: Input<'a>,
+        input: Input,
         vertices: u32,
         options: &RefineOptions,
         observer: &'a mut dyn RoundObserver,
@@ -189,7 +191,7 @@ impl<'a, S: RefineSteps> Run<'a, S> {
         let BegunOn { steps, graph, partition } = begun;
         let factors = input.objective.factors(input.total);
         let state = CycleState::new(factors, options.seed, vertices);
-        let cycles = Cycles { steps, crew: input.crew, state, observer };
+        let cycles = Cycles { steps, state, observer };
         Run { graph, partition, input, cycles }
     }
 

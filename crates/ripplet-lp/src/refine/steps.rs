@@ -235,7 +235,7 @@ pub struct DeviceInput<'a> {
 }
 
 /// A device that refines.
-pub trait RefineDevice: Sync {
+pub trait RefineDevice {
     /// Its steps.
     type Steps: RefineSteps;
 

@@ -9,7 +9,7 @@ use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
 };
-use ripplet_lp::refine::{self, MergeShare, Objective, RefineError, RefineOptions};
+use ripplet_lp::refine::{MergeShare, Objective, RefineError, RefineOptions};
 use ripplet_lp::{
     Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
     Settings, Stop,
@@ -123,9 +123,6 @@ pub enum CommunitiesError {
     /// A choice of label propagation is made for refinement, which has none of it.
     #[error("{0} is a choice of label propagation, and refinement has none; leave it out")]
     UnusedByRefinement(&'static str),
-    /// Refinement is asked for on a GPU.
-    #[error("refinement runs on the CPU, and the device is a GPU; choose cpu or auto")]
-    RefinementOnGpu,
     /// Seeds are given to another program.
     #[error("seeds are for the program seeded, but the program is {0}")]
     UnusedSeeds(String),
@@ -370,10 +367,12 @@ impl<'g> CommunitySearch<'g> {
     /// If the device cannot be opened, or a choice does not fit the graph.
     pub fn plan(&self) -> Result<Plan, CommunitiesError> {
         if let Some(objective) = self.refine {
-            let (executor, options) = self.refinement(objective)?;
+            let options = self.refinement(objective)?;
+            let threads = CpuExecutor::new(self.threads)?.threads();
+            let (executor, _) = self.opened()?;
             let stored = self.stored()?;
             let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-            return Ok(refine::plan(graph, &options, executor.threads()));
+            return Ok(executor.plan_refinement(graph, &options, threads));
         }
         let settings = self.resolved()?;
         let program = self.instantiated()?;
@@ -427,19 +426,30 @@ impl<'g> CommunitySearch<'g> {
         objective: Objective,
         observer: &mut dyn RoundObserver,
     ) -> Result<Communities<'g>, CommunitiesError> {
-        let (executor, options) = self.refinement(objective)?;
+        let options = self.refinement(objective)?;
+        let (mut executor, mut fallback) = self.opened()?;
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        let refined = executor.install(|| refine::refine(graph, &options, observer))?;
+        let pool = CpuExecutor::new(self.threads)?;
+        let mut refine = |executor: &AnyExecutor| {
+            pool.install(|| executor.run_refinement(graph, &options, &mut *observer))
+        };
+        let refined = match refine(&executor) {
+            Err(error) => {
+                let Some(reason) = self.device.fallback(&error) else { return Err(error.into()) };
+                executor = AnyExecutor::cpu(self.threads)?;
+                fallback = Some(reason);
+                refine(&executor)
+            }
+            done => done,
+        };
+        let (refined, _) = refined?;
         let found = Communities::of_labels(self.graph, refined.into(), None)?;
-        Ok(found.computed_on("cpu".into(), None))
+        Ok(found.computed_on(executor.name(), fallback))
     }
 
-    /// Returns the threads and the options of a refinement, or why the choices do not fit.
-    fn refinement(
-        &self,
-        objective: Objective,
-    ) -> Result<(CpuExecutor, RefineOptions), CommunitiesError> {
+    /// Returns the options of a refinement, or why the choices do not fit.
+    fn refinement(&self, objective: Objective) -> Result<RefineOptions, CommunitiesError> {
         let unused = [
             ("a schedule", self.schedule.is_some()),
             ("a stop rule", self.stop.is_some()),
@@ -451,12 +461,8 @@ impl<'g> CommunitySearch<'g> {
         if let Some(&(choice, _)) = unused.iter().find(|(_, is_made)| *is_made) {
             return Err(CommunitiesError::UnusedByRefinement(choice));
         }
-        if !self.device.is_auto() && !self.device.is_cpu() {
-            return Err(CommunitiesError::RefinementOnGpu);
-        }
         let Settings { seed, initial, .. } = self.settings.clone();
-        let options = RefineOptions { seed, initial, ..RefineOptions::new(objective) };
-        Ok((CpuExecutor::new(self.threads)?, options))
+        Ok(RefineOptions { seed, initial, ..RefineOptions::new(objective) })
     }
 
     fn result(

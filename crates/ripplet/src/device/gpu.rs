@@ -9,6 +9,7 @@ use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
 use ripplet_cuda::lcc::DeviceLcc;
 use ripplet_cuda::lp::{Counting, Tuning};
+use ripplet_cuda::refine::DeviceRefinement;
 use ripplet_cuda::swarm::SwarmSeconds;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu};
@@ -16,6 +17,7 @@ use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::write::{ColumnData, Part};
 use ripplet_lp::profile::Profile;
+use ripplet_lp::refine::{self, RefineError, RefineOptions, Refined};
 use ripplet_lp::{
     DeviceSeconds, DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings,
 };
@@ -227,6 +229,41 @@ impl Gpus {
         match self {
             Gpus::One { executor, .. } => Ok(DeviceLcc::new(executor).run(graph, lcc, observer)?),
             Gpus::Several { .. } => Err(LccError::SeveralGpus),
+        }
+    }
+}
+
+impl Gpus {
+    /// Returns the plan of a refinement; of several GPUs, which do not share it, that of the host with
+    /// `threads` threads.
+    pub(super) fn plan_refinement(
+        &self,
+        graph: GraphView<'_>,
+        options: &RefineOptions,
+        threads: usize,
+    ) -> Plan {
+        match self {
+            Gpus::One { executor, .. } => {
+                DeviceRefinement::new(executor).plan(graph, options, threads)
+            }
+            Gpus::Several { .. } => refine::plan(graph, options, threads),
+        }
+    }
+
+    pub(super) fn run_refinement(
+        &self,
+        graph: GraphView<'_>,
+        options: &RefineOptions,
+        observer: &mut dyn RoundObserver,
+    ) -> Result<(Refined, DeviceSeconds), RefineError> {
+        match self {
+            Gpus::One { executor, .. } => {
+                DeviceRefinement::new(executor).run(graph, options, observer)
+            }
+            Gpus::Several { .. } => {
+                let reason = "several GPUs do not share a refinement; choose one, such as cuda:0";
+                Err(RunError::Device(reason.into()).into())
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::NotBuiltIn;
 use ripplet_io::write::{ColumnData, Part};
 use ripplet_lp::profile::Profile;
+use ripplet_lp::refine::{RefineError, RefineOptions, Refined};
 use ripplet_lp::{
     DeviceSeconds, DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings,
 };
@@ -97,6 +98,21 @@ impl Gpus {
         _: Lcc,
         _: &mut dyn Observer,
     ) -> Result<(Coefficients, DeviceSeconds), LccError> {
+        match self.0 {}
+    }
+}
+
+impl Gpus {
+    pub(super) fn plan_refinement(&self, _: GraphView<'_>, _: &RefineOptions, _: usize) -> Plan {
+        match self.0 {}
+    }
+
+    pub(super) fn run_refinement(
+        &self,
+        _: GraphView<'_>,
+        _: &RefineOptions,
+        _: &mut dyn RoundObserver,
+    ) -> Result<(Refined, DeviceSeconds), RefineError> {
         match self.0 {}
     }
 }

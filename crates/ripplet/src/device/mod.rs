@@ -47,6 +47,7 @@ mod lcc;
 mod list;
 mod open;
 mod profile;
+mod refine;
 mod workers;
 
 pub use choice::{BadDevice, Device};

@@ -1,0 +1,50 @@
+//! Refinement on the chosen device.
+
+use super::executor::On;
+use super::{AnyExecutor, DeviceFailure};
+use ripplet_graph::GraphView;
+use ripplet_lp::refine::{self, RefineError, RefineOptions, Refined};
+use ripplet_lp::{DeviceSeconds, Plan, RoundObserver};
+
+impl AnyExecutor {
+    /// Returns the memory that a refinement of a graph needs; on the CPU with `threads` threads.
+    pub fn plan_refinement<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        options: &RefineOptions,
+        threads: usize,
+    ) -> Plan {
+        let graph = graph.into();
+        match &self.0 {
+            On::Cpu(_) => refine::plan(graph, options, threads),
+            On::Gpus(gpus) => gpus.plan_refinement(graph, options, threads),
+        }
+    }
+
+    /// Refines communities; also returns the seconds of a GPU outside the algorithm. On the CPU, and
+    /// for small contracted graphs, it uses rayon's current pool.
+    ///
+    /// # Errors
+    /// See [`RefineError`]; also if the GPU fails, or if there are several, which do not share a
+    /// refinement.
+    pub fn run_refinement<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        options: &RefineOptions,
+        observer: &mut dyn RoundObserver,
+    ) -> Result<(Refined, DeviceSeconds), RefineError> {
+        match &self.0 {
+            On::Cpu(_) => {
+                let refined = refine::refine(graph, options, observer)?;
+                Ok((refined, DeviceSeconds::default()))
+            }
+            On::Gpus(gpus) => gpus.run_refinement(graph.into(), options, observer),
+        }
+    }
+}
+
+impl DeviceFailure for RefineError {
+    fn is_of_device(&self) -> bool {
+        matches!(self, RefineError::Run(error) if error.is_of_device())
+    }
+}
