@@ -5,8 +5,8 @@ use std::process::Command;
 
 /// Unit tests of `unsafe` code that Miri can run, and of the code around it: packages and modules.
 ///
-/// All unit tests of these packages take hours under Miri, and safe code has no undefined behaviour to
-/// find. The other `unsafe` code calls CUDA, a C++ compiler or the operating system, or uses machine
+/// Not all unit tests of these packages: whole graphs run in them, and safe code has no undefined
+/// behaviour to find. The other `unsafe` code calls CUDA, a C++ compiler or the operating system, or uses machine
 /// code and instructions that Miri does not have.
 const UNDER_MIRI: [(&str, &[&str]); 4] = [
     // Slices of integers as slices of atomics: graphs are built by them.
@@ -22,9 +22,8 @@ const UNDER_MIRI: [(&str, &[&str]); 4] = [
 /// Crates whose property tests take the number of cases from `PROPTEST_CASES`.
 ///
 /// A case of the others runs all programs on several engines, or a compiler.
-const WITH_PROPERTIES: [&str; 7] = [
+const WITH_PROPERTIES: [&str; 6] = [
     "ripplet-graph",
-    "ripplet-lp",
     "ripplet-analytics",
     "ripplet-io",
     "ripplet-hooks",

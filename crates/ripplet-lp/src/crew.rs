@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
 
 /// Looks at the offer before a waiting thread leaves its core to others.
-const SPINS: u32 = 256;
+const SPINS: u32 = if cfg!(miri) { 1 } else { 256 };
 /// The bits of a count in an offer. Few under Miri, which is slow, so that tests have several offers.
 const BITS: u32 = if cfg!(miri) { 8 } else { 20 };
 const MASK: u64 = (1 << BITS) - 1;
