@@ -66,6 +66,11 @@ impl DeviceArguments {
         }
     }
 
+    /// Returns whether the choice allows the CPU, and no option is for a GPU.
+    pub fn is_cpu_enough(&self) -> bool {
+        (self.device.is_cpu() || self.device.is_auto()) && self.device_memory.is_none()
+    }
+
     /// Returns the arguments for an analysis of lists of this storage, which a GPU reads plain: of
     /// compressed lists, `auto` is the CPU.
     pub fn with_storage(

@@ -67,6 +67,14 @@ impl Arguments {
         let choices = &self.choices;
         choices.device.check()?;
         let (program, settings) = self.resolve_settings()?;
+        if matches!(&program, Program::Refine(refine) if refine.profile.is_some())
+            && !choices.device.is_cpu_enough()
+        {
+            return Err(Failure::refused(
+                "--resolution-profile runs on the CPU",
+                "leave --device out, or use --device cpu",
+            ));
+        }
         self.check_output(&program)?;
         let schedule = settings.schedule;
         if choices.phases.is_some_and(|phases| schedule.with_phases(phases).is_none()) {

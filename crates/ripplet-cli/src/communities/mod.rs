@@ -47,6 +47,7 @@ use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
 use program::{Program, rows_of, rows_of_seeded};
+use ripplet::Device;
 use ripplet::graph::VertexIds;
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::programs::ProgramName;
@@ -84,6 +85,8 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let store = job.open_store()?;
     let start = Instant::now();
     let opened = match &job.program {
+        // No GPU is opened for work that the CPU does.
+        Program::Refine(refine) if refine.profile.is_some() => Device::cpu().open(None)?,
         // Several GPUs do not share a refinement.
         Program::Refine(_) => job.device.open_one()?,
         _ => job.device.open()?,

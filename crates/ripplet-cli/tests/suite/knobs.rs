@@ -368,6 +368,10 @@ fn what_refinement_does_not_do_is_refused() {
         ("modularity --resolution 1e10", &["1e-9"]),
         ("modularity --directed", &["undirected graph", "--refine out"]),
         ("modularity --device cuda:0,1", &["runs on one GPU"]),
+        (
+            "modularity --resolution-profile p.csv --device cuda",
+            &["--resolution-profile runs on the CPU"],
+        ),
         ("modularity --schedule sync", &["--schedule"]),
         ("modularity --program lpa", &["--program"]),
         ("modularity --checkpoint folder", &["--checkpoint"]),

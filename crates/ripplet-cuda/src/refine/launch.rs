@@ -77,8 +77,7 @@ impl<'a, D: Device> Launcher<'a, D> {
 
     /// Copies values from the device.
     pub fn read<T: Pod>(&self, address: Address, count: u64) -> Result<Vec<T>, RunError> {
-        let refused = |error: memory::OutOfMemory| RunError::OutOfMemory { bytes: error.bytes };
-        let mut values = memory::zeros(count as usize).map_err(refused)?;
+        let mut values = memory::zeros(count as usize).map_err(RunError::Array)?;
         let bytes = bytemuck::cast_slice_mut(&mut values);
         self.device.read(&self.memory, self.place(address), bytes).map_err(failed)?;
         Ok(values)

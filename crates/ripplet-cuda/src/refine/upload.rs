@@ -28,16 +28,15 @@ fn upload_lists<D: Device, N: NeighborLists>(
     places: &Places,
     lists: N,
 ) -> Result<(), RunError> {
-    let refused = |error: memory::OutOfMemory| RunError::OutOfMemory { bytes: error.bytes };
     let vertices = lists.vertices();
     let degrees: Vec<u32> =
-        memory::collected((0..vertices).map(|v| lists.degree_of(v))).map_err(refused)?;
+        memory::collected((0..vertices).map(|v| lists.degree_of(v))).map_err(RunError::Array)?;
     let mut end = 0;
     let begins: Vec<u64> = memory::collected(degrees.iter().map(|&degree| {
         end += u64::from(degree);
         end - u64::from(degree)
     }))
-    .map_err(refused)?;
+    .map_err(RunError::Array)?;
     let write = |place: &Range<u64>, at: u64, bytes: &[u8]| {
         device.write(to, place.start + at, bytes).map_err(failed)
     };

@@ -410,7 +410,7 @@ fn measured(
     objective: Objective,
     labels: Option<&[Label]>,
 ) -> Result<Measured, RefineError> {
-    with_whole_pool(|crew| on_input(crew, graph, objective, Measure { labels }))
+    on_input(graph, objective, Measure { labels })
 }
 
 struct Measure<'a> {
@@ -420,15 +420,15 @@ struct Measure<'a> {
 impl OnInput for Measure<'_> {
     type Found = Measured;
 
-    fn perform<L: Level>(self, input: Input<'_>, level: &L) -> Result<Measured, RefineError> {
-        let Input { crew, objective, total, loops, .. } = input;
+    fn perform<L: Level>(self, input: Input, level: &L) -> Result<Measured, RefineError> {
+        let Input { objective, total, loops, .. } = input;
         let sums = match self.labels {
             None => Sums::default(),
-            Some(labels) => {
+            Some(labels) => with_whole_pool(|crew| {
                 let partition = Partition::new(crew, memory::copied(labels)?, level.masses())?;
                 let Sums { inner, squares } = sums(crew, level, &partition);
-                Sums { inner: loops + inner, squares }
-            }
+                Ok::<_, RefineError>(Sums { inner: loops + inner, squares })
+            })?,
         };
         // At γ = 1, where both factors are those of the line.
         let factors = objective.at(Ratio::ONE).factors(total);
