@@ -367,7 +367,7 @@ fn what_refinement_does_not_do_is_refused() {
         ("modularity --resolution nan", &["1e-9"]),
         ("modularity --resolution 1e10", &["1e-9"]),
         ("modularity --directed", &["undirected graph", "--refine out"]),
-        ("modularity --device cuda:0,1", &["runs on one GPU"]),
+        ("modularity --device cuda:0,1", &["this runs on one"]),
         (
             "modularity --resolution-profile p.csv --device cuda",
             &["--resolution-profile runs on the CPU"],

@@ -5,7 +5,7 @@
 // `moves.rs` and `subdivide.rs` of `ripplet_lp::refine` define the choice.
 //
 // Mapping: a group of 4 or 32 lanes per vertex, or a block per vertex; each takes vertices in a loop of the grid.
-// Shared memory: a table per group, or per block (`state.cuh`), then a `Best` and two sums per warp of a block.
+// Shared memory: a table per group, or per block (`table.cuh`), then a `Best` and two sums per warp of a block.
 #pragma once
 
 namespace ripplet {
@@ -107,7 +107,7 @@ template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const 
     constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
     const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
     u64* sums = (u64*)shared_memory();
-    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0};
+    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr};
     const u32 bin = work.phase * CLASSES + CLASS;
     const u32 end = work.counters->starts[bin + 1];
     u64 scanned = 0;
@@ -147,26 +147,21 @@ template <class T> struct OfWarp {
 };
 
 template <class T, bool PARTS, u32 CLASS, u32 THREADS> RIPPLET_FN void choose_by_block(const Work& work) {
-    constexpr u32 SLOTS = CLASS == 2 ? 4096 : 0, WARPS = THREADS / 32;
-    u64* sums = (u64*)shared_memory();
-    OfWarp<T>* of_warps = (OfWarp<T>*)(sums + SLOTS + SLOTS / 2);
-    Table table = {(u32*)(sums + SLOTS), sums, 0};
-    if (CLASS == 3) {
-        table.keys = work.region_keys + blockIdx.x * work.region_slots;
-        table.sums = work.region_sums + blockIdx.x * work.region_slots;
-    }
+    constexpr u32 WARPS = THREADS / 32;
+    const BlockTables<CLASS> tables;
+    OfWarp<T>* of_warps = (OfWarp<T>*)(shared_memory() + BlockTables<CLASS>::BYTES);
     const u32 bin = work.phase * CLASSES + CLASS, warp = threadIdx.x / 32;
     const u32 end = work.counters->starts[bin + 1];
     u64 scanned = 0;
     for (u32 index = work.counters->starts[bin] + blockIdx.x; index < end; index += gridDim.x) {
         const Chooser<T, PARTS> chooser(work, work.order[index], true);
-        table.log = log_for(min(chooser.degree, work.level.vertices));
-        table.clear(threadIdx.x, THREADS);
-        __syncthreads();
         OfWarp<T> mine;
-        mine.inside = warp_sum(chooser.sum_up(work, table, threadIdx.x, THREADS));
+        const u32 labels = min(chooser.degree, work.level.vertices);
+        const Table table = tables.fill(work, labels, [&](Table filled) {
+            mine.inside = chooser.sum_up(work, filled, threadIdx.x, THREADS);
+        });
+        mine.inside = warp_sum(mine.inside);
         mine.own_weight = 0;
-        __syncthreads();
         mine.best = chooser.best_of(work, table, threadIdx.x, THREADS, mine.own_weight);
         mine.best.reduce(32);
         mine.own_weight = warp_sum(mine.own_weight);

@@ -1,12 +1,12 @@
 // The changes of a phase: stored, then passed on to neighbours.
 //
-// Mapping: commit takes a thread per change, activate 8 lanes per change of a vertex with up to `LONG_LIST` arcs,
-// and all blocks together for the others. No shared memory.
+// Mapping: commit takes a thread per change, activate 8 lanes or a warp per change of a vertex with up to
+// `LONG_LIST` arcs, and all blocks together for the others. No shared memory.
 #pragma once
 
 namespace ripplet {
 
-// The longest list that 8 lanes read.
+// The longest list that a warp reads.
 constexpr u32 LONG_LIST = 2048, ACTIVATING = 8;
 
 struct Change {
@@ -42,11 +42,14 @@ RIPPLET_FN void activate_neighbors(const Work& work, Change change, u32 first, u
 }
 
 RIPPLET_FN void activate(const Work& work) {
-    const u32 count = changes_of(work);
-    for (u32 index = first_item() / ACTIVATING; index < count; index += next_item() / ACTIVATING) {
-        const Change change = change_at(work, index);
-        if (work.level.degrees[change.vertex] <= LONG_LIST)
-            activate_neighbors(work, change, threadIdx.x % ACTIVATING, ACTIVATING);
+    const u32 count = changes_of(work), groups = blockDim.x / ACTIVATING;
+    for (u32 base = blockIdx.x * groups; base < count; base += gridDim.x * groups) {
+        const u32 index = base + threadIdx.x / ACTIVATING;
+        const Change change = index < count ? change_at(work, index) : Change{0, 0};
+        const bool has = index < count && work.level.degrees[change.vertex] <= LONG_LIST;
+        read_lists(work.level, change.vertex, change.label, has, [&](u32, u32 label, u32 u, u64) {
+            if (work.partition.labels[u] != label) work.partition.active[u] = 1;
+        });
     }
 }
 

@@ -138,15 +138,51 @@ struct Part {
         end = work.contraction.ends[part];
     }
 
-    // Adds every `stride`-th arc of every `members`-th member to the table.
-    RIPPLET_FN void sum_up(const Work& work, Table table, u32 member, u32 members, u32 mine, u32 stride) const {
-        for (u32 at = first + member; at < end; at += members)
-            each_arc(work.level, work.contraction.members[at], mine, stride, [&](u32 u, u64 weight) {
-                const u32 other = work.contraction.part_of[u];
-                if (other != part) table.add(other, weight);
-            });
+    // Adds every `stride`-th arc of a member to the table.
+    RIPPLET_FN void add(const Work& work, Table table, u32 member, u32 mine, u32 stride) const {
+        each_arc(work.level, member, mine, stride, [&](u32 u, u64 weight) {
+            const u32 other = work.contraction.part_of[u];
+            if (other != part) table.add(other, weight);
+        });
+    }
+
+    // Adds the arcs of all members to a group's table: `lanes` of its lanes take a member.
+    RIPPLET_FN void sum_up(const Work& work, Table table, u32 mine, u32 group, u32 lanes) const {
+        for (u32 at = first + mine / lanes; at < end; at += group / lanes)
+            add(work, table, work.contraction.members[at], mine % lanes, lanes);
     }
 };
+
+// Members with long lists, which all threads of a block read together.
+struct LongMembers {
+    static constexpr u32 ROOM = 64, SHORT = 512, LANES = 8;
+    u32 count, members[ROOM];
+};
+
+// Adds the arcs of all members to a block's table: 8 lanes take a member with a short list.
+RIPPLET_FN void sum_up_by_block(const Work& work, const Part& part, Table table, LongMembers* longer) {
+    constexpr u32 LANES = LongMembers::LANES;
+    if (threadIdx.x == 0) longer->count = 0;
+    __syncthreads();
+    const u32 mine = threadIdx.x % LANES;
+    for (u32 at = part.first + threadIdx.x / LANES; at < part.end; at += blockDim.x / LANES) {
+        const u32 member = work.contraction.members[at];
+        // Each lane decides alone: it leaves its share of a list to the block if there is room for the list.
+        if (work.level.degrees[member] > LongMembers::SHORT) {
+            if (mine != 0) continue;
+            const u32 place = atomicAdd(&longer->count, 1u);
+            if (place < LongMembers::ROOM)
+                longer->members[place] = member;
+            else
+                part.add(work, table, member, 0, 1);
+            continue;
+        }
+        part.add(work, table, member, mine, LANES);
+    }
+    __syncthreads();
+    for (u32 place = 0; place < min(longer->count, LongMembers::ROOM); place++)
+        part.add(work, table, longer->members[place], threadIdx.x, blockDim.x);
+}
 
 // Copies every `stride`-th slot that is used to the arcs from `at` on, where there is room.
 RIPPLET_FN void copy_arcs(const Work& work, Table table, u32 mine, u32 stride, u64 at) {
@@ -184,7 +220,7 @@ template <u32 CLASS> RIPPLET_FN void contract_by_group(const Work& work) {
     constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
     const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
     u64* sums = (u64*)shared_memory();
-    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0};
+    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr};
     const u32 end = work.counters->starts[CLASS + 1];
     for (u32 base = work.counters->starts[CLASS] + blockIdx.x * GROUPS; base < end; base += gridDim.x * GROUPS) {
         const bool has = base + group < end;
@@ -193,7 +229,8 @@ template <u32 CLASS> RIPPLET_FN void contract_by_group(const Work& work) {
         table.log = log_for(has ? work.contraction.lengths[number] : 0);
         table.clear(mine, GROUP);
         __syncwarp();
-        part.sum_up(work, table, 0, 1, mine, GROUP);
+        // Most members have few arcs.
+        part.sum_up(work, table, mine, GROUP, CLASS == 0 ? 1 : 8);
         __syncwarp();
         u64 weight = 0;
         const u32 used = count_used(table, mine, GROUP, weight);
@@ -213,26 +250,19 @@ template <u32 CLASS> RIPPLET_FN void contract_by_group(const Work& work) {
 }
 
 template <u32 CLASS, u32 THREADS> RIPPLET_FN void contract_by_block(const Work& work) {
-    constexpr u32 SLOTS = CLASS == 2 ? 4096 : 0, WARPS = THREADS / 32;
-    u64* sums = (u64*)shared_memory();
-    u64* of_warps = sums + SLOTS + SLOTS / 2;
+    constexpr u32 WARPS = THREADS / 32;
+    const BlockTables<CLASS> tables;
+    u64* of_warps = (u64*)(shared_memory() + BlockTables<CLASS>::BYTES);
     u64* begin = of_warps + WARPS;
     u32* counts = (u32*)(begin + 1);
-    Table table = {(u32*)(sums + SLOTS), sums, 0};
-    if (CLASS == 3) {
-        table.keys = work.region_keys + blockIdx.x * work.region_slots;
-        table.sums = work.region_sums + blockIdx.x * work.region_slots;
-    }
+    LongMembers* longer = (LongMembers*)(counts + WARPS + 1);
     const u32 end = work.counters->starts[CLASS + 1];
     for (u32 index = work.counters->starts[CLASS] + blockIdx.x; index < end; index += gridDim.x) {
         const u32 number = work.order[index];
         const Part part(work, number, true);
-        table.log = log_for(min(work.contraction.lengths[number], work.contraction.parts));
-        table.clear(threadIdx.x, THREADS);
-        __syncthreads();
-        // A warp takes a member, since most members have short lists.
-        part.sum_up(work, table, threadIdx.x / 32, WARPS, lane_id(), 32);
-        __syncthreads();
+        const u32 labels = min(work.contraction.lengths[number], work.contraction.parts);
+        const Table table = tables.fill(
+            work, labels, [&](Table filled) { sum_up_by_block(work, part, filled, longer); });
         u64 weight = 0;
         u32 all;
         const u32 used = count_used(table, threadIdx.x, THREADS, weight);

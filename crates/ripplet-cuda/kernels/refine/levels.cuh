@@ -101,43 +101,45 @@ RIPPLET_FN void lower(const Work& work) {
 
 constexpr u32 READING = 8;
 
+// Calls `visit(v)` for every vertex, by eight lanes, and then with vertices behind the last one, so that all lanes of
+// a warp call it as often.
+template <class Visit> RIPPLET_FN void each_vertex(const Work& work, Visit visit) {
+    const u32 groups = blockDim.x / READING;
+    for (u32 base = blockIdx.x * groups; base < work.level.vertices; base += gridDim.x * groups)
+        visit(base + threadIdx.x / READING);
+}
+
 // Activates vertices whose community has changed and their neighbours, at borders of communities.
 RIPPLET_FN void activate_borders(const Work& work) {
     const Contraction& contraction = work.contraction;
-    const u32 mine = threadIdx.x % READING;
     u64 scanned = 0;
-    for (u32 base = blockIdx.x * (blockDim.x / READING); base < work.level.vertices;
-         base += gridDim.x * (blockDim.x / READING)) {
-        const u32 v = base + threadIdx.x / READING;
-        bool is_border = false;
-        if (v < work.level.vertices) {
-            const u32 part = contraction.part_of[v], own = work.partition.labels[v];
-            if (name_of(work, part) != contraction.begin[part]) {
-                if (mine == 0) scanned += work.level.degrees[v];
-                each_arc(work.level, v, mine, READING, [&](u32 u, u64) {
-                    if (work.partition.labels[u] == own) return;
-                    is_border = true;
-                    work.partition.active[u] = 1;
-                });
-            }
+    each_vertex(work, [&](u32 v) {
+        u32 own = 0;
+        bool has_moved = v < work.level.vertices;
+        if (has_moved) {
+            const u32 part = contraction.part_of[v];
+            own = work.partition.labels[v];
+            has_moved = name_of(work, part) != contraction.begin[part];
         }
-        const u32 borders = __ballot_sync(ALL_LANES, is_border);
-        const u32 of_group = borders >> (lane_id() / READING * READING) & ((1u << READING) - 1);
-        if (mine == 0 && of_group != 0) work.partition.active[v] = 1;
-    }
+        if (has_moved && threadIdx.x % READING == 0) scanned += work.level.degrees[v];
+        read_lists(work.level, v, own, has_moved, [&](u32 v, u32 own, u32 u, u64) {
+            if (work.partition.labels[u] == own) return;
+            work.partition.active[u] = work.partition.active[v] = 1;
+        });
+    });
     add_all(&work.counters->scanned, scanned);
 }
 
 // The weight inside communities.
 RIPPLET_FN void sum_inner(const Work& work) {
-    const u32 mine = threadIdx.x % READING;
     u64 inner = 0;
-    for (u32 v = first_item() / READING; v < work.level.vertices; v += next_item() / READING) {
-        const u32 own = work.partition.labels[v];
-        each_arc(work.level, v, mine, READING, [&](u32 u, u64 weight) {
+    each_vertex(work, [&](u32 v) {
+        const bool has = v < work.level.vertices;
+        const u32 own = has ? work.partition.labels[v] : 0;
+        read_lists(work.level, v, own, has, [&](u32, u32 own, u32 u, u64 weight) {
             inner += work.partition.labels[u] == own ? weight : 0;
         });
-    }
+    });
     add_all(&work.counters->inner, inner);
 }
 

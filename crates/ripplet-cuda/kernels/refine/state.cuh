@@ -131,6 +131,24 @@ RIPPLET_FN void each_arc(const Level& level, u32 v, u32 first, u32 stride, Visit
     }
 }
 
+// Reads the lists of up to four vertices, one for each eight lanes of a warp: calls `visit(v, value, neighbour,
+// weight)` for every arc. Long lists are read by the whole warp, one after the other. All lanes call it, with the
+// same vertex and value for eight lanes, or none if `has` is false.
+template <class Visit>
+RIPPLET_FN void read_lists(const Level& level, u32 v, u32 value, bool has, Visit visit) {
+    constexpr u32 LANES = 8, SHORT = 256;
+    const bool is_long = has && level.degrees[v] > SHORT;
+    if (has && !is_long)
+        each_arc(level, v, lane_id() % LANES, LANES, [&](u32 u, u64 weight) { visit(v, value, u, weight); });
+    u32 longer = __ballot_sync(ALL_LANES, is_long && lane_id() % LANES == 0);
+    while (longer != 0) {
+        const int lane = __ffs((int)longer) - 1;
+        const u32 its = __shfl_sync(ALL_LANES, v, lane), its_value = __shfl_sync(ALL_LANES, value, lane);
+        each_arc(level, its, lane_id(), 32, [&](u32 u, u64 weight) { visit(its, its_value, u, weight); });
+        longer &= longer - 1;
+    }
+}
+
 // Adds the lanes' values to a sum in global memory; all lanes of a warp call it.
 RIPPLET_FN void add_all(u64* sum, u64 mine) {
     mine = warp_sum(mine);

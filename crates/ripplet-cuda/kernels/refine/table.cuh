@@ -3,7 +3,11 @@
 //     slot   0      1      2      3          keys, and sums beside them; a free slot has the key `FREE`
 //     key    FREE   17     4      FREE       label 17 was added; 4, of the same hash, came later
 //
-// A table has more slots than labels, so that a search ends. Shared memory: 12 bytes a slot.
+// A table has more slots than labels, so that a search ends. A vertex or part of the largest class may have few
+// labels although it has many arcs. So its labels are first counted in a table in shared memory, which takes
+// `MOST_LABELS` and drops the rest; if there are more, all are summed up again in a table in global memory.
+//
+// Shared memory: 12 bytes a slot.
 #pragma once
 
 namespace ripplet {
@@ -11,11 +15,18 @@ namespace ripplet {
 // No label.
 constexpr u32 FREE = U32_MAX;
 
+// The slots of the largest class's table in shared memory, and the labels that it takes. Each thread of a block may
+// add one more at the same time, and there must be a free slot then.
+constexpr u32 LOG_SLOTS = 13, MOST_LABELS = 6144;
+static_assert(MOST_LABELS + LARGE_BLOCK < 1u << LOG_SLOTS, "one slot stays free");
+
 struct Table {
     u32* keys;
     u64* sums;
     // The binary logarithm of the slots in use.
     u32 log;
+    // The number of labels, if the table takes `MOST_LABELS`; else there is none.
+    u32* used;
 
     RIPPLET_FN u32 slots() const { return 1u << log; }
 
@@ -34,8 +45,12 @@ struct Table {
         for (;;) {
             u32 held = ((volatile u32*)keys)[slot];
             if (held == FREE) {
+                if (used != nullptr && *(volatile u32*)used > MOST_LABELS) return;
                 held = atomicCAS(keys + slot, FREE, label);
-                if (held == FREE) held = label;
+                if (held == FREE) {
+                    if (used != nullptr) atomicAdd(used, 1u);
+                    held = label;
+                }
             }
             if (held == label) break;
             slot = (slot + 1) & (slots() - 1);
@@ -46,5 +61,43 @@ struct Table {
 
 // The logarithm of the slots for at most `labels` labels: at least twice as many.
 RIPPLET_FN u32 log_for(u32 labels) { return labels == 0 ? 0 : 33 - __clz((int)(labels - 1)); }
+
+// The tables of a block: one in shared memory, and for the largest class one in global memory.
+template <u32 CLASS> struct BlockTables {
+    static constexpr u32 SLOTS = CLASS == 2 ? 4096 : 1u << LOG_SLOTS;
+    // Bytes of shared memory before what else a block has there.
+    static constexpr u32 BYTES = SLOTS * 12 + 16;
+    u64* sums;
+    u32 *keys, *used;
+
+    RIPPLET_FN BlockTables() : sums((u64*)shared_memory()), keys((u32*)(sums + SLOTS)), used(keys + SLOTS) {}
+
+    // Sums up the arcs of an item with at most `labels` labels: calls `sum_up(table)`, which all threads of the
+    // block do, and returns the table.
+    template <class SumUp> RIPPLET_FN Table fill(const Work& work, u32 labels, SumUp sum_up) const {
+        Table table = {keys, sums, log_for(labels), nullptr};
+        if (CLASS == 3 && table.log > LOG_SLOTS) {
+            table.log = LOG_SLOTS;
+            table.used = used;
+        }
+        if (threadIdx.x == 0) *used = 0;
+        clear_and(table, sum_up);
+        if (CLASS == 3 && *used > MOST_LABELS) {
+            table.keys = work.region_keys + blockIdx.x * work.region_slots;
+            table.sums = work.region_sums + blockIdx.x * work.region_slots;
+            table.log = log_for(labels);
+            table.used = nullptr;
+            clear_and(table, sum_up);
+        }
+        return table;
+    }
+
+    template <class SumUp> RIPPLET_FN void clear_and(Table table, SumUp sum_up) const {
+        table.clear(threadIdx.x, blockDim.x);
+        __syncthreads();
+        sum_up(table);
+        __syncthreads();
+    }
+};
 
 }  // namespace ripplet

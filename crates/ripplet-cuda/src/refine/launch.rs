@@ -17,7 +17,7 @@ const LARGE_PER_MULTIPROCESSOR: u64 = 2;
 /// Lanes that take a vertex of each class that groups take, and bytes of the classes' tables and what
 /// stands behind them, as in `choose.cuh`.
 const LANES: [u64; 2] = [4, 32];
-const SHARED: [u32; CLASSES] = [64 * 32 * 12, 8 * 256 * 12, 4096 * 12 + 1024, 1024];
+const SHARED: [u32; CLASSES] = [64 * 32 * 12, 8 * 256 * 12, 4096 * 12 + 2048, 8192 * 12 + 2048];
 /// Lanes that read the list of a vertex in kernels that take all vertices.
 const READING: u64 = 8;
 
