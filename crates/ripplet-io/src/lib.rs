@@ -59,6 +59,7 @@ mod text;
 mod values;
 mod vertex_rows;
 mod vertex_table;
+mod vertices;
 
 pub mod batch;
 pub mod bv;
@@ -91,3 +92,4 @@ pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 pub use values::{parse_values, read_values};
 pub use vertex_rows::ValueKind;
 pub use vertex_table::{VertexTable, VertexValues, parse_vertex_table, read_vertex_table};
+pub use vertices::{parse_vertices, read_vertices};

@@ -3,7 +3,7 @@
 //! This is the only test of its program: it counts every allocation of the process.
 
 use ripplet_generate::Planted;
-use ripplet_graph::{EdgeTable, Graph, GraphBuilder, Observer, VertexIds};
+use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, Observer, VertexIds};
 use ripplet_lp::check::{SAMPLE, check_program};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
@@ -12,6 +12,7 @@ use ripplet_lp::{
     Executor, Hints, Keeper, NotKept, Round, RoundObserver, Schedule, Settings, State, Stop,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 struct Counting;
@@ -121,15 +122,15 @@ fn star() -> Graph {
 }
 
 /// Checks the plan of a refinement, which bounds contracted graphs that the run alone knows.
-fn check_refinement(graph: &Graph, objective: Objective) {
+fn check_refinement(graph: &Graph, options: &RefineOptions) {
     let executor = CpuExecutor::new(Some(3)).unwrap();
-    let options = RefineOptions::new(objective);
-    let planned = refine::plan(graph, &options, 3).algorithm_host();
+    let planned = refine::plan(graph, options, 3).algorithm_host();
     let before = LIVE.load(SeqCst);
     PEAK.store(before, SeqCst);
-    executor.install(|| refine::refine(graph, &options, &mut ())).unwrap();
+    executor.install(|| refine::refine(graph, options, &mut ())).unwrap();
     let used = PEAK.load(SeqCst) - before;
-    let case = format!("{objective:?}: {used} bytes used, {planned} planned");
+    let RefineOptions { objective, max_size, .. } = options;
+    let case = format!("{objective:?} {max_size:?}: {used} bytes used, {planned} planned");
     println!("{case}");
     assert!(used <= planned + SLACK, "{case}");
     assert!(used * 2 >= planned, "{case}");
@@ -182,8 +183,15 @@ fn runs_allocate_what_they_planned() {
         check_promises(&star(), &Lpa::default(), &settings(Schedule::phased()), 20);
         check(&graph, &Cdlp, &settings(Schedule::cdlp()), (0.0, 0.0));
     }
-    check_refinement(&graph, Objective::Modularity(Resolution::Auto));
-    check_refinement(&graph, Objective::Cpm(0.5));
-    check_profile(&graph, Objective::Modularity(Resolution::Auto));
-    check_profile(&graph, Objective::Cpm(0.5));
+    let edges = Planted::new(100_000, 300_000, 0.3).generate().unwrap().edges;
+    let directed = GraphBuilder::new().direction(Direction::Directed).build(edges).unwrap();
+    for graph in [&graph, &directed] {
+        let options = RefineOptions::new(Objective::Modularity(Resolution::Auto));
+        check_refinement(graph, &options);
+        check_refinement(graph, &RefineOptions::new(Objective::Cpm(0.5)));
+        let (fixed, max_size) = ((0..1000).collect(), NonZeroU32::new(20));
+        check_refinement(graph, &RefineOptions { fixed, max_size, ..options });
+        check_profile(graph, Objective::Modularity(Resolution::Auto));
+        check_profile(graph, Objective::Cpm(0.5));
+    }
 }

@@ -130,7 +130,11 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
             work.run_for(&*instance, |outcome| rows_of(program, outcome))
         }
         Program::Sweep(sweep) => work.sweep(sweep),
-        Program::Refine(refine) => work.refine(refine),
+        Program::Refine(refine) => {
+            let read = || refine.read_fixed(graph.ids(), console);
+            let fixed = within(job.host_memory, "reading the fixed vertices", OF_A_LIST, read)?;
+            work.refine(refine, fixed)
+        }
         Program::File(file) => {
             let settings = work.settings.into_inner();
             let fill = || file.fill(settings, graph.ids(), console);

@@ -13,6 +13,7 @@ use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, 
 use ripplet::lp::refine::{MergeShare, Objective};
 use ripplet::lp::{DynProgram, Outcome, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,10 @@ pub struct RefineJob {
     pub objective: Objective,
     /// The output of the parts that communities are made of.
     pub levels: Option<PathBuf>,
+    /// The vertices that keep their community.
+    pub fixed: Option<PathBuf>,
+    /// The most vertices of a community.
+    pub max_size: Option<NonZeroU32>,
     /// The partitions at many resolutions, in place of one.
     pub profile: Option<ProfileJob>,
 }
@@ -95,6 +100,7 @@ impl Program {
     pub fn reads(&self) -> Option<&Path> {
         match self {
             Program::Seeded(seeded) => Some(&seeded.seeds),
+            Program::Refine(refine) => refine.fixed.as_deref(),
             Program::File(file) => file.table.as_deref(),
             _ => None,
         }

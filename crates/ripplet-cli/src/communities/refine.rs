@@ -3,12 +3,16 @@
 use super::program::RefineJob;
 use super::rows::Rows;
 use super::work::{Run, Work};
+use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory;
-use crate::output::written;
+use crate::message::counted;
+use crate::output::{named_input, written};
 use crate::stats::{Choices, Estimate, RefineFigures, Shape, Stages};
 use ripplet::device::AnyExecutor;
+use ripplet::graph::{VertexId, VertexIds};
 use ripplet::io::write::{ColumnData, VertexColumn, numbered_by_size, write_vertex_table};
+use ripplet::io::{self, ReadOptions};
 use ripplet::lp::refine::{
     Objective, RefineError, RefineOptions, Resolution, hierarchy, hierarchy_bytes,
 };
@@ -18,7 +22,7 @@ use std::time::Instant;
 
 impl Work<'_> {
     /// Finds communities by refinement, and writes them.
-    pub(super) fn refine(&self, job: &RefineJob) -> Result<(), Failure> {
+    pub(super) fn refine(&self, job: &RefineJob, fixed: Vec<VertexId>) -> Result<(), Failure> {
         if let Some(profile) = &job.profile {
             return self.profile(job, profile);
         }
@@ -26,6 +30,8 @@ impl Work<'_> {
         let options = RefineOptions {
             seed: settings.seed,
             initial: settings.initial.clone(),
+            fixed,
+            max_size: job.max_size,
             ..RefineOptions::new(job.objective)
         };
         let run = self.on_device(|executor| self.refine_on(executor, job, &options, &settings))?;
@@ -44,6 +50,11 @@ impl Work<'_> {
         options: &RefineOptions,
         settings: &Settings,
     ) -> Result<Option<Run>, Failure> {
+        if !executor.is_cpu()
+            && let Some(what) = options.only_on_host(self.graph.direction())
+        {
+            return Err(RefineError::OnlyOnHost(what).into());
+        }
         let mut plan = executor.plan_refinement(self.graph, options, self.threads);
         if job.levels.is_some() {
             plan = plan.with("levels", hierarchy_bytes(self.graph.vertices().into()));
@@ -105,15 +116,43 @@ impl Work<'_> {
     }
 }
 
+impl RefineJob {
+    /// Reads the vertices that keep their community.
+    pub(super) fn read_fixed(
+        &self,
+        ids: &VertexIds,
+        console: &Console,
+    ) -> Result<Vec<VertexId>, Failure> {
+        let Some(path) = &self.fixed else { return Ok(Vec::new()) };
+        console.stage(format!("reading {}", path.display()));
+        let fixed = io::read_vertices(path, &ReadOptions::default(), ids)?;
+        if fixed.is_empty() {
+            return Err(Failure::refused(
+                format!("{} has no vertices", named_input(path)),
+                "list vertices to fix, or leave --fixed out",
+            ));
+        }
+        let vertices = counted(fixed.len() as u64, "fixed vertex", "fixed vertices");
+        console.say(&format!("read {vertices} from {}", named_input(path)));
+        Ok(fixed)
+    }
+}
+
 impl From<RefineError> for Failure {
     fn from(error: RefineError) -> Failure {
         let help = match error {
             RefineError::Run(error) => return error.into(),
-            RefineError::Directed => "leave --directed out, or leave --refine out",
             RefineError::Weights { .. } => "scale the weights down, or leave --weighted out",
+            RefineError::OnlyOnHost(_) => {
+                let (sentence, help) = (error.to_string(), "use --device cpu".into());
+                return Failure::Device { sentence, help };
+            }
             RefineError::Resolution { .. } => "give --resolution such a number",
             RefineError::Range { .. } => "give --resolution such a range",
             RefineError::Length { .. } => "give each vertex a label",
+            RefineError::FixedVertex { .. } => "list vertices of the graph",
+            RefineError::FixedTwice { .. } => "list each vertex once",
+            RefineError::InitialSize { .. } => "give a larger --max-size, or other --labels",
         };
         Failure::refused(error.to_string(), help)
     }

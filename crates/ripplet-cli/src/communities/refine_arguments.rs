@@ -2,10 +2,12 @@
 
 use super::program::{ProfileJob, RefineJob};
 use crate::failure::Failure;
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use ripplet::lp::refine::{
     DEFAULT_RUNS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, Resolution,
 };
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -16,7 +18,7 @@ pub struct RefineArguments {
     /// Find communities of a high score by moves and contraction, in place of label propagation.
     ///
     /// It takes several times as long, and reaches the quality of the Leiden algorithm. Communities are connected; the result is the same on any number of threads.
-    /// It reads an undirected graph, on the CPU (see docs/refine.md).
+    /// Of a directed graph, modularity is that of Leicht and Newman. It runs on the CPU (see docs/refine.md).
     #[arg(
         long,
         value_enum,
@@ -55,6 +57,21 @@ pub struct RefineArguments {
     /// communities have numbers from 0 in the order of their size, those of `--names number`.
     #[arg(long, value_name = "FILE", requires = "refine", conflicts_with = "min_size")]
     pub levels: Option<PathBuf>,
+    /// Vertices that keep their community: an id a line, or a table with a column of ids.
+    ///
+    /// Their community is that of --labels, or each vertex alone. Other vertices may join or leave them. Two of
+    /// them are in one community exactly if they were at the start; such a community may be disconnected.
+    #[arg(long, value_name = "FILE", requires = "refine", conflicts_with = "resolution_profile")]
+    pub fixed: Option<PathBuf>,
+    /// The most vertices of a community. Communities of --labels must not be larger.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..).try_map(NonZeroU32::try_from),
+        requires = "refine",
+        conflicts_with_all = ["join_small", "resolution_profile"]
+    )]
+    pub max_size: Option<NonZeroU32>,
 }
 
 /// The scores by name.
@@ -137,7 +154,8 @@ impl RefineArguments {
                 ));
             }
         };
-        Ok(Some(RefineJob { score, objective, levels: self.levels.clone(), profile }))
+        let (levels, fixed, max_size) = (self.levels.clone(), self.fixed.clone(), self.max_size);
+        Ok(Some(RefineJob { score, objective, levels, fixed, max_size, profile }))
     }
 
     /// Returns the profile to find, if one is asked for.

@@ -281,6 +281,12 @@ fn refinement_finds_communities_of_a_high_score() {
     assert_eq!(run("--refine cpm --resolution 1e-3"), "1 1\n2 1\n3 1\n4 1\n5 1\n6 1\n");
     assert_eq!(run("--refine modularity --seed 7 --labels l.txt"), triangles);
     assert_eq!(run("--refine modularity --min-size 3 --join-small"), triangles);
+    for flags in ["--directed", "--directed --storage compressed --threads 2"] {
+        assert_eq!(run(&format!("--refine modularity --resolution 1 {flags}")), triangles);
+    }
+    // Six arcs of one direction in each triangle are half of all ordered pairs.
+    assert_eq!(run("--refine cpm --resolution 0.3 --directed"), triangles);
+    assert_eq!(run("--refine cpm --resolution 0.6 --directed"), "1 1\n2 2\n3 3\n4 4\n5 5\n6 6\n");
     sandbox.ok("communities g.txt -o c.txt --refine modularity --resolution 1 --stats s.json");
     let stats = sandbox.json("s.json");
     assert_eq!(stats["program"], "modularity");
@@ -357,6 +363,63 @@ fn a_profile_is_a_table_of_partitions() {
 }
 
 #[test]
+fn refinement_keeps_fixed_vertices_and_sizes() {
+    let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n")]);
+    let run = |flags: &str| {
+        let run = format!("communities g.txt -o c.csv --refine modularity --resolution 1 {flags}");
+        sandbox.ok(&run);
+        communities(&sandbox.read("c.csv"))
+    };
+    sandbox.write("fixed.txt", "1\n2\n");
+    sandbox.write("fixed.csv", "note,id\nfirst,1\nsecond,2\n");
+    let are_together = |found: &BTreeMap<String, BTreeSet<String>>, ids: [&str; 2]| {
+        found.values().any(|members| ids.iter().all(|id| members.contains(*id)))
+    };
+    for file in ["fixed.txt", "fixed.csv"] {
+        let found = run(&format!("--fixed {file}"));
+        assert!(!are_together(&found, ["1", "2"]) && are_together(&found, ["5", "6"]), "{found:?}");
+        assert_eq!(run(&format!("--fixed {file} --threads 2 --storage compressed")), found);
+    }
+    // All edges say that 1 and 6 are apart, and the labels that they are not.
+    sandbox.write("labels.txt", "1 1\n2 2\n3 3\n4 4\n5 5\n6 1\n");
+    sandbox.write("apart.txt", "1\n6\n");
+    assert!(are_together(&run("--labels labels.txt --fixed apart.txt"), ["1", "6"]));
+    assert!(!are_together(&run("--labels labels.txt"), ["1", "6"]));
+    assert!(run("--max-size 2").values().all(|members| members.len() <= 2));
+    assert_eq!(run("--max-size 3").len(), 2);
+    assert!(run("--max-size 2 --min-size 2").values().all(|members| members.len() == 2));
+    let plan = sandbox
+        .ok("communities g.txt --refine modularity --fixed fixed.txt --max-size 3 --estimate");
+    assert!(plan.contains("labels, masses and totals"), "{plan}");
+
+    sandbox.write("unknown.txt", "1\n9\n");
+    sandbox.write("twice.txt", "1\n1\n");
+    sandbox.write("none.txt", "# nothing\n");
+    sandbox.write("one.txt", "1 1\n2 1\n3 1\n4 4\n5 4\n6 4\n");
+    for (flags, parts) in [
+        ("--refine modularity --fixed unknown.txt", &["unknown.txt", "line 2", "`9`"][..]),
+        ("--refine modularity --fixed twice.txt", &["twice.txt", "line 2", "twice"]),
+        ("--refine modularity --fixed none.txt", &["none.txt has no vertices"]),
+        ("--fixed fixed.txt", &["--refine"]),
+        ("--max-size 2", &["--refine"]),
+        ("--refine modularity --max-size 0", &["--max-size"]),
+        (
+            "--refine modularity --max-size 2 --labels one.txt",
+            &["3 vertices", "2 at most", "--max-size"],
+        ),
+        ("--refine modularity --max-size 3 --min-size 2 --join-small", &["--join-small"]),
+        ("--refine modularity --fixed c.txt", &["c.txt"]),
+        (
+            "--refine modularity --fixed fixed.txt --resolution-profile p.csv",
+            &["--resolution-profile"],
+        ),
+        ("--refine modularity --max-size 3 --resolution-profile p.csv", &["--resolution-profile"]),
+    ] {
+        sandbox.fails(&format!("communities g.txt -o c.txt {flags}"), 2, parts);
+    }
+}
+
+#[test]
 fn what_refinement_does_not_do_is_refused() {
     let sandbox = Sandbox::with([("g.txt", "1 2\n")]);
     for (flags, parts) in [
@@ -366,7 +429,6 @@ fn what_refinement_does_not_do_is_refused() {
         ("modularity --resolution -1", &["1e-9"]),
         ("modularity --resolution nan", &["1e-9"]),
         ("modularity --resolution 1e10", &["1e-9"]),
-        ("modularity --directed", &["undirected graph", "--refine out"]),
         ("modularity --device cuda:0,1", &["this runs on one"]),
         (
             "modularity --resolution-profile p.csv --device cuda",

@@ -13,10 +13,12 @@
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::Partition;
 use super::phases::{ARCS_TOGETHER, READ_PER_TASK, Scratch, Team};
+use super::score::NullModel;
 use crate::crew::Crew;
 use crate::{Label, NO_LABEL, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -77,7 +79,7 @@ impl Contraction {
         parts: &Partition,
         team: &Team<'_>,
         observer: &dyn Observer,
-    ) -> Result<Option<LevelGraph<'a>>, RunError> {
+    ) -> Result<Option<LevelGraph<'a, L::Null>>, RunError> {
         let refused = RunError::Array;
         let (members, ends) = self.grouped(team.crew).map_err(refused)?;
         let group = |part: usize| {
@@ -86,10 +88,12 @@ impl Contraction {
         };
         let count = self.founders.len();
         let mut masses = memory::zeros(count).map_err(refused)?;
+        let directed = if L::Null::IS_DIRECTED { count } else { 0 };
+        let mut imbalances = memory::zeros(directed).map_err(refused)?;
         let mut begins = memory::zeros(count).map_err(refused)?;
         let mut degrees = memory::zeros(count).map_err(refused)?;
         let (mass_to, begin_to) = (as_atomic_words(&mut masses), as_atomic_words(&mut begins));
-        let degree_to = as_atomic(&mut degrees);
+        let (degree_to, imbalance_to) = (as_atomic(&mut degrees), as_atomic_words(&mut imbalances));
         let largest = AtomicU64::new(0);
         let tasks = count.div_ceil(PARTS_PER_TASK);
         team.each_task(tasks, observer, |task, Scratch { tally, arcs: buffer }| {
@@ -104,7 +108,11 @@ impl Contraction {
                         sums.add_if(other as usize != part, other, weight);
                     }
                 }
-                mass_to[part].store(parts.total(self.founders[part]), Relaxed);
+                let mass = parts.mass::<L::Null>(self.founders[part]);
+                mass_to[part].store(mass.sum, Relaxed);
+                if L::Null::IS_DIRECTED {
+                    imbalance_to[part].store(mass.imbalance as u64, Relaxed);
+                }
                 degree_to[part].store(sums.each().len() as u32, Relaxed);
                 most = most.max(sums.each().map(|(_, weight)| weight).sum());
                 lists.push(part, sums.each());
@@ -113,7 +121,9 @@ impl Contraction {
             largest.fetch_max(most, Relaxed);
         })?;
         let largest_weight = largest.into_inner();
-        let graph = LevelGraph { masses, begins, degrees, arcs, largest_weight };
+        let null_model = PhantomData;
+        let graph =
+            LevelGraph { masses, imbalances, begins, degrees, arcs, largest_weight, null_model };
         Ok(arcs.is_enough().then_some(graph))
     }
 
@@ -149,12 +159,14 @@ impl Contraction {
 
     /// Returns the bytes of all contractions of a graph of `vertices` vertices, without their lists:
     /// of the graph's vertices, and of at most as many contracted ones.
-    pub fn bytes_for(vertices: u64) -> u64 {
+    pub fn bytes_for(vertices: u64, is_directed: bool) -> u64 {
         // vertex_of, members while arcs are summed up.
         let below = 4 + 4;
         // masses, begins, degrees; founders, begin; vertex_of of the next level, ends and names.
         let contracted = 8 + 8 + 4 + 4 + 4 + 4 + 4 + 4;
-        vertices.saturating_mul(below + contracted) + Partition::bytes_for(vertices)
+        let imbalances = if is_directed { 8 } else { 0 };
+        vertices.saturating_mul(below + contracted + imbalances)
+            + Partition::bytes_for(vertices, is_directed)
     }
 }
 

@@ -18,12 +18,13 @@ use super::RefineRound;
 use super::host::{HostGraph, HostSteps};
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::Partition;
-use super::score::Factors;
+use super::score::{Factors, Undirected};
 use super::steps::{Draw, Figures, HostLevel, RefineSteps, Rule};
 use crate::crew::{Crew, with_whole_pool};
 use crate::hash::Clock;
 use crate::{Label, Round, RoundObserver, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
+use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -191,11 +192,19 @@ fn cycle_on_host(
     let HostLevel { masses, begins, degrees, largest_weight, labels, room, .. } = level;
     let arcs = level.neighbors.len() as u64;
     let input = ArcArrays::of(level.neighbors, level.weights);
-    let graph = LevelGraph { masses, begins, degrees, arcs: &input, largest_weight };
+    let graph = LevelGraph::<Undirected> {
+        masses,
+        imbalances: Vec::new(),
+        begins,
+        degrees,
+        arcs: &input,
+        largest_weight,
+        null_model: PhantomData,
+    };
     // Each contracted graph has fewer vertices, and no more arcs, than that below it.
     let most = arcs.saturating_mul(u64::from(graph.vertices()));
     let arrays = ArcArrays::new(room.min(most)).map_err(refused)?;
-    let partition = Partition::new(crew, labels, &graph.masses).map_err(refused)?;
+    let partition = Partition::new(crew, labels, &graph).map_err(refused)?;
     let steps = HostSteps::new(crew, &graph, &arrays, Vec::new()).map_err(refused)?;
     let mut cycles = Cycles { steps, state: std::mem::take(state), observer };
     cycles.cycle(&HostGraph::Input, &partition, depth)?;

@@ -108,7 +108,7 @@ impl Hierarchy<'_> {
         let vertices = level.vertices();
         let communities = initial(crew, Some(self.labels), vertices)?;
         let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
-        let mut communities = Partition::new(crew, communities, level.masses())?;
+        let mut communities = Partition::new(crew, communities, level)?;
         let steps = HostSteps::new(crew, level, &arrays, Vec::new())?;
         let factors = input.objective.factors(input.total);
         let state = CycleState::new(factors, self.seed, vertices);

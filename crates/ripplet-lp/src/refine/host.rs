@@ -5,7 +5,7 @@ use super::input::LISTS_PER_TASK;
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Moves, Partition};
 use super::phases::{Phases, READ_PER_TASK, Team};
-use super::score::{Gain, Sums};
+use super::score::{Gain, Mass, Sums};
 use super::steps::{Counts, Figures, RefineSteps, Rule};
 use super::subdivide::Subdivision;
 use crate::crew::Crew;
@@ -30,21 +30,24 @@ pub(super) struct HostSteps<'a, L> {
 }
 
 /// The graph of a level.
-pub(super) enum HostGraph<'a> {
+pub(super) enum HostGraph<'a, M> {
     Input,
-    Contracted(LevelGraph<'a>),
+    Contracted(LevelGraph<'a, M>),
 }
 
 /// A contracted graph.
-pub(super) struct HostContraction<'a> {
+pub(super) struct HostContraction<'a, M> {
     pub map: Contraction,
-    pub graph: HostGraph<'a>,
+    pub graph: HostGraph<'a, M>,
     pub partition: Partition,
     /// The communities of its vertices to begin with.
     begin: Vec<VertexId>,
     /// The length of the arc arrays before its lists.
     below: u64,
 }
+
+/// A contraction of a level, and its graph.
+type Contracted<'a, G> = (Contraction, LevelGraph<'a, <G as Level>::Null>);
 
 /// Performs work on a level, whatever its type is.
 macro_rules! on_level {
@@ -72,7 +75,7 @@ impl<'a, L: Level> HostSteps<'a, L> {
             input,
             team: Team::new(crew, vertices)?,
             phases: Phases::new(vertices)?,
-            parts: Partition::new(crew, memory::zeros(vertices)?, input.masses())?,
+            parts: Partition::new(crew, memory::zeros(vertices)?, input)?,
             arrays,
             best,
         })
@@ -102,7 +105,7 @@ impl<'a, L: Level> HostSteps<'a, L> {
     ) -> Result<Counts, RunError> {
         let HostSteps { phases, team, parts, .. } = self;
         let (team, parts, factors) = (&*team, &*parts, rule.factors.in_type::<T>());
-        parts.separate(team.crew, level.masses());
+        parts.separate(team.crew, level);
         phases.begin_level(level.vertices(), rule.figures.arcs);
         Subdivision { level, communities, parts, factors, team, observer }.round(phases, rule.draw)
     }
@@ -112,7 +115,7 @@ impl<'a, L: Level> HostSteps<'a, L> {
         &self,
         level: &G,
         observer: &dyn Observer,
-    ) -> Result<Option<(Contraction, LevelGraph<'a>)>, RunError> {
+    ) -> Result<Option<Contracted<'a, G>>, RunError> {
         let HostSteps { arrays, parts, team, .. } = self;
         let map = Contraction::new(team.crew, level.vertices(), parts).map_err(refused)?;
         let below = arrays.len();
@@ -127,7 +130,7 @@ impl<'a, L: Level> HostSteps<'a, L> {
         &self,
         level: &G,
         partition: &Partition,
-        contraction: &HostContraction<'_>,
+        contraction: &HostContraction<'_, G::Null>,
     ) -> Result<u64, OutOfMemory> {
         let HostContraction { map, partition: coarse, begin, .. } = contraction;
         let Contraction { vertex_of, founders } = map;
@@ -139,15 +142,18 @@ impl<'a, L: Level> HostSteps<'a, L> {
             for v in range {
                 let label = founders[names[vertex_of[v] as usize] as usize];
                 partition.labels[v].store(label, Relaxed);
-                partition.totals[v].store(0, Relaxed);
+                partition.set_mass::<G::Null>(v as Label, Mass::default());
             }
         });
         crew.ranges(count, READ_PER_TASK, |range| {
             for vertex in range.filter(|&vertex| names[vertex] as usize == vertex) {
-                let total = coarse.total(coarse.label(vertex as VertexId));
-                partition.totals[founders[vertex] as usize].store(total, Relaxed);
+                let mass = coarse.mass::<G::Null>(coarse.label(vertex as VertexId));
+                partition.set_mass::<G::Null>(founders[vertex], mass);
             }
         });
+        if let Some(sizes) = &partition.sizes {
+            sizes.sum_up(crew, &partition.labels);
+        }
         Ok(crew.sum(vertex_of.len(), READ_PER_TASK / 16, |range| {
             let has_moved = |v: &usize| {
                 let part = vertex_of[*v] as usize;
@@ -160,23 +166,23 @@ impl<'a, L: Level> HostSteps<'a, L> {
 }
 
 impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
-    type Graph = HostGraph<'a>;
+    type Graph = HostGraph<'a, L::Null>;
     type Partition = Partition;
-    type Contraction = HostContraction<'a>;
+    type Contraction = HostContraction<'a, L::Null>;
 
-    fn figures(&mut self, graph: &HostGraph<'a>) -> Result<Figures, RunError> {
+    fn figures(&mut self, graph: &HostGraph<'a, L::Null>) -> Result<Figures, RunError> {
         Ok(on_level!(self, graph, level => figures(self.team.crew, level)))
     }
 
     fn move_round(
         &mut self,
-        graph: &HostGraph<'a>,
+        graph: &HostGraph<'a, L::Null>,
         partition: &Partition,
         rule: Rule,
         keeps_active: bool,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        on_level!(self, graph, level => match rule.fits_64() {
+        on_level!(self, graph, level => match rule.fits_64_under::<L::Null>() {
             true => self.moves_on::<_, i64>(level, partition, rule, keeps_active, observer),
             false => self.moves_on::<_, i128>(level, partition, rule, keeps_active, observer),
         })
@@ -188,12 +194,12 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
 
     fn subdivide(
         &mut self,
-        graph: &HostGraph<'a>,
+        graph: &HostGraph<'a, L::Null>,
         communities: &Partition,
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        on_level!(self, graph, level => match rule.fits_64() {
+        on_level!(self, graph, level => match rule.fits_64_under::<L::Null>() {
             true => self.subdivide_on::<_, i64>(level, communities, rule, observer),
             false => self.subdivide_on::<_, i128>(level, communities, rule, observer),
         })
@@ -201,42 +207,50 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
 
     fn contract(
         &mut self,
-        graph: &HostGraph<'a>,
+        graph: &HostGraph<'a, L::Null>,
         communities: &Partition,
         observer: &dyn Observer,
-    ) -> Result<Option<HostContraction<'a>>, RunError> {
+    ) -> Result<Option<HostContraction<'a, L::Null>>, RunError> {
         let below = self.arrays.len();
         let contracted = on_level!(self, graph, level => self.contract_parts(level, observer))?;
         let Some((map, graph)) = contracted else { return Ok(None) };
         let crew = self.team.crew;
         let begin = map.lifted(crew, communities).map_err(refused)?;
         let own = memory::copied(&begin).map_err(refused)?;
-        let partition = Partition::new(crew, own, &graph.masses).map_err(refused)?;
+        let partition = communities.contracted(crew, own, &graph, &map.vertex_of);
+        let partition = partition.map_err(refused)?;
         let graph = HostGraph::Contracted(graph);
         Ok(Some(HostContraction { map, graph, partition, begin, below }))
     }
 
-    fn contracted<'c>(contraction: &'c HostContraction<'a>) -> (&'c HostGraph<'a>, &'c Partition) {
+    fn contracted<'c>(
+        contraction: &'c HostContraction<'a, L::Null>,
+    ) -> (&'c HostGraph<'a, L::Null>, &'c Partition) {
         (&contraction.graph, &contraction.partition)
     }
 
     fn lower(
         &mut self,
-        graph: &HostGraph<'a>,
+        graph: &HostGraph<'a, L::Null>,
         partition: &Partition,
-        contraction: HostContraction<'a>,
+        contraction: HostContraction<'a, L::Null>,
     ) -> Result<u64, RunError> {
         let read = on_level!(self, graph, level => self.lower_on(level, partition, &contraction));
         self.arrays.truncate(contraction.below);
         read.map_err(refused)
     }
 
-    fn sums(&mut self, graph: &HostGraph<'a>, partition: &Partition) -> Result<Sums, RunError> {
+    fn sums(
+        &mut self,
+        graph: &HostGraph<'a, L::Null>,
+        partition: &Partition,
+    ) -> Result<Sums, RunError> {
         Ok(on_level!(self, graph, level => sums(self.team.crew, level, partition)))
     }
 
     fn activate_all(&mut self, partition: &Partition) -> Result<(), RunError> {
-        partition.active.iter().for_each(|active| active.store(true, Relaxed));
+        let vertices = partition.labels.len() as VertexId;
+        (0..vertices).for_each(|v| partition.activate(v));
         Ok(())
     }
 
@@ -280,7 +294,7 @@ fn figures<G: Level>(crew: &Crew, level: &G) -> Figures {
 /// Returns the sums of a partition, without self-loops.
 pub(super) fn sums<G: Level>(crew: &Crew, level: &G, partition: &Partition) -> Sums {
     let vertices = partition.labels.len();
-    let square = |label: usize| u128::from(partition.total(label as Label)).pow(2);
+    let square = |label: usize| partition.mass::<G::Null>(label as Label).square();
     let squares = |range: Range<usize>| range.map(square).sum::<u128>();
     let squares = crew.reduce(vertices, READ_PER_TASK, squares, |a, b| a + b);
     if partition.is_singletons() {

@@ -1,8 +1,10 @@
 //! The graph of a level: the input, or a contracted graph of it.
 
+use super::score::{Mass, NullModel};
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
+use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -11,8 +13,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// Self-loops and arcs of weight 0 are left out: the first count in no gain, and nothing follows
 /// from the second.
 pub(super) trait Level: Sync {
+    /// The null model of the score.
+    type Null: NullModel;
+
     /// Returns the mass of each vertex.
     fn masses(&self) -> &[u64];
+
+    /// Returns the imbalance of each vertex modulo 2⁶⁴; nothing under an undirected null model.
+    fn imbalances(&self) -> &[u64];
 
     /// Returns the number of arcs of a vertex, or more if some are left out.
     fn degree(&self, v: VertexId) -> u32;
@@ -30,48 +38,90 @@ pub(super) trait Level: Sync {
 
     /// Returns the mass of a vertex.
     #[inline]
-    fn mass(&self, v: VertexId) -> u64 {
-        self.masses()[v as usize]
+    fn mass(&self, v: VertexId) -> Mass {
+        let is_directed = Self::Null::IS_DIRECTED;
+        let imbalance = if is_directed { self.imbalances()[v as usize] as i64 } else { 0 };
+        Mass { sum: self.masses()[v as usize], imbalance }
     }
 }
 
-/// The input graph. `WEIGHTED` is whether arcs have weights, known at compile time for the loops
-/// over them.
-pub(super) struct InputLevel<N, const WEIGHTED: bool> {
-    pub lists: N,
+/// The input graph.
+pub(super) struct InputLevel<A, M> {
+    pub arcs: A,
     pub masses: Vec<u64>,
+    pub imbalances: Vec<u64>,
     pub largest_weight: u64,
+    pub null_model: PhantomData<M>,
 }
 
-/// The arcs of an [`InputLevel`], compiled once with weights and once without.
-pub(super) trait InputArcs {
+/// The arcs of an input graph.
+pub(super) trait InputArcs: Sync {
+    /// Returns what [`Level::degree`] returns.
+    fn degree(&self, v: VertexId) -> u32;
+
     /// Yields what [`Level::arcs`] yields.
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)>;
 }
 
-impl<N: NeighborLists> InputArcs for InputLevel<N, false> {
+/// The arcs of lists. `WEIGHTED` is whether they have weights, known at compile time for the loops
+/// over them.
+pub(super) struct Lists<N, const WEIGHTED: bool>(pub N);
+
+impl<N: NeighborLists> InputArcs for Lists<N, false> {
+    #[inline]
+    fn degree(&self, v: VertexId) -> u32 {
+        self.0.degree_of(v as usize)
+    }
+
     #[inline]
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
-        self.lists.each_of(v as usize).filter(move |&u| u != v).map(|u| (u, 1))
+        self.0.each_of(v as usize).filter(move |&u| u != v).map(|u| (u, 1))
     }
 }
 
-impl<N: NeighborLists> InputArcs for InputLevel<N, true> {
+impl<N: NeighborLists> InputArcs for Lists<N, true> {
+    #[inline]
+    fn degree(&self, v: VertexId) -> u32 {
+        self.0.degree_of(v as usize)
+    }
+
     #[inline]
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
-        let weights = self.lists.each_weight_of(v as usize).into_iter().flatten();
-        let arcs = self.lists.each_of(v as usize).zip(weights.map(u64::from));
+        let weights = self.0.each_weight_of(v as usize).into_iter().flatten();
+        let arcs = self.0.each_of(v as usize).zip(weights.map(u64::from));
         arcs.filter(move |&(u, weight)| u != v && weight > 0)
     }
 }
 
-impl<N: NeighborLists, const WEIGHTED: bool> Level for InputLevel<N, WEIGHTED>
-where
-    InputLevel<N, WEIGHTED>: InputArcs,
-{
+/// The arcs of a directed graph, from both of their ends.
+pub(super) struct BothEnds<A> {
+    pub out: A,
+    pub incoming: A,
+}
+
+impl<A: InputArcs> InputArcs for BothEnds<A> {
+    #[inline]
+    fn degree(&self, v: VertexId) -> u32 {
+        self.out.degree(v).saturating_add(self.incoming.degree(v))
+    }
+
+    #[inline]
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
+        self.out.arcs(v).chain(self.incoming.arcs(v))
+    }
+}
+
+impl<A: InputArcs, M: NullModel> Level for InputLevel<A, M> {
+    type Null = M;
+
     #[inline]
     fn masses(&self) -> &[u64] {
         &self.masses
+    }
+
+    #[inline]
+    fn imbalances(&self) -> &[u64] {
+        &self.imbalances
     }
 
     fn largest_weight(&self) -> u64 {
@@ -80,37 +130,46 @@ where
 
     #[inline]
     fn degree(&self, v: VertexId) -> u32 {
-        self.lists.degree_of(v as usize)
+        self.arcs.degree(v)
     }
 
     #[inline]
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
-        InputArcs::arcs(self, v)
+        self.arcs.arcs(v)
     }
 }
 
 /// A contracted graph.
 #[derive(Debug)]
-pub(super) struct LevelGraph<'a> {
+pub(super) struct LevelGraph<'a, M> {
     pub masses: Vec<u64>,
+    pub imbalances: Vec<u64>,
     /// The place of each vertex's list in the arrays.
     pub begins: Vec<u64>,
     pub degrees: Vec<u32>,
     pub arcs: &'a ArcArrays,
     pub largest_weight: u64,
+    pub null_model: PhantomData<M>,
 }
 
-impl LevelGraph<'_> {
+impl<M> LevelGraph<'_, M> {
     /// Returns the number of arcs.
     pub fn count(&self) -> u64 {
         self.degrees.iter().map(|&degree| u64::from(degree)).sum()
     }
 }
 
-impl Level for LevelGraph<'_> {
+impl<M: NullModel> Level for LevelGraph<'_, M> {
+    type Null = M;
+
     #[inline]
     fn masses(&self) -> &[u64] {
         &self.masses
+    }
+
+    #[inline]
+    fn imbalances(&self) -> &[u64] {
+        &self.imbalances
     }
 
     fn largest_weight(&self) -> u64 {

@@ -30,6 +30,7 @@ use super::contract::{Contraction, named_labels};
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Partition};
 use super::phases::{Phases, READ_PER_TASK, Team};
+use super::score::Undirected;
 use super::steps::Draw;
 use super::tally::Tally;
 use crate::crew::{Crew, with_whole_pool};
@@ -143,7 +144,7 @@ fn merge_lists<N: NeighborLists>(
     let total = u64::try_from(total).map_err(|_| RunError::MergeWeights { total })?;
     let before = named_labels(crew, level.labels).map_err(refused)?;
     let parts = memory::copied(&before).map_err(refused)?;
-    let parts = Partition::new(crew, parts, &level.masses).map_err(refused)?;
+    let parts = Partition::new(crew, parts, &level).map_err(refused)?;
     let contraction = Contraction::new(crew, level.vertices(), &parts).map_err(refused)?;
     let communities = contraction.founders.len();
     // A level never has more arcs than that below it.
@@ -169,12 +170,15 @@ fn refused(error: OutOfMemory) -> RunError {
 /// Returns the planned bytes of merging the communities of a graph of this size.
 pub(crate) fn bytes_for(vertices: u64, arcs: u64, threads: u64) -> u64 {
     // Strengths and names, two partitions, the first contraction; later ones are smaller.
-    let own = 16 * vertices + 2 * Partition::bytes_for(vertices);
+    let own = 16 * vertices + 2 * Partition::bytes_for(vertices, false);
     let own = own.saturating_add(Team::bytes_for(vertices, threads));
-    own.saturating_add(Contraction::bytes_for(vertices))
+    own.saturating_add(Contraction::bytes_for(vertices, false))
         .saturating_add(ArcArrays::bytes_for(2 * arcs))
         .saturating_add(Phases::bytes_for(vertices))
 }
+
+/// The graph of communities. Chance counts the arcs of either direction alike.
+type Communities<'a> = LevelGraph<'a, Undirected>;
 
 /// The input: all arcs that touch a vertex, of both directions, between vertices that have labels.
 struct CommunityArcs<'a, N> {
@@ -186,8 +190,14 @@ struct CommunityArcs<'a, N> {
 }
 
 impl<N: NeighborLists> Level for CommunityArcs<'_, N> {
+    type Null = Undirected;
+
     fn masses(&self) -> &[u64] {
         &self.masses
+    }
+
+    fn imbalances(&self) -> &[u64] {
+        &[]
     }
 
     fn degree(&self, v: VertexId) -> u32 {
@@ -221,7 +231,7 @@ fn arcs_of<N: NeighborLists>(lists: N, v: VertexId) -> impl Iterator<Item = (Ver
 /// left after others joined through it.
 fn connected(
     crew: &Crew,
-    level: &LevelGraph<'_>,
+    level: &Communities<'_>,
     partition: &Partition,
 ) -> Result<Vec<VertexId>, OutOfMemory> {
     let vertices = level.vertices();
@@ -254,7 +264,7 @@ struct Merging<'a> {
 impl<'a> Merging<'a> {
     /// Merges the communities of the input, which are its parts. Returns the number of each vertex's
     /// community; `None` if nothing changes.
-    fn all_levels<L: Level>(
+    fn all_levels<L: Level<Null = Undirected>>(
         &mut self,
         level: &L,
         parts: &Partition,
@@ -280,23 +290,27 @@ impl<'a> Merging<'a> {
     }
 
     /// Contracts a level to that of a depth.
-    fn contract<L: Level>(
+    fn contract<L: Level<Null = Undirected>>(
         &self,
         depth: u32,
         level: &L,
         parts: &Partition,
         contraction: &Contraction,
-    ) -> Result<Option<LevelGraph<'a>>, RunError> {
+    ) -> Result<Option<Communities<'a>>, RunError> {
         let arrays = &self.arrays[depth as usize % 2];
         arrays.truncate(0);
         contraction.graph(arrays, level, parts, &self.team, self.observer)
     }
 
     /// Merges the vertices of a level; `None` if nothing changes.
-    fn level(&mut self, graph: &LevelGraph<'_>, depth: u32) -> Result<Option<Partition>, RunError> {
+    fn level(
+        &mut self,
+        graph: &Communities<'_>,
+        depth: u32,
+    ) -> Result<Option<Partition>, RunError> {
         let &mut Merging { rule, seed, ref team, ref mut phases, observer, .. } = self;
         let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
-        let partition = Partition::new(team.crew, alone, &graph.masses).map_err(refused)?;
+        let partition = Partition::new(team.crew, alone, graph).map_err(refused)?;
         phases.begin_level(graph.vertices(), graph.count());
         let (level, keeps_active) = (graph, false);
         let moves = MoveRound { level, partition: &partition, team, observer, keeps_active };
@@ -312,7 +326,7 @@ impl<'a> Merging<'a> {
         if named.iter().enumerate().all(|(v, &name)| name as usize == v) {
             return Ok(None);
         }
-        Partition::new(team.crew, named, &graph.masses).map(Some).map_err(refused)
+        Partition::new(team.crew, named, graph).map(Some).map_err(refused)
     }
 }
 
@@ -328,13 +342,13 @@ impl Rule {
     /// Returns the new label of a community, if it joins another, and the number of arcs read.
     fn choose(
         self,
-        level: &LevelGraph<'_>,
+        level: &Communities<'_>,
         partition: &Partition,
         v: VertexId,
         tally: &mut Tally,
         key: u32,
     ) -> (Option<Label>, u64) {
-        let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
+        let (own, mass, degree) = (partition.label(v), level.mass(v).sum, level.degree(v));
         let mut sums = tally.begin();
         for (u, weight) in level.arcs(v) {
             sums.add(partition.label(u), weight);

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! # What it guarantees
-//! - Communities are connected.
+//! - Communities are connected, unless they have fixed vertices in several parts.
 //! - The score is never below that of the communities to begin with.
 //! - Labels are the same bytes for any number of threads and either kind of lists.
 //!
@@ -36,6 +36,7 @@
 mod contract;
 mod cycle;
 mod envelope;
+mod fixed;
 mod hierarchy;
 mod host;
 mod input;
@@ -48,6 +49,7 @@ mod profile;
 mod ratio;
 mod run;
 mod score;
+mod sizes;
 mod steps;
 mod subdivide;
 mod tally;

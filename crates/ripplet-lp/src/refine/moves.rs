@@ -10,10 +10,14 @@
 //!         if all gains are below 0 and no community has label v, to a community of its own
 //!     neighbours of v that are not in its new community become active
 //! ```
+//!
+//! Fixed vertices stay where they are, and communities of limited size admit as many as they have room
+//! for.
 
 use super::level::Level;
 use super::phases::{Change, Phases, READ_PER_TASK, Team};
-use super::score::{Gain, GainFactors};
+use super::score::{Gain, GainFactors, Mass, NullModel};
+use super::sizes::{Room, Sizes, Unlimited};
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
 use crate::crew::Crew;
@@ -22,7 +26,7 @@ use crate::{Label, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// A partition of a level's vertices, while it changes.
 pub(super) struct Partition {
@@ -30,34 +34,91 @@ pub(super) struct Partition {
     pub labels: Vec<AtomicU32>,
     /// The sum of the members' masses, by label.
     pub totals: Vec<AtomicU64>,
-    /// Whether a vertex is updated in the next round.
-    pub active: Vec<AtomicBool>,
+    /// The sum of their imbalances modulo 2⁶⁴; nothing under an undirected null model.
+    pub imbalances: Vec<AtomicU64>,
+    /// [`INACTIVE`], [`ACTIVE`] or [`FIXED`], by vertex.
+    states: Vec<AtomicU8>,
+    /// Whether any vertex is fixed.
+    has_fixed: bool,
+    /// The sizes of communities, if they are limited.
+    pub sizes: Option<Sizes>,
 }
 
+/// The state of a vertex that is not updated in the next round.
+const INACTIVE: u8 = 0;
+/// The state of a vertex that is updated.
+const ACTIVE: u8 = 1;
+/// The state of a vertex that is never updated.
+const FIXED: u8 = 2;
+
 impl Partition {
-    /// Creates the partition with these labels; all vertices are active.
-    pub fn new(crew: &Crew, labels: Vec<Label>, masses: &[u64]) -> Result<Partition, OutOfMemory> {
+    /// Creates the partition of a level with these labels; all vertices are active.
+    pub fn new<L: Level>(
+        crew: &Crew,
+        labels: Vec<Label>,
+        level: &L,
+    ) -> Result<Partition, OutOfMemory> {
         let vertices = labels.len();
         let labels = labels.into_iter().map(AtomicU32::new).collect();
-        let mut totals = memory::with_room(vertices)?;
-        totals.resize_with(vertices, AtomicU64::default);
-        let mut active = memory::with_room(vertices)?;
-        active.resize_with(vertices, || AtomicBool::new(true));
-        let partition = Partition { labels, totals, active };
-        partition.sum_up(crew, masses);
+        let sums = |labels: usize| -> Result<Vec<AtomicU64>, OutOfMemory> {
+            let mut sums = memory::with_room(labels)?;
+            sums.resize_with(labels, AtomicU64::default);
+            Ok(sums)
+        };
+        let totals = sums(vertices)?;
+        let imbalances = sums(level.imbalances().len())?;
+        let mut states = memory::with_room(vertices)?;
+        states.resize_with(vertices, || AtomicU8::new(ACTIVE));
+        let (has_fixed, sizes) = (false, None);
+        let partition = Partition { labels, totals, imbalances, states, has_fixed, sizes };
+        partition.sum_up(crew, level.masses(), &partition.totals);
+        partition.sum_up(crew, level.imbalances(), &partition.imbalances);
         Ok(partition)
     }
 
-    /// Returns the bytes of a partition.
-    pub fn bytes_for(vertices: u64) -> u64 {
-        13 * vertices
+    /// Creates a partition of a contraction of this partition's level. Parts with a fixed vertex are
+    /// fixed, and the limit of sizes holds.
+    pub fn contracted<L: Level>(
+        &self,
+        crew: &Crew,
+        labels: Vec<Label>,
+        level: &L,
+        vertex_of: &[VertexId],
+    ) -> Result<Partition, OutOfMemory> {
+        let mut partition = Partition::new(crew, labels, level)?;
+        if let Some(sizes) = &self.sizes {
+            partition.sizes = Some(sizes.contracted(crew, vertex_of, &partition.labels)?);
+        }
+        partition.has_fixed = self.has_fixed;
+        if self.has_fixed {
+            crew.ranges(vertex_of.len(), READ_PER_TASK, |range| {
+                for (state, &part) in self.states[range.clone()].iter().zip(&vertex_of[range]) {
+                    if state.load(Relaxed) == FIXED {
+                        partition.states[part as usize].store(FIXED, Relaxed);
+                    }
+                }
+            });
+        }
+        Ok(partition)
     }
 
-    /// Computes the totals of the communities.
-    fn sum_up(&self, crew: &Crew, masses: &[u64]) {
-        crew.ranges(masses.len(), READ_PER_TASK, |range| {
-            for (label, &mass) in self.labels[range.clone()].iter().zip(&masses[range]) {
-                self.totals[label.load(Relaxed) as usize].fetch_add(mass, Relaxed);
+    /// Fixes vertices.
+    pub fn fix(&mut self, vertices: &[VertexId]) {
+        self.has_fixed |= !vertices.is_empty();
+        vertices.iter().for_each(|&v| self.states[v as usize].store(FIXED, Relaxed));
+    }
+
+    /// Returns the bytes of a partition.
+    pub fn bytes_for(vertices: u64, is_directed: bool) -> u64 {
+        let directed = if is_directed { 8 } else { 0 };
+        (13 + directed) * vertices
+    }
+
+    /// Sums up values of the vertices by community.
+    fn sum_up(&self, crew: &Crew, values: &[u64], sums: &[AtomicU64]) {
+        crew.ranges(values.len(), READ_PER_TASK, |range| {
+            for (label, &value) in self.labels[range.clone()].iter().zip(&values[range]) {
+                sums[label.load(Relaxed) as usize].fetch_add(value, Relaxed);
             }
         });
     }
@@ -68,34 +129,69 @@ impl Partition {
         self.labels[v as usize].load(Relaxed)
     }
 
-    /// Returns the mass of a community.
+    /// Returns the sum of a community's masses.
     #[inline]
     pub fn total(&self, label: Label) -> u64 {
         self.totals[label as usize].load(Relaxed)
     }
 
-    /// Adds a mass to that of a community, modulo 2⁶⁴; no other thread may do so at the same time.
+    /// Returns the mass of a community.
     #[inline]
-    pub fn add(&self, label: Label, mass: u64) {
-        let total = &self.totals[label as usize];
-        total.store(total.load(Relaxed).wrapping_add(mass), Relaxed);
+    pub fn mass<M: NullModel>(&self, label: Label) -> Mass {
+        let imbalance = || self.imbalances[label as usize].load(Relaxed) as i64;
+        Mass { sum: self.total(label), imbalance: if M::IS_DIRECTED { imbalance() } else { 0 } }
     }
 
-    /// Activates a vertex.
+    /// Sets the mass of a community.
     #[inline]
-    pub fn activate(&self, v: VertexId) {
-        let active = &self.active[v as usize];
-        if !active.load(Relaxed) {
-            active.store(true, Relaxed);
+    pub fn set_mass<M: NullModel>(&self, label: Label, mass: Mass) {
+        self.totals[label as usize].store(mass.sum, Relaxed);
+        if M::IS_DIRECTED {
+            self.imbalances[label as usize].store(mass.imbalance as u64, Relaxed);
         }
     }
 
+    /// Adds the mass of a vertex to that of a community; no other thread may do so at the same time.
+    #[inline]
+    pub fn add<M: NullModel>(&self, label: Label, vertex: Mass) {
+        let Mass { sum, imbalance } = self.mass::<M>(label);
+        let (sum, imbalance) = (sum + vertex.sum, imbalance + vertex.imbalance);
+        self.set_mass::<M>(label, Mass { sum, imbalance });
+    }
+
+    /// Takes the mass of a vertex off that of its community; no other thread may do so at the same time.
+    #[inline]
+    pub fn remove<M: NullModel>(&self, label: Label, vertex: Mass) {
+        self.set_mass::<M>(label, self.mass::<M>(label).without(vertex));
+    }
+
+    /// Returns whether a vertex is updated in the next round.
+    #[inline]
+    pub fn is_active(&self, v: VertexId) -> bool {
+        self.states[v as usize].load(Relaxed) == ACTIVE
+    }
+
+    /// Activates a vertex, unless it is fixed.
+    #[inline]
+    pub fn activate(&self, v: VertexId) {
+        let state = &self.states[v as usize];
+        if state.load(Relaxed) == INACTIVE {
+            state.store(ACTIVE, Relaxed);
+        }
+    }
+
+    /// Sets whether an active vertex stays so.
+    #[inline]
+    fn keep_active(&self, v: VertexId, is_kept: bool) {
+        self.states[v as usize].store(if is_kept { ACTIVE } else { INACTIVE }, Relaxed);
+    }
+
     /// Makes every vertex a community of its own.
-    pub fn separate(&self, crew: &Crew, masses: &[u64]) {
-        crew.ranges(masses.len(), READ_PER_TASK, |range| {
+    pub fn separate<L: Level>(&self, crew: &Crew, level: &L) {
+        crew.ranges(level.masses().len(), READ_PER_TASK, |range| {
             for v in range {
                 self.labels[v].store(v as Label, Relaxed);
-                self.totals[v].store(masses[v], Relaxed);
+                self.set_mass::<L::Null>(v as Label, level.mass(v as VertexId));
             }
         });
     }
@@ -127,15 +223,18 @@ impl<L: Level> MoveRound<'_, L> {
         choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
     ) -> Result<Counts, RunError> {
         let MoveRound { level, partition, team, .. } = self;
-        let (active, crew) = (&partition.active, team.crew);
-        phases.begin_round(crew, level.vertices(), draw, |v| active[v as usize].load(Relaxed));
+        let crew = team.crew;
+        phases.begin_round(crew, level.vertices(), draw, |v| partition.is_active(v));
         let mut counts = Counts::default();
         for phase in 0..draw.phases as usize {
             let chosen = phases.choose(phase, partition, team, self.observer, |v, tally| {
-                active[v as usize].store(self.keeps_active, Relaxed);
+                partition.keep_active(v, self.keeps_active);
                 choose(v, tally)
             })?;
             counts = counts.plus(chosen);
+            if let Some(sizes) = &partition.sizes {
+                counts.changed -= phases.admit(crew, partition, sizes, draw)?;
+            }
             let activate = |change| self.activate_neighbors(change);
             phases.commit(crew, *level, partition, (!self.keeps_active).then_some(activate));
         }
@@ -162,13 +261,27 @@ pub(super) struct Moves<'a, L, T> {
 impl<L: Level, T: Gain> Moves<'_, L, T> {
     /// Performs the round.
     pub fn perform(&self, phases: &mut Phases, draw: Draw) -> Result<Counts, RunError> {
-        let tie_key = mix(draw.key);
-        self.round.perform(phases, draw, |v, tally| self.choose(v, tally, tie_key))
+        let (tie_key, partition) = (mix(draw.key), self.round.partition);
+        let unlimited = Unlimited(partition);
+        match &partition.sizes {
+            None => self
+                .round
+                .perform(phases, draw, |v, tally| self.choose(v, tally, tie_key, &unlimited)),
+            Some(sizes) => {
+                self.round.perform(phases, draw, |v, tally| self.choose(v, tally, tie_key, sizes))
+            }
+        }
     }
 
     /// Returns the new label of a vertex, if it moves, and the number of arcs read.
     #[inline]
-    fn choose(&self, v: VertexId, tally: &mut Tally, tie_key: u32) -> (Option<Label>, u64) {
+    fn choose<R: Room>(
+        &self,
+        v: VertexId,
+        tally: &mut Tally,
+        tie_key: u32,
+        room: &R,
+    ) -> (Option<Label>, u64) {
         let MoveRound { level, partition, keeps_active, .. } = self.round;
         let (own, mass, degree) = (partition.label(v), level.mass(v), level.degree(v));
         let mut sums = tally.begin();
@@ -181,7 +294,7 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
             if label == own {
                 continue;
             }
-            let gain = gains.gain(weight, partition.total(label));
+            let gain = gains.gain(weight, partition.mass::<L::Null>(label));
             let wins = match best_gain {
                 None => true,
                 Some(best_gain) if gain == best_gain => {
@@ -190,18 +303,18 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
                 }
                 Some(best_gain) => gain > best_gain,
             };
-            if wins {
+            if wins && room.admits(label, v) {
                 (best, best_gain) = (label, Some(gain));
             }
         }
-        let others = partition.total(own) - mass;
+        let others = partition.mass::<L::Null>(own).without(mass);
         let own_gain = gains.gain(sums.of(own), others);
         let (best, best_gain) = match best_gain {
             Some(gain) if gain > own_gain => (best, gain),
             _ => (own, own_gain),
         };
         // Label v is free if no community has it; a vertex that is alone stays.
-        let leaves = best_gain < T::ZERO && others > 0 && partition.total(v) == 0;
+        let leaves = best_gain < T::ZERO && others.sum > 0 && room.is_empty(v);
         let label = if leaves { v } else { best };
         // A moved vertex has its arcs read again, to activate its neighbours.
         let moves = label != own;

@@ -1,7 +1,8 @@
 //! The choices of a refinement.
 
 use crate::{Label, RunError};
-use ripplet_graph::{OutOfMemory, Plan};
+use ripplet_graph::{Direction, OutOfMemory, Plan, VertexId, memory};
+use std::num::NonZeroU32;
 use thiserror::Error;
 
 /// The least resolution.
@@ -12,13 +13,14 @@ pub const LARGEST_RESOLUTION: f64 = 1e9;
 /// The score that [`refine`](super::refine) increases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Objective {
-    /// Modularity: Newman and Girvan 2004, with a resolution after Reichardt and Bornholdt 2006.
+    /// Modularity: Newman and Girvan 2004, with a resolution after Reichardt and Bornholdt 2006; of a
+    /// directed graph after Leicht and Newman 2008.
     Modularity(Resolution),
     /// The constant Potts model: the weight inside communities, minus γ for each pair of vertices in
     /// one community. Traag, Van Dooren and Nesterov 2011.
     ///
     /// γ is a density: inside a community, it is above γ, between communities below. In a weighted
-    /// graph it is a weight for each pair.
+    /// graph it is a weight for each pair. In a directed graph, pairs are ordered: γ is a density of arcs.
     Cpm(f64),
 }
 
@@ -35,6 +37,12 @@ impl Objective {
             false => Err(RefineError::Resolution { resolution }),
         }
     }
+
+    /// Returns whether vertices have an imbalance beside their mass: see
+    /// [`score`](super::score).
+    pub(super) fn has_imbalances(self, direction: Direction) -> bool {
+        matches!(self, Objective::Modularity(_)) && direction == Direction::Directed
+    }
 }
 
 /// The resolution γ of modularity: larger values favour smaller communities.
@@ -45,7 +53,8 @@ pub enum Resolution {
     /// The first iteration is at γ = 1. With ωi and ωo the ratio of actual to expected weight
     /// inside and between communities, γ = (ωi − ωo) / (ln ωi − ln ωo). Newman, *Equivalence between
     /// modularity optimization and maximum likelihood methods for community detection*, 2016,
-    /// equation 20.
+    /// equation 20. The derivation holds for directed graphs as well: with as many Poisson arcs from i to
+    /// j as ω · out(i) · in(j) / arcs, the likelihood has the same form, and so γ.
     Auto,
     /// This one. 1 is usual, and merges small communities in large graphs.
     Fixed(f64),
@@ -64,6 +73,12 @@ pub struct RefineOptions {
     /// The communities to begin with, a label per vertex; [`NO_LABEL`](crate::NO_LABEL) is a
     /// community of one vertex. Each vertex alone if absent.
     pub initial: Option<Vec<Label>>,
+    /// Vertices that keep the community that they begin with, each at most once. Others may join or leave
+    /// them. Two of them are in one community exactly if they were at the start; such a community may be
+    /// disconnected.
+    pub fixed: Vec<VertexId>,
+    /// The most vertices of a community. The communities to begin with must not be larger.
+    pub max_size: Option<NonZeroU32>,
 }
 
 /// The default of [`RefineOptions::iterations`] at a fixed resolution: further ones gain less than
@@ -80,18 +95,39 @@ impl RefineOptions {
             Objective::Modularity(Resolution::Auto) => ESTIMATE_ITERATIONS,
             _ => DEFAULT_ITERATIONS,
         };
-        RefineOptions { objective, seed: 0, iterations, initial: None }
+        let (initial, fixed, max_size) = (None, Vec::new(), None);
+        RefineOptions { objective, seed: 0, iterations, initial, fixed, max_size }
+    }
+
+    /// Returns what of these choices only the CPU refines, if anything, on a graph of this direction.
+    #[must_use]
+    pub fn only_on_host(&self, direction: Direction) -> Option<&'static str> {
+        match self {
+            _ if direction == Direction::Directed => Some("directed graphs"),
+            RefineOptions { fixed, .. } if !fixed.is_empty() => Some("fixed vertices"),
+            RefineOptions { max_size: Some(_), .. } => Some("limits of sizes"),
+            _ => None,
+        }
     }
 
     /// Refuses values that have no meaning.
     pub(super) fn check(&self, vertices: u32) -> Result<(), RefineError> {
         self.objective.check()?;
-        match &self.initial {
-            Some(labels) if labels.len() != vertices as usize => {
-                Err(RefineError::Length { labels: labels.len(), vertices })
-            }
-            _ => Ok(()),
+        if let Some(labels) = &self.initial
+            && labels.len() != vertices as usize
+        {
+            return Err(RefineError::Length { labels: labels.len(), vertices });
         }
+        let mut is_fixed =
+            memory::zeros::<u8>(if self.fixed.is_empty() { 0 } else { vertices as usize })?;
+        for &vertex in &self.fixed {
+            match is_fixed.get_mut(vertex as usize) {
+                None => return Err(RefineError::FixedVertex { vertex, vertices }),
+                Some(1) => return Err(RefineError::FixedTwice { vertex }),
+                Some(is_fixed) => *is_fixed = 1,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -122,12 +158,33 @@ pub enum RefineError {
         /// The number of vertices.
         vertices: u32,
     },
-    /// The graph is directed.
+    /// A device does not refine this; the CPU does.
+    #[error("{0} are refined on the CPU alone; choose it")]
+    OnlyOnHost(&'static str),
+    /// A fixed vertex does not exist.
+    #[error("the fixed vertex {vertex} does not exist: the graph has {vertices} vertices, from 0")]
+    FixedVertex {
+        /// The vertex.
+        vertex: VertexId,
+        /// The number of vertices.
+        vertices: u32,
+    },
+    /// A vertex is listed twice among the fixed ones.
+    #[error("vertex {vertex} is fixed twice: list it once")]
+    FixedTwice {
+        /// The vertex.
+        vertex: VertexId,
+    },
+    /// A community to begin with is larger than communities may be.
     #[error(
-        "refinement reads an undirected graph, and this one is directed; read it as undirected, or \
-         find communities without refinement"
+        "a community to begin with has {size} vertices, and communities may have {most} at most"
     )]
-    Directed,
+    InitialSize {
+        /// The size of the largest community to begin with.
+        size: u32,
+        /// The limit.
+        most: u32,
+    },
     /// The sums of weights are too large for exact scores.
     #[error(
         "the stored edge weights add up to {total}, and scores at this resolution do not fit 127 \

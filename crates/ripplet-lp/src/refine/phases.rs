@@ -6,9 +6,11 @@
 
 use super::level::Level;
 use super::moves::Partition;
+use super::sizes::{Claim, Sizes};
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
 use crate::crew::{Apart, Crew};
+use crate::hash::mix;
 use crate::{Label, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
@@ -40,6 +42,9 @@ pub(super) struct Change {
     pub vertex: VertexId,
     pub label: Label,
 }
+
+/// The word of a change that was not admitted: no vertex has this id.
+const REFUSED: u64 = u64::MAX;
 
 impl Change {
     /// Returns both in a word, which threads write at their places of one array.
@@ -236,6 +241,69 @@ impl Phases {
         })
     }
 
+    /// Admits the phase's changes into communities of limited size, and removes the others, whose
+    /// vertices become active again; returns their number.
+    pub fn admit(
+        &mut self,
+        crew: &Crew,
+        partition: &Partition,
+        sizes: &Sizes,
+        draw: Draw,
+    ) -> Result<u64, RunError> {
+        let tasks = self.changed.len();
+        crew.ranges(tasks, 1, |tasks| {
+            self.changes_of(tasks).for_each(|(change, _)| sizes.claim(change.label, change.vertex));
+        });
+        let overfull = crew.sum(tasks, 1, |tasks| {
+            let changes = self.changes_of(tasks);
+            changes.filter(|(change, _)| sizes.is_overfull(change.label)).count() as u64
+        });
+        let mut claims = memory::with_room(overfull as usize)?;
+        if overfull > 0 {
+            for (place, Change { vertex, label }) in self.places() {
+                if sizes.is_overfull(label) {
+                    let (hash, place) = (mix(vertex ^ mix(draw.key)), place as u32);
+                    claims.push(Claim { label, hash, vertex, place });
+                }
+            }
+            sizes.admit(&mut claims);
+        }
+        for claim in &claims {
+            self.changes[claim.place as usize] = REFUSED;
+            partition.activate(claim.vertex);
+        }
+        if !claims.is_empty() {
+            self.remove_refused();
+        }
+        crew.ranges(tasks, 1, |tasks| {
+            self.changes_of(tasks).for_each(|(change, before)| sizes.leave(before, change.vertex));
+        });
+        Ok(claims.len() as u64)
+    }
+
+    /// Yields the phase's changes with their places.
+    fn places(&self) -> impl Iterator<Item = (usize, Change)> {
+        let begins = (0..self.changed.len()).map(move |task| task * self.per_task);
+        let ranges = begins.zip(&self.changed).map(|(begin, &len)| begin..begin + len as usize);
+        ranges.flatten().map(move |place| (place, Change::unpacked(self.changes[place])))
+    }
+
+    /// Moves the changes that were not refused to the begin of their task.
+    fn remove_refused(&mut self) {
+        for (task, changed) in self.changed.iter_mut().enumerate() {
+            let begin = task * self.per_task;
+            let mut end = begin;
+            for place in begin..begin + *changed as usize {
+                if self.changes[place] != REFUSED {
+                    (self.changes[end], self.before[end]) =
+                        (self.changes[place], self.before[place]);
+                    end += 1;
+                }
+            }
+            *changed = (end - begin) as u32;
+        }
+    }
+
     /// Writes the phase's changes to labels and totals, then calls `activate`, which reads lists, with
     /// each change.
     pub fn commit<L: Level>(
@@ -274,10 +342,10 @@ impl Phases {
                 for (Change { vertex, label }, before) in self.changes_of(0..tasks) {
                     let mass = level.mass(vertex);
                     if range.contains(&before) {
-                        partition.add(before, mass.wrapping_neg());
+                        partition.remove::<L::Null>(before, mass);
                     }
                     if range.contains(&label) {
-                        partition.add(label, mass);
+                        partition.add::<L::Null>(label, mass);
                     }
                 }
             }

@@ -37,7 +37,7 @@ use super::score::Sums;
 use crate::crew::with_whole_pool;
 use crate::quality::{Agreement, QualityError, Summary, agreement};
 use crate::{Label, Round, RoundObserver, RunError};
-use ripplet_graph::{GraphView, Observer, OutOfMemory, Plan, memory};
+use ripplet_graph::{Direction, GraphView, Observer, OutOfMemory, Plan, memory};
 use std::ops::RangeInclusive;
 
 /// The default of [`ProfileOptions::runs`].
@@ -205,7 +205,9 @@ pub fn default_range<'g>(
         }
         Objective::Cpm(_) => {
             let weight = measured(graph, options.objective, None)?.total as f64;
-            let weight = weight * graph.weight_scale().weight(1);
+            // An arc counts at both ends, and stands for one of the two ordered pairs of its vertices.
+            let ends = if graph.direction() == Direction::Directed { 2.0 } else { 1.0 };
+            let weight = weight / ends * graph.weight_scale().weight(1);
             let (vertices, arcs) = (f64::from(graph.vertices()), graph.arcs() as f64);
             match weight > 0.0 {
                 true => Ok(clamped(weight / (vertices * (vertices - 1.0).max(1.0)), weight / arcs)),
@@ -367,7 +369,10 @@ impl<'a> Search<'a> {
         let mut partitions: Vec<Profiled> = Vec::with_capacity(count);
         for (index, Found { labels, figures }) in found.into_iter().enumerate() {
             let (from, to) = (bounds[index], bounds[index + 1]);
-            let mut other = self.options_at((from * to).sqrt(), None);
+            // Fixed vertices have their community from the labels to begin with.
+            let RefineOptions { initial, fixed, .. } = &self.options.refine;
+            let initial = if fixed.is_empty() { None } else { initial.clone() };
+            let mut other = self.options_at((from * to).sqrt(), initial);
             other.seed = other.seed.wrapping_add(1);
             let other = self.refined(&other)?;
             let seeds = agreement(&labels, &other).map_err(refused)?;
@@ -425,7 +430,7 @@ impl OnInput for Measure<'_> {
         let sums = match self.labels {
             None => Sums::default(),
             Some(labels) => with_whole_pool(|crew| {
-                let partition = Partition::new(crew, memory::copied(labels)?, level.masses())?;
+                let partition = Partition::new(crew, memory::copied(labels)?, level)?;
                 let Sums { inner, squares } = sums(crew, level, &partition);
                 Ok::<_, RefineError>(Sums { inner: loops + inner, squares })
             })?,

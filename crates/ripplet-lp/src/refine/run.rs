@@ -2,14 +2,16 @@
 
 use super::contract::{Contraction, named_labels};
 use super::cycle::{CycleState, Cycles};
+use super::fixed::rejoin;
 use super::host::{HostGraph, HostSteps};
-use super::input::{Input, OnInput, on_input};
+use super::input::{Input, OnInput, arcs_of, on_input};
 use super::level::{ArcArrays, Level};
 use super::moves::Partition;
 use super::options::{RefineError, RefineOptions};
 use super::phases::{Phases, Team};
 use super::ratio::{Ratio, ln};
 use super::score::Sums;
+use super::sizes::Sizes;
 use super::steps::{BegunOn, DeviceInput, RefineDevice, RefineSteps};
 use super::{NO_GAIN, Refined, SCANS};
 use crate::communities::split_disconnected;
@@ -34,16 +36,24 @@ pub fn contracted_arcs(arcs: u64) -> u64 {
 /// Returns the memory that [`refine`] needs beside the graph on `threads` threads.
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, threads: usize) -> Plan {
     let graph = graph.into();
-    let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
+    let (vertices, arcs) = (u64::from(graph.vertices()), arcs_of(graph));
+    let is_directed = options.objective.has_imbalances(graph.direction());
+    let imbalances = if is_directed { 8 } else { 0 };
     let initial = if options.initial.is_some() { 4 * vertices } else { 0 };
+    let fixed = size_of_val(&*options.fixed) as u64;
+    let sizes = options.max_size.map_or(0, |_| Sizes::bytes_for(vertices));
     Plan { graph_host: graph.bytes(), ..Plan::default() }
         .with(
             "labels, masses and totals",
-            (8 + 4) * vertices + Partition::bytes_for(vertices) + initial,
+            (8 + 4 + imbalances) * vertices
+                + Partition::bytes_for(vertices, is_directed)
+                + initial
+                + fixed
+                + sizes,
         )
         .with("one phase", Phases::bytes_for(vertices))
-        .with("parts of communities", Partition::bytes_for(vertices))
-        .with("contracted graphs", Contraction::bytes_for(vertices))
+        .with("parts of communities", Partition::bytes_for(vertices, is_directed))
+        .with("contracted graphs", Contraction::bytes_for(vertices, is_directed))
         .with("their lists", ArcArrays::bytes_for(contracted_arcs(arcs)))
         .with("sums by label, one table a thread", Team::bytes_for(vertices, threads as u64))
 }
@@ -88,13 +98,14 @@ pub(super) fn refine_graph(
     options.check(graph.vertices())?;
     let refinement = HostRefinement { options, observer: &mut *observer };
     let refined = on_input(graph, options.objective, refinement)?;
-    split(graph, refined, observer)
+    split(graph, options, refined, observer)
 }
 
 /// Finds the communities that [`refine`] finds, on a device; the host's threads do the rest.
 ///
 /// # Errors
-/// See [`RefineError`].
+/// See [`RefineError`]; also [`RefineError::OnlyOnHost`] if
+/// [`RefineOptions::only_on_host`] returns why.
 pub fn refine_on<'g>(
     device: &impl RefineDevice,
     graph: impl Into<GraphView<'g>>,
@@ -103,21 +114,30 @@ pub fn refine_on<'g>(
 ) -> Result<Refined, RefineError> {
     let graph = graph.into();
     options.check(graph.vertices())?;
+    if let Some(what) = options.only_on_host(graph.direction()) {
+        return Err(RefineError::OnlyOnHost(what));
+    }
     observer.on_stage("refining");
     let refinement = DeviceRefinement { device, graph, options, observer: &mut *observer };
     let refined = on_input(graph, options.objective, refinement)?;
-    split(graph, refined, observer)
+    split(graph, options, refined, observer)
 }
 
-/// Splits the communities that are not connected.
+/// Splits the communities that are not connected, but for parts with fixed vertices.
 fn split(
     graph: GraphView<'_>,
+    options: &RefineOptions,
     mut refined: Refined,
     observer: &mut dyn RoundObserver,
 ) -> Result<Refined, RefineError> {
     observer.on_stage("splitting what is not connected");
     let is_cancelled = &|| observer.is_cancelled();
+    let is_fixed = !options.fixed.is_empty();
+    let communities = memory::copied(if is_fixed { &refined.labels[..] } else { &[] })?;
     refined.split = split_disconnected(graph, &mut refined.labels, is_cancelled)?;
+    if is_fixed {
+        refined.split -= rejoin(&options.fixed, &communities, &mut refined.labels)?;
+    }
     Ok(refined)
 }
 
@@ -135,7 +155,16 @@ impl OnInput for HostRefinement<'_> {
         let vertices = level.vertices();
         with_whole_pool(|crew| {
             let labels = initial(crew, options.initial.as_deref(), vertices)?;
-            let partition = Partition::new(crew, memory::copied(&labels)?, level.masses())?;
+            let mut partition = Partition::new(crew, memory::copied(&labels)?, level)?;
+            partition.fix(&options.fixed);
+            if let Some(most) = options.max_size {
+                let sizes = Sizes::new(crew, most.get(), &partition.labels)?;
+                let size = sizes.largest();
+                if size > most.get() {
+                    return Err(RefineError::InitialSize { size, most: most.get() });
+                }
+                partition.sizes = Some(sizes);
+            }
             let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
             let steps = HostSteps::new(crew, level, &arrays, labels)?;
             let begun = BegunOn { steps, graph: HostGraph::Input, partition };

@@ -14,11 +14,26 @@
 //! Modularity is score / (den · M²). The change by moving vertex v, alone, to community C is twice
 //! `attraction · weight(v, C) − repulsion · mass(v) · mass(C)`: the gain.
 //!
+//! In a directed graph, modularity expects arcs in proportion to out(C) · in(C), the weights of the
+//! arcs that leave and that enter the members. With the mass out + in and the imbalance out − in,
+//!
+//! ```text
+//! 4 · out(C) · in(C) = mass(C)² − imbalance(C)²
+//!
+//! score = Σ over communities C of   attraction · inner(C) − repulsion · (mass(C)² − imbalance(C)²)
+//! gain  = attraction · weight(v, C) − repulsion · (mass(v) · mass(C) − imbalance(v) · imbalance(C))
+//! ```
+//!
+//! with the same factors. An undirected graph has the same communities as the directed one in which
+//! each edge is an arc either way. CPM knows no chance, so that it has no imbalance; in a directed graph
+//! there are twice as many pairs, and so its repulsion is 2 · num.
+//!
 //! References: Reichardt and Bornholdt, *Statistical mechanics of community detection*, 2006; Traag,
-//! Van Dooren, Nesterov, *Narrow scope for resolution-limit-free community detection*, 2011.
+//! Van Dooren, Nesterov, *Narrow scope for resolution-limit-free community detection*, 2011; Leicht and
+//! Newman, *Community structure in directed networks*, 2008.
 
 use super::ratio::Ratio;
-use std::ops::{Mul, Sub};
+use std::ops::{Add, Mul, Sub};
 
 /// The factors of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,15 +44,63 @@ pub struct Factors {
     pub repulsion: u128,
 }
 
+/// The mass of a vertex, or that of a community's members together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mass {
+    pub sum: u64,
+    /// What the arcs out weigh more than those in; 0 under an undirected null model.
+    pub imbalance: i64,
+}
+
+impl Mass {
+    /// Returns the mass of a community without a member.
+    #[inline]
+    pub fn without(self, member: Mass) -> Mass {
+        let imbalance = self.imbalance - member.imbalance;
+        Mass { sum: self.sum - member.sum, imbalance }
+    }
+
+    /// Returns the square of the sum, without that of the imbalance: 4 · out · in in a directed graph.
+    #[inline]
+    pub fn square(self) -> u128 {
+        u128::from(self.sum).pow(2) - u128::from(self.imbalance.unsigned_abs()).pow(2)
+    }
+}
+
+/// The weight that a score expects between two vertices, known at compile time for the loops over arcs.
+pub(super) trait NullModel: Sync {
+    /// Whether vertices have an imbalance.
+    const IS_DIRECTED: bool;
+}
+
+/// Expects weight in proportion to the product of masses.
+#[derive(Debug)]
+pub(super) enum Undirected {}
+
+/// Expects weight in proportion to out · in, of either direction.
+#[derive(Debug)]
+pub(super) enum Directed {}
+
+impl NullModel for Undirected {
+    const IS_DIRECTED: bool = false;
+}
+
+impl NullModel for Directed {
+    const IS_DIRECTED: bool = true;
+}
+
 /// The type in which gains are computed: 64 bits where they fit, else 128.
 pub(super) trait Gain:
-    Copy + Ord + Send + Sync + Sub<Output = Self> + Mul<Output = Self>
+    Copy + Ord + Send + Sync + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
     /// Zero: the gain of staying alone.
     const ZERO: Self;
 
     /// Converts a weight or a mass.
     fn of(value: u64) -> Self;
+
+    /// Converts an imbalance.
+    fn of_signed(value: i64) -> Self;
 
     /// Converts a factor.
     fn of_factor(value: u128) -> Self;
@@ -51,6 +114,11 @@ impl Gain for i64 {
         value as i64
     }
 
+    #[inline]
+    fn of_signed(value: i64) -> i64 {
+        value
+    }
+
     fn of_factor(value: u128) -> i64 {
         value as i64
     }
@@ -61,6 +129,11 @@ impl Gain for i128 {
 
     #[inline]
     fn of(value: u64) -> i128 {
+        i128::from(value)
+    }
+
+    #[inline]
+    fn of_signed(value: i64) -> i128 {
         i128::from(value)
     }
 
@@ -82,13 +155,17 @@ pub(super) struct GainsOf<T> {
     attraction: T,
     /// Repulsion times the vertex's mass.
     repulsion: T,
+    /// Repulsion times the vertex's imbalance.
+    imbalance: T,
 }
 
 impl<T: Gain> GainFactors<T> {
     /// Returns the gains of a vertex of this mass.
     #[inline]
-    pub fn of_vertex(self, mass: u64) -> GainsOf<T> {
-        GainsOf { attraction: self.attraction, repulsion: self.repulsion * T::of(mass) }
+    pub fn of_vertex(self, mass: Mass) -> GainsOf<T> {
+        let repulsion = self.repulsion * T::of(mass.sum);
+        let imbalance = self.repulsion * T::of_signed(mass.imbalance);
+        GainsOf { attraction: self.attraction, repulsion, imbalance }
     }
 }
 
@@ -96,8 +173,9 @@ impl<T: Gain> GainsOf<T> {
     /// Returns the gain of a community by the vertex's weight to it and the community's mass without
     /// the vertex.
     #[inline]
-    pub fn gain(self, weight: u64, mass: u64) -> T {
-        self.attraction * T::of(weight) - self.repulsion * T::of(mass)
+    pub fn gain(self, weight: u64, mass: Mass) -> T {
+        let gain = self.attraction * T::of(weight) - self.repulsion * T::of(mass.sum);
+        gain + self.imbalance * T::of_signed(mass.imbalance)
     }
 }
 
@@ -108,10 +186,11 @@ impl Factors {
         Factors { attraction, repulsion: u128::from(resolution.num) }
     }
 
-    /// Returns the factors of the constant Potts model.
-    pub(super) fn of_cpm(resolution: Ratio) -> Factors {
+    /// Returns the factors of the constant Potts model. `directions` is how many arcs a pair of
+    /// vertices may have: 1, or 2 in a directed graph.
+    pub(super) fn of_cpm(resolution: Ratio, directions: u64) -> Factors {
         let Ratio { num, den } = resolution;
-        Factors { attraction: u128::from(den), repulsion: u128::from(num) }
+        Factors { attraction: u128::from(den), repulsion: u128::from(num) * u128::from(directions) }
     }
 
     /// Returns whether all scores fit 127 bits, with these sums of all weights (from both ends) and
@@ -127,8 +206,9 @@ impl Factors {
 
     /// Returns whether gains fit 64 bits, with these largest weight and mass of a vertex, and sum of
     /// all masses.
-    pub(super) fn gains_fit_64(self, weight: u64, mass: u64, total: u64) -> bool {
-        let most = 1u128 << 62;
+    pub(super) fn gains_fit_64<M: NullModel>(self, weight: u64, mass: u64, total: u64) -> bool {
+        // Imbalances, which masses bound, add a third product.
+        let most = 1u128 << if M::IS_DIRECTED { 61 } else { 62 };
         let repulsion = u128::from(mass) * u128::from(total);
         self.attraction <= most
             && self.repulsion <= most
@@ -154,6 +234,6 @@ impl Factors {
 pub struct Sums {
     /// The weight inside communities, from both ends; a self-loop counts twice.
     pub inner: u64,
-    /// The squares of the communities' masses.
+    /// The squares of the communities' masses, without those of their imbalances.
     pub squares: u128,
 }

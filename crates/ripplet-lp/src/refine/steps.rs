@@ -9,7 +9,7 @@
 //!
 //! Steps on all devices return the same numbers, so that a run is the same bytes on all.
 
-use super::score::{Factors, Sums};
+use super::score::{Factors, NullModel, Sums, Undirected};
 use crate::hash::{mix, part_of};
 use crate::{Label, RunError};
 use ripplet_graph::{GraphView, Observer, VertexId};
@@ -89,11 +89,16 @@ impl Rule {
         mix(self.draw.key)
     }
 
-    /// Returns whether all gains fit 64 bits; else they need 128.
+    /// Returns whether all gains of an undirected level fit 64 bits; else they need 128.
     #[must_use]
     pub fn fits_64(self) -> bool {
+        self.fits_64_under::<Undirected>()
+    }
+
+    /// Returns whether all gains under a null model fit 64 bits.
+    pub(super) fn fits_64_under<M: NullModel>(self) -> bool {
         let Figures { largest_weight, largest_mass, total_mass, .. } = self.figures;
-        self.factors.gains_fit_64(largest_weight, largest_mass, total_mass)
+        self.factors.gains_fit_64::<M>(largest_weight, largest_mass, total_mass)
     }
 }
 

@@ -65,10 +65,10 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
     ) -> (Option<Label>, u64) {
         let Subdivision { level, communities, parts, .. } = self;
         let mass = level.mass(v);
-        let is_alone = parts.label(v) == v && parts.total(v) == mass;
+        let is_alone = parts.label(v) == v && parts.total(v) == mass.sum;
         let community = communities.label(v);
-        let others = communities.total(community) - mass;
-        if !is_alone || others == 0 {
+        let others = communities.mass::<L::Null>(community).without(mass);
+        if !is_alone || others.sum == 0 {
             return (None, 0);
         }
         let degree = level.degree(v);
@@ -87,13 +87,14 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
         let hash = |part: Label| mix(part ^ mix(v ^ mix(draw.key)));
         let (mut best, mut best_gain) = (None, T::ZERO);
         for (part, weight) in sums.each() {
-            let total = parts.total(part);
+            let total = parts.mass::<L::Null>(part);
             let gain = gains.gain(weight, total);
             // Few parts get past this comparison, so that the costly test comes last.
             if gain < best_gain {
                 continue;
             }
-            let is_allowed = || total > level.mass(part) || draw.phase(part) != phase;
+            let is_joined = || total.sum > level.mass(part).sum;
+            let is_allowed = || is_joined() || draw.phase(part) != phase;
             let is_behind = gain == best_gain && best.is_some_and(|held| hash(held) < hash(part));
             if !is_behind && is_allowed() {
                 (best, best_gain) = (Some(part), gain);

@@ -3,7 +3,7 @@
 use crate::definitions::{Edges, table};
 use proptest::prelude::*;
 use ripplet_graph::compressed::CompressedGraph;
-use ripplet_graph::{Graph, GraphBuilder};
+use ripplet_graph::{Direction, Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::refine::{
     MOST_LEVELS, Objective, RefineError, RefineOptions, Resolution, hierarchy, refine,
@@ -66,9 +66,12 @@ proptest! {
         labels in prop::option::of(prop::collection::vec(prop_oneof![0u32..5, Just(NO_LABEL)], 50)),
         weighted: bool,
         cpm: bool,
+        directed: bool,
     ) {
         let edges: Edges = edges.into_iter().filter(|edge| edge.0 != edge.1).collect();
-        let graph = graph(50, &edges, weighted);
+        let direction = if directed { Direction::Directed } else { Direction::Undirected };
+        let builder = GraphBuilder::new().direction(direction);
+        let graph = builder.build(table(50, &edges, weighted)).unwrap();
         let objective = if cpm { Objective::Cpm(0.2) } else { ONE };
         let labels = match labels {
             Some(labels) => labels,

@@ -17,6 +17,8 @@ mod programs;
 mod promises;
 mod quality;
 mod refine;
+mod refine_directed;
+mod refine_limits;
 mod resolutions;
 
 use ripplet_conformance::{graphs, oracle, probe};

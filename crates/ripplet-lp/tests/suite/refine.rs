@@ -14,8 +14,13 @@ use ripplet_lp::{NO_LABEL, RoundObserver, RunError};
 use std::collections::BTreeSet;
 
 fn graph(vertices: u32, edges: &Edges, weighted: bool) -> Graph {
+    graph_of(Direction::Undirected, vertices, edges, weighted)
+}
+
+fn graph_of(direction: Direction, vertices: u32, edges: &Edges, weighted: bool) -> Graph {
     let builder = GraphBuilder::new().self_loops(SelfLoops::Keep).duplicates(Duplicates::Keep);
-    builder.shard_arcs(200).build(table(vertices, edges, weighted)).unwrap()
+    let builder = builder.direction(direction).shard_arcs(200);
+    builder.build(table(vertices, edges, weighted)).unwrap()
 }
 
 /// The definition, step by step, on maps.
@@ -23,11 +28,29 @@ mod oracle {
     use crate::definitions::mix;
     use std::collections::{BTreeMap, BTreeSet};
 
+    /// What a vertex or a community weighs: its arcs of both directions, and those out less those in.
+    #[derive(Clone, Copy, Default, PartialEq)]
+    struct Mass(i128, i128);
+
+    impl Mass {
+        fn plus(&mut self, other: Mass) {
+            *self = Mass(self.0 + other.0, self.1 + other.1);
+        }
+
+        fn minus(self, other: Mass) -> Mass {
+            Mass(self.0 - other.0, self.1 - other.1)
+        }
+
+        fn times(self, other: Mass) -> i128 {
+            self.0 * other.0 - self.1 * other.1
+        }
+    }
+
     /// A graph of a level: the weight to each neighbour, and the mass, of each vertex.
     #[derive(Clone, Default)]
     struct Level {
         arcs: Vec<BTreeMap<u32, i128>>,
-        mass: Vec<i128>,
+        mass: Vec<Mass>,
     }
 
     pub struct Oracle {
@@ -40,10 +63,12 @@ mod oracle {
         room: (usize, u64),
     }
 
-    /// The input: stored arcs of each vertex, loops included.
+    /// The input: stored arcs of each vertex, of a directed graph those of both lists, loops included.
     pub type Lists = Vec<Vec<(u32, u64)>>;
 
     pub struct Setting {
+        /// What each vertex's arcs out weigh more than those in, in a directed graph.
+        pub imbalances: Option<Vec<i128>>,
         pub seed: u64,
         pub cpm: bool,
         pub auto: bool,
@@ -52,16 +77,21 @@ mod oracle {
         pub initial: Option<Vec<u32>>,
     }
 
-    fn strength(v: usize, list: &[(u32, u64)]) -> i128 {
-        list.iter().map(|&(u, w)| i128::from(w) * if u as usize == v { 2 } else { 1 }).sum()
+    /// A loop has two ends; a directed one is in both lists.
+    fn strength(v: usize, list: &[(u32, u64)], directed: bool) -> i128 {
+        let ends = |u: u32| if u as usize == v && !directed { 2 } else { 1 };
+        list.iter().map(|&(u, w)| i128::from(w) * ends(u)).sum()
     }
 
     /// Returns a label for each vertex, the smallest vertex of its community.
     pub fn refine(lists: &Lists, setting: &Setting) -> Vec<u32> {
         let n = lists.len();
+        let imbalance = |v: usize| setting.imbalances.as_ref().map_or(0, |all| all[v]);
+        let strength = |v, list: &[_]| strength(v, list, setting.imbalances.is_some());
         let mut input = Level { arcs: vec![BTreeMap::new(); n], mass: Vec::new() };
         for (v, list) in lists.iter().enumerate() {
-            input.mass.push(if setting.cpm { 1 } else { strength(v, list) });
+            let chance = Mass(strength(v, list), imbalance(v));
+            input.mass.push(if setting.cpm { Mass(1, 0) } else { chance });
             for &(u, w) in list.iter().filter(|&&(u, w)| u as usize != v && w > 0) {
                 *input.arcs[v].entry(u).or_default() += i128::from(w);
             }
@@ -94,13 +124,13 @@ mod oracle {
             oracle.cycle(&input, lists, &mut labels, &mut active, 0);
             let sums = |labels: &[u32]| {
                 let mut inner = 0;
-                let mut masses: BTreeMap<u32, i128> = BTreeMap::new();
+                let mut masses: BTreeMap<u32, Mass> = BTreeMap::new();
                 for (v, list) in lists.iter().enumerate() {
-                    *masses.entry(labels[v]).or_default() += input.mass[v];
+                    masses.entry(labels[v]).or_default().plus(input.mass[v]);
                     let inside = list.iter().filter(|arc| labels[arc.0 as usize] == labels[v]);
                     inner += strength(v, &inside.copied().collect::<Vec<_>>());
                 }
-                (inner, masses.values().map(|mass| mass * mass).sum::<i128>())
+                (inner, masses.values().map(|mass| mass.times(*mass)).sum::<i128>())
             };
             let score = |labels: &[u32]| {
                 let (inner, squares) = sums(labels);
@@ -203,11 +233,11 @@ mod oracle {
             let vertex_of: Vec<u32> = (0..n).map(number).collect();
             let mut coarse = Level {
                 arcs: vec![BTreeMap::new(); founders.len()],
-                mass: vec![0; founders.len()],
+                mass: vec![Mass::default(); founders.len()],
             };
             for v in 0..n {
                 let x = vertex_of[v];
-                coarse.mass[x as usize] += level.mass[v];
+                coarse.mass[x as usize].plus(level.mass[v]);
                 for (&u, &w) in &level.arcs[v] {
                     if vertex_of[u as usize] != x {
                         *coarse.arcs[x as usize].entry(vertex_of[u as usize]).or_default() += w;
@@ -267,8 +297,8 @@ mod oracle {
                 let scheduled = active.to_vec();
                 let mut moved = 0;
                 for phase in 0..8 {
-                    let mut total = vec![0; n];
-                    (0..n).for_each(|v| total[labels[v] as usize] += level.mass[v]);
+                    let mut total = vec![Mass::default(); n];
+                    (0..n).for_each(|v| total[labels[v] as usize].plus(level.mass[v]));
                     let mut choices = Vec::new();
                     let members = (0..n as u32)
                         .filter(|&v| scheduled[v as usize] && Self::phase(v, key) == phase);
@@ -281,9 +311,9 @@ mod oracle {
                             *weight.entry(labels[u as usize]).or_default() += w;
                         }
                         let gain = |label: u32| {
-                            let mine = if label == own { mass } else { 0 };
-                            let others = total[label as usize] - mine;
-                            self.attraction * weight[&label] - self.repulsion * mass * others
+                            let mine = if label == own { mass } else { Mass::default() };
+                            let others = total[label as usize].minus(mine);
+                            self.attraction * weight[&label] - self.repulsion * mass.times(others)
                         };
                         let hash = |label: u32| mix(label ^ mix(v ^ mix(key)));
                         // Larger is better: the gain, the own label, the smaller hash.
@@ -291,8 +321,8 @@ mod oracle {
                             (gain(label), label == own, std::cmp::Reverse(hash(label)))
                         };
                         let mut best = *weight.keys().max_by_key(|&&label| rank(label)).unwrap();
-                        let is_free = total[v as usize] == 0;
-                        if gain(best) < 0 && total[own as usize] > mass && is_free {
+                        let is_free = total[v as usize].0 == 0;
+                        if gain(best) < 0 && total[own as usize].0 > mass.0 && is_free {
                             best = v;
                         }
                         if best != own {
@@ -323,17 +353,17 @@ mod oracle {
         ) -> Vec<u32> {
             let n = labels.len();
             let key = self.key(9);
-            let mut community = vec![0; n];
-            (0..n).for_each(|v| community[labels[v] as usize] += level.mass[v]);
+            let mut community = vec![Mass::default(); n];
+            (0..n).for_each(|v| community[labels[v] as usize].plus(level.mass[v]));
             let mut parts: Vec<u32> = (0..n as u32).collect();
             for phase in 0..8 {
-                let mut total = vec![0; n];
-                (0..n).for_each(|v| total[parts[v] as usize] += level.mass[v]);
+                let mut total = vec![Mass::default(); n];
+                (0..n).for_each(|v| total[parts[v] as usize].plus(level.mass[v]));
                 let mut joins = Vec::new();
                 for v in (0..n as u32).filter(|&v| Self::phase(v, key) == phase) {
                     let (at, mass) = (v as usize, level.mass[v as usize]);
-                    let others = community[labels[at] as usize] - mass;
-                    if parts[at] != v || total[at] != mass || others == 0 {
+                    let others = community[labels[at] as usize].minus(mass);
+                    if parts[at] != v || total[at].0 != mass.0 || others.0 == 0 {
                         continue;
                     }
                     self.scanned += degree(at);
@@ -344,15 +374,15 @@ mod oracle {
                         }
                     }
                     let own: i128 = weight.values().sum();
-                    if self.attraction * own < self.repulsion * mass * others {
+                    if self.attraction * own < self.repulsion * mass.times(others) {
                         continue;
                     }
                     let gain = |part: u32| {
                         self.attraction * weight[&part]
-                            - self.repulsion * mass * total[part as usize]
+                            - self.repulsion * mass.times(total[part as usize])
                     };
                     let is_allowed = |part: u32| {
-                        let joined = total[part as usize] > level.mass[part as usize];
+                        let joined = total[part as usize].0 > level.mass[part as usize].0;
                         (joined || Self::phase(part, key) != phase) && gain(part) >= 0
                     };
                     let hash = |part: u32| mix(part ^ mix(v ^ mix(key)));
@@ -380,12 +410,27 @@ mod oracle {
 fn lists(graph: &Graph) -> oracle::Lists {
     use ripplet_graph::storage::NeighborLists;
     let of = |v: u32| {
-        let shard = graph.shard_of(v);
-        let mut list = Vec::new();
-        shard.out().for_each_arc((v - shard.vertices().start) as usize, |u, w| list.push((u, w)));
+        let (shard, mut list) = (graph.shard_of(v), Vec::new());
+        for lists in [Some(shard.out()), shard.incoming()].into_iter().flatten() {
+            let local = (v - shard.vertices().start) as usize;
+            lists.for_each_arc(local, |u, w| list.push((u, w)));
+        }
         list
     };
     (0..graph.vertices()).map(of).collect()
+}
+
+/// Returns what the arcs out of each vertex of a directed graph weigh more than those in.
+fn imbalances(graph: &Graph) -> Option<Vec<i128>> {
+    use ripplet_graph::storage::NeighborLists;
+    let of = |v: u32| {
+        let shard = graph.shard_of(v);
+        let local = (v - shard.vertices().start) as usize;
+        let (out, incoming) = (shard.out(), shard.incoming().unwrap());
+        i128::from(out.strength_of(local)) - i128::from(incoming.strength_of(local))
+    };
+    let is_directed = graph.direction() == Direction::Directed;
+    is_directed.then(|| (0..graph.vertices()).map(of).collect())
 }
 
 /// Runs on several numbers of threads and both storages; the results must be equal.
@@ -398,7 +443,7 @@ fn run(graph: &Graph, options: &RefineOptions) -> Result<Refined, RefineError> {
     };
     let of = |threads| on(threads).install(|| refine(graph, options, &mut ()).map(without_seconds));
     let found = of(1);
-    for threads in [2, 5] {
+    for threads in [2, 4, 5] {
         assert_eq!(of(threads), found);
     }
     let compressed = CompressedGraph::of(graph.clone()).unwrap();
@@ -415,7 +460,11 @@ fn check(graph: &Graph, objective: Objective, seed: u64, initial: Option<Vec<u32
         Objective::Modularity(Resolution::Fixed(gamma)) => (false, false, fraction(gamma)),
         Objective::Cpm(gamma) => (true, false, fraction(gamma)),
     };
-    let setting = oracle::Setting { seed, cpm, auto, num, den, initial: options.initial.clone() };
+    let imbalances = imbalances(graph);
+    // Of a directed graph, γ is a density of ordered pairs.
+    let num = if cpm && imbalances.is_some() { 2 * num } else { num };
+    let initial = options.initial.clone();
+    let setting = oracle::Setting { imbalances, seed, cpm, auto, num, den, initial };
     assert_eq!(found.labels, oracle::refine(&lists, &setting));
     assert_eq!(oracle::disconnected(&lists, &found.labels), 0);
     for (v, &label) in found.labels.iter().enumerate() {
@@ -446,6 +495,15 @@ fn modularity(gamma: f64) -> Objective {
     Objective::Modularity(Resolution::Fixed(gamma))
 }
 
+/// All objectives of these tests.
+const OBJECTIVES: [Objective; 5] = [
+    Objective::Modularity(Resolution::Fixed(1.0)),
+    Objective::Modularity(Resolution::Fixed(2.5)),
+    Objective::Modularity(Resolution::Auto),
+    Objective::Cpm(0.5),
+    Objective::Cpm(0.05),
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
@@ -453,24 +511,20 @@ proptest! {
     fn labels_are_those_of_the_definition(
         edges in prop::collection::vec((0u32..60, 0u32..60, 0u32..9), 0..240),
         weighted: bool,
+        directed: bool,
         seed: u64,
         begin in prop::option::of(prop::collection::vec(
             prop_oneof![0u32..12, Just(NO_LABEL)], 60)),
         far: bool,
     ) {
-        let graph = graph(60, &edges, weighted);
+        let direction = if directed { Direction::Directed } else { Direction::Undirected };
+        let graph = graph_of(direction, 60, &edges, weighted);
         // Labels need not be vertices.
         let begin = begin.map(|labels| {
             let moved = |label| if far && label != NO_LABEL { label + 1000 } else { label };
             labels.into_iter().map(moved).collect::<Vec<_>>()
         });
-        for objective in [
-            modularity(1.0),
-            modularity(2.5),
-            Objective::Modularity(Resolution::Auto),
-            Objective::Cpm(0.5),
-            Objective::Cpm(0.05),
-        ] {
+        for objective in OBJECTIVES {
             check(&graph, objective, seed, begin.clone());
         }
     }
@@ -479,11 +533,13 @@ proptest! {
     fn clustered_graphs_agree_on_several_levels(
         inner in prop::collection::vec((0u32..40, 0u32..10, 0u32..10), 400..900),
         outer in prop::collection::vec((0u32..400, 0u32..400), 0..300),
+        directed: bool,
         seed: u64,
     ) {
         let inner = inner.iter().map(|&(c, a, b)| (10 * c + a, 10 * c + b, 1));
         let edges = inner.chain(outer.iter().map(|&(a, b)| (a, b, 1))).collect();
-        let graph = graph(400, &edges, false);
+        let direction = if directed { Direction::Directed } else { Direction::Undirected };
+        let graph = graph_of(direction, 400, &edges, false);
         let found = check(&graph, modularity(1.0), seed, None);
         prop_assert!(found.rounds.iter().any(|round| round.level > 0));
         check(&graph, Objective::Modularity(Resolution::Auto), seed, None);
@@ -575,11 +631,6 @@ fn bad_input_is_refused() {
         refine(&graph, &options, &mut ()),
         Err(RefineError::Length { labels: 2, vertices: 3 })
     );
-    let ids = VertexIds::Consecutive { first: 0, count: 2 };
-    let table = EdgeTable::new(ids, vec![0], vec![1]).unwrap();
-    let directed = GraphBuilder::new().direction(Direction::Directed).build(table).unwrap();
-    let options = RefineOptions::new(modularity(1.0));
-    assert_eq!(refine(&directed, &options, &mut ()), Err(RefineError::Directed));
 }
 
 #[test]

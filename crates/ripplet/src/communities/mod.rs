@@ -19,6 +19,8 @@
 //! | program, by name | [`CommunitySearch::program`], [`CommunitySearch::parameter`] | `lpa` |
 //! | program, as a value | [`CommunitySearch::own_program`] | |
 //! | refinement, in place of a program | [`CommunitySearch::refine`] | |
+//! | vertices that keep their community, under refinement | [`CommunitySearch::fixed`] | none |
+//! | largest size, under refinement | [`CommunitySearch::max_size`] | none |
 //! | device | [`CommunitySearch::device`] | `auto` |
 //! | schedule | [`CommunitySearch::schedule`] | the program's |
 //! | counter | [`CommunitySearch::counter`] | exact |

@@ -4,7 +4,7 @@ use super::result::Communities;
 use crate::device::{AnyExecutor, Device, Fallback, OpenError};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
-use ripplet_graph::{GraphView, OutOfMemory};
+use ripplet_graph::{GraphView, OutOfMemory, VertexId};
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
@@ -14,6 +14,7 @@ use ripplet_lp::{
     Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
     Settings, Stop,
 };
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -23,6 +24,8 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         graph: graph.into(),
         program: Choice::BuiltIn(ProgramName::Lpa.into()),
         refine: None,
+        fixed: Vec::new(),
+        max_size: None,
         device: Device::auto(),
         schedule: None,
         stop: None,
@@ -66,6 +69,10 @@ pub struct CommunitySearch<'g> {
     program: Choice,
     /// The score to increase by refinement, in place of the program.
     refine: Option<Objective>,
+    /// The vertices that keep their community under refinement.
+    fixed: Vec<VertexId>,
+    /// The most vertices of a community under refinement.
+    max_size: Option<NonZeroU32>,
     device: Device,
     schedule: Option<Schedule>,
     stop: Option<Stop>,
@@ -123,6 +130,9 @@ pub enum CommunitiesError {
     /// A choice of label propagation is made for refinement, which has none of it.
     #[error("{0} is a choice of label propagation, and refinement has none; leave it out")]
     UnusedByRefinement(&'static str),
+    /// A choice of refinement is made for label propagation, which has none of it.
+    #[error("{0} are a choice of refinement, and label propagation has none; choose refinement")]
+    OnlyForRefinement(&'static str),
     /// Seeds are given to another program.
     #[error("seeds are for the program seeded, but the program is {0}")]
     UnusedSeeds(String),
@@ -193,6 +203,34 @@ impl<'g> CommunitySearch<'g> {
     #[must_use]
     pub fn refine(mut self, objective: Objective) -> Self {
         self.refine = Some(objective);
+        self
+    }
+
+    /// Sets the vertices that keep the community that they begin with, for refinement: see
+    /// [`RefineOptions::fixed`].
+    ///
+    /// ```
+    /// use ripplet::lp::refine::{Objective, Resolution};
+    /// # let ids = ripplet::graph::VertexIds::Consecutive { first: 1, count: 6 };
+    /// # let edges = ripplet::graph::EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+    /// # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+    ///
+    /// // The first two vertices begin apart, and stay so.
+    /// let one = Objective::Modularity(Resolution::Fixed(1.0));
+    /// let found = ripplet::communities(&graph).refine(one).fixed([0, 1]).run()?;
+    /// assert_eq!(found.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn fixed(mut self, vertices: impl IntoIterator<Item = VertexId>) -> Self {
+        self.fixed = vertices.into_iter().collect();
+        self
+    }
+
+    /// Limits the vertices of a community, for refinement.
+    #[must_use]
+    pub fn max_size(mut self, vertices: NonZeroU32) -> Self {
+        self.max_size = Some(vertices);
         self
     }
 
@@ -319,6 +357,12 @@ impl<'g> CommunitySearch<'g> {
 
     /// Returns the settings of the run, with the program's defaults.
     fn resolved(&self) -> Result<Settings, CommunitiesError> {
+        if !self.fixed.is_empty() {
+            return Err(CommunitiesError::OnlyForRefinement("fixed vertices"));
+        }
+        if self.max_size.is_some() {
+            return Err(CommunitiesError::OnlyForRefinement("limits of sizes"));
+        }
         let (schedule, stop, keeps, merge) = match &self.program {
             Choice::BuiltIn(program) => {
                 let name = program.name();
@@ -369,7 +413,10 @@ impl<'g> CommunitySearch<'g> {
         if let Some(objective) = self.refine {
             let options = self.refinement(objective)?;
             let threads = CpuExecutor::new(self.threads)?.threads();
-            let (executor, _) = self.opened()?;
+            let executor = match options.only_on_host(self.graph.direction()) {
+                Some(_) if self.device.is_auto() => AnyExecutor::cpu(self.threads)?,
+                _ => self.opened()?.0,
+            };
             let stored = self.stored()?;
             let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
             return Ok(executor.plan_refinement(graph, &options, threads));
@@ -462,7 +509,8 @@ impl<'g> CommunitySearch<'g> {
             return Err(CommunitiesError::UnusedByRefinement(choice));
         }
         let Settings { seed, initial, .. } = self.settings.clone();
-        Ok(RefineOptions { seed, initial, ..RefineOptions::new(objective) })
+        let (fixed, max_size) = (self.fixed.clone(), self.max_size);
+        Ok(RefineOptions { seed, initial, fixed, max_size, ..RefineOptions::new(objective) })
     }
 
     fn result(

@@ -45,6 +45,10 @@ impl AnyExecutor {
 
 impl DeviceFailure for RefineError {
     fn is_of_device(&self) -> bool {
-        matches!(self, RefineError::Run(error) if error.is_of_device())
+        match self {
+            RefineError::OnlyOnHost(_) => true,
+            RefineError::Run(error) => error.is_of_device(),
+            _ => false,
+        }
     }
 }

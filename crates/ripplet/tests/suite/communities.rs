@@ -175,6 +175,20 @@ fn refinement_refuses_choices_of_label_propagation() {
 }
 
 #[test]
+fn label_propagation_refuses_choices_of_refinement() {
+    let graph = bridged();
+    let one = Objective::Modularity(Resolution::Fixed(1.0));
+    let search = || communities(&graph).device(Device::cpu());
+    for search in [search().fixed([0]), search().max_size(2.try_into().unwrap())] {
+        assert!(matches!(search.run(), Err(CommunitiesError::OnlyForRefinement(_))));
+        assert!(matches!(search.plan(), Err(CommunitiesError::OnlyForRefinement(_))));
+        assert!(search.refine(one).run().unwrap().len() > 1);
+    }
+    let limited = search().refine(one).max_size(2.try_into().unwrap()).run().unwrap();
+    assert!(limited.iter().all(|community| community.len() <= 2));
+}
+
+#[test]
 fn an_empty_graph_has_no_communities() {
     let graph = graph_from_edges(Vec::<(u32, u32)>::new()).unwrap();
     let found = communities(&graph).device(Device::cpu()).run().unwrap();
