@@ -107,7 +107,7 @@ template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const 
     constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
     const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
     u64* sums = (u64*)shared_memory();
-    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr};
+    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr, true};
     const u32 bin = work.phase * CLASSES + CLASS;
     const u32 end = work.counters->starts[bin + 1];
     u64 scanned = 0;

@@ -220,7 +220,7 @@ template <u32 CLASS> RIPPLET_FN void contract_by_group(const Work& work) {
     constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
     const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
     u64* sums = (u64*)shared_memory();
-    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr};
+    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr, true};
     const u32 end = work.counters->starts[CLASS + 1];
     for (u32 base = work.counters->starts[CLASS] + blockIdx.x * GROUPS; base < end; base += gridDim.x * GROUPS) {
         const bool has = base + group < end;

@@ -27,6 +27,7 @@ struct Table {
     u32 log;
     // The number of labels, if the table takes `MOST_LABELS`; else there is none.
     u32* used;
+    bool is_shared;
 
     RIPPLET_FN u32 slots() const { return 1u << log; }
 
@@ -55,7 +56,18 @@ struct Table {
             if (held == label) break;
             slot = (slot + 1) & (slots() - 1);
         }
-        atomicAdd(sums + slot, weight);
+        add_to(sums + slot, weight);
+    }
+
+    // Atomics of 64 bits are loops in shared memory, and one instruction in global memory.
+    RIPPLET_FN void add_to(u64* sum, u64 weight) const {
+        if (!is_shared) {
+            atomicAdd(sum, weight);
+            return;
+        }
+        u32 *half = (u32*)sum, low = (u32)weight;
+        const u32 before = atomicAdd(half, low), high = (u32)(weight >> 32) + (before + low < low);
+        if (high != 0) atomicAdd(half + 1, high);
     }
 };
 
@@ -75,7 +87,7 @@ template <u32 CLASS> struct BlockTables {
     // Sums up the arcs of an item with at most `labels` labels: calls `sum_up(table)`, which all threads of the
     // block do, and returns the table.
     template <class SumUp> RIPPLET_FN Table fill(const Work& work, u32 labels, SumUp sum_up) const {
-        Table table = {keys, sums, log_for(labels), nullptr};
+        Table table = {keys, sums, log_for(labels), nullptr, true};
         if (CLASS == 3 && table.log > LOG_SLOTS) {
             table.log = LOG_SLOTS;
             table.used = used;
@@ -87,6 +99,7 @@ template <u32 CLASS> struct BlockTables {
             table.sums = work.region_sums + blockIdx.x * work.region_slots;
             table.log = log_for(labels);
             table.used = nullptr;
+            table.is_shared = false;
             clear_and(table, sum_up);
         }
         return table;
