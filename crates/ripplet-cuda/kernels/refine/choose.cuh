@@ -157,7 +157,7 @@ template <class T, bool PARTS, u32 CLASS, u32 THREADS> RIPPLET_FN void choose_by
         const Chooser<T, PARTS> chooser(work, work.order[index], true);
         OfWarp<T> mine;
         const u32 labels = min(chooser.degree, work.level.vertices);
-        const Table table = tables.fill(work, labels, [&](Table filled) {
+        const Table table = tables.fill(work, labels, false, [&](Table filled) {
             mine.inside = chooser.sum_up(work, filled, threadIdx.x, THREADS);
         });
         mine.inside = warp_sum(mine.inside);

@@ -262,7 +262,7 @@ template <u32 CLASS, u32 THREADS> RIPPLET_FN void contract_by_block(const Work& 
         const Part part(work, number, true);
         const u32 labels = min(work.contraction.lengths[number], work.contraction.parts);
         const Table table = tables.fill(
-            work, labels, [&](Table filled) { sum_up_by_block(work, part, filled, longer); });
+            work, labels, true, [&](Table filled) { sum_up_by_block(work, part, filled, longer); });
         u64 weight = 0;
         u32 all;
         const u32 used = count_used(table, threadIdx.x, THREADS, weight);

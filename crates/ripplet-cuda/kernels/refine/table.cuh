@@ -3,9 +3,10 @@
 //     slot   0      1      2      3          keys, and sums beside them; a free slot has the key `FREE`
 //     key    FREE   17     4      FREE       label 17 was added; 4, of the same hash, came later
 //
-// A table has more slots than labels, so that a search ends. A vertex or part of the largest class may have few
-// labels although it has many arcs. So its labels are first counted in a table in shared memory, which takes
-// `MOST_LABELS` and drops the rest; if there are more, all are summed up again in a table in global memory.
+// A table has more slots than labels, so that a search ends. Parts with many arcs often have few labels, as their
+// members have the same neighbours. So a part of the largest class is first summed up in shared memory, in a table that takes
+// `MOST_LABELS` and drops the rest; if there are more, all are summed up again in global memory. Vertices of
+// contracted graphs have one arc to each neighbour, and are summed up in global memory at once.
 //
 // Shared memory: 12 bytes a slot.
 #pragma once
@@ -84,24 +85,20 @@ template <u32 CLASS> struct BlockTables {
 
     RIPPLET_FN BlockTables() : sums((u64*)shared_memory()), keys((u32*)(sums + SLOTS)), used(keys + SLOTS) {}
 
-    // Sums up the arcs of an item with at most `labels` labels: calls `sum_up(table)`, which all threads of the
-    // block do, and returns the table.
-    template <class SumUp> RIPPLET_FN Table fill(const Work& work, u32 labels, SumUp sum_up) const {
-        Table table = {keys, sums, log_for(labels), nullptr, true};
-        if (CLASS == 3 && table.log > LOG_SLOTS) {
-            table.log = LOG_SLOTS;
-            table.used = used;
-        }
-        if (threadIdx.x == 0) *used = 0;
-        clear_and(table, sum_up);
-        if (CLASS == 3 && *used > MOST_LABELS) {
-            table.keys = work.region_keys + blockIdx.x * work.region_slots;
-            table.sums = work.region_sums + blockIdx.x * work.region_slots;
-            table.log = log_for(labels);
-            table.used = nullptr;
-            table.is_shared = false;
+    // Sums up the arcs of an item with at most `labels` labels, which `may_be_few` that fit shared memory: calls
+    // `sum_up(table)`, which all threads of the block do, and returns the table.
+    template <class SumUp> RIPPLET_FN Table fill(const Work& work, u32 labels, bool may_be_few, SumUp sum_up) const {
+        const bool are_few = CLASS == 2 || labels <= MOST_LABELS;
+        if (are_few || may_be_few) {
+            if (threadIdx.x == 0) *used = 0;
+            const u32 log = CLASS == 2 ? log_for(labels) : min(log_for(labels), LOG_SLOTS);
+            const Table table = {keys, sums, log, are_few ? nullptr : used, true};
             clear_and(table, sum_up);
+            if (are_few || *used <= MOST_LABELS) return table;
         }
+        const u64 first = blockIdx.x * work.region_slots;
+        const Table table = {work.region_keys + first, work.region_sums + first, log_for(labels), nullptr, false};
+        clear_and(table, sum_up);
         return table;
     }
 
