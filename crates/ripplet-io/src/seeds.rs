@@ -107,7 +107,8 @@ pub enum UnknownSeeds {
 }
 
 /// Known names of the columns of a seed.
-const COLUMNS: [&[&str]; 2] = [&["cluster", "community", "label", "group"], &["strength"]];
+pub(crate) const COLUMNS: [&[&str]; 2] =
+    [&["cluster", "community", "label", "group"], &["strength"]];
 
 /// Reads seeds; `-` is standard input.
 ///

@@ -1,11 +1,13 @@
 //! Reads a list of vertices.
 //!
 //! `.txt` is an id a line. `.tsv` and `.csv` may have a header; these three may be compressed. `.parquet` and
-//! `.arrow` have a column of ids. Other columns are ignored, so that a file of seeds or labels serves as well.
+//! `.arrow` have a column of ids. The form is that of seeds ([`crate::read_seeds`]), whose clusters and
+//! strengths are ignored.
 //!
 //! Memory: 4 bytes a vertex, and 1 per vertex of the graph.
 
 use crate::fault::Fault;
+use crate::seeds::COLUMNS;
 use crate::vertex_rows::Header;
 use crate::vertex_table::{Source, vertex_rows};
 use crate::{Format, ReadError, ReadOptions};
@@ -54,7 +56,7 @@ fn vertices(source: Source<'_>, ids: &VertexIds) -> Result<Vec<VertexId>, ReadEr
     let read = || {
         let mut vertices = Vec::new();
         let mut is_listed = memory::filled(false, ids.len())?;
-        vertex_rows(source, ids, &[], Header::Optional, |row| {
+        vertex_rows(source, ids, &COLUMNS, Header::Optional, |row| {
             let Some(vertex) = ids.find(row.id) else {
                 let id = crate::shown::shown(row.id);
                 return Err(row.fault(format!("`{id}` is no vertex of the graph")));
@@ -84,15 +86,17 @@ mod tests {
         assert_eq!(read("# names\n\n5\n", Format::EdgeList), Ok(vec![4]));
         assert_eq!(read("", Format::EdgeList), Ok(vec![]));
         assert_eq!(read("2\n4\n", Format::Csv), Ok(vec![1, 3]));
+        assert_eq!(read("id,note\n2,first\n4,second\n", Format::Csv), Ok(vec![1, 3]));
         assert_eq!(read("group,id\nred,2\nblue,4\n", Format::Csv), Ok(vec![1, 3]));
+        assert_eq!(read("2 red\n4 blue\n", Format::EdgeList), Ok(vec![1, 3]));
     }
 
     #[test]
     fn what_is_no_vertex_or_comes_twice_is_refused_with_its_line() {
         for (text, parts) in [
-            ("1\n9\n", ["line 2", "`9` is no vertex"]),
-            ("1\n3\n1\n", ["line 3", "vertex 1 is listed twice"]),
-            ("1\nann\n", ["line 2", "`ann` is no vertex"]),
+            ("1\n9\n", [":2", "`9` is no vertex"]),
+            ("1\n3\n1\n", [":3", "vertex 1 is listed twice"]),
+            ("1\nann\n", [":2", "`ann` is no vertex"]),
         ] {
             let error = read(text, Format::EdgeList).unwrap_err();
             assert!(parts.iter().all(|part| error.contains(part)), "{error}");

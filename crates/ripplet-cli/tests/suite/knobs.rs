@@ -371,7 +371,7 @@ fn refinement_keeps_fixed_vertices_and_sizes() {
         communities(&sandbox.read("c.csv"))
     };
     sandbox.write("fixed.txt", "1\n2\n");
-    sandbox.write("fixed.csv", "note,id\nfirst,1\nsecond,2\n");
+    sandbox.write("fixed.csv", "id,note\n1,first\n2,second\n");
     let are_together = |found: &BTreeMap<String, BTreeSet<String>>, ids: [&str; 2]| {
         found.values().any(|members| ids.iter().all(|id| members.contains(*id)))
     };
@@ -397,8 +397,8 @@ fn refinement_keeps_fixed_vertices_and_sizes() {
     sandbox.write("none.txt", "# nothing\n");
     sandbox.write("one.txt", "1 1\n2 1\n3 1\n4 4\n5 4\n6 4\n");
     for (flags, parts) in [
-        ("--refine modularity --fixed unknown.txt", &["unknown.txt", "line 2", "`9`"][..]),
-        ("--refine modularity --fixed twice.txt", &["twice.txt", "line 2", "twice"]),
+        ("--refine modularity --fixed unknown.txt", &["unknown.txt:2", "`9`"][..]),
+        ("--refine modularity --fixed twice.txt", &["twice.txt:2", "twice"]),
         ("--refine modularity --fixed none.txt", &["none.txt has no vertices"]),
         ("--fixed fixed.txt", &["--refine"]),
         ("--max-size 2", &["--refine"]),
