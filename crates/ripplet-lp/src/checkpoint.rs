@@ -8,13 +8,14 @@
 //! deterministic.
 //!
 //! - [`Keeper`] saves states while a run goes on.
-//! - [`Settings::resume`] starts a run from a state.
+//! - [`Settings::resume`] starts a run from a state, [`RefineOptions::resume`] a refinement.
 //! - [`RunIdentity`] identifies the run that a checkpoint belongs to.
 //!
 //! Memory: on the CPU, a [`Keeper`] borrows the state; nothing is copied. The caller owns the
 //! checkpoint that a run resumes from; no plan counts it, as it may lie in a mapped file.
 
 use crate::columns::{self, ColumnSpec};
+use crate::refine::{Objective, RefineOptions, Resolution};
 use crate::{
     ColumnValues, DynProgram, Label, NO_LABEL, ProgramInfo, Round, Scalar, Settings, StopReason,
 };
@@ -89,6 +90,9 @@ pub enum CheckpointError {
         /// Its label.
         label: Label,
     },
+    /// The run is a refinement on a device.
+    #[error("a refinement resumes from a checkpoint on the CPU, not on a GPU")]
+    OfCpu,
     /// The stop rules end the run before the checkpoint's last round.
     #[error(
         "the checkpoint is of round {rounds}, but by these rules the run ends after round {end} \
@@ -189,17 +193,37 @@ impl RunIdentity {
         RunIdentity::of_info(graph.into(), &program.info(), settings)
     }
 
-    fn of_info(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> RunIdentity {
-        let mut identity = RunIdentity { entries: Vec::new() };
-        let direction = match graph.direction() {
-            Direction::Directed => "directed",
-            Direction::Undirected => "undirected",
+    /// Returns the identity of a refinement. Cost: one pass over the graph, in parallel.
+    pub fn of_refinement<'g>(
+        graph: impl Into<GraphView<'g>>,
+        options: &RefineOptions,
+    ) -> RunIdentity {
+        // A new option does not compile until it is part of the identity, or left out on purpose.
+        let RefineOptions { objective, seed, iterations, initial, fixed, max_size, resume: _ } =
+            options;
+        let mut identity = RunIdentity::of_graph(graph.into());
+        let (program, resolution) = match *objective {
+            Objective::Modularity(Resolution::Auto) => ("refine modularity", None),
+            Objective::Modularity(Resolution::Fixed(gamma)) => ("refine modularity", Some(gamma)),
+            Objective::Cpm(gamma) => ("refine cpm", Some(gamma)),
         };
-        identity.add("ripplet", env!("CARGO_PKG_VERSION"));
-        identity.add("vertices", graph.vertices());
-        identity.add("arcs", graph.arcs());
-        identity.add("direction", direction);
-        identity.add("graph", Digest(graph.identity()));
+        identity.add("program", program);
+        identity.add("resolution", resolution.map_or("auto".into(), |gamma| gamma.to_string()));
+        identity.add("iterations", iterations);
+        if !fixed.is_empty() {
+            let digest = identity_of_values(fixed.par_iter().copied());
+            identity.add("fixed vertices", Digest(digest));
+        }
+        if let Some(most) = max_size {
+            identity.add("most vertices of a community", most);
+        }
+        identity.add("seed", seed);
+        identity.add_initial(initial.as_deref());
+        identity
+    }
+
+    fn of_info(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> RunIdentity {
+        let mut identity = RunIdentity::of_graph(graph);
         identity.add("program", &program.name);
         let parameters = &program.parameters;
         if !parameters.is_empty() {
@@ -214,6 +238,21 @@ impl RunIdentity {
         identity
     }
 
+    /// Returns what identifies the graph, and the version.
+    fn of_graph(graph: GraphView<'_>) -> RunIdentity {
+        let mut identity = RunIdentity { entries: Vec::new() };
+        let direction = match graph.direction() {
+            Direction::Directed => "directed",
+            Direction::Undirected => "undirected",
+        };
+        identity.add("ripplet", env!("CARGO_PKG_VERSION"));
+        identity.add("vertices", graph.vertices());
+        identity.add("arcs", graph.arcs());
+        identity.add("direction", direction);
+        identity.add("graph", Digest(graph.identity()));
+        identity
+    }
+
     fn add_settings(&mut self, settings: &Settings) {
         self.add("schedule", settings.schedule.name());
         if let Some(parameter) = settings.schedule.parameter() {
@@ -222,10 +261,7 @@ impl RunIdentity {
         self.add("ties", settings.schedule.ties.name());
         self.add("counter", settings.counter);
         self.add("seed", settings.seed);
-        if let Some(labels) = &settings.initial {
-            let digest = identity_of_values(labels.par_iter().copied());
-            self.add("labels to begin with", Digest(digest));
-        }
+        self.add_initial(settings.initial.as_deref());
         for (name, values) in &settings.columns {
             let digest = match values {
                 ColumnValues::U32(values) => identity_of_values(values.par_iter().copied()),
@@ -234,6 +270,13 @@ impl RunIdentity {
                 }
             };
             self.add(&format!("column {name}"), Digest(digest));
+        }
+    }
+
+    fn add_initial(&mut self, labels: Option<&[Label]>) {
+        if let Some(labels) = labels {
+            let digest = identity_of_values(labels.par_iter().copied());
+            self.add("labels to begin with", Digest(digest));
         }
     }
 

@@ -13,6 +13,7 @@ use ripplet_lp::{
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroU32;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 struct Counting;
@@ -121,6 +122,20 @@ fn star() -> Graph {
     GraphBuilder::new().build(edges).unwrap()
 }
 
+/// All pairs of 1000 vertices.
+fn dense() -> Graph {
+    let ids = VertexIds::Consecutive { first: 0, count: 1000 };
+    let (sources, targets) = (0..1000).flat_map(|u| (0..u).map(move |v| (v, u))).unzip();
+    GraphBuilder::new().build(EdgeTable::new(ids, sources, targets).unwrap()).unwrap()
+}
+
+/// Neighbours in a row.
+fn path() -> Graph {
+    let ids = VertexIds::Consecutive { first: 0, count: 100_000 };
+    let edges = EdgeTable::new(ids, (0..99_999).collect(), (1..100_000).collect()).unwrap();
+    GraphBuilder::new().build(edges).unwrap()
+}
+
 /// Checks the plan of a refinement, which bounds contracted graphs that the run alone knows.
 fn check_refinement(graph: &Graph, options: &RefineOptions) {
     let executor = CpuExecutor::new(Some(3)).unwrap();
@@ -150,6 +165,52 @@ fn check_profile(graph: &Graph, objective: Objective) {
     assert_eq!(found.runs, 4);
     assert!(used <= planned + SLACK, "{case}");
     assert!(used * 2 >= planned, "{case}");
+}
+
+/// An observer that measures the peak between two of its polls.
+struct Windows(Mutex<Vec<u64>>);
+
+impl Observer for Windows {
+    fn is_cancelled(&self) -> bool {
+        let peak = PEAK.swap(LIVE.load(SeqCst), SeqCst);
+        let mut peaks = self.0.lock().unwrap();
+        assert!(peaks.len() < peaks.capacity(), "the windows must not allocate");
+        peaks.push(peak);
+        false
+    }
+}
+
+impl RoundObserver for Windows {}
+
+/// Checks the bound of a dendrogram in which each vertex is a community: all of it with the plan of a
+/// refinement, and the merges, which are the last polls of the run, alone.
+fn check_dendrogram(name: &str, graph: &Graph, objective: Objective) {
+    let executor = CpuExecutor::new(Some(3)).unwrap();
+    let plan = refine::plan(graph, &RefineOptions::new(objective), 3);
+    let vertices = u64::from(graph.vertices());
+    let own = refine::dendrogram_bytes(vertices, graph.arcs());
+    let labels: Vec<u32> = (0..graph.vertices()).collect();
+    let mut windows = Windows(Mutex::new(Vec::with_capacity(1 << 20)));
+    let before = LIVE.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let found = executor.install(|| refine::dendrogram(graph, objective, &labels, &mut windows));
+    let last = PEAK.load(SeqCst);
+    let merges = found.unwrap().len();
+    let mut peaks = windows.0.into_inner().unwrap();
+    peaks.push(last);
+    let used = peaks.iter().max().unwrap() - before;
+    // Without the first window, which begins before the merges.
+    let of_merges = &peaks[peaks.len() - merges / 256..];
+    // The masses of the input.
+    let merging = of_merges.iter().max().unwrap() - before - 8 * vertices;
+    let case = format!(
+        "dendrogram of {name}: {used} bytes used, {merging} by merges, {own} bound, {} planned",
+        plan.algorithm_host()
+    );
+    println!("{case}");
+    assert!(merging <= own + SLACK, "{case}");
+    assert!(merging * 3 >= own, "{case}");
+    assert!(used <= plan.algorithm_host() + own + SLACK, "{case}");
 }
 
 #[test]
@@ -194,4 +255,11 @@ fn runs_allocate_what_they_planned() {
         check_profile(graph, Objective::Modularity(Resolution::Auto));
         check_profile(graph, Objective::Cpm(0.5));
     }
+    let modularity = Objective::Modularity(Resolution::Auto);
+    check_dendrogram("a planted graph", &graph, modularity);
+    check_dendrogram("a planted graph by cpm", &graph, Objective::Cpm(0.5));
+    check_dendrogram("a star", &star(), modularity);
+    check_dendrogram("a dense graph", &dense(), modularity);
+    check_dendrogram("a dense graph by cpm", &dense(), Objective::Cpm(0.5));
+    check_dendrogram("a path", &path(), modularity);
 }

@@ -128,6 +128,10 @@ fn refinement(graph: &Graph, blocks: &[u32]) {
     let plan = plan.with("levels", refine::hierarchy_bytes(VERTICES.into()));
     let hierarchy = || refine::hierarchy(graph, objective, 0, blocks, &mut ());
     check_each("a hierarchy", hierarchy, planned(plan));
+    let plan = refine::plan(graph, &options, 1);
+    let bytes = refine::dendrogram_bytes(VERTICES.into(), graph.arcs());
+    let dendrogram = || refine::dendrogram(graph, objective, blocks, &mut ());
+    check_each("a dendrogram", dendrogram, planned(plan.with("a dendrogram", bytes)));
     let settings = Settings {
         merge: Some(MergeShare::default()),
         initial: Some(blocks.into()),

@@ -7,7 +7,7 @@ use crate::stats::CheckpointFigures;
 use clap::Args;
 use ripplet::checkpoints::{Checkpoints, Every, FileKeeper, Newest};
 use ripplet::graph::GraphView;
-use ripplet::lp::{DynProgram, Keeper, NotKept, Round, RunIdentity, Settings, State};
+use ripplet::lp::{Checkpoint, DynProgram, Keeper, NotKept, Round, RunIdentity, Settings, State};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -104,12 +104,26 @@ impl Store {
         settings: &mut Settings,
         console: &Console,
     ) -> Result<Keeping, Failure> {
+        let identity = || RunIdentity::of(graph, program, settings);
+        let (resume, keeping) = self.begin_run(identity, console)?;
+        if resume.is_some() {
+            settings.resume = resume;
+        }
+        Ok(keeping)
+    }
+
+    /// Returns the newest checkpoint of a run, and writes checkpoints from now on.
+    pub fn begin_run(
+        &self,
+        identity: impl FnOnce() -> RunIdentity,
+        console: &Console,
+    ) -> Result<(Option<Checkpoint>, Keeping), Failure> {
         console.stage("looking for a checkpoint");
         let start = Instant::now();
-        let run = RunIdentity::of(graph, program, settings);
+        let run = identity();
         let newest = self.checkpoints.newest(&run)?;
         let resumed_after = newest.as_ref().map(|newest| newest.checkpoint.rounds.len());
-        match newest {
+        let resume = match newest {
             Some(Newest { checkpoint, path, damaged }) => {
                 for error in damaged {
                     console.note(&format!("{error}: taking the checkpoint before"));
@@ -117,17 +131,18 @@ impl Store {
                 let round = checkpoint.rounds.len();
                 console.remark(&format!("going on after round {round}, from {}", path.display()));
                 interrupt::has_kept(round);
-                settings.resume = Some(checkpoint);
+                Some(checkpoint)
             }
             None if self.job.resume => {
                 let folder = self.job.folder.display();
                 console.remark(&format!("{folder} has no checkpoint: the run begins"));
+                None
             }
-            None => {}
-        }
+            None => None,
+        };
         let looking = start.elapsed().as_secs_f64();
         let keeper = self.checkpoints.keeper(&run, self.job.every);
-        Ok(Keeping { keeper, looking, resumed_after })
+        Ok((resume, Keeping { keeper, looking, resumed_after }))
     }
 
     /// Removes the checkpoints of a run whose results are written.

@@ -86,7 +86,9 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let start = Instant::now();
     let opened = match &job.program {
         // No GPU is opened for work that the CPU does.
-        Program::Refine(refine) if refine.profile.is_some() => Device::cpu().open(None)?,
+        Program::Refine(refine) if refine.profile.is_some() || job.checkpoint.is_some() => {
+            Device::cpu().open(None)?
+        }
         // Several GPUs do not share a refinement.
         Program::Refine(_) => job.device.open_one()?,
         _ => job.device.open()?,

@@ -9,8 +9,7 @@ use crate::output::written;
 use crate::stats::{Choices, Estimate, ProfileFigures, RefineFigures, Shape, Stages};
 use ripplet::io::write::{ColumnData, VertexColumn, write_numbered_table};
 use ripplet::lp::refine::{
-    Profile, ProfileOptions, Profiled, RefineOptions, Refined, hierarchy_bytes, profile,
-    profile_plan,
+    Profile, ProfileOptions, Profiled, RefineOptions, Refined, profile, profile_plan,
 };
 use ripplet::lp::{Outcome, StopReason};
 use std::path::Path;
@@ -31,10 +30,7 @@ impl Work<'_> {
             ..ProfileOptions::new(job.objective).refine
         };
         let options = ProfileOptions { refine, range: of.range.clone(), runs: of.runs };
-        let mut plan = profile_plan(self.graph, &options, self.threads);
-        if job.levels.is_some() {
-            plan = plan.with("levels", hierarchy_bytes(self.graph.vertices().into()));
-        }
+        let plan = self.with_tables(profile_plan(self.graph, &options, self.threads), job);
         let choices = Choices { phases: None, ..self.choices(&self.executor, &settings) };
         if let Some(form) = self.job.estimate {
             let estimate = Estimate::new(Shape::of(self.graph), &choices, &plan);
@@ -82,6 +78,9 @@ impl Work<'_> {
         };
         if let Some(path) = &job.levels {
             self.write_levels(job.objective, &run, path)?;
+        }
+        if let Some(path) = &job.dendrogram {
+            self.write_dendrogram(job.objective, &run, path)?;
         }
         self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))
     }

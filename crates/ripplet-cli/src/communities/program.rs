@@ -52,6 +52,8 @@ pub struct RefineJob {
     pub fixed: Option<PathBuf>,
     /// The most vertices of a community.
     pub max_size: Option<NonZeroU32>,
+    /// The output of the merges of communities.
+    pub dendrogram: Option<PathBuf>,
     /// The partitions at many resolutions, in place of one.
     pub profile: Option<ProfileJob>,
 }
@@ -109,13 +111,13 @@ impl Program {
     /// The tables that it writes beside OUT.
     pub fn writes(&self) -> Vec<&Path> {
         let writes = match self {
-            Program::Sweep(sweep) => [sweep.order.as_deref(), None],
+            Program::Sweep(sweep) => [sweep.order.as_deref(), None, None],
             Program::Refine(refine) => {
                 let profile = refine.profile.as_ref().map(|profile| &*profile.path);
-                [refine.levels.as_deref(), profile]
+                [refine.levels.as_deref(), refine.dendrogram.as_deref(), profile]
             }
-            Program::File(file) => [file.columns_out.as_deref(), None],
-            _ => [None, None],
+            Program::File(file) => [file.columns_out.as_deref(), None, None],
+            _ => [None, None, None],
         };
         writes.into_iter().flatten().collect()
     }

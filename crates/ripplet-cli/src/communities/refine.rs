@@ -1,5 +1,6 @@
 //! A run of refinement: plan, run, then the output as for label propagation.
 
+use super::checkpoint::Keeping;
 use super::program::RefineJob;
 use super::rows::Rows;
 use super::work::{Run, Work};
@@ -10,19 +11,24 @@ use crate::message::counted;
 use crate::output::{named_input, written};
 use crate::stats::{Choices, Estimate, RefineFigures, Shape, Stages};
 use ripplet::device::AnyExecutor;
-use ripplet::graph::{VertexId, VertexIds};
-use ripplet::io::write::{ColumnData, VertexColumn, numbered_by_size, write_vertex_table};
+use ripplet::graph::{Direction, GraphView, VertexId, VertexIds};
+use ripplet::io::write::{
+    ColumnData, VertexColumn, numbered_by_size, write_numbered_table, write_vertex_table,
+};
 use ripplet::io::{self, ReadOptions};
 use ripplet::lp::refine::{
-    Objective, RefineError, RefineOptions, Resolution, hierarchy, hierarchy_bytes,
+    Merge, Objective, RefineError, RefineOptions, Resolution, checkpoint_bytes, dendrogram,
+    dendrogram_bytes, hierarchy, hierarchy_bytes,
 };
-use ripplet::lp::{Outcome, Settings};
+use ripplet::lp::{Keeper, Outcome, Plan, RunIdentity, Settings};
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
 
 impl Work<'_> {
     /// Finds communities by refinement, and writes them.
     pub(super) fn refine(&self, job: &RefineJob, fixed: Vec<VertexId>) -> Result<(), Failure> {
+        job.check_direction(self.graph)?;
         if let Some(profile) = &job.profile {
             return self.profile(job, profile);
         }
@@ -39,7 +45,12 @@ impl Work<'_> {
         if let Some(path) = &job.levels {
             self.write_levels(job.objective, &run, path)?;
         }
-        self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))
+        if let Some(path) = &job.dendrogram {
+            self.write_dendrogram(job.objective, &run, path)?;
+        }
+        self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))?;
+        self.store.iter().for_each(|store| store.remove(self.console));
+        Ok(())
     }
 
     /// Refines on a device; returns `None` if only the plan is requested.
@@ -55,9 +66,10 @@ impl Work<'_> {
         {
             return Err(RefineError::OnlyOnHost(what).into());
         }
-        let mut plan = executor.plan_refinement(self.graph, options, self.threads);
-        if job.levels.is_some() {
-            plan = plan.with("levels", hierarchy_bytes(self.graph.vertices().into()));
+        let plan = executor.plan_refinement(self.graph, options, self.threads);
+        let mut plan = self.with_tables(plan, job);
+        if self.job.checkpoint.is_some() {
+            plan = plan.with("a checkpoint", checkpoint_bytes(self.graph.vertices().into()));
         }
         let choices = Choices { phases: None, ..self.choices(executor, settings) };
         if let Some(form) = self.job.estimate {
@@ -70,15 +82,36 @@ impl Work<'_> {
             return Ok(None);
         }
         memory::check_plan(&plan, self.job.host_memory, ", or use fewer --threads")?;
+        let (mut options, mut keeping) = (Cow::Borrowed(options), None);
+        if let Some(store) = &self.store {
+            let identity = || RunIdentity::of_refinement(self.graph, &options);
+            let (resume, begun) = store.begin_run(identity, self.console)?;
+            (options.to_mut().resume, keeping) = (resume, Some(begun));
+        }
         let start = Instant::now();
-        let (refined, device_seconds) =
-            executor.run_refinement(self.graph, options, &mut self.console.watch())?;
+        let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
+        let watch = &mut self.console.watch().keeping(keeper);
+        let (refined, device_seconds) = executor.run_refinement(self.graph, &options, watch)?;
         let refinement = Some(RefineFigures::of(&refined));
         let outcome = Outcome { device_seconds, ..Outcome::from(refined) };
         let mut seconds = Stages::default();
-        seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
-        let (checkpoints, exchange) = (None, None);
-        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange, refinement }))
+        let keeping_seconds = keeping.as_ref().map_or(0.0, Keeping::seconds);
+        seconds.add_run(start.elapsed().as_secs_f64() - keeping_seconds, &outcome);
+        let checkpoints = keeping.map(|keeping| keeping.figures());
+        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange: None, refinement }))
+    }
+
+    /// Adds the tables beside the communities to the plan of a run.
+    pub(super) fn with_tables(&self, mut plan: Plan, job: &RefineJob) -> Plan {
+        let vertices = self.graph.vertices().into();
+        if job.levels.is_some() {
+            plan = plan.with("levels", hierarchy_bytes(vertices));
+        }
+        if job.dendrogram.is_some() {
+            // At most: each vertex may be a community.
+            plan = plan.with("a dendrogram", dendrogram_bytes(vertices, self.graph.arcs()));
+        }
+        plan
     }
 
     /// Finds the parts of the communities at the resolution of the run, and writes them.
@@ -114,9 +147,50 @@ impl Work<'_> {
         self.console.stage(format!("writing {}", path.display()));
         written(write_vertex_table(path, self.graph.ids(), &columns))
     }
+
+    /// Finds how the communities join, and writes it.
+    pub(super) fn write_dendrogram(
+        &self,
+        objective: Objective,
+        run: &Run,
+        path: &Path,
+    ) -> Result<(), Failure> {
+        let labels = &run.outcome.labels;
+        let numbers = numbered_by_size(labels, labels.len())?;
+        let merges = dendrogram(self.graph, objective, &numbers, &mut self.console.watch())?;
+        let communities = numbers.iter().max().map_or(0, |largest| largest + 1);
+        let integers = |of: fn(&Merge) -> u32| -> Vec<u32> { merges.iter().map(of).collect() };
+        let floats = |of: fn(&Merge) -> f64| -> Vec<f64> { merges.iter().map(of).collect() };
+        let [left, right] = [integers(|merge| merge.left), integers(|merge| merge.right)];
+        let distance = floats(|merge| 1.0 / merge.resolution);
+        let size = integers(|merge| merge.communities);
+        let vertices = integers(|merge| merge.vertices);
+        let resolution = floats(|merge| merge.resolution);
+        let inner = floats(|merge| merge.inner);
+        let columns = [
+            ("left", ColumnData::U32(&left)),
+            ("right", ColumnData::U32(&right)),
+            ("distance", ColumnData::F64(&distance)),
+            ("size", ColumnData::U32(&size)),
+            ("vertices", ColumnData::U32(&vertices)),
+            ("resolution", ColumnData::F64(&resolution)),
+            ("inner", ColumnData::F64(&inner)),
+        ];
+        let columns = columns.map(|(name, values)| VertexColumn { name, len: 1, values });
+        self.console.stage(format!("writing {}", path.display()));
+        written(write_numbered_table(path, "cluster", communities, &columns))
+    }
 }
 
 impl RefineJob {
+    /// Refuses a graph whose tables cannot be made, before the run.
+    fn check_direction(&self, graph: GraphView<'_>) -> Result<(), RefineError> {
+        match (&self.dendrogram, graph.direction()) {
+            (Some(_), Direction::Directed) => Err(RefineError::DirectedDendrogram),
+            _ => Ok(()),
+        }
+    }
+
     /// Reads the vertices that keep their community.
     pub(super) fn read_fixed(
         &self,
@@ -142,6 +216,8 @@ impl From<RefineError> for Failure {
     fn from(error: RefineError) -> Failure {
         let help = match error {
             RefineError::Run(error) => return error.into(),
+            RefineError::Checkpoint(_) => "name another folder, or leave --resume out",
+            RefineError::DirectedDendrogram => "leave --directed out, or leave --dendrogram out",
             RefineError::Weights { .. } => "scale the weights down, or leave --weighted out",
             RefineError::OnlyOnHost(_) => {
                 let (sentence, help) = (error.to_string(), "use --device cpu".into());

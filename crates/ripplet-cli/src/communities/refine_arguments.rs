@@ -27,7 +27,7 @@ pub struct RefineArguments {
             "program", "schedule", "phases", "counter", "pick_less", "preset", "guard", "gamma", "sweep",
             "order", "memory", "threshold", "seeds", "seeds_columns", "attenuation", "loose_seeds",
             "skip_unknown_seeds", "program_file", "columns_out", "check_program", "iterations",
-            "max_iterations", "tolerance", "checkpoint", "keep_disconnected", "merge",
+            "max_iterations", "tolerance", "keep_disconnected", "merge",
         ]
     )]
     pub refine: Option<ScoreName>,
@@ -72,6 +72,13 @@ pub struct RefineArguments {
         conflicts_with_all = ["join_small", "resolution_profile"]
     )]
     pub max_size: Option<NonZeroU32>,
+    /// Also write how communities join, pair by pair, until one is left, as a table that scipy reads as a
+    /// linkage: .csv, .tsv, .jsonl (each also .gz or .zst), .parquet or .arrow.
+    ///
+    /// Communities have numbers from 0 in the order of their size, those of `--names number`, and each merge the
+    /// next one.
+    #[arg(long, value_name = "FILE", requires = "refine", conflicts_with = "min_size")]
+    pub dendrogram: Option<PathBuf>,
 }
 
 /// The scores by name.
@@ -154,8 +161,15 @@ impl RefineArguments {
                 ));
             }
         };
-        let (levels, fixed, max_size) = (self.levels.clone(), self.fixed.clone(), self.max_size);
-        Ok(Some(RefineJob { score, objective, levels, fixed, max_size, profile }))
+        Ok(Some(RefineJob {
+            score,
+            objective,
+            levels: self.levels.clone(),
+            fixed: self.fixed.clone(),
+            max_size: self.max_size,
+            dendrogram: self.dendrogram.clone(),
+            profile,
+        }))
     }
 
     /// Returns the profile to find, if one is asked for.

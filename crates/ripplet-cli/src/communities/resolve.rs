@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, CounterChoice, StopArguments};
 use super::checkpoint::{CheckpointArguments, CheckpointJob, EVERY};
-use super::program::{Program, SeededJob, SweepJob};
+use super::program::{Program, RefineJob, SeededJob, SweepJob};
 use crate::failure::Failure;
 use ripplet::io::UnknownSeeds;
 use ripplet::lp::programs::Seeding;
@@ -156,6 +156,12 @@ impl Arguments {
             return Err(Failure::refused(
                 "--sweep is many runs, and --checkpoint keeps the state of one",
                 "leave --checkpoint out, or run it at one --gamma",
+            ));
+        }
+        if let Program::Refine(RefineJob { profile: Some(_), .. }) = program {
+            return Err(Failure::refused(
+                "--resolution-profile is many runs, and --checkpoint keeps the state of one",
+                "leave --checkpoint out, or run it at one --resolution",
             ));
         }
         if self.choices.counter == Some(CounterChoice::Auto) {

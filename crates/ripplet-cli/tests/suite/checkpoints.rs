@@ -246,6 +246,41 @@ fn communities_that_cannot_be_written_cost_no_round() {
 }
 
 #[test]
+fn a_refinement_goes_on_after_an_iteration() {
+    let name = |vertex: &str| vertex.repeat(1000);
+    let rows = RING.lines().map(|row| {
+        let (source, target) = row.split_once(' ').unwrap();
+        format!("{}\t{}\n", name(source), name(target))
+    });
+    let sandbox = Sandbox::with([("graph.tsv", &*rows.collect::<String>())]);
+    let run = "communities graph.tsv --ids names --refine modularity";
+    sandbox.ok(&format!("{run} -o whole.csv --stats whole.json"));
+    let line = format!("{run} -o out.csv --stats s.json --checkpoint kept --checkpoint-every 1");
+    sandbox.run_with_blocks(8, &line).must_fail(
+        &line,
+        1,
+        &["cannot write out.csv: File too large"],
+    );
+    let kept = newest(&sandbox);
+    assert!(kept >= 1, "{:?}", names(&sandbox, "kept"));
+    let parts = ["another run", "resolution: auto there, 1 here"];
+    sandbox.fails(&format!("{line} --resume --resolution 1"), 2, &parts);
+    let said = sandbox.run(&format!("{line} --resume --threads 1"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains(&format!("note: going on after round {kept}")), "{said:?}");
+    assert_eq!(sandbox.read("out.csv"), sandbox.read("whole.csv"));
+    let (whole, found) = (sandbox.json("whole.json"), sandbox.json("s.json"));
+    for name in ["changed", "visited", "edges_scanned", "stop", "modularity"] {
+        assert_eq!(found[name], whole[name], "{name}");
+    }
+    for name in ["resolution", "iterations", "arcs_read", "round_levels", "round_iterations"] {
+        assert_eq!(found["refinement"][name], whole["refinement"][name], "{name}");
+    }
+    assert_eq!(found["checkpoints"]["resumed_after"], kept);
+    assert_eq!(names(&sandbox, "kept"), [""; 0]);
+}
+
+#[test]
 fn threads_and_storage_may_be_others() {
     for flags in ["--threads 1", "--storage compressed", "--storage compressed --threads 3"] {
         let sandbox = stopped();
@@ -376,6 +411,8 @@ fn where_it_makes_no_sense() {
     refused("--checkpoint kept --checkpoint-every 0", &["expected rounds (10) or a time (30s"]);
     refused("--checkpoint kept --program llp --sweep 3", &["--sweep is many runs"]);
     refused("--checkpoint kept --counter auto", &["--counter auto", "name the counter"]);
+    let profile = "--checkpoint kept --refine modularity --resolution-profile p.csv";
+    refused(profile, &["--resolution-profile is many runs"]);
     refused("--checkpoint out.txt", &["out.txt is named twice"]);
     refused("--checkpoint file", &["cannot write file: "]);
     refused("--checkpoint no/where", &["cannot write no/where: "]);

@@ -304,6 +304,42 @@ fn refinement_finds_communities_of_a_high_score() {
 }
 
 #[test]
+fn a_dendrogram_is_a_linkage() {
+    // Two triangles with an edge between them, and one apart.
+    let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n7 8\n8 9\n9 7\n")]);
+    let run = "communities g.txt -o c.csv --names number --dendrogram d.csv --refine";
+    sandbox.ok(&format!("{run} cpm --resolution 0.5"));
+    let header = "cluster,left,right,distance,size,vertices,resolution,inner\n";
+    let ninth = 1.0f64 / 9.0;
+    let first = format!("3,0,1,{},2,6,{ninth},1\n", 1.0 / ninth);
+    assert_eq!(sandbox.read("d.csv"), format!("{header}{first}4,2,3,inf,3,9,0,1\n"));
+    for form in ["tsv", "jsonl", "parquet", "arrow"] {
+        sandbox.ok(&format!(
+            "communities g.txt -o c.csv --refine modularity --dendrogram d.{form} --levels l.csv \
+             --resolution-profile p.csv"
+        ));
+    }
+    for flags in ["", "--resolution-profile p.csv"] {
+        let plan = sandbox.ok(&format!("{run} modularity {flags} --estimate"));
+        assert!(plan.contains("a dendrogram"), "{plan}");
+    }
+    sandbox.fails(
+        &format!("{run} modularity --host-memory 1KiB"),
+        2,
+        &["the run needs", "--host-memory allows"],
+    );
+    for (flags, parts) in [
+        ("--dendrogram d.csv", &["--refine"][..]),
+        ("--refine modularity --dendrogram d.csv --min-size 2", &["--min-size"]),
+        ("--refine modularity --dendrogram d.xyz", &["d.xyz", ".csv"]),
+        ("--refine modularity --dendrogram d.csv --directed", &["undirected", "--directed out"]),
+        ("--refine modularity --dendrogram x.csv --levels x.csv", &["x.csv"]),
+    ] {
+        sandbox.fails(&format!("communities g.txt -o out.txt {flags}"), 2, parts);
+    }
+}
+
+#[test]
 fn a_profile_is_a_table_of_partitions() {
     let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n")]);
     let run = "communities g.txt -o c.txt --refine";
@@ -434,9 +470,12 @@ fn what_refinement_does_not_do_is_refused() {
             "modularity --resolution-profile p.csv --device cuda",
             &["--resolution-profile runs on the CPU"],
         ),
+        (
+            "modularity --device cuda --checkpoint folder",
+            &["checkpoints of a refinement are kept on the CPU"],
+        ),
         ("modularity --schedule sync", &["--schedule"]),
         ("modularity --program lpa", &["--program"]),
-        ("modularity --checkpoint folder", &["--checkpoint"]),
     ] {
         sandbox.fails(&format!("communities g.txt -o c.txt --refine {flags}"), 2, parts);
     }

@@ -1,12 +1,13 @@
 //! The steps of a refinement on the CPU, by a crew of threads.
 
+use super::checkpoint::{activate, active_words};
 use super::contract::{Contraction, named_by_smallest};
 use super::input::LISTS_PER_TASK;
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Moves, Partition};
 use super::phases::{Phases, READ_PER_TASK, Team};
 use super::score::{Gain, Mass, Sums};
-use super::steps::{Counts, Figures, RefineSteps, Rule};
+use super::steps::{Counts, Figures, RefineSteps, Rule, Saved};
 use super::subdivide::Subdivision;
 use crate::crew::Crew;
 use crate::{Label, RunError};
@@ -266,6 +267,16 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
             changes.sum()
         });
         Ok(changed == 0)
+    }
+
+    fn state(&mut self, partition: &Partition) -> Result<Option<Saved<'_>>, RunError> {
+        let active = active_words(self.team.crew, partition)?;
+        Ok(Some((&self.best, active)))
+    }
+
+    fn activate(&mut self, partition: &Partition, active: &[u64]) -> Result<(), RunError> {
+        activate(partition, active);
+        Ok(())
     }
 
     fn best(self) -> Result<Vec<Label>, RunError> {

@@ -134,7 +134,7 @@ impl<W: OnInput> Opening<'_, W> {
 #[derive(Clone, Copy)]
 pub(super) struct Exact {
     pub ratio: Ratio,
-    is_cpm: bool,
+    pub is_cpm: bool,
     /// How many arcs a pair of vertices may have.
     directions: u64,
     pub is_estimated: bool,
@@ -172,7 +172,7 @@ impl Exact {
     }
 
     /// Refuses sums for which scores would not be exact.
-    fn check(self, total: u64, vertices: u64) -> Result<(), RefineError> {
+    pub fn check(self, total: u64, vertices: u64) -> Result<(), RefineError> {
         let mass = if self.is_cpm { vertices } else { total };
         match self.factors(total).fit(total, mass) {
             true => Ok(()),

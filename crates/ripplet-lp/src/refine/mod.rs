@@ -28,13 +28,19 @@
 //! Scores and gains are integers. Vertices choose in phases, which are drawn for each round, by what
 //! earlier phases wrote.
 //!
+//! # Checkpoints
+//! An observer's [`Keeper`](crate::Keeper) may save the state after each iteration but the last;
+//! [`RefineOptions::resume`] takes it.
+//!
 //! # References
 //! Traag, Waltman, van Eck, *From Louvain to Leiden: guaranteeing well-connected communities*,
 //! Scientific Reports 9, 2019. Blondel, Guillaume, Lambiotte, Lefebvre, *Fast unfolding of
 //! communities in large networks*, 2008.
 
+mod checkpoint;
 mod contract;
 mod cycle;
+mod dendrogram;
 mod envelope;
 mod fixed;
 mod hierarchy;
@@ -54,6 +60,8 @@ mod steps;
 mod subdivide;
 mod tally;
 
+pub use checkpoint::checkpoint_bytes;
+pub use dendrogram::{Merge, dendrogram, dendrogram_bytes};
 pub use hierarchy::{MOST_LEVELS, hierarchy, hierarchy_bytes};
 pub use merge::{BadMergeShare, MergeShare};
 pub use options::{
@@ -67,7 +75,7 @@ pub use profile::{
 pub use run::{contracted_arcs, plan, refine, refine_on};
 pub use score::{Factors, Sums};
 pub use steps::{
-    BegunOn, Counts, DeviceInput, Draw, Figures, HostLevel, RefineDevice, RefineSteps, Rule,
+    BegunOn, Counts, DeviceInput, Draw, Figures, HostLevel, RefineDevice, RefineSteps, Rule, Saved,
 };
 
 use crate::{DeviceSeconds, Label, Outcome, Round, StopReason};

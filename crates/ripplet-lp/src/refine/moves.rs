@@ -180,6 +180,14 @@ impl Partition {
         }
     }
 
+    /// Sets whether a vertex is updated in the next round, unless it is fixed.
+    pub fn set_active(&self, v: VertexId, is_active: bool) {
+        let state = &self.states[v as usize];
+        if state.load(Relaxed) != FIXED {
+            state.store(if is_active { ACTIVE } else { INACTIVE }, Relaxed);
+        }
+    }
+
     /// Sets whether an active vertex stays so.
     #[inline]
     fn keep_active(&self, v: VertexId, is_kept: bool) {

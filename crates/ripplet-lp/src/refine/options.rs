@@ -1,6 +1,6 @@
 //! The choices of a refinement.
 
-use crate::{Label, RunError};
+use crate::{Checkpoint, CheckpointError, Label, RunError};
 use ripplet_graph::{Direction, OutOfMemory, Plan, VertexId, memory};
 use std::num::NonZeroU32;
 use thiserror::Error;
@@ -79,6 +79,9 @@ pub struct RefineOptions {
     pub fixed: Vec<VertexId>,
     /// The most vertices of a community. The communities to begin with must not be larger.
     pub max_size: Option<NonZeroU32>,
+    /// The state to resume from, of a run with the same
+    /// [identity](crate::RunIdentity::of_refinement), which a [`Keeper`](crate::Keeper) saved.
+    pub resume: Option<Checkpoint>,
 }
 
 /// The default of [`RefineOptions::iterations`] at a fixed resolution: further ones gain less than
@@ -95,8 +98,15 @@ impl RefineOptions {
             Objective::Modularity(Resolution::Auto) => ESTIMATE_ITERATIONS,
             _ => DEFAULT_ITERATIONS,
         };
-        let (initial, fixed, max_size) = (None, Vec::new(), None);
-        RefineOptions { objective, seed: 0, iterations, initial, fixed, max_size }
+        RefineOptions {
+            objective,
+            seed: 0,
+            iterations,
+            initial: None,
+            fixed: Vec::new(),
+            max_size: None,
+            resume: None,
+        }
     }
 
     /// Returns what of these choices only the CPU refines, if anything, on a graph of this direction.
@@ -161,6 +171,11 @@ pub enum RefineError {
     /// A device does not refine this; the CPU does.
     #[error("{0} are refined on the CPU alone; choose it")]
     OnlyOnHost(&'static str),
+    /// The graph of a dendrogram is directed.
+    #[error(
+        "a dendrogram is of an undirected graph, and this one is directed; read it as undirected"
+    )]
+    DirectedDendrogram,
     /// A fixed vertex does not exist.
     #[error("the fixed vertex {vertex} does not exist: the graph has {vertices} vertices, from 0")]
     FixedVertex {
@@ -194,6 +209,9 @@ pub enum RefineError {
         /// The sum, from both ends of each edge.
         total: u128,
     },
+    /// The run cannot resume from the checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// The run failed or was cancelled.
     #[error(transparent)]
     Run(#[from] RunError),

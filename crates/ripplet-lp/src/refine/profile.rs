@@ -199,7 +199,7 @@ pub fn default_range<'g>(
         Objective::Modularity(_) => {
             let auto = RefineOptions::new(Objective::Modularity(Resolution::Auto));
             let RefineOptions { objective, iterations, .. } = auto;
-            let auto = RefineOptions { objective, iterations, ..options.clone() };
+            let auto = RefineOptions { objective, iterations, resume: None, ..options.clone() };
             let estimated = refine_graph(graph, &auto, observer)?.resolution;
             Ok(clamped(0.1, 10.0 * estimated.max(1.0)))
         }
@@ -335,7 +335,7 @@ impl<'a> Search<'a> {
     fn options_at(&self, resolution: f64, initial: Option<Vec<Label>>) -> RefineOptions {
         let RefineOptions { objective, .. } = self.options.refine;
         let objective = at(objective, resolution);
-        RefineOptions { objective, initial, ..self.options.refine.clone() }
+        RefineOptions { objective, initial, resume: None, ..self.options.refine.clone() }
     }
 
     /// Returns the resolution to examine next, and the finer of the two partitions that have the same

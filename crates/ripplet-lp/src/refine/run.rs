@@ -1,5 +1,6 @@
 //! A run: cycles until the score stops to grow, then splitting.
 
+use super::checkpoint::Progress;
 use super::contract::{Contraction, named_labels};
 use super::cycle::{CycleState, Cycles};
 use super::fixed::rejoin;
@@ -16,9 +17,10 @@ use super::steps::{BegunOn, DeviceInput, RefineDevice, RefineSteps};
 use super::{NO_GAIN, Refined, SCANS};
 use crate::communities::split_disconnected;
 use crate::crew::{Crew, with_whole_pool};
-use crate::{Label, NO_LABEL, RoundObserver, RunError, StopReason};
+use crate::{Checkpoint, CheckpointError, Label, NO_LABEL, RoundObserver, RunError, StopReason};
 use ripplet_graph::{GraphView, OutOfMemory, Plan, memory};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Arcs read, in units of the graph's arcs, after which no iteration begins.
 const MOST_SCANS: u64 = 28;
@@ -117,6 +119,9 @@ pub fn refine_on<'g>(
     if let Some(what) = options.only_on_host(graph.direction()) {
         return Err(RefineError::OnlyOnHost(what));
     }
+    if options.resume.is_some() {
+        return Err(CheckpointError::OfCpu.into());
+    }
     observer.on_stage("refining");
     let refinement = DeviceRefinement { device, graph, options, observer: &mut *observer };
     let refined = on_input(graph, options.objective, refinement)?;
@@ -152,9 +157,10 @@ impl OnInput for HostRefinement<'_> {
 
     fn perform<L: Level>(self, input: Input, level: &L) -> Result<Refined, RefineError> {
         let HostRefinement { options, observer } = self;
+        let mut input = input;
         let vertices = level.vertices();
         with_whole_pool(|crew| {
-            let labels = initial(crew, options.initial.as_deref(), vertices)?;
+            let (labels, done) = begin(crew, &mut input, options, vertices)?;
             let mut partition = Partition::new(crew, memory::copied(&labels)?, level)?;
             partition.fix(&options.fixed);
             if let Some(most) = options.max_size {
@@ -168,7 +174,10 @@ impl OnInput for HostRefinement<'_> {
             let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
             let steps = HostSteps::new(crew, level, &arrays, labels)?;
             let begun = BegunOn { steps, graph: HostGraph::Input, partition };
-            Run::new(begun, input, vertices, options, observer).iterate(options.iterations.max(1))
+            let mut run = Run::new(begun, input, vertices, options, observer);
+            let first = done.iterations;
+            run.go_on_from(done, options.resume.as_ref())?;
+            run.iterate(first..options.iterations.max(1))
         })
     }
 }
@@ -197,8 +206,24 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
         })?;
         drop(labels);
         Run::new(begun, input, level.vertices(), options, observer)
-            .iterate(options.iterations.max(1))
+            .iterate(0..options.iterations.max(1))
     }
+}
+
+/// Returns the labels to begin with, and how far the run to resume is, whose resolution the input takes.
+fn begin(
+    crew: &Crew,
+    input: &mut Input,
+    options: &RefineOptions,
+    vertices: u32,
+) -> Result<(Vec<Label>, Progress), RefineError> {
+    let Some(checkpoint) = &options.resume else {
+        let labels = initial(crew, options.initial.as_deref(), vertices)?;
+        return Ok((labels, Progress::default()));
+    };
+    let done = Progress::of(checkpoint, input, vertices, options.iterations)?;
+    input.objective.ratio = done.ratio.unwrap_or(input.objective.ratio);
+    Ok((memory::copied(&checkpoint.labels)?, done))
 }
 
 /// A run in progress.
@@ -207,6 +232,8 @@ struct Run<'a, S: RefineSteps> {
     partition: S::Partition,
     input: Input,
     cycles: Cycles<'a, S>,
+    /// The rounds after which a keeper was asked whether a checkpoint is due.
+    asked: usize,
 }
 
 impl<'a, S: RefineSteps> Run<'a, S> {
@@ -221,14 +248,29 @@ impl<'a, S: RefineSteps> Run<'a, S> {
         let factors = input.objective.factors(input.total);
         let state = CycleState::new(factors, options.seed, vertices);
         let cycles = Cycles { steps, state, observer };
-        Run { graph, partition, input, cycles }
+        Run { graph, partition, input, cycles, asked: 0 }
     }
 
-    fn iterate(mut self, iterations: u32) -> Result<Refined, RefineError> {
+    /// Sets the counts and the active vertices of the run to resume.
+    fn go_on_from(
+        &mut self,
+        done: Progress,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<(), RunError> {
+        let Some(checkpoint) = checkpoint else { return Ok(()) };
+        let Progress { step, scanned, rounds, .. } = done;
+        self.asked = rounds.len();
+        let state = &mut self.cycles.state;
+        (state.step, state.scanned, state.rounds) = (step, scanned, rounds);
+        self.cycles.steps.activate(&self.partition, &checkpoint.active)
+    }
+
+    fn iterate(mut self, iterations: Range<u32>) -> Result<Refined, RefineError> {
         let arcs = self.input.arcs;
         let mut reason = StopReason::RoundLimit;
         let mut sums = self.sums()?;
-        for iteration in 0..iterations {
+        let end = iterations.end;
+        for iteration in iterations {
             self.cycles.state.iteration = iteration;
             let before = self.cycles.state.scanned;
             self.cycles.cycle(&self.graph, &self.partition, 0)?;
@@ -242,7 +284,7 @@ impl<'a, S: RefineSteps> Run<'a, S> {
             let is_same = self.cycles.steps.keep(&self.partition)?;
             sums = found;
             let resolution = self.input.objective.ratio;
-            if iteration + 1 < iterations {
+            if iteration + 1 < end {
                 self.estimate(sums)?;
             }
             if is_same && self.input.objective.ratio == resolution {
@@ -251,10 +293,13 @@ impl<'a, S: RefineSteps> Run<'a, S> {
             }
             let last = self.cycles.state.scanned - before;
             let next = if iteration == 0 { last / 2 } else { last };
-            let is_last = iteration + 1 == iterations;
+            let is_last = iteration + 1 == end;
             if !is_last && self.cycles.state.scanned + next + arcs > MOST_SCANS * arcs {
                 reason = StopReason::Rule(SCANS);
                 break;
+            }
+            if !is_last {
+                self.save(iteration + 1)?;
             }
         }
         let Run { input: Input { objective, .. }, cycles, .. } = self;
@@ -263,6 +308,24 @@ impl<'a, S: RefineSteps> Run<'a, S> {
         let resolution = objective.ratio.value() * objective.unit;
         let iterations = iteration + 1;
         Ok(Refined { labels, resolution, iterations, rounds, scanned, reason, split: 0 })
+    }
+
+    /// Saves the state after some iterations, if it is due and the device can.
+    fn save(&mut self, iterations: u32) -> Result<(), RunError> {
+        let Cycles { steps, state, observer, .. } = &mut self.cycles;
+        let asked = std::mem::replace(&mut self.asked, state.rounds.len());
+        let Some(keeper) = observer.keeper() else { return Ok(()) };
+        let progress = Progress {
+            iterations,
+            step: state.step,
+            scanned: state.scanned,
+            ratio: Some(self.input.objective.ratio),
+            rounds: state.rounds.clone(),
+        };
+        match steps.state(&self.partition)? {
+            Some((labels, active)) => progress.keep(asked, keeper, labels, &active),
+            None => Ok(()),
+        }
     }
 
     /// Estimates the resolution of the next iteration, if it is to be estimated.

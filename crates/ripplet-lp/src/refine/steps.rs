@@ -124,6 +124,9 @@ pub struct HostLevel {
     pub room: u64,
 }
 
+/// The labels of a partition, and a bit for each vertex, whether it is active.
+pub type Saved<'a> = (&'a [Label], Vec<u64>);
+
 /// The steps of a refinement on one device.
 ///
 /// A *community* and a *part* are named by a vertex of their level. What is not stated here is as in the
@@ -199,6 +202,18 @@ pub trait RefineSteps {
     /// Copies the labels of a partition of the input to those of the best one, which are the initial
     /// ones at first; returns whether they are the same.
     fn keep(&mut self, partition: &Self::Partition) -> Result<bool, RunError>;
+
+    /// Returns the labels of the best partition, and a bit for each vertex of the input, whether it is
+    /// active; `None` if the device saves no states.
+    fn state(&mut self, _partition: &Self::Partition) -> Result<Option<Saved<'_>>, RunError> {
+        Ok(None)
+    }
+
+    /// Activates the vertices of the input that have a bit, and no others. Called only on devices that
+    /// save states.
+    fn activate(&mut self, _partition: &Self::Partition, _active: &[u64]) -> Result<(), RunError> {
+        Ok(())
+    }
 
     /// Returns the labels of the best partition.
     fn best(self) -> Result<Vec<Label>, RunError>;

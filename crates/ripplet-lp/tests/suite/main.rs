@@ -7,6 +7,7 @@ mod checkpoints;
 mod conformance;
 mod covers;
 mod definitions;
+mod dendrograms;
 mod hierarchy;
 #[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
@@ -17,6 +18,7 @@ mod programs;
 mod promises;
 mod quality;
 mod refine;
+mod refine_checkpoints;
 mod refine_directed;
 mod refine_limits;
 mod resolutions;
