@@ -18,7 +18,7 @@ constexpr u32 NUMBERED = 2048;
 //     0       0-16         4 lanes           32 slots in shared memory
 //     1       17-128       a warp            256 slots in shared memory
 //     2       129-2048     a block of 256    4096 slots in shared memory
-//     3       above        a block of 512    a part of `region`
+//     3        above        a block of 512    8192 slots in shared memory, or a part of `region` (`table.cuh`)
 constexpr u32 CLASSES = 4;
 constexpr u32 MOST_PHASES = 8;
 constexpr u32 BINS = CLASSES * MOST_PHASES;
