@@ -18,7 +18,7 @@ pub struct RefineArguments {
     /// Find communities of a high score by moves and contraction, in place of label propagation.
     ///
     /// It takes several times as long, and reaches the quality of the Leiden algorithm. Communities are connected; the result is the same on any number of threads.
-    /// Of a directed graph, modularity is that of Leicht and Newman.md).
+    /// Of a directed graph, modularity is that of Leicht and Newman. It runs on the CPU or a GPU (see docs/refine.md).
     #[arg(
         long,
         value_enum,
