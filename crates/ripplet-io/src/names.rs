@@ -498,7 +498,7 @@ mod tests {
             assert_eq!(index.find(name.as_bytes()), Some(number));
             assert_eq!(names.get(rank[number as usize] as usize), name);
         }
-        assert_eq!(index.find(b"a name that nobody has"), None);
+        assert_eq!(index.find(b"a name that is not there"), None);
     }
 
     #[test]

@@ -299,11 +299,8 @@ mod tests {
 
     #[test]
     fn crews_of_busy_threads_do_not_wait_for_one_another() {
-        pool(3).install(|| {
-            (0..if cfg!(miri) { 6 } else { 40 })
-                .into_par_iter()
-                .for_each(|_| count(2, if cfg!(miri) { 20 } else { 50 }))
-        });
+        let (crews, steps) = if cfg!(miri) { (6, 20) } else { (40, 50) };
+        pool(3).install(|| (0..crews).into_par_iter().for_each(|_| count(2, steps)));
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn check<T>(name: &str, measure: impl Fn() -> Result<T, QualityError>) {
     check_each(name, measure, is_refused);
 }
 
-/// As [`check`], for any error.
+/// Does what [`check`] does, for any error.
 fn check_each<T, E>(
     name: &str,
     measure: impl Fn() -> Result<T, E>,

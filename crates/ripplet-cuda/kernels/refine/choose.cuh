@@ -104,10 +104,9 @@ RIPPLET_FN void record(const Work& work, u32 v, u32 label, bool has_changed) {
 }
 
 template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const Work& work) {
-    constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
+    constexpr u32 GROUP = Groups<CLASS>::LANES, GROUPS = Groups<CLASS>::COUNT;
     const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
-    u64* sums = (u64*)shared_memory();
-    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr, true};
+    Table table = Groups<CLASS>::table();
     const u32 bin = work.phase * CLASSES + CLASS;
     const u32 end = work.counters->starts[bin + 1];
     u64 scanned = 0;

@@ -32,13 +32,31 @@ RIPPLET_FN bool is_founder(const Work& work, u32 v) {
     return v < work.level.vertices && work.partition.labels[v] == v;
 }
 
-RIPPLET_FN void count_founders(const Work& work) {
+// Stores the sum of `value(item)` over the block's `NUMBERED` items.
+template <class Value> RIPPLET_FN void sum_of_block(const Work& work, Value value) {
     u32* of_warps = (u32*)shared_memory();
     u32 mine = 0, all;
-    for (u32 step = 0; step < NUMBERED; step += BLOCK)
-        mine += is_founder(work, blockIdx.x * NUMBERED + step + threadIdx.x);
+    for (u32 step = 0; step < NUMBERED; step += BLOCK) mine += value(blockIdx.x * NUMBERED + step + threadIdx.x);
     block_sum_before(mine, of_warps, all);
     if (threadIdx.x == 0) work.contraction.of_blocks[blockIdx.x] = all;
+}
+
+// Calls `store(item, sum)` for each of the block's items, with the sum of `value` over all items before it, when
+// `of_blocks` has the prefix sums.
+template <class Value, class Store> RIPPLET_FN void sums_before(const Work& work, Value value, Store store) {
+    u32* of_warps = (u32*)shared_memory();
+    u32 before = work.contraction.of_blocks[blockIdx.x];
+    for (u32 step = 0; step < NUMBERED; step += BLOCK) {
+        const u32 item = blockIdx.x * NUMBERED + step + threadIdx.x;
+        u32 all;
+        const u32 sum = before + block_sum_before(value(item), of_warps, all);
+        store(item, sum);
+        before += all;
+    }
+}
+
+RIPPLET_FN void count_founders(const Work& work) {
+    sum_of_block(work, [&](u32 v) { return (u32)is_founder(work, v); });
 }
 
 // Replaces `count` values by their exclusive prefix sum; one block.
@@ -61,19 +79,13 @@ RIPPLET_FN void sum_founders(const Work& work) {
 }
 
 RIPPLET_FN void number_founders(const Work& work) {
-    u32* of_warps = (u32*)shared_memory();
-    u32 before = work.contraction.of_blocks[blockIdx.x];
-    for (u32 step = 0; step < NUMBERED; step += BLOCK) {
-        const u32 v = blockIdx.x * NUMBERED + step + threadIdx.x;
-        const bool founds = is_founder(work, v);
-        u32 all;
-        const u32 number = before + block_sum_before(founds, of_warps, all);
-        if (founds) {
+    sums_before(
+        work, [&](u32 v) { return (u32)is_founder(work, v); },
+        [&](u32 v, u32 number) {
+            if (!is_founder(work, v)) return;
             work.contraction.founders[number] = v;
             work.contraction.part_of[v] = number;
-        }
-        before += all;
-    }
+        });
 }
 
 RIPPLET_FN void find_parts(const Work& work) {
@@ -93,16 +105,14 @@ RIPPLET_FN void count_members(const Work& work) {
     }
 }
 
+// The number of a part's members, 0 behind the last part.
+RIPPLET_FN u32 members_of(const Work& work, u32 part) {
+    return part < work.contraction.parts ? work.contraction.ends[part] : 0;
+}
+
 // The sums of blocks of parts, their prefix sums, and those of all parts.
 RIPPLET_FN void count_of_parts(const Work& work) {
-    u32* of_warps = (u32*)shared_memory();
-    u32 mine = 0, all;
-    for (u32 step = 0; step < NUMBERED; step += BLOCK) {
-        const u32 part = blockIdx.x * NUMBERED + step + threadIdx.x;
-        if (part < work.contraction.parts) mine += work.contraction.ends[part];
-    }
-    block_sum_before(mine, of_warps, all);
-    if (threadIdx.x == 0) work.contraction.of_blocks[blockIdx.x] = all;
+    sum_of_block(work, [&](u32 part) { return members_of(work, part); });
 }
 
 RIPPLET_FN void sum_of_parts(const Work& work) {
@@ -110,16 +120,11 @@ RIPPLET_FN void sum_of_parts(const Work& work) {
 }
 
 RIPPLET_FN void begin_parts(const Work& work) {
-    u32* of_warps = (u32*)shared_memory();
-    u32 before = work.contraction.of_blocks[blockIdx.x];
-    for (u32 step = 0; step < NUMBERED; step += BLOCK) {
-        const u32 part = blockIdx.x * NUMBERED + step + threadIdx.x;
-        const bool has = part < work.contraction.parts;
-        u32 all;
-        const u32 begin = before + block_sum_before(has ? work.contraction.ends[part] : 0, of_warps, all);
-        if (has) work.contraction.ends[part] = begin;
-        before += all;
-    }
+    sums_before(
+        work, [&](u32 part) { return members_of(work, part); },
+        [&](u32 part, u32 begin) {
+            if (part < work.contraction.parts) work.contraction.ends[part] = begin;
+        });
 }
 
 // Moves the begin of each part's members to their end.
@@ -217,10 +222,9 @@ RIPPLET_FN void finish_part(const Work& work, u32 part, u64 begin, u32 degree, u
 }
 
 template <u32 CLASS> RIPPLET_FN void contract_by_group(const Work& work) {
-    constexpr u32 GROUP = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, GROUPS = BLOCK / GROUP;
+    constexpr u32 GROUP = Groups<CLASS>::LANES, GROUPS = Groups<CLASS>::COUNT;
     const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
-    u64* sums = (u64*)shared_memory();
-    Table table = {(u32*)(sums + GROUPS * SLOTS) + group * SLOTS, sums + group * SLOTS, 0, nullptr, true};
+    Table table = Groups<CLASS>::table();
     const u32 end = work.counters->starts[CLASS + 1];
     for (u32 base = work.counters->starts[CLASS] + blockIdx.x * GROUPS; base < end; base += gridDim.x * GROUPS) {
         const bool has = base + group < end;

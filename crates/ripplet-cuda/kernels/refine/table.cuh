@@ -75,6 +75,18 @@ struct Table {
 // The logarithm of the slots for at most `labels` labels: at least twice as many.
 RIPPLET_FN u32 log_for(u32 labels) { return labels == 0 ? 0 : 33 - __clz((int)(labels - 1)); }
 
+// The groups of lanes of a block of `BLOCK` threads, each with a table in shared memory.
+template <u32 CLASS> struct Groups {
+    static constexpr u32 LANES = CLASS == 0 ? 4 : 32, SLOTS = CLASS == 0 ? 32 : 256, COUNT = BLOCK / LANES;
+
+    // The table of this thread's group, without slots in use.
+    RIPPLET_FN static Table table() {
+        const u32 first = threadIdx.x / LANES * SLOTS;
+        u64* sums = (u64*)shared_memory();
+        return {(u32*)(sums + COUNT * SLOTS) + first, sums + first, 0, nullptr, true};
+    }
+};
+
 // The tables of a block: one in shared memory, and for the largest class one in global memory.
 template <u32 CLASS> struct BlockTables {
     static constexpr u32 SLOTS = CLASS == 2 ? 4096 : 1u << LOG_SLOTS;

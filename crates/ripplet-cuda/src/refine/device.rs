@@ -15,6 +15,7 @@ use ripplet_lp::refine::{
 };
 use ripplet_lp::{DeviceSeconds, Plan, RoundObserver, RunError};
 use std::cell::Cell;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Refines communities on an executor's device, within its memory limit.
@@ -88,7 +89,7 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
         let launcher = Launcher::new(device, module, places)?;
         let places = &launcher.places;
         upload(device, &launcher.memory, places, graph)?;
-        let at = |place: &std::ops::Range<u64>| launcher.at(place.start);
+        let at = |place: &Range<u64>| launcher.at(place.start);
         launcher.write(at(&places.masses), masses)?;
         launcher.write(at(&places.labels), labels)?;
         launcher.write(at(&places.best), labels)?;
@@ -99,7 +100,7 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             ids: at(&places.ids),
             weights: at(&places.weights),
             vertices: graph.vertices(),
-            kind: places.kind.unwrap_or(WeightKind::Unit) as u32,
+            kind: WeightKind::of_input(graph) as u32,
         };
         let partition = Partition {
             labels: at(&places.labels),

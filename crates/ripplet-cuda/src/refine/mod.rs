@@ -7,8 +7,8 @@
 //! moved to the host, which continues from there.
 //!
 //! # Memory
-//! On the device, beside the graph: 24 bytes for each arc, for contracted graphs; 110 to 150 bytes for
-//! each vertex. See [`DeviceRefinement::plan`].
+//! On the device, beside the graph: 24 bytes for each arc, for contracted graphs; 138 to 162 bytes for
+//! each vertex, and at least 48 MiB for tables. See [`DeviceRefinement::plan`].
 //!
 //! # Determinism
 //! Scores are integers; what threads write at once are sums, minima or distinct values.
@@ -19,7 +19,7 @@
 //! | modules | what they have |
 //! |---|---|
 //! | `tuning`, `state`, `source` | tuning; structs that host and kernels share; the kernels' text |
-//! | `places`, `upload` | places of all arrays; the graph's way to them |
+//! | `places`, `upload` | places of all arrays; the upload of a graph |
 //! | `launch` | memory and launches |
 //! | `steps` | the steps of a level |
 //! | `device` | runs |

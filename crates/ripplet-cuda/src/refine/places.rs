@@ -6,7 +6,7 @@
 //!                                                            shrinks on the way back
 //! ```
 
-use super::state::{NUMBERED, WeightKind};
+use super::state::NUMBERED;
 use super::tuning::Tuning;
 use ripplet_gpu::Arena;
 use ripplet_graph::GraphView;
@@ -49,7 +49,6 @@ pub(super) struct Places {
     pub coarse_ids: Range<u64>,
     pub coarse_weights: Range<u64>,
     pub stack: Range<u64>,
-    pub kind: Option<WeightKind>,
     pub bytes: u64,
     pub plan: Plan,
 }
@@ -68,7 +67,6 @@ impl Places {
     pub fn new(size: Size, counters: u64, tuning: Tuning) -> Places {
         let Size { vertices, arcs, room, is_weighted } = size;
         let (mut to, mut arena) = (Places::default(), Arena::default());
-        to.kind = Some(if is_weighted { WeightKind::Short } else { WeightKind::Unit });
         to.begins = arena.take(8, vertices);
         to.degrees = arena.take(4, vertices);
         to.ids = arena.take(4, arcs);

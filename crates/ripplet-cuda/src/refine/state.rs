@@ -2,6 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use ripplet_gpu::{Address, text};
+use ripplet_graph::GraphView;
 use ripplet_lp::refine::Factors;
 
 /// Threads of most blocks, of blocks that take a vertex of the largest class, and of the one block that
@@ -36,6 +37,13 @@ pub(super) enum WeightKind {
     Unit = 0,
     Short = 1,
     Long = 2,
+}
+
+impl WeightKind {
+    /// Returns the kind of an input's weights.
+    pub fn of_input(graph: GraphView<'_>) -> WeightKind {
+        if graph.is_weighted() { WeightKind::Short } else { WeightKind::Unit }
+    }
 }
 
 /// The graph of a level: `Level`.

@@ -1,12 +1,14 @@
 //! The steps of a refinement on a device.
 
 use super::launch::{Items, Launcher};
+use super::places::CONTRACTION_BYTES;
 use super::state::{CLASSES, Contraction, Counters, Level, Partition, WeightKind, Work};
 use super::tuning::Tuning;
 use ripplet_gpu::{Address, Arena, Device};
 use ripplet_graph::{Observer, VertexId};
 use ripplet_lp::refine::{Counts, Figures, HostLevel, RefineSteps, Rule, Sums};
 use ripplet_lp::{Label, RunError};
+use std::ops::Range;
 
 /// Bytes that the arrays of a contraction are longer than their values, at most, by alignment.
 const ALIGNED: u64 = 16 * 256;
@@ -63,7 +65,7 @@ pub struct DeviceGraph {
     pub(super) level: Level,
     pub(super) figures: Figures,
     /// The places of a contracted graph's arcs; `None` for the input.
-    pub(super) arcs: Option<std::ops::Range<u64>>,
+    pub(super) arcs: Option<Range<u64>>,
 }
 
 /// A partition on a device.
@@ -95,7 +97,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     /// Returns an argument for a level and a partition of its vertices.
     fn work(&self, level: Level, partition: Partition) -> Work {
         let (launcher, places) = (&self.launcher, &self.launcher.places);
-        let at = |place: &std::ops::Range<u64>| launcher.at(place.start);
+        let at = |place: &Range<u64>| launcher.at(place.start);
         Work {
             level,
             partition,
@@ -410,7 +412,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         let Some(arcs) = &graph.arcs else { return Ok(None) };
         let (level, figures) = (graph.level, graph.figures);
         let (stack, vertices) = (&self.launcher.places.stack, u64::from(level.vertices));
-        let most = self.stack.bytes + super::places::CONTRACTION_BYTES * vertices + ALIGNED;
+        let most = self.stack.bytes + CONTRACTION_BYTES * vertices + ALIGNED;
         let fits = most <= stack.end - stack.start;
         if fits && figures.arcs >= self.tuning.host_below {
             return Ok(None);

@@ -263,7 +263,7 @@ pub trait RefineDevice {
     /// with; all vertices are active.
     ///
     /// # Errors
-    /// As [`RefineSteps`]; [`RunError::DeviceMemory`] if it does not fit.
+    /// See [`RefineSteps`]; also [`RunError::DeviceMemory`] if it does not fit.
     fn begin(&self, input: DeviceInput<'_>) -> Result<BegunOn<Self::Steps>, RunError>;
 }
 

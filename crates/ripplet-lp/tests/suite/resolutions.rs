@@ -73,7 +73,7 @@ fn labels_of(profile: &Profile) -> Vec<&[Label]> {
     profile.partitions.iter().map(|found| &*found.labels).collect()
 }
 
-/// All partitions of so many vertices.
+/// All partitions of this number of vertices.
 fn partitions(vertices: usize) -> Vec<Vec<Label>> {
     let mut all = vec![vec![]];
     for v in 0..vertices as Label {
