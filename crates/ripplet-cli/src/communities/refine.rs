@@ -62,7 +62,7 @@ impl Work<'_> {
         settings: &Settings,
     ) -> Result<Option<Run>, Failure> {
         if !executor.is_cpu()
-            && let Some(what) = options.only_on_host(self.graph.direction())
+            && let Some(what) = options.only_on_host()
         {
             return Err(RefineError::OnlyOnHost(what).into());
         }

@@ -10,25 +10,32 @@
 
 namespace ripplet {
 
+// The mass of a community while communities are subdivided.
+RIPPLET_FN Mass mass_of_community(const Work& work, u32 community) {
+    const u64 imbalance = DIRECTED ? work.community_imbalances[community] : (u64)0;
+    return Mass{work.community_totals[community], imbalance};
+}
+
 // A vertex while it chooses.
 template <class T, bool PARTS> struct Chooser {
     u32 v, own, degree, community;
     // Whether it reads its arcs.
     bool works;
-    u64 mass, others;
+    // Its mass, and that of the other members of its community.
+    Mass mass, others;
 
     RIPPLET_FN Chooser(const Work& work, u32 v, bool has)
-        : v(v), own(0), degree(0), community(0), works(has), mass(0), others(0) {
+        : v(v), own(0), degree(0), community(0), works(has), mass(), others() {
         if (!has) return;
         own = work.partition.labels[v];
-        mass = work.level.masses[v];
+        mass = mass_of(work.level, v);
         if (PARTS) {
-            const bool is_alone = own == v && work.partition.totals[v] == mass;
+            const bool is_alone = own == v && work.partition.totals[v] == mass.sum;
             community = work.communities[v];
-            others = work.community_totals[community] - mass;
-            works = is_alone && others != 0;
+            others = mass_of_community(work, community).without(mass);
+            works = is_alone && others.sum != 0;
         } else {
-            others = work.partition.totals[own] - mass;
+            others = mass_of(work.partition, own).without(mass);
         }
         degree = works ? work.level.degrees[v] : 0;
     }
@@ -62,12 +69,12 @@ template <class T, bool PARTS> struct Chooser {
                 own_weight = weight;
                 continue;
             }
-            const u64 total = work.partition.totals[label];
+            const Mass total = mass_of(work.partition, label);
             const T gain = gains.gain(weight, total);
             if (PARTS) {
                 // A founder may be joined in its own phase only if a vertex has joined it before.
                 const bool is_allowed =
-                    total > work.level.masses[label] || phase_of(work, label) != work.phase;
+                    total.sum > work.level.masses[label] || phase_of(work, label) != work.phase;
                 if (gain.is_negative() || !is_allowed) continue;
             }
             best.take(Best<T>(gain, label, hash_of(work, label)));
@@ -86,7 +93,7 @@ template <class T, bool PARTS> struct Chooser {
         const T stay = gains.gain(own_weight, others);
         const bool moves = best.exists && stay < best.gain;
         const bool is_negative = moves ? best.gain.is_negative() : stay.is_negative();
-        if (is_negative && others > 0 && work.partition.totals[v] == 0) return v;
+        if (is_negative && others.sum > 0 && work.partition.totals[v] == 0) return v;
         return moves ? best.label : own;
     }
 

@@ -26,11 +26,11 @@ RIPPLET_FN void commit(const Work& work) {
         const Change change = change_at(work, index);
         if (work.level.degrees[change.vertex] > LONG_LIST)
             work.long_changes[atomicAdd(work.counters->long_changed + work.phase, 1u)] = index;
-        const u64 mass = work.level.masses[change.vertex];
+        const Mass mass = mass_of(work.level, change.vertex);
         const u32 before = work.partition.labels[change.vertex];
         work.partition.labels[change.vertex] = change.label;
-        atomicAdd(work.partition.totals + before, 0 - mass);
-        atomicAdd(work.partition.totals + change.label, mass);
+        add_mass(work.partition, before, Mass{0, 0}.without(mass));
+        add_mass(work.partition, change.label, mass);
     }
 }
 

@@ -214,10 +214,11 @@ RIPPLET_FN u32 count_used(Table table, u32 mine, u32 stride, u64& weight) {
 
 // Stores what the contracted graph has of a part beside its arcs.
 RIPPLET_FN void finish_part(const Work& work, u32 part, u64 begin, u32 degree, u64 weight) {
-    const u64 mass = work.partition.totals[work.contraction.founders[part]];
+    const Mass mass = mass_of(work.partition, work.contraction.founders[part]);
     work.coarse.begins[part] = begin;
     work.coarse.degrees[part] = degree;
-    work.coarse.masses[part] = mass;
+    work.coarse.masses[part] = mass.sum;
+    if (DIRECTED) work.coarse.imbalances[part] = mass.imbalance;
     atomicMax(&work.counters->largest_weight, weight);
 }
 

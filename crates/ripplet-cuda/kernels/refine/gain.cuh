@@ -1,6 +1,8 @@
 // Gains, as `ripplet_lp::refine` defines them: exact integers of 64 or 128 bits.
 //
-//     gain(label) = attraction * weight - repulsion * mass * total
+//     gain(label) = attraction * weight - repulsion * (mass * total - imbalance * imbalance of the label)
+//
+// The last product is of directed null models only.
 //
 // Mapping: called by any thread; no shared memory.
 #pragma once
@@ -32,26 +34,46 @@ RIPPLET_FN Factor times(Factor a, u64 b) {
     return Factor{a.low * b, (i64)(__umul64hi(a.low, b) + (u64)a.high * b)};
 }
 
+RIPPLET_FN Factor times_signed(Factor a, i64 b) {
+    Factor product = times(a, (u64)b);
+    // As an unsigned number, b is 2^64 more if it is negative.
+    if (b < 0) product.high = (i64)((u64)product.high - a.low);
+    return product;
+}
+RIPPLET_FN Factor plus(Factor a, Factor b) {
+    const u64 low = a.low + b.low;
+    return Factor{low, (i64)((u64)a.high + (u64)b.high + (low < b.low))};
+}
+
 // The gains of one vertex.
 template <class T> struct GainsOf;
 
 template <> struct GainsOf<Gain64> {
-    i64 attraction, repulsion;
+    // Repulsion times the vertex's mass, and times its imbalance.
+    i64 attraction, repulsion, imbalance;
 
-    RIPPLET_FN GainsOf(const Work& work, u64 mass)
-        : attraction((i64)work.attraction.low), repulsion((i64)(work.repulsion.low * mass)) {}
-    RIPPLET_FN Gain64 gain(u64 weight, u64 total) const {
-        return Gain64{(i64)((u64)attraction * weight - (u64)repulsion * total)};
+    RIPPLET_FN GainsOf(const Work& work, Mass mass)
+        : attraction((i64)work.attraction.low),
+          repulsion((i64)(work.repulsion.low * mass.sum)),
+          imbalance(DIRECTED ? (i64)(work.repulsion.low * mass.imbalance) : 0) {}
+    RIPPLET_FN Gain64 gain(u64 weight, Mass total) const {
+        u64 gain = (u64)attraction * weight - (u64)repulsion * total.sum;
+        if (DIRECTED) gain += (u64)imbalance * total.imbalance;
+        return Gain64{(i64)gain};
     }
 };
 
 template <> struct GainsOf<Gain128> {
-    Factor attraction, repulsion;
+    Factor attraction, repulsion, imbalance;
 
-    RIPPLET_FN GainsOf(const Work& work, u64 mass)
-        : attraction(work.attraction), repulsion(times(work.repulsion, mass)) {}
-    RIPPLET_FN Gain128 gain(u64 weight, u64 total) const {
-        const Factor drawn = times(attraction, weight), pushed = times(repulsion, total);
+    RIPPLET_FN GainsOf(const Work& work, Mass mass)
+        : attraction(work.attraction), repulsion(times(work.repulsion, mass.sum)), imbalance() {
+        if (DIRECTED) imbalance = times_signed(work.repulsion, (i64)mass.imbalance);
+    }
+    RIPPLET_FN Gain128 gain(u64 weight, Mass total) const {
+        Factor drawn = times(attraction, weight);
+        const Factor pushed = times(repulsion, total.sum);
+        if (DIRECTED) drawn = plus(drawn, times_signed(imbalance, (i64)total.imbalance));
         const u64 borrow = drawn.low < pushed.low;
         return Gain128{drawn.low - pushed.low, (i64)((u64)drawn.high - (u64)pushed.high - borrow)};
     }

@@ -10,14 +10,14 @@ namespace ripplet {
 RIPPLET_FN void separate(const Work& work) {
     for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
         work.partition.labels[v] = v;
-        work.partition.totals[v] = work.level.masses[v];
+        set_mass(work.partition, v, mass_of(work.level, v));
     }
 }
 
 // Adds up the masses of the communities; they are 0 before.
 RIPPLET_FN void sum_masses(const Work& work) {
     for (u32 v = first_item(); v < work.level.vertices; v += next_item())
-        atomicAdd(work.partition.totals + work.partition.labels[v], work.level.masses[v]);
+        add_mass(work.partition, work.partition.labels[v], mass_of(work.level, v));
 }
 
 // Counts the vertices that are not named by themselves.
@@ -73,7 +73,7 @@ RIPPLET_FN void lift(const Work& work) {
         const u32 name = contraction.names[work.communities[contraction.founders[part]]];
         work.coarse_partition.labels[part] = contraction.begin[part] = name;
         work.coarse_partition.active[part] = 1;
-        atomicAdd(work.coarse_partition.totals + name, work.coarse.masses[part]);
+        add_mass(work.coarse_partition, name, mass_of(work.coarse, part));
     }
 }
 
@@ -94,8 +94,8 @@ RIPPLET_FN void lower(const Work& work) {
         work.partition.labels[v] = contraction.founders[name_of(work, contraction.part_of[v])];
     for (u32 part = first_item(); part < contraction.parts; part += next_item())
         if (name_of(work, part) == part) {
-            const u64 total = work.coarse_partition.totals[work.coarse_partition.labels[part]];
-            work.partition.totals[contraction.founders[part]] = total;
+            const Mass mass = mass_of(work.coarse_partition, work.coarse_partition.labels[part]);
+            set_mass(work.partition, contraction.founders[part], mass);
         }
 }
 
@@ -143,11 +143,17 @@ RIPPLET_FN void sum_inner(const Work& work) {
     add_all(&work.counters->inner, inner);
 }
 
-// The squares of the communities' masses.
+// The squares of the communities' masses, without those of their imbalances, which are not larger.
 RIPPLET_FN void sum_squares(const Work& work) {
     u64 parts[4] = {};
     for (u32 label = first_item(); label < work.level.vertices; label += next_item()) {
-        const u64 mass = work.partition.totals[label], low = mass * mass, high = __umul64hi(mass, mass);
+        const Mass mass = mass_of(work.partition, label);
+        u64 low = mass.sum * mass.sum, high = __umul64hi(mass.sum, mass.sum);
+        if (DIRECTED) {
+            const u64 size = (i64)mass.imbalance < 0 ? 0 - mass.imbalance : mass.imbalance, square = size * size;
+            high -= __umul64hi(size, size) + (low < square);
+            low -= square;
+        }
         parts[0] += (u32)low;
         parts[1] += low >> 32;
         parts[2] += (u32)high;

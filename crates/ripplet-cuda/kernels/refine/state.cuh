@@ -2,6 +2,10 @@
 //
 // A *level* is the input graph, or a graph that was contracted from the level below. A *round* has phases. Its
 // vertices are sorted by phase and, within a phase, by *class*: a range of degrees, which one kernel takes.
+//
+// The run's configuration comes before this file, as a constant of the compilation:
+//
+//     bool DIRECTED    whether vertices have an imbalance beside their mass: the null model is directed
 #pragma once
 
 namespace ripplet {
@@ -45,6 +49,8 @@ struct Level {
     u32* ids;
     void* weights;
     u32 vertices, kind;
+    // The imbalance of each vertex modulo 2^64, if `DIRECTED`.
+    u64* imbalances;
 };
 
 struct Partition {
@@ -52,6 +58,8 @@ struct Partition {
     u32* labels;
     u64* totals;
     unsigned char* active;
+    // The imbalance of each label modulo 2^64, if `DIRECTED`.
+    u64* imbalances;
 };
 
 // How the vertices of a level correspond to those of its contraction.
@@ -92,7 +100,7 @@ struct Work {
     Partition partition, coarse_partition;
     // Communities while they are subdivided; the best labels while they are compared.
     u32* communities;
-    u64* community_totals;
+    u64 *community_totals, *community_imbalances;
     Contraction contraction;
     // The vertices of a round by phase and class, and the changes of each phase: vertex and label.
     u32* order;
@@ -109,6 +117,33 @@ struct Work {
     u32 key, phases, phase, tie_key;
     u32 keeps_active, schedules_all;
 };
+
+// The mass of a vertex, or that of a community's members together. Its imbalance is what the arcs out weigh more than
+// those in, modulo 2^64; it is 0, and costs nothing, unless `DIRECTED`.
+struct Mass {
+    u64 sum, imbalance;
+
+    RIPPLET_FN Mass without(Mass member) const { return Mass{sum - member.sum, imbalance - member.imbalance}; }
+};
+
+RIPPLET_FN Mass mass_of(const Level& level, u32 v) {
+    return Mass{level.masses[v], DIRECTED ? level.imbalances[v] : (u64)0};
+}
+
+RIPPLET_FN Mass mass_of(const Partition& partition, u32 label) {
+    return Mass{partition.totals[label], DIRECTED ? partition.imbalances[label] : (u64)0};
+}
+
+RIPPLET_FN void set_mass(const Partition& partition, u32 label, Mass mass) {
+    partition.totals[label] = mass.sum;
+    if (DIRECTED) partition.imbalances[label] = mass.imbalance;
+}
+
+// Adds a mass to that of a label, at the same time as other threads.
+RIPPLET_FN void add_mass(const Partition& partition, u32 label, Mass mass) {
+    atomicAdd(partition.totals + label, mass.sum);
+    if (DIRECTED) atomicAdd(partition.imbalances + label, mass.imbalance);
+}
 
 RIPPLET_FN u32 phase_of(const Work& work, u32 v) { return part_of(mix(v ^ work.key), work.phases); }
 

@@ -2,7 +2,7 @@
 
 use super::launch::Launcher;
 use super::places::{Places, Size};
-use super::source::source;
+use super::source::{Kind, source};
 use super::state::{Counters, Level, Partition, WeightKind};
 use super::steps::{DeviceGraph, DevicePartition, DeviceSteps};
 use super::tuning::Tuning;
@@ -39,8 +39,8 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
         DeviceRefinement { tuning, ..self }
     }
 
-    fn places(&self, graph: GraphView<'_>, room: u64) -> Places {
-        Places::new(Size::of(graph, room), size_of::<Counters>() as u64, self.tuning)
+    fn places(&self, graph: GraphView<'_>, room: u64, kind: Kind) -> Places {
+        Places::new(Size::of(graph, room, kind), size_of::<Counters>() as u64, self.tuning)
     }
 
     /// Returns the memory plan of a run. The host's part is that of a run on the host with `threads`
@@ -53,7 +53,9 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
     ) -> Plan {
         let graph = graph.into();
         let host = refine::plan(graph, options, threads);
-        let device = self.places(graph, refine::contracted_arcs(graph.arcs())).plan;
+        let room = refine::contracted_arcs(refine::arcs_of(graph));
+        let has_imbalances = options.objective.has_imbalances(graph.direction());
+        let device = self.places(graph, room, Kind { has_imbalances }).plan;
         Plan { graph_device: device.graph_device, device_items: device.device_items, ..host }
     }
 }
@@ -79,18 +81,20 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
     type Steps = DeviceSteps<'a, D>;
 
     fn begin(&self, input: DeviceInput<'_>) -> Result<BegunOn<Self::Steps>, RunError> {
-        let DeviceInput { graph, masses, largest_weight, labels, room } = input;
-        let places = self.places(graph, room);
+        let DeviceInput { graph, masses, imbalances, largest_weight, labels, room } = input;
+        let kind = Kind { has_imbalances: imbalances.is_some() };
+        let places = self.places(graph, room, kind);
         self.executor.check_memory(&places.plan)?;
         let device = self.executor.device();
         let start = Instant::now();
-        let module = device.load(&source()).map_err(failed)?;
+        let module = device.load(&source(kind)).map_err(failed)?;
         let kernels = start.elapsed().as_secs_f64();
         let launcher = Launcher::new(device, module, places)?;
         let places = &launcher.places;
         upload(device, &launcher.memory, places, graph)?;
         let at = |place: &Range<u64>| launcher.at(place.start);
         launcher.write(at(&places.masses), masses)?;
+        launcher.write(at(&places.imbalances), imbalances.unwrap_or_default())?;
         launcher.write(at(&places.labels), labels)?;
         launcher.write(at(&places.best), labels)?;
         let level = Level {
@@ -101,15 +105,17 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             weights: at(&places.weights),
             vertices: graph.vertices(),
             kind: WeightKind::of_input(graph) as u32,
+            imbalances: at(&places.imbalances),
         };
         let partition = Partition {
             labels: at(&places.labels),
             totals: at(&places.totals),
             active: at(&places.active),
+            imbalances: at(&places.label_imbalances),
         };
         let figures = Figures {
             vertices: graph.vertices(),
-            arcs: graph.arcs(),
+            arcs: refine::arcs_of(graph),
             largest_weight,
             largest_mass: masses.iter().copied().max().unwrap_or(0),
             total_mass: masses.iter().sum(),
@@ -117,6 +123,7 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
         let mut steps = DeviceSteps {
             launcher,
             tuning: self.tuning,
+            kind,
             stack: Arena::default(),
             arcs_end: 0,
             arcs_room: room,

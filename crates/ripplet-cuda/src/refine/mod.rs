@@ -8,7 +8,8 @@
 //!
 //! # Memory
 //! On the device, beside the graph: 24 bytes for each arc, for contracted graphs; 138 to 162 bytes for
-//! each vertex, and at least 48 MiB for tables. See [`DeviceRefinement::plan`].
+//! each vertex, or 40 more with imbalances, and at least 48 MiB for tables. An arc of a directed graph
+//! counts twice, as it is read from both ends. See [`DeviceRefinement::plan`].
 //!
 //! # Determinism
 //! Scores are integers; what threads write at once are sums, minima or distinct values.
@@ -34,6 +35,6 @@ mod tuning;
 mod upload;
 
 pub use device::DeviceRefinement;
-pub use source::source;
+pub use source::{Kind, source};
 pub use steps::{DeviceContraction, DeviceGraph, DevicePartition, DeviceSteps};
 pub use tuning::Tuning;

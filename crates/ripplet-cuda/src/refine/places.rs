@@ -6,18 +6,20 @@
 //!                                                            shrinks on the way back
 //! ```
 
+use super::source::Kind;
 use super::state::NUMBERED;
 use super::tuning::Tuning;
 use ripplet_gpu::Arena;
 use ripplet_graph::GraphView;
 use ripplet_lp::Plan;
+use ripplet_lp::refine::arcs_of;
 use std::ops::Range;
 
 /// Bytes of a level's arrays on the stack, per vertex of the level below and per vertex of the level.
 const BELOW_BYTES: u64 = 4;
 const LEVEL_BYTES: u64 = 8 + 4 + 8 + 4 + 8 + 1 + 4 + 4;
-/// Bytes of the arrays of a contraction per vertex of the level below, at most.
-pub(super) const CONTRACTION_BYTES: u64 = BELOW_BYTES + LEVEL_BYTES;
+/// Bytes of imbalances on the stack, per vertex of the level: of vertices and of labels.
+const IMBALANCE_BYTES: u64 = 8 + 8;
 /// Room for the alignment of the stack's arrays. Levels that find no room are left to the host.
 const STACK_PADDING: u64 = 1 << 17;
 
@@ -32,6 +34,10 @@ pub(super) struct Places {
     pub labels: Range<u64>,
     pub totals: Range<u64>,
     pub active: Range<u64>,
+    /// The imbalances of vertices, labels and parts; without bytes under an undirected null model.
+    pub imbalances: Range<u64>,
+    pub label_imbalances: Range<u64>,
+    pub part_imbalances: Range<u64>,
     pub best: Range<u64>,
     pub part_labels: Range<u64>,
     pub part_totals: Range<u64>,
@@ -49,6 +55,8 @@ pub(super) struct Places {
     pub coarse_ids: Range<u64>,
     pub coarse_weights: Range<u64>,
     pub stack: Range<u64>,
+    /// Bytes of the arrays of a contraction per vertex of the level below, at most.
+    pub contraction_bytes: u64,
     pub bytes: u64,
     pub plan: Plan,
 }
@@ -57,15 +65,18 @@ pub(super) struct Places {
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub vertices: u64,
+    /// The sum of the lists' lengths.
     pub arcs: u64,
     /// The arcs of contracted graphs.
     pub room: u64,
     pub is_weighted: bool,
+    pub kind: Kind,
 }
 
 impl Places {
     pub fn new(size: Size, counters: u64, tuning: Tuning) -> Places {
-        let Size { vertices, arcs, room, is_weighted } = size;
+        let Size { vertices, arcs, room, is_weighted, kind } = size;
+        let Kind { has_imbalances } = kind;
         let (mut to, mut arena) = (Places::default(), Arena::default());
         to.begins = arena.take(8, vertices);
         to.degrees = arena.take(4, vertices);
@@ -77,6 +88,10 @@ impl Places {
         to.labels = arena.take(4, vertices);
         to.totals = arena.take(8, vertices);
         to.active = arena.take(1, vertices);
+        let imbalances = if has_imbalances { vertices } else { 0 };
+        to.imbalances = arena.take(8, imbalances);
+        to.label_imbalances = arena.take(8, imbalances);
+        to.part_imbalances = arena.take(8, imbalances);
         to.best = arena.take(4, vertices);
         to.part_labels = arena.take(4, vertices);
         to.part_totals = arena.take(8, vertices);
@@ -102,7 +117,9 @@ impl Places {
         to.coarse_weights = arena.take(8, room);
         let lists = arena.bytes;
 
-        to.stack = arena.take(1, (2 * BELOW_BYTES + LEVEL_BYTES) * vertices + STACK_PADDING);
+        let of_level = LEVEL_BYTES + if has_imbalances { IMBALANCE_BYTES } else { 0 };
+        to.contraction_bytes = BELOW_BYTES + of_level;
+        to.stack = arena.take(1, (2 * BELOW_BYTES + of_level) * vertices + STACK_PADDING);
         to.bytes = arena.bytes;
         to.plan = Plan { graph_device: graph, ..Plan::default() }
             .with_device("labels, masses and totals", partitions - graph)
@@ -121,8 +138,8 @@ impl Places {
 
 impl Size {
     /// Returns the size of a graph, with this room for the arcs of contracted graphs.
-    pub fn of(graph: GraphView<'_>, room: u64) -> Size {
-        let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
-        Size { vertices, arcs, room, is_weighted: graph.is_weighted() }
+    pub fn of(graph: GraphView<'_>, room: u64, kind: Kind) -> Size {
+        let (vertices, arcs) = (u64::from(graph.vertices()), arcs_of(graph));
+        Size { vertices, arcs, room, is_weighted: graph.is_weighted(), kind }
     }
 }

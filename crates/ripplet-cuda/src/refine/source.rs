@@ -4,10 +4,15 @@ use super::state::checks;
 use ripplet_gpu::{Source, text};
 use ripplet_hooks::cpp;
 
-const FILES: [(&str, &str); 11] = [
+/// Files before the configuration.
+const BEFORE: [(&str, &str); 3] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", ripplet_gpu::PLATFORM),
     ("hash.cuh", include_str!("../../kernels/lp/hash.cuh")),
+];
+
+/// Files after the configuration.
+const BEHIND: [(&str, &str); 9] = [
     ("state.cuh", include_str!("../../kernels/refine/state.cuh")),
     ("gain.cuh", include_str!("../../kernels/refine/gain.cuh")),
     ("table.cuh", include_str!("../../kernels/refine/table.cuh")),
@@ -16,12 +21,32 @@ const FILES: [(&str, &str); 11] = [
     ("commit.cuh", include_str!("../../kernels/refine/commit.cuh")),
     ("contract.cuh", include_str!("../../kernels/refine/contract.cuh")),
     ("levels.cuh", include_str!("../../kernels/refine/levels.cuh")),
+    ("kernels.cuh", include_str!("../../kernels/refine/kernels.cuh")),
 ];
-const KERNELS: (&str, &str) = ("kernels.cuh", include_str!("../../kernels/refine/kernels.cuh"));
 
-/// Returns the source of the kernels, which is the same for all graphs and scores.
-pub fn source() -> Source {
-    let checks = checks();
-    let parts = FILES.into_iter().chain([KERNELS, ("sizes", &*checks)]);
+/// The kind of a run: what its kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Whether vertices have an imbalance beside their mass:
+    /// [`Objective::has_imbalances`](ripplet_lp::refine::Objective::has_imbalances).
+    pub has_imbalances: bool,
+}
+
+/// Returns the source of the kernels for a kind of run.
+pub fn source(kind: Kind) -> Source {
+    let (configuration, checks) = (configuration(kind), checks());
+    let parts = BEFORE
+        .into_iter()
+        .chain([("configuration", &*configuration)])
+        .chain(BEHIND)
+        .chain([("sizes", &*checks)]);
     Source { name: "refine".to_owned(), text: text::joined(parts) }
+}
+
+/// Returns the configuration constant that `state.cuh` describes.
+fn configuration(kind: Kind) -> String {
+    let Kind { has_imbalances } = kind;
+    format!(
+        "namespace ripplet {{\nconstexpr bool DIRECTED = {has_imbalances};\n}}  // namespace ripplet\n"
+    )
 }

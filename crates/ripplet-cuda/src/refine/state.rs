@@ -57,6 +57,7 @@ pub(super) struct Level {
     pub weights: Address,
     pub vertices: u32,
     pub kind: u32,
+    pub imbalances: Address,
 }
 
 /// A partition of a level's vertices: `Partition`.
@@ -66,6 +67,7 @@ pub(super) struct Partition {
     pub labels: Address,
     pub totals: Address,
     pub active: Address,
+    pub imbalances: Address,
 }
 
 /// How the vertices of a level correspond to those of its contraction: `Contraction`.
@@ -124,6 +126,7 @@ pub(super) struct Work {
     pub coarse_partition: Partition,
     pub communities: Address,
     pub community_totals: Address,
+    pub community_imbalances: Address,
     pub contraction: Contraction,
     pub order: Address,
     pub changes: Address,

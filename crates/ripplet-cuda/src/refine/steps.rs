@@ -1,7 +1,7 @@
 //! The steps of a refinement on a device.
 
 use super::launch::{Items, Launcher};
-use super::places::CONTRACTION_BYTES;
+use super::source::Kind;
 use super::state::{CLASSES, Contraction, Counters, Level, Partition, WeightKind, Work};
 use super::tuning::Tuning;
 use ripplet_gpu::{Address, Arena, Device};
@@ -51,6 +51,7 @@ const CONTRACT: Kernels = [
 pub struct DeviceSteps<'a, D: Device> {
     pub(super) launcher: Launcher<'a, D>,
     pub(super) tuning: Tuning,
+    pub(super) kind: Kind,
     /// The part of the stack that is in use.
     pub(super) stack: Arena,
     /// The end of the arcs of contracted graphs, and the arcs for which there is room.
@@ -89,8 +90,22 @@ impl<D: Device> DeviceSteps<'_, D> {
         let DevicePartition { partition, level } = partition;
         let vertices = u64::from(level.vertices);
         self.launcher.fill(partition.active, vertices, 1)?;
-        self.launcher.fill(partition.totals, 8 * vertices, 0)?;
-        let work = self.work(*level, *partition);
+        self.sum_masses(*level, *partition)
+    }
+
+    /// Sets the masses of a partition's labels to 0.
+    fn clear_masses(&self, partition: Partition, labels: u64) -> Result<(), RunError> {
+        if self.kind.has_imbalances {
+            self.launcher.fill(partition.imbalances, 8 * labels, 0)?;
+        }
+        self.launcher.fill(partition.totals, 8 * labels, 0)
+    }
+
+    /// Adds up the masses of a partition's labels.
+    fn sum_masses(&self, level: Level, partition: Partition) -> Result<(), RunError> {
+        let vertices = u64::from(level.vertices);
+        self.clear_masses(partition, vertices)?;
+        let work = self.work(level, partition);
         self.launcher.launch("ripplet_refine_sum_masses", Items::Threads(vertices), &work)
     }
 
@@ -126,6 +141,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             labels: self.launcher.at(places.part_labels.start),
             totals: self.launcher.at(places.part_totals.start),
             active: Address(0),
+            imbalances: self.launcher.at(places.part_imbalances.start),
         }
     }
 
@@ -189,6 +205,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     /// Returns the arrays of a contraction to some parts, from the stack.
     fn reserve(&mut self, level: Level, parts: u64) -> (Contraction, Level, Partition) {
         let start = self.launcher.places.stack.start;
+        let imbalances = if self.kind.has_imbalances { parts } else { 0 };
         let mut take = |size: u64, count: u64| {
             let place = start + self.stack.take(size, count).start;
             self.launcher.at(place)
@@ -204,12 +221,17 @@ impl<D: Device> DeviceSteps<'_, D> {
             begins: take(8, parts),
             degrees: take(4, parts),
             masses: take(8, parts),
+            imbalances: take(8, imbalances),
             vertices: parts as u32,
             kind: WeightKind::Long as u32,
             ..Level::default()
         };
-        let partition =
-            Partition { labels: take(4, parts), totals: take(8, parts), active: take(1, parts) };
+        let partition = Partition {
+            labels: take(4, parts),
+            totals: take(8, parts),
+            active: take(1, parts),
+            imbalances: take(8, imbalances),
+        };
         let (launcher, places) = (&self.launcher, &self.launcher.places);
         contraction.members = launcher.at(places.members.start);
         contraction.ends = launcher.at(places.ends.start);
@@ -257,7 +279,8 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         keeps_active: bool,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        let kernels = if rule.fits_64() { &MOVE } else { &MOVE_WIDE };
+        let fits = rule.fits_64(self.kind.has_imbalances);
+        let kernels = if fits { &MOVE } else { &MOVE_WIDE };
         let work = self.round(graph.level, partition.partition, rule);
         let work = Work { keeps_active: keeps_active.into(), ..work };
         self.phases(&work, kernels, !keeps_active, observer)
@@ -276,10 +299,12 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        let kernels = if rule.fits_64() { &JOIN } else { &JOIN_WIDE };
+        let fits = rule.fits_64(self.kind.has_imbalances);
+        let kernels = if fits { &JOIN } else { &JOIN_WIDE };
         let work = Work {
             communities: communities.partition.labels,
             community_totals: communities.partition.totals,
+            community_imbalances: communities.partition.imbalances,
             schedules_all: 1,
             ..self.round(graph.level, self.parts(), rule)
         };
@@ -321,7 +346,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
 
         launcher.fill(contraction.names, 4 * u64::from(graph.level.vertices), 0xff)?;
         launcher.launch("ripplet_refine_find_lifted", Items::Threads(parts), &work)?;
-        launcher.fill(coarse_partition.totals, 8 * parts, 0)?;
+        self.clear_masses(coarse_partition, parts)?;
         launcher.launch("ripplet_refine_lift", Items::Threads(parts), &work)?;
         let measured = Work { level: coarse, ..work };
         launcher.launch("ripplet_refine_measure", Items::Threads(parts), &measured)?;
@@ -367,7 +392,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         launcher.reset(0)?;
         launcher.fill(contraction.names, 4 * parts, 0xff)?;
         launcher.launch("ripplet_refine_find_lowered", Items::Threads(parts), &work)?;
-        launcher.fill(partition.partition.totals, 8 * vertices, 0)?;
+        self.clear_masses(partition.partition, vertices)?;
         launcher.launch("ripplet_refine_lower", Items::Threads(vertices), &work)?;
         launcher.launch("ripplet_refine_activate_borders", Items::Lists(vertices), &work)?;
         let scanned = launcher.counters()?.scanned;
@@ -412,16 +437,20 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         let Some(arcs) = &graph.arcs else { return Ok(None) };
         let (level, figures) = (graph.level, graph.figures);
         let (stack, vertices) = (&self.launcher.places.stack, u64::from(level.vertices));
-        let most = self.stack.bytes + CONTRACTION_BYTES * vertices + ALIGNED;
+        let of_contraction = self.launcher.places.contraction_bytes * vertices;
+        let most = self.stack.bytes + of_contraction + ALIGNED;
         let fits = most <= stack.end - stack.start;
         if fits && figures.arcs >= self.tuning.host_below {
             return Ok(None);
         }
         let (launcher, count) = (&self.launcher, arcs.end - arcs.start);
+        let has_imbalances = self.kind.has_imbalances;
+        let imbalances = has_imbalances.then(|| launcher.read(level.imbalances, vertices));
         let mut begins: Vec<u64> = launcher.read(level.begins, vertices)?;
         begins.iter_mut().for_each(|begin| *begin -= arcs.start);
         Ok(Some(HostLevel {
             masses: launcher.read(level.masses, vertices)?,
+            imbalances: imbalances.transpose()?,
             begins,
             degrees: launcher.read(level.degrees, vertices)?,
             neighbors: launcher.read::<VertexId>(level.ids.plus(4 * arcs.start), count)?,
@@ -438,10 +467,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         partition: &DevicePartition,
         labels: &[Label],
     ) -> Result<(), RunError> {
-        let (launcher, vertices) = (&self.launcher, u64::from(graph.level.vertices));
-        launcher.write(partition.partition.labels, labels)?;
-        launcher.fill(partition.partition.totals, 8 * vertices, 0)?;
-        let work = self.work(graph.level, partition.partition);
-        launcher.launch("ripplet_refine_sum_masses", Items::Threads(vertices), &work)
+        self.launcher.write(partition.partition.labels, labels)?;
+        self.sum_masses(graph.level, partition.partition)
     }
 }

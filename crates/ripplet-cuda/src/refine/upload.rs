@@ -2,35 +2,64 @@
 
 use super::places::Places;
 use crate::lp::failed;
+use bytemuck::Pod;
 use rayon::prelude::*;
 use ripplet_gpu::Device;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, dispatch_lists, memory};
+use ripplet_graph::{Direction, GraphView, dispatch_lists, memory};
 use ripplet_lp::RunError;
 use std::ops::Range;
 
 /// Arcs that are decoded and moved together.
 const MOVED: u64 = 1 << 22;
 
-/// Copies the begins, degrees, arcs and weights of a graph to their places.
+/// Copies the begins, degrees, arcs and weights of a graph to their places. Of a directed graph, a vertex
+/// has its list out, then that in.
 pub(super) fn upload<D: Device>(
     device: &D,
     memory: &D::Memory,
     places: &Places,
     graph: GraphView<'_>,
 ) -> Result<(), RunError> {
-    dispatch_lists!(graph, (out, _incoming) => upload_lists(device, memory, places, out))
+    dispatch_lists!(graph, (out, incoming) => {
+        let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
+        upload_lists(device, memory, places, Ends { out, incoming })
+    })
+}
+
+/// The lists of a graph.
+#[derive(Clone, Copy)]
+struct Ends<N> {
+    out: N,
+    /// The arcs in, if the graph is directed.
+    incoming: Option<N>,
+}
+
+impl<N: NeighborLists> Ends<N> {
+    /// Returns the arcs of a vertex.
+    fn degree(self, v: usize) -> Result<u32, RunError> {
+        let entering = self.incoming.map_or(0, |incoming| incoming.degree_of(v));
+        let degree = self.out.degree_of(v).checked_add(entering);
+        degree.ok_or_else(|| RunError::Device("a vertex has 2^32 arcs or more".into()))
+    }
+
+    /// Yields the lists of a vertex.
+    fn each(self) -> impl Iterator<Item = N> {
+        [Some(self.out), self.incoming].into_iter().flatten()
+    }
 }
 
 fn upload_lists<D: Device, N: NeighborLists>(
     device: &D,
     to: &D::Memory,
     places: &Places,
-    lists: N,
+    lists: Ends<N>,
 ) -> Result<(), RunError> {
-    let vertices = lists.vertices();
-    let degrees: Vec<u32> =
-        memory::collected((0..vertices).map(|v| lists.degree_of(v))).map_err(RunError::Array)?;
+    let vertices = lists.out.vertices();
+    let mut degrees: Vec<u32> = memory::zeros(vertices).map_err(RunError::Array)?;
+    for (v, degree) in degrees.iter_mut().enumerate() {
+        *degree = lists.degree(v)?;
+    }
     let mut end = 0;
     let begins: Vec<u64> = memory::collected(degrees.iter().map(|&degree| {
         end += u64::from(degree);
@@ -46,17 +75,23 @@ fn upload_lists<D: Device, N: NeighborLists>(
     while first < vertices {
         let limit = begins[first] + MOVED;
         let last = begins.partition_point(|&begin| begin < limit).max(first + 1);
-        // Lists of whole vertices, each collected by one thread.
-        let ids: Vec<u32> =
-            (first..last).into_par_iter().flat_map_iter(|v| lists.each_of(v)).collect();
+        let ids = collected(first..last, |v| lists.each().flat_map(move |of| of.each_of(v)));
         write(&places.ids, 4 * begins[first], bytemuck::cast_slice(&ids))?;
-        if lists.is_weighted() {
-            let weights_of = |v: usize| lists.each_weight_of(v).into_iter().flatten();
-            let weights: Vec<u32> =
-                (first..last).into_par_iter().flat_map_iter(weights_of).collect();
+        if lists.out.is_weighted() {
+            let weights = collected(first..last, |v| {
+                lists.each().flat_map(move |of| of.each_weight_of(v).into_iter().flatten())
+            });
             write(&places.weights, 4 * begins[first], bytemuck::cast_slice(&weights))?;
         }
         first = last;
     }
     Ok(())
+}
+
+/// Returns the values of whole vertices, each collected by one thread.
+fn collected<T: Pod + Send, I: Iterator<Item = T>>(
+    vertices: Range<usize>,
+    values: impl Fn(usize) -> I + Sync + Send,
+) -> Vec<T> {
+    vertices.into_par_iter().flat_map_iter(values).collect()
 }

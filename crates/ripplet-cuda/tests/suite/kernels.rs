@@ -101,6 +101,12 @@ fn texts_of_swarms() -> Vec<Source> {
     ]
 }
 
+/// Each kind of refinement's kernels.
+fn texts_of_refinement() -> Vec<Source> {
+    let kind = |has_imbalances| refine::source(refine::Kind { has_imbalances });
+    vec![kind(true), kind(false)]
+}
+
 /// Texts that are compiled for the older architectures, too.
 const EVERYWHERE: usize = 2;
 
@@ -129,7 +135,7 @@ fn every_kernel_compiles_for_every_architecture() {
                 let lp: Vec<_> = texts().into_iter().take(count).collect();
                 let lcc = texts_of_lcc().into_iter().take(others).collect();
                 let swarms = texts_of_swarms().into_iter().take(others).collect();
-                for texts in [lp, lcc, swarms, vec![refine::source()]] {
+                for texts in [lp, lcc, swarms, texts_of_refinement()] {
                     for (number, text) in texts.iter().enumerate() {
                         let is_at_an_end = number == 0 || number + 1 == texts.len();
                         let options = if is_newest && is_at_an_end { &[] } else { quickly };

@@ -9,7 +9,9 @@ use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::refine::{DeviceRefinement, Tuning};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_generate::{Rmat, Road, Social, Web};
-use ripplet_graph::{EdgeTable, Graph, GraphBuilder, GraphView, MAX_SHARD_ARCS, Observer};
+use ripplet_graph::{
+    Direction, EdgeTable, Graph, GraphBuilder, GraphView, MAX_SHARD_ARCS, Observer,
+};
 use ripplet_lp::refine::{Objective, RefineError, RefineOptions, Refined, Resolution, refine};
 use ripplet_lp::{NO_LABEL, RoundObserver, RunError};
 use std::sync::atomic::AtomicUsize;
@@ -65,12 +67,16 @@ fn families_are_the_same_on_every_device() {
         ("road", Road::new(scale).generate().unwrap()),
     ];
     for (number, (name, table)) in (0..).zip(tables) {
-        let graph = graph(table);
-        let all = [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)];
-        for options in all.into_iter().chain([RefineOptions::new(Objective::Cpm(0.05))]) {
-            check((&graph).into(), &options, ALL_ON_DEVICE, number, name);
-            check((&graph).into(), &options, LAST_ON_HOST, number, name);
-            check((&graph).into(), &options, Tuning::default(), number, name);
+        for direction in [Direction::Undirected, Direction::Directed] {
+            let builder = GraphBuilder::new().direction(direction);
+            let graph = builder.build(table.clone()).unwrap();
+            let name = format!("{name}, {direction:?}");
+            let all = [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)];
+            for options in all.into_iter().chain([RefineOptions::new(Objective::Cpm(0.05))]) {
+                check((&graph).into(), &options, ALL_ON_DEVICE, number, &name);
+                check((&graph).into(), &options, LAST_ON_HOST, number, &name);
+                check((&graph).into(), &options, Tuning::default(), number, &name);
+            }
         }
     }
 }
@@ -85,27 +91,44 @@ fn lists_of_every_length_are_summed_up() {
         let hubs = (0..2).flat_map(|hub| (0..length).map(move |v| (length + hub, v)));
         let edges =
             Edges::new(length + 2, cliques.filter(|&(a, b)| b < length && a != b).chain(hubs));
-        let graph = edges.graph(MAX_SHARD_ARCS);
-        for options in [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)] {
-            check((&graph).into(), &options, ALL_ON_DEVICE, 1, &format!("{length} leaves"));
+        for edges in [edges.clone(), both_ways(edges).directed()] {
+            let graph = edges.graph(MAX_SHARD_ARCS);
+            let name = format!("{length} leaves, directed: {}", edges.directed);
+            for options in [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)] {
+                check((&graph).into(), &options, ALL_ON_DEVICE, 1, &name);
+            }
         }
     }
+}
+
+/// Most arcs to the first hub lead to it, most arcs of the second from it, and cliques have arcs both ways.
+fn both_ways(edges: Edges) -> Edges {
+    let first_hub = edges.vertices - 2;
+    let arcs = edges.pairs.into_iter().enumerate().flat_map(|(number, (a, b))| {
+        let turned = a == first_hub && number % 9 != 0;
+        let arc = if turned { (b, a) } else { (a, b) };
+        let back = (a < first_hub || number % 31 == 0).then_some((arc.1, arc.0));
+        [Some(arc), back].into_iter().flatten()
+    });
+    Edges::new(first_hub + 2, arcs)
 }
 
 fn edges() -> impl Strategy<Value = Edges> {
     (2u32..60).prop_flat_map(|vertices| {
         let pairs = prop::collection::vec((0..vertices, 0..vertices), 0..200);
         let weights = prop::option::of(prop::sample::select(vec![1u32, 3, 0, 1 << 20]));
-        (Just(vertices), pairs, weights).prop_map(|(vertices, pairs, weight)| Edges {
+        let of = |(vertices, pairs, weight, directed): (_, Vec<_>, Option<u32>, _)| Edges {
             weights: weight
                 .map(|w| (0..pairs.len() as u32).map(|i| w.wrapping_mul(i % 5)).collect()),
+            directed,
             ..Edges::new(vertices, pairs)
-        })
+        };
+        (Just(vertices), pairs, weights, any::<bool>()).prop_map(of)
     })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if on_gpu() { 64 } else { 12 }))]
+    #![proptest_config(ProptestConfig::with_cases(if on_gpu() { 128 } else { 20 }))]
 
     #[test]
     fn any_graph_is_the_same_on_every_device(
@@ -133,9 +156,12 @@ proptest! {
 #[test]
 fn graphs_without_edges_have_single_vertices() {
     for vertices in [0, 1, 40] {
-        let graph = Edges::new(vertices, []).graph(MAX_SHARD_ARCS);
-        for objective in [Objective::Modularity(Resolution::Auto), Objective::Cpm(1.0)] {
-            check((&graph).into(), &RefineOptions::new(objective), ALL_ON_DEVICE, 0, "no edges");
+        for edges in [Edges::new(vertices, []), Edges::new(vertices, []).directed()] {
+            let graph = edges.graph(MAX_SHARD_ARCS);
+            for objective in [Objective::Modularity(Resolution::Auto), Objective::Cpm(1.0)] {
+                let options = RefineOptions::new(objective);
+                check((&graph).into(), &options, ALL_ON_DEVICE, 0, "no edges");
+            }
         }
     }
 }

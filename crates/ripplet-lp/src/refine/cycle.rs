@@ -18,7 +18,7 @@ use super::RefineRound;
 use super::host::{HostGraph, HostSteps};
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::Partition;
-use super::score::{Factors, Undirected};
+use super::score::{Directed, Factors, NullModel, Undirected};
 use super::steps::{Draw, Figures, HostLevel, RefineSteps, Rule};
 use crate::crew::{Crew, with_whole_pool};
 use crate::hash::Clock;
@@ -189,12 +189,26 @@ fn cycle_on_host(
     state: &mut CycleState,
     observer: &mut dyn RoundObserver,
 ) -> Result<Vec<Label>, RunError> {
-    let HostLevel { masses, begins, degrees, largest_weight, labels, room, .. } = level;
+    match level.imbalances {
+        Some(_) => cycle_under::<Directed>(crew, level, depth, state, observer),
+        None => cycle_under::<Undirected>(crew, level, depth, state, observer),
+    }
+}
+
+/// [`cycle_on_host`] under a null model.
+fn cycle_under<M: NullModel>(
+    crew: &Crew,
+    level: HostLevel,
+    depth: u32,
+    state: &mut CycleState,
+    observer: &mut dyn RoundObserver,
+) -> Result<Vec<Label>, RunError> {
+    let HostLevel { masses, imbalances, begins, degrees, largest_weight, labels, room, .. } = level;
     let arcs = level.neighbors.len() as u64;
     let input = ArcArrays::of(level.neighbors, level.weights);
-    let graph = LevelGraph::<Undirected> {
+    let graph = LevelGraph::<M> {
         masses,
-        imbalances: Vec::new(),
+        imbalances: imbalances.unwrap_or_default(),
         begins,
         degrees,
         arcs: &input,

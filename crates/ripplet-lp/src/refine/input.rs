@@ -39,8 +39,10 @@ pub(super) trait OnInput {
     fn perform<L: Level>(self, input: Input, level: &L) -> Result<Self::Found, RefineError>;
 }
 
-/// Returns the number of arcs of all vertices; those of a directed graph have two ends.
-pub(super) fn arcs_of(graph: GraphView<'_>) -> u64 {
+/// Returns the number of arcs of all vertices, as a refinement reads them: those of a directed graph have
+/// two ends.
+pub fn arcs_of<'g>(graph: impl Into<GraphView<'g>>) -> u64 {
+    let graph = graph.into();
     match graph.direction() {
         Direction::Undirected => graph.arcs(),
         Direction::Directed => 2 * graph.arcs(),

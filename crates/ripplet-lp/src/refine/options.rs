@@ -38,9 +38,10 @@ impl Objective {
         }
     }
 
-    /// Returns whether vertices have an imbalance beside their mass: see
-    /// [`score`](super::score).
-    pub(super) fn has_imbalances(self, direction: Direction) -> bool {
+    /// Returns whether vertices have an imbalance beside their mass, on a graph of this direction: what
+    /// their arcs out weigh more than those in.
+    #[must_use]
+    pub fn has_imbalances(self, direction: Direction) -> bool {
         matches!(self, Objective::Modularity(_)) && direction == Direction::Directed
     }
 }
@@ -109,11 +110,10 @@ impl RefineOptions {
         }
     }
 
-    /// Returns what of these choices only the CPU refines, if anything, on a graph of this direction.
+    /// Returns what of these choices only the CPU refines, if anything.
     #[must_use]
-    pub fn only_on_host(&self, direction: Direction) -> Option<&'static str> {
+    pub fn only_on_host(&self) -> Option<&'static str> {
         match self {
-            _ if direction == Direction::Directed => Some("directed graphs"),
             RefineOptions { fixed, .. } if !fixed.is_empty() => Some("fixed vertices"),
             RefineOptions { max_size: Some(_), .. } => Some("limits of sizes"),
             _ => None,

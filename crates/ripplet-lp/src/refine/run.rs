@@ -11,7 +11,7 @@ use super::moves::Partition;
 use super::options::{RefineError, RefineOptions};
 use super::phases::{Phases, Team};
 use super::ratio::{Ratio, ln};
-use super::score::Sums;
+use super::score::{NullModel, Sums};
 use super::sizes::Sizes;
 use super::steps::{BegunOn, DeviceInput, RefineDevice, RefineSteps};
 use super::{NO_GAIN, Refined, SCANS};
@@ -116,7 +116,7 @@ pub fn refine_on<'g>(
 ) -> Result<Refined, RefineError> {
     let graph = graph.into();
     options.check(graph.vertices())?;
-    if let Some(what) = options.only_on_host(graph.direction()) {
+    if let Some(what) = options.only_on_host() {
         return Err(RefineError::OnlyOnHost(what));
     }
     if options.resume.is_some() {
@@ -195,11 +195,13 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
 
     fn perform<L: Level>(self, input: Input, level: &L) -> Result<Refined, RefineError> {
         let DeviceRefinement { device, graph, options, observer } = self;
+        let imbalances = L::Null::IS_DIRECTED.then(|| level.imbalances());
         let given = options.initial.as_deref();
         let labels = with_whole_pool(|crew| initial(crew, given, level.vertices()))?;
         let begun = device.begin(DeviceInput {
             graph,
             masses: level.masses(),
+            imbalances,
             largest_weight: level.largest_weight(),
             labels: &labels,
             room: contracted_arcs(input.arcs),

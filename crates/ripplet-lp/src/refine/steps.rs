@@ -9,7 +9,7 @@
 //!
 //! Steps on all devices return the same numbers, so that a run is the same bytes on all.
 
-use super::score::{Factors, NullModel, Sums, Undirected};
+use super::score::{Directed, Factors, NullModel, Sums, Undirected};
 use crate::hash::{mix, part_of};
 use crate::{Label, RunError};
 use ripplet_graph::{GraphView, Observer, VertexId};
@@ -89,10 +89,14 @@ impl Rule {
         mix(self.draw.key)
     }
 
-    /// Returns whether all gains of an undirected level fit 64 bits; else they need 128.
+    /// Returns whether all gains fit 64 bits on a level with imbalances, or on one without; else they
+    /// need 128.
     #[must_use]
-    pub fn fits_64(self) -> bool {
-        self.fits_64_under::<Undirected>()
+    pub fn fits_64(self, has_imbalances: bool) -> bool {
+        match has_imbalances {
+            true => self.fits_64_under::<Directed>(),
+            false => self.fits_64_under::<Undirected>(),
+        }
     }
 
     /// Returns whether all gains under a null model fit 64 bits.
@@ -108,6 +112,8 @@ impl Rule {
 pub struct HostLevel {
     /// The mass of each vertex.
     pub masses: Vec<u64>,
+    /// The imbalance of each vertex modulo 2⁶⁴; `None` under an undirected null model.
+    pub imbalances: Option<Vec<u64>>,
     /// The begin of each vertex's list in the arrays of arcs.
     pub begins: Vec<u64>,
     /// The length of each vertex's list.
@@ -241,11 +247,15 @@ pub trait RefineSteps {
 /// The input of a refinement on a device.
 #[derive(Clone, Copy)]
 pub struct DeviceInput<'a> {
-    /// The graph, which is undirected. Self-loops and arcs of weight 0 count as arcs read, and have no
-    /// part in a gain.
+    /// The graph. The arcs of a directed one are read from both ends: the list of a vertex is that of its
+    /// arcs out, and that of its arcs in. Self-loops and arcs of weight 0 count as arcs read, and have
+    /// no part in a gain.
     pub graph: GraphView<'a>,
     /// The mass of each vertex.
     pub masses: &'a [u64],
+    /// The imbalance of each vertex modulo 2⁶⁴: what its arcs out weigh more than those in. `None` under
+    /// an undirected null model.
+    pub imbalances: Option<&'a [u64]>,
     /// A bound of the sum of a vertex's weights.
     pub largest_weight: u64,
     /// The communities to begin with, each named by one of its vertices.

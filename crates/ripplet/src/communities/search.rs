@@ -413,7 +413,7 @@ impl<'g> CommunitySearch<'g> {
         if let Some(objective) = self.refine {
             let options = self.refinement(objective)?;
             let threads = CpuExecutor::new(self.threads)?.threads();
-            let executor = match options.only_on_host(self.graph.direction()) {
+            let executor = match options.only_on_host() {
                 Some(_) if self.device.is_auto() => AnyExecutor::cpu(self.threads)?,
                 _ => self.opened()?.0,
             };
