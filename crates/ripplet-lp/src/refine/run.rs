@@ -285,18 +285,22 @@ impl<'a, S: RefineSteps> Run<'a, S> {
             }
             let is_same = self.cycles.steps.keep(&self.partition)?;
             sums = found;
+            let last = self.cycles.state.scanned - before;
+            let next = if iteration == 0 { last / 2 } else { last };
+            let is_last = iteration + 1 == end;
+            // The first communities of an estimated resolution are there to estimate it from: the
+            // limit does not hold for the iteration that takes it.
+            let is_due = self.input.objective.is_estimated && iteration == 0;
+            let has_room = is_due || self.cycles.state.scanned + next + arcs <= MOST_SCANS * arcs;
             let resolution = self.input.objective.ratio;
-            if iteration + 1 < end {
+            if !is_last && has_room {
                 self.estimate(sums)?;
             }
             if is_same && self.input.objective.ratio == resolution {
                 reason = StopReason::Fixpoint;
                 break;
             }
-            let last = self.cycles.state.scanned - before;
-            let next = if iteration == 0 { last / 2 } else { last };
-            let is_last = iteration + 1 == end;
-            if !is_last && self.cycles.state.scanned + next + arcs > MOST_SCANS * arcs {
+            if !is_last && !has_room {
                 reason = StopReason::Rule(SCANS);
                 break;
             }
