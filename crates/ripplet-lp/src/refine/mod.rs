@@ -104,8 +104,8 @@ pub struct Refined {
 
 /// The name of the stop rule that the last iteration did not increase the score.
 pub const NO_GAIN: &str = "no gain";
-/// The name of the stop rule that a further iteration would exceed 28 scans of the graph's arcs. The first
-/// iteration at an estimated resolution is performed in any case.
+/// The name of the stop rule that a further iteration at a fixed resolution would exceed 28 scans of the
+/// graph's arcs.
 pub const SCANS: &str = "scans";
 
 impl From<Refined> for Outcome {

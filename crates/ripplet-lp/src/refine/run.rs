@@ -22,7 +22,7 @@ use ripplet_graph::{GraphView, OutOfMemory, Plan, memory};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Arcs read, in units of the graph's arcs, after which no iteration begins.
+/// Arcs read, in units of the graph's arcs, after which no iteration at a fixed resolution begins.
 const MOST_SCANS: u64 = 28;
 /// The arcs that all contracted graphs may have together, in units of the graph's arcs. If they need
 /// more, contraction ends early.
@@ -288,10 +288,10 @@ impl<'a, S: RefineSteps> Run<'a, S> {
             let last = self.cycles.state.scanned - before;
             let next = if iteration == 0 { last / 2 } else { last };
             let is_last = iteration + 1 == end;
-            // The first communities of an estimated resolution are there to estimate it from: the
-            // limit does not hold for the iteration that takes it.
-            let is_due = self.input.objective.is_estimated && iteration == 0;
-            let has_room = is_due || self.cycles.state.scanned + next + arcs <= MOST_SCANS * arcs;
+            // The first communities are there to estimate a resolution from, and those after them
+            // to estimate it better, so no such iteration is left out.
+            let has_room = self.input.objective.is_estimated
+                || self.cycles.state.scanned + next + arcs <= MOST_SCANS * arcs;
             let resolution = self.input.objective.ratio;
             if !is_last && has_room {
                 self.estimate(sums)?;
