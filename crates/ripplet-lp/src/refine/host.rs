@@ -19,6 +19,12 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The steps on an input and the graphs that are contracted from it.
 pub(super) struct HostSteps<'a, L> {
     input: &'a L,
+    work: Workspace<'a>,
+}
+
+/// What the steps on all levels share. It does not depend on the type of the input, so that the steps on contracted
+/// graphs are compiled once.
+struct Workspace<'a> {
     team: Team<'a>,
     /// The phases of the current round, of any level.
     phases: Phases,
@@ -47,9 +53,6 @@ pub(super) struct HostContraction<'a, M> {
     below: u64,
 }
 
-/// A contraction of a level, and its graph.
-type Contracted<'a, G> = (Contraction, LevelGraph<'a, <G as Level>::Null>);
-
 /// Performs work on a level, whatever its type is.
 macro_rules! on_level {
     ($steps:expr, $graph:expr, $level:ident => $work:expr) => {
@@ -72,17 +75,19 @@ impl<'a, L: Level> HostSteps<'a, L> {
         best: Vec<Label>,
     ) -> Result<HostSteps<'a, L>, OutOfMemory> {
         let vertices = input.vertices() as usize;
-        Ok(HostSteps {
-            input,
+        let work = Workspace {
             team: Team::new(crew, vertices)?,
             phases: Phases::new(vertices)?,
             parts: Partition::new(crew, memory::zeros(vertices)?, input)?,
             arrays,
             best,
-        })
+        };
+        Ok(HostSteps { input, work })
     }
+}
 
-    fn moves_on<G: Level, T: Gain>(
+impl<'a> Workspace<'a> {
+    fn move_round<G: Level>(
         &mut self,
         level: &G,
         partition: &Partition,
@@ -90,44 +95,77 @@ impl<'a, L: Level> HostSteps<'a, L> {
         keeps_active: bool,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        let HostSteps { phases, team, .. } = self;
+        match rule.fits_64_under::<G::Null>() {
+            true => self.moves_in::<G, i64>(level, partition, rule, keeps_active, observer),
+            false => self.moves_in::<G, i128>(level, partition, rule, keeps_active, observer),
+        }
+    }
+
+    fn moves_in<G: Level, T: Gain>(
+        &mut self,
+        level: &G,
+        partition: &Partition,
+        rule: Rule,
+        keeps_active: bool,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let Workspace { phases, team, .. } = self;
         let (team, factors) = (&*team, rule.factors.in_type::<T>());
         phases.begin_level(level.vertices(), rule.figures.arcs);
         let round = MoveRound { level, partition, team, observer, keeps_active };
         Moves { round, factors }.perform(phases, rule.draw)
     }
 
-    fn subdivide_on<G: Level, T: Gain>(
+    fn subdivide<G: Level>(
         &mut self,
         level: &G,
         communities: &Partition,
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        let HostSteps { phases, team, parts, .. } = self;
+        match rule.fits_64_under::<G::Null>() {
+            true => self.subdivide_in::<G, i64>(level, communities, rule, observer),
+            false => self.subdivide_in::<G, i128>(level, communities, rule, observer),
+        }
+    }
+
+    fn subdivide_in<G: Level, T: Gain>(
+        &mut self,
+        level: &G,
+        communities: &Partition,
+        rule: Rule,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let Workspace { phases, team, parts, .. } = self;
         let (team, parts, factors) = (&*team, &*parts, rule.factors.in_type::<T>());
         parts.separate(team.crew, level);
         phases.begin_level(level.vertices(), rule.figures.arcs);
         Subdivision { level, communities, parts, factors, team, observer }.round(phases, rule.draw)
     }
 
-    /// Contracts the parts; `None` if there is no space for their arcs.
-    fn contract_parts<G: Level>(
+    fn contract<G: Level>(
         &self,
         level: &G,
+        communities: &Partition,
         observer: &dyn Observer,
-    ) -> Result<Option<Contracted<'a, G>>, RunError> {
-        let HostSteps { arrays, parts, team, .. } = self;
-        let map = Contraction::new(team.crew, level.vertices(), parts).map_err(refused)?;
+    ) -> Result<Option<HostContraction<'a, G::Null>>, RunError> {
+        let Workspace { arrays, parts, team, .. } = self;
+        let crew = team.crew;
+        let map = Contraction::new(crew, level.vertices(), parts).map_err(refused)?;
         let below = arrays.len();
         let Some(graph) = map.graph(arrays, level, parts, team, observer)? else {
             arrays.truncate(below);
             return Ok(None);
         };
-        Ok(Some((map, graph)))
+        let begin = map.lifted(crew, communities).map_err(refused)?;
+        let own = memory::copied(&begin).map_err(refused)?;
+        let partition = communities.contracted(crew, own, &graph, &map.vertex_of);
+        let partition = partition.map_err(refused)?;
+        let graph = HostGraph::Contracted(graph);
+        Ok(Some(HostContraction { map, graph, partition, begin, below }))
     }
 
-    fn lower_on<G: Level>(
+    fn lower<G: Level>(
         &self,
         level: &G,
         partition: &Partition,
@@ -164,6 +202,20 @@ impl<'a, L: Level> HostSteps<'a, L> {
             moved.map(|v| activate_at_border(level, partition, v)).sum()
         }))
     }
+
+    fn keep(&mut self, partition: &Partition) -> bool {
+        let vertices = self.best.len();
+        let best = as_atomic(&mut self.best);
+        let changed = self.team.crew.sum(vertices, READ_PER_TASK, |range| {
+            let labels = best[range.clone()].iter().zip(&partition.labels[range]);
+            let changes = labels.map(|(best, label)| {
+                let label = label.load(Relaxed);
+                u64::from(best.swap(label, Relaxed) != label)
+            });
+            changes.sum()
+        });
+        changed == 0
+    }
 }
 
 impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
@@ -172,7 +224,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
     type Contraction = HostContraction<'a, L::Null>;
 
     fn figures(&mut self, graph: &HostGraph<'a, L::Null>) -> Result<Figures, RunError> {
-        Ok(on_level!(self, graph, level => figures(self.team.crew, level)))
+        Ok(on_level!(self, graph, level => figures(self.work.team.crew, level)))
     }
 
     fn move_round(
@@ -183,9 +235,8 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
         keeps_active: bool,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        on_level!(self, graph, level => match rule.fits_64_under::<L::Null>() {
-            true => self.moves_on::<_, i64>(level, partition, rule, keeps_active, observer),
-            false => self.moves_on::<_, i128>(level, partition, rule, keeps_active, observer),
+        on_level!(self, graph, level => {
+            self.work.move_round(level, partition, rule, keeps_active, observer)
         })
     }
 
@@ -200,10 +251,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        on_level!(self, graph, level => match rule.fits_64_under::<L::Null>() {
-            true => self.subdivide_on::<_, i64>(level, communities, rule, observer),
-            false => self.subdivide_on::<_, i128>(level, communities, rule, observer),
-        })
+        on_level!(self, graph, level => self.work.subdivide(level, communities, rule, observer))
     }
 
     fn contract(
@@ -212,16 +260,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
         communities: &Partition,
         observer: &dyn Observer,
     ) -> Result<Option<HostContraction<'a, L::Null>>, RunError> {
-        let below = self.arrays.len();
-        let contracted = on_level!(self, graph, level => self.contract_parts(level, observer))?;
-        let Some((map, graph)) = contracted else { return Ok(None) };
-        let crew = self.team.crew;
-        let begin = map.lifted(crew, communities).map_err(refused)?;
-        let own = memory::copied(&begin).map_err(refused)?;
-        let partition = communities.contracted(crew, own, &graph, &map.vertex_of);
-        let partition = partition.map_err(refused)?;
-        let graph = HostGraph::Contracted(graph);
-        Ok(Some(HostContraction { map, graph, partition, begin, below }))
+        on_level!(self, graph, level => self.work.contract(level, communities, observer))
     }
 
     fn contracted<'c>(
@@ -236,8 +275,8 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
         partition: &Partition,
         contraction: HostContraction<'a, L::Null>,
     ) -> Result<u64, RunError> {
-        let read = on_level!(self, graph, level => self.lower_on(level, partition, &contraction));
-        self.arrays.truncate(contraction.below);
+        let read = on_level!(self, graph, level => self.work.lower(level, partition, &contraction));
+        self.work.arrays.truncate(contraction.below);
         read.map_err(refused)
     }
 
@@ -246,7 +285,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
         graph: &HostGraph<'a, L::Null>,
         partition: &Partition,
     ) -> Result<Sums, RunError> {
-        Ok(on_level!(self, graph, level => sums(self.team.crew, level, partition)))
+        Ok(on_level!(self, graph, level => sums(self.work.team.crew, level, partition)))
     }
 
     fn activate_all(&mut self, partition: &Partition) -> Result<(), RunError> {
@@ -256,22 +295,12 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
     }
 
     fn keep(&mut self, partition: &Partition) -> Result<bool, RunError> {
-        let vertices = self.best.len();
-        let best = as_atomic(&mut self.best);
-        let changed = self.team.crew.sum(vertices, READ_PER_TASK, |range| {
-            let labels = best[range.clone()].iter().zip(&partition.labels[range]);
-            let changes = labels.map(|(best, label)| {
-                let label = label.load(Relaxed);
-                u64::from(best.swap(label, Relaxed) != label)
-            });
-            changes.sum()
-        });
-        Ok(changed == 0)
+        Ok(self.work.keep(partition))
     }
 
     fn state(&mut self, partition: &Partition) -> Result<Option<Saved<'_>>, RunError> {
-        let active = active_words(self.team.crew, partition)?;
-        Ok(Some((&self.best, active)))
+        let active = active_words(self.work.team.crew, partition)?;
+        Ok(Some((&self.work.best, active)))
     }
 
     fn activate(&mut self, partition: &Partition, active: &[u64]) -> Result<(), RunError> {
@@ -280,7 +309,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
     }
 
     fn best(self) -> Result<Vec<Label>, RunError> {
-        Ok(self.best)
+        Ok(self.work.best)
     }
 }
 
