@@ -77,6 +77,12 @@ RIPPLET_FN void lift(const Work& work) {
     }
 }
 
+// A part with a fixed vertex is fixed on the contracted level, where no vertex is before.
+RIPPLET_FN void fix_parts(const Work& work) {
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item())
+        if (work.partition.fixed[v]) work.coarse_partition.fixed[work.contraction.part_of[v]] = 1;
+}
+
 // Names are by the community of the contracted vertex.
 RIPPLET_FN void find_lowered(const Work& work) {
     find_smallest(work, [&](u32 part) { return work.coarse_partition.labels[part]; });

@@ -13,7 +13,10 @@ RIPPLET_FN u32 bin_of(const Work& work, u32 v) {
 }
 
 RIPPLET_FN bool is_scheduled(const Work& work, u32 v) {
-    return v < work.level.vertices && (work.schedules_all || work.partition.active[v]);
+    if (v >= work.level.vertices) return false;
+    if (work.schedules_all) return true;
+    const unsigned char* fixed = work.partition.fixed;
+    return work.partition.active[v] && (fixed == nullptr || !fixed[v]);
 }
 
 RIPPLET_FN void count_order(const Work& work) {

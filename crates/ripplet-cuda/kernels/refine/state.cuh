@@ -60,6 +60,8 @@ struct Partition {
     unsigned char* active;
     // The imbalance of each label modulo 2^64, if `DIRECTED`.
     u64* imbalances;
+    // 1 for each fixed vertex, which is never scheduled; null if none is fixed.
+    unsigned char* fixed;
 };
 
 // How the vertices of a level correspond to those of its contraction.

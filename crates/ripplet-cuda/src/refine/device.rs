@@ -8,8 +8,8 @@ use super::steps::{DeviceGraph, DevicePartition, DeviceSteps};
 use super::tuning::Tuning;
 use super::upload::upload;
 use crate::lp::{DeviceExecutor, failed};
-use ripplet_gpu::{Arena, Device};
-use ripplet_graph::GraphView;
+use ripplet_gpu::{Address, Arena, Device};
+use ripplet_graph::{GraphView, memory};
 use ripplet_lp::refine::{
     self, BegunOn, DeviceInput, Figures, RefineDevice, RefineError, RefineOptions, Refined,
 };
@@ -39,8 +39,8 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
         DeviceRefinement { tuning, ..self }
     }
 
-    fn places(&self, graph: GraphView<'_>, room: u64, kind: Kind) -> Places {
-        Places::new(Size::of(graph, room, kind), size_of::<Counters>() as u64, self.tuning)
+    fn places(&self, size: Size) -> Places {
+        Places::new(size, size_of::<Counters>() as u64, self.tuning)
     }
 
     /// Returns the memory plan of a run. The host's part is that of a run on the host with `threads`
@@ -55,7 +55,9 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
         let host = refine::plan(graph, options, threads);
         let room = refine::contracted_arcs(refine::arcs_of(graph));
         let has_imbalances = options.objective.has_imbalances(graph.direction());
-        let device = self.places(graph, room, Kind { has_imbalances }).plan;
+        let has_fixed = !options.fixed.is_empty();
+        let size = Size::of(graph, room, has_fixed, Kind { has_imbalances });
+        let device = self.places(size).plan;
         Plan { graph_device: device.graph_device, device_items: device.device_items, ..host }
     }
 }
@@ -81,9 +83,10 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
     type Steps = DeviceSteps<'a, D>;
 
     fn begin(&self, input: DeviceInput<'_>) -> Result<BegunOn<Self::Steps>, RunError> {
-        let DeviceInput { graph, masses, imbalances, largest_weight, labels, room } = input;
+        let DeviceInput { graph, masses, imbalances, largest_weight, labels, room, .. } = input;
         let kind = Kind { has_imbalances: imbalances.is_some() };
-        let places = self.places(graph, room, kind);
+        let has_fixed = !input.fixed.is_empty();
+        let places = self.places(Size::of(graph, room, has_fixed, kind));
         self.executor.check_memory(&places.plan)?;
         let device = self.executor.device();
         let start = Instant::now();
@@ -112,7 +115,13 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             totals: at(&places.totals),
             active: at(&places.active),
             imbalances: at(&places.label_imbalances),
+            fixed: if has_fixed { at(&places.fixed) } else { Address(0) },
         };
+        if has_fixed {
+            let mut fixed: Vec<u8> = memory::zeros(labels.len()).map_err(RunError::Array)?;
+            input.fixed.iter().for_each(|&v| fixed[v as usize] = 1);
+            launcher.write(partition.fixed, &fixed)?;
+        }
         let figures = Figures {
             vertices: graph.vertices(),
             arcs: refine::arcs_of(graph),
@@ -124,6 +133,7 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             launcher,
             tuning: self.tuning,
             kind,
+            has_fixed,
             stack: Arena::default(),
             arcs_end: 0,
             arcs_room: room,

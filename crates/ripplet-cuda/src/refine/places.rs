@@ -20,6 +20,8 @@ const BELOW_BYTES: u64 = 4;
 const LEVEL_BYTES: u64 = 8 + 4 + 8 + 4 + 8 + 1 + 4 + 4;
 /// Bytes of imbalances on the stack, per vertex of the level: of vertices and of labels.
 const IMBALANCE_BYTES: u64 = 8 + 8;
+/// Bytes on the stack that say whether a vertex of the level is fixed.
+const FIXED_BYTES: u64 = 1;
 /// Room for the alignment of the stack's arrays. Levels that find no room are left to the host.
 const STACK_PADDING: u64 = 1 << 17;
 
@@ -38,6 +40,8 @@ pub(super) struct Places {
     pub imbalances: Range<u64>,
     pub label_imbalances: Range<u64>,
     pub part_imbalances: Range<u64>,
+    /// The fixed vertices; without bytes if there are none.
+    pub fixed: Range<u64>,
     pub best: Range<u64>,
     pub part_labels: Range<u64>,
     pub part_totals: Range<u64>,
@@ -70,13 +74,15 @@ pub(super) struct Size {
     /// The arcs of contracted graphs.
     pub room: u64,
     pub is_weighted: bool,
+    pub has_fixed: bool,
     pub kind: Kind,
 }
 
 impl Places {
     pub fn new(size: Size, counters: u64, tuning: Tuning) -> Places {
-        let Size { vertices, arcs, room, is_weighted, kind } = size;
+        let Size { vertices, arcs, room, is_weighted, has_fixed, kind } = size;
         let Kind { has_imbalances } = kind;
+        let bytes_if = |exists: bool, bytes: u64| if exists { bytes } else { 0 };
         let (mut to, mut arena) = (Places::default(), Arena::default());
         to.begins = arena.take(8, vertices);
         to.degrees = arena.take(4, vertices);
@@ -88,10 +94,11 @@ impl Places {
         to.labels = arena.take(4, vertices);
         to.totals = arena.take(8, vertices);
         to.active = arena.take(1, vertices);
-        let imbalances = if has_imbalances { vertices } else { 0 };
-        to.imbalances = arena.take(8, imbalances);
-        to.label_imbalances = arena.take(8, imbalances);
-        to.part_imbalances = arena.take(8, imbalances);
+        let imbalance = bytes_if(has_imbalances, 8);
+        to.imbalances = arena.take(imbalance, vertices);
+        to.label_imbalances = arena.take(imbalance, vertices);
+        to.part_imbalances = arena.take(imbalance, vertices);
+        to.fixed = arena.take(bytes_if(has_fixed, 1), vertices);
         to.best = arena.take(4, vertices);
         to.part_labels = arena.take(4, vertices);
         to.part_totals = arena.take(8, vertices);
@@ -117,7 +124,9 @@ impl Places {
         to.coarse_weights = arena.take(8, room);
         let lists = arena.bytes;
 
-        let of_level = LEVEL_BYTES + if has_imbalances { IMBALANCE_BYTES } else { 0 };
+        let of_level = LEVEL_BYTES
+            + bytes_if(has_imbalances, IMBALANCE_BYTES)
+            + bytes_if(has_fixed, FIXED_BYTES);
         to.contraction_bytes = BELOW_BYTES + of_level;
         to.stack = arena.take(1, (2 * BELOW_BYTES + of_level) * vertices + STACK_PADDING);
         to.bytes = arena.bytes;
@@ -137,9 +146,10 @@ impl Places {
 }
 
 impl Size {
-    /// Returns the size of a graph, with this room for the arcs of contracted graphs.
-    pub fn of(graph: GraphView<'_>, room: u64, kind: Kind) -> Size {
+    /// Returns the size of a graph, with this room for the arcs of contracted graphs, whether vertices are
+    /// fixed, and the kind of the run.
+    pub fn of(graph: GraphView<'_>, room: u64, has_fixed: bool, kind: Kind) -> Size {
         let (vertices, arcs) = (u64::from(graph.vertices()), arcs_of(graph));
-        Size { vertices, arcs, room, is_weighted: graph.is_weighted(), kind }
+        Size { vertices, arcs, room, is_weighted: graph.is_weighted(), has_fixed, kind }
     }
 }

@@ -68,6 +68,7 @@ pub(super) struct Partition {
     pub totals: Address,
     pub active: Address,
     pub imbalances: Address,
+    pub fixed: Address,
 }
 
 /// How the vertices of a level correspond to those of its contraction: `Contraction`.

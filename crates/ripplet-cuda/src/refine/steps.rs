@@ -5,7 +5,7 @@ use super::source::Kind;
 use super::state::{CLASSES, Contraction, Counters, Level, Partition, WeightKind, Work};
 use super::tuning::Tuning;
 use ripplet_gpu::{Address, Arena, Device};
-use ripplet_graph::{Observer, VertexId};
+use ripplet_graph::{Observer, VertexId, memory};
 use ripplet_lp::refine::{Counts, Figures, HostLevel, RefineSteps, Rule, Sums};
 use ripplet_lp::{Label, RunError};
 use std::ops::Range;
@@ -52,6 +52,8 @@ pub struct DeviceSteps<'a, D: Device> {
     pub(super) launcher: Launcher<'a, D>,
     pub(super) tuning: Tuning,
     pub(super) kind: Kind,
+    /// Whether vertices are fixed.
+    pub(super) has_fixed: bool,
     /// The part of the stack that is in use.
     pub(super) stack: Arena,
     /// The end of the arcs of contracted graphs, and the arcs for which there is room.
@@ -142,6 +144,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             totals: self.launcher.at(places.part_totals.start),
             active: Address(0),
             imbalances: self.launcher.at(places.part_imbalances.start),
+            fixed: Address(0),
         }
     }
 
@@ -231,6 +234,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             totals: take(8, parts),
             active: take(1, parts),
             imbalances: take(8, imbalances),
+            fixed: if self.has_fixed { take(1, parts) } else { Address(0) },
         };
         let (launcher, places) = (&self.launcher, &self.launcher.places);
         contraction.members = launcher.at(places.members.start);
@@ -241,6 +245,19 @@ impl<D: Device> DeviceSteps<'_, D> {
         let (ids, weights) =
             (launcher.at(places.coarse_ids.start), launcher.at(places.coarse_weights.start));
         (contraction, Level { ids, weights, ..coarse }, partition)
+    }
+
+    /// Returns the fixed vertices of a partition.
+    fn fixed(&self, partition: &DevicePartition) -> Result<Vec<VertexId>, RunError> {
+        if !self.has_fixed {
+            return Ok(Vec::new());
+        }
+        let vertices = partition.level.vertices;
+        let is_fixed: Vec<u8> = self.launcher.read(partition.partition.fixed, vertices.into())?;
+        let each = || (0..vertices).filter(|&v| is_fixed[v as usize] != 0);
+        let mut fixed = memory::with_room(each().count()).map_err(RunError::Array)?;
+        fixed.extend(each());
+        Ok(fixed)
     }
 
     /// Numbers the parts, and groups their members.
@@ -327,12 +344,13 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         let parts = u64::from(graph.level.vertices) - self.joined;
         let below = (self.stack.bytes, self.arcs_end);
         let (contraction, coarse, coarse_partition) = self.reserve(graph.level, parts);
+        let parts_of_level = Partition { fixed: communities.partition.fixed, ..self.parts() };
         let work = Work {
             coarse,
             coarse_partition,
             communities: communities.partition.labels,
             contraction,
-            ..self.work(graph.level, self.parts())
+            ..self.work(graph.level, parts_of_level)
         };
         self.group(&work)?;
         let launcher = &self.launcher;
@@ -348,6 +366,11 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         launcher.launch("ripplet_refine_find_lifted", Items::Threads(parts), &work)?;
         self.clear_masses(coarse_partition, parts)?;
         launcher.launch("ripplet_refine_lift", Items::Threads(parts), &work)?;
+        if self.has_fixed {
+            launcher.fill(coarse_partition.fixed, parts, 0)?;
+            let vertices = Items::Threads(graph.level.vertices.into());
+            launcher.launch("ripplet_refine_fix_parts", vertices, &work)?;
+        }
         let measured = Work { level: coarse, ..work };
         launcher.launch("ripplet_refine_measure", Items::Threads(parts), &measured)?;
         let found = launcher.counters()?;
@@ -457,6 +480,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
             weights: launcher.read(level.weights.plus(8 * arcs.start), count)?,
             largest_weight: figures.largest_weight,
             labels: launcher.read(partition.partition.labels, vertices)?,
+            fixed: self.fixed(partition)?,
             room: self.arcs_room - arcs.end,
         }))
     }

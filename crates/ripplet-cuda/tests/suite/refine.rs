@@ -76,6 +76,9 @@ fn families_are_the_same_on_every_device() {
                 check((&graph).into(), &options, ALL_ON_DEVICE, number, &name);
                 check((&graph).into(), &options, LAST_ON_HOST, number, &name);
                 check((&graph).into(), &options, Tuning::default(), number, &name);
+                let options = with_fixed(options, graph.vertices(), 3);
+                check((&graph).into(), &options, ALL_ON_DEVICE, number, &name);
+                check((&graph).into(), &options, LAST_ON_HOST, number, &name);
             }
         }
     }
@@ -97,8 +100,19 @@ fn lists_of_every_length_are_summed_up() {
             for options in [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)] {
                 check((&graph).into(), &options, ALL_ON_DEVICE, 1, &name);
             }
+            // The hubs stay alone, and leaves join them.
+            let fixed = vec![length, length + 1];
+            let options = RefineOptions { fixed, ..modularity(Resolution::Fixed(0.5)) };
+            check((&graph).into(), &options, ALL_ON_DEVICE, 1, &name);
         }
     }
+}
+
+/// One vertex in `apart` is fixed, in a community of up to five vertices.
+fn with_fixed(options: RefineOptions, vertices: u32, apart: usize) -> RefineOptions {
+    let fixed = (0..vertices).rev().step_by(apart).collect();
+    let initial = Some((0..vertices).map(|v| v / 5 * 5).collect());
+    RefineOptions { fixed, initial, ..options }
 }
 
 /// Most arcs to the first hub lead to it, most arcs of the second from it, and cliques have arcs both ways.
@@ -142,14 +156,20 @@ proptest! {
         ]),
         storage in prop::sample::select(vec![Storage::Plain, Storage::Compressed]),
         initial: bool,
+        fixed in prop::sample::select(vec![0, 1, 2, 4, 9]),
+        on_host: bool,
         shard_arcs in 20u64..400,
         seed in 0u64..9,
     ) {
         let stored = edges.stored(shard_arcs, storage);
         let label = |v| if v % 7 == 6 { NO_LABEL } else { v / 3 };
         let initial = initial.then(|| (0..edges.vertices).map(label).collect());
-        let options = RefineOptions { seed, initial, ..RefineOptions::new(objective) };
-        check(stored.view(), &options, ALL_ON_DEVICE, seed, "a drawn graph");
+        let is_fixed = |v: &u32| fixed > 0 && v.wrapping_mul(0x9e37_79b9) >> 16 < 0x10000 / fixed;
+        let fixed = (0..edges.vertices).filter(is_fixed).collect();
+        let options = RefineOptions { seed, initial, fixed, ..RefineOptions::new(objective) };
+        // With few arcs, contracted graphs are left to the host after the first, or at once.
+        let tuning = if on_host { Tuning { host_below: 90, ..ALL_ON_DEVICE } } else { ALL_ON_DEVICE };
+        check(stored.view(), &options, tuning, seed, "a drawn graph");
     }
 }
 

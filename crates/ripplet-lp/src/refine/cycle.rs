@@ -218,7 +218,8 @@ fn cycle_under<M: NullModel>(
     // Each contracted graph has fewer vertices, and no more arcs, than that below it.
     let most = arcs.saturating_mul(u64::from(graph.vertices()));
     let arrays = ArcArrays::new(room.min(most)).map_err(refused)?;
-    let partition = Partition::new(crew, labels, &graph).map_err(refused)?;
+    let mut partition = Partition::new(crew, labels, &graph).map_err(refused)?;
+    partition.fix(&level.fixed);
     let steps = HostSteps::new(crew, &graph, &arrays, Vec::new()).map_err(refused)?;
     let mut cycles = Cycles { steps, state: std::mem::take(state), observer };
     cycles.cycle(&HostGraph::Input, &partition, depth)?;

@@ -114,7 +114,6 @@ impl RefineOptions {
     #[must_use]
     pub fn only_on_host(&self) -> Option<&'static str> {
         match self {
-            RefineOptions { fixed, .. } if !fixed.is_empty() => Some("fixed vertices"),
             RefineOptions { max_size: Some(_), .. } => Some("limits of sizes"),
             _ => None,
         }

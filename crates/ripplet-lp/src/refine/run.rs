@@ -204,6 +204,7 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
             imbalances,
             largest_weight: level.largest_weight(),
             labels: &labels,
+            fixed: &options.fixed,
             room: contracted_arcs(input.arcs),
         })?;
         drop(labels);

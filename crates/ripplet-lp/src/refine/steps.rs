@@ -126,6 +126,8 @@ pub struct HostLevel {
     pub largest_weight: u64,
     /// The community of each vertex.
     pub labels: Vec<Label>,
+    /// The vertices that stay in their community.
+    pub fixed: Vec<VertexId>,
     /// The arcs that further contracted graphs may have together.
     pub room: u64,
 }
@@ -260,6 +262,9 @@ pub struct DeviceInput<'a> {
     pub largest_weight: u64,
     /// The communities to begin with, each named by one of its vertices.
     pub labels: &'a [Label],
+    /// The vertices that stay in their community, which are never scheduled. A contracted vertex is fixed
+    /// if one of its part is.
+    pub fixed: &'a [VertexId],
     /// The arcs that all contracted graphs may have together.
     pub room: u64,
 }
