@@ -61,11 +61,6 @@ impl Work<'_> {
         options: &RefineOptions,
         settings: &Settings,
     ) -> Result<Option<Run>, Failure> {
-        if !executor.is_cpu()
-            && let Some(what) = options.only_on_host()
-        {
-            return Err(RefineError::OnlyOnHost(what).into());
-        }
         let plan = executor.plan_refinement(self.graph, options, self.threads);
         let mut plan = self.with_tables(plan, job);
         if self.job.checkpoint.is_some() {
@@ -219,10 +214,6 @@ impl From<RefineError> for Failure {
             RefineError::Checkpoint(_) => "name another folder, or leave --resume out",
             RefineError::DirectedDendrogram => "leave --directed out, or leave --dendrogram out",
             RefineError::Weights { .. } => "scale the weights down, or leave --weighted out",
-            RefineError::OnlyOnHost(_) => {
-                let (sentence, help) = (error.to_string(), "use --device cpu".into());
-                return Failure::Device { sentence, help };
-            }
             RefineError::Resolution { .. } => "give --resolution such a number",
             RefineError::Range { .. } => "give --resolution such a range",
             RefineError::Length { .. } => "give each vertex a label",

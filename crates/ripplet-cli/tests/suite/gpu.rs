@@ -222,6 +222,45 @@ fn an_estimate_tells_of_the_gpu() {
     }
 }
 
+/// The GPU fails at kernels, so that a note shows that a run was on it.
+#[test]
+fn refinement_is_on_the_gpu_but_for_checkpoints_and_profiles() {
+    let sandbox = with_driver();
+    sandbox.write("fixed.txt", "1\n2\n");
+    let run_of = |flags: &str, device: &str| {
+        format!("communities graph.txt -o out.txt --refine modularity {flags} --device {device}")
+    };
+    let flags = ["", "--directed", "--fixed fixed.txt", "--max-size 2", "--dendrogram d.csv"];
+    for flags in flags.into_iter().chain(["--directed --fixed fixed.txt --max-size 3"]) {
+        ok(&sandbox, &run_of(flags, "cpu"));
+        let expected = sandbox.read("out.txt");
+        std::fs::remove_file(sandbox.path("out.txt")).unwrap();
+        fails(&sandbox, &run_of(flags, "cuda"), &[], 1, &["GPU", "--device cpu"]);
+        let said = ok(&sandbox, &run_of(flags, "auto"));
+        assert!(said.error.contains("note: running on the CPU: "), "{flags}: {said:?}");
+        assert_eq!(sandbox.read("out.txt"), expected, "{flags}");
+        std::fs::remove_file(sandbox.path("out.txt")).unwrap();
+        let estimate = ok(&sandbox, &format!("{} --estimate", run_of(flags, "auto"))).out;
+        assert!(estimate.contains("on cuda:0 Fake GPU 0\n"), "{flags}: {estimate}");
+    }
+    for (flags, sentence) in [
+        ("--checkpoint kept", "checkpoints of a refinement are kept on the CPU"),
+        ("--resolution-profile p.csv", "--resolution-profile runs on the CPU"),
+    ] {
+        fails(&sandbox, &run_of(flags, "cuda"), &[], 2, &[sentence, "--device cpu"]);
+        fails(&sandbox, &run_of(flags, "auto --device-memory 8MiB"), &[], 2, &[sentence]);
+        ok(&sandbox, &run_of(flags, "cpu"));
+        let expected = sandbox.read("out.txt");
+        let said = ok(&sandbox, &run_of(&format!("{flags} --stats s.json"), "auto"));
+        assert!(!said.error.contains("CPU"), "{flags}: {said:?}");
+        assert_eq!(
+            (sandbox.read("out.txt"), &sandbox.json("s.json")["device"]),
+            (expected, &"cpu".into())
+        );
+        std::fs::remove_file(sandbox.path("out.txt")).unwrap();
+    }
+}
+
 #[test]
 fn a_gpu_that_fails_leaves_the_run_to_the_cpu_under_auto_alone() {
     let sandbox = with_driver();

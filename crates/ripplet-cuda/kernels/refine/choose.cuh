@@ -61,6 +61,7 @@ template <class T, bool PARTS> struct Chooser {
         Best<T> best;
         if (!works) return best;
         const GainsOf<T> gains(work, mass);
+        const u32 size = LIMITED && !PARTS ? work.level.sizes[v] : 0;
         for (u32 slot = first; slot < table.slots(); slot += stride) {
             const u32 label = table.keys[slot];
             if (label == FREE) continue;
@@ -77,9 +78,16 @@ template <class T, bool PARTS> struct Chooser {
                     total.sum > work.level.masses[label] || phase_of(work, label) != work.phase;
                 if (gain.is_negative() || !is_allowed) continue;
             }
+            // No community exceeds the limit between phases.
+            if (LIMITED && !PARTS && size > work.most_size - work.partition.sizes[label]) continue;
             best.take(Best<T>(gain, label, hash_of(work, label)));
         }
         return best;
+    }
+
+    // Whether no community has the vertex's own label. Without sizes, a community of mass 0 counts as empty.
+    RIPPLET_FN bool is_free(const Work& work) const {
+        return LIMITED ? work.partition.sizes[v] == 0 : work.partition.totals[v] == 0;
     }
 
     // The new label; the own one if the vertex stays.
@@ -93,7 +101,7 @@ template <class T, bool PARTS> struct Chooser {
         const T stay = gains.gain(own_weight, others);
         const bool moves = best.exists && stay < best.gain;
         const bool is_negative = moves ? best.gain.is_negative() : stay.is_negative();
-        if (is_negative && others.sum > 0 && work.partition.totals[v] == 0) return v;
+        if (is_negative && others.sum > 0 && is_free(work)) return v;
         return moves ? best.label : own;
     }
 
@@ -103,11 +111,19 @@ template <class T, bool PARTS> struct Chooser {
     }
 };
 
-// Records the changes of a warp's leading lanes; all lanes call it.
-RIPPLET_FN void record(const Work& work, u32 v, u32 label, bool has_changed) {
-    const u32 place = append(work.counters->changed + work.phase, has_changed);
-    if (has_changed)
-        work.changes[work.counters->starts[work.phase * CLASSES] + place] = (u64)v << 32 | label;
+// Appends a vertex and its new label to those of the phase if `has` is set; all lanes of a warp call it. `counts` are
+// the numbers of each phase.
+RIPPLET_FN void append_change(const Work& work, u64* changes, u32* counts, u32 v, u32 label, bool has) {
+    const u32 place = append(counts + work.phase, has);
+    if (has) changes[work.counters->starts[work.phase * CLASSES] + place] = (u64)v << 32 | label;
+}
+
+// Records the changes of a warp's leading lanes; all lanes call it. Where sizes are limited, communities admit them.
+template <bool PARTS> RIPPLET_FN void record(const Work& work, u32 v, u32 label, bool has_changed) {
+    if (LIMITED && !PARTS)
+        append_change(work, work.choices, work.counters->chosen, v, label, has_changed);
+    else
+        append_change(work, work.changes, work.counters->changed, v, label, has_changed);
 }
 
 template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const Work& work) {
@@ -140,7 +156,7 @@ template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const 
             if (!PARTS) work.partition.active[chooser.v] = (unsigned char)work.keeps_active;
             scanned += chooser.scanned(work, has_changed);
         }
-        record(work, chooser.v, label, has_changed);
+        record<PARTS>(work, chooser.v, label, has_changed);
         __syncwarp();
     }
     add_all(&work.counters->scanned, scanned);
@@ -186,7 +202,7 @@ template <class T, bool PARTS, u32 CLASS, u32 THREADS> RIPPLET_FN void choose_by
                 if (!PARTS) work.partition.active[chooser.v] = (unsigned char)work.keeps_active;
                 scanned += chooser.scanned(work, has_changed);
             }
-            record(work, chooser.v, label, has_changed);
+            record<PARTS>(work, chooser.v, label, has_changed);
         }
         __syncthreads();
     }

@@ -15,9 +15,10 @@ struct Change {
 
 RIPPLET_FN u32 changes_of(const Work& work) { return work.counters->changed[work.phase]; }
 
+RIPPLET_FN Change unpacked(u64 packed) { return Change{(u32)(packed >> 32), (u32)packed}; }
+
 RIPPLET_FN Change change_at(const Work& work, u32 index) {
-    const u64 packed = work.changes[work.counters->starts[work.phase * CLASSES] + index];
-    return Change{(u32)(packed >> 32), (u32)packed};
+    return unpacked(work.changes[work.counters->starts[work.phase * CLASSES] + index]);
 }
 
 RIPPLET_FN void commit(const Work& work) {
@@ -31,6 +32,9 @@ RIPPLET_FN void commit(const Work& work) {
         work.partition.labels[change.vertex] = change.label;
         add_mass(work.partition, before, Mass{0, 0}.without(mass));
         add_mass(work.partition, change.label, mass);
+        // The new community has the size already.
+        if (LIMITED && work.partition.sizes != nullptr)
+            atomicAdd(work.partition.sizes + before, 0 - work.level.sizes[change.vertex]);
     }
 }
 

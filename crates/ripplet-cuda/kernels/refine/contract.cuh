@@ -93,7 +93,7 @@ RIPPLET_FN void find_parts(const Work& work) {
         if (!is_founder(work, v)) work.contraction.part_of[v] = work.contraction.part_of[work.partition.labels[v]];
 }
 
-// `ends` and `lengths` are 0 before.
+// `ends`, `lengths` and sizes are 0 before.
 RIPPLET_FN void count_members(const Work& work) {
     const Contraction& contraction = work.contraction;
     for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
@@ -102,6 +102,7 @@ RIPPLET_FN void count_members(const Work& work) {
         const u32 before = atomicAdd(contraction.lengths + part, degree);
         // A sum that overflows stays at least 2^31, which is in the largest class.
         if (before + degree < before) atomicOr(contraction.lengths + part, 1u << 31);
+        if (LIMITED) atomicAdd(work.coarse.sizes + part, work.level.sizes[v]);
     }
 }
 

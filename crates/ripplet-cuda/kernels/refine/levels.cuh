@@ -14,10 +14,13 @@ RIPPLET_FN void separate(const Work& work) {
     }
 }
 
-// Adds up the masses of the communities; they are 0 before.
+// Adds up the masses and sizes of the communities; they are 0 before.
 RIPPLET_FN void sum_masses(const Work& work) {
-    for (u32 v = first_item(); v < work.level.vertices; v += next_item())
-        add_mass(work.partition, work.partition.labels[v], mass_of(work.level, v));
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        const u32 label = work.partition.labels[v];
+        add_mass(work.partition, label, mass_of(work.level, v));
+        if (LIMITED) atomicAdd(work.partition.sizes + label, work.level.sizes[v]);
+    }
 }
 
 // Counts the vertices that are not named by themselves.
@@ -74,6 +77,7 @@ RIPPLET_FN void lift(const Work& work) {
         work.coarse_partition.labels[part] = contraction.begin[part] = name;
         work.coarse_partition.active[part] = 1;
         add_mass(work.coarse_partition, name, mass_of(work.coarse, part));
+        if (LIMITED) atomicAdd(work.coarse_partition.sizes + name, work.coarse.sizes[part]);
     }
 }
 
@@ -93,15 +97,16 @@ RIPPLET_FN u32 name_of(const Work& work, u32 part) {
     return work.contraction.names[work.coarse_partition.labels[part]];
 }
 
-// Gives each vertex the community of its part; totals are 0 before.
+// Gives each vertex the community of its part; masses and sizes are 0 before.
 RIPPLET_FN void lower(const Work& work) {
     const Contraction& contraction = work.contraction;
     for (u32 v = first_item(); v < work.level.vertices; v += next_item())
         work.partition.labels[v] = contraction.founders[name_of(work, contraction.part_of[v])];
     for (u32 part = first_item(); part < contraction.parts; part += next_item())
         if (name_of(work, part) == part) {
-            const Mass mass = mass_of(work.coarse_partition, work.coarse_partition.labels[part]);
-            set_mass(work.partition, contraction.founders[part], mass);
+            const u32 label = work.coarse_partition.labels[part], founder = contraction.founders[part];
+            set_mass(work.partition, founder, mass_of(work.coarse_partition, label));
+            if (LIMITED) work.partition.sizes[founder] = work.coarse_partition.sizes[label];
         }
 }
 

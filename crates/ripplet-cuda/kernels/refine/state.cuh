@@ -3,9 +3,10 @@
 // A *level* is the input graph, or a graph that was contracted from the level below. A *round* has phases. Its
 // vertices are sorted by phase and, within a phase, by *class*: a range of degrees, which one kernel takes.
 //
-// The run's configuration comes before this file, as a constant of the compilation:
+// The run's configuration comes before this file, as constants of the compilation:
 //
 //     bool DIRECTED    whether vertices have an imbalance beside their mass: the null model is directed
+//     bool LIMITED     whether sizes of communities are limited (`sizes.cuh`)
 #pragma once
 
 namespace ripplet {
@@ -51,6 +52,8 @@ struct Level {
     u32 vertices, kind;
     // The imbalance of each vertex modulo 2^64, if `DIRECTED`.
     u64* imbalances;
+    // The number of the input's vertices in each vertex, if `LIMITED`.
+    u32* sizes;
 };
 
 struct Partition {
@@ -62,6 +65,8 @@ struct Partition {
     u64* imbalances;
     // 1 for each fixed vertex, which is never scheduled; null if none is fixed.
     unsigned char* fixed;
+    // The sum of the members' sizes by label, if `LIMITED`; null of parts.
+    u32* sizes;
 };
 
 // How the vertices of a level correspond to those of its contraction.
@@ -84,6 +89,8 @@ struct Counters {
     u32 starts[BINS + 1];
     // The changes of each phase.
     u32 changed[MOST_PHASES], long_changed[MOST_PHASES];
+    // If `LIMITED`, the choices of each phase, and those of communities that they would overfill.
+    u32 chosen[MOST_PHASES], claims[MOST_PHASES];
     // The longest list of the largest class in the round.
     u32 longest;
     u64 scanned;
@@ -109,6 +116,8 @@ struct Work {
     u64* changes;
     // The changes, by number, of vertices with long lists.
     u32* long_changes;
+    // If `LIMITED`, the choices of each phase, as changes are, and the claims of a phase.
+    u64 *choices, *claims;
     Counters* counters;
     // Tables of the largest class: `region_slots` slots for each block.
     u32* region_keys;
@@ -118,6 +127,8 @@ struct Work {
     // The draw of the round, and its key of ties.
     u32 key, phases, phase, tie_key;
     u32 keeps_active, schedules_all;
+    // If `LIMITED`, the largest size of a community, and the width of a step that sorts claims.
+    u32 most_size, width;
 };
 
 // The mass of a vertex, or that of a community's members together. Its imbalance is what the arcs out weigh more than

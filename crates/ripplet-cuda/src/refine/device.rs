@@ -2,8 +2,8 @@
 
 use super::launch::Launcher;
 use super::places::{Places, Size};
-use super::source::{Kind, source};
-use super::state::{Counters, Level, Partition, WeightKind};
+use super::source::source;
+use super::state::{Counters, Kind, Level, Partition, WeightKind};
 use super::steps::{DeviceGraph, DevicePartition, DeviceSteps};
 use super::tuning::Tuning;
 use super::upload::upload;
@@ -15,6 +15,7 @@ use ripplet_lp::refine::{
 };
 use ripplet_lp::{DeviceSeconds, Plan, RoundObserver, RunError};
 use std::cell::Cell;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -56,7 +57,8 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
         let room = refine::contracted_arcs(refine::arcs_of(graph));
         let has_imbalances = options.objective.has_imbalances(graph.direction());
         let has_fixed = !options.fixed.is_empty();
-        let size = Size::of(graph, room, has_fixed, Kind { has_imbalances });
+        let kind = Kind { has_imbalances, is_limited: options.max_size.is_some() };
+        let size = Size::of(graph, room, has_fixed, kind);
         let device = self.places(size).plan;
         Plan { graph_device: device.graph_device, device_items: device.device_items, ..host }
     }
@@ -84,7 +86,8 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
 
     fn begin(&self, input: DeviceInput<'_>) -> Result<BegunOn<Self::Steps>, RunError> {
         let DeviceInput { graph, masses, imbalances, largest_weight, labels, room, .. } = input;
-        let kind = Kind { has_imbalances: imbalances.is_some() };
+        let (has_imbalances, most_size) = (imbalances.is_some(), input.max_size);
+        let kind = Kind { has_imbalances, is_limited: most_size.is_some() };
         let has_fixed = !input.fixed.is_empty();
         let places = self.places(Size::of(graph, room, has_fixed, kind));
         self.executor.check_memory(&places.plan)?;
@@ -109,6 +112,7 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             vertices: graph.vertices(),
             kind: WeightKind::of_input(graph) as u32,
             imbalances: at(&places.imbalances),
+            sizes: at(&places.sizes),
         };
         let partition = Partition {
             labels: at(&places.labels),
@@ -116,11 +120,16 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             active: at(&places.active),
             imbalances: at(&places.label_imbalances),
             fixed: if has_fixed { at(&places.fixed) } else { Address(0) },
+            sizes: if kind.is_limited { at(&places.label_sizes) } else { Address(0) },
         };
         if has_fixed {
             let mut fixed: Vec<u8> = memory::zeros(labels.len()).map_err(RunError::Array)?;
             input.fixed.iter().for_each(|&v| fixed[v as usize] = 1);
             launcher.write(partition.fixed, &fixed)?;
+        }
+        if kind.is_limited {
+            let alone = memory::filled(1u32, labels.len()).map_err(RunError::Array)?;
+            launcher.write(level.sizes, &alone)?;
         }
         let figures = Figures {
             vertices: graph.vertices(),
@@ -134,6 +143,7 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             tuning: self.tuning,
             kind,
             has_fixed,
+            most_size: most_size.map_or(0, NonZeroU32::get),
             stack: Arena::default(),
             arcs_end: 0,
             arcs_room: room,

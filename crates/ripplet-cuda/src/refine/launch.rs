@@ -1,7 +1,7 @@
 //! A refinement's memory on a device, and the launches of its kernels.
 
 use super::places::Places;
-use super::state::{BLOCK, CLASSES, Counters, LARGE_BLOCK, NUMBERED, SUM_BLOCK, Work};
+use super::state::{BLOCK, CLASSES, Counters, LARGE_BLOCK, NUMBERED, SORTED, SUM_BLOCK, Work};
 use crate::lp::failed;
 use bytemuck::{Pod, Zeroable};
 use ripplet_gpu::{Address, Device, Launch};
@@ -30,6 +30,8 @@ pub(super) enum Items {
     Lists(u64),
     /// A block takes [`NUMBERED`] items.
     Numbered(u64),
+    /// A block takes [`SORTED`] items, which shared memory has room for.
+    Sorted(u64),
     /// One block takes all.
     OneBlock,
     /// One warp takes all.
@@ -107,11 +109,13 @@ impl<'a, D: Device> Launcher<'a, D> {
             Items::Threads(count) => (some(per_block(count, u64::from(BLOCK))), BLOCK),
             Items::Lists(count) => (some(per_block(count, u64::from(BLOCK) / READING)), BLOCK),
             Items::Numbered(count) => (per_block(count, u64::from(NUMBERED)), BLOCK),
+            Items::Sorted(count) => (some(per_block(count, u64::from(SORTED))), BLOCK),
             Items::OneBlock => (1, SUM_BLOCK),
             Items::OneWarp => (1, 32),
         };
-        // A place for each warp and one more, or two for each bin.
-        self.launch_blocks(kernel, [blocks, u64::from(threads)], 512, work)
+        // Else a place for each warp and one more, or two for each bin.
+        let shared = if matches!(items, Items::Sorted(_)) { 8 * SORTED } else { 512 };
+        self.launch_blocks(kernel, [blocks, u64::from(threads)], shared, work)
     }
 
     /// Launches the kernels of each class that has vertices: `names` by class.

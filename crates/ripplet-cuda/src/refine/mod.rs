@@ -8,8 +8,9 @@
 //!
 //! # Memory
 //! On the device, beside the graph: 24 bytes for each arc, for contracted graphs; 138 to 162 bytes for
-//! each vertex, or 40 more with imbalances, and at least 48 MiB for tables. An arc of a directed graph
-//! counts twice, as it is read from both ends. See [`DeviceRefinement::plan`].
+//! each vertex, 40 more with imbalances, 2 with fixed vertices, and 32 with a limit of sizes; at least 48 MiB
+//! for tables. An arc of a directed graph counts twice, as it is read from both ends. See
+//! [`DeviceRefinement::plan`].
 //!
 //! # Determinism
 //! Scores are integers; what threads write at once are sums, minima or distinct values.
@@ -35,6 +36,7 @@ mod tuning;
 mod upload;
 
 pub use device::DeviceRefinement;
-pub use source::{Kind, source};
+pub use source::source;
+pub use state::Kind;
 pub use steps::{DeviceContraction, DeviceGraph, DevicePartition, DeviceSteps};
 pub use tuning::Tuning;

@@ -6,8 +6,7 @@
 //!                                                            shrinks on the way back
 //! ```
 
-use super::source::Kind;
-use super::state::NUMBERED;
+use super::state::{Kind, NUMBERED};
 use super::tuning::Tuning;
 use ripplet_gpu::Arena;
 use ripplet_graph::GraphView;
@@ -22,6 +21,8 @@ const LEVEL_BYTES: u64 = 8 + 4 + 8 + 4 + 8 + 1 + 4 + 4;
 const IMBALANCE_BYTES: u64 = 8 + 8;
 /// Bytes on the stack that say whether a vertex of the level is fixed.
 const FIXED_BYTES: u64 = 1;
+/// Bytes of sizes on the stack, per vertex of the level: of vertices and of labels.
+const SIZE_BYTES: u64 = 4 + 4;
 /// Room for the alignment of the stack's arrays. Levels that find no room are left to the host.
 const STACK_PADDING: u64 = 1 << 17;
 
@@ -42,6 +43,12 @@ pub(super) struct Places {
     pub part_imbalances: Range<u64>,
     /// The fixed vertices; without bytes if there are none.
     pub fixed: Range<u64>,
+    /// The sizes of vertices and labels, the choices of a round, and the claims of a phase; without bytes if
+    /// sizes are not limited.
+    pub sizes: Range<u64>,
+    pub label_sizes: Range<u64>,
+    pub choices: Range<u64>,
+    pub claims: Range<u64>,
     pub best: Range<u64>,
     pub part_labels: Range<u64>,
     pub part_totals: Range<u64>,
@@ -81,7 +88,7 @@ pub(super) struct Size {
 impl Places {
     pub fn new(size: Size, counters: u64, tuning: Tuning) -> Places {
         let Size { vertices, arcs, room, is_weighted, has_fixed, kind } = size;
-        let Kind { has_imbalances } = kind;
+        let Kind { has_imbalances, is_limited } = kind;
         let bytes_if = |exists: bool, bytes: u64| if exists { bytes } else { 0 };
         let (mut to, mut arena) = (Places::default(), Arena::default());
         to.begins = arena.take(8, vertices);
@@ -99,6 +106,8 @@ impl Places {
         to.label_imbalances = arena.take(imbalance, vertices);
         to.part_imbalances = arena.take(imbalance, vertices);
         to.fixed = arena.take(bytes_if(has_fixed, 1), vertices);
+        to.sizes = arena.take(bytes_if(is_limited, 4), vertices);
+        to.label_sizes = arena.take(bytes_if(is_limited, 4), vertices);
         to.best = arena.take(4, vertices);
         to.part_labels = arena.take(4, vertices);
         to.part_totals = arena.take(8, vertices);
@@ -106,6 +115,8 @@ impl Places {
 
         to.order = arena.take(4, vertices);
         to.changes = arena.take(8, vertices);
+        to.choices = arena.take(bytes_if(is_limited, 8), vertices);
+        to.claims = arena.take(bytes_if(is_limited, 8), vertices);
         to.members = arena.take(4, vertices);
         to.ends = arena.take(4, vertices);
         to.lengths = arena.take(4, vertices);
@@ -126,7 +137,8 @@ impl Places {
 
         let of_level = LEVEL_BYTES
             + bytes_if(has_imbalances, IMBALANCE_BYTES)
-            + bytes_if(has_fixed, FIXED_BYTES);
+            + bytes_if(has_fixed, FIXED_BYTES)
+            + bytes_if(is_limited, SIZE_BYTES);
         to.contraction_bytes = BELOW_BYTES + of_level;
         to.stack = arena.take(1, (2 * BELOW_BYTES + of_level) * vertices + STACK_PADDING);
         to.bytes = arena.bytes;

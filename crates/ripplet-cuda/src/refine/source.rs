@@ -1,6 +1,6 @@
 //! Source text of the kernels.
 
-use super::state::checks;
+use super::state::{Kind, checks};
 use ripplet_gpu::{Source, text};
 use ripplet_hooks::cpp;
 
@@ -24,29 +24,27 @@ const BEHIND: [(&str, &str); 9] = [
     ("kernels.cuh", include_str!("../../kernels/refine/kernels.cuh")),
 ];
 
-/// The kind of a run: what its kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// Whether vertices have an imbalance beside their mass:
-    /// [`Objective::has_imbalances`](ripplet_lp::refine::Objective::has_imbalances).
-    pub has_imbalances: bool,
-}
+/// The kernels that a limit of sizes takes beside these.
+const LIMITED: (&str, &str) = ("sizes.cuh", include_str!("../../kernels/refine/sizes.cuh"));
 
 /// Returns the source of the kernels for a kind of run.
 pub fn source(kind: Kind) -> Source {
-    let (configuration, checks) = (configuration(kind), checks());
+    let (configuration, checks) = (configuration(kind), checks(kind));
     let parts = BEFORE
         .into_iter()
         .chain([("configuration", &*configuration)])
         .chain(BEHIND)
-        .chain([("sizes", &*checks)]);
+        .chain(kind.is_limited.then_some(LIMITED))
+        .chain([("checks", &*checks)]);
     Source { name: "refine".to_owned(), text: text::joined(parts) }
 }
 
-/// Returns the configuration constant that `state.cuh` describes.
+/// Returns the configuration constants that `state.cuh` describes.
 fn configuration(kind: Kind) -> String {
-    let Kind { has_imbalances } = kind;
+    let Kind { has_imbalances, is_limited } = kind;
     format!(
-        "namespace ripplet {{\nconstexpr bool DIRECTED = {has_imbalances};\n}}  // namespace ripplet\n"
+        "namespace ripplet {{\n\
+         constexpr bool DIRECTED = {has_imbalances}, LIMITED = {is_limited};\n\
+         }}  // namespace ripplet\n"
     )
 }

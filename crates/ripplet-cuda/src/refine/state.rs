@@ -10,6 +10,8 @@ use ripplet_lp::refine::Factors;
 pub(super) const BLOCK: u32 = 256;
 pub(super) const LARGE_BLOCK: u32 = 512;
 pub(super) const SUM_BLOCK: u32 = 1024;
+/// Claims that a block sorts in shared memory.
+pub(super) const SORTED: u32 = 2 * BLOCK;
 /// Vertices of a block of the kernels that number parts.
 pub(super) const NUMBERED: u32 = 2048;
 /// Classes of degrees, and the most phases of a round.
@@ -29,6 +31,16 @@ impl From<u128> for Factor {
     fn from(value: u128) -> Factor {
         Factor { low: value as u64, high: (value >> 64) as u64 }
     }
+}
+
+/// The kind of a run: what its kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Whether vertices have an imbalance beside their mass:
+    /// [`Objective::has_imbalances`](ripplet_lp::refine::Objective::has_imbalances).
+    pub has_imbalances: bool,
+    /// Whether sizes of communities are limited.
+    pub is_limited: bool,
 }
 
 /// How the weights of a level's arcs are stored.
@@ -58,6 +70,7 @@ pub(super) struct Level {
     pub vertices: u32,
     pub kind: u32,
     pub imbalances: Address,
+    pub sizes: Address,
 }
 
 /// A partition of a level's vertices: `Partition`.
@@ -69,6 +82,7 @@ pub(super) struct Partition {
     pub active: Address,
     pub imbalances: Address,
     pub fixed: Address,
+    pub sizes: Address,
 }
 
 /// How the vertices of a level correspond to those of its contraction: `Contraction`.
@@ -96,6 +110,8 @@ pub(super) struct Counters {
     pub scheduled: u32,
     pub changed: [u32; MOST_PHASES],
     long_changed: [u32; MOST_PHASES],
+    chosen: [u32; MOST_PHASES],
+    pub claims: [u32; MOST_PHASES],
     pub longest: u32,
     pub scanned: u64,
     pub arcs_end: u64,
@@ -132,6 +148,8 @@ pub(super) struct Work {
     pub order: Address,
     pub changes: Address,
     pub long_changes: Address,
+    pub choices: Address,
+    pub claims: Address,
     pub counters: Address,
     pub region_keys: Address,
     pub region_sums: Address,
@@ -145,6 +163,8 @@ pub(super) struct Work {
     pub tie_key: u32,
     pub keeps_active: u32,
     pub schedules_all: u32,
+    pub most_size: u32,
+    pub width: u32,
 }
 
 impl Work {
@@ -156,7 +176,7 @@ impl Work {
 }
 
 /// Returns text that does not compile if a struct or constant of the kernels differs from the one here.
-pub(super) fn checks() -> String {
+pub(super) fn checks(kind: Kind) -> String {
     let sizes = [
         ("Level", size_of::<Level>()),
         ("Partition", size_of::<Partition>()),
@@ -174,5 +194,6 @@ pub(super) fn checks() -> String {
         ("SHORT_WEIGHTS", WeightKind::Short as u32),
         ("LONG_WEIGHTS", WeightKind::Long as u32),
     ];
-    text::sizes_are(sizes) + &text::constants_are(constants)
+    let of_limits = kind.is_limited.then_some(("SORTED", SORTED));
+    text::sizes_are(sizes) + &text::constants_are(constants.into_iter().chain(of_limits))
 }

@@ -1,8 +1,9 @@
 //! The steps of a refinement on a device.
 
 use super::launch::{Items, Launcher};
-use super::source::Kind;
-use super::state::{CLASSES, Contraction, Counters, Level, Partition, WeightKind, Work};
+use super::state::{
+    CLASSES, Contraction, Counters, Kind, Level, Partition, SORTED, WeightKind, Work,
+};
 use super::tuning::Tuning;
 use ripplet_gpu::{Address, Arena, Device};
 use ripplet_graph::{Observer, VertexId, memory};
@@ -54,6 +55,8 @@ pub struct DeviceSteps<'a, D: Device> {
     pub(super) kind: Kind,
     /// Whether vertices are fixed.
     pub(super) has_fixed: bool,
+    /// The most vertices of a community, if sizes are limited.
+    pub(super) most_size: u32,
     /// The part of the stack that is in use.
     pub(super) stack: Arena,
     /// The end of the arcs of contracted graphs, and the arcs for which there is room.
@@ -95,15 +98,18 @@ impl<D: Device> DeviceSteps<'_, D> {
         self.sum_masses(*level, *partition)
     }
 
-    /// Sets the masses of a partition's labels to 0.
+    /// Sets the masses and sizes of a partition's labels to 0.
     fn clear_masses(&self, partition: Partition, labels: u64) -> Result<(), RunError> {
+        if self.kind.is_limited {
+            self.launcher.fill(partition.sizes, 4 * labels, 0)?;
+        }
         if self.kind.has_imbalances {
             self.launcher.fill(partition.imbalances, 8 * labels, 0)?;
         }
         self.launcher.fill(partition.totals, 8 * labels, 0)
     }
 
-    /// Adds up the masses of a partition's labels.
+    /// Adds up the masses and sizes of a partition's labels.
     fn sum_masses(&self, level: Level, partition: Partition) -> Result<(), RunError> {
         let vertices = u64::from(level.vertices);
         self.clear_masses(partition, vertices)?;
@@ -121,6 +127,9 @@ impl<D: Device> DeviceSteps<'_, D> {
             order: at(&places.order),
             changes: at(&places.changes),
             long_changes: at(&places.members),
+            choices: at(&places.choices),
+            claims: at(&places.claims),
+            most_size: self.most_size,
             counters: at(&places.counters),
             region_keys: at(&places.region_keys),
             region_sums: at(&places.region_sums),
@@ -145,6 +154,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             active: Address(0),
             imbalances: self.launcher.at(places.part_imbalances.start),
             fixed: Address(0),
+            sizes: Address(0),
         }
     }
 
@@ -179,6 +189,9 @@ impl<D: Device> DeviceSteps<'_, D> {
             }
             let work = Work { phase, ..*work };
             launcher.launch_classes(*kernels, counts, sorted.longest.into(), &work)?;
+            if work.partition.sizes != Address(0) {
+                self.admit(&work, all)?;
+            }
             launcher.launch("ripplet_refine_commit", Items::Threads(all), &work)?;
             if activates {
                 launcher.launch("ripplet_refine_activate", Items::Lists(all), &work)?;
@@ -191,6 +204,40 @@ impl<D: Device> DeviceSteps<'_, D> {
         let Counters { changed, scanned, .. } = launcher.counters()?;
         let changed = changed.into_iter().map(u64::from).sum();
         Ok(Counts { visited: sorted.scheduled.into(), changed, scanned })
+    }
+
+    /// Admits the choices of a phase, at most `all`, into communities of limited size.
+    fn admit(&self, work: &Work, all: u64) -> Result<(), RunError> {
+        let launch = |kernel, items| self.launcher.launch(kernel, items, work);
+        launch("ripplet_refine_claim", Items::Threads(all))?;
+        launch("ripplet_refine_divide", Items::Threads(all))?;
+        let claims = u64::from(self.launcher.counters()?.claims[work.phase as usize]);
+        if claims == 0 {
+            return Ok(());
+        }
+        launch("ripplet_refine_withdraw", Items::Threads(claims))?;
+        self.sort_claims(work, claims)?;
+        launch("ripplet_refine_admit", Items::Threads(claims))
+    }
+
+    /// Sorts the claims of a phase: bitonic, with the steps of up to [`SORTED`] claims in shared memory.
+    fn sort_claims(&self, work: &Work, claims: u64) -> Result<(), RunError> {
+        let launch =
+            |kernel, items, width| self.launcher.launch(kernel, items, &Work { width, ..*work });
+        launch("ripplet_refine_sort_claims", Items::Sorted(claims), SORTED)?;
+        let mut width = 2 * SORTED;
+        while u64::from(width / 2) < claims {
+            let pairs = Items::Threads(claims.next_multiple_of(width.into()) / 2);
+            launch("ripplet_refine_flip_claims", pairs, width)?;
+            let mut narrower = width / 2;
+            while narrower > SORTED {
+                launch("ripplet_refine_step_claims", pairs, narrower)?;
+                narrower /= 2;
+            }
+            launch("ripplet_refine_merge_claims", Items::Sorted(claims), SORTED)?;
+            width *= 2;
+        }
+        Ok(())
     }
 
     /// Launches a kernel that counts, over all vertices; returns the counters.
@@ -209,6 +256,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     fn reserve(&mut self, level: Level, parts: u64) -> (Contraction, Level, Partition) {
         let start = self.launcher.places.stack.start;
         let imbalances = if self.kind.has_imbalances { parts } else { 0 };
+        let sizes = if self.kind.is_limited { parts } else { 0 };
         let mut take = |size: u64, count: u64| {
             let place = start + self.stack.take(size, count).start;
             self.launcher.at(place)
@@ -225,6 +273,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             degrees: take(4, parts),
             masses: take(8, parts),
             imbalances: take(8, imbalances),
+            sizes: take(4, sizes),
             vertices: parts as u32,
             kind: WeightKind::Long as u32,
             ..Level::default()
@@ -235,6 +284,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             active: take(1, parts),
             imbalances: take(8, imbalances),
             fixed: if self.has_fixed { take(1, parts) } else { Address(0) },
+            sizes: if sizes > 0 { take(4, sizes) } else { Address(0) },
         };
         let (launcher, places) = (&self.launcher, &self.launcher.places);
         contraction.members = launcher.at(places.members.start);
@@ -269,6 +319,9 @@ impl<D: Device> DeviceSteps<'_, D> {
         launch("ripplet_refine_sum_founders", Items::OneBlock)?;
         launch("ripplet_refine_number_founders", Items::Numbered(vertices))?;
         launch("ripplet_refine_find_parts", Items::Threads(vertices))?;
+        if self.kind.is_limited {
+            launcher.fill(work.coarse.sizes, 4 * parts, 0)?;
+        }
         launcher.fill(work.contraction.ends, 4 * parts, 0)?;
         launcher.fill(work.contraction.lengths, 4 * parts, 0)?;
         launch("ripplet_refine_count_members", Items::Threads(vertices))?;
@@ -469,6 +522,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         let (launcher, count) = (&self.launcher, arcs.end - arcs.start);
         let has_imbalances = self.kind.has_imbalances;
         let imbalances = has_imbalances.then(|| launcher.read(level.imbalances, vertices));
+        let sizes = self.kind.is_limited.then(|| launcher.read(level.sizes, vertices));
         let mut begins: Vec<u64> = launcher.read(level.begins, vertices)?;
         begins.iter_mut().for_each(|begin| *begin -= arcs.start);
         Ok(Some(HostLevel {
@@ -481,6 +535,8 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
             largest_weight: figures.largest_weight,
             labels: launcher.read(partition.partition.labels, vertices)?,
             fixed: self.fixed(partition)?,
+            sizes: sizes.transpose()?,
+            most_size: self.most_size,
             room: self.arcs_room - arcs.end,
         }))
     }

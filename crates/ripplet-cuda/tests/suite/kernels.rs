@@ -103,8 +103,9 @@ fn texts_of_swarms() -> Vec<Source> {
 
 /// Each kind of refinement's kernels.
 fn texts_of_refinement() -> Vec<Source> {
-    let kind = |has_imbalances| refine::source(refine::Kind { has_imbalances });
-    vec![kind(true), kind(false)]
+    let kind =
+        |has_imbalances, is_limited| refine::source(refine::Kind { has_imbalances, is_limited });
+    vec![kind(true, true), kind(true, false), kind(false, true), kind(false, false)]
 }
 
 /// Texts that are compiled for the older architectures, too.

@@ -14,6 +14,7 @@ use ripplet_graph::{
 };
 use ripplet_lp::refine::{Objective, RefineError, RefineOptions, Refined, Resolution, refine};
 use ripplet_lp::{NO_LABEL, RoundObserver, RunError};
+use std::num::NonZeroU32;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -79,6 +80,14 @@ fn families_are_the_same_on_every_device() {
                 let options = with_fixed(options, graph.vertices(), 3);
                 check((&graph).into(), &options, ALL_ON_DEVICE, number, &name);
                 check((&graph).into(), &options, LAST_ON_HOST, number, &name);
+                let fixed_and_limited = limited(options.clone(), 9);
+                check((&graph).into(), &fixed_and_limited, ALL_ON_DEVICE, number, &name);
+                let options = RefineOptions { initial: None, fixed: Vec::new(), ..options };
+                for most in [2, 6, 40] {
+                    let options = limited(options.clone(), most);
+                    check((&graph).into(), &options, ALL_ON_DEVICE, number, &name);
+                    check((&graph).into(), &options, LAST_ON_HOST, number, &name);
+                }
             }
         }
     }
@@ -104,6 +113,9 @@ fn lists_of_every_length_are_summed_up() {
             let fixed = vec![length, length + 1];
             let options = RefineOptions { fixed, ..modularity(Resolution::Fixed(0.5)) };
             check((&graph).into(), &options, ALL_ON_DEVICE, 1, &name);
+            for most in [3, length / 3] {
+                check((&graph).into(), &limited(options.clone(), most), ALL_ON_DEVICE, 1, &name);
+            }
         }
     }
 }
@@ -113,6 +125,38 @@ fn with_fixed(options: RefineOptions, vertices: u32, apart: usize) -> RefineOpti
     let fixed = (0..vertices).rev().step_by(apart).collect();
     let initial = Some((0..vertices).map(|v| v / 5 * 5).collect());
     RefineOptions { fixed, initial, ..options }
+}
+
+/// No community has more than `most` vertices.
+fn limited(options: RefineOptions, most: u32) -> RefineOptions {
+    RefineOptions { max_size: NonZeroU32::new(most), ..options }
+}
+
+/// In a star, all leaves of a phase claim the community of the hub, more than four blocks sort: all steps of
+/// the sort have pairs.
+#[test]
+fn many_vertices_claim_room_in_one_community() {
+    let leaves = if is_thorough() { 300_000 } else { 18_000 };
+    for edges in [crate::graphs::star(leaves), crate::graphs::star(leaves).directed()] {
+        let graph = edges.graph(MAX_SHARD_ARCS);
+        for most in [1, 2, 700, leaves / 2] {
+            let options = limited(modularity(Resolution::Fixed(0.1)), most);
+            check((&graph).into(), &options, ALL_ON_DEVICE, 3, &format!("at most {most}"));
+        }
+    }
+}
+
+#[test]
+fn communities_to_begin_with_may_not_exceed_the_limit() {
+    let graph = crate::graphs::ring(9).graph(MAX_SHARD_ARCS);
+    let initial = Some(vec![7, 7, 7, 1, 1, NO_LABEL, NO_LABEL, NO_LABEL, NO_LABEL]);
+    let options = RefineOptions { initial, ..modularity(Resolution::Fixed(1.0)) };
+    for (most, expected) in [(2, Some(RefineError::InitialSize { size: 3, most: 2 })), (3, None)] {
+        let options = limited(options.clone(), most);
+        let refused = on_device((&graph).into(), &options, (ALL_ON_DEVICE, 0)).err();
+        assert_eq!(refused, expected);
+        assert_eq!(refine(&graph, &options, &mut ()).err(), expected);
+    }
 }
 
 /// Most arcs to the first hub lead to it, most arcs of the second from it, and cliques have arcs both ways.
@@ -157,16 +201,21 @@ proptest! {
         storage in prop::sample::select(vec![Storage::Plain, Storage::Compressed]),
         initial: bool,
         fixed in prop::sample::select(vec![0, 1, 2, 4, 9]),
+        most in prop::sample::select(vec![None, None, Some(1), Some(2), Some(3), Some(5), Some(20)]),
         on_host: bool,
         shard_arcs in 20u64..400,
         seed in 0u64..9,
     ) {
         let stored = edges.stored(shard_arcs, storage);
         let label = |v| if v % 7 == 6 { NO_LABEL } else { v / 3 };
+        // Communities to begin with have up to three vertices.
+        let max_size = most.map(|most| if initial { most.max(3) } else { most });
+        let max_size = max_size.and_then(NonZeroU32::new);
         let initial = initial.then(|| (0..edges.vertices).map(label).collect());
         let is_fixed = |v: &u32| fixed > 0 && v.wrapping_mul(0x9e37_79b9) >> 16 < 0x10000 / fixed;
         let fixed = (0..edges.vertices).filter(is_fixed).collect();
-        let options = RefineOptions { seed, initial, fixed, ..RefineOptions::new(objective) };
+        let options =
+            RefineOptions { seed, initial, fixed, max_size, ..RefineOptions::new(objective) };
         // With few arcs, contracted graphs are left to the host after the first, or at once.
         let tuning = if on_host { Tuning { host_below: 90, ..ALL_ON_DEVICE } } else { ALL_ON_DEVICE };
         check(stored.view(), &options, tuning, seed, "a drawn graph");
@@ -188,16 +237,31 @@ fn graphs_without_edges_have_single_vertices() {
 
 #[test]
 fn a_run_that_does_not_fit_is_refused_with_the_plan() {
-    let graph = crate::graphs::ring(9).graph(MAX_SHARD_ARCS);
     let executor = DeviceExecutor::new(EmulatedDevice::new().with_memory(1000));
     let refinement = DeviceRefinement::new(&executor);
-    let options = modularity(Resolution::Auto);
-    let plan = refinement.plan(&graph, &options, 1);
-    let refused = refinement.run(&graph, &options, &mut ());
-    let Err(RefineError::Run(RunError::DeviceMemory { needed, room: 1000, .. })) = refused else {
-        panic!("{refused:?}");
+    let needed = |edges: Edges, options: RefineOptions| {
+        let graph = edges.graph(MAX_SHARD_ARCS);
+        let plan = refinement.plan(&graph, &options, 1);
+        let refused = refinement.run(&graph, &options, &mut ());
+        let Err(RefineError::Run(RunError::DeviceMemory { needed, room: 1000, .. })) = refused
+        else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(needed, plan.total_device());
+        needed
     };
-    assert_eq!(needed, plan.total_device());
+    let (ring, options) = (|| crate::graphs::ring(3000), modularity(Resolution::Auto));
+    let least = needed(ring(), options.clone());
+    let cpm = RefineOptions::new(Objective::Cpm(0.1));
+    let twice = needed(ring().directed(), cpm);
+    // The arcs of either end are as many, and take no more.
+    assert_eq!(twice, least);
+    let more = |edges, options| needed(edges, options) - least;
+    let of_vertices = |bytes: u64| bytes * 3000..bytes * 3000 + 4096;
+    assert!(of_vertices(40).contains(&more(ring().directed(), options.clone())));
+    let fixed = RefineOptions { fixed: vec![1], ..options.clone() };
+    assert!(of_vertices(2).contains(&more(ring(), fixed)));
+    assert!(of_vertices(32).contains(&more(ring(), limited(options, 5))));
 }
 
 /// Cancels after a number of checks.
@@ -217,12 +281,18 @@ impl RoundObserver for Watch {}
 #[test]
 fn a_run_can_be_cancelled_and_a_lost_device_is_an_error() {
     let graph = graph(Web::new(7).generate().unwrap());
-    let options = modularity(Resolution::Fixed(1.0));
+    let of_limited = limited(modularity(Resolution::Fixed(1.0)), 9);
+    for options in [modularity(Resolution::Fixed(1.0)), of_limited] {
+        cancel_and_lose(&graph, &options);
+    }
+}
+
+fn cancel_and_lose(graph: &Graph, options: &RefineOptions) {
     let run = |device: EmulatedDevice, patience| {
         let executor = DeviceExecutor::new(device);
         let refinement = DeviceRefinement::new(&executor).with_tuning(ALL_ON_DEVICE);
         let mut watch = Watch { patience, asked: AtomicUsize::new(0) };
-        let refined = refinement.run(&graph, &options, &mut watch);
+        let refined = refinement.run(graph, options, &mut watch);
         (refined, watch.asked.into_inner())
     };
     let (refined, asked) = run(EmulatedDevice::new(), usize::MAX);

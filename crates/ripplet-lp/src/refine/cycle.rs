@@ -19,6 +19,7 @@ use super::host::{HostGraph, HostSteps};
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::Partition;
 use super::score::{Directed, Factors, NullModel, Undirected};
+use super::sizes::Sizes;
 use super::steps::{Draw, Figures, HostLevel, RefineSteps, Rule};
 use crate::crew::{Crew, with_whole_pool};
 use crate::hash::Clock;
@@ -220,6 +221,10 @@ fn cycle_under<M: NullModel>(
     let arrays = ArcArrays::new(room.min(most)).map_err(refused)?;
     let mut partition = Partition::new(crew, labels, &graph).map_err(refused)?;
     partition.fix(&level.fixed);
+    if let Some(sizes) = level.sizes {
+        let sizes = Sizes::of(crew, level.most_size, sizes, &partition.labels);
+        partition.sizes = Some(sizes.map_err(refused)?);
+    }
     let steps = HostSteps::new(crew, &graph, &arrays, Vec::new()).map_err(refused)?;
     let mut cycles = Cycles { steps, state: std::mem::take(state), observer };
     cycles.cycle(&HostGraph::Input, &partition, depth)?;

@@ -110,15 +110,6 @@ impl RefineOptions {
         }
     }
 
-    /// Returns what of these choices only the CPU refines, if anything.
-    #[must_use]
-    pub fn only_on_host(&self) -> Option<&'static str> {
-        match self {
-            RefineOptions { max_size: Some(_), .. } => Some("limits of sizes"),
-            _ => None,
-        }
-    }
-
     /// Refuses values that have no meaning.
     pub(super) fn check(&self, vertices: u32) -> Result<(), RefineError> {
         self.objective.check()?;
@@ -167,9 +158,6 @@ pub enum RefineError {
         /// The number of vertices.
         vertices: u32,
     },
-    /// A device does not refine this; the CPU does.
-    #[error("{0} are refined on the CPU alone; choose it")]
-    OnlyOnHost(&'static str),
     /// The graph of a dendrogram is directed.
     #[error(
         "a dendrogram is of an undirected graph, and this one is directed; read it as undirected"

@@ -18,9 +18,11 @@ use super::{NO_GAIN, Refined, SCANS};
 use crate::communities::split_disconnected;
 use crate::crew::{Crew, with_whole_pool};
 use crate::{Checkpoint, CheckpointError, Label, NO_LABEL, RoundObserver, RunError, StopReason};
-use ripplet_graph::{GraphView, OutOfMemory, Plan, memory};
+use ripplet_graph::{GraphView, OutOfMemory, Plan, as_atomic, memory};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::ops::Range;
+use std::sync::atomic::AtomicU32;
 
 /// Arcs read, in units of the graph's arcs, after which no iteration at a fixed resolution begins.
 const MOST_SCANS: u64 = 28;
@@ -106,8 +108,7 @@ pub(super) fn refine_graph(
 /// Finds the communities that [`refine`] finds, on a device; the host's threads do the rest.
 ///
 /// # Errors
-/// See [`RefineError`]; also [`RefineError::OnlyOnHost`] if
-/// [`RefineOptions::only_on_host`] returns why.
+/// See [`RefineError`]; also [`CheckpointError::OfCpu`] if [`RefineOptions::resume`] has a checkpoint.
 pub fn refine_on<'g>(
     device: &impl RefineDevice,
     graph: impl Into<GraphView<'g>>,
@@ -116,9 +117,6 @@ pub fn refine_on<'g>(
 ) -> Result<Refined, RefineError> {
     let graph = graph.into();
     options.check(graph.vertices())?;
-    if let Some(what) = options.only_on_host() {
-        return Err(RefineError::OnlyOnHost(what));
-    }
     if options.resume.is_some() {
         return Err(CheckpointError::OfCpu.into());
     }
@@ -164,12 +162,7 @@ impl OnInput for HostRefinement<'_> {
             let mut partition = Partition::new(crew, memory::copied(&labels)?, level)?;
             partition.fix(&options.fixed);
             if let Some(most) = options.max_size {
-                let sizes = Sizes::new(crew, most.get(), &partition.labels)?;
-                let size = sizes.largest();
-                if size > most.get() {
-                    return Err(RefineError::InitialSize { size, most: most.get() });
-                }
-                partition.sizes = Some(sizes);
+                partition.sizes = Some(initial_sizes(crew, most, &partition.labels)?);
             }
             let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
             let steps = HostSteps::new(crew, level, &arrays, labels)?;
@@ -197,7 +190,13 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
         let DeviceRefinement { device, graph, options, observer } = self;
         let imbalances = L::Null::IS_DIRECTED.then(|| level.imbalances());
         let given = options.initial.as_deref();
-        let labels = with_whole_pool(|crew| initial(crew, given, level.vertices()))?;
+        let labels = with_whole_pool(|crew| {
+            let mut labels = initial(crew, given, level.vertices())?;
+            if let Some(most) = options.max_size {
+                initial_sizes(crew, most, as_atomic(&mut labels))?;
+            }
+            Ok::<_, RefineError>(labels)
+        })?;
         let begun = device.begin(DeviceInput {
             graph,
             masses: level.masses(),
@@ -205,11 +204,26 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
             largest_weight: level.largest_weight(),
             labels: &labels,
             fixed: &options.fixed,
+            max_size: options.max_size,
             room: contracted_arcs(input.arcs),
         })?;
         drop(labels);
         Run::new(begun, input, level.vertices(), options, observer)
             .iterate(0..options.iterations.max(1))
+    }
+}
+
+/// Returns the sizes of the communities to begin with, or why they may not have them.
+fn initial_sizes(
+    crew: &Crew,
+    most: NonZeroU32,
+    labels: &[AtomicU32],
+) -> Result<Sizes, RefineError> {
+    let most = most.get();
+    let sizes = Sizes::new(crew, most, labels)?;
+    match sizes.largest() {
+        size if size > most => Err(RefineError::InitialSize { size, most }),
+        _ => Ok(sizes),
     }
 }
 

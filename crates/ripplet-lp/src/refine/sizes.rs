@@ -35,7 +35,16 @@ pub(super) struct Sizes {
 impl Sizes {
     /// Creates the sizes of the input's vertices, which are 1, and of its communities.
     pub fn new(crew: &Crew, most: u32, labels: &[AtomicU32]) -> Result<Sizes, OutOfMemory> {
-        let of_vertices = memory::filled(1, labels.len())?;
+        Sizes::of(crew, most, memory::filled(1, labels.len())?, labels)
+    }
+
+    /// Creates the sizes of vertices, and of their communities.
+    pub fn of(
+        crew: &Crew,
+        most: u32,
+        of_vertices: Vec<u32>,
+        labels: &[AtomicU32],
+    ) -> Result<Sizes, OutOfMemory> {
         let of_communities = memory::zeros(labels.len())?;
         let sizes = Sizes { most, of_vertices, of_communities };
         sizes.sum_up(crew, labels);
@@ -56,10 +65,7 @@ impl Sizes {
                 to[part as usize].fetch_add(size, Relaxed);
             }
         });
-        let of_communities = memory::zeros(labels.len())?;
-        let sizes = Sizes { most: self.most, of_vertices, of_communities };
-        sizes.sum_up(crew, labels);
-        Ok(sizes)
+        Sizes::of(crew, self.most, of_vertices, labels)
     }
 
     /// Returns the bytes of all levels' sizes, and of the choices that one phase admits.

@@ -13,6 +13,7 @@ use super::score::{Directed, Factors, NullModel, Sums, Undirected};
 use crate::hash::{mix, part_of};
 use crate::{Label, RunError};
 use ripplet_graph::{GraphView, Observer, VertexId};
+use std::num::NonZeroU32;
 
 /// The assignment of vertices to the phases of a round: vertex `v` is in phase
 /// `mix(v ^ key) · phases >> 32`, with [`Clock`](crate::Clock)'s `mix`.
@@ -128,6 +129,10 @@ pub struct HostLevel {
     pub labels: Vec<Label>,
     /// The vertices that stay in their community.
     pub fixed: Vec<VertexId>,
+    /// The number of the input's vertices in each vertex, if sizes of communities are limited.
+    pub sizes: Option<Vec<u32>>,
+    /// The limit then.
+    pub most_size: u32,
     /// The arcs that further contracted graphs may have together.
     pub room: u64,
 }
@@ -265,6 +270,8 @@ pub struct DeviceInput<'a> {
     /// The vertices that stay in their community, which are never scheduled. A contracted vertex is fixed
     /// if one of its part is.
     pub fixed: &'a [VertexId],
+    /// The most vertices of a community, which those to begin with do not exceed: see `sizes.rs`.
+    pub max_size: Option<NonZeroU32>,
     /// The arcs that all contracted graphs may have together.
     pub room: u64,
 }

@@ -187,8 +187,8 @@ impl<'g> CommunitySearch<'g> {
     /// Chooses refinement of a score in place of label propagation: communities of the quality of
     /// the Leiden algorithm; see [`ripplet_lp::refine`].
     ///
-    /// It runs on the CPU. Seed, initial labels, storage and threads apply as well; schedule,
-    /// counter, stop rule and seeds do not.
+    /// It runs on the CPU or on one GPU. Seed, initial labels, storage and threads apply as well;
+    /// schedule, counter, stop rule and seeds do not.
     ///
     /// ```
     /// use ripplet::lp::refine::{Objective, Resolution};
@@ -413,10 +413,7 @@ impl<'g> CommunitySearch<'g> {
         if let Some(objective) = self.refine {
             let options = self.refinement(objective)?;
             let threads = CpuExecutor::new(self.threads)?.threads();
-            let executor = match options.only_on_host() {
-                Some(_) if self.device.is_auto() => AnyExecutor::cpu(self.threads)?,
-                _ => self.opened()?.0,
-            };
+            let (executor, _) = self.opened()?;
             let stored = self.stored()?;
             let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
             return Ok(executor.plan_refinement(graph, &options, threads));

@@ -46,7 +46,6 @@ impl AnyExecutor {
 impl DeviceFailure for RefineError {
     fn is_of_device(&self) -> bool {
         match self {
-            RefineError::OnlyOnHost(_) => true,
             RefineError::Run(error) => error.is_of_device(),
             _ => false,
         }
