@@ -129,6 +129,7 @@ pub fn find(
         query,
         cancelled,
         place_of: HashMap::new(),
+        seen: 0,
         vertices: Vec::new(),
         found: FoundEntities::default(),
     };
@@ -144,6 +145,8 @@ struct Search<'a> {
     part: Option<String>,
     cancelled: &'a dyn Fn() -> bool,
     place_of: HashMap<(String, String), usize>,
+    /// Number of entities seen up to the window before.
+    seen: VertexId,
     /// Vertices of the found entities with transactions, ascending, with their indices.
     vertices: Vec<(VertexId, usize)>,
     found: FoundEntities,
@@ -171,6 +174,7 @@ impl Search<'_> {
             known_bad: false,
         };
         self.entities(folder)?;
+        self.seen = record.vertices;
         self.active(folder, &now)?;
         self.known_bad(folder, &now, last)?;
         self.members(folder, &now)?;
@@ -219,6 +223,9 @@ impl Search<'_> {
             let vertices = batch.numbers(0)?;
             let (kinds, ids) = (batch.texts(1)?, batch.texts(2)?);
             for row in 0..batch.rows() {
+                if vertices.value(row) < self.seen {
+                    continue;
+                }
                 self.see_kind(kinds.value(row));
                 if !self.matches(kinds.value(row), ids.value(row)) {
                     continue;

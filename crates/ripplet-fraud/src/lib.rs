@@ -23,6 +23,7 @@
 //! | [`detect`] | labels that spread from the known bad along significant ties, and clusters |
 //! | [`chance`] | p-value of a cluster |
 //! | [`scores`] | scores of clusters and members |
+//! | [`evidence`], [`model`] | score of every entity: its evidence, and a scorecard learnt from the known bad |
 //! | [`evolution`] | matches clusters from window to window |
 //! | [`evaluate`], [`baselines`] | recall of held-out accounts, compared with baselines |
 //! | [`run`], [`folder`] | the whole pipeline, and the folder that it writes |
@@ -40,6 +41,7 @@ pub mod days;
 pub mod detect;
 pub mod entities;
 pub mod evaluate;
+pub mod evidence;
 pub mod evolution;
 pub mod expression;
 pub mod feed;
@@ -48,6 +50,7 @@ pub mod findings;
 pub mod folder;
 pub mod ledger;
 pub mod mapping;
+pub mod model;
 pub mod output;
 pub mod payments;
 pub mod report;

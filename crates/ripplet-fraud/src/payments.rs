@@ -96,6 +96,22 @@ impl Payments {
         }
     }
 
+    /// Returns the number of payments.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are no payments.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Returns payer and payee of the payment at an index.
+    pub fn ends(&self, place: usize) -> (VertexId, VertexId) {
+        let key = self.keys[place];
+        ((key >> 32) as VertexId, key as VertexId)
+    }
+
     /// Returns the time of the payment at an index.
     pub fn time(&self, place: usize) -> Timestamp {
         self.times[place]

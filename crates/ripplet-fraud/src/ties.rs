@@ -122,6 +122,7 @@ pub enum TieError {
 pub struct Ties {
     graph: Graph,
     excess: Vec<f32>,
+    surprise: Vec<f32>,
     ties: u64,
     kept: u64,
 }
@@ -132,7 +133,7 @@ impl Ties {
         let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
         Plan { graph_host: graph.bytes(), ..Plan::default() }
             .with("ties", 8 * arcs + 4 * (vertices + graph.shards().len() as u64))
-            .with("the excess of each vertex", 4 * vertices)
+            .with("excess and surprise of each vertex", 8 * vertices)
             .with("partners and weights of each vertex", 16 * vertices)
             .with("partners in common", 4 * arcs + 9 * (vertices + 1))
     }
@@ -161,6 +162,12 @@ impl Ties {
     /// Returns the excess of each vertex in nats: the largest J − ln m of its ties, and 0 if no tie is kept.
     pub fn excess(&self) -> &[f32] {
         &self.excess
+    }
+
+    /// Returns the surprise of each vertex in nats: the largest J of its ties, whether or not they are kept; 0
+    /// without ties.
+    pub fn surprise(&self) -> &[f32] {
+        &self.surprise
     }
 
     /// Number of ties.
@@ -541,25 +548,25 @@ fn judged(
     common: &Common,
     expected: &Expected,
 ) -> Result<Ties, TieError> {
-    let mut excess = memory::zeros::<f32>(graph.vertices() as usize)?;
+    let mut surprise = memory::zeros::<f32>(graph.vertices() as usize)?;
     let (mut shards, mut kept) = (Vec::new(), 0);
     for shard in graph.shards() {
         let out = shard.out();
         let mut weights = memory::zeros::<u32>(out.neighbors().len())?;
         let vertices = shard.vertices();
-        let of_shard = &mut excess[vertices.start as usize..vertices.end as usize];
+        let of_shard = &mut surprise[vertices.start as usize..vertices.end as usize];
         let mut rest = &mut weights[..];
         let mut tasks = memory::with_room(vertices.len().div_ceil(VERTICES_PER_TASK))?;
-        for (task, excess) in of_shard.chunks_mut(VERTICES_PER_TASK).enumerate() {
+        for (task, most) in of_shard.chunks_mut(VERTICES_PER_TASK).enumerate() {
             let first = task * VERTICES_PER_TASK;
-            let arcs = out.offsets()[first + excess.len()] - out.offsets()[first];
+            let arcs = out.offsets()[first + most.len()] - out.offsets()[first];
             let (of_task, behind) = rest.split_at_mut(arcs as usize);
-            tasks.push((first, excess, of_task));
+            tasks.push((first, most, of_task));
             rest = behind;
         }
-        let of_tasks = tasks.into_par_iter().map(|(first, excess, weights)| {
+        let of_tasks = tasks.into_par_iter().map(|(first, most, weights)| {
             let (mut cells, mut kept) = (weights.iter_mut(), 0);
-            for (local, excess) in (first..).zip(excess) {
+            for (local, most) in (first..).zip(most) {
                 let v = vertices.start + local as VertexId;
                 let dealt = out.weights_of(local);
                 let endpoint = endpoints.get(v);
@@ -572,7 +579,7 @@ fn judged(
                     let common = common.between(endpoints, v, u);
                     let nats = expected.surprise(endpoint, other, weight, common);
                     *cell = expected.stored(nats);
-                    *excess = excess.max(nats - expected.ln_ties as f32);
+                    *most = most.max(nats);
                     kept += u64::from(Ties::is_kept(*cell));
                 }
             }
@@ -586,5 +593,8 @@ fn judged(
     }
     let scale = WeightScale::from_code(16).unwrap_or(WeightScale::ONE);
     let graph = Graph::from_shards(graph.ids().clone(), Direction::Undirected, scale, shards)?;
-    Ok(Ties { graph, excess, ties: expected.ties, kept: kept / 2 })
+    // Without ties, their logarithm is not finite.
+    let ln_ties = (expected.ln_ties as f32).max(0.0);
+    let excess = memory::collected(surprise.iter().map(|most| (most - ln_ties).max(0.0)))?;
+    Ok(Ties { graph, excess, surprise, ties: expected.ties, kept: kept / 2 })
 }

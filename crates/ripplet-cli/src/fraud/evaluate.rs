@@ -163,7 +163,9 @@ fn evaluated(
         feed.slide()?;
         if let Some(window) = feed.window() {
             console.stage(format!("ranking the window of {}", window.range));
-            evaluator.window(executor, window, feed.entities(), &trusted, &mut console.watch())?;
+            let days: Vec<_> = feed.days().map(|(_, day)| day).collect();
+            let (entities, mut watch) = (feed.entities(), console.watch());
+            evaluator.window(executor, window, &days, entities, &trusted, &mut watch)?;
         }
     }
     let report = evaluator.finish().map_err(|error| match error {

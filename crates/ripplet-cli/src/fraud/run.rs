@@ -17,7 +17,7 @@ use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::folder::{Manifest, RunFolder, WindowRecord};
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
-use ripplet::fraud::run::{self, PipelineError, PipelineObserver, RunOptions, notes};
+use ripplet::fraud::run::{self, ModelChoice, PipelineError, PipelineObserver, RunOptions, notes};
 use ripplet::fraud::source::reader::Input;
 use ripplet::lp::{Round, RoundObserver};
 use std::cell::Cell;
@@ -51,6 +51,10 @@ pub struct Arguments {
     /// in this share of windows: from 0 to 1.
     #[arg(long, value_name = "CHANCE", default_value_t = NOISE, help_heading = "Detection")]
     noise: f64,
+    /// How every entity gets a score: by a scorecard that each window learns from its known bad (10 at least; with fewer, a
+    /// fixed combination of the evidence), or none.
+    #[arg(long, value_name = "MODEL", default_value = "auto", help_heading = "Detection")]
+    model: Model,
     /// Arrays for graph neural networks, a graph.npz for each window: of members of clusters, of the whole window, or
     /// none.
     #[arg(long, value_name = "SCOPE", default_value = "clusters", help_heading = "Windows")]
@@ -82,6 +86,13 @@ pub struct Arguments {
 enum Arrays {
     Clusters,
     Window,
+    None,
+}
+
+/// How scores of entities are made.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Model {
+    Auto,
     None,
 }
 
@@ -119,6 +130,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             Arrays::None => None,
         },
         noise: arguments.noise,
+        model: match arguments.model {
+            Model::Auto => ModelChoice::Auto,
+            Model::None => ModelChoice::None,
+        },
         report: ReportLimits::default(),
         described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
     };

@@ -48,7 +48,7 @@ fn the_readme_s_command_and_what_comes_after_it() {
     assert!(tables.contains("suspicion") && tables.contains("pagerank"), "{tables}");
     let draws = sandbox.read("draws.csv");
     assert!(draws.starts_with("draw,method,held_out,found_at_0.0025,"), "{draws}");
-    assert_eq!(draws.lines().count(), 1 + 2 * 11);
+    assert_eq!(draws.lines().count(), 1 + 2 * 35);
 }
 
 /// The table of draws has the format of its name, and what was evaluated is noted.

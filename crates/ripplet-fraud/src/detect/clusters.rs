@@ -231,8 +231,8 @@ fn join_seeds(
     }
 }
 
-/// Returns the kept ties among free vertices.
-fn kept_graph(ties: &Ties, taken: &[u8]) -> Result<Graph, DetectError> {
+/// Returns the graph of the kept ties among free vertices: those with 0 in `taken`.
+pub(crate) fn kept_graph(ties: &Ties, taken: &[u8]) -> Result<Graph, DetectError> {
     let graph = ties.graph();
     let kept = |v: VertexId| {
         let free = taken[v as usize] == 0;

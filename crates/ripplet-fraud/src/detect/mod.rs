@@ -21,6 +21,8 @@ pub use clusters::{Detected, Group, gather};
 pub use spread::{Spread, WarmStart, spread};
 pub use suspicion::{FAINT, Suspicion, suspicion};
 
+pub(crate) use clusters::kept_graph;
+
 use crate::ties::{TieError, TieRule, Ties};
 use ripplet_graph::{Graph, InvalidGraph, OutOfMemory, VertexId};
 use ripplet_lp::{Executor, Plan, RoundObserver, RunError, Schedule, Settings, Stop};

@@ -4,8 +4,10 @@ use super::figure::mean;
 use super::method::Context;
 use super::numbers::Numbers;
 use super::report::{Counted, Report, Row};
-use super::{EvaluateError, Evaluation, rank_of};
+use super::{EvaluateError, Evaluation, Method, rank_of};
+use crate::days::DayAdjacency;
 use crate::detect::{DetectError, Known};
+use crate::evidence::{BlindEvidence, Evidence, Sources};
 use crate::seeds::ListEntry;
 use crate::ties::{Ties, arcs};
 use crate::{Entities, KindId, KnownBad, Trusted, Window};
@@ -85,7 +87,7 @@ impl Evaluator {
         Ok(Evaluator { options, kinds, accounts, draws, last, population, windows, end })
     }
 
-    /// Ranks the accounts of the next window in all draws.
+    /// Ranks the accounts of the next window in all draws; `window_days` are those of the window, in order.
     ///
     /// # Errors
     /// If detection fails, memory allocation fails, or the observer cancels.
@@ -93,6 +95,7 @@ impl Evaluator {
         &mut self,
         executor: &dyn Executor,
         window: &Window,
+        window_days: &[&DayAdjacency],
         entities: &Entities,
         trusted: &Trusted,
         observer: &mut dyn RoundObserver,
@@ -119,6 +122,14 @@ impl Evaluator {
         observer.on_stage("judging ties");
         let ties =
             Ties::of(graph, self.options.detection.ties, &trusted).map_err(DetectError::from)?;
+        let needs_evidence =
+            |method: &Method| matches!(method, Method::Score | Method::Evidence(_));
+        let sources = Sources { graph, ties: &ties, days: window_days };
+        let seed = self.options.detection.seed;
+        let blind_evidence = match self.options.methods.iter().any(needs_evidence) {
+            true => Some(BlindEvidence::of(executor, sources, seed, observer)?),
+            false => None,
+        };
         let before = crate::Timestamp(end.0.saturating_sub(1));
         let mut blind: Vec<Option<Vec<f64>>> = vec![None; self.options.methods.len()];
         let mut rows = Vec::new();
@@ -126,7 +137,11 @@ impl Evaluator {
             let mut bad = self.known_at(index, before);
             bad.retain(|v| trusted.binary_search(v).is_err());
             let known = Known { bad: &bad, trusted: &trusted };
-            let context = Context { executor, window, ties: &ties, known };
+            let evidence = blind_evidence.as_ref();
+            let evidence = evidence.map(|of| Evidence::of(of, graph, &ties, entities, &bad));
+            let evidence = evidence.transpose()?;
+            let evidence = evidence.as_ref();
+            let context = Context { executor, window, ties: &ties, known, entities, evidence };
             for (method, of) in self.options.methods.clone().into_iter().enumerate() {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled.into());

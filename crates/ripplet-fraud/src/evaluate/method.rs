@@ -1,10 +1,13 @@
 //! Ranking methods: what each knows, and the scores that it assigns.
 
 use super::EvaluateError;
-use crate::Window;
 use crate::baselines::{self, Baseline, PageRank};
 use crate::detect::{self, Detection, Known, suspicion};
+use crate::evidence::{ALL, Evidence, KINDS, OF_KNOWN, View};
+use crate::model;
 use crate::ties::Ties;
+use crate::{Entities, Window};
+use rayon::prelude::*;
 use ripplet_graph::memory;
 use ripplet_lp::programs::{Seed, Seeded, Seeding, strengths};
 use ripplet_lp::{DynProgram, Executor, Settings};
@@ -24,14 +27,20 @@ pub enum Method {
     PageRankOfTies,
     /// [`detect::suspicion()`]: the score by which detection ranks members.
     Suspicion,
+    /// [`model::score`]: the score of every entity that a run writes.
+    Score,
+    /// One kind of evidence alone, an index into [`ALL`].
+    Evidence(usize),
 }
 
 impl Method {
     /// Returns all methods: baselines first.
     pub fn all() -> Vec<Method> {
-        use Method::{PageRankOfTies, Seeded, Spread, Suspicion, Ties};
-        let others = [Seeded, Ties, Spread, PageRankOfTies, Suspicion];
-        Baseline::ALL.map(Method::Baseline).into_iter().chain(others).collect()
+        use Method::{PageRankOfTies, Score, Seeded, Spread, Suspicion, Ties};
+        let others = [Seeded, Ties, Spread, PageRankOfTies, Suspicion, Score];
+        let baselines = Baseline::ALL.map(Method::Baseline);
+        let evidence = (0..KINDS).map(Method::Evidence);
+        baselines.into_iter().chain(others).chain(evidence).collect()
     }
 
     /// Returns the name that tables use.
@@ -43,14 +52,30 @@ impl Method {
             Method::Spread => "labels along ties",
             Method::PageRankOfTies => "pagerank along ties",
             Method::Suspicion => "suspicion",
+            Method::Score => "score",
+            Method::Evidence(kind) => EVIDENCE.get(kind).copied().unwrap_or("evidence"),
         }
     }
 
     pub(super) fn looks_at_known(self) -> bool {
+        if let Method::Evidence(kind) = self {
+            return kind < OF_KNOWN;
+        }
         let blind = [Baseline::Degree, Baseline::Strength].map(Method::Baseline);
         !blind.contains(&self) && self != Method::Ties
     }
 }
+
+/// Names of the methods that are one kind of evidence alone.
+const EVIDENCE: [&str; KINDS] = {
+    let mut names = [""; KINDS];
+    let mut at = 0;
+    while at < KINDS {
+        names[at] = ALL[at].method;
+        at += 1;
+    }
+    names
+};
 
 /// Inputs of a score.
 pub(super) struct Context<'a> {
@@ -58,6 +83,9 @@ pub(super) struct Context<'a> {
     pub(super) window: &'a Window,
     pub(super) ties: &'a Ties,
     pub(super) known: Known<'a>,
+    pub(super) entities: &'a Entities,
+    /// Evidence with the known accounts, if a method needs it.
+    pub(super) evidence: Option<&'a Evidence<'a>>,
 }
 
 impl Context<'_> {
@@ -76,6 +104,27 @@ impl Context<'_> {
                 let settings = PageRank::default();
                 Ok(baselines::page_rank(self.ties.graph(), self.known.bad, &settings)?)
             }
+            Method::Score => match self.evidence {
+                None => Ok(memory::zeros(graph.vertices() as usize)?),
+                Some(evidence) => {
+                    let (entities, trusted) = (self.entities, self.known.trusted);
+                    let scores = model::score(evidence, entities, trusted, graph.vertices())?;
+                    let points = scores.points.iter().zip(0..graph.vertices());
+                    // Behind all accounts that have transactions in the window.
+                    let ranked = points.map(|(&points, v)| match evidence.is_active(v) {
+                        true => f64::from(points),
+                        false => f64::NEG_INFINITY,
+                    });
+                    Ok(ranked.collect())
+                }
+            },
+            Method::Evidence(kind) => match self.evidence {
+                None => Ok(memory::zeros(graph.vertices() as usize)?),
+                Some(evidence) => {
+                    let all = (0..graph.vertices()).into_par_iter();
+                    Ok(all.map(|v| f64::from(evidence.value(kind, v, View::All))).collect())
+                }
+            },
             Method::Spread | Method::Suspicion => {
                 let (executor, ties) = (self.executor, self.ties);
                 let spread = detect::spread(executor, ties, self.known, detection, None, &mut ())?;

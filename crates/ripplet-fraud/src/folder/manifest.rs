@@ -3,6 +3,8 @@
 use super::FolderError;
 use crate::TimeRange;
 use crate::counts::Counts;
+use crate::model::{Check, Scores};
+use crate::output::EntityScores;
 use crate::source::reader::Input;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -93,6 +95,9 @@ pub struct WindowRecord {
     /// counts, if these ties are too few for a cluster, or if memory is scarce.
     #[serde(default)]
     pub weight_keeps: Option<f64>,
+    /// Scores of entities; `None` without a model.
+    #[serde(default)]
+    pub scores: Option<ScoreRecord>,
     /// Rounds of label propagation.
     pub rounds: u32,
     /// Arcs scanned in these rounds.
@@ -106,6 +111,35 @@ pub struct WindowRecord {
     pub bytes_planned: BTreeMap<String, u64>,
     /// Peak memory of the process in bytes, if the system reports it.
     pub bytes_peak: Option<u64>,
+}
+
+/// Figures of the scores of a window's entities.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScoreRecord {
+    /// Number of entities that have a score.
+    pub entities: u64,
+    /// Whether a scorecard was learnt; otherwise scores are the fixed combination.
+    pub learnt: bool,
+    /// Number of known bad with transactions.
+    pub known_bad: u32,
+    /// Number of other entities that the scorecard was learnt from.
+    pub others: u32,
+    /// Check of the ranking by held-out known bad, if a scorecard was learnt.
+    pub check: Option<Check>,
+}
+
+impl ScoreRecord {
+    /// Returns the figures of a window's scores.
+    pub fn of(of: EntityScores<'_>) -> ScoreRecord {
+        let Scores { rank, scorecard, check, .. } = of.scores;
+        ScoreRecord {
+            entities: rank.iter().filter(|&&rank| rank > 0).count() as u64,
+            learnt: scorecard.learnt,
+            known_bad: scorecard.known_bad,
+            others: scorecard.others,
+            check: check.clone(),
+        }
+    }
 }
 
 impl WindowRecord {

@@ -23,7 +23,7 @@ mod manifest;
 mod resume_state;
 
 pub use error::FolderError;
-pub use manifest::{FORMAT, Manifest, WindowRecord};
+pub use manifest::{FORMAT, Manifest, ScoreRecord, WindowRecord};
 pub use resume_state::ResumeState;
 
 use created::CreatedFolders;
@@ -55,9 +55,11 @@ const CLUSTERS: &str = "clusters.txt";
 pub(crate) const ENTITIES: &str = "entities.parquet";
 /// Table of the entities with transactions in a window.
 pub(crate) const ACTIVE: &str = "active.parquet";
+/// Scorecard of a window.
+pub(crate) const MODEL: &str = "model.json";
 const UNFINISHED: &str = ".part-";
 /// All files of a window.
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "clusters.parquet",
     "members.parquet",
     "edges.parquet",
@@ -67,6 +69,7 @@ const FILES: [&str; 13] = [
     ENTITIES,
     ACTIVE,
     "graph.npz",
+    MODEL,
     "report.json",
     LABELS,
     CLUSTERS,

@@ -1,26 +1,33 @@
-//! Tables of all entities: their ids, and which of them have transactions in a window.
+//! Tables of entities: their ids, scores and evidence, and which of them have transactions in a window.
 //!
-//! Both are indexed by the run's vertex numbers, which stay across windows. So a run writes an entity's id
-//! once, and one bit a window says whether it is active.
+//! Both have the run's vertex numbers, which stay across windows.
 
 use super::WindowFindings;
-use super::tables::{Kind, ROWS, Table, names, numbers};
+use super::tables::{Kind, ROWS, Table, names, narrow, numbers, some_numbers};
+use crate::evidence::{ALL, KINDS, Values};
 use arrow_array::BooleanArray;
+use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_io::WriteError;
 use std::path::Path;
 use std::sync::Arc;
 
-const ENTITIES: [(&str, Kind, bool); 4] = [
+const ENTITIES: [(&str, Kind, bool); 7] = [
     ("window", Kind::Number, false),
     ("vertex", Kind::Number, false),
     ("kind", Kind::Name, false),
     ("id", Kind::Name, false),
+    ("known_bad", Kind::Flag, false),
+    ("score", Kind::Narrow, true),
+    ("rank", Kind::Number, true),
 ];
 
 const ACTIVE: [(&str, Kind, bool); 1] = [("active", Kind::Flag, false)];
 
-/// Writes the table of entities from number `before` on: those first seen since the previous window.
+/// Writes the table of the entities with transactions with others in the window, and of those from number
+/// `before` on, which were first seen since the previous window; by number.
+///
+/// Score, rank and evidence are null without transactions with others, and without a model.
 ///
 /// # Errors
 /// If the path has no table extension, or the operating system refuses.
@@ -29,15 +36,33 @@ pub fn write_entities(
     found: WindowFindings<'_>,
     before: VertexId,
 ) -> Result<(), WriteError> {
-    let (index, entities) = (found.window.index, found.entities);
-    let mut table = Table::create(path, &ENTITIES)?;
-    for rows in blocks(before, found.window.graph.vertices()) {
-        table.append(vec![
+    let (index, entities, graph) = (found.window.index, found.entities, &found.window.graph);
+    let columns: Vec<(&str, Kind, bool)> =
+        ENTITIES.into_iter().chain(ALL.map(|of| (of.key, Kind::Narrow, true))).collect();
+    let mut table = Table::create(path, &columns)?;
+    for block in blocks(0, graph.vertices()) {
+        let is_row = |&v: &VertexId| v >= before || graph.degree(v) > 0;
+        let rows: Vec<VertexId> = block.filter(is_row).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let values: Vec<Option<Values>> =
+            rows.par_iter().map(|&v| found.scores?.values(v)).collect();
+        let scores: Vec<Option<(f32, u32)>> = rows.iter().map(|&v| found.scores?.of(v)).collect();
+        let rows = rows.into_iter();
+        let bad = rows.clone().map(|v| Some(found.is_known_bad(v)));
+        let mut arrays = vec![
             numbers(rows.clone().map(|_| index)),
             numbers(rows.clone()),
             names(rows.clone().map(|vertex| entities.kind_name_of(vertex))),
             names(rows.map(|vertex| entities.id_of(vertex))),
-        ])?;
+            Arc::new(bad.collect::<BooleanArray>()),
+            narrow(scores.iter().map(|score| score.map(|score| score.0))),
+            some_numbers(scores.iter().map(|score| score.map(|score| score.1))),
+        ];
+        let of = |kind: usize| narrow(values.iter().map(move |row| row.map(|row| row[kind])));
+        arrays.extend((0..KINDS).map(of));
+        table.append(arrays)?;
     }
     table.finish()
 }

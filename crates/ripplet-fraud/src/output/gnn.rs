@@ -10,7 +10,11 @@
 //! kind         nodes      u8      index into kinds
 //! y            nodes      i8      1 known bad, 0 trusted, −1 unknown
 //! known_mask, train_mask, val_mask, test_mask, member_mask        nodes  bool
-//! score, share_to_known_bad  nodes  f32, 0 if the node is in no cluster
+//! score        nodes      f32     probability by the window's scorecard; without a model, the suspicion of members, and
+//!                                 for other nodes the smallest possible
+//! rank         nodes      u32     rank by it, from 1; 0 without a model, or without edges in the window
+//! evidence     nodes × kinds f32  values of evidence_names; only with a model
+//! share_to_known_bad  nodes  f32, 0 if the node is in no cluster
 //! cluster      nodes      i64     the cluster's number, −1 for none
 //! seed_distance nodes     i32     −1 if the node is in no cluster, or its cluster has no known bad member
 //! id_bytes, id_ends              UTF-8 and where each id ends, u8 and i64
@@ -21,6 +25,8 @@
 use super::WindowFindings;
 use super::tables::{Kind, Table, names, numbers};
 use crate::Member;
+use crate::detect::FAINT;
+use crate::evidence::{ALL, KINDS};
 use crate::findings::NO_SEED;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
@@ -59,17 +65,20 @@ pub enum Split {
 impl Split {
     /// Returns the part of an entity.
     pub fn of(kind: &str, id: &str) -> Split {
-        let text = [kind.as_bytes(), &[0], id.as_bytes()].concat();
-        let first = Sha256::digest(text)
-            .iter()
-            .take(8)
-            .fold(0u64, |number, &byte| number << 8 | u64::from(byte));
-        match first % 10 {
+        match entity_hash(kind, id) % 10 {
             9 => Split::Test,
             8 => Split::Validation,
             _ => Split::Train,
         }
     }
+}
+
+/// Returns a hash of an entity, the same in all runs: the first eight bytes of the SHA-256 of the kind, a zero
+/// byte and the id, as a big-endian number.
+pub(crate) fn entity_hash(kind: &str, id: &str) -> u64 {
+    let text = [kind.as_bytes(), &[0], id.as_bytes()].concat();
+    let first = Sha256::digest(text);
+    first.iter().take(8).fold(0u64, |number, &byte| number << 8 | u64::from(byte))
 }
 
 /// Writes all arrays as one `.npz`.
@@ -101,6 +110,12 @@ pub fn write_gnn(
     }
     out.array("member_mask", &[count], all.clone().map(|node| nodes.member(node).is_some()))?;
     out.array("score", &[count], all.clone().map(|node| nodes.score(node)))?;
+    out.array("rank", &[count], all.clone().map(|node| nodes.rank(node)))?;
+    if let Some(scores) = found.scores {
+        let values = |node: usize| scores.values(nodes.vertices[node]).unwrap_or([0.0; KINDS]);
+        out.array("evidence", &[count, KINDS as u64], all.clone().flat_map(values))?;
+        out.texts("evidence_names", &ALL.map(|of| of.key))?;
+    }
     out.array("share_to_known_bad", &[count], all.clone().map(|node| nodes.share(node)))?;
     out.array("seed_distance", &[count], all.clone().map(|node| nodes.distance(node)))?;
     out.array("cluster", &[count], all.clone().map(|node| nodes.cluster(node)))?;
@@ -316,7 +331,15 @@ impl<'a> Nodes<'a> {
     }
 
     fn score(&self, node: usize) -> f32 {
-        self.member(node).map_or(0.0, |member| member.score as f32)
+        match self.found.scores {
+            Some(scores) => scores.of(self.vertices[node]).map_or(0.0, |score| score.0),
+            None => self.member(node).map_or(FAINT.ln(), |member| member.score as f32),
+        }
+    }
+
+    fn rank(&self, node: usize) -> u32 {
+        let score = self.found.scores.and_then(|scores| scores.of(self.vertices[node]));
+        score.map_or(0, |score| score.1)
     }
 
     fn share(&self, node: usize) -> f32 {

@@ -26,8 +26,11 @@ pub use tables::{
 };
 
 pub(crate) use edges::neighbors_among;
+pub(crate) use gnn::entity_hash;
 
+use crate::evidence::{Evidence, Values};
 use crate::ledger::Ledger;
+use crate::model::Scores;
 use crate::seeds::{ActiveEntries, ListEntry};
 use crate::{Cluster, Entities, Findings, Member, Window};
 use ripplet_graph::VertexId;
@@ -51,8 +54,34 @@ pub struct WindowFindings<'a> {
     pub noise: f64,
     /// All entries of the deny list, active in this window or not.
     pub listed_bad: &'a [ListEntry],
+    /// Scores of all entities; `None` without a model.
+    pub scores: Option<EntityScores<'a>>,
     /// Names of the pairs of columns that a row links: [`Mapping::pairs`](crate::Mapping::pairs).
     pub pairs: &'a [String],
+}
+
+/// Scores of a window's entities, with the evidence that they are made of.
+#[derive(Clone, Copy)]
+pub struct EntityScores<'a> {
+    /// Scores and ranks.
+    pub scores: &'a Scores,
+    /// Evidence.
+    pub evidence: &'a Evidence<'a>,
+}
+
+impl EntityScores<'_> {
+    /// Returns probability and rank of an entity; `None` if it has no edges in the window.
+    pub fn of(self, vertex: VertexId) -> Option<(f32, u32)> {
+        let rank = self.scores.rank.get(vertex as usize).copied().filter(|&rank| rank > 0)?;
+        Some((self.scores.probability[vertex as usize], rank))
+    }
+
+    /// Returns the values of an entity's evidence, which do not use its own label; `None` if it has no edges in
+    /// the window.
+    pub fn values(self, vertex: VertexId) -> Option<Values> {
+        self.of(vertex)?;
+        Some(self.evidence.values(vertex, self.evidence.view_of(vertex)))
+    }
 }
 
 impl<'a> WindowFindings<'a> {

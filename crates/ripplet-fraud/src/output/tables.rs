@@ -7,7 +7,7 @@ use crate::findings::NO_SEED;
 use crate::ledger::Payment;
 use crate::{Amount, Cluster, ClusterId, Member, Timestamp};
 use arrow_array::{
-    ArrayRef, BooleanArray, Decimal128Array, Float64Array, RecordBatch, StringArray,
+    ArrayRef, BooleanArray, Decimal128Array, Float32Array, Float64Array, RecordBatch, StringArray,
     TimestampMicrosecondArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -94,6 +94,8 @@ pub fn write_members(path: &Path, found: WindowFindings<'_>) -> Result<(), Write
             names(rows.clone().map(|member| standing(member.vertex))),
             counts(rows.clone().map(|member| Some(member.degree))),
             reals(rows.clone().map(|member| Some(scale.weight(member.strength)))),
+            narrow(rows.clone().map(|member| Some(found.scores?.of(member.vertex)?.0))),
+            some_numbers(rows.clone().map(|member| Some(found.scores?.of(member.vertex)?.1))),
         ])?;
     }
     table.finish()
@@ -311,7 +313,7 @@ const CLUSTERS: [(&str, Kind, bool); 21] = [
     ("parents", Kind::Name, true),
 ];
 
-const MEMBERS: [(&str, Kind, bool); 11] = [
+const MEMBERS: [(&str, Kind, bool); 13] = [
     ("window", Kind::Number, false),
     ("cluster", Kind::Name, false),
     ("kind", Kind::Name, false),
@@ -323,6 +325,8 @@ const MEMBERS: [(&str, Kind, bool); 11] = [
     ("standing", Kind::Name, false),
     ("degree", Kind::Count, false),
     ("strength", Kind::Real, false),
+    ("entity_score", Kind::Narrow, true),
+    ("entity_rank", Kind::Number, true),
 ];
 
 const ENDED: [(&str, Kind, bool); 3] =
@@ -437,6 +441,14 @@ fn amounts(values: impl Iterator<Item = Option<Amount>>, decimals: u8) -> ArrayR
     let units = values.map(|value| value.map(|amount| i128::from(amount.units)));
     let kind = Kind::Amount(decimals).data_type();
     Arc::new(units.collect::<Decimal128Array>().with_data_type(kind))
+}
+
+pub(crate) fn narrow(values: impl Iterator<Item = Option<f32>>) -> ArrayRef {
+    Arc::new(values.collect::<Float32Array>())
+}
+
+pub(crate) fn some_numbers(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+    Arc::new(values.collect::<UInt32Array>())
 }
 
 pub(crate) fn times(values: impl Iterator<Item = Option<Timestamp>>) -> ArrayRef {

@@ -49,11 +49,33 @@ pub struct RunOptions {
     /// Threshold of [`chance`](crate::chance), from 0 to 1: a cluster without a known bad member whose chance
     /// is higher is noise.
     pub noise: f64,
+    /// How scores of entities are made.
+    pub model: ModelChoice,
     /// Limits on what the report keeps of each window.
     pub report: ReportLimits,
     /// Further settings that decide the results, by name; the manifest records them. Above all: the text of
     /// the mapping.
     pub described: BTreeMap<String, String>,
+}
+
+/// How scores of entities are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ModelChoice {
+    /// By a scorecard learnt from the known bad of each window, or by the fixed combination if they are few.
+    #[default]
+    Auto,
+    /// Not at all: neither evidence nor scores are computed.
+    None,
+}
+
+impl ModelChoice {
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ModelChoice::Auto => "auto",
+            ModelChoice::None => "none",
+        }
+    }
 }
 
 /// An observer of a run of the pipeline: it also follows inputs, lists and windows.
@@ -164,6 +186,7 @@ impl RunOptions {
         say("longest gap between rows", feed.longest_gap.to_string());
         self.detection.describe(&mut say);
         say("chance above which a cluster is noise", self.noise.to_string());
+        say("model of the scores of entities", self.model.name().into());
         match &feed.sources {
             Sources::Files(named) => say("inputs", named.join(" ")),
             Sources::Query { query, .. } => say("inputs", query.clone()),

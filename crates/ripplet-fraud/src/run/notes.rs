@@ -3,6 +3,7 @@
 use super::{NO_LIST, PipelineError};
 use crate::counts::say;
 use crate::folder::{Manifest, RunFolder, WindowRecord, read_json};
+use crate::model::FEWEST;
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
 use crate::source::reader::Input;
 use std::path::PathBuf;
@@ -86,9 +87,59 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         let without = "no entity that is known to be bad: their clusters were found without seeds";
         say(&mut notes, alone as u64, ["window has", "windows have"], without);
     }
+    notes.extend(score_notes(windows));
     if !["finished", "running"].contains(&&*manifest.state) {
         notes.push(format!("The run ended early: {}", manifest.state));
     }
+    notes
+}
+
+/// Returns notes on the scores of entities: how well they rank held-out known bad, and where they do not.
+fn score_notes(windows: &[WindowRecord]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let scored = windows.iter().filter_map(|window| Some((window, window.scores.as_ref()?)));
+    let checked = scored.clone().filter_map(|(window, of)| Some((window, of.check.as_ref()?)));
+    let chance: Vec<_> = checked.clone().filter(|(_, check)| check.is_chance()).collect();
+    if let Some((window, check)) = chance.last() {
+        let advice = match check.better_evidence() {
+            Some((name, value)) => format!(
+                ". `{name}` alone has {value:.3}: rank by this column of entities.parquet instead"
+            ),
+            None => {
+                ", and no evidence alone is better: the known bad do not look alike here".into()
+            }
+        };
+        notes.push(format!(
+            "WARNING: scores of entities rank held-out known bad no better than chance in {} of {} windows. In the last of \
+             these, {}, their average precision is {:.3}, and that of a random ranking {:.3}{advice}",
+            chance.len(),
+            checked.clone().count(),
+            window.days(),
+            check.average_precision,
+            check.base_rate,
+        ));
+    }
+    let last = checked.clone().next_back();
+    if let Some((window, check)) = last.filter(|(_, check)| !check.is_chance()) {
+        let alone = check.evidence.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+        let alone = alone.map_or(String::new(), |(name, value)| {
+            format!("; the best evidence alone is `{name}`, with {value:.3}")
+        });
+        notes.push(format!(
+            "scores of entities rank {} held-out known bad of {} with an average precision of {:.3}, where a random ranking \
+             has {:.3}{alone}",
+            check.known_bad,
+            window.days(),
+            check.average_precision,
+            check.base_rate,
+        ));
+    }
+    let fixed = scored.filter(|(_, of)| !of.learnt).count() as u64;
+    let why = format!(
+        "less than {FEWEST} known bad with transactions: scores of entities are a fixed combination there, neither learnt nor \
+         checked"
+    );
+    say(&mut notes, fixed, ["window has", "windows have"], &why);
     notes
 }
 

@@ -1,15 +1,23 @@
 //! A run in progress: builds, analyses and writes its windows one after the other.
 
-use super::{ActiveLists, Lists, PipelineError, PipelineObserver, RunOptions, write_page};
+use super::{
+    ActiveLists, Lists, ModelChoice, PipelineError, PipelineObserver, RunOptions, write_page,
+};
 use crate::chance::Chance;
+use crate::days::DayAdjacency;
 use crate::detect::{self, DetectError, Detected, Known, WarmStart};
+use crate::evidence::{self, BlindEvidence, Evidence, Sources};
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError};
-use crate::folder::{ACTIVE, ENTITIES, Manifest, ResumeState, RunFolder, WindowRecord, write_json};
+use crate::folder::{
+    ACTIVE, ENTITIES, MODEL, Manifest, ResumeState, RunFolder, ScoreRecord, WindowRecord,
+    write_json,
+};
 use crate::ledger::DaysLedger;
+use crate::model;
 use crate::output::{
-    WindowFindings, write_active, write_clusters, write_edges, write_ended, write_entities,
-    write_gnn, write_known_bad, write_members, write_transactions,
+    EntityScores, WindowFindings, write_active, write_clusters, write_edges, write_ended,
+    write_entities, write_gnn, write_known_bad, write_members, write_transactions,
 };
 use crate::report::WindowReport;
 use crate::scores;
@@ -183,6 +191,27 @@ impl Session<'_> {
         Chance::new(&window.graph, days(), entities, &ledger).judge(&mut findings);
         seconds.insert("score".into(), start.elapsed().as_secs_f64());
         let start = Instant::now();
+        let days: Vec<&DayAdjacency> = feed.days().map(|(_, run)| run).collect();
+        let (graph, ties) = (&window.graph, &detected.ties);
+        let blind = match self.options.model {
+            ModelChoice::None => None,
+            ModelChoice::Auto => {
+                let sources = Sources { graph, ties, days: &days };
+                Some(BlindEvidence::of(self.executor, sources, detection.seed, observer)?)
+            }
+        };
+        let evidence = blind.as_ref();
+        let evidence = evidence.map(|blind| Evidence::of(blind, graph, ties, entities, known.bad));
+        let evidence = evidence.transpose()?;
+        observer.on_stage("scoring entities");
+        let scored = evidence
+            .as_ref()
+            .map(|evidence| model::score(evidence, entities, known.trusted, graph.vertices()));
+        let scored = scored.transpose()?;
+        let scores = scored.as_ref().zip(evidence.as_ref());
+        let scores = scores.map(|(scores, evidence)| EntityScores { scores, evidence });
+        seconds.insert("score entities".into(), start.elapsed().as_secs_f64());
+        let start = Instant::now();
         let weight_keeps = self.weight_keeps(feed, &detected, &held, &planned)?;
         seconds.insert("compare the weight with counts".into(), start.elapsed().as_secs_f64());
         let record = WindowRecord {
@@ -201,6 +230,7 @@ impl Session<'_> {
             members: findings.members.len() as u64,
             cut: feed.is_cut(),
             weight_keeps,
+            scores: scores.map(ScoreRecord::of),
             merged,
             warm,
             changed: match changed {
@@ -215,7 +245,8 @@ impl Session<'_> {
             bytes_peak: peak(),
         };
         observer.on_stage("writing the window");
-        let found = Found { window, entities, held: &held, lists, findings: &findings, feed };
+        let found =
+            Found { window, entities, held: &held, lists, findings: &findings, feed, scores };
         let kept = ResumeState { spread: detected.spread, tracker };
         let record = self.write(record, found, &kept)?;
         observer.on_window(&record);
@@ -256,10 +287,16 @@ impl Session<'_> {
     /// Returns the bytes of the feed's state and of detection; an error if they exceed the limit.
     fn plan(&self, feed: &Feed, window: &Window) -> Result<BTreeMap<String, u64>, PipelineError> {
         let plan = detect::plan(self.executor, &window.graph, &self.options.detection);
-        let planned = BTreeMap::from([
+        let mut planned = BTreeMap::from([
             ("entities, days, windows".to_owned(), feed.bytes()),
             ("detection".to_owned(), plan.algorithm_host()),
         ]);
+        if self.options.model == ModelChoice::Auto {
+            let graph = &window.graph;
+            let transactions = feed.days().map(|(_, day)| day.payments.len() as u64).sum();
+            let needed = evidence::plan(graph, transactions) + model::plan(graph.vertices());
+            planned.insert("evidence and scores".to_owned(), needed);
+        }
         let needed: u64 = planned.values().sum();
         match self.options.memory.filter(|&allowed| allowed < needed) {
             Some(allowed) => {
@@ -288,6 +325,7 @@ impl Session<'_> {
             trusted: &found.held.trusted,
             ledger: &ledger,
             noise: self.options.noise,
+            scores: found.scores,
             listed_bad: found.lists.bad_entries(),
             pairs: &self.options.feed.mapping.pairs(),
         };
@@ -315,6 +353,9 @@ impl Session<'_> {
             if let Some(scope) = self.options.arrays {
                 write_gnn(&folder.join("graph.npz"), in_window, scope)?;
             }
+            if let Some(scores) = found.scores {
+                write_json(&folder.join(MODEL), &scores.scores.scorecard)?;
+            }
             Ok(write_json(&folder.join("report.json"), &report)?)
         })?;
         // A cut window is built again if there is more input: keep the state that it starts from.
@@ -333,6 +374,7 @@ struct Found<'a> {
     lists: &'a Lists,
     findings: &'a Findings,
     feed: &'a Feed,
+    scores: Option<EntityScores<'a>>,
 }
 
 /// Returns the peak memory of this process in bytes, if the system reports it.

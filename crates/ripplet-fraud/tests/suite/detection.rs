@@ -229,6 +229,9 @@ proptest! {
             let own = expected.iter().filter(|((a, b), nats)| (*a == v || *b == v) && !nats.is_nan());
             let most = own.map(|(_, nats)| *nats - ln_ties).fold(0.0, f64::max);
             prop_assert!((f64::from(ties.excess()[v as usize]) - most).abs() < 1e-4 * (1.0 + most));
+            let own = expected.iter().filter(|((a, b), nats)| (*a == v || *b == v) && !nats.is_nan());
+            let most = own.map(|(_, nats)| *nats).fold(0.0, f64::max);
+            prop_assert!((f64::from(ties.surprise()[v as usize]) - most).abs() < 1e-4 * (1.0 + most));
         }
     }
 

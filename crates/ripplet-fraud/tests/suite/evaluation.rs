@@ -131,7 +131,7 @@ fn evaluated(
     let executor = CpuExecutor::new(Some(2)).unwrap();
     let mut evaluator = Evaluator::new(options, confirmed)?;
     for window in windows {
-        evaluator.window(&executor, window, &entities, &Trusted::default(), &mut ())?;
+        evaluator.window(&executor, window, &[], &entities, &Trusted::default(), &mut ())?;
     }
     evaluator.finish()
 }

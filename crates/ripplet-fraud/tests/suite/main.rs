@@ -3,6 +3,7 @@
 mod chance;
 mod detection;
 mod evaluation;
+mod evidence;
 mod evolution;
 mod find;
 mod output;

@@ -156,7 +156,8 @@ fn tables_have_what_was_found() {
         let (header, rows) = all(&|path| write_members(path, of).unwrap());
         assert_eq!(
             header.join(","),
-            "window,cluster,kind,id,score,share_to_known_bad,seed_distance,known_bad,standing,degree,strength"
+            "window,cluster,kind,id,score,share_to_known_bad,seed_distance,known_bad,standing,degree,strength,\
+             entity_score,entity_rank"
         );
         assert_eq!(rows.len(), found.findings.members.len());
         for (row, member) in rows.iter().zip(&found.findings.members) {
@@ -173,6 +174,9 @@ fn tables_have_what_was_found() {
                 if member.known_bad { "known bad" } else { "unknown" }.into(),
                 member.degree.to_string(),
                 member.strength.to_string(),
+                // These windows have no scores of entities.
+                String::new(),
+                String::new(),
             ];
             assert_eq!(row[..], expected);
         }
@@ -403,7 +407,9 @@ fn arrays_are_the_window_s_graph_with_labels_and_scores() {
         let clusters = arrays["cluster"].values("<i8", i64::from_le_bytes);
         let inside = arrays["member_mask"].flags();
         for (at, vertex) in vertices.iter().enumerate() {
-            let expected = members.get(vertex).map_or((false, 0.0, 0.0, -1, -1), |member| {
+            // Without scores of entities, a node outside of clusters has the smallest possible score.
+            let least = (1.0_f32 / 65536.0).ln();
+            let expected = members.get(vertex).map_or((false, least, 0.0, -1, -1), |member| {
                 let share = member.share_to_known_bad as f32;
                 (
                     true,

@@ -7,7 +7,7 @@ use ripplet_fraud::folder::{Manifest, RunFolder, WindowRecord};
 use ripplet_fraud::mapping::Mapping;
 use ripplet_fraud::output::GnnScope;
 use ripplet_fraud::report::ReportLimits;
-use ripplet_fraud::run::{self, PipelineError, PipelineObserver, RunOptions};
+use ripplet_fraud::run::{self, ModelChoice, PipelineError, PipelineObserver, RunOptions};
 use ripplet_fraud::source::reader::{Reading, Sources};
 use ripplet_fraud::stream::LONGEST_PAUSE;
 use ripplet_fraud::window::Shape;
@@ -50,6 +50,7 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
         exact: false,
         memory: None,
         arrays: Some(GnnScope::Clusters),
+        model: ModelChoice::Auto,
         noise: NOISE,
         report: ReportLimits::default(),
         described: BTreeMap::new(),

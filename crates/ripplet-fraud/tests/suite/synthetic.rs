@@ -72,6 +72,7 @@ impl Found {
             trusted: &self.trusted,
             ledger: self,
             noise: 0.05,
+            scores: None,
             listed_bad: &self.listed_bad,
             pairs: &self.pairs,
         })

@@ -1,0 +1,262 @@
+//! Evidence: numbers that each entity of a window has, from which its score is made.
+//!
+//! | file | evidence |
+//! |---|---|
+//! | [`definitions`](self::ALL) | names, meanings, formulas, references |
+//! | `walks` | PageRank from the known bad, along all edges and along ties beyond chance |
+//! | `neighbors` | known bad partners, and partners of partners |
+//! | `communities` | known bad in the communities of three partitions |
+//! | `activity` | bursts, fan-in, fan-out, money that passes through |
+//! | `amounts` | runs of amounts above an entity's and its partners' usual amounts |
+//! | `folds` | folds of the known bad |
+//!
+//! # Known bad and folds
+//! Evidence that depends on the known bad is a sum over them. So it is computed for each fold of the known bad
+//! side by side, and a [`View`] says which folds it uses. The evidence of a known bad entity never uses its own
+//! fold, so that its own label does not change it ([`Evidence::view_of`]).
+//!
+//! # Cost, memory, determinism
+//! Two runs of layered label propagation and one of label propagation on kept ties, 24 passes over all arcs for
+//! walks, two for partners, one over the transactions for activity, and ten for amounts. Memory: [`plan`].
+//! The values do not depend on the number of threads, and are finite.
+
+mod activity;
+mod amounts;
+mod communities;
+mod definitions;
+mod folds;
+mod neighbors;
+mod walks;
+
+pub use activity::Activity;
+pub use amounts::Amounts;
+pub use communities::{KnownIn, PARTITIONS, Partition};
+pub use definitions::{ALL, Definition, KINDS, OF_KNOWN};
+pub use folds::{FOLDS, Folds, Parts, View};
+pub use neighbors::Neighbors;
+pub use walks::visits;
+
+use crate::Entities;
+use crate::days::DayAdjacency;
+use crate::detect::DetectError;
+use crate::ties::{Ties, arcs};
+use rayon::prelude::*;
+use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
+use ripplet_lp::{Executor, RoundObserver};
+
+/// Values of an entity, in the order of [`ALL`].
+pub type Values = [f32; KINDS];
+
+/// Strength of the prior of shares: so many others with the share of all.
+const PRIOR: f32 = 2.0;
+
+/// Evidence of a window that does not depend on the known bad.
+#[derive(Debug)]
+pub struct BlindEvidence {
+    /// One column for each of [`ALL`] from [`OF_KNOWN`] on.
+    columns: Vec<Vec<f32>>,
+    partitions: [Partition; PARTITIONS],
+    /// Number of partners, summed weight in stored units.
+    partners: Vec<u32>,
+    weights: Vec<f32>,
+}
+
+/// Window from which evidence is computed.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// Its graph.
+    pub graph: &'a Graph,
+    /// Its scored ties.
+    pub ties: &'a Ties,
+    /// Its days, in order.
+    pub days: &'a [&'a DayAdjacency],
+}
+
+/// Returns the bytes that evidence needs beside the window, with `transactions` in it.
+pub fn plan(graph: &Graph, transactions: u64) -> u64 {
+    let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
+    let blind = 4 * (KINDS - OF_KNOWN) as u64 + 8 * PARTITIONS as u64 + 8;
+    let known = 4 * FOLDS as u64 * 5;
+    // Activity, amounts, kept ties and walks are computed one after another.
+    let most = Amounts::bytes(vertices, transactions)
+        .max(100 * vertices)
+        .max(8 * arcs + 16 * vertices)
+        .max(8 * FOLDS as u64 * vertices);
+    (blind + known) * vertices + most
+}
+
+impl BlindEvidence {
+    /// Computes the evidence of a window that does not depend on the known bad.
+    ///
+    /// # Errors
+    /// If memory allocation fails, or the observer cancels.
+    pub fn of(
+        executor: &dyn Executor,
+        sources: Sources<'_>,
+        seed: u64,
+        observer: &mut dyn RoundObserver,
+    ) -> Result<BlindEvidence, DetectError> {
+        let Sources { graph, ties, days } = sources;
+        observer.on_stage("communities for evidence");
+        let partitions = communities::partitions(executor, graph, ties, seed, observer)?;
+        observer.on_stage("evidence");
+        let vertices = graph.vertices();
+        let partners: Vec<u32> =
+            memory::collected((0..vertices).map(|v| arcs(graph, v).count() as u32))?;
+        let mut weights = memory::zeros::<f32>(vertices as usize)?;
+        let each = weights.par_iter_mut().enumerate().with_min_len(1 << 10);
+        each.for_each(|(v, weight)| {
+            let all: u64 = arcs(graph, v as VertexId).map(|(_, weight)| u64::from(weight)).sum();
+            *weight = all as f32;
+        });
+        let scale = graph.weight_scale();
+        let mut around = memory::zeros::<f32>(vertices as usize)?;
+        let each = around.par_iter_mut().enumerate().with_min_len(1 << 10);
+        each.for_each(|(v, around)| {
+            let ln = |(u, _): (VertexId, u32)| f64::from(partners[u as usize]).ln_1p();
+            let sum: f64 = arcs(graph, v as VertexId).map(ln).sum();
+            *around = (sum / f64::from(partners[v].max(1))) as f32;
+        });
+        let counts = memory::collected(partners.iter().map(|&partners| partners as f32))?;
+        let strength =
+            memory::collected(weights.iter().map(|&all| scale.weight(all as u64) as f32))?;
+        let repetition = strength.iter().zip(&partners);
+        let repetition =
+            memory::collected(repetition.map(|(all, &partners)| all / partners.max(1) as f32))?;
+        let surprise = memory::collected(ties.surprise().iter().map(|nats| nats.ln_1p()))?;
+        let activity = Activity::of(days, vertices)?;
+        let amounts = Amounts::of(days, vertices)?;
+        let columns = vec![
+            surprise,
+            counts,
+            strength,
+            repetition,
+            around,
+            activity.balance,
+            activity.burst,
+            activity.busiest_day,
+            activity.fan_in,
+            activity.fan_out,
+            activity.pass_through,
+            activity.amount_level,
+            amounts.run_out,
+            amounts.run_in,
+        ];
+        Ok(BlindEvidence { columns, partitions, partners, weights })
+    }
+}
+
+/// All evidence of a window with a set of known bad.
+#[derive(Debug)]
+pub struct Evidence<'a> {
+    blind: &'a BlindEvidence,
+    folds: Folds,
+    walk: Vec<Parts>,
+    walk_along_ties: Vec<Parts>,
+    neighbors: Neighbors,
+    known_in: [KnownIn; PARTITIONS],
+    /// Number of entities with edges, of the kinds of the known bad.
+    population: u32,
+    /// Weight of a stored unit.
+    unit: f32,
+}
+
+impl<'a> Evidence<'a> {
+    /// Computes the evidence that depends on the known bad; `bad` ascends.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub fn of(
+        blind: &'a BlindEvidence,
+        graph: &Graph,
+        ties: &Ties,
+        entities: &Entities,
+        bad: &[VertexId],
+    ) -> Result<Evidence<'a>, OutOfMemory> {
+        let folds = Folds::of(graph, entities, bad);
+        let mut kinds = [false; 256];
+        for &(v, _) in folds.known() {
+            kinds[usize::from(entities.kind_of(v).0)] = true;
+        }
+        let of_kind = |v: &VertexId| kinds[usize::from(entities.kind_of(*v).0)];
+        let active = (0..graph.vertices()).filter(|&v| blind.partners[v as usize] > 0);
+        let population = active.filter(of_kind).count() as u32;
+        Ok(Evidence {
+            walk: visits(graph, &folds)?,
+            walk_along_ties: visits(ties.graph(), &folds)?,
+            neighbors: Neighbors::of(graph, &folds)?,
+            known_in: [0, 1, 2].map(|at| blind.partitions[at].known(&folds)),
+            blind,
+            folds,
+            population,
+            unit: graph.weight_scale().weight(1) as f32,
+        })
+    }
+
+    /// Returns the folds of the known bad.
+    pub fn folds(&self) -> &Folds {
+        &self.folds
+    }
+
+    /// Returns the number of entities with edges, of the kinds of the known bad.
+    pub fn population(&self) -> u32 {
+        self.population
+    }
+
+    /// Whether an entity has edges in the window.
+    pub fn is_active(&self, vertex: VertexId) -> bool {
+        self.blind.partners.get(vertex as usize).is_some_and(|&partners| partners > 0)
+    }
+
+    /// Returns the view of an entity's own evidence: without its own fold if it is known to be bad.
+    pub fn view_of(&self, vertex: VertexId) -> View {
+        self.folds.fold_of(vertex).map_or(View::All, View::Without)
+    }
+
+    /// Returns the values of an entity; all are finite.
+    pub fn values(&self, vertex: VertexId, view: View) -> Values {
+        let mut values = [0.0; KINDS];
+        for (kind, value) in values.iter_mut().enumerate() {
+            *value = self.value(kind, vertex, view);
+        }
+        values
+    }
+
+    /// Returns the value of an entity of one kind of evidence, an index into [`ALL`]; it is finite.
+    pub fn value(&self, kind: usize, vertex: VertexId, view: View) -> f32 {
+        let value = match kind.checked_sub(OF_KNOWN) {
+            Some(column) => self.blind.columns[column][vertex as usize],
+            None => self.of_known(kind, vertex, view),
+        };
+        if value.is_finite() { value } else { 0.0 }
+    }
+
+    /// Returns the value of evidence that depends on the known bad; 0 if a view has none.
+    fn of_known(&self, kind: usize, vertex: VertexId, view: View) -> f32 {
+        let known = self.folds.count(view) as f32;
+        if known == 0.0 || self.population == 0 {
+            return 0.0;
+        }
+        let v = vertex as usize;
+        let base = known / self.population as f32;
+        let (partners, weight) = (self.blind.partners[v] as f32, self.blind.weights[v]);
+        let lift = |bad: f32, all: f32| (bad + PRIOR * base) / (all + PRIOR) / base;
+        match kind {
+            0 => view.sum(&self.walk[v]) / known,
+            1 => view.sum(&self.walk[v]) / known / weight.max(1.0),
+            2 => view.sum(&self.walk_along_ties[v]) / known,
+            3 => lift(view.sum(&self.neighbors.partners[v]), partners),
+            4 => {
+                let unit = self.unit;
+                lift(view.sum(&self.neighbors.weight[v]) * unit, weight * unit)
+            }
+            5 => view.sum(&self.neighbors.second[v]) / partners.max(1.0) / base,
+            _ => {
+                let at = (kind - 6).min(PARTITIONS - 1);
+                let known = &self.known_in[at];
+                let (others, bad) = self.blind.partitions[at].around(vertex, known, view);
+                lift(bad, others)
+            }
+        }
+    }
+}

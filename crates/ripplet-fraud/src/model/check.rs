@@ -1,0 +1,182 @@
+//! Check of a ranking by held-out known bad.
+
+use crate::evidence::{ALL, KINDS};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Rank up to which precision is reported.
+const TOP: f64 = 100.0;
+
+/// Check of a window's ranking: each fold of the known bad is ranked among the entities that are not known, by
+/// a scorecard and by evidence that do not use the fold.
+///
+/// Entities that are not known count as good, so both measures are lower bounds if some of them are bad. With
+/// more than [`OTHERS`](super::OTHERS) such entities, both are estimated from a sample of so many.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// Average precision: mean over the folds, by their known bad.
+    pub average_precision: f64,
+    /// Share of known bad among the first 100.
+    pub precision_at_100: f64,
+    /// Average precision of a random ranking: the share of a fold's known bad among those ranked.
+    pub base_rate: f64,
+    /// Number of known bad that were held out.
+    pub known_bad: u32,
+    /// Average precision of each kind of evidence alone.
+    pub evidence: BTreeMap<String, f64>,
+    /// Results of each fold.
+    pub folds: Vec<CheckedFold>,
+}
+
+/// Results of one fold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckedFold {
+    /// Number of known bad in the fold.
+    pub known_bad: u32,
+    /// Average precision of the score.
+    pub average_precision: f64,
+    /// Share of known bad among the first 100.
+    pub precision_at_100: f64,
+    /// Average precision of a random ranking.
+    pub base_rate: f64,
+    /// Average precision of each kind of evidence alone, in the order of [`ALL`].
+    #[serde(skip)]
+    pub(super) evidence: Vec<f64>,
+}
+
+impl Check {
+    pub(super) fn of(folds: Vec<CheckedFold>) -> Check {
+        let known_bad: u32 = folds.iter().map(|fold| fold.known_bad).sum();
+        let mean = |of: &dyn Fn(&CheckedFold) -> f64| -> f64 {
+            let sum: f64 = folds.iter().map(|fold| f64::from(fold.known_bad) * of(fold)).sum();
+            sum / f64::from(known_bad.max(1))
+        };
+        let alone = (0..KINDS).map(|at| {
+            let of = |fold: &CheckedFold| fold.evidence.get(at).copied().unwrap_or(0.0);
+            (ALL[at].key.to_owned(), mean(&of))
+        });
+        Check {
+            average_precision: mean(&|fold| fold.average_precision),
+            precision_at_100: mean(&|fold| fold.precision_at_100),
+            base_rate: mean(&|fold| fold.base_rate),
+            known_bad,
+            evidence: alone.collect(),
+            folds,
+        }
+    }
+
+    /// Whether an average precision is above that of chance: by two standard deviations, where that of a random
+    /// ranking of n known bad is about base rate / √n.
+    fn is_above_chance(&self, average_precision: f64) -> bool {
+        let deviation = self.base_rate / f64::from(self.known_bad.max(1)).sqrt();
+        average_precision > self.base_rate + 2.0 * deviation
+    }
+
+    /// Whether the score ranks held-out known bad no better than chance.
+    pub fn is_chance(&self) -> bool {
+        !self.is_above_chance(self.average_precision)
+    }
+
+    /// Returns the evidence with the highest average precision, if it is above chance and the score's.
+    pub fn better_evidence(&self) -> Option<(&str, f64)> {
+        let best = self.evidence.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
+        let (name, &value) = best;
+        (value > self.average_precision && self.is_above_chance(value)).then_some((name, value))
+    }
+}
+
+/// Row of a ranking that is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranked {
+    /// Score: higher is earlier.
+    pub score: f64,
+    /// Order of equal scores: a hash, so that it favours no entity.
+    pub lot: u64,
+    /// Whether it is to be found.
+    pub is_bad: bool,
+    /// Number of entities that it stands for.
+    pub weight: f64,
+}
+
+fn sorted(rows: &mut [Ranked]) {
+    rows.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.lot.cmp(&b.lot)));
+}
+
+/// Returns the average precision of a ranking, the mean of the precision at the rank of each bad row; 0 without
+/// one. Sorts the rows.
+pub fn average_precision(rows: &mut [Ranked]) -> f64 {
+    sorted(rows);
+    let (mut found, mut passed, mut sum) = (0.0, 0.0, 0.0);
+    for row in &*rows {
+        passed += row.weight;
+        if row.is_bad {
+            found += row.weight;
+            sum += row.weight * found / passed;
+        }
+    }
+    if found > 0.0 { sum / found } else { 0.0 }
+}
+
+/// Returns the share of bad rows among the first 100 of sorted rows.
+pub(super) fn precision_at_top(rows: &[Ranked]) -> f64 {
+    let (mut found, mut passed) = (0.0, 0.0);
+    for row in rows {
+        let weight = row.weight.min(TOP - passed);
+        passed += weight;
+        found += if row.is_bad { weight } else { 0.0 };
+        if passed >= TOP {
+            break;
+        }
+    }
+    if passed > 0.0 { found / passed } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranked(of: &[(f64, bool, f64)]) -> Vec<Ranked> {
+        let row = |(lot, &(score, is_bad, weight)): (u64, &(f64, bool, f64))| Ranked {
+            score,
+            lot,
+            is_bad,
+            weight,
+        };
+        (0..).zip(of).map(row).collect()
+    }
+
+    #[test]
+    fn measures_are_those_of_rankings_by_hand() {
+        // Bad at ranks 1, 3 and 6: (1/1 + 2/3 + 3/6) / 3.
+        let of = [true, false, true, false, false, true].map(|bad| bad);
+        let rows: Vec<_> =
+            of.iter().enumerate().map(|(at, &bad)| (-(at as f64), bad, 1.0)).collect();
+        let mut rows = ranked(&rows);
+        rows.reverse();
+        let expected = (1.0 + 2.0 / 3.0 + 0.5) / 3.0;
+        assert!((average_precision(&mut rows) - expected).abs() < 1e-12);
+        assert!((precision_at_top(&rows) - 0.5).abs() < 1e-12);
+        // A row that stands for 100 is as good as 100 rows.
+        let mut rows = ranked(&[(3.0, true, 1.0), (2.0, false, 100.0), (1.0, true, 1.0)]);
+        assert!((average_precision(&mut rows) - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12);
+        assert!((precision_at_top(&rows) - 0.01).abs() < 1e-12);
+        assert_eq!(average_precision(&mut ranked(&[(1.0, false, 1.0)])), 0.0);
+        assert_eq!(precision_at_top(&[]), 0.0);
+    }
+
+    #[test]
+    fn chance_is_noticed_and_a_better_evidence_named() {
+        let evidence = |best: f64| BTreeMap::from([("a".into(), best), ("b".into(), 0.01)]);
+        let check = |average_precision, best| Check {
+            average_precision,
+            base_rate: 0.02,
+            known_bad: 100,
+            evidence: evidence(best),
+            ..Check::default()
+        };
+        assert!(check(0.023, 0.0).is_chance() && !check(0.025, 0.0).is_chance());
+        assert_eq!(check(0.02, 0.3).better_evidence(), Some(("a", 0.3)));
+        assert_eq!(check(0.02, 0.022).better_evidence(), None, "by chance");
+        assert_eq!(check(0.4, 0.3).better_evidence(), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! Score of every entity: a scorecard of its evidence, learnt from the known bad.
+//!
+//! # What it returns
+//! [`score`] returns for each entity with edges in the window a probability and a rank, and a [`Check`] of the
+//! ranking by held-out known bad.
+//!
+//! # The model
+//! A [`Scorecard`] has a table of points for each kind of evidence, by intervals of its value; the points of an
+//! entity add up to its log odds. So a model is a page of numbers, and each part of a score has its evidence.
+//!
+//! 1. *Intervals* end at quantiles of the training rows, closer to each other towards both ends: a fifth of an
+//!    octave of the number of rows above.
+//! 2. *Logistic regression* on −ln of the share of rows above, standardized, with a ridge towards the weights of
+//!    the fixed combination ([`Definition::prior`](crate::evidence::Definition::prior)).
+//! 3. *Boosted stumps* then add to the points, a step at one interval each, as many as there are known bad, at
+//!    most 150.
+//! 4. *Calibration*: a logistic function of the log odds, fitted to held-out known bad (Platt).
+//!
+//! # Learning from known bad alone
+//! The known bad are learnt against all other entities of their kinds (positive-unlabelled learning). They are
+//! split into folds. The rows of a fold's known bad have evidence from the other folds' known bad only; so what
+//! is learnt is how entities look whose own label is not used. One scorecard is learnt without each fold, and
+//! judges the fold: that is the [`Check`]. The final scorecard is their mean, and is applied to evidence from all
+//! known bad. A known bad entity is scored with the evidence and the scorecard that do not use its fold.
+//!
+//! With fewer than [`FEWEST`] known bad, the scorecard is the fixed combination, and nothing is learnt. Without
+//! any, no evidence depends on known bad.
+//!
+//! # Cost, memory, determinism
+//! Training uses at most [`OTHERS`] other entities, those of the smallest hashes; so its time does not
+//! depend on the window. Scoring takes a binary search for each kind of evidence and entity. Memory: [`plan`].
+//! The bits do not depend on the number of threads: sums are in the order of rows, and a column is one task.
+//!
+//! # References
+//! Elkan, Noto, *Learning classifiers from only positive and unlabeled data*, KDD 2008. Friedman, *Greedy function
+//! approximation: a gradient boosting machine*, Annals of Statistics 29, 2001. Platt, *Probabilistic outputs for support
+//! vector machines*, 1999.
+
+mod binning;
+mod boosting;
+mod calibration;
+mod check;
+mod logistic;
+mod scorecard;
+mod training;
+
+pub use check::{Check, CheckedFold, Ranked, average_precision};
+pub use scorecard::{Calibration, Points, Scorecard};
+pub use training::{FEWEST, OTHERS};
+
+use crate::Entities;
+use crate::evidence::Evidence;
+use rayon::prelude::*;
+use ripplet_graph::{OutOfMemory, VertexId, memory};
+use training::Trained;
+
+/// Scores of a window's entities.
+#[derive(Debug)]
+pub struct Scores {
+    /// Probability of each vertex; 0 if it has no edges in the window.
+    pub probability: Vec<f32>,
+    /// Rank of each vertex, from 1; 0 if it has no edges in the window.
+    pub rank: Vec<u32>,
+    /// Log odds of each vertex before calibration, by which entities are ranked.
+    pub points: Vec<f32>,
+    /// The scorecard of entities that are not known to be bad.
+    pub scorecard: Scorecard,
+    /// Check of the ranking by held-out known bad; `None` if nothing was learnt.
+    pub check: Option<Check>,
+}
+
+/// Returns the bytes that scoring needs beside the evidence.
+pub fn plan(vertices: u32) -> u64 {
+    let rows = (OTHERS as u64).min(u64::from(vertices));
+    12 * u64::from(vertices) + 8 * u64::from(vertices) + 40 * rows * crate::evidence::KINDS as u64
+}
+
+/// Scores all entities of a window with edges. `trusted` ascends; they are no examples of other entities.
+///
+/// # Errors
+/// If memory allocation fails.
+pub fn score(
+    evidence: &Evidence<'_>,
+    entities: &Entities,
+    trusted: &[VertexId],
+    vertices: u32,
+) -> Result<Scores, OutOfMemory> {
+    let Trained { scorecard, of_folds, check } =
+        training::train(evidence, entities, trusted, vertices)?;
+    let mut points = memory::zeros::<f32>(vertices as usize)?;
+    let each = points.par_iter_mut().enumerate().with_min_len(1 << 10);
+    each.for_each(|(v, points)| {
+        let v = v as VertexId;
+        if evidence.is_active(v) {
+            let card = evidence.folds().fold_of(v).and_then(|fold| of_folds.get(fold));
+            let card = card.unwrap_or(&scorecard);
+            *points = card.points(&evidence.values(v, evidence.view_of(v))) as f32;
+        }
+    });
+    let probability = (0..vertices as usize).map(|v| match evidence.is_active(v as VertexId) {
+        true => scorecard.probability(f64::from(points[v])) as f32,
+        false => 0.0,
+    });
+    let probability = memory::collected(probability)?;
+    let active = (0..vertices).filter(|&v| evidence.is_active(v));
+    let mut order: Vec<VertexId> = memory::with_room(vertices as usize)?;
+    order.extend(active);
+    let by_points = |v: VertexId| points[v as usize];
+    order.par_sort_unstable_by(|&a, &b| by_points(b).total_cmp(&by_points(a)).then(a.cmp(&b)));
+    let mut rank = memory::zeros::<u32>(vertices as usize)?;
+    for (&v, at) in order.iter().zip(1..) {
+        rank[v as usize] = at;
+    }
+    Ok(Scores { probability, rank, points, scorecard, check })
+}
