@@ -313,7 +313,7 @@ fn a_disk_that_fills_up_during_a_run() {
     full(0, "manifest.json");
     assert_eq!(sandbox.names(), before);
 
-    let said = full(8, "windows/.part-0000-2024-05-03/graph.npz");
+    let said = full(8, "windows/.part-0000-2024-05-03/entities.parquet");
     assert!(said.error.contains("run the same command again"), "{said:?}");
     assert!(!said.error.contains("--resume"), "{said:?}");
     assert_eq!(sandbox.names(), before, "there is no window, so nothing is left");

@@ -98,29 +98,36 @@ pub struct Ranked {
     pub weight: f64,
 }
 
-fn sorted(rows: &mut [Ranked]) {
-    rows.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.lot.cmp(&b.lot)));
+/// Order of two rows in a ranking.
+fn order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
+    b.score.total_cmp(&a.score).then(a.lot.cmp(&b.lot))
 }
 
-/// Returns the average precision of a ranking, the mean of the precision at the rank of each bad row; 0 without
-/// one. Sorts the rows.
-pub fn average_precision(rows: &mut [Ranked]) -> f64 {
-    sorted(rows);
+/// Returns the average precision of rows in any order, the mean of the precision at the rank of each bad row; 0
+/// without one.
+///
+/// Only bad rows are sorted: the others are counted between them.
+pub fn average_precision(rows: &[Ranked]) -> f64 {
+    let mut bad: Vec<Ranked> = rows.iter().copied().filter(|row| row.is_bad).collect();
+    bad.sort_unstable_by(order);
+    let mut others = vec![0.0; bad.len() + 1];
+    for row in rows.iter().filter(|row| !row.is_bad) {
+        others[bad.partition_point(|bad| order(bad, row).is_lt())] += row.weight;
+    }
     let (mut found, mut passed, mut sum) = (0.0, 0.0, 0.0);
-    for row in &*rows {
-        passed += row.weight;
-        if row.is_bad {
-            found += row.weight;
-            sum += row.weight * found / passed;
-        }
+    for (row, others) in bad.iter().zip(others) {
+        found += row.weight;
+        passed += row.weight + others;
+        sum += row.weight * found / passed;
     }
     if found > 0.0 { sum / found } else { 0.0 }
 }
 
-/// Returns the share of bad rows among the first 100 of sorted rows.
-pub(super) fn precision_at_top(rows: &[Ranked]) -> f64 {
+/// Returns the share of bad rows among the first 100 of a ranking. Sorts the rows.
+pub(super) fn precision_at_top(rows: &mut [Ranked]) -> f64 {
+    rows.sort_unstable_by(order);
     let (mut found, mut passed) = (0.0, 0.0);
-    for row in rows {
+    for row in &*rows {
         let weight = row.weight.min(TOP - passed);
         passed += weight;
         found += if row.is_bad { weight } else { 0.0 };
@@ -154,14 +161,14 @@ mod tests {
         let mut rows = ranked(&rows);
         rows.reverse();
         let expected = (1.0 + 2.0 / 3.0 + 0.5) / 3.0;
-        assert!((average_precision(&mut rows) - expected).abs() < 1e-12);
-        assert!((precision_at_top(&rows) - 0.5).abs() < 1e-12);
+        assert!((average_precision(&rows) - expected).abs() < 1e-12);
+        assert!((precision_at_top(&mut rows) - 0.5).abs() < 1e-12);
         // A row that stands for 100 is as good as 100 rows.
         let mut rows = ranked(&[(3.0, true, 1.0), (2.0, false, 100.0), (1.0, true, 1.0)]);
-        assert!((average_precision(&mut rows) - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12);
-        assert!((precision_at_top(&rows) - 0.01).abs() < 1e-12);
-        assert_eq!(average_precision(&mut ranked(&[(1.0, false, 1.0)])), 0.0);
-        assert_eq!(precision_at_top(&[]), 0.0);
+        assert!((average_precision(&rows) - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12);
+        assert!((precision_at_top(&mut rows) - 0.01).abs() < 1e-12);
+        assert_eq!(average_precision(&ranked(&[(1.0, false, 1.0)])), 0.0);
+        assert_eq!(precision_at_top(&mut []), 0.0);
     }
 
     #[test]

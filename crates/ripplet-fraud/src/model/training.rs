@@ -295,15 +295,15 @@ fn check(
             .collect()
         };
         let mut by_score = ranked(&|values| card.points(values));
-        let of_score = average_precision(&mut by_score);
+        let of_score = average_precision(&by_score);
         let alone = (0..KINDS)
             .into_par_iter()
-            .map(|kind| average_precision(&mut ranked(&|values: &Values| f64::from(values[kind]))));
+            .map(|kind| average_precision(&ranked(&|values: &Values| f64::from(values[kind]))));
         let total = known.len() as f64 + others.sample.len() as f64 * others.weight;
         folds.push(CheckedFold {
             known_bad: known.len() as u32,
             average_precision: of_score,
-            precision_at_100: precision_at_top(&by_score),
+            precision_at_100: precision_at_top(&mut by_score),
             base_rate: known.len() as f64 / total,
             evidence: alone.collect(),
         });
