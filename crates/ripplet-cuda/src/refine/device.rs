@@ -145,6 +145,7 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
             has_fixed,
             most_size: most_size.map_or(0, NonZeroU32::get),
             stack: Arena::default(),
+            vertices_room: graph.vertices().into(),
             arcs_end: 0,
             arcs_room: room,
             joined: 0,

@@ -66,8 +66,8 @@ pub(super) struct Places {
     pub coarse_ids: Range<u64>,
     pub coarse_weights: Range<u64>,
     pub stack: Range<u64>,
-    /// Bytes of the arrays of a contraction per vertex of the level below, at most.
-    pub contraction_bytes: u64,
+    /// Bytes of a level's arrays on the stack, per vertex of the level.
+    level_bytes: u64,
     pub bytes: u64,
     pub plan: Plan,
 }
@@ -139,7 +139,7 @@ impl Places {
             + bytes_if(has_imbalances, IMBALANCE_BYTES)
             + bytes_if(has_fixed, FIXED_BYTES)
             + bytes_if(is_limited, SIZE_BYTES);
-        to.contraction_bytes = BELOW_BYTES + of_level;
+        to.level_bytes = of_level;
         to.stack = arena.take(1, (2 * BELOW_BYTES + of_level) * vertices + STACK_PADDING);
         to.bytes = arena.bytes;
         to.plan = Plan { graph_device: graph, ..Plan::default() }
@@ -149,6 +149,11 @@ impl Places {
             .with_device("lists of contracted graphs", lists - tables)
             .with_device("contracted graphs", to.bytes - lists);
         to
+    }
+
+    /// Returns the bytes of the arrays of a contraction of a level to some parts, without their alignment.
+    pub fn contraction_bytes(&self, vertices: u64, parts: u64) -> u64 {
+        BELOW_BYTES * vertices + self.level_bytes * parts
     }
 
     /// Returns the slots of the tables of vertices with long lists, together.

@@ -59,6 +59,8 @@ pub struct DeviceSteps<'a, D: Device> {
     pub(super) most_size: u32,
     /// The part of the stack that is in use.
     pub(super) stack: Arena,
+    /// The vertices that further contracted graphs may have together.
+    pub(super) vertices_room: u64,
     /// The end of the arcs of contracted graphs, and the arcs for which there is room.
     pub(super) arcs_end: u64,
     pub(super) arcs_room: u64,
@@ -85,8 +87,8 @@ pub struct DeviceContraction {
     contraction: Contraction,
     graph: DeviceGraph,
     partition: DevicePartition,
-    /// The bytes of the stack and the end of arcs before it.
-    below: (u64, u64),
+    /// The bytes of the stack, the end of arcs, and the room for vertices before it.
+    below: (u64, u64, u64),
 }
 
 impl<D: Device> DeviceSteps<'_, D> {
@@ -395,7 +397,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
             return Err(RunError::Cancelled);
         }
         let parts = u64::from(graph.level.vertices) - self.joined;
-        let below = (self.stack.bytes, self.arcs_end);
+        let below = (self.stack.bytes, self.arcs_end, self.vertices_room);
         let (contraction, coarse, coarse_partition) = self.reserve(graph.level, parts);
         let parts_of_level = Partition { fixed: communities.partition.fixed, ..self.parts() };
         let work = Work {
@@ -433,6 +435,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         }
         let arcs = self.arcs_end..found.arcs_end;
         self.arcs_end = found.arcs_end;
+        self.vertices_room = self.vertices_room.saturating_sub(parts);
         let figures = Figures {
             vertices: parts as u32,
             arcs: found.arcs,
@@ -472,7 +475,7 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         launcher.launch("ripplet_refine_lower", Items::Threads(vertices), &work)?;
         launcher.launch("ripplet_refine_activate_borders", Items::Lists(vertices), &work)?;
         let scanned = launcher.counters()?.scanned;
-        (self.stack.bytes, self.arcs_end) = below;
+        (self.stack.bytes, self.arcs_end, self.vertices_room) = below;
         Ok(scanned)
     }
 
@@ -512,10 +515,10 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
     ) -> Result<Option<HostLevel>, RunError> {
         let Some(arcs) = &graph.arcs else { return Ok(None) };
         let (level, figures) = (graph.level, graph.figures);
-        let (stack, vertices) = (&self.launcher.places.stack, u64::from(level.vertices));
-        let of_contraction = self.launcher.places.contraction_bytes * vertices;
+        let (places, vertices) = (&self.launcher.places, u64::from(level.vertices));
+        let of_contraction = places.contraction_bytes(vertices, vertices.min(self.vertices_room));
         let most = self.stack.bytes + of_contraction + ALIGNED;
-        let fits = most <= stack.end - stack.start;
+        let fits = most <= places.stack.end - places.stack.start;
         if fits && figures.arcs >= self.tuning.host_below {
             return Ok(None);
         }
