@@ -121,7 +121,8 @@ impl Feed {
         let FeedOptions { mapping, shape, late, .. } = options;
         let unit_value =
             mapping.amount.as_ref().map_or(1.0, |amount| 10f64.powi(-(amount.decimals as i32)));
-        let weighing = WeightFunction::new(&mapping.weight, mapping.amount.is_some())?;
+        let decimals = mapping.amount.as_ref().map(|amount| amount.decimals);
+        let weighing = WeightFunction::new(&mapping.weight, decimals)?;
         let weighing = Arc::new(weighing);
         let stream_options = StreamOptions {
             unit: shape.unit(),

@@ -13,7 +13,7 @@
 //!
 //! Weights are stored as integers, `round(weight · resolution)`, and at least 1 if they are above 0
 //! ([`WeightScale`]), so that sums are exact in any order. `count` and `amount` alone are the integers
-//! themselves, amounts in their smallest unit. A weight that is negative, NaN, or too large for 32 bits is an
+//! themselves: amounts in their smallest unit, with the scale of their decimals. A weight that is negative, NaN, or too large for 32 bits is an
 //! error that names the edge.
 
 use crate::expression::ExpressionErrors;
@@ -98,11 +98,11 @@ pub enum BadWeight {
 const RESOLUTION: u32 = 256;
 
 impl WeightFunction {
-    /// Compiles the rule of a mapping.
+    /// Compiles the rule of a mapping; `decimals` are those of amounts, if they are mapped.
     ///
     /// # Errors
     /// If it is no expression, or needs amounts that are not mapped.
-    pub fn new(rule: &WeightRule, has_amounts: bool) -> Result<WeightFunction, WeightError> {
+    pub fn new(rule: &WeightRule, decimals: Option<u32>) -> Result<WeightFunction, WeightError> {
         let text = rule.of.as_deref().unwrap_or("count").trim().to_owned();
         let whole = match &*text {
             "count" => Some(Rule::Count),
@@ -113,10 +113,12 @@ impl WeightFunction {
             if rule.resolution.is_some() {
                 return Err(WeightError::Whole { text });
             }
-            if matches!(rule_found, Rule::Amount) && !has_amounts {
-                return Err(WeightError::NoAmount { text });
-            }
-            return Ok(WeightFunction { rule: rule_found, scale: WeightScale::ONE, text });
+            let scale = match (&rule_found, decimals) {
+                (Rule::Amount, None) => return Err(WeightError::NoAmount { text }),
+                (Rule::Amount, Some(decimals)) => decimal_scale(decimals),
+                _ => WeightScale::ONE,
+            };
+            return Ok(WeightFunction { rule: rule_found, scale, text });
         }
         let resolution = rule.resolution.unwrap_or(RESOLUTION);
         let exponent = resolution.trailing_zeros() as i32;
@@ -125,7 +127,7 @@ impl WeightFunction {
         let scale = scale.ok_or(WeightError::Resolution(resolution))?;
         let functions = compiled(&text)?;
         let names = words(&text);
-        if names.contains(&"amount") && !has_amounts {
+        if names.contains(&"amount") && decimals.is_none() {
             return Err(WeightError::NoAmount { text });
         }
         let rule = match names.contains(&"age") {
@@ -200,6 +202,14 @@ impl WeightFunction {
     }
 }
 
+/// Returns the scale of whole numbers of 10^−`decimals`.
+fn decimal_scale(decimals: u32) -> WeightScale {
+    // A decimal scale has the code 4096 + decimals (`WeightScale::code`).
+    let code = i32::try_from(decimals).ok().filter(|&decimals| decimals > 0);
+    let scale = code.and_then(|decimals| WeightScale::from_code(4096 + decimals));
+    scale.unwrap_or(WeightScale::ONE)
+}
+
 /// Name of the function around an expression.
 const FUNCTION: &str = "weight";
 
@@ -232,7 +242,7 @@ mod tests {
     use super::*;
 
     fn weighing(text: &str) -> Result<WeightFunction, WeightError> {
-        WeightFunction::new(&WeightRule { of: Some(text.into()), resolution: None }, true)
+        WeightFunction::new(&WeightRule { of: Some(text.into()), resolution: None }, Some(2))
     }
 
     #[test]
@@ -241,6 +251,10 @@ mod tests {
         assert_eq!(count.stored(7, 123, 0.01, 0.0), Ok(7));
         let amount = weighing("amount").unwrap();
         assert_eq!(amount.stored(7, 123, 0.01, 0.0), Ok(123));
+        assert_eq!(amount.scale().weight(123), 1.23, "in the unit of the column");
+        let whole = WeightRule { of: Some("amount".into()), resolution: None };
+        let whole = WeightFunction::new(&whole, Some(0)).unwrap();
+        assert_eq!(whole.scale().weight(123), 123.0);
         assert_eq!(amount.stored(7, 1 << 32, 0.01, 0.0), Err(BadWeight::TooLarge(42_949_672.96)));
     }
 
@@ -299,8 +313,8 @@ mod tests {
         assert!(infinite.contains("the weight `1.0 / 0.0` is infinite"), "{infinite}");
         assert!(weighing("1.0 / (amount - 1.0)").is_ok());
         let rule = WeightRule { of: Some("amount".into()), resolution: None };
-        assert!(matches!(WeightFunction::new(&rule, false), Err(WeightError::NoAmount { .. })));
+        assert!(matches!(WeightFunction::new(&rule, None), Err(WeightError::NoAmount { .. })));
         let rule = WeightRule { of: Some("count * 2.0".into()), resolution: Some(100) };
-        assert!(matches!(WeightFunction::new(&rule, false), Err(WeightError::Resolution(100))));
+        assert!(matches!(WeightFunction::new(&rule, None), Err(WeightError::Resolution(100))));
     }
 }

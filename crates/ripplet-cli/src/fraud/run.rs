@@ -97,8 +97,7 @@ enum Model {
 }
 
 /// The advice if the memory does not suffice.
-const WAY_OUT: &str =
-    "allow more --host-memory, or choose a shorter --window; finished windows are kept";
+const WAY_OUT: &str = "allow more --host-memory, choose a shorter --window, or leave scores out by --model none; finished windows are kept";
 
 /// Runs.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {

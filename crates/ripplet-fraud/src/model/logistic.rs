@@ -99,12 +99,11 @@ fn newton_step(
         let bend = weight * (share * (1.0 - share)).max(1e-9);
         let mut values = [1.0; UNKNOWNS];
         values[1..].iter_mut().zip(row).for_each(|(to, &value)| *to = f64::from(value));
-        for i in 0..UNKNOWNS {
-            slope[i] += off * values[i];
-            let scaled = bend * values[i];
-            for j in 0..=i {
-                curve[i][j] += scaled * values[j];
-            }
+        slope.iter_mut().zip(&values).for_each(|(slope, value)| *slope += off * value);
+        // All of each row, of which only the lower half is used: loops of one length are faster.
+        for (row, value) in curve.iter_mut().zip(&values) {
+            let scaled = bend * value;
+            row.iter_mut().zip(&values).for_each(|(sum, other)| *sum += scaled * other);
         }
     }
     for i in 1..UNKNOWNS {

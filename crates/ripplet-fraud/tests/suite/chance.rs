@@ -53,7 +53,7 @@ impl SyntheticDay {
             let kinds = (entities.kind_of(transfer.source), entities.kind_of(transfer.target));
             *run.links.entry(kinds).or_default() += 1;
         }
-        let weighing = WeightFunction::new(&WeightRule::default(), false).unwrap();
+        let weighing = WeightFunction::new(&WeightRule::default(), None).unwrap();
         let mut sliding = Sliding::new(Shape::new(Span::DAY, Span::DAY).unwrap(), weighing, 1.0);
         sliding.push(0, run.clone());
         let graph = sliding.slide(entities.len()).unwrap().0.graph.clone();

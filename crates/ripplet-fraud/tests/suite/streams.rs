@@ -52,7 +52,7 @@ fn days_of_files(
     options: StreamOptions,
 ) -> Result<(Vec<FinishedDay>, Stream), Refused> {
     let mapping = Mapping::parse(mapping).unwrap();
-    let weighing = WeightFunction::new(&WeightRule::default(), true).unwrap();
+    let weighing = WeightFunction::new(&WeightRule::default(), Some(2)).unwrap();
     let mut stream = Stream::new(&mapping, weighing.into(), options).unwrap();
     let mut ended = Vec::new();
     for path in paths {

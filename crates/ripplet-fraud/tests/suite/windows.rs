@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Row = (i64, u32, u32, u64);
 
 fn weighing(of: &str) -> WeightFunction {
-    WeightFunction::new(&WeightRule { of: Some(of.into()), resolution: None }, true).unwrap()
+    WeightFunction::new(&WeightRule { of: Some(of.into()), resolution: None }, Some(0)).unwrap()
 }
 
 fn days(days: i64) -> Span {
