@@ -44,7 +44,8 @@ fn main() -> Result<()> {
         longest_gap: LONGEST_PAUSE,
         is_followed: false,
     };
-    let weighing = Arc::new(WeightFunction::new(&mapping.weight, mapping.amount.is_some())?);
+    let decimals = mapping.amount.as_ref().map(|of| of.decimals);
+    let weighing = Arc::new(WeightFunction::new(&mapping.weight, decimals)?);
     let mut stream = Stream::new(&mapping, weighing.clone(), stream_options)?;
     let amount = mapping.amount.as_ref().map_or(1.0, |of| 0.1_f64.powi(of.decimals as i32));
     let mut sliding = Sliding::new(shape, weighing, amount);
@@ -54,7 +55,9 @@ fn main() -> Result<()> {
         for (at, FinishedDay { unit, run, vertices, .. }) in ended.into_iter().enumerate() {
             let whole = sliding.push(unit, run);
             if whole || (last && at + 1 == count) {
-                let (window, _) = sliding.slide(vertices)?;
+                sliding.slide(vertices)?;
+                let Some(window) = sliding.window() else { continue };
+                let days: Vec<_> = sliding.days().map(|(_, day)| day).collect();
                 let evaluator = match &mut evaluator {
                     Some(evaluator) => evaluator,
                     none => {
@@ -63,7 +66,8 @@ fn main() -> Result<()> {
                     }
                 };
                 let trusted = Trusted::default();
-                evaluator.window(&executor, window, stream.entities(), &trusted, &mut ())?;
+                let entities = stream.entities();
+                evaluator.window(&executor, window, &days, entities, &trusted, &mut ())?;
             }
         }
         Ok(())

@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     };
     let shape = Shape::new(Span::of_days(length.into()).ok_or("days")?, Span::DAY)?;
     let weighing =
-        || WeightFunction::new(&WeightRule { of: Some(rule.into()), resolution: None }, true);
+        || WeightFunction::new(&WeightRule { of: Some(rule.into()), resolution: None }, Some(2));
     let mut sliding = Sliding::new(shape, weighing()?, unit_value);
     let mut kept: VecDeque<Vec<Transfer>> = VecDeque::new();
     for day in 1..=length + slides {

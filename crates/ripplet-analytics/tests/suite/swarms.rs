@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn weighed_values_are_those_of_each_graph(
+    fn weighted_values_are_those_of_each_graph(
         graphs in prop::collection::vec(weighted_edges(1), 0..12),
         directed in any::<bool>(),
     ) {

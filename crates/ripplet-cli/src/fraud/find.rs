@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     console.stage("searching");
     let found = find(&folder, &query, &interrupt::requested)?;
     if found.entities.is_empty() {
-        return Err(arguments.nobody(&found.kinds));
+        return Err(arguments.not_found(&found.kinds));
     }
     if found.others > 0 {
         console.note(&format!("{} other entities match: --most {} shows them", found.others, {
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 
 impl Arguments {
     /// Returns the message if no entity is found.
-    fn nobody(&self, kinds: &[String]) -> Failure {
+    fn not_found(&self, kinds: &[String]) -> Failure {
         let Arguments { id, folder, .. } = self;
         if let Some(kind) = self.kind.as_ref().filter(|kind| !kinds.contains(kind)) {
             return Failure::refused(

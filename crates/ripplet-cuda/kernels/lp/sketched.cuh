@@ -27,7 +27,7 @@ struct Sketched {
     Place place;
     u32 id, label, degree, start;
 
-    RIPPLET_FN static Sketched nobody() { return Sketched{Place{}, 0, NO_LABEL, 0, 0}; }
+    RIPPLET_FN static Sketched absent() { return Sketched{Place{}, 0, NO_LABEL, 0, 0}; }
     RIPPLET_FN static Sketched of(const LpState& state, const Member& it) {
         const u32 degree = it.place.degree(), key = stream_key(state.round.seed, state.round.index, START_STREAM);
         const u32 start = DRAWN_START ? part_of(mix(it.id ^ key), degree) : 0;
@@ -233,7 +233,7 @@ RIPPLET_FN void choose_sketched(const Run& run, Phase phase, u32 of_class, u32 p
     for (u32 first; (first = take(&work_counters(state, phase).taken[of_class], vertices)) < count;) {
         const u32 item = first + team.first() / team.size();
         const bool present = item < count;
-        const Sketched vertex = present ? Sketched::of(state, members[item]) : Sketched::nobody();
+        const Sketched vertex = present ? Sketched::of(state, members[item]) : Sketched::absent();
         const u32 degree = vertex.degree;
         const Chooser v(run, vertex.id, vertex.label);
         VoteTotals totals = {0, 0};

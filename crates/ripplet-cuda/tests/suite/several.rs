@@ -130,17 +130,20 @@ fn check<P: Hints>(
 fn by_every_way() {
     let (edges, lpa) = (web(9), Lpa::default());
     for settings in [settings(Schedule::sync()), settings(Schedule::phased())] {
-        let heard = WAYS.map(|way| {
+        let exchanged = WAYS.map(|way| {
             let executor = devices(2, way);
             check(&executor, &edges, Storage::Plain, &lpa, &settings);
             executor.exchanged()
         });
         let is_sync = settings.schedule == Schedule::sync();
-        assert!(heard[0] > 0 && heard[1..] == [heard[1]; 2], "{heard:?}");
-        assert!(if is_sync { heard[0] < heard[1] } else { heard[0] == heard[1] }, "{heard:?}");
+        assert!(exchanged[0] > 0 && exchanged[1..] == [exchanged[1]; 2], "{exchanged:?}");
+        assert!(
+            if is_sync { exchanged[0] < exchanged[1] } else { exchanged[0] == exchanged[1] },
+            "{exchanged:?}"
+        );
         let rounds = 6 * if is_sync { 1 } else { 32 };
         let all = u64::from(edges.vertices) * (4 + 2) + 2 * 64 * rounds;
-        assert!(heard[1] < all * rounds, "{heard:?}");
+        assert!(exchanged[1] < all * rounds, "{exchanged:?}");
     }
 }
 
@@ -168,10 +171,10 @@ fn few_after_many_and_many_after_few() {
     let rounds = cpu.run(&graph, &Flood {}, &begun, &mut ()).unwrap().rounds;
     // Changes are mirrored at once after a round that visited a quarter; a message has room for a
     // sixteenth.
-    let [many, letter] = [4, 16].map(|share| u64::from(vertices) / share);
+    let [many, room] = [4, 16].map(|share| u64::from(vertices) / share);
     let pairs = || rounds.windows(2).map(|two| (two[0].visited >= many, two[1].changed));
-    assert!(pairs().any(|(is_full, changed)| !is_full && changed > letter), "{rounds:?}");
-    assert!(pairs().any(|(is_full, changed)| !is_full && (1..=letter / 4).contains(&changed)));
+    assert!(pairs().any(|(is_full, changed)| !is_full && changed > room), "{rounds:?}");
+    assert!(pairs().any(|(is_full, changed)| !is_full && (1..=room / 4).contains(&changed)));
     assert!(pairs().skip(4).any(|(is_full, changed)| is_full && changed > 0), "{rounds:?}");
     for way in WAYS {
         check(&devices(2, way), &edges, Storage::Plain, &Flood {}, &begun);

@@ -43,7 +43,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// Returns the bytes that [`Amounts::of`] needs for so many vertices and transactions.
+    /// Returns the bytes that [`Amounts::of`] needs for these numbers of vertices and transactions.
     pub fn bytes(vertices: u64, transactions: u64) -> u64 {
         16 * transactions + 40 * vertices
     }

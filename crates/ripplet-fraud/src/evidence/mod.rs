@@ -47,7 +47,7 @@ use ripplet_lp::{Executor, RoundObserver};
 /// Values of an entity, in the order of [`ALL`].
 pub type Values = [f32; KINDS];
 
-/// Strength of the prior of shares: so many others with the share of all.
+/// Strength of the prior of shares: this number of others with the share of all.
 const PRIOR: f32 = 2.0;
 
 /// Evidence of a window that does not depend on the known bad.

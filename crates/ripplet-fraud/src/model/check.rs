@@ -11,7 +11,7 @@ const TOP: f64 = 100.0;
 /// a scorecard and by evidence that do not use the fold.
 ///
 /// Entities that are not known count as good, so both measures are lower bounds if some of them are bad. With
-/// more than [`OTHERS`](super::OTHERS) such entities, both are estimated from a sample of so many.
+/// more than [`OTHERS`](super::OTHERS) such entities, both are estimated from a sample of that size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Average precision: mean over the folds, by their known bad.

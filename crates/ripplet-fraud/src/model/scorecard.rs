@@ -54,7 +54,7 @@ impl Scorecard {
         self.parts(values).iter().sum()
     }
 
-    /// Returns the probability of so many points.
+    /// Returns the probability of a sum of points.
     pub fn probability(&self, points: f64) -> f64 {
         let Calibration { slope, offset } = self.calibration;
         1.0 / (1.0 + (-(slope * points + offset)).exp())

@@ -443,15 +443,15 @@ impl Block {
         let columns = [layout.source, layout.target].map(column);
         let weights = layout.weight.map(column);
         let nulls = columns.iter().chain(&weights).filter_map(|column| values::first_null(*column));
-        let weighed = weights.map_or(Ok(vec![]), values::weights);
+        let weights = weights.map_or(Ok(vec![]), values::weights);
         let null = nulls.min();
-        let heavy = weighed.as_ref().err().map(|fault| fault.row);
+        let heavy = weights.as_ref().err().map(|fault| fault.row);
         if let Some(row) = null.filter(|&row| heavy.is_none_or(|heavy| row <= heavy)) {
             let sentence =
                 "a null: each edge has two ends, and where they are read a weight and a graph";
             return Err(Fault::row(first + row as u64, sentence));
         }
-        let weights = weighed.map_err(|fault| Fault::row(first + fault.row as u64, fault.kind))?;
+        let weights = weights.map_err(|fault| Fault::row(first + fault.row as u64, fault.kind))?;
         let ends = match layout.ids {
             Ids::Integers => BlockEnds::integers(columns, first)?,
             Ids::Names => BlockEnds::names(columns, like.alike())?,
