@@ -5,7 +5,9 @@
 //     sum up   per part: the members' arcs by the other end's part, in a table; then appended to the level's arcs
 //
 // Mapping: a thread per vertex or part, in a loop of the grid; sums of blocks by one block; a group or a block per
-// part to sum up, as in `choose.cuh`. Shared memory: a number per warp; the tables of `choose.cuh`.
+// part to sum up, as in `choose.cuh`, and the whole grid for each part with at least `huge` arcs: one community may have
+// most of a graph's arcs, and one block would take longer than all others together.
+// Shared memory: a number per warp; the tables of `choose.cuh`.
 #pragma once
 
 namespace ripplet {
@@ -165,13 +167,15 @@ struct LongMembers {
     u32 count, members[ROOM];
 };
 
-// Adds the arcs of all members to a block's table: 8 lanes take a member with a short list.
-RIPPLET_FN void sum_up_by_block(const Work& work, const Part& part, Table table, LongMembers* longer) {
+// Adds the arcs of this block's share of all members to a table: 8 lanes take a member with a short list.
+RIPPLET_FN void sum_up_by_block(
+    const Work& work, const Part& part, Table table, LongMembers* longer, u32 block = 0, u32 blocks = 1) {
     constexpr u32 LANES = LongMembers::LANES;
     if (threadIdx.x == 0) longer->count = 0;
     __syncthreads();
     const u32 mine = threadIdx.x % LANES;
-    for (u32 at = part.first + threadIdx.x / LANES; at < part.end; at += blockDim.x / LANES) {
+    const u32 groups = blockDim.x / LANES;
+    for (u32 at = part.first + block * groups + threadIdx.x / LANES; at < part.end; at += blocks * groups) {
         const u32 member = work.contraction.members[at];
         // Each lane decides alone: it leaves its share of a list to the block if there is room for the list.
         if (work.level.degrees[member] > LongMembers::SHORT) {
@@ -265,8 +269,10 @@ template <u32 CLASS, u32 THREADS> RIPPLET_FN void contract_by_block(const Work& 
     const u32 end = work.counters->starts[CLASS + 1];
     for (u32 index = work.counters->starts[CLASS] + blockIdx.x; index < end; index += gridDim.x) {
         const u32 number = work.order[index];
+        const u32 length = work.contraction.lengths[number];
+        if (length >= work.huge) continue;
         const Part part(work, number, true);
-        const u32 labels = min(work.contraction.lengths[number], work.contraction.parts);
+        const u32 labels = min(length, work.contraction.parts);
         const Table table = tables.fill(
             work, labels, true, [&](Table filled) { sum_up_by_block(work, part, filled, longer); });
         u64 weight = 0;
@@ -284,6 +290,42 @@ template <u32 CLASS, u32 THREADS> RIPPLET_FN void contract_by_block(const Work& 
         }
         __syncthreads();
     }
+}
+
+// The table of a part that the grid sums up: the first slots in global memory, which are free before.
+RIPPLET_FN Table huge_table(const Work& work) {
+    const u32 labels = min(work.contraction.lengths[work.part], work.contraction.parts);
+    return {work.region_keys, work.region_sums, log_for(labels), nullptr, false};
+}
+
+RIPPLET_FN void sum_up_huge(const Work& work) {
+    LongMembers* longer = (LongMembers*)shared_memory();
+    // Nothing else is appended until the part is finished.
+    if (blockIdx.x == 0 && threadIdx.x == 0) work.coarse.begins[work.part] = work.counters->arcs_end;
+    sum_up_by_block(work, Part(work, work.part, true), huge_table(work), longer, blockIdx.x, gridDim.x);
+}
+
+// Appends the arcs of the part, block by block in any order; `inner` is 0 before, and their weight after.
+RIPPLET_FN void append_huge(const Work& work) {
+    u32* counts = (u32*)shared_memory();
+    u64* begin = (u64*)(counts + BLOCK / 32 + 2);
+    const Table table = huge_table(work);
+    const u32 first = blockIdx.x * BLOCK + threadIdx.x, stride = gridDim.x * BLOCK;
+    u64 weight = 0;
+    u32 all;
+    const u32 used = count_used(table, first, stride, weight), before = block_sum_before(used, counts, all);
+    if (threadIdx.x == 0) *begin = atomicAdd(&work.counters->arcs_end, (u64)all);
+    __syncthreads();
+    copy_arcs(work, table, first, stride, *begin + before);
+    weight = warp_sum(weight);
+    if (lane_id() == 0) atomicAdd(&work.counters->inner, weight);
+}
+
+RIPPLET_FN void finish_huge(const Work& work) {
+    if (threadIdx.x != 0) return;
+    const u64 begin = work.coarse.begins[work.part];
+    finish_part(work, work.part, begin, (u32)(work.counters->arcs_end - begin), work.counters->inner);
+    work.counters->inner = 0;
 }
 
 }  // namespace ripplet

@@ -27,6 +27,9 @@ RIPPLET_STEP(contract_0, 256, 4, contract_by_group<0>)
 RIPPLET_STEP(contract_1, 256, 4, contract_by_group<1>)
 RIPPLET_KERNEL(ripplet_refine_contract_2, Work, work, 256, 4) { ripplet::contract_by_block<2, 256>(work); }
 RIPPLET_KERNEL(ripplet_refine_contract_3, Work, work, 512, 2) { ripplet::contract_by_block<3, 512>(work); }
+RIPPLET_STEP(sum_up_huge, 256, 4, sum_up_huge)
+RIPPLET_STEP(append_huge, 256, 4, append_huge)
+RIPPLET_STEP(finish_huge, 32, 1, finish_huge)
 RIPPLET_STEP(separate, 256, 4, separate)
 RIPPLET_STEP(sum_masses, 256, 4, sum_masses)
 RIPPLET_STEP(count_joined, 256, 4, count_joined)

@@ -129,6 +129,8 @@ struct Work {
     u32 keeps_active, schedules_all;
     // If `LIMITED`, the largest size of a community, and the width of a step that sorts claims.
     u32 most_size, width;
+    // Parts with at least `huge` arcs are contracted one by one by the whole grid; the one that is.
+    u32 huge, part;
 };
 
 // The mass of a vertex, or that of a community's members together. Its imbalance is what the arcs out weigh more than

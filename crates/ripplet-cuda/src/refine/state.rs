@@ -165,6 +165,8 @@ pub(super) struct Work {
     pub schedules_all: u32,
     pub most_size: u32,
     pub width: u32,
+    pub huge: u32,
+    pub part: u32,
 }
 
 impl Work {

@@ -47,6 +47,8 @@ const CONTRACT: Kernels = [
     "ripplet_refine_contract_2",
     "ripplet_refine_contract_3",
 ];
+/// The fewest arcs of a huge part: those with fewer are of classes that do not leave any out.
+const LEAST_HUGE: u32 = 2049;
 
 /// The steps of a refinement on a device.
 pub struct DeviceSteps<'a, D: Device> {
@@ -132,6 +134,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             choices: at(&places.choices),
             claims: at(&places.claims),
             most_size: self.most_size,
+            huge: self.tuning.huge.max(LEAST_HUGE),
             counters: at(&places.counters),
             region_keys: at(&places.region_keys),
             region_sums: at(&places.region_sums),
@@ -252,6 +255,22 @@ impl<D: Device> DeviceSteps<'_, D> {
         self.launcher.reset(0)?;
         self.launcher.launch(kernel, items(work.level.vertices.into()), work)?;
         self.launcher.counters()
+    }
+
+    /// Contracts the parts that the kernels of classes leave out, one by one.
+    fn contract_huge_parts(&self, work: &Work) -> Result<(), RunError> {
+        let (launcher, parts) = (&self.launcher, u64::from(work.contraction.parts));
+        let lengths: Vec<u32> = launcher.read(work.contraction.lengths, parts)?;
+        for (part, length) in (0..).zip(lengths).filter(|(_, length)| *length >= work.huge) {
+            let slots = (2 * u64::from(length).min(parts)).next_power_of_two();
+            launcher.fill(work.region_keys, 4 * slots, 0xff)?;
+            launcher.fill(work.region_sums, 8 * slots, 0)?;
+            let work = Work { part, ..*work };
+            launcher.launch("ripplet_refine_sum_up_huge", Items::Lists(length.into()), &work)?;
+            launcher.launch("ripplet_refine_append_huge", Items::Threads(slots), &work)?;
+            launcher.launch("ripplet_refine_finish_huge", Items::OneWarp, &work)?;
+        }
+        Ok(())
     }
 
     /// Returns the arrays of a contraction to some parts, from the stack.
@@ -414,8 +433,11 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         let lengths = Level { degrees: contraction.lengths, ..coarse };
         let sorted = self.sort(&Work { level: lengths, schedules_all: 1, ..work })?;
         let counts = std::array::from_fn(|class| sorted.count(0, class));
-        let longest = u64::from(sorted.longest).min(parts);
+        let longest = u64::from(sorted.longest.min(work.huge - 1)).min(parts);
         launcher.launch_classes(CONTRACT, counts, longest, &work)?;
+        if sorted.longest >= work.huge {
+            self.contract_huge_parts(&work)?;
+        }
 
         launcher.fill(contraction.names, 4 * u64::from(graph.level.vertices), 0xff)?;
         launcher.launch("ripplet_refine_find_lifted", Items::Threads(parts), &work)?;

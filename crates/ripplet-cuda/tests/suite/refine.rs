@@ -19,9 +19,11 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Contracted graphs stay on the device whatever their size, and tables are as small as they may be.
-const ALL_ON_DEVICE: Tuning = Tuning { host_below: 0, region_slots: 1 };
+const ALL_ON_DEVICE: Tuning = Tuning { host_below: 0, region_slots: 1, huge: 1 << 19 };
 /// The second or a later contracted graph is left to the host.
-const LAST_ON_HOST: Tuning = Tuning { host_below: 300, region_slots: 1 };
+const LAST_ON_HOST: Tuning = Tuning { host_below: 300, ..ALL_ON_DEVICE };
+/// All parts of the largest class are contracted by the whole device.
+const LARGE_AS_HUGE: Tuning = Tuning { huge: 0, ..ALL_ON_DEVICE };
 
 fn on_device(
     graph: GraphView<'_>,
@@ -81,7 +83,7 @@ fn families_are_the_same_on_every_device() {
                 check((&graph).into(), &options, ALL_ON_DEVICE, number, &name);
                 check((&graph).into(), &options, LAST_ON_HOST, number, &name);
                 let fixed_and_limited = limited(options.clone(), 9);
-                check((&graph).into(), &fixed_and_limited, ALL_ON_DEVICE, number, &name);
+                check((&graph).into(), &fixed_and_limited, LARGE_AS_HUGE, number, &name);
                 let options = RefineOptions { initial: None, fixed: Vec::new(), ..options };
                 for most in [2, 6, 40] {
                     let options = limited(options.clone(), most);
@@ -108,6 +110,7 @@ fn lists_of_every_length_are_summed_up() {
             let name = format!("{length} leaves, directed: {}", edges.directed);
             for options in [modularity(Resolution::Fixed(1.0)), modularity(Resolution::Auto)] {
                 check((&graph).into(), &options, ALL_ON_DEVICE, 1, &name);
+                check((&graph).into(), &options, LARGE_AS_HUGE, 1, &name);
             }
             // The hubs stay alone, and leaves join them.
             let fixed = vec![length, length + 1];
