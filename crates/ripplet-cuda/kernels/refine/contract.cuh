@@ -5,8 +5,8 @@
 //     sum up   per part: the members' arcs by the other end's part, in a table; then appended to the level's arcs
 //
 // Mapping: a thread per vertex or part, in a loop of the grid; sums of blocks by one block; a group or a block per
-// part to sum up, as in `choose.cuh`, and the whole grid for each part with at least `huge` arcs: one community may have
-// most of a graph's arcs, and one block would take longer than all others together.
+// part to sum up, as in `choose.cuh`, and the whole grid for each part with at least `huge` arcs: each block has a
+// table for the longest of the other parts, so these are short and all blocks have room.
 // Shared memory: a number per warp; the tables of `choose.cuh`.
 #pragma once
 

@@ -53,7 +53,7 @@ impl Method {
             Method::PageRankOfTies => "pagerank along ties",
             Method::Suspicion => "suspicion",
             Method::Score => "score",
-            Method::Evidence(kind) => EVIDENCE.get(kind).copied().unwrap_or("evidence"),
+            Method::Evidence(kind) => ALL.get(kind).map_or("evidence", |of| of.method),
         }
     }
 
@@ -65,17 +65,6 @@ impl Method {
         !blind.contains(&self) && self != Method::Ties
     }
 }
-
-/// Names of the methods that are one kind of evidence alone.
-const EVIDENCE: [&str; KINDS] = {
-    let mut names = [""; KINDS];
-    let mut at = 0;
-    while at < KINDS {
-        names[at] = ALL[at].method;
-        at += 1;
-    }
-    names
-};
 
 /// Inputs of a score.
 pub(super) struct Context<'a> {

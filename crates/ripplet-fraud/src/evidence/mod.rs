@@ -81,7 +81,7 @@ pub fn plan(graph: &Graph, transactions: u64) -> u64 {
     let most = Amounts::bytes(vertices, transactions)
         .max(100 * vertices)
         .max(8 * arcs + 16 * vertices)
-        .max(8 * FOLDS as u64 * vertices);
+        .max((8 * FOLDS as u64 + 4) * vertices);
     (blind + known) * vertices + most
 }
 

@@ -8,8 +8,8 @@
 //! A [`Scorecard`] has a table of points for each kind of evidence, by intervals of its value; the points of an
 //! entity add up to its log odds. So a model is a page of numbers, and each part of a score has its evidence.
 //!
-//! 1. *Intervals* end at quantiles of the training rows, closer to each other towards both ends: a fifth of an
-//!    octave of the number of rows above.
+//! 1. *Intervals* end at quantiles of the training rows, closer to each other towards both ends: a third of an
+//!    octave of the number of rows above, and half an octave of those below.
 //! 2. *Logistic regression* on −ln of the share of rows above, standardized, with a ridge towards the weights of
 //!    the fixed combination ([`Definition::prior`](crate::evidence::Definition::prior)).
 //! 3. *Boosted stumps* then add to the points, a step at one interval each, as many as there are known bad, at
