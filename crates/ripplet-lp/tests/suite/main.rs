@@ -9,6 +9,7 @@ mod covers;
 mod definitions;
 mod dendrograms;
 mod hierarchy;
+mod label_program;
 #[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;

@@ -4,7 +4,7 @@ mod attenuated;
 mod native;
 mod refusals;
 // The compilers of the language's own tests.
-#[path = "../../../ripplet-hooks/tests/suite/toolchain.rs"]
+#[path = "../../../../ripplet-hooks/tests/suite/toolchain.rs"]
 #[allow(dead_code)]
 mod toolchain;
 mod translated;

@@ -1,6 +1,6 @@
 //! What the macro keeps and adds, against an equivalent program written without it.
 
-use crate::attenuated::program::HopAttenuated;
+use super::attenuated::program::HopAttenuated;
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::*;

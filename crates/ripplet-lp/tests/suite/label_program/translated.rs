@@ -5,8 +5,8 @@
 //! arguments are a line of numbers: `L` for `load_neighbor` and `carry`, `S` for `label_score`,
 //! `score_bound` and `pick_label`, `U` for `update_vertex`.
 
-use crate::attenuated::program::HopAttenuated;
-use crate::toolchain::{compile_cpp, workspace};
+use super::attenuated::program::HopAttenuated;
+use super::toolchain::{compile_cpp, workspace};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
 use ripplet_hooks::cpp;
 use ripplet_lp::cpu::CpuExecutor;
