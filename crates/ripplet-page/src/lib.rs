@@ -13,6 +13,8 @@
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use ripplet_io::WriteError;
 use ripplet_io::write::whole_file;
 use serde::Serialize;
@@ -31,6 +33,10 @@ const ELEMENTS: &str = include_str!("assets/elements.js");
 
 /// JavaScript class `PanAndZoom`: moves a drawing by mouse, touch, wheel and keys.
 const PAN_AND_ZOOM: &str = include_str!("assets/pan_and_zoom.js");
+
+/// JavaScript function `unpacked`, which returns the value of a part of the data that [`packed`] wrote. A page that has
+/// such parts names it among its [`scripts`](Page::scripts).
+pub const UNPACK: &str = include_str!("assets/unpack.js");
 
 /// The parts of a page.
 ///
@@ -127,6 +133,20 @@ pub fn embedded_length(value: &impl Serialize) -> io::Result<u64> {
     Ok(counted.0)
 }
 
+/// Returns a value as a compressed text, which [`UNPACK`] reads in the browser: its size as JSON in bytes, a point, and
+/// raw DEFLATE (RFC 1951) in base64. No character of it is escaped on a page.
+///
+/// So a page can hold many parts of which a reader opens few. Equal values give equal texts.
+///
+/// # Errors
+/// If the value cannot be serialized.
+pub fn packed(value: &impl Serialize) -> io::Result<String> {
+    let json = serde_json::to_vec(value)?;
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&json)?;
+    Ok(format!("{}.{}", json.len(), STANDARD.encode(encoder.finish()?)))
+}
+
 /// Replaces bytes that could open or end an element by their JSON escapes.
 ///
 /// Outside of texts JSON has none of these bytes, and in a text `\u003c` is the same as `<`.
@@ -164,8 +184,23 @@ mod tests {
 
     #[test]
     fn shared_parts_end_no_element() {
-        assert!([PALETTE, FRAME, ELEMENTS, PAN_AND_ZOOM].into_iter().all(ends_no_element));
+        let parts = [PALETTE, FRAME, ELEMENTS, PAN_AND_ZOOM, UNPACK];
+        assert!(parts.into_iter().all(ends_no_element));
         assert!(!["a </SCRIPT >", "</style", "<!-- "].into_iter().any(ends_no_element));
+    }
+
+    #[test]
+    fn a_packed_part_is_its_json_compressed() {
+        use std::io::Read;
+        let texts: Vec<String> = (0..1000).map(|at| format!("</script> é {}", at / 7)).collect();
+        let part = packed(&texts).unwrap();
+        assert!(part.len() < 4000 && !part.contains(['<', '>', '&', '"', '\\']), "{part}");
+        let (size, code) = part.split_once('.').unwrap();
+        let mut json = String::new();
+        let bytes = STANDARD.decode(code).unwrap();
+        flate2::read::DeflateDecoder::new(&*bytes).read_to_string(&mut json).unwrap();
+        assert_eq!(json.len().to_string(), size);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), texts);
     }
 
     #[test]

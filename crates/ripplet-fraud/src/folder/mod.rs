@@ -9,7 +9,7 @@
 //!       window.json            its figures
 //!       clusters, members, edges, transactions, known_bad, ended, entities, active (.parquet)
 //!       graph.npz          arrays for graph neural networks
-//!       report.json            its part of the report
+//!       report.json.gz         its part of the report
 //!       labels.checkpoint      labels and strengths, and …
 //!       clusters.txt           … ids of clusters: of the last window alone, from which the run resumes
 //! ```
@@ -26,13 +26,17 @@ pub use error::FolderError;
 pub use manifest::{FORMAT, Manifest, ScoreRecord, WindowRecord};
 pub use resume_state::ResumeState;
 
+use crate::report::WindowReport;
 use created::CreatedFolders;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use ripplet_io::read_small;
 use ripplet_io::write::{UnfinishedPaths, whole_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
-use std::io;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Run folder on disk.
@@ -55,6 +59,10 @@ const CLUSTERS: &str = "clusters.txt";
 pub(crate) const ENTITIES: &str = "entities.parquet";
 /// Table of the entities with transactions in a window.
 pub(crate) const ACTIVE: &str = "active.parquet";
+/// Part of a window in the report, compressed.
+pub(crate) const PART: &str = "report.json.gz";
+/// Its name in runs of older versions, which did not compress it.
+const OLDER_PART: &str = "report.json";
 /// Scorecard of a window.
 pub(crate) const MODEL: &str = "model.json";
 const UNFINISHED: &str = ".part-";
@@ -70,7 +78,7 @@ const FILES: [&str; 14] = [
     ACTIVE,
     "graph.npz",
     MODEL,
-    "report.json",
+    PART,
     LABELS,
     CLUSTERS,
     WINDOW,
@@ -280,6 +288,15 @@ impl RunFolder {
         self.path.join(WINDOWS).join(&record.folder)
     }
 
+    /// Reads a window's part of the report.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn part(&self, record: &WindowRecord) -> Result<WindowReport, FolderError> {
+        let (part, older) = (self.window(record).join(PART), self.window(record).join(OLDER_PART));
+        if !part.exists() && older.exists() { read_json(&older) } else { read_packed_json(&part) }
+    }
+
     /// Returns the temporary folder of a window that is being written.
     fn unfinished(&self, record: &WindowRecord) -> PathBuf {
         self.path.join(WINDOWS).join(format!("{UNFINISHED}{}", record.folder))
@@ -406,6 +423,33 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Fold
         out.write_all(b"\n")
     })?;
     Ok(())
+}
+
+/// Writes JSON atomically, compressed by gzip. Equal values give equal bytes.
+pub(crate) fn write_packed_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
+    whole_file(path, |out| {
+        let mut encoder = GzEncoder::new(&mut *out, Compression::default());
+        let mut buffered = BufWriter::with_capacity(1 << 16, &mut encoder);
+        serde_json::to_writer(&mut buffered, value)?;
+        buffered.flush()?;
+        drop(buffered);
+        encoder.finish().map(|_| ())
+    })?;
+    Ok(())
+}
+
+/// Reads JSON that is compressed by gzip.
+fn read_packed_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, FolderError> {
+    let bytes = read_small(path, LARGEST_STATE, "what a run kept")?;
+    let damaged = |why: String| FolderError::Damaged { path: path.into(), why };
+    let mut text = Vec::new();
+    // A small file can decompress to a huge one.
+    let mut decoder = GzDecoder::new(&*bytes).take(LARGEST_STATE + 1);
+    decoder.read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
+    if text.len() as u64 > LARGEST_STATE {
+        return Err(damaged(format!("it has more than {LARGEST_STATE} bytes when decompressed")));
+    }
+    serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))
 }
 
 /// Size limit of a text file in a run folder in bytes: clusters of a hundred million members.

@@ -1,13 +1,15 @@
 //! Data of a report page: windows and clusters in columns, and each entity's id once.
 //!
-//! `page/data.js` reads it. The size of a page is limited, so that a browser opens it quickly. Beyond the
-//! limit, older windows are left out first, and in a window the lower ranks.
+//! `page/data.js` reads it. What belongs to a window, a cluster or the search is packed
+//! ([`ripplet_page::packed`]), and unpacked when a reader opens it. The size of a page is limited, so that a
+//! browser opens it quickly. Beyond the limit, older windows are left out first, and in a window the lower ranks.
 
 use super::events::{EVENTS, Event};
 use super::run::Run;
 use super::search::{EntitySet, SearchColumns};
 use super::window_report::{
-    ClusterReport, Evidence, InactiveEntryReport, MemberReport, OtherReport, WindowReport,
+    ClusterReport, Evidence, InactiveEntryReport, ListStatus, MemberReport, OtherReport,
+    WindowReport,
 };
 use crate::chance::grouped;
 use crate::evolution::OVERLAP_RULE;
@@ -15,11 +17,12 @@ use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_MEMBERS};
 use crate::time::{TimeRange, Timestamp};
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// Size limits of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
-    /// Size of its data in bytes. Rows of clusters and the search index take at most a quarter each, single
+    /// Size of its data in bytes, packed. Rows of clusters and the search index take at most a quarter each, single
     /// transactions an eighth, members and edges the rest.
     pub bytes: u64,
 }
@@ -38,7 +41,12 @@ pub struct ReportBuilder {
     place_of: HashMap<(u8, String), u32>,
     /// Windows, newest first.
     windows: Vec<WindowColumns>,
-    details: Vec<Detail>,
+    details: Vec<PackedDetail>,
+    /// For each cluster, the windows that list it, from the newest.
+    windows_of: BTreeMap<String, Vec<u32>>,
+    /// Whether a listed member is known bad or trusted, and whether a vertex outside of clusters is listed.
+    has_standings: bool,
+    has_outside: bool,
     of_rows: u64,
     of_details: u64,
     of_transactions: u64,
@@ -112,10 +120,15 @@ pub(super) struct Document<'a> {
     member_score: Definition,
     events: &'static [Event],
     overlap_rule: &'static str,
-    entities: &'a EntityColumns,
+    /// Kinds and ids, packed.
+    entities: String,
     #[serde(serialize_with = "reversed")]
     windows: &'a [WindowColumns],
     details: Vec<OfWindow<'a>>,
+    /// Clusters, each with the stretches of windows that list it.
+    clusters: ClusterWindows<'a>,
+    has_standings: bool,
+    has_outside: bool,
     left_out: Vec<String>,
     /// Command that finds an entity that the page lacks.
     find: String,
@@ -140,10 +153,23 @@ struct WindowColumns {
     too_large: u64,
     noise: f64,
     events: Vec<u64>,
-    listed: ClusterColumns,
-    search: SearchColumns,
-    known: KnownColumns,
     known_unseen: u64,
+    /// Number of entities that cannot be searched.
+    unsearched: u64,
+    /// [`ClusterColumns`], packed.
+    listed: String,
+    /// [`SearchColumns`], packed.
+    search: String,
+    /// [`KnownColumns`], packed.
+    known: String,
+}
+
+/// Clusters in columns: the stretches of windows that list each.
+#[derive(Debug, Default, Serialize)]
+struct ClusterWindows<'a> {
+    id: Vec<&'a str>,
+    /// First and last window of each stretch, ascending.
+    windows: Vec<Vec<usize>>,
 }
 
 /// Known bad entities of a window.
@@ -187,11 +213,21 @@ struct ClusterColumns {
     detail: Vec<i64>,
 }
 
+/// Detail of a cluster, packed.
 #[derive(Debug, Serialize)]
-struct Detail {
+struct PackedDetail {
     /// Index from the newest window, the reverse of the page's order.
     #[serde(skip)]
     window: usize,
+    /// [`Detail`].
+    evidence: String,
+    /// Newest transactions of each edge: time in seconds after the window's first instant, and amount. Empty if
+    /// they are left out.
+    transactions: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Detail {
     members: MemberColumns,
     edges: EdgeColumns,
     members_total: u64,
@@ -203,7 +239,7 @@ struct Detail {
 struct OfWindow<'a> {
     window: usize,
     #[serde(flatten)]
-    detail: &'a Detail,
+    detail: &'a PackedDetail,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -227,8 +263,6 @@ struct EdgeColumns {
     /// Seconds after the window's first instant.
     first: Vec<Option<f64>>,
     last: Vec<Option<f64>>,
-    /// Newest transactions of each edge: time and amount.
-    newest: Vec<Vec<(f64, Option<u64>)>>,
     /// Pairs of columns of each edge, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pairs: Vec<Vec<u32>>,
@@ -236,7 +270,7 @@ struct EdgeColumns {
 
 impl Default for PageLimits {
     fn default() -> PageLimits {
-        PageLimits { bytes: 24 << 20 }
+        PageLimits { bytes: 44 << 20 }
     }
 }
 
@@ -253,6 +287,9 @@ impl ReportBuilder {
             place_of: HashMap::new(),
             windows: Vec::new(),
             details: Vec::new(),
+            windows_of: BTreeMap::new(),
+            has_standings: false,
+            has_outside: false,
             of_rows: 0,
             of_details: 0,
             of_transactions: 0,
@@ -270,28 +307,16 @@ impl ReportBuilder {
     /// Adds a window that is older than those before.
     pub fn add(&mut self, report: WindowReport) {
         let kinds: Vec<u8> = report.kinds.iter().map(|kind| self.kind(kind)).collect();
-        let mut listed = ClusterColumns::default();
         self.decimals = self.decimals.or(report.decimals);
         if self.pairs.is_empty() {
             self.pairs.clone_from(&report.pairs);
         }
-        for cluster in &report.listed {
-            let cost = bytes_of(&RowCost::of(cluster));
-            if self.of_rows + cost > self.limits.bytes / 4 {
-                break;
-            }
-            self.of_rows += cost;
-            let detail = self.detail(&cluster.evidence, &kinds, report.from);
-            listed.push(cluster, detail);
-        }
+        let listed = self.listed(&report, &kinds);
         let known = self.known(&report, &kinds);
-        let search = self.search(&report, &kinds);
+        let (search, unsearched) = self.search(&report, &kinds);
         if self.windows.is_empty() {
             self.unheld = self.unheld(&report, &kinds);
         }
-        let rows = listed.id.len() as u64;
-        self.left_out.listed += rows;
-        self.left_out.unlisted += report.clusters.saturating_sub(rows);
         self.windows.push(WindowColumns {
             from: report.from,
             until: report.until,
@@ -304,11 +329,43 @@ impl ReportBuilder {
             too_large: report.too_large,
             noise: report.noise,
             events: report.events,
+            known_unseen: report.known_unseen,
+            unsearched,
             listed,
             search,
             known,
-            known_unseen: report.known_unseen,
         });
+    }
+
+    /// Packs the rows of a window's clusters, as many as fit, with their details.
+    fn listed(&mut self, report: &WindowReport, kinds: &[u8]) -> String {
+        let room = (self.limits.bytes / 4).saturating_sub(self.of_rows);
+        let rows_of = |rows: usize, details: &[Option<usize>]| {
+            let mut listed = ClusterColumns::default();
+            for (at, cluster) in report.listed.iter().take(rows).enumerate() {
+                listed.push(cluster, details.get(at).copied().flatten());
+            }
+            packed(&listed)
+        };
+        let mut rows = report.listed.len();
+        while rows > 0 && rows_of(rows, &[]).len() as u64 > room {
+            rows /= 2;
+        }
+        let newest = self.windows.len() as u32;
+        let mut details = Vec::with_capacity(rows);
+        for cluster in report.listed.iter().take(rows) {
+            details.push(self.detail(&cluster.evidence, kinds, report.from));
+            self.windows_of.entry(cluster.id.clone()).or_default().push(newest);
+            for member in &cluster.evidence.members {
+                self.has_standings |= member.standing != ListStatus::Unknown;
+                self.has_outside |= member.outside;
+            }
+        }
+        let listed = rows_of(rows, &details);
+        self.of_rows += listed.len() as u64;
+        self.left_out.listed += rows as u64;
+        self.left_out.unlisted += report.clusters.saturating_sub(rows as u64);
+        listed
     }
 
     /// Returns the index of a kind among the page's.
@@ -323,21 +380,25 @@ impl ReportBuilder {
 
     /// Keeps the detail of a cluster if it fits, and returns its index.
     fn detail(&mut self, evidence: &Evidence, kinds: &[u8], from: i64) -> Option<usize> {
-        let room = self.limits.bytes / 8 * 3;
-        let new = |member: &&MemberReport| !self.place_of.contains_key(&key(member, kinds));
-        let names: u64 = evidence.members.iter().filter(new).map(|m| bytes_of(&m.id) + 3).sum();
-        let cost =
-            names + bytes_of(&Detail::of(evidence, vec![0; evidence.members.len()], 0, from)) + 40;
         // Stop at the first detail that does not fit, so that the kept ones have no gaps.
-        if self.left_out.without_detail > 0 || self.of_details + cost > room {
+        if self.left_out.without_detail > 0 {
             self.left_out.without_detail += 1;
             return None;
         }
-        self.of_details += cost + 6 * evidence.members.len() as u64;
-        let places = evidence.members.iter().map(|member| self.entity(member, kinds)).collect();
-        let mut detail = Detail::of(evidence, places, self.windows.len(), from);
-        self.add_transactions(&mut detail, evidence, from);
-        self.details.push(detail);
+        let new = |member: &&MemberReport| !self.place_of.contains_key(&key(member, kinds));
+        let names: u64 = evidence.members.iter().filter(new).map(|m| bytes_of(&m.id) + 3).sum();
+        let members = &evidence.members;
+        let places = members.iter().map(|member| self.entity(member, kinds)).collect();
+        let packed_evidence = packed(&Detail::of(evidence, places, from));
+        let cost = names + packed_evidence.len() as u64 + 40;
+        if self.of_details + cost > self.limits.bytes / 8 * 3 {
+            self.left_out.without_detail += 1;
+            return None;
+        }
+        self.of_details += cost;
+        let transactions = self.transactions(evidence, from);
+        let window = self.windows.len();
+        self.details.push(PackedDetail { window, evidence: packed_evidence, transactions });
         Some(self.details.len() - 1)
     }
 
@@ -353,7 +414,7 @@ impl ReportBuilder {
     }
 
     /// Lists the known bad entities of a window, as far as they fit.
-    fn known(&mut self, report: &WindowReport, kinds: &[u8]) -> KnownColumns {
+    fn known(&mut self, report: &WindowReport, kinds: &[u8]) -> String {
         let mut known = KnownColumns::default();
         for OtherReport { kind, id, cluster, place, since } in &report.known {
             let more = 11 + bytes_of(cluster) + bytes_of(since);
@@ -366,7 +427,7 @@ impl ReportBuilder {
         let all = report.known_bad + report.known_unseen;
         known.left_out = all.saturating_sub(known.entity.len() as u64);
         self.left_out.known.extend(Part::of(report, known.left_out, all));
-        known
+        packed(&known)
     }
 
     /// Lists the inactive entries of the deny list at the end of a window, as far as they fit.
@@ -383,8 +444,9 @@ impl ReportBuilder {
         unheld
     }
 
-    /// Builds the search index of a window, as far as it fits: members first.
-    fn search(&mut self, report: &WindowReport, kinds: &[u8]) -> SearchColumns {
+    /// Packs the search index of a window, as far as it fits: members first. Returns it with the number of entities
+    /// that it lacks.
+    fn search(&mut self, report: &WindowReport, kinds: &[u8]) -> (String, u64) {
         let mut search = SearchColumns::default();
         // One bit for each numbered entity; a new one is counted with its name.
         self.of_search += EntitySet::bytes_for(self.entities.id.len());
@@ -399,26 +461,29 @@ impl ReportBuilder {
             let Some(entity) = self.searched(kind_at(kinds, kind), id, more) else { continue };
             search.push(entity, cluster);
         }
-        search.left_out = report.entities.saturating_sub(search.count);
-        self.left_out.unsearched.extend(Part::of(report, search.left_out, report.entities));
-        search
+        let left_out = report.entities.saturating_sub(search.count);
+        self.left_out.unsearched.extend(Part::of(report, left_out, report.entities));
+        (packed(&search), left_out)
     }
 
-    /// Adds the single transactions of edges, as far as they fit.
-    fn add_transactions(&mut self, detail: &mut Detail, evidence: &Evidence, from: i64) {
-        let room = self.limits.bytes / 8;
-        for edge in &evidence.edges {
-            let newest: Vec<(f64, Option<u64>)> =
-                edge.newest.iter().map(|&(time, units)| (seconds(time, from), units)).collect();
-            let cost = bytes_of(&newest) + 1;
-            if self.of_transactions + cost > room {
-                self.left_out.without_transactions += u64::from(!newest.is_empty());
-                detail.edges.newest.push(Vec::new());
-                continue;
-            }
-            self.of_transactions += cost;
-            detail.edges.newest.push(newest);
+    /// Packs the single transactions of a cluster's edges, if they fit.
+    fn transactions(&mut self, evidence: &Evidence, from: i64) -> String {
+        let newest: Vec<Vec<(f64, Option<Exact>)>> = evidence
+            .edges
+            .iter()
+            .map(|edge| {
+                let of = edge.newest.iter();
+                of.map(|&(time, units)| (seconds(time, from), units.map(Exact))).collect()
+            })
+            .collect();
+        let transactions = packed(&newest);
+        if self.of_transactions + transactions.len() as u64 > self.limits.bytes / 8 {
+            let pairs = newest.iter().filter(|newest| !newest.is_empty()).count();
+            self.left_out.without_transactions += pairs as u64;
+            return String::new();
         }
+        self.of_transactions += transactions.len() as u64;
+        transactions
     }
 
     fn entity(&mut self, member: &MemberReport, kinds: &[u8]) -> u32 {
@@ -437,7 +502,23 @@ impl ReportBuilder {
 
     pub(super) fn document<'a>(&'a self, run: &'a Run) -> Document<'a> {
         let newest = self.windows.len().saturating_sub(1);
-        let of_window = |detail: &'a Detail| OfWindow { window: newest - detail.window, detail };
+        let of_window =
+            |detail: &'a PackedDetail| OfWindow { window: newest - detail.window, detail };
+        let stretches = |windows: &[u32]| -> Vec<usize> {
+            let mut stretches: Vec<usize> = Vec::new();
+            for &window in windows.iter().rev() {
+                let window = newest - window as usize;
+                match stretches.last_mut() {
+                    Some(last) if *last + 1 == window => *last = window,
+                    _ => stretches.extend([window, window]),
+                }
+            }
+            stretches
+        };
+        let clusters = ClusterWindows {
+            id: self.windows_of.keys().map(String::as_str).collect(),
+            windows: self.windows_of.values().map(|windows| stretches(windows)).collect(),
+        };
         Document {
             run,
             kinds: &self.kinds,
@@ -450,9 +531,12 @@ impl ReportBuilder {
             member_score: OF_MEMBERS,
             events: &EVENTS,
             overlap_rule: OVERLAP_RULE,
-            entities: &self.entities,
+            entities: packed(&self.entities),
             windows: &self.windows,
             details: self.details.iter().map(of_window).collect(),
+            clusters,
+            has_standings: self.has_standings,
+            has_outside: self.has_outside,
             left_out: self.left_out.sentences(self.limits, &run.find_command()),
             find: run.find_command(),
         }
@@ -536,12 +620,11 @@ impl ClusterColumns {
 }
 
 impl Detail {
-    fn of(evidence: &Evidence, entity: Vec<u32>, window: usize, from: i64) -> Detail {
+    fn of(evidence: &Evidence, entity: Vec<u32>, from: i64) -> Detail {
         let members = &evidence.members;
         let narrow = |value: Option<f64>| value.map(|value| value as f32);
         let edges = &evidence.edges;
         Detail {
-            window,
             members: MemberColumns {
                 entity,
                 outside: members.iter().map(|member| u8::from(member.outside)).collect(),
@@ -558,7 +641,6 @@ impl Detail {
                 amount: edges.iter().map(|edge| edge.amount.map(Exact)).collect(),
                 first: edges.iter().map(|edge| edge.first.map(|at| seconds(at, from))).collect(),
                 last: edges.iter().map(|edge| edge.last.map(|at| seconds(at, from))).collect(),
-                newest: Vec::new(),
                 pairs: match edges.iter().any(|edge| !edge.pairs.is_empty()) {
                     true => edges.iter().map(|edge| edge.pairs.clone()).collect(),
                     false => Vec::new(),
@@ -588,48 +670,16 @@ impl Serialize for Exact {
     }
 }
 
-/// Row of a table, to count its bytes.
-#[derive(Serialize)]
-struct RowCost<'a>(
-    &'a str,
-    u32,
-    [f64; 2],
-    &'a str,
-    u32,
-    u32,
-    u8,
-    i64,
-    &'a [String],
-    Vec<Option<f32>>,
-    u32,
-);
-
-impl RowCost<'_> {
-    fn of(cluster: &ClusterReport) -> RowCost<'_> {
-        let scores = cluster.scores.iter().map(|score| score.map(|score| score as f32)).collect();
-        let ClusterReport {
-            id, rank, score, chance, why, size, known, event, born, parents, ..
-        } = cluster;
-        RowCost(
-            id,
-            *rank,
-            [*score, *chance],
-            why,
-            *size,
-            *known,
-            *event,
-            *born,
-            parents,
-            scores,
-            u32::MAX,
-        )
-    }
-}
-
 /// Returns the size of a value on a page in bytes.
 fn bytes_of(value: &impl Serialize) -> u64 {
     // Serialization of these values does not fail; a failure would count as a full page.
     ripplet_page::embedded_length(value).unwrap_or(u64::MAX / 4)
+}
+
+/// Returns a packed value.
+fn packed(value: &impl Serialize) -> String {
+    // Serialization of these values does not fail, and nor does writing to memory.
+    ripplet_page::packed(value).unwrap_or_default()
 }
 
 fn reversed<S: Serializer>(windows: &[WindowColumns], serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,12 +1,12 @@
 //! `report.html`: the findings of a run as one file for a browser, without a network.
 //!
 //! ```text
-//! window, findings, known bad ─▶ WindowReport ─(report.json of the window)─▶ Document, newest first ─▶ page
+//! window, findings, known bad ─▶ WindowReport ─(report.json.gz of the window)─▶ Document, newest first ─▶ page
 //! ```
 //!
 //! The part of a window is built when the window is finished, and can be kept in a file. The page consists of
 //! the parts of any number of windows, newest first, as far as [`PageLimits`] allows. The page says what is
-//! left out.
+//! left out. Its parts are compressed, and a browser unpacks those of a window when it is opened.
 //!
 //! The file loads nothing else: its Content-Security-Policy allows only the script and the style inside it,
 //! by their hashes, and no requests. Ids are inserted as text.
@@ -17,6 +17,7 @@
 
 mod document;
 mod events;
+mod ids;
 mod page;
 mod run;
 mod search;

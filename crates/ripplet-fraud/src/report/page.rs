@@ -10,7 +10,8 @@ const STYLE: &str = include_str!("page/report.css");
 const BODY: &str = include_str!("page/report.html");
 
 /// Files of the script, concatenated; `start.js` runs it.
-const SCRIPT: [&str; 9] = [
+const SCRIPT: [&str; 10] = [
+    ripplet_page::UNPACK,
     include_str!("page/data.js"),
     include_str!("page/words.js"),
     include_str!("page/table.js"),

@@ -11,8 +11,6 @@ pub(super) struct SearchColumns {
     members: Vec<Vec<u32>>,
     /// Entities in no cluster.
     others: EntitySet,
-    /// Number of entities that cannot be searched.
-    pub left_out: u64,
     /// Number of searchable entities.
     #[serde(skip)]
     pub count: u64,

@@ -36,7 +36,7 @@ pub struct ReportLimits {
     pub known: usize,
 }
 
-/// Report of a window. Serialized, it is the window's `report.json`.
+/// Report of a window. Serialized and compressed, it is the window's `report.json.gz`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WindowReport {
     /// Number of the window in the run, from 0.
@@ -71,6 +71,7 @@ pub struct WindowReport {
     /// Listed clusters, by rank.
     pub listed: Vec<ClusterReport>,
     /// Searchable entities beside the listed members.
+    #[serde(with = "super::ids")]
     pub others: Vec<OtherReport>,
     /// Number of these entities, listed or not.
     pub others_total: u64,
@@ -356,7 +357,9 @@ impl WindowFindings<'_> {
         // Members of clusters that are not listed come first.
         let (first, last): (Vec<_>, Vec<_>) = others().partition(|v| clusters.contains_key(v));
         let total = (first.len() + last.len()) as u64;
-        (first.into_iter().chain(last).take(most).map(report).collect(), total)
+        let mut others: Vec<_> = first.into_iter().chain(last).take(most).map(report).collect();
+        super::ids::sort(&mut others);
+        (others, total)
     }
 
     fn cluster(

@@ -2,7 +2,7 @@
 
 use super::{NO_LIST, PipelineError};
 use crate::counts::say;
-use crate::folder::{Manifest, RunFolder, WindowRecord, read_json};
+use crate::folder::{Manifest, RunFolder, WindowRecord};
 use crate::model::FEWEST;
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
 use crate::source::reader::Input;
@@ -17,7 +17,7 @@ pub fn write_page(folder: &RunFolder) -> Result<PathBuf, PipelineError> {
     let windows = folder.finished()?;
     let mut builder = ReportBuilder::new(PageLimits::default());
     for record in windows.iter().rev() {
-        builder.add(read_json(&folder.window(record).join("report.json"))?);
+        builder.add(folder.part(record)?);
     }
     let mut facts = vec![("ripplet".to_owned(), manifest.ripplet.clone())];
     facts.extend(manifest.options.iter().map(|(name, value)| (name.clone(), value.clone())));

@@ -10,8 +10,8 @@ use crate::evidence::{self, BlindEvidence, Evidence, Sources};
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError};
 use crate::folder::{
-    ACTIVE, ENTITIES, MODEL, Manifest, ResumeState, RunFolder, ScoreRecord, WindowRecord,
-    write_json,
+    ACTIVE, ENTITIES, MODEL, Manifest, PART, ResumeState, RunFolder, ScoreRecord, WindowRecord,
+    write_json, write_packed_json,
 };
 use crate::ledger::DaysLedger;
 use crate::model;
@@ -356,7 +356,7 @@ impl Session<'_> {
             if let Some(scores) = found.scores {
                 write_json(&folder.join(MODEL), &scores.scores.scorecard)?;
             }
-            Ok(write_json(&folder.join("report.json"), &report)?)
+            Ok(write_packed_json(&folder.join(PART), &report)?)
         })?;
         // A cut window is built again if there is more input: keep the state that it starts from.
         if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {

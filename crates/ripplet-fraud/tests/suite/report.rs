@@ -1408,6 +1408,59 @@ fn the_search_of_many_windows_is_small() {
     assert!(entities > 5000 && of_window < entities / 5 + 4000, "{entities}: {of_window}");
 }
 
+/// Windows as large as those of `examples/fraud` (15 clusters, 15,600 entities): 1,000 of them take less than 50 MB, as
+/// the page and as the parts that the run folder keeps. The size of few windows says that of many: a part has its own
+/// bytes, and a page beside them the ids of all entities, once.
+#[test]
+fn a_thousand_windows_take_less_than_50_mb() {
+    const ENTITIES: usize = 15_600;
+    const WINDOWS: u64 = 12;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let windows = synthetic_windows(60, WINDOWS as usize);
+    let parts: Vec<WindowReport> = reports(&windows)
+        .into_iter()
+        .map(|mut part| {
+            // Others than in the window before, in no order that helps.
+            let id = |at: usize| (at * 7919 + part.index as usize) % 30_011 + 100_000;
+            let other = |at| OtherReport {
+                kind: 0,
+                id: id(at).to_string(),
+                cluster: None,
+                place: Presence::Active,
+                since: None,
+            };
+            part.others = (0..ENTITIES).map(other).collect();
+            part.others.sort_by(|a, b| a.id.cmp(&b.id));
+            part
+        })
+        .collect();
+    let clusters = parts.iter().map(|part| part.listed.len()).min().unwrap();
+    assert!(clusters >= 15, "{clusters}");
+    let gzipped = |part: &WindowReport| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        serde_json::to_writer(&mut encoder, part).unwrap();
+        encoder.finish().unwrap().len() as u64
+    };
+    let kept: u64 = parts.iter().map(gzipped).sum::<u64>() / WINDOWS;
+    let size = |parts: &[WindowReport]| {
+        page_of(parts.to_vec(), &run(), PageLimits::default(), &path);
+        fs::metadata(&path).unwrap().len()
+    };
+    let (one, all) = (size(&parts[WINDOWS as usize - 1..]), size(&parts));
+    let of_window = (all - one) / (WINDOWS - 1);
+    let page = one + 999 * of_window;
+    assert!(page < 50_000_000, "{page} bytes: {of_window} a window");
+    assert!(1000 * kept < 50_000_000, "{kept} bytes a window");
+    // Nothing was left out for that.
+    let Some(mut browser) = browser::start() else { return };
+    browser.look(1440, 900, "light");
+    browser.open(&path);
+    assert_eq!(browser.text("document.getElementById('notice').textContent"), "");
+    assert!(column(&mut browser, "#members", 1).len() > 1);
+    assert_eq!(browser.complaints(), NOTHING);
+}
+
 /// Pictures for people, where `RIPPLET_SCREENSHOTS` names a folder.
 #[test]
 fn pictures() {

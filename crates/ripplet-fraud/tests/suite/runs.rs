@@ -180,7 +180,8 @@ fn the_example_runs_from_its_files_to_its_report() {
     assert!(page.contains("1485907200000000"));
     crate::report::opens(&out.join("report.html"), manifest.windows.len());
     let folder = RunFolder::open(&out).unwrap();
-    for name in ["clusters.parquet", "members.parquet", "edges.parquet", "graph.npz", "report.json"]
+    for name in
+        ["clusters.parquet", "members.parquet", "edges.parquet", "graph.npz", "report.json.gz"]
     {
         assert!(folder.window(first).join(name).exists(), "{name}");
     }
@@ -729,8 +730,7 @@ fn clusters_have_a_chance_and_a_sentence() {
     let out = folder.path().join("run");
     let manifest = run_into(&options, &out, false).unwrap();
     let run = RunFolder::open(&out).unwrap();
-    let report = fs::read_to_string(run.window(&manifest.windows[1]).join("report.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let report = serde_json::to_value(run.part(&manifest.windows[1]).unwrap()).unwrap();
     let top = &report["listed"][0];
     assert_eq!(top["size"], 3, "{top}");
     assert_eq!(
@@ -776,8 +776,7 @@ fn a_sentence_counts_a_row_of_several_edges_once() {
     let out = folder.path().join("run");
     let manifest = run_into(&options, &out, false).unwrap();
     let run = RunFolder::open(&out).unwrap();
-    let report = fs::read_to_string(run.window(&manifest.windows[0]).join("report.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let report = serde_json::to_value(run.part(&manifest.windows[0]).unwrap()).unwrap();
     let top = &report["listed"][0];
     assert_eq!(top["size"], 5, "{top}");
     let own: Vec<_> = rows.iter().filter(|row| ring(row)).collect();

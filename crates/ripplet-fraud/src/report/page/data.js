@@ -1,13 +1,23 @@
-// What the report holds, as rows. The layout is `document.rs`'s: columns, and numbers of entities.
+// What the report holds, as rows. The layout is `document.rs`'s: columns, and numbers of entities. Parts of a
+// window and of a cluster are unpacked when they are opened.
 
 const doc = JSON.parse(document.getElementById('data').textContent);
+doc.entities = unpacked(doc.entities);
+
+/** The columns of a window's clusters, of its search, and of its known bad. */
+const listedIn = memoized((window) => unpacked(doc.windows[window].listed));
+const searchIn = memoized((window) => unpacked(doc.windows[window].search));
+const knownOf = memoized((window) => unpacked(doc.windows[window].known));
+
+/** Members and edges of a detail, by its number. */
+const evidenceOf = memoized((number) => unpacked(doc.details[number].evidence));
 
 const STANDINGS = ['', 'known bad', 'trusted'];
 const KNOWN_BAD = 1;
 
 /** The clusters of a window, as rows; made once. */
 const rowsOf = memoized((window) => {
-  const { listed } = doc.windows[window];
+  const listed = listedIn(window);
   return listed.id.map((id, at) => ({
     window,
     at,
@@ -37,9 +47,7 @@ function clusterIn(window, id) {
 }
 
 /** A cluster in each window that lists it, from the first. */
-const historyOf = memoized((id) =>
-  doc.windows.map((_, window) => clusterIn(window, id)).filter((row) => row !== null),
-);
+const historyOf = memoized((id) => (windowsOfClusters().get(id) ?? []).map((window) => clusterIn(window, id)));
 
 /** The members and transactions of a cluster, from the nearest window that has them; null where none does. */
 function detailOf(row) {
@@ -51,7 +59,9 @@ function detailOf(row) {
 }
 
 const expanded = memoized((number) => {
-  const { members, edges, window, members_total, edges_total } = doc.details[number];
+  const { window, transactions: newest } = doc.details[number];
+  const { members, edges, members_total, edges_total } = evidenceOf(number);
+  const newestOf = newest ? unpacked(newest) : [];
   const rows = members.entity.map((entity, at) => ({
     at,
     entity,
@@ -74,7 +84,7 @@ const expanded = memoized((number) => {
     weight: edges.weight[at],
     first: instant(edges.first[at]),
     last: instant(edges.last[at]),
-    newest: edges.newest[at] ?? [],
+    newest: newestOf[at] ?? [],
     pairs: edges.pairs?.[at] ?? [],
   }));
   const transactions = edgeRows.flatMap((edge) =>
@@ -93,7 +103,7 @@ function clustersWith(window, text) {
   if (matching.size === 0) return found;
   for (const row of rowsOf(window)) {
     if (row.detail < 0) continue;
-    const { members } = doc.details[row.detail];
+    const { members } = evidenceOf(row.detail);
     const at = members.entity.findIndex((entity, place) => matching.has(entity) && !members.outside[place]);
     if (at >= 0) found.set(row.id, members.entity[at]);
   }
@@ -105,7 +115,7 @@ const bitsOf = new Map([...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /** The cluster of each member that can be searched in a window. */
 const membersIn = memoized((window) => {
-  const { cluster, members } = doc.windows[window].search;
+  const { cluster, members } = searchIn(window);
   return new Map(members.flatMap((entities, at) => entities.map((entity) => [entity, cluster[at]])));
 });
 
@@ -113,21 +123,21 @@ const membersIn = memoized((window) => {
 function placeIn(window, entity) {
   const cluster = membersIn(window).get(entity);
   if (cluster !== undefined) return cluster;
-  const bits = bitsOf.get(doc.windows[window].search.others[Math.floor(entity / 6)]) ?? 0;
+  const bits = bitsOf.get(searchIn(window).others[Math.floor(entity / 6)]) ?? 0;
   return (bits >> (entity % 6)) & 1 ? null : undefined;
 }
 
 /** Windows of which not all entities can be searched, newest first. */
-const partlySearched = memoized(() => doc.windows.map((_, window) => window).filter((window) => doc.windows[window].search.left_out > 0).reverse());
+const partlySearched = memoized(() => doc.windows.map((_, window) => window).filter((window) => doc.windows[window].unsearched > 0).reverse());
 
 /** How much of a window cannot be searched, with its name. */
 function leftOutOf(window) {
-  const { search, entities } = doc.windows[window];
-  return `${grouped.format(search.left_out)} of ${counted(entities, 'entity', 'entities')} of the window of ${rangeOf(doc.windows[window])}`;
+  const { unsearched, entities } = doc.windows[window];
+  return `${grouped.format(unsearched)} of ${counted(entities, 'entity', 'entities')} of the window of ${rangeOf(doc.windows[window])}`;
 }
 
 /** Where each that was known bad in a window is in its list. */
-const knownIn = memoized((window) => new Map(doc.windows[window].known.entity.map((entity, at) => [entity, at])));
+const knownIn = memoized((window) => new Map(knownOf(window).entity.map((entity, at) => [entity, at])));
 
 /** Where a known bad entity without a cluster is, by the number in the list. */
 const PLACES = ['in no cluster', 'no transactions in this window', 'in no transaction so far'];
@@ -158,13 +168,13 @@ function stretchesOf(entity) {
 function whereaboutsIn(window, entity) {
   const found = placeIn(window, entity);
   // The list of known bad also has those for whom the search had no room.
-  const { known, search } = doc.windows[window];
+  const known = knownOf(window);
   const at = knownIn(window).get(entity);
   const cluster = found ?? known.cluster[at] ?? null;
   if (cluster !== null) return { cluster, place: null };
   if (found === null) return { cluster, place: PLACES[0] };
   if (at !== undefined) return { cluster, place: PLACES[known.place[at]] };
-  return { cluster, place: search.left_out > 0 ? 'not in the search of this file' : PLACES[1] };
+  return { cluster, place: doc.windows[window].unsearched > 0 ? 'not in the search of this file' : PLACES[1] };
 }
 
 /** Since when an entity was known bad, or in which windows; null if it never was. */
@@ -172,7 +182,7 @@ function knownSince(entity) {
   const windows = doc.windows.map((_, window) => window).filter((window) => knownIn(window).has(entity));
   if (windows.length === 0) return null;
   const [from, until] = [windows[0], windows.at(-1)];
-  const since = doc.windows[until].known.since[knownIn(until).get(entity)];
+  const since = knownOf(until).since[knownIn(until).get(entity)];
   if (since !== null) return `known bad since ${moment(since)}${until < doc.windows.length - 1 ? ` (${windowsText({ from, until })})` : ''}`;
   return windows.length === doc.windows.length ? 'known bad' : `known bad in the ${windowsText({ from, until })}`;
 }
@@ -198,14 +208,14 @@ const unheldReasons = memoized(() => new Map(unheldEntries().map(({ entity, reas
 
 /** The windows that list each cluster, ascending. */
 const windowsOfClusters = memoized(() => {
-  const windows = new Map();
-  doc.windows.forEach(({ listed }, window) => {
-    for (const id of listed.id) {
-      if (windows.has(id)) windows.get(id).push(window);
-      else windows.set(id, [window]);
+  const all = (stretches) => {
+    const windows = [];
+    for (let at = 0; at < stretches.length; at += 2) {
+      for (let window = stretches[at]; window <= stretches[at + 1]; window += 1) windows.push(window);
     }
-  });
-  return windows;
+    return windows;
+  };
+  return new Map(doc.clusters.id.map((id, at) => [id, all(doc.clusters.windows[at])]));
 });
 
 /** Clusters of any window whose id contains a text, newest first; before them that whose id it is. */

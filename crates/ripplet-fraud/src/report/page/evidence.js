@@ -10,7 +10,7 @@ function knowsBad() {
 
 /** Whether some member has a standing to show. */
 function hasStandings() {
-  return knowsBad() || doc.details.some(({ members }) => members.standing.some((number) => number > 0));
+  return knowsBad() || doc.has_standings;
 }
 
 function makeEvidence() {
@@ -175,7 +175,7 @@ function makeEvidence() {
 
 /** Whether some cluster has entities outside of it listed beside its members. */
 function hasOutside() {
-  return doc.details.some(({ members }) => members.outside.includes(1));
+  return doc.has_outside;
 }
 
 /** Who of an edge's ends is no member. */

@@ -186,7 +186,7 @@ function chooseEntity(entity, stretch) {
 function clusterBeside(window, entity) {
   return rowsOf(window).find(({ detail }) => {
     if (detail < 0) return false;
-    const { members } = doc.details[detail];
+    const { members } = evidenceOf(detail);
     return members.entity.some((other, at) => other === entity && members.outside[at] === 1);
   });
 }

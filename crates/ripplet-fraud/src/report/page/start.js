@@ -171,7 +171,7 @@ function listenToPrinter() {
 /** All who were known bad when the chosen window ended, and where each is. */
 function showKnown() {
   const window = doc.windows[state.window];
-  const { entity, cluster, place: places, since, left_out } = window.known;
+  const { entity, cluster, place: places, since, left_out } = knownOf(state.window);
   const row = (number, of) => ({ name: doc.entities.id[number], kind: kindOf(doc.entities.kind[number]), ...of });
   const held = entity.map((number, at) => row(number, { cluster: cluster[at], place: cluster[at] ?? PLACES[places[at]], since: since[at] }));
   const unheld = unheldEntries().map(({ entity: number, from, reason }) => row(number, { cluster: null, place: reason, since: from }));
