@@ -22,10 +22,10 @@ pub struct Definition {
 }
 
 /// Number of kinds of evidence.
-pub const KINDS: usize = 23;
+pub const KINDS: usize = 37;
 
 /// Number of kinds that depend on the known bad; they are the first.
-pub const OF_KNOWN: usize = 9;
+pub const OF_KNOWN: usize = 11;
 
 /// All kinds of evidence, in the order of their columns.
 ///
@@ -55,6 +55,22 @@ pub const ALL: [Definition; KINDS] = [
         "pagerank, with the weight q of ties",
         "Tumminello et al., Statistically validated networks in bipartite complex systems, PLoS ONE 6, 2011",
         0.25,
+    ),
+    known(
+        "pagerank_forward",
+        "evidence: pagerank forward",
+        "How often a random walk from the known bad to those that they paid, and so on, is at it.",
+        "pagerank, from payers to payees: an edge's weight times the share of transactions in its direction",
+        "Haveliwala, WWW 2002; Hu et al., Characterizing and detecting money laundering on Bitcoin, 2019",
+        0.05,
+    ),
+    known(
+        "pagerank_backward",
+        "evidence: pagerank backward",
+        "How often a random walk from the known bad to those that paid them, and so on, is at it.",
+        "as pagerank_forward, from payees to payers",
+        "Gyöngyi, Garcia-Molina, Pedersen, Combating web spam with TrustRank, VLDB 2004 (reversed links)",
+        0.05,
     ),
     known(
         "known_partners",
@@ -215,6 +231,102 @@ pub const ALL: [Definition; KINDS] = [
         "as amount_run_out, of receipts",
         "Kulldorff, 1997; Rousseeuw, Croux, JASA 88, 1993",
         0.05,
+    ),
+    blind(
+        "amount_drop_out",
+        "evidence: amount drop out",
+        "How far successive payments of it are below its own and its payees’ usual amounts, as trials are.",
+        "as amount_run_out, of −r",
+        "Kulldorff, 1997; Rousseeuw, Croux, JASA 88, 1993",
+        0.0,
+    ),
+    blind(
+        "amount_drop_in",
+        "evidence: amount drop in",
+        "How far successive receipts of it are below its own and its payers’ usual amounts.",
+        "as amount_run_in, of −r",
+        "Kulldorff, 1997; Rousseeuw, Croux, JASA 88, 1993",
+        0.0,
+    ),
+    blind(
+        "amount_shift_out",
+        "evidence: amount shift out",
+        "How much larger its payments are from some instant on than before.",
+        "max over instants of (mean r after − mean r before) · √(n before · n after / n), r from −6 to 6",
+        "Sen, Srivastava, On tests for detecting change in mean, Annals of Statistics 3, 1975",
+        0.0,
+    ),
+    blind(
+        "amount_shift_in",
+        "evidence: amount shift in",
+        "How much larger its receipts are from some instant on than before.",
+        "as amount_shift_out, of receipts",
+        "Sen, Srivastava, Annals of Statistics 3, 1975",
+        0.0,
+    ),
+    blind(
+        "amount_spread_out",
+        "evidence: amount spread out",
+        "How much its payments differ from its usual amount.",
+        "median |r| over its payments, in robust standard deviations of all",
+        "Rousseeuw, Croux, JASA 88, 1993",
+        0.0,
+    ),
+    blind(
+        "amount_spread_in",
+        "evidence: amount spread in",
+        "How much its receipts differ from its usual amount.",
+        "as amount_spread_out, of receipts",
+        "Rousseeuw, Croux, JASA 88, 1993",
+        0.0,
+    ),
+    blind(
+        "odd_hours",
+        "evidence: odd hours",
+        "How rare the hours of the day are at which it deals.",
+        "mean over its transactions of −ln(share of all transactions in the same hour, UTC)",
+        "Bahnsen et al., Feature engineering strategies for credit card fraud detection, 2016",
+        0.0,
+    ),
+    blind(
+        "count_run",
+        "evidence: count run",
+        "How little chance explains the most transactions that it has in a short part of the window.",
+        "ln(1 + max over L of −ln P(Poisson(n L) ≥ most transactions within L)); L: 1/64 to 1/8 of the window's span",
+        "Kulldorff, A spatial scan statistic, 1997",
+        0.0,
+    ),
+    blind(
+        "growth",
+        "evidence: growth",
+        "Its transactions in the last quarter of the window, against those before.",
+        "(n − e) / √(e + 1);  n: in the last quarter of the window's span, e: a third of those before",
+        "standardized Poisson difference",
+        0.0,
+    ),
+    blind(
+        "new_partners",
+        "evidence: new partners",
+        "Share of partners that it first met in the last quarter of the window.",
+        "partners without earlier transactions / partners",
+        "Bahnsen et al., 2016",
+        0.0,
+    ),
+    blind(
+        "cycles",
+        "evidence: cycles",
+        "Short cycles of payments in the order of time through it.",
+        "ln(1 + cycles of 3 to 6 entities within a quarter of the window's span, one for each first payment)",
+        "Kumar, Calders, 2SCENT: an efficient algorithm for enumerating all simple temporal cycles, VLDB 2018",
+        0.1,
+    ),
+    blind(
+        "cycles_alike",
+        "evidence: cycles alike",
+        "The same, of amounts about as large as the ones before.",
+        "as cycles, each amount 0.8 to 1.05 times the one before",
+        "Kumar, Calders, VLDB 2018; Suzumura, Kanezashi, AMLSim, 2018 (cycle)",
+        0.1,
     ),
 ];
 

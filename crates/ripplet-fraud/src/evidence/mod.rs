@@ -4,10 +4,14 @@
 //! |---|---|
 //! | [`definitions`](self::ALL) | names, meanings, formulas, references |
 //! | `walks` | PageRank from the known bad, along all edges and along ties beyond chance |
+//! | `directions` | PageRank from the known bad along payments, and against them |
 //! | `neighbors` | known bad partners, and partners of partners |
 //! | `communities` | known bad in the communities of three partitions |
-//! | `activity` | bursts, fan-in, fan-out, money that passes through |
-//! | `amounts` | runs of amounts above an entity's and its partners' usual amounts |
+//! | `activity` | bursts, hours, fan-in, fan-out, money that passes through |
+//! | `sides` | each entity's transactions in the order of time |
+//! | `amounts` | an entity's amounts against its own and its partners' usual amounts |
+//! | `timing` | crowded transactions, growth, new partners |
+//! | `cycles` | short cycles in the order of time |
 //! | `folds` | folds of the known bad |
 //!
 //! # Known bad and folds
@@ -16,24 +20,33 @@
 //! fold, so that its own label does not change it ([`Evidence::view_of`]).
 //!
 //! # Cost, memory, determinism
-//! Two runs of layered label propagation and one of label propagation on kept ties, 24 passes over all arcs for
-//! walks, two for partners, one over the transactions for activity, and ten for amounts. Memory: [`plan`].
+//! Two runs of layered label propagation and one of label propagation on kept ties, 36 passes over all arcs for
+//! walks, two for partners, two over the transactions for activity, one for directions, and about twenty over
+//! lists of them. Memory: [`plan`].
 //! The values do not depend on the number of threads, and are finite.
 
 mod activity;
 mod amounts;
 mod communities;
+mod cycles;
 mod definitions;
+mod directions;
 mod folds;
 mod neighbors;
+mod sides;
+mod timing;
 mod walks;
 
 pub use activity::Activity;
-pub use amounts::Amounts;
+pub use amounts::{Amounts, OwnAmounts};
 pub use communities::{KnownIn, PARTITIONS, Partition};
+pub use cycles::Cycles;
 pub use definitions::{ALL, Definition, KINDS, OF_KNOWN};
+pub use directions::Directions;
 pub use folds::{FOLDS, Folds, Parts, View};
 pub use neighbors::Neighbors;
+pub use sides::{List, Side, Sides};
+pub use timing::Timing;
 pub use walks::visits;
 
 use crate::Entities;
@@ -56,6 +69,7 @@ pub struct BlindEvidence {
     /// One column for each of [`ALL`] from [`OF_KNOWN`] on.
     columns: Vec<Vec<f32>>,
     partitions: [Partition; PARTITIONS],
+    directions: Directions,
     /// Number of partners, summed weight in stored units.
     partners: Vec<u32>,
     weights: Vec<f32>,
@@ -76,13 +90,13 @@ pub struct Sources<'a> {
 pub fn plan(graph: &Graph, transactions: u64) -> u64 {
     let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
     let blind = 4 * (KINDS - OF_KNOWN) as u64 + 8 * PARTITIONS as u64 + 8;
-    let known = 4 * FOLDS as u64 * 5;
-    // Activity, amounts, kept ties and walks are computed one after another.
-    let most = Amounts::bytes(vertices, transactions)
-        .max(100 * vertices)
+    let known = 4 * FOLDS as u64 * 7;
+    // Activity, what needs sides, kept ties and walks are computed one after another; directions stay.
+    let most = (Sides::bytes(vertices, transactions) + Amounts::bytes(vertices))
+        .max(112 * vertices)
         .max(8 * arcs + 16 * vertices)
         .max((8 * FOLDS as u64 + 4) * vertices);
-    (blind + known) * vertices + most
+    (blind + known) * vertices + most + Directions::bytes(vertices, arcs)
 }
 
 impl BlindEvidence {
@@ -125,7 +139,15 @@ impl BlindEvidence {
             memory::collected(repetition.map(|(all, &partners)| all / partners.max(1) as f32))?;
         let surprise = memory::collected(ties.surprise().iter().map(|nats| nats.ln_1p()))?;
         let activity = Activity::of(days, vertices)?;
-        let amounts = Amounts::of(days, vertices)?;
+        let directions = Directions::of(graph, days)?;
+        let sides = Sides::of(days, vertices)?;
+        let Amounts { out, received } = Amounts::of(&sides)?;
+        let timing = Timing::of(&sides)?;
+        let Cycles { any, alike } = Cycles::of(&sides)?;
+        drop(sides);
+        let ln_1p = |counts: &[u32]| {
+            memory::collected(counts.iter().map(|&count| f64::from(count).ln_1p() as f32))
+        };
         let columns = vec![
             surprise,
             counts,
@@ -139,10 +161,22 @@ impl BlindEvidence {
             activity.fan_out,
             activity.pass_through,
             activity.amount_level,
-            amounts.run_out,
-            amounts.run_in,
+            out.run,
+            received.run,
+            out.drop,
+            received.drop,
+            out.shift,
+            received.shift,
+            out.spread,
+            received.spread,
+            activity.odd_hours,
+            timing.count_run,
+            timing.growth,
+            timing.new_partners,
+            ln_1p(&any)?,
+            ln_1p(&alike)?,
         ];
-        Ok(BlindEvidence { columns, partitions, partners, weights })
+        Ok(BlindEvidence { columns, partitions, directions, partners, weights })
     }
 }
 
@@ -153,6 +187,8 @@ pub struct Evidence<'a> {
     folds: Folds,
     walk: Vec<Parts>,
     walk_along_ties: Vec<Parts>,
+    walk_forward: Vec<Parts>,
+    walk_backward: Vec<Parts>,
     neighbors: Neighbors,
     known_in: [KnownIn; PARTITIONS],
     /// Number of entities with edges, of the kinds of the known bad.
@@ -181,9 +217,12 @@ impl<'a> Evidence<'a> {
         let of_kind = |v: &VertexId| kinds[usize::from(entities.kind_of(*v).0)];
         let active = (0..graph.vertices()).filter(|&v| blind.partners[v as usize] > 0);
         let population = active.filter(of_kind).count() as u32;
+        let (walk_forward, walk_backward) = blind.directions.visits(graph, &folds)?;
         Ok(Evidence {
             walk: visits(graph, &folds)?,
             walk_along_ties: visits(ties.graph(), &folds)?,
+            walk_forward,
+            walk_backward,
             neighbors: Neighbors::of(graph, &folds)?,
             known_in: [0, 1, 2].map(|at| blind.partitions[at].known(&folds)),
             blind,
@@ -245,14 +284,16 @@ impl<'a> Evidence<'a> {
             0 => view.sum(&self.walk[v]) / known,
             1 => view.sum(&self.walk[v]) / known / weight.max(1.0),
             2 => view.sum(&self.walk_along_ties[v]) / known,
-            3 => lift(view.sum(&self.neighbors.partners[v]), partners),
-            4 => {
+            3 => view.sum(&self.walk_forward[v]) / known,
+            4 => view.sum(&self.walk_backward[v]) / known,
+            5 => lift(view.sum(&self.neighbors.partners[v]), partners),
+            6 => {
                 let unit = self.unit;
                 lift(view.sum(&self.neighbors.weight[v]) * unit, weight * unit)
             }
-            5 => view.sum(&self.neighbors.second[v]) / partners.max(1.0) / base,
+            7 => view.sum(&self.neighbors.second[v]) / partners.max(1.0) / base,
             _ => {
-                let at = (kind - 6).min(PARTITIONS - 1);
+                let at = (kind - 8).min(PARTITIONS - 1);
                 let known = &self.known_in[at];
                 let (others, bad) = self.blind.partitions[at].around(vertex, known, view);
                 lift(bad, others)

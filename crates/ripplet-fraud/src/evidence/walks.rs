@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 
 /// Probability to follow an arc.
-const DAMPING: f32 = 0.7;
+pub(super) const DAMPING: f32 = 0.7;
 
 /// Number of steps: 0.7^12 is 0.014. A damping of 0.85 with 30 steps ranks no development set better (ADR 0032).
-const STEPS: u32 = 12;
+pub(super) const STEPS: u32 = 12;
 
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 1 << 10;

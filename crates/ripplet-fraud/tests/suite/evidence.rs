@@ -4,10 +4,11 @@ use crate::detection::graph_of;
 use crate::runs::{Days, run_into};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
+use proptest::sample::select;
 use ripplet_fraud::days::DayAdjacency;
 use ripplet_fraud::evidence::{
-    ALL, Activity, Amounts, BlindEvidence, Evidence, FOLDS, Folds, KINDS, Neighbors, OF_KNOWN,
-    Partition, Sources, View, visits,
+    ALL, Activity, Amounts, BlindEvidence, Cycles, Directions, Evidence, FOLDS, Folds, KINDS,
+    Neighbors, OF_KNOWN, OwnAmounts, Partition, Sides, Sources, Timing, View, visits,
 };
 use ripplet_fraud::folder::RunFolder;
 use ripplet_fraud::model::{self, Scores};
@@ -212,12 +213,155 @@ proptest! {
             prop_assert!(close(found.balance[at], share(2.0 * paid - all, all)));
             let ln = transfers.iter().filter(|t| t.source == v || t.target == v).map(|t| (t.amount as f64).ln()).sum::<f64>();
             prop_assert!(close(found.amount_level[at], share(ln, all)));
+            let at_hour = |hour: i64| transfers.iter().filter(move |t| t.time.0 % DAY / 3_600_000_000 == hour);
+            let rarity = |hour: i64| -(share(at_hour(hour).count() as f64, transfers.len() as f64)).ln();
+            let rare = (0..24).map(|hour| {
+                let own = at_hour(hour).filter(|t| t.source == v || t.target == v).count() as f64;
+                if own > 0.0 { own * rarity(hour) } else { 0.0 }
+            }).sum::<f64>();
+            prop_assert!(close(found.odd_hours[at], share(rare, all)));
         }
-        let amounts = Amounts::of(&days, 7).unwrap();
-        for (found, side) in [(amounts.run_out, 0), (amounts.run_in, 1)] {
-            let expected = runs_of(&transfers, side);
+        let amounts = Amounts::of(&Sides::of(&days, 7).unwrap()).unwrap();
+        for (found, side) in [(amounts.out, 0), (amounts.received, 1)] {
+            let OwnAmounts { run, drop, shift, spread } = found;
+            let expected = amounts_of(&transfers, side);
             for v in 0..7 {
-                prop_assert!((f64::from(found[v]) - expected[v]).abs() < 2e-2, "{}: {} not {}", v, found[v], expected[v]);
+                for (of, found) in [&run, &drop, &shift, &spread].into_iter().enumerate() {
+                    let (found, expected) = (f64::from(found[v]), expected[v][of]);
+                    prop_assert!((found - expected).abs() < 2e-2, "{} of {}: {} not {}", of, v, found, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn timing_is_that_of_lists(
+        rows in vec((0u32..5, 0u32..5, 0i64..640), 1..50),
+    ) {
+        // The first and the last instant of 640 parts.
+        let ends = [(0, 1, 0), (1, 0, 639)];
+        let rows = rows.into_iter().chain(ends).filter(|row| row.0 != row.1);
+        let transfers: Vec<Transfer> = rows.map(|(a, b, at)| transfer(a, b, at * 1_000_000_000, 1)).collect();
+        let window = Window::new(5, &transfers, 8, false);
+        let days: Vec<&DayAdjacency> = window.days.iter().collect();
+        let found = Timing::of(&Sides::of(&days, 5).unwrap()).unwrap();
+        let close = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-4 * b.abs().max(1.0);
+        for v in 0..5u32 {
+            let own: Vec<(f64, u32)> = transfers.iter().filter(|t| t.source == v || t.target == v)
+                .map(|t| ((t.time.0 / 1_000_000_000) as f64, t.source + t.target - v)).collect();
+            let at = v as usize;
+            if own.is_empty() {
+                prop_assert_eq!((found.count_run[at], found.growth[at], found.new_partners[at]), (0.0, 0.0, 0.0));
+                continue;
+            }
+            // An instant is in the last quarter of the span of 639 parts from 479.25 on.
+            let last = own.iter().filter(|t| t.0 > 479.0).count() as f64;
+            let expected = (own.len() as f64 - last) / 3.0;
+            prop_assert!(close(found.growth[at], (last - expected) / (expected + 1.0).sqrt()));
+            let partners: BTreeSet<u32> = own.iter().map(|t| t.1).collect();
+            let old: BTreeSet<u32> = own.iter().filter(|t| t.0 < 480.0).map(|t| t.1).collect();
+            let new = partners.difference(&old).count() as f64;
+            prop_assert!(close(found.new_partners[at], new / partners.len() as f64));
+            let crowded = [64.0, 32.0, 16.0, 8.0].map(|part: f64| {
+                let within = |begin: f64| own.iter().filter(|t| t.0 >= begin && t.0 - begin < 639.0 / part).count();
+                let most = own.iter().map(|t| within(t.0)).max().unwrap() as u32;
+                let mean = own.len() as f64 / part;
+                // P(X ≥ most) = 1 − Σ P(X = k) below it.
+                let mut term = (-mean).exp();
+                let mut below = 0.0;
+                for k in 0..most {
+                    below += term;
+                    term *= mean / f64::from(k + 1);
+                }
+                -(1.0 - below).max(1e-12).ln()
+            });
+            let most = crowded.into_iter().fold(0.0, f64::max);
+            // The complement of a sum has few digits if it is near 0.
+            prop_assert!(most > 25.0 || (f64::from(found.count_run[at]) - most.ln_1p()).abs() < 1e-2, "{} not {}", found.count_run[at], most.ln_1p());
+        }
+    }
+
+    #[test]
+    fn walks_with_direction_are_those_of_matrices(
+        rows in vec((0u32..9, 0u32..9, 0i64..3), 0..40),
+        bad in btree_set(0u32..9, 0..5),
+    ) {
+        let transfers: Vec<Transfer> = rows.iter().filter(|row| row.0 != row.1)
+            .map(|&(a, b, day)| transfer(a, b, day * DAY, 1)).collect();
+        let window = Window::new(9, &transfers, 3, false);
+        let days: Vec<&DayAdjacency> = window.days.iter().collect();
+        let bad: Vec<u32> = bad.into_iter().collect();
+        let folds = Folds::of(&window.graph, &window.entities, &bad);
+        let directions = Directions::of(&window.graph, &days).unwrap();
+        let (forward, backward) = directions.visits(&window.graph, &folds).unwrap();
+        let paid = |a: usize, b: usize| transfers.iter()
+            .filter(|t| (t.source as usize, t.target as usize) == (a, b)).count() as f64;
+        for (found, is_forward) in [(forward, true), (backward, false)] {
+            let arc = |a: usize, b: usize| if is_forward { paid(a, b) } else { paid(b, a) };
+            for fold in (0..FOLDS).collect::<Vec<_>>() {
+                let begin = |v: usize| if folds.fold_of(v as u32) == Some(fold) { 0.3 } else { 0.0 };
+                let mut now: Vec<f64> = (0..9).map(begin).collect();
+                let mut sum = now.clone();
+                for _ in 0..12 {
+                    let all: Vec<f64> = (0..9).map(|u| (0..9).map(|v| arc(u, v)).sum()).collect();
+                    now = (0..9).map(|v| (0..9).map(|u| 0.7 * share(now[u] * arc(u, v), all[u])).sum()).collect();
+                    sum.iter_mut().zip(&now).for_each(|(sum, now)| *sum += now);
+                }
+                for v in 0..9 {
+                    prop_assert!((f64::from(found[v][fold]) - sum[v]).abs() < 1e-5, "{}: {} not {}", v, found[v][fold], sum[v]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cycles_are_those_of_all_sequences(
+        // 7 payments at most, so that no search looks at more than 16.
+        // Primes: no ratio of two is a limit.
+        rows in vec((0u32..4, 0u32..4, 0i64..10, select(vec![61u64, 71, 79, 83, 89, 97, 101, 103, 113, 127])), 0..4),
+        starts in vec(0i64..10, 3),
+    ) {
+        let ring = [(0, 1, starts[0], 100), (1, 2, starts[1], 95), (2, 0, starts[2], 90)];
+        let end = [(2, 3, 10, 100)];
+        let rows = rows.into_iter().chain(ring).chain(end).filter(|row| row.0 != row.1);
+        let mut transfers: Vec<Transfer> = rows.map(|(a, b, at, amount)| transfer(a, b, at * DAY / 100, amount)).collect();
+        transfers.sort_by_key(|t| (t.time, t.source, t.target, t.amount));
+        let window = Window::new(4, &transfers, 1, true);
+        let days: Vec<&DayAdjacency> = window.days.iter().collect();
+        let found = Cycles::of(&Sides::of(&days, 4).unwrap()).unwrap();
+        let first = transfers[0].time.0;
+        let quarter = (transfers.last().unwrap().time.0 - first + 1) as f64 / 4.0;
+        for (found, is_alike) in [(found.any, false), (found.alike, true)] {
+            // All sequences of payments from each, in the order of their places.
+            let mut sequences: Vec<Vec<usize>> = (0..transfers.len()).map(|at| vec![at]).collect();
+            let mut cycles: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for _ in 0..6 {
+                for of in &sequences {
+                    let payers: BTreeSet<u32> = of.iter().map(|&at| transfers[at].source).collect();
+                    let (begin, last) = (transfers[of[0]], transfers[of[of.len() - 1]]);
+                    if of.len() >= 3 && payers.len() == of.len() && last.target == begin.source {
+                        let best = cycles.entry(of[0]).or_insert_with(|| of.clone());
+                        if of < best {
+                            best.clone_from(of);
+                        }
+                    }
+                }
+                let longer = |of: &Vec<usize>| {
+                    let (begin, last) = (transfers[of[0]], transfers[of[of.len() - 1]]);
+                    let of = of.clone();
+                    let next = (0..transfers.len()).filter(|&at| {
+                        let (next, ratio) = (transfers[at], transfers[at].amount as f64 / last.amount as f64);
+                        next.source == last.target && next.time >= last.time && !of.contains(&at)
+                            && (next.time.0 - begin.time.0) as f64 <= quarter * 1.000_001
+                            && (!is_alike || (0.799_999..=1.050_001).contains(&ratio))
+                    }).collect::<Vec<_>>();
+                    next.into_iter().map(|at| of.iter().copied().chain([at]).collect()).collect::<Vec<Vec<usize>>>()
+                };
+                sequences = sequences.iter().flat_map(longer).collect();
+            }
+            for v in 0..4u32 {
+                let through = |of: &&Vec<usize>| of.iter().any(|&at| transfers[at].source == v);
+                prop_assert_eq!(found[v as usize] as usize, cycles.values().filter(through).count(), "{:?}", cycles);
             }
         }
     }
@@ -232,8 +376,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     if values.is_empty() { 0.0 } else { values[(values.len() - 1) / 2] }
 }
 
-/// The runs of amounts of each vertex as payer (0) or payee (1), from the formulas of the page.
-fn runs_of(transfers: &[Transfer], side: usize) -> Vec<f64> {
+/// Run, drop, shift and spread of each vertex as payer (0) or payee (1), from the formulas of the page.
+fn amounts_of(transfers: &[Transfer], side: usize) -> Vec<[f64; 4]> {
     let mut sorted: Vec<Transfer> = transfers.to_vec();
     // Equal times are in the order of days, payers, payees and amounts.
     sorted.sort_by_key(|t| (t.time, t.source, t.target, t.amount));
@@ -258,19 +402,28 @@ fn runs_of(transfers: &[Transfer], side: usize) -> Vec<f64> {
     let unit = (1.4826 * median(spread)).max(1e-3);
     (0..7)
         .map(|v| {
-            let all: Vec<f64> =
-                of(v, side).map(|t| (residual(t) / unit).clamp(-3.0, 6.0)).collect();
+            let all: Vec<f64> = of(v, side).map(|t| residual(t) / unit).collect();
             if all.len() < 4 {
-                return 0.0;
+                return [0.0; 4];
             }
-            let sums = [1, 2, 3, 4, 6, 8].into_iter().flat_map(|run: usize| {
-                let sums: Vec<f64> = all
-                    .windows(run)
-                    .map(|of| of.iter().sum::<f64>() / (run as f64).sqrt())
-                    .collect();
-                sums
+            let largest = |sign: f64| {
+                let limited: Vec<f64> = all.iter().map(|r| (sign * r).clamp(-3.0, 6.0)).collect();
+                let sums = [1, 2, 3, 4, 6, 8].into_iter().flat_map(|run: usize| {
+                    let sum = |of: &[f64]| of.iter().sum::<f64>() / (run as f64).sqrt();
+                    limited.windows(run).map(sum).collect::<Vec<f64>>()
+                });
+                sums.fold(0.0, f64::max)
+            };
+            let mean =
+                |of: &[f64]| of.iter().map(|r| r.clamp(-6.0, 6.0)).sum::<f64>() / of.len() as f64;
+            let shifts = (2..all.len() - 1).map(|at| {
+                let (before, after) = all.split_at(at);
+                let both = before.len() as f64 * after.len() as f64 / all.len() as f64;
+                (mean(after) - mean(before)) * both.sqrt()
             });
-            sums.fold(0.0, f64::max)
+            let shift = shifts.fold(0.0, f64::max);
+            let spread = 1.4826 * median(all.iter().map(|r| r.abs()).collect());
+            [largest(1.0), largest(-1.0), shift, spread]
         })
         .collect()
 }
@@ -282,8 +435,33 @@ fn amounts_may_be_missing() {
     let window = Window::new(3, &transfers, 2, false);
     let days: Vec<&DayAdjacency> = window.days.iter().collect();
     assert_eq!(Activity::of(&days, 3).unwrap().pass_through, [0.0, 0.5, 0.0]);
-    assert_eq!(Amounts::of(&days, 3).unwrap().run_out, [0.0; 3]);
-    assert_eq!(Amounts::of(&[], 3).unwrap().run_in, [0.0; 3]);
+    let sides = Sides::of(&days, 3).unwrap();
+    assert!(!sides.has_amounts());
+    assert_eq!(Amounts::of(&sides).unwrap().out.run, [0.0; 3]);
+    assert_eq!(Cycles::of(&sides).unwrap().alike, [0; 3]);
+    let none = Sides::of(&[], 3).unwrap();
+    assert_eq!(Amounts::of(&none).unwrap().received.shift, [0.0; 3]);
+    assert_eq!(Timing::of(&none).unwrap().growth, [0.0; 3]);
+}
+
+/// A search for a cycle looks at 16 payments, so that a payee of many does not slow it down.
+#[test]
+fn a_search_for_a_cycle_is_bounded() {
+    // 0 pays 1, 1 pays others and then 2, and 2 pays 0.
+    let ring = |others: u32| {
+        let first = [transfer(0, 1, 0, 5)];
+        let between = (0..others).map(|at| transfer(1, 3 + at, 1 + i64::from(at), 5));
+        let last = [transfer(1, 2, 1000, 5), transfer(2, 0, 1001, 5), transfer(3, 4, 10_000, 5)];
+        let all: Vec<Transfer> = first.into_iter().chain(between).chain(last).collect();
+        let window = Window::new(40, &all, 1, true);
+        let days: Vec<&DayAdjacency> = window.days.iter().collect();
+        Cycles::of(&Sides::of(&days, 40).unwrap()).unwrap().any[..3].to_vec()
+    };
+    assert_eq!(ring(0), [1; 3]);
+    assert_eq!(ring(7), [1; 3]);
+    // More than 8 branches, and more than 16 payments.
+    assert_eq!(ring(8), [0; 3]);
+    assert_eq!(ring(30), [0; 3]);
 }
 
 /// The evidence of a known bad account is that of an account that is not known, bit by bit: its own label, and
