@@ -77,7 +77,7 @@ impl Executor for RanksExecutor {
             phases: settings.schedule.phases(),
             parts: &parts,
         };
-        run_rounds(Box::new(rounds), graph, settings, observer)
+        run_rounds(Box::new(rounds), graph, settings, None, observer)
     }
 }
 

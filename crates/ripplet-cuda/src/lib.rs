@@ -12,6 +12,7 @@
 //! kernels.
 
 pub mod compressed;
+mod executor;
 pub mod lcc;
 mod lists;
 pub mod lp;

@@ -149,10 +149,10 @@ impl Forest<'_> {
 }
 
 /// One bit per vertex, set by several threads.
-struct Marks(Vec<AtomicU64>);
+pub(crate) struct Marks(Vec<AtomicU64>);
 
 impl Marks {
-    fn new(vertices: u32) -> Result<Marks, OutOfMemory> {
+    pub(crate) fn new(vertices: u32) -> Result<Marks, OutOfMemory> {
         let words = vertices.div_ceil(64) as usize;
         let mut marks = memory::with_room(words)?;
         marks.resize_with(words, || AtomicU64::new(0));
@@ -160,18 +160,18 @@ impl Marks {
     }
 
     /// Marks a vertex; returns whether it was marked before.
-    fn set(&self, v: VertexId) -> bool {
+    pub(crate) fn set(&self, v: VertexId) -> bool {
         let bit = 1 << (v % 64);
         self.0[v as usize / 64].fetch_or(bit, Relaxed) & bit != 0
     }
 
     /// Returns whether `v` is a marked vertex; false if it is not a vertex.
-    fn has(&self, v: VertexId) -> bool {
+    pub(crate) fn has(&self, v: VertexId) -> bool {
         let word = self.0.get(v as usize / 64);
         word.is_some_and(|word| word.load(Relaxed) >> (v % 64) & 1 == 1)
     }
 
-    fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.0.iter().map(|word| word.load(Relaxed).count_ones()).sum()
     }
 }

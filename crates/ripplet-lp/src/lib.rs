@@ -31,6 +31,7 @@ mod crew;
 mod disjoint_sets;
 mod dyn_program;
 mod executor;
+mod finishing;
 mod hash;
 mod hints;
 mod outcome;

@@ -1,7 +1,6 @@
 //! The run loop, common to all executors: rounds until a stop rule holds, then splitting.
 
-use crate::communities::split_disconnected;
-use crate::refine::merge::merge;
+use crate::finishing::{Communities, Finisher, finish};
 use crate::{
     Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Round, Settings,
     SettingsError, State,
@@ -147,7 +146,8 @@ pub struct Finished {
     pub lists_moved: Vec<ListsMoved>,
 }
 
-/// Runs rounds until a stop rule holds, then splits disconnected communities and merges communities.
+/// Runs rounds until a stop rule holds, then splits disconnected communities and merges communities, by
+/// the finisher if there is one.
 ///
 /// A run continues after the rounds of [`Settings::resume`]. States that are due are passed to the
 /// observer's [`Keeper`].
@@ -158,6 +158,7 @@ pub fn run_rounds(
     mut rounds: Box<dyn Rounds + '_>,
     graph: GraphView<'_>,
     settings: &Settings,
+    finisher: Option<&dyn Finisher>,
     observer: &mut dyn RoundObserver,
 ) -> Result<Outcome, RunError> {
     let mut done = settings.resume.as_ref().map_or_else(Vec::new, |start| start.rounds.clone());
@@ -177,21 +178,11 @@ pub fn run_rounds(
         observer.on_round(done.len(), &round);
         done.push(round);
     };
-    let Finished { mut labels, columns, transfer_seconds, lists_moved } = rounds.finish()?;
-    let split = if settings.keep_disconnected {
-        None
-    } else {
-        observer.on_stage("splitting what is not connected");
-        Some(split_disconnected(graph, &mut labels, &|| observer.is_cancelled())?)
-    };
-    let merged = match settings.merge {
-        None => None,
-        Some(share) => {
-            observer.on_stage("merging communities");
-            Some(merge(graph, &mut labels, share, settings.seed, &*observer)?)
-        }
-    };
-    let device_seconds = DeviceSeconds { transfer: transfer_seconds, ..DeviceSeconds::default() };
+    let Finished { labels, columns, transfer_seconds, lists_moved } = rounds.finish()?;
+    let Communities { labels, split, merged, device_seconds } =
+        finish(graph, labels, settings, finisher, observer)?;
+    let transfer = device_seconds.transfer + transfer_seconds;
+    let device_seconds = DeviceSeconds { transfer, ..device_seconds };
     Ok(Outcome {
         labels,
         columns,

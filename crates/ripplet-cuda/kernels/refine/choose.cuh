@@ -16,8 +16,12 @@ RIPPLET_FN Mass mass_of_community(const Work& work, u32 community) {
     return Mass{work.community_totals[community], imbalance};
 }
 
-// A vertex while it chooses.
+// A vertex while it chooses. `choose_by_group` and `choose_by_block` take any type with these members.
 template <class T, bool PARTS> struct Chooser {
+    using Gain = T;
+    // Whether the labels are parts.
+    static constexpr bool IS_OF_PARTS = PARTS;
+
     u32 v, own, degree, community;
     // Whether it reads its arcs.
     bool works;
@@ -126,7 +130,9 @@ template <bool PARTS> RIPPLET_FN void record(const Work& work, u32 v, u32 label,
         append_change(work, work.changes, work.counters->changed, v, label, has_changed);
 }
 
-template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const Work& work) {
+template <class Choice, u32 CLASS> RIPPLET_FN void choose_by_group(const Work& work) {
+    using T = typename Choice::Gain;
+    constexpr bool PARTS = Choice::IS_OF_PARTS;
     constexpr u32 GROUP = Groups<CLASS>::LANES, GROUPS = Groups<CLASS>::COUNT;
     const u32 group = threadIdx.x / GROUP, mine = threadIdx.x % GROUP;
     Table table = Groups<CLASS>::table();
@@ -136,7 +142,7 @@ template <class T, bool PARTS, u32 CLASS> RIPPLET_FN void choose_by_group(const 
     for (u32 base = work.counters->starts[bin] + blockIdx.x * GROUPS; base < end; base += gridDim.x * GROUPS) {
         const u32 index = base + group;
         const bool has = index < end;
-        const Chooser<T, PARTS> chooser(work, has ? work.order[index] : 0, has);
+        const Choice chooser(work, has ? work.order[index] : 0, has);
         table.log = log_for(chooser.degree);
         table.clear(mine, GROUP);
         __syncwarp();
@@ -168,7 +174,9 @@ template <class T> struct OfWarp {
     u64 own_weight, inside;
 };
 
-template <class T, bool PARTS, u32 CLASS, u32 THREADS> RIPPLET_FN void choose_by_block(const Work& work) {
+template <class Choice, u32 CLASS, u32 THREADS> RIPPLET_FN void choose_by_block(const Work& work) {
+    using T = typename Choice::Gain;
+    constexpr bool PARTS = Choice::IS_OF_PARTS;
     constexpr u32 WARPS = THREADS / 32;
     const BlockTables<CLASS> tables;
     OfWarp<T>* of_warps = (OfWarp<T>*)(shared_memory() + BlockTables<CLASS>::BYTES);
@@ -176,7 +184,7 @@ template <class T, bool PARTS, u32 CLASS, u32 THREADS> RIPPLET_FN void choose_by
     const u32 end = work.counters->starts[bin + 1];
     u64 scanned = 0;
     for (u32 index = work.counters->starts[bin] + blockIdx.x; index < end; index += gridDim.x) {
-        const Chooser<T, PARTS> chooser(work, work.order[index], true);
+        const Choice chooser(work, work.order[index], true);
         OfWarp<T> mine;
         const u32 labels = min(chooser.degree, work.level.vertices);
         const Table table = tables.fill(work, labels, false, [&](Table filled) {

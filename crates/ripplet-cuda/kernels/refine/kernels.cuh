@@ -1,8 +1,6 @@
-// The kernels: each is one function of the files before, for all vertices of a level.
+// Kernels that refinement and merging have: each is one function of the files before, for all vertices of a level.
 #pragma once
 
-using ripplet::Gain128;
-using ripplet::Gain64;
 using ripplet::Work;
 
 #define RIPPLET_STEP(name, threads, blocks, call) \
@@ -30,36 +28,23 @@ RIPPLET_KERNEL(ripplet_refine_contract_3, Work, work, 512, 2) { ripplet::contrac
 RIPPLET_STEP(sum_up_huge, 256, 4, sum_up_huge)
 RIPPLET_STEP(append_huge, 256, 4, append_huge)
 RIPPLET_STEP(finish_huge, 32, 1, finish_huge)
-RIPPLET_STEP(separate, 256, 4, separate)
 RIPPLET_STEP(sum_masses, 256, 4, sum_masses)
 RIPPLET_STEP(count_joined, 256, 4, count_joined)
-RIPPLET_STEP(keep, 256, 4, keep)
 RIPPLET_STEP(measure, 256, 4, measure)
 RIPPLET_STEP(find_lifted, 256, 4, find_lifted)
 RIPPLET_STEP(lift, 256, 4, lift)
-RIPPLET_STEP(fix_parts, 256, 4, fix_parts)
-RIPPLET_STEP(find_lowered, 256, 4, find_lowered)
-RIPPLET_STEP(lower, 256, 4, lower)
-RIPPLET_STEP(activate_borders, 256, 4, activate_borders)
-RIPPLET_STEP(sum_inner, 256, 4, sum_inner)
-RIPPLET_STEP(sum_squares, 256, 4, sum_squares)
 
-// For gains of 64 and 128 bits, of communities and of parts.
-#define RIPPLET_CHOOSE(name, Gain, parts)                                                                  \
+// The four classes of a choice.
+#define RIPPLET_CHOOSE(name, Choice)                                                                       \
     RIPPLET_KERNEL(ripplet_refine_##name##_0, Work, work, 256, 4) {                                        \
-        ripplet::choose_by_group<Gain, parts, 0>(work);                                                    \
+        ripplet::choose_by_group<Choice, 0>(work);                                                         \
     }                                                                                                      \
     RIPPLET_KERNEL(ripplet_refine_##name##_1, Work, work, 256, 4) {                                        \
-        ripplet::choose_by_group<Gain, parts, 1>(work);                                                    \
+        ripplet::choose_by_group<Choice, 1>(work);                                                         \
     }                                                                                                      \
     RIPPLET_KERNEL(ripplet_refine_##name##_2, Work, work, 256, 4) {                                        \
-        ripplet::choose_by_block<Gain, parts, 2, 256>(work);                                               \
+        ripplet::choose_by_block<Choice, 2, 256>(work);                                                    \
     }                                                                                                      \
     RIPPLET_KERNEL(ripplet_refine_##name##_3, Work, work, 512, 2) {                                        \
-        ripplet::choose_by_block<Gain, parts, 3, 512>(work);                                               \
+        ripplet::choose_by_block<Choice, 3, 512>(work);                                                    \
     }
-
-RIPPLET_CHOOSE(move, Gain64, false)
-RIPPLET_CHOOSE(move_wide, Gain128, false)
-RIPPLET_CHOOSE(join, Gain64, true)
-RIPPLET_CHOOSE(join_wide, Gain128, true)

@@ -131,6 +131,8 @@ struct Work {
     u32 most_size, width;
     // Parts with at least `huge` arcs are contracted one by one by the whole grid; the one that is.
     u32 huge, part;
+    // Of merging: the mass of all vertices, and the share of a community's mass in units of 2^-16 (`merge.cuh`).
+    u64 grand_total, share;
 };
 
 // The mass of a vertex, or that of a community's members together. Its imbalance is what the arcs out weigh more than

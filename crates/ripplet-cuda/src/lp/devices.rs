@@ -211,7 +211,7 @@ impl<D: Peer> DevicesExecutor<D> {
         let seconds = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the devices");
         let rounds = self.begin(&modules, layouts, task)?;
-        let outcome = run_rounds(Box::new(rounds), graph, settings, observer);
+        let outcome = run_rounds(Box::new(rounds), graph, settings, None, observer);
         let mut outcome = outcome.map_err(|error| error.planned(planned))?;
         outcome.device_seconds.kernels = seconds;
         Ok(outcome)

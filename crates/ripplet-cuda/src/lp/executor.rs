@@ -12,10 +12,8 @@ use super::totals::Volumes;
 use super::tuning::Tuning;
 use ripplet_gpu::Device;
 use ripplet_graph::GraphView;
-use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{
-    DynProgram, Executor, Outcome, Plan, ProgramInfo, RoundObserver, RunError, Settings,
-};
+use ripplet_lp::engine::{Finisher, run_rounds};
+use ripplet_lp::{Outcome, Plan, ProgramInfo, RoundObserver, RunError, Settings};
 use std::time::Instant;
 
 /// Executor of label propagation on one device.
@@ -52,6 +50,11 @@ impl<D: Device> DeviceExecutor<D> {
     pub fn with_host_memory(mut self, limit: Option<u64>) -> Self {
         self.limits.host = limit;
         self
+    }
+
+    /// Returns the tuning.
+    pub fn tuning(&self) -> Tuning {
+        self.tuning
     }
 
     /// Returns the device.
@@ -93,29 +96,24 @@ impl<D: Device> DeviceExecutor<D> {
     }
 }
 
-impl<D: Device> Executor for DeviceExecutor<D> {
-    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
-        self.layout(graph, &program.info(), settings).plan
-    }
-
-    fn run_on(
-        &self,
-        graph: GraphView<'_>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-        observer: &mut dyn RoundObserver,
-    ) -> Result<Outcome, RunError> {
-        self.run_on(graph, &program.info(), settings, observer)
-    }
-}
-
 impl<D: Device> DeviceExecutor<D> {
-    /// Runs a program as [`Executor::run`] does, compiled once for both kinds of lists.
-    fn run_on(
+    /// Returns the plan of a run.
+    pub(crate) fn plan_of(
         &self,
         graph: GraphView<'_>,
         program: &ProgramInfo,
         settings: &Settings,
+    ) -> Plan {
+        self.layout(graph, program, settings).plan
+    }
+
+    /// Runs a program, compiled once for both kinds of lists; the finisher ends the run, if it does.
+    pub(crate) fn run_with(
+        &self,
+        graph: GraphView<'_>,
+        program: &ProgramInfo,
+        settings: &Settings,
+        finisher: &dyn Finisher,
         observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         check(graph, program, settings)?;
@@ -132,9 +130,9 @@ impl<D: Device> DeviceExecutor<D> {
         let volumes = Volumes::of(task)?;
         let rank = DeviceRank::new(&self.device, &module, layout, task, &volumes)?;
         let rounds = RankRounds::alone(rank);
-        let outcome = run_rounds(Box::new(rounds), graph, settings, observer);
+        let outcome = run_rounds(Box::new(rounds), graph, settings, Some(finisher), observer);
         let mut outcome = outcome.map_err(|error| error.planned(planned))?;
-        outcome.device_seconds.kernels = kernels;
+        outcome.device_seconds.kernels += kernels;
         Ok(outcome)
     }
 }

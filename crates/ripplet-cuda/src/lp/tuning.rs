@@ -93,6 +93,9 @@ pub struct Tuning {
     /// The most phases whose lists are prefetched together, if a round has many phases. 4: eight
     /// gain too little for their memory (`bench/runs/2026-11-23-h200/streamed-ahead-1.jsonl`).
     pub ahead: u32,
+    /// The fewest arcs of a graph whose communities are split and merged on the device. With fewer, it takes the host
+    /// less time than moving the graph.
+    pub finish_from: u64,
 }
 
 impl Tuning {
@@ -149,6 +152,7 @@ impl Default for Tuning {
             streamed_from: None,
             supply: Supply::Pinned,
             ahead: 4,
+            finish_from: 1 << 22,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::steps::{DeviceGraph, DevicePartition, DeviceSteps};
 use super::tuning::Tuning;
 use super::upload::upload;
 use crate::lp::{DeviceExecutor, failed};
-use ripplet_gpu::{Address, Arena, Device};
+use ripplet_gpu::{Address, Arena, Device, Source};
 use ripplet_graph::{GraphView, memory};
 use ripplet_lp::refine::{
     self, BegunOn, DeviceInput, Figures, RefineDevice, RefineError, RefineOptions, Refined,
@@ -25,7 +25,7 @@ pub struct DeviceRefinement<'a, D> {
     executor: &'a DeviceExecutor<D>,
     tuning: Tuning,
     /// The seconds of the last run outside the algorithm.
-    seconds: Cell<DeviceSeconds>,
+    pub(super) seconds: Cell<DeviceSeconds>,
 }
 
 impl<'a, D: Device> DeviceRefinement<'a, D> {
@@ -85,15 +85,30 @@ impl<'a, D: Device> RefineDevice for DeviceRefinement<'a, D> {
     type Steps = DeviceSteps<'a, D>;
 
     fn begin(&self, input: DeviceInput<'_>) -> Result<BegunOn<Self::Steps>, RunError> {
+        let (has_imbalances, is_limited) = (input.imbalances.is_some(), input.max_size.is_some());
+        self.begin_with(input, &source(Kind { has_imbalances, is_limited }), 1)
+    }
+}
+
+impl<'a, D: Device> DeviceRefinement<'a, D> {
+    /// Moves the input to the device, with the kernels of this source, and this number of stacks for
+    /// contracted graphs.
+    pub(super) fn begin_with(
+        &self,
+        input: DeviceInput<'_>,
+        source: &Source,
+        stacks: u64,
+    ) -> Result<BegunOn<DeviceSteps<'a, D>>, RunError> {
         let DeviceInput { graph, masses, imbalances, largest_weight, labels, room, .. } = input;
         let (has_imbalances, most_size) = (imbalances.is_some(), input.max_size);
         let kind = Kind { has_imbalances, is_limited: most_size.is_some() };
         let has_fixed = !input.fixed.is_empty();
-        let places = self.places(Size::of(graph, room, has_fixed, kind));
+        let size = Size { stacks, ..Size::of(graph, room, has_fixed, kind) };
+        let places = self.places(size);
         self.executor.check_memory(&places.plan)?;
         let device = self.executor.device();
         let start = Instant::now();
-        let module = device.load(&source(kind)).map_err(failed)?;
+        let module = device.load(source).map_err(failed)?;
         let kernels = start.elapsed().as_secs_f64();
         let launcher = Launcher::new(device, module, places)?;
         let places = &launcher.places;

@@ -25,9 +25,11 @@
 //! | `launch` | memory and launches |
 //! | `steps` | the steps of a level |
 //! | `device` | runs |
+//! | `merge` | the end of a run of label propagation |
 
 mod device;
 mod launch;
+mod merge;
 mod places;
 mod source;
 mod state;
@@ -36,7 +38,7 @@ mod tuning;
 mod upload;
 
 pub use device::DeviceRefinement;
-pub use source::source;
+pub use source::{merging_source, source};
 pub use state::Kind;
 pub use steps::{DeviceContraction, DeviceGraph, DevicePartition, DeviceSteps};
 pub use tuning::Tuning;

@@ -26,6 +26,9 @@ const SIZE_BYTES: u64 = 4 + 4;
 /// Room for the alignment of the stack's arrays. Levels that find no room are left to the host.
 const STACK_PADDING: u64 = 1 << 17;
 
+/// The alignment of each stack.
+const ALIGNMENT: u64 = 256;
+
 /// Byte ranges of the arrays in one allocation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
@@ -83,11 +86,13 @@ pub(super) struct Size {
     pub is_weighted: bool,
     pub has_fixed: bool,
     pub kind: Kind,
+    /// The stacks of contracted graphs: one, or two if levels are not kept.
+    pub stacks: u64,
 }
 
 impl Places {
     pub fn new(size: Size, counters: u64, tuning: Tuning) -> Places {
-        let Size { vertices, arcs, room, is_weighted, has_fixed, kind } = size;
+        let Size { vertices, arcs, room, is_weighted, has_fixed, kind, .. } = size;
         let Kind { has_imbalances, is_limited } = kind;
         let bytes_if = |exists: bool, bytes: u64| if exists { bytes } else { 0 };
         let (mut to, mut arena) = (Places::default(), Arena::default());
@@ -140,7 +145,9 @@ impl Places {
             + bytes_if(has_fixed, FIXED_BYTES)
             + bytes_if(is_limited, SIZE_BYTES);
         to.level_bytes = of_level;
-        to.stack = arena.take(1, (2 * BELOW_BYTES + of_level) * vertices + STACK_PADDING);
+        let most = (2 * BELOW_BYTES + of_level) * vertices + STACK_PADDING;
+        let most = most.next_multiple_of(ALIGNMENT);
+        to.stack = arena.take(1, size.stacks * most);
         to.bytes = arena.bytes;
         to.plan = Plan { graph_device: graph, ..Plan::default() }
             .with_device("labels, masses and totals", partitions - graph)
@@ -167,6 +174,7 @@ impl Size {
     /// fixed, and the kind of the run.
     pub fn of(graph: GraphView<'_>, room: u64, has_fixed: bool, kind: Kind) -> Size {
         let (vertices, arcs) = (u64::from(graph.vertices()), arcs_of(graph));
-        Size { vertices, arcs, room, is_weighted: graph.is_weighted(), has_fixed, kind }
+        let is_weighted = graph.is_weighted();
+        Size { vertices, arcs, room, is_weighted, has_fixed, kind, stacks: 1 }
     }
 }

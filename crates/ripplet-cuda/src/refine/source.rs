@@ -24,19 +24,35 @@ const BEHIND: [(&str, &str); 9] = [
     ("kernels.cuh", include_str!("../../kernels/refine/kernels.cuh")),
 ];
 
-/// The kernels that a limit of sizes takes beside these.
+/// The kernels of refinement beside these, and of a limit of sizes.
+const REFINEMENT: (&str, &str) =
+    ("refinement.cuh", include_str!("../../kernels/refine/refinement.cuh"));
 const LIMITED: (&str, &str) = ("sizes.cuh", include_str!("../../kernels/refine/sizes.cuh"));
 
-/// Returns the source of the kernels for a kind of run.
+/// The kernels of merging beside these.
+const MERGING: (&str, &str) = ("merge.cuh", include_str!("../../kernels/refine/merge.cuh"));
+
+/// Returns the source of the kernels of refinement, for a kind of run.
 pub fn source(kind: Kind) -> Source {
+    let of_limits = kind.is_limited.then_some(LIMITED);
+    source_with("refine", kind, [REFINEMENT].into_iter().chain(of_limits))
+}
+
+/// Returns the source of the kernels of merging.
+pub fn merging_source() -> Source {
+    source_with("merge", Kind::MERGING, [MERGING])
+}
+
+fn source_with<'a>(
+    name: &str,
+    kind: Kind,
+    last: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Source {
     let (configuration, checks) = (configuration(kind), checks(kind));
-    let parts = BEFORE
-        .into_iter()
-        .chain([("configuration", &*configuration)])
-        .chain(BEHIND)
-        .chain(kind.is_limited.then_some(LIMITED))
-        .chain([("checks", &*checks)]);
-    Source { name: "refine".to_owned(), text: text::joined(parts) }
+    let before = BEFORE.into_iter().chain([("configuration", &*configuration)]);
+    let last: Vec<(&str, &str)> = last.into_iter().collect();
+    let parts = before.chain(BEHIND).chain(last).chain([("checks", &*checks)]);
+    Source { name: name.to_owned(), text: text::joined(parts) }
 }
 
 /// Returns the configuration constants that `state.cuh` describes.

@@ -43,6 +43,11 @@ pub struct Kind {
     pub is_limited: bool,
 }
 
+impl Kind {
+    /// The kind of a merge.
+    pub(super) const MERGING: Kind = Kind { has_imbalances: false, is_limited: false };
+}
+
 /// How the weights of a level's arcs are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WeightKind {
@@ -167,6 +172,8 @@ pub(super) struct Work {
     pub width: u32,
     pub huge: u32,
     pub part: u32,
+    pub grand_total: u64,
+    pub share: u64,
 }
 
 impl Work {

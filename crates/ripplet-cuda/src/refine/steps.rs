@@ -15,7 +15,7 @@ use std::ops::Range;
 const ALIGNED: u64 = 16 * 256;
 
 /// Kernels by class.
-type Kernels = [&'static str; CLASSES];
+pub(super) type Kernels = [&'static str; CLASSES];
 
 const MOVE: Kernels = [
     "ripplet_refine_move_0",
@@ -103,7 +103,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     }
 
     /// Sets the masses and sizes of a partition's labels to 0.
-    fn clear_masses(&self, partition: Partition, labels: u64) -> Result<(), RunError> {
+    pub(super) fn clear_masses(&self, partition: Partition, labels: u64) -> Result<(), RunError> {
         if self.kind.is_limited {
             self.launcher.fill(partition.sizes, 4 * labels, 0)?;
         }
@@ -114,7 +114,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     }
 
     /// Adds up the masses and sizes of a partition's labels.
-    fn sum_masses(&self, level: Level, partition: Partition) -> Result<(), RunError> {
+    pub(super) fn sum_masses(&self, level: Level, partition: Partition) -> Result<(), RunError> {
         let vertices = u64::from(level.vertices);
         self.clear_masses(partition, vertices)?;
         let work = self.work(level, partition);
@@ -122,7 +122,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     }
 
     /// Returns an argument for a level and a partition of its vertices.
-    fn work(&self, level: Level, partition: Partition) -> Work {
+    pub(super) fn work(&self, level: Level, partition: Partition) -> Work {
         let (launcher, places) = (&self.launcher, &self.launcher.places);
         let at = |place: &Range<u64>| launcher.at(place.start);
         Work {
@@ -151,7 +151,7 @@ impl<D: Device> DeviceSteps<'_, D> {
         Work { key, phases, tie_key: rule.tie_key(), ..work }
     }
 
-    fn parts(&self) -> Partition {
+    pub(super) fn parts(&self) -> Partition {
         let places = &self.launcher.places;
         Partition {
             labels: self.launcher.at(places.part_labels.start),
@@ -173,7 +173,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     }
 
     /// Performs the phases of a round.
-    fn phases(
+    pub(super) fn phases(
         &self,
         work: &Work,
         kernels: &Kernels,
@@ -246,7 +246,7 @@ impl<D: Device> DeviceSteps<'_, D> {
     }
 
     /// Launches a kernel that counts, over all vertices; returns the counters.
-    fn counted(
+    pub(super) fn counted(
         &self,
         kernel: &'static str,
         items: fn(u64) -> Items,
@@ -271,6 +271,77 @@ impl<D: Device> DeviceSteps<'_, D> {
             launcher.launch("ripplet_refine_finish_huge", Items::OneWarp, &work)?;
         }
         Ok(())
+    }
+
+    /// Numbers the parts of a level, and groups their members. `communities` are those of the contracted
+    /// vertices to begin with, and have the fixed vertices.
+    pub(super) fn number_parts(
+        &mut self,
+        level: Level,
+        communities: Partition,
+    ) -> Result<Work, RunError> {
+        let parts = u64::from(level.vertices) - self.joined;
+        let (contraction, coarse, coarse_partition) = self.reserve(level, parts);
+        let of_level = Partition { fixed: communities.fixed, ..self.parts() };
+        let work = Work {
+            coarse,
+            coarse_partition,
+            communities: communities.labels,
+            contraction,
+            ..self.work(level, of_level)
+        };
+        self.group(&work)?;
+        Ok(work)
+    }
+
+    /// Sums up the arcs of numbered parts: returns the contracted graph and its partition; `None` if there
+    /// is no room for the arcs.
+    pub(super) fn sum_up_parts(
+        &mut self,
+        work: Work,
+    ) -> Result<Option<(DeviceGraph, DevicePartition)>, RunError> {
+        let Work { level, coarse, coarse_partition, contraction, .. } = work;
+        let parts = u64::from(contraction.parts);
+        let launcher = &self.launcher;
+        launcher.reset(self.arcs_end)?;
+        // Parts are sorted by the arcs of their members.
+        let lengths = Level { degrees: contraction.lengths, ..coarse };
+        let sorted = self.sort(&Work { level: lengths, schedules_all: 1, ..work })?;
+        let counts = std::array::from_fn(|class| sorted.count(0, class));
+        let longest = u64::from(sorted.longest.min(work.huge - 1)).min(parts);
+        launcher.launch_classes(CONTRACT, counts, longest, &work)?;
+        if sorted.longest >= work.huge {
+            self.contract_huge_parts(&work)?;
+        }
+
+        launcher.fill(contraction.names, 4 * u64::from(level.vertices), 0xff)?;
+        launcher.launch("ripplet_refine_find_lifted", Items::Threads(parts), &work)?;
+        self.clear_masses(coarse_partition, parts)?;
+        launcher.launch("ripplet_refine_lift", Items::Threads(parts), &work)?;
+        if self.has_fixed {
+            launcher.fill(coarse_partition.fixed, parts, 0)?;
+            let vertices = Items::Threads(level.vertices.into());
+            launcher.launch("ripplet_refine_fix_parts", vertices, &work)?;
+        }
+        let measured = Work { level: coarse, ..work };
+        launcher.launch("ripplet_refine_measure", Items::Threads(parts), &measured)?;
+        let found = launcher.counters()?;
+        if found.arcs_end > self.arcs_room {
+            return Ok(None);
+        }
+        let arcs = self.arcs_end..found.arcs_end;
+        self.arcs_end = found.arcs_end;
+        self.vertices_room = self.vertices_room.saturating_sub(parts);
+        let figures = Figures {
+            vertices: parts as u32,
+            arcs: found.arcs,
+            largest_weight: found.largest_weight,
+            largest_mass: found.largest_mass,
+            total_mass: found.total_mass,
+        };
+        let graph = DeviceGraph { level: coarse, figures, arcs: Some(arcs) };
+        let partition = DevicePartition { partition: coarse_partition, level: coarse };
+        Ok(Some((graph, partition)))
     }
 
     /// Returns the arrays of a contraction to some parts, from the stack.
@@ -415,59 +486,16 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         if observer.is_cancelled() {
             return Err(RunError::Cancelled);
         }
-        let parts = u64::from(graph.level.vertices) - self.joined;
         let below = (self.stack.bytes, self.arcs_end, self.vertices_room);
-        let (contraction, coarse, coarse_partition) = self.reserve(graph.level, parts);
-        let parts_of_level = Partition { fixed: communities.partition.fixed, ..self.parts() };
-        let work = Work {
-            coarse,
-            coarse_partition,
-            communities: communities.partition.labels,
-            contraction,
-            ..self.work(graph.level, parts_of_level)
-        };
-        self.group(&work)?;
-        let launcher = &self.launcher;
-        launcher.reset(self.arcs_end)?;
-        // Parts are sorted by the arcs of their members.
-        let lengths = Level { degrees: contraction.lengths, ..coarse };
-        let sorted = self.sort(&Work { level: lengths, schedules_all: 1, ..work })?;
-        let counts = std::array::from_fn(|class| sorted.count(0, class));
-        let longest = u64::from(sorted.longest.min(work.huge - 1)).min(parts);
-        launcher.launch_classes(CONTRACT, counts, longest, &work)?;
-        if sorted.longest >= work.huge {
-            self.contract_huge_parts(&work)?;
-        }
-
-        launcher.fill(contraction.names, 4 * u64::from(graph.level.vertices), 0xff)?;
-        launcher.launch("ripplet_refine_find_lifted", Items::Threads(parts), &work)?;
-        self.clear_masses(coarse_partition, parts)?;
-        launcher.launch("ripplet_refine_lift", Items::Threads(parts), &work)?;
-        if self.has_fixed {
-            launcher.fill(coarse_partition.fixed, parts, 0)?;
-            let vertices = Items::Threads(graph.level.vertices.into());
-            launcher.launch("ripplet_refine_fix_parts", vertices, &work)?;
-        }
-        let measured = Work { level: coarse, ..work };
-        launcher.launch("ripplet_refine_measure", Items::Threads(parts), &measured)?;
-        let found = launcher.counters()?;
-        if found.arcs_end > self.arcs_room {
+        let numbered = self.number_parts(graph.level, communities.partition)?;
+        let contracted = self.sum_up_parts(numbered)?;
+        if contracted.is_none() {
             self.stack.bytes = below.0;
-            return Ok(None);
         }
-        let arcs = self.arcs_end..found.arcs_end;
-        self.arcs_end = found.arcs_end;
-        self.vertices_room = self.vertices_room.saturating_sub(parts);
-        let figures = Figures {
-            vertices: parts as u32,
-            arcs: found.arcs,
-            largest_weight: found.largest_weight,
-            largest_mass: found.largest_mass,
-            total_mass: found.total_mass,
-        };
-        let graph = DeviceGraph { level: coarse, figures, arcs: Some(arcs) };
-        let partition = DevicePartition { partition: coarse_partition, level: coarse };
-        Ok(Some(DeviceContraction { contraction, graph, partition, below }))
+        Ok(contracted.map(|(graph, partition)| {
+            let contraction = numbered.contraction;
+            DeviceContraction { contraction, graph, partition, below }
+        }))
     }
 
     fn contracted(contraction: &DeviceContraction) -> (&DeviceGraph, &DevicePartition) {

@@ -101,11 +101,12 @@ fn texts_of_swarms() -> Vec<Source> {
     ]
 }
 
-/// Each kind of refinement's kernels.
+/// Each kind of refinement's kernels, and those of merging.
 fn texts_of_refinement() -> Vec<Source> {
     let kind =
         |has_imbalances, is_limited| refine::source(refine::Kind { has_imbalances, is_limited });
-    vec![kind(true, true), kind(true, false), kind(false, true), kind(false, false)]
+    let merging = refine::merging_source();
+    vec![kind(true, true), kind(true, false), kind(false, true), merging, kind(false, false)]
 }
 
 /// Texts that are compiled for the older architectures, too.

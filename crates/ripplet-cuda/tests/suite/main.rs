@@ -6,6 +6,7 @@ mod compressed;
 #[path = "../../../ripplet-conformance/suites/conformance.rs"]
 mod conformance;
 mod families;
+mod finishing;
 mod kernels;
 mod large;
 mod lcc;

@@ -19,11 +19,11 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Contracted graphs stay on the device whatever their size, and tables are as small as they may be.
-const ALL_ON_DEVICE: Tuning = Tuning { host_below: 0, region_slots: 1, huge: 1 << 19 };
+pub const ALL_ON_DEVICE: Tuning = Tuning { host_below: 0, region_slots: 1, huge: 1 << 19 };
 /// The second or a later contracted graph is left to the host.
 const LAST_ON_HOST: Tuning = Tuning { host_below: 300, ..ALL_ON_DEVICE };
 /// All parts of the largest class are contracted by the whole device.
-const LARGE_AS_HUGE: Tuning = Tuning { huge: 0, ..ALL_ON_DEVICE };
+pub const LARGE_AS_HUGE: Tuning = Tuning { huge: 0, ..ALL_ON_DEVICE };
 
 fn on_device(
     graph: GraphView<'_>,
@@ -163,7 +163,7 @@ fn communities_to_begin_with_may_not_exceed_the_limit() {
 }
 
 /// Most arcs to the first hub lead to it, most arcs of the second from it, and cliques have arcs both ways.
-fn both_ways(edges: Edges) -> Edges {
+pub fn both_ways(edges: Edges) -> Edges {
     let first_hub = edges.vertices - 2;
     let arcs = edges.pairs.into_iter().enumerate().flat_map(|(number, (a, b))| {
         let turned = a == first_hub && number % 9 != 0;
@@ -174,7 +174,7 @@ fn both_ways(edges: Edges) -> Edges {
     Edges::new(first_hub + 2, arcs)
 }
 
-fn edges() -> impl Strategy<Value = Edges> {
+pub fn edges() -> impl Strategy<Value = Edges> {
     (2u32..60).prop_flat_map(|vertices| {
         let pairs = prop::collection::vec((0..vertices, 0..vertices), 0..200);
         let weights = prop::option::of(prop::sample::select(vec![1u32, 3, 0, 1 << 20]));
@@ -269,9 +269,9 @@ fn a_run_that_does_not_fit_is_refused_with_the_plan() {
 }
 
 /// Cancels after a number of checks.
-struct Watch {
-    patience: usize,
-    asked: AtomicUsize,
+pub struct Watch {
+    pub patience: usize,
+    pub asked: AtomicUsize,
 }
 
 impl Observer for Watch {

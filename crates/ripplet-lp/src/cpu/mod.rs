@@ -94,7 +94,8 @@ impl Executor for CpuExecutor {
         let planned = self.plan_of(graph, &info, settings).algorithm_host();
         self.pool.install(|| {
             let rounds = program.begin(graph, settings).map_err(RunError::from);
-            let outcome = rounds.and_then(|rounds| run_rounds(rounds, graph, settings, observer));
+            let outcome =
+                rounds.and_then(|rounds| run_rounds(rounds, graph, settings, None, observer));
             outcome.map_err(|error| error.planned(planned))
         })
     }

@@ -31,7 +31,7 @@ use super::level::{ArcArrays, Level, LevelGraph};
 use super::moves::{MoveRound, Partition};
 use super::phases::{Phases, READ_PER_TASK, Team};
 use super::score::Undirected;
-use super::steps::Draw;
+use super::steps::{Counts, Draw};
 use super::tally::Tally;
 use crate::crew::{Crew, with_whole_pool};
 use crate::disjoint_sets::DisjointSets;
@@ -86,6 +86,11 @@ impl MergeShare {
     pub fn value(self) -> f64 {
         f64::from(self.0) / STEPS
     }
+
+    /// Returns the share in units of 2⁻¹⁶.
+    pub fn steps(self) -> u32 {
+        self.0
+    }
 }
 
 impl Default for MergeShare {
@@ -108,59 +113,124 @@ pub(crate) fn merge(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<u32, RunError> {
-    let named = with_whole_pool(|crew| {
+    with_whole_pool(|crew| {
         dispatch_lists!(graph, (out, incoming) => {
             let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
-            let mut masses: Vec<u64> = memory::zeros(labels.len()).map_err(refused)?;
-            let to = as_atomic_words(&mut masses);
-            crew.ranges(to.len(), READ_PER_TASK, |range| {
-                range.for_each(|v| to[v].store(graph.strength(v as VertexId), Relaxed));
-            });
-            let level = CommunityArcs { out, incoming, labels, masses };
-            merge_lists(crew, level, share, seed, observer)
+            let masses = strengths_by(crew, graph)?;
+            let total = total_of(&masses)?;
+            let before = named_labels(crew, labels).map_err(refused)?;
+            let communities = count_named(&before);
+            // A level never has more arcs than that below it.
+            let arcs = out.arcs() + incoming.map_or(0, NeighborLists::arcs);
+            let arrays = || ArcArrays::new(arcs).map_err(refused);
+            let arrays = [arrays()?, arrays()?];
+            let input = CommunityArcs { out, incoming, labels: &*labels, masses };
+            let steps = HostMerge {
+                parts: Partition::new(crew, before, &input).map_err(refused)?,
+                input: &input,
+                graph: None,
+                found: Vec::new(),
+                team: Team::new(crew, communities as usize).map_err(refused)?,
+                phases: Phases::new(communities as usize).map_err(refused)?,
+                arrays: &arrays,
+                depth: 0,
+            };
+            let rule = MergeRule { share, total };
+            let (left, named) = merge_communities(steps, communities, rule, seed, observer)?;
+            if left == communities {
+                return Ok(0);
+            }
+            let labelled = labels.par_iter_mut().zip(named);
+            let labelled = labelled.filter(|(label, _)| **label != NO_LABEL);
+            labelled.for_each(|(label, named)| *label = named);
+            Ok(communities - left)
         })
-    })?;
-    let Some([before, named]) = named else { return Ok(0) };
-    let count = |labels: &[Label]| {
-        let is_first = |&(v, &label): &(usize, &Label)| label as usize == v;
-        labels.par_iter().enumerate().filter(is_first).count() as u32
-    };
-    let fewer = count(&before) - count(&named);
-    let labelled = labels.par_iter_mut().zip(named).filter(|(label, _)| **label != NO_LABEL);
-    labelled.for_each(|(label, named)| *label = named);
-    Ok(fewer)
+    })
 }
 
-/// Returns the communities before and after merging, named by their smallest vertices; `None` if
-/// nothing merges.
-fn merge_lists<N: NeighborLists>(
-    crew: &Crew,
-    level: CommunityArcs<'_, N>,
-    share: MergeShare,
+/// Returns the strength of each vertex: the summed weight of its arcs.
+pub(crate) fn strengths(graph: GraphView<'_>) -> Result<Vec<u64>, RunError> {
+    with_whole_pool(|crew| strengths_by(crew, graph))
+}
+
+fn strengths_by(crew: &Crew, graph: GraphView<'_>) -> Result<Vec<u64>, RunError> {
+    let mut strengths: Vec<u64> = memory::zeros(graph.vertices() as usize).map_err(refused)?;
+    let to = as_atomic_words(&mut strengths);
+    crew.ranges(to.len(), READ_PER_TASK, |range| {
+        range.for_each(|v| to[v].store(graph.strength(v as VertexId), Relaxed));
+    });
+    Ok(strengths)
+}
+
+/// Returns the sum of the strengths.
+pub(crate) fn total_of(strengths: &[u64]) -> Result<u64, RunError> {
+    let total: u128 = strengths.par_iter().map(|&strength| u128::from(strength)).sum();
+    u64::try_from(total).map_err(|_| RunError::MergeWeights { total })
+}
+
+/// Returns the number of communities, each named by one of its vertices.
+fn count_named(labels: &[Label]) -> u32 {
+    let is_name = |&(v, &label): &(usize, &Label)| label as usize == v;
+    labels.par_iter().enumerate().filter(is_name).count() as u32
+}
+
+/// The steps of merging, which a device performs on the graph of each level.
+///
+/// A *part* is a set of vertices of the level that becomes a vertex of the next one. Steps on all
+/// devices find the same communities.
+///
+/// # Errors
+/// All functions return [`RunError::Cancelled`] if the observer cancels, [`RunError::Array`] if the
+/// system refuses memory, and [`RunError::Device`] if the device fails.
+pub trait MergeSteps {
+    /// Contracts the parts of the level; each becomes a community of one vertex, and all are active.
+    /// Returns false if there is no room for the arcs; the parts are then the communities in the end.
+    fn contract(&mut self, observer: &dyn Observer) -> Result<bool, RunError>;
+
+    /// Performs a round in which communities join others.
+    fn join(
+        &mut self,
+        rule: MergeRule,
+        draw: Draw,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError>;
+
+    /// Divides the communities into their connected parts; returns the number of parts.
+    fn divide(&mut self, observer: &dyn Observer) -> Result<u32, RunError>;
+
+    /// Returns the community of each vertex of the input, named by its smallest vertex.
+    fn named(self) -> Result<Vec<Label>, RunError>;
+}
+
+/// Merges `parts` parts of the input. Returns the number of communities, and each vertex's one, named by
+/// its smallest vertex.
+pub(crate) fn merge_communities(
+    mut steps: impl MergeSteps,
+    mut parts: u32,
+    rule: MergeRule,
     seed: u64,
     observer: &dyn Observer,
-) -> Result<Option<[Vec<Label>; 2]>, RunError> {
-    let total: u128 = level.masses.iter().map(|&mass| u128::from(mass)).sum();
-    let total = u64::try_from(total).map_err(|_| RunError::MergeWeights { total })?;
-    let before = named_labels(crew, level.labels).map_err(refused)?;
-    let parts = memory::copied(&before).map_err(refused)?;
-    let parts = Partition::new(crew, parts, &level).map_err(refused)?;
-    let contraction = Contraction::new(crew, level.vertices(), &parts).map_err(refused)?;
-    let communities = contraction.founders.len();
-    // A level never has more arcs than that below it.
-    let arcs = level.out.arcs() + level.incoming.map_or(0, NeighborLists::arcs);
-    let arrays = [ArcArrays::new(arcs).map_err(refused)?, ArcArrays::new(arcs).map_err(refused)?];
-    let mut merging = Merging {
-        rule: Rule { share, total },
-        seed,
-        team: Team::new(crew, communities).map_err(refused)?,
-        phases: Phases::new(communities).map_err(refused)?,
-        arrays: &arrays,
-        observer,
-    };
-    let found = merging.all_levels(&level, &parts, contraction)?;
-    let after = found.map(|found| named_labels(crew, &found)).transpose().map_err(refused)?;
-    Ok(after.map(|after| [before, after]))
+) -> Result<(u32, Vec<Label>), RunError> {
+    let mut has_level = steps.contract(observer)?;
+    for depth in 0..LEVELS {
+        if !has_level {
+            break;
+        }
+        for round in 0..ROUNDS {
+            let key = Clock::new(seed, depth << 8 | round).key(Stream::Merge as u32);
+            let draw = Draw { key, phases: PHASES };
+            if steps.join(rule, draw, observer)?.changed == 0 {
+                break;
+            }
+        }
+        let left = steps.divide(observer)?;
+        if left == parts {
+            break;
+        }
+        parts = left;
+        has_level = steps.contract(observer)?;
+    }
+    Ok((parts, steps.named()?))
 }
 
 fn refused(error: OutOfMemory) -> RunError {
@@ -250,95 +320,86 @@ fn connected(
     memory::collected((0..vertices).map(|v| sets.root(v)))
 }
 
-/// What the levels of a merge share.
-struct Merging<'a> {
-    rule: Rule,
-    seed: u64,
+/// A merge on the host's threads.
+struct HostMerge<'a, L> {
+    input: &'a L,
+    /// The graph of the level and its communities; `None` on the input.
+    graph: Option<(Communities<'a>, Partition)>,
+    /// The parts of the level.
+    parts: Partition,
+    /// The vertex of the level that each vertex of the input is in; empty on the input.
+    found: Vec<VertexId>,
     team: Team<'a>,
     phases: Phases,
     /// The arcs of a level, and of the one above or below it.
     arrays: &'a [ArcArrays; 2],
-    observer: &'a dyn Observer,
+    depth: usize,
 }
 
-impl<'a> Merging<'a> {
-    /// Merges the communities of the input, which are its parts. Returns the number of each vertex's
-    /// community; `None` if nothing changes.
-    fn all_levels<L: Level<Null = Undirected>>(
-        &mut self,
-        level: &L,
-        parts: &Partition,
-        contraction: Contraction,
-    ) -> Result<Option<Vec<VertexId>>, RunError> {
-        let Some(mut graph) = self.contract(0, level, parts, &contraction)? else {
-            return Ok(None);
-        };
-        let mut found = contraction.vertex_of;
-        for depth in 0..LEVELS {
-            let Some(merged) = self.level(&graph, depth)? else {
-                return Ok((depth > 0).then_some(found));
-            };
-            let next =
-                Contraction::new(self.team.crew, graph.vertices(), &merged).map_err(refused)?;
-            found.iter_mut().for_each(|vertex| *vertex = next.vertex_of[*vertex as usize]);
-            let Some(above) = self.contract(depth + 1, &graph, &merged, &next)? else {
-                return Ok(Some(found));
-            };
-            graph = above;
-        }
-        Ok(Some(found))
-    }
-
-    /// Contracts a level to that of a depth.
-    fn contract<L: Level<Null = Undirected>>(
-        &self,
-        depth: u32,
-        level: &L,
-        parts: &Partition,
-        contraction: &Contraction,
-    ) -> Result<Option<Communities<'a>>, RunError> {
-        let arrays = &self.arrays[depth as usize % 2];
+impl<L: Level<Null = Undirected>> MergeSteps for HostMerge<'_, L> {
+    fn contract(&mut self, observer: &dyn Observer) -> Result<bool, RunError> {
+        let arrays = &self.arrays[self.depth % 2];
         arrays.truncate(0);
-        contraction.graph(arrays, level, parts, &self.team, self.observer)
+        let (team, parts) = (&self.team, &self.parts);
+        let below = self.graph.take();
+        let vertices = below.as_ref().map_or(self.input.vertices(), |(graph, _)| graph.vertices());
+        let contraction = Contraction::new(team.crew, vertices, parts).map_err(refused)?;
+        let graph = match &below {
+            None => contraction.graph(arrays, self.input, parts, team, observer)?,
+            Some((graph, _)) => contraction.graph(arrays, graph, parts, team, observer)?,
+        };
+        if self.depth == 0 {
+            self.found = contraction.vertex_of;
+        } else {
+            let found = self.found.par_iter_mut();
+            found.for_each(|vertex| *vertex = contraction.vertex_of[*vertex as usize]);
+        }
+        self.depth += 1;
+        let Some(graph) = graph else { return Ok(false) };
+        let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
+        let partition = Partition::new(team.crew, alone, &graph).map_err(refused)?;
+        self.phases.begin_level(graph.vertices(), graph.count());
+        self.graph = Some((graph, partition));
+        Ok(true)
     }
 
-    /// Merges the vertices of a level; `None` if nothing changes.
-    fn level(
+    fn join(
         &mut self,
-        graph: &Communities<'_>,
-        depth: u32,
-    ) -> Result<Option<Partition>, RunError> {
-        let &mut Merging { rule, seed, ref team, ref mut phases, observer, .. } = self;
-        let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
-        let partition = Partition::new(team.crew, alone, graph).map_err(refused)?;
-        phases.begin_level(graph.vertices(), graph.count());
-        let (level, keeps_active) = (graph, false);
-        let moves = MoveRound { level, partition: &partition, team, observer, keeps_active };
-        for round in 0..ROUNDS {
-            let key = Clock::new(seed, depth << 8 | round).key(Stream::Merge as u32);
-            let draw = Draw { key, phases: PHASES };
-            let choose = |v, tally: &mut Tally| rule.choose(graph, &partition, v, tally, key);
-            if moves.perform(phases, draw, choose)?.changed == 0 {
-                break;
-            }
-        }
-        let named = connected(team.crew, graph, &partition).map_err(refused)?;
-        if named.iter().enumerate().all(|(v, &name)| name as usize == v) {
-            return Ok(None);
-        }
-        Partition::new(team.crew, named, graph).map(Some).map_err(refused)
+        rule: MergeRule,
+        draw: Draw,
+        observer: &dyn Observer,
+    ) -> Result<Counts, RunError> {
+        let Some((graph, partition)) = &self.graph else { return Ok(Counts::default()) };
+        let (team, keeps_active) = (&self.team, false);
+        let moves = MoveRound { level: graph, partition, team, observer, keeps_active };
+        let choose = |v, tally: &mut Tally| rule.choose(graph, partition, v, tally, draw.key);
+        moves.perform(&mut self.phases, draw, choose)
+    }
+
+    fn divide(&mut self, _: &dyn Observer) -> Result<u32, RunError> {
+        let Some((graph, partition)) = &self.graph else { return Ok(0) };
+        let crew = self.team.crew;
+        let named = connected(crew, graph, partition).map_err(refused)?;
+        let parts = count_named(&named);
+        self.parts = Partition::new(crew, named, graph).map_err(refused)?;
+        Ok(parts)
+    }
+
+    fn named(self) -> Result<Vec<Label>, RunError> {
+        named_labels(self.team.crew, &self.found).map_err(refused)
     }
 }
 
 /// The rule by which a community joins another.
-#[derive(Clone, Copy)]
-struct Rule {
-    share: MergeShare,
+#[derive(Clone, Copy, Debug)]
+pub struct MergeRule {
+    /// The share of its strength that must lead to the other.
+    pub share: MergeShare,
     /// The strength of all communities.
-    total: u64,
+    pub total: u64,
 }
 
-impl Rule {
+impl MergeRule {
     /// Returns the new label of a community, if it joins another, and the number of arcs read.
     fn choose(
         self,

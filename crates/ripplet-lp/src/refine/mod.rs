@@ -64,7 +64,7 @@ pub use checkpoint::checkpoint_bytes;
 pub use dendrogram::{Merge, dendrogram, dendrogram_bytes};
 pub use hierarchy::{MOST_LEVELS, hierarchy, hierarchy_bytes};
 pub use input::arcs_of;
-pub use merge::{BadMergeShare, MergeShare};
+pub use merge::{BadMergeShare, MergeRule, MergeShare, MergeSteps};
 pub use options::{
     DEFAULT_ITERATIONS, ESTIMATE_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective,
     RefineError, RefineOptions, Resolution,

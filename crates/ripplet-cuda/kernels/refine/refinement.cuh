@@ -1,0 +1,26 @@
+// The kernels of refinement alone.
+#pragma once
+
+RIPPLET_STEP(separate, 256, 4, separate)
+RIPPLET_STEP(keep, 256, 4, keep)
+RIPPLET_STEP(fix_parts, 256, 4, fix_parts)
+RIPPLET_STEP(find_lowered, 256, 4, find_lowered)
+RIPPLET_STEP(lower, 256, 4, lower)
+RIPPLET_STEP(activate_borders, 256, 4, activate_borders)
+RIPPLET_STEP(sum_inner, 256, 4, sum_inner)
+RIPPLET_STEP(sum_squares, 256, 4, sum_squares)
+
+namespace ripplet {
+
+// Of communities and of parts, with gains of 64 and of 128 bits.
+using Move = Chooser<Gain64, false>;
+using MoveWide = Chooser<Gain128, false>;
+using Join = Chooser<Gain64, true>;
+using JoinWide = Chooser<Gain128, true>;
+
+}  // namespace ripplet
+
+RIPPLET_CHOOSE(move, ripplet::Move)
+RIPPLET_CHOOSE(move_wide, ripplet::MoveWide)
+RIPPLET_CHOOSE(join, ripplet::Join)
+RIPPLET_CHOOSE(join_wide, ripplet::JoinWide)
