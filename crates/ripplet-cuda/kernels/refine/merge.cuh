@@ -5,7 +5,7 @@
 //     choose     as in `choose.cuh`: sum up the arcs' weights by label | the eligible label of the largest sum
 //     name       the community of each vertex of the input, composed up the levels; its smallest vertex
 //
-// Mapping: 8 lanes per vertex to unite, a warp for longer lists, and the whole grid for the lists above `LONG_LIST`;
+// Mapping: 8 lanes per vertex to unite, a warp for longer lists, and a block for those above `LONG_LIST`;
 // a thread per vertex for the other steps, in a loop of the grid.
 //
 // Trees of vertices: the parent of a vertex is never larger than it, and a root is its own parent. Threads link the
@@ -76,9 +76,9 @@ RIPPLET_FN void unite_neighbors(const Work& work) {
 
 RIPPLET_FN void unite_long(const Work& work) {
     const u32 count = work.counters->long_changed[0];
-    for (u32 number = 0; number < count; number++) {
+    for (u32 number = blockIdx.x; number < count; number += gridDim.x) {
         const u32 v = work.long_changes[number];
-        unite_with_neighbors(work, v, work.communities[v], first_item(), next_item());
+        unite_with_neighbors(work, v, work.communities[v], threadIdx.x, blockDim.x);
     }
 }
 

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use ripplet_gpu::Device;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, dispatch_lists, memory};
+use ripplet_graph::{Direction, Graph, GraphView, dispatch_lists, memory};
 use ripplet_lp::RunError;
 use std::ops::Range;
 
@@ -21,10 +21,48 @@ pub(super) fn upload<D: Device>(
     places: &Places,
     graph: GraphView<'_>,
 ) -> Result<(), RunError> {
+    if let GraphView::Plain(graph) = graph
+        && graph.direction() == Direction::Undirected
+    {
+        return upload_shards(device, memory, places, graph);
+    }
     dispatch_lists!(graph, (out, incoming) => {
         let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
         upload_lists(device, memory, places, Ends { out, incoming })
     })
+}
+
+/// Copies the lists of an undirected graph, which are as they are on the device.
+fn upload_shards<D: Device>(
+    device: &D,
+    to: &D::Memory,
+    places: &Places,
+    graph: &Graph,
+) -> Result<(), RunError> {
+    let write = |place: &Range<u64>, at: u64, bytes: &[u8]| {
+        device.write(to, place.start + at, bytes).map_err(failed)
+    };
+    let mut first_arc = 0;
+    for shard in graph.shards() {
+        let (lists, first) = (shard.out(), u64::from(shard.vertices().start));
+        let offsets = lists.offsets();
+        let mut degrees: Vec<u32> =
+            memory::zeros(shard.vertices().len()).map_err(RunError::Array)?;
+        let mut begins: Vec<u64> = memory::zeros(degrees.len()).map_err(RunError::Array)?;
+        let each = degrees.par_iter_mut().zip(&mut begins).zip(offsets.par_windows(2));
+        each.for_each(|((degree, begin), pair)| {
+            *degree = pair[1] - pair[0];
+            *begin = first_arc + u64::from(pair[0]);
+        });
+        write(&places.degrees, 4 * first, bytemuck::cast_slice(&degrees))?;
+        write(&places.begins, 8 * first, bytemuck::cast_slice(&begins))?;
+        write(&places.ids, 4 * first_arc, bytemuck::cast_slice(lists.neighbors()))?;
+        if let Some(weights) = lists.weights() {
+            write(&places.weights, 4 * first_arc, bytemuck::cast_slice(weights))?;
+        }
+        first_arc += lists.neighbors().len() as u64;
+    }
+    Ok(())
 }
 
 /// The lists of a graph.
