@@ -51,7 +51,7 @@ fn check(graph: GraphView<'_>, labels: &[Label], tuning: refine::Tuning, seed: u
 /// are not connected.
 fn labels_of(vertices: u32) -> [Vec<Label>; 3] {
     let scattered =
-        |v: u32| if v % 3 == 0 { v.wrapping_mul(0x9e37_79b9) % vertices } else { v / 4 };
+        |v: u32| if v.is_multiple_of(3) { v.wrapping_mul(0x9e37_79b9) % vertices } else { v / 4 };
     [(0..vertices).collect(), vec![0; vertices as usize], (0..vertices).map(scattered).collect()]
 }
 
