@@ -22,9 +22,14 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
 
 /// Parts of a task that sums up arcs: few, as parts differ in size.
 const PARTS_PER_TASK: usize = 64;
+/// Members of a task that sums up the arcs of a huge part: few, as degrees differ.
+const MEMBERS_PER_TASK: usize = 64;
+/// The fewest arcs of a huge part: one thread reads them in less than a millisecond.
+const LEAST_HUGE: u64 = 1 << 16;
 
 /// How the vertices of a contracted level correspond to those of the level below.
 pub(super) struct Contraction {
@@ -96,22 +101,28 @@ impl Contraction {
         let (degree_to, imbalance_to) = (as_atomic(&mut degrees), as_atomic_words(&mut imbalances));
         let largest = AtomicU64::new(0);
         let tasks = count.div_ceil(PARTS_PER_TASK);
+        let huge = Mutex::new(Vec::new());
+        let least_huge = least_huge(level, team.crew);
         team.each_task(tasks, observer, |task, Scratch { tally, arcs: buffer }| {
             let mut most = 0;
             let mut lists = Lists { arrays: arcs, begins: begin_to, buffer, waiting: 0..0 };
             let first = task * PARTS_PER_TASK;
             for part in first..count.min(first + PARTS_PER_TASK) {
+                let mass = parts.mass::<L::Null>(self.founders[part]);
+                mass_to[part].store(mass.sum, Relaxed);
+                if L::Null::IS_DIRECTED {
+                    imbalance_to[part].store(mass.imbalance as u64, Relaxed);
+                }
+                if arcs_of(level, group(part)) >= least_huge {
+                    huge.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+                    continue;
+                }
                 let mut sums = tally.begin();
                 for &v in group(part) {
                     for (u, weight) in level.arcs(v) {
                         let other = self.vertex_of[u as usize];
                         sums.add_if(other as usize != part, other, weight);
                     }
-                }
-                let mass = parts.mass::<L::Null>(self.founders[part]);
-                mass_to[part].store(mass.sum, Relaxed);
-                if L::Null::IS_DIRECTED {
-                    imbalance_to[part].store(mass.imbalance as u64, Relaxed);
                 }
                 degree_to[part].store(sums.each().len() as u32, Relaxed);
                 most = most.max(sums.each().map(|(_, weight)| weight).sum());
@@ -120,11 +131,47 @@ impl Contraction {
             lists.flush();
             largest.fetch_max(most, Relaxed);
         })?;
+        let mut sums = Vec::new();
+        for part in huge.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            if observer.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            if sums.is_empty() {
+                sums = memory::zeros(count).map_err(refused)?;
+            }
+            let sums = as_atomic_words(&mut sums);
+            self.add_arcs(team.crew, level, part as VertexId, group(part), sums);
+            begin_to[part].store(arcs.len(), Relaxed);
+            let (degree, weight) = append_sums(team.crew, sums, arcs);
+            degree_to[part].store(degree as u32, Relaxed);
+            largest.fetch_max(weight, Relaxed);
+        }
         let largest_weight = largest.into_inner();
         let null_model = PhantomData;
         let graph =
             LevelGraph { masses, imbalances, begins, degrees, arcs, largest_weight, null_model };
         Ok(arcs.is_enough().then_some(graph))
+    }
+
+    /// Adds the weights of the members' arcs to the sums of the other ends' parts, by all threads.
+    fn add_arcs<L: Level>(
+        &self,
+        crew: &Crew,
+        level: &L,
+        part: VertexId,
+        members: &[VertexId],
+        sums: &[AtomicU64],
+    ) {
+        crew.ranges(members.len(), MEMBERS_PER_TASK, |range| {
+            for &v in &members[range] {
+                for (u, weight) in level.arcs(v) {
+                    let other = self.vertex_of[u as usize];
+                    if other != part {
+                        sums[other as usize].fetch_add(weight, Relaxed);
+                    }
+                }
+            }
+        });
     }
 
     /// Returns the vertices grouped by part, and the end of each group.
@@ -162,12 +209,49 @@ impl Contraction {
     pub fn bytes_for(vertices: u64, is_directed: bool) -> u64 {
         // vertex_of, members while arcs are summed up.
         let below = 4 + 4;
-        // masses, begins, degrees; founders, begin; vertex_of of the next level, ends and names.
-        let contracted = 8 + 8 + 4 + 4 + 4 + 4 + 4 + 4;
+        // masses, begins, degrees; founders, begin; vertex_of of the next level, ends and names; sums of a huge part.
+        let contracted = 8 + 8 + 4 + 4 + 4 + 4 + 4 + 4 + 8;
         let imbalances = if is_directed { 8 } else { 0 };
         vertices.saturating_mul(below + contracted + imbalances)
             + Partition::bytes_for(vertices, is_directed)
     }
+}
+
+/// Returns the fewest arcs of a part that all threads sum up together, as one thread would be busy with it for as long
+/// as all are with the others. At most twice as many parts as threads have as many.
+fn least_huge<L: Level>(level: &L, crew: &Crew) -> u64 {
+    let threads = crew.threads() as u64;
+    if threads == 1 {
+        return u64::MAX;
+    }
+    let degrees = |range: Range<usize>| range.map(|v| u64::from(level.degree(v as VertexId))).sum();
+    let arcs = crew.sum(level.vertices() as usize, READ_PER_TASK, degrees);
+    (arcs / (2 * threads)).max(LEAST_HUGE)
+}
+
+/// Returns the arcs of vertices.
+fn arcs_of<L: Level>(level: &L, vertices: &[VertexId]) -> u64 {
+    vertices.iter().map(|&v| u64::from(level.degree(v))).sum()
+}
+
+/// Appends the sums above 0 to the arcs, and sets them to 0; returns their number and their sum.
+fn append_sums(crew: &Crew, sums: &[AtomicU64], arcs: &ArcArrays) -> (u64, u64) {
+    let weight = AtomicU64::new(0);
+    let degree = crew.sum(sums.len(), READ_PER_TASK, |range| {
+        let has_arc = |&other: &usize| sums[other].load(Relaxed) > 0;
+        let count = range.clone().filter(has_arc).count();
+        let mut own = 0;
+        let mut each = range.filter(has_arc).map(|other| {
+            let sum = sums[other].swap(0, Relaxed);
+            own += sum;
+            (other as VertexId, sum)
+        });
+        arcs.append((0..count).map(|_| each.next().unwrap_or_default()));
+        drop(each);
+        weight.fetch_add(own, Relaxed);
+        count as u64
+    });
+    (degree, weight.into_inner())
 }
 
 /// Lists of a task that are appended to the arrays together: threads that claim space for each list

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, Graph, GraphBuilder, Observer, SelfLoops};
 use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::engine::finish_on_host;
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::quality::Quality;
 use ripplet_lp::refine::{BadMergeShare, MergeShare};
@@ -236,4 +237,38 @@ fn shares_and_cancellation() {
     let executor = CpuExecutor::new(Some(2)).unwrap();
     let found = executor.run(&path, &Lpa::default(), &settings, &mut AtMerging(false));
     assert_eq!(found.unwrap_err(), RunError::Cancelled);
+}
+
+/// A community has most of the arcs, and is summed up by all threads together; others join it or each other.
+#[test]
+fn a_huge_community_is_summed_up_by_all_threads() {
+    let (inner, groups) = (24_000, 1_200);
+    let vertices = inner + 5 * groups;
+    let of_inner = (0..inner).flat_map(|v| [(v, (v + 1) % inner), (v, (v + 77) % inner)]);
+    let of_groups = (0..groups).flat_map(|group| {
+        let first = inner + 5 * group;
+        let ring = (0..5).map(move |v| (first + v, first + (v + 1) % 5));
+        // Groups differ in how many arcs lead to the huge community, and to the next group.
+        let out = (0..group % 7).map(move |v| (first + v % 5, (group * 19 + v) % inner));
+        let on = (0..group % 5).map(move |v| (first + v, first + 5 + v));
+        ring.chain(out).chain(on.filter(move |&(_, u)| u < vertices))
+    });
+    let edges: Edges = of_inner
+        .chain(of_groups)
+        .enumerate()
+        .map(|(at, (v, u))| (v, u, 1 + at as u32 % 3))
+        .collect();
+    let graph = graph(vertices, &edges, Direction::Undirected);
+    let label = |v: u32| if v < inner { 0 } else { inner + (v - inner) / 5 * 5 };
+    let labels: Vec<Label> = (0..vertices).map(label).collect();
+    let share = MergeShare::default();
+    let settings = Settings { merge: Some(share), seed: 5, ..Settings::default() };
+    let expected = merged(&arcs(&graph), &labels, u128::from(share.steps()), 5);
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let finish = || finish_on_host((&graph).into(), labels.clone(), &settings, &mut ());
+        let found = pool.install(finish).unwrap();
+        assert!(found.labels == expected, "{threads} threads");
+        assert!(found.merged > Some(100), "{:?}", found.merged);
+    }
 }
