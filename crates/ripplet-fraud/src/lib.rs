@@ -28,6 +28,7 @@
 //! | [`evaluate`], [`baselines`] | recall of held-out accounts, compared with baselines |
 //! | [`run`], [`folder`] | the whole pipeline, and the folder that it writes |
 //! | [`output`] | tables of a window, and arrays for graph neural networks |
+//! | [`database`] | results in a PostgreSQL database |
 //! | [`report`] | `report.html` |
 //! | [`find`] | search for an entity in all windows of a run folder |
 //!
@@ -37,6 +38,7 @@ pub mod amount;
 pub mod baselines;
 pub mod chance;
 pub mod counts;
+pub mod database;
 pub mod days;
 pub mod detect;
 pub mod entities;

@@ -12,7 +12,7 @@ use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::Shape;
 use ripplet::fraud::{Mapping, Span};
 use ripplet::io::{LARGEST_TEXT, read_small_text};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Options of the transactions and their windows.
@@ -140,9 +140,10 @@ impl FeedArguments {
             Failure::refused(error.to_string(), "for example --window 30d --slide 1d")
         })?;
         let sources = match (&self.postgres, &self.query) {
-            (Some(server), Some(query)) if follow.is_none() => {
-                Sources::Query { server: self.server(server)?, query: query.clone() }
-            }
+            (Some(server), Some(query)) if follow.is_none() => Sources::Query {
+                server: server_address(server, self.password_file.as_deref())?,
+                query: query.clone(),
+            },
             (Some(_), _) => {
                 let help = "ask again, with --resume, when there is more";
                 return Err(Failure::refused("--follow watches folders, not a query", help));
@@ -169,19 +170,6 @@ impl FeedArguments {
         })
     }
 
-    /// The server's address, with the password of a file.
-    fn server(&self, address: &str) -> Result<String, Failure> {
-        let Some(file) = &self.password_file else { return Ok(address.to_owned()) };
-        let text = read_small_text(file, LARGEST_TEXT, "a password on its first line")?;
-        match text.lines().next().unwrap_or_default() {
-            "" => Err(Failure::refused(
-                format!("the first line of {} is empty", file.display()),
-                "write the password there",
-            )),
-            password => Ok(with_password(address, password)),
-        }
-    }
-
     /// Reads the text of the mapping.
     pub fn mapping_text(&self) -> Result<String, Failure> {
         let text = read_small_text(&self.mapping, LARGEST_TEXT, "a mapping");
@@ -189,6 +177,19 @@ impl FeedArguments {
             true => Failure::Read(error),
             false => Failure::refused(error.to_string(), "name a mapping with --mapping"),
         })
+    }
+}
+
+/// Returns a server's address, with the password of a file.
+pub fn server_address(address: &str, file: Option<&Path>) -> Result<String, Failure> {
+    let Some(file) = file else { return Ok(address.to_owned()) };
+    let text = read_small_text(file, LARGEST_TEXT, "a password on its first line")?;
+    match text.lines().next().unwrap_or_default() {
+        "" => Err(Failure::refused(
+            format!("the first line of {} is empty", file.display()),
+            "write the password there",
+        )),
+        password => Ok(with_password(address, password)),
     }
 }
 

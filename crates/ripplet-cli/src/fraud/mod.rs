@@ -14,6 +14,7 @@ use crate::size::Size;
 use crate::standard_streams::is_standard;
 use clap::{Args, Subcommand};
 use ripplet::fraud::Timestamp;
+use ripplet::fraud::database::DatabaseError;
 use ripplet::fraud::detect::DetectError;
 use ripplet::fraud::evaluate::EvaluateError;
 use ripplet::fraud::feed::FeedError;
@@ -145,6 +146,7 @@ impl Failure {
                 &of_late
             }
             PipelineError::Feed(error) => help_for(error, kept),
+            PipelineError::Database(error) => help_for_database(error, kept),
             PipelineError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
             PipelineError::List(_)
             | PipelineError::Both { .. }
@@ -165,6 +167,12 @@ impl Failure {
             error => {
                 let wrong = match &error {
                     PipelineError::Feed(feed) => is_input(feed),
+                    PipelineError::Database(error) => !matches!(
+                        error,
+                        DatabaseError::Lost { .. }
+                            | DatabaseError::Server(SourceError::Query { .. })
+                            | DatabaseError::Read(_)
+                    ),
                     PipelineError::Folder(folder) => {
                         !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
                     }
@@ -211,6 +219,27 @@ fn is_input(error: &FeedError) -> bool {
             )
         }
         FeedError::Entity(_) | FeedError::Window(_) | FeedError::Cancelled => false,
+    }
+}
+
+fn help_for_database(error: &DatabaseError, kept: Kept) -> &'static str {
+    match error {
+        DatabaseError::Lost { .. } | DatabaseError::Server(SourceError::Query { .. }) => {
+            kept.help_with_a_server()
+        }
+        DatabaseError::Server(_) => {
+            "docs/fraud.md has addresses, and how connections are encrypted"
+        }
+        DatabaseError::Name(_) => "for example --schema ripplet",
+        DatabaseError::Version { .. } | DatabaseError::Table { .. } => {
+            "for example --schema ripplet_2; the one that exists stays as it is"
+        }
+        DatabaseError::Rights { .. } => {
+            "docs/fraud.md has the rights that --to-postgres needs, and how they are granted"
+        }
+        DatabaseError::Refused { .. } | DatabaseError::Read(_) | DatabaseError::File { .. } => {
+            kept.help()
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `ripplet fraud run`: from transactions and a deny list to a folder of ranked clusters.
 
-use super::feed::{DetectionArguments, FeedArguments, span};
+use super::feed::{DetectionArguments, FeedArguments, server_address, span};
 use super::{Kept, LEAST, report_rows};
 use crate::console::Console;
 use crate::device::{self, DeviceArguments};
@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use ripplet::Observer;
 use ripplet::fraud::Span;
 use ripplet::fraud::chance::NOISE;
+use ripplet::fraud::database::{DatabaseOptions, SCHEMA};
 use ripplet::fraud::folder::{Manifest, RunFolder, WindowRecord};
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
@@ -62,6 +63,19 @@ pub struct Arguments {
     /// Start each window with new labels, not with those of the window before.
     #[arg(long, help_heading = "Windows")]
     exact: bool,
+    /// Write windows, clusters, members, known bad accounts and scores also to this PostgreSQL database, each window in one
+    /// transaction: an address as --postgres takes it.
+    #[arg(long, value_name = "URL", help_heading = "Database")]
+    to_postgres: Option<String>,
+    /// The schema that gets the tables; it is created if it is absent.
+    #[arg(long, value_name = "NAME", default_value = SCHEMA, requires = "to_postgres")]
+    #[arg(help_heading = "Database")]
+    schema: String,
+    /// The file whose first line is the password for --to-postgres.
+    ///
+    /// Without it the address, PGPASSWORD, or a line of ~/.pgpass (passfile=FILE, PGPASSFILE) has it.
+    #[arg(long, value_name = "FILE", requires = "to_postgres", help_heading = "Database")]
+    to_password_file: Option<PathBuf>,
     /// Continue the run in FOLDER after its last finished window.
     #[arg(long, help_heading = "Running")]
     resume: bool,
@@ -129,6 +143,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             Arrays::None => None,
         },
         noise: arguments.noise,
+        database: database(arguments)?,
         model: match arguments.model {
             Model::Auto => ModelChoice::Auto,
             Model::None => ModelChoice::None,
@@ -148,6 +163,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         })
     })?;
     report_result(&manifest, arguments, console)
+}
+
+/// Returns the database that gets the results.
+fn database(arguments: &Arguments) -> Result<Option<DatabaseOptions>, Failure> {
+    let Some(address) = &arguments.to_postgres else { return Ok(None) };
+    let server = server_address(address, arguments.to_password_file.as_deref())?;
+    Ok(Some(DatabaseOptions { server, schema: arguments.schema.clone() }))
 }
 
 /// If the user set the limit, the same command is refused again.
@@ -179,6 +201,11 @@ fn report_result(
     let of_rows = manifest.counts.notes();
     for note in notes(manifest, &manifest.windows).iter().filter(|note| !of_rows.contains(note)) {
         console.remark(note);
+    }
+    if arguments.to_postgres.is_some() {
+        let (schema, id) = (&arguments.schema, &manifest.run_id);
+        console
+            .remark(&format!("the schema `{schema}` of the database has the windows as run {id}"));
     }
     let report = arguments.output.join("report.html");
     let rows = counted(manifest.counts.rows, "row", "rows");

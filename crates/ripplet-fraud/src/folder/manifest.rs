@@ -3,6 +3,7 @@
 use super::FolderError;
 use crate::TimeRange;
 use crate::counts::Counts;
+use crate::database::RunIdentity;
 use crate::model::{Check, Scores};
 use crate::output::EntityScores;
 use crate::source::reader::Input;
@@ -17,6 +18,9 @@ pub struct Manifest {
     /// Version of the folder's file formats: [`FORMAT`].
     #[serde(default = "first_format")]
     pub format: u32,
+    /// Id of the run: 16 hexadecimal digits; empty for runs of versions without one.
+    #[serde(default)]
+    pub run_id: String,
     /// Settings that decide the results, by name.
     pub options: BTreeMap<String, String>,
     /// Inputs, in the order in which they were read.
@@ -153,6 +157,22 @@ impl WindowRecord {
 }
 
 impl Manifest {
+    /// Returns the options as JSON.
+    ///
+    /// # Errors
+    /// If they cannot be formatted.
+    pub fn options_json(&self) -> Result<String, FolderError> {
+        serde_json::to_string(&self.options).map_err(|error| FolderError::Damaged {
+            path: "manifest.json".into(),
+            why: error.to_string(),
+        })
+    }
+
+    /// Returns what a database needs to know of the run; `options` are [`Manifest::options_json`].
+    pub fn identity<'a>(&'a self, options: &'a str) -> RunIdentity<'a> {
+        RunIdentity { id: &self.run_id, version: &self.ripplet, options }
+    }
+
     /// Returns the first difference to another run's options.
     pub fn difference(&self, options: &BTreeMap<String, String>) -> Option<[String; 3]> {
         let names = self.options.keys().chain(options.keys());

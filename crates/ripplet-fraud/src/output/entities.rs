@@ -2,8 +2,8 @@
 //!
 //! Both have the run's vertex numbers, which stay across windows.
 
-use super::WindowFindings;
 use super::tables::{Kind, ROWS, Table, names, narrow, numbers, some_numbers};
+use super::{ColumnSpec, WindowFindings};
 use crate::evidence::{ALL, KINDS, Values};
 use arrow_array::BooleanArray;
 use rayon::prelude::*;
@@ -24,6 +24,11 @@ const ENTITIES: [(&str, Kind, bool); 7] = [
 
 const ACTIVE: [(&str, Kind, bool); 1] = [("active", Kind::Flag, false)];
 
+/// Returns the columns of the table of entities.
+pub(super) fn columns() -> Vec<ColumnSpec> {
+    ENTITIES.into_iter().chain(ALL.map(|of| (of.key, Kind::Narrow, true))).collect()
+}
+
 /// Writes the table of the entities with transactions with others in the window, and of those from number
 /// `before` on, which were first seen since the previous window; by number.
 ///
@@ -37,9 +42,7 @@ pub fn write_entities(
     before: VertexId,
 ) -> Result<(), WriteError> {
     let (index, entities, graph) = (found.window.index, found.entities, &found.window.graph);
-    let columns: Vec<(&str, Kind, bool)> =
-        ENTITIES.into_iter().chain(ALL.map(|of| (of.key, Kind::Narrow, true))).collect();
-    let mut table = Table::create(path, &columns)?;
+    let mut table = Table::create(path, &columns())?;
     for block in blocks(0, graph.vertices()) {
         let is_row = |&v: &VertexId| v >= before || graph.degree(v) > 0;
         let rows: Vec<VertexId> = block.filter(is_row).collect();

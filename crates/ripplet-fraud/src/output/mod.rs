@@ -25,6 +25,29 @@ pub use tables::{
     write_clusters, write_edges, write_ended, write_known_bad, write_members, write_transactions,
 };
 
+/// Column of a table: its name, its kind, and whether it may be null.
+pub(crate) type ColumnSpec = (&'static str, tables::Kind, bool);
+
+/// Returns the columns of the table of clusters.
+pub(crate) fn cluster_columns() -> Vec<ColumnSpec> {
+    tables::CLUSTERS.into()
+}
+
+/// Returns the columns of the table of members.
+pub(crate) fn member_columns() -> Vec<ColumnSpec> {
+    tables::MEMBERS.into()
+}
+
+/// Returns the columns of the table of known bad entities.
+pub(crate) fn known_bad_columns() -> Vec<ColumnSpec> {
+    tables::KNOWN_BAD.into()
+}
+
+/// Returns the columns of the table of entities.
+pub(crate) fn entity_columns() -> Vec<ColumnSpec> {
+    entities::columns()
+}
+
 pub(crate) use edges::neighbors_among;
 pub(crate) use gnn::entity_hash;
 

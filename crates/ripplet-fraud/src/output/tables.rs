@@ -273,7 +273,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn data_type(self) -> DataType {
+    pub(crate) fn data_type(self) -> DataType {
         match self {
             Kind::Name => DataType::Utf8,
             Kind::Number => DataType::UInt32,
@@ -289,7 +289,7 @@ impl Kind {
     }
 }
 
-const CLUSTERS: [(&str, Kind, bool); 21] = [
+pub(super) const CLUSTERS: [(&str, Kind, bool); 21] = [
     ("window", Kind::Number, false),
     ("from", Kind::Time, false),
     ("until", Kind::Time, false),
@@ -313,7 +313,7 @@ const CLUSTERS: [(&str, Kind, bool); 21] = [
     ("parents", Kind::Name, true),
 ];
 
-const MEMBERS: [(&str, Kind, bool); 13] = [
+pub(super) const MEMBERS: [(&str, Kind, bool); 13] = [
     ("window", Kind::Number, false),
     ("cluster", Kind::Name, false),
     ("kind", Kind::Name, false),
@@ -332,7 +332,7 @@ const MEMBERS: [(&str, Kind, bool); 13] = [
 const ENDED: [(&str, Kind, bool); 3] =
     [("window", Kind::Number, false), ("cluster", Kind::Name, false), ("into", Kind::Name, true)];
 
-const KNOWN_BAD: [(&str, Kind, bool); 5] = [
+pub(super) const KNOWN_BAD: [(&str, Kind, bool); 5] = [
     ("window", Kind::Number, false),
     ("kind", Kind::Name, false),
     ("id", Kind::Name, false),

@@ -2,6 +2,7 @@
 
 use crate::TimeRange;
 use crate::counts::Counts;
+use crate::database::DatabaseError;
 use crate::detect::DetectError;
 use crate::entities::EntityError;
 use crate::feed::FeedError;
@@ -30,6 +31,9 @@ pub enum PipelineError {
     /// The run folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// Results cannot be written to the database.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// An entity is on both lists.
     #[error(
         "the {kind} `{id}` is known to be bad and trusted at the same time: take it off one list"
@@ -119,6 +123,7 @@ impl PipelineError {
                 FolderError::Io { source, .. } => source.kind() == std::io::ErrorKind::OutOfMemory,
                 _ => false,
             },
+            PipelineError::Database(DatabaseError::Read(error)) => error.is_out_of_memory(),
             PipelineError::Write(error) => in_io(error),
             _ => false,
         }

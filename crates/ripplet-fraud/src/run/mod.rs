@@ -17,6 +17,7 @@ pub use error::PipelineError;
 pub use lists::{ActiveLists, Lists};
 pub use notes::{notes, write_page};
 
+use crate::database::{Database, DatabaseOptions, Replaced};
 use crate::detect::Detection;
 use crate::feed::FeedOptions;
 use crate::folder::{FORMAT, FolderError, Manifest, RunFolder, WindowRecord};
@@ -25,9 +26,11 @@ use crate::report::ReportLimits;
 use crate::source::reader::{Input, Sources};
 use ripplet_lp::{Executor, RoundObserver};
 use session::Session;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Instant, SystemTime};
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ pub struct RunOptions {
     /// Threshold of [`chance`](crate::chance), from 0 to 1: a cluster without a known bad member whose chance
     /// is higher is noise.
     pub noise: f64,
+    /// Database that gets the results, beside the folder.
+    pub database: Option<DatabaseOptions>,
     /// How scores of entities are made.
     pub model: ModelChoice,
     /// Limits on what the report keeps of each window.
@@ -142,6 +147,11 @@ pub fn run(
     let manifest = Manifest {
         ripplet: env!("CARGO_PKG_VERSION").into(),
         format: FORMAT,
+        run_id: before
+            .as_ref()
+            .map(|before| before.run_id.clone())
+            .filter(|id| !id.is_empty())
+            .unwrap_or_else(|| new_id(path)),
         options: described,
         inputs: before.as_ref().map_or_else(Vec::new, |before| before.inputs.clone()),
         counts: before.as_ref().map_or_else(Default::default, |before| before.counts.clone()),
@@ -157,10 +167,46 @@ pub fn run(
     if let Some(folder) = &folder {
         folder.write_manifest(&manifest)?;
     }
+    let mut database = options.database.as_ref().map(Database::open).transpose()?;
+    if let (Some(database), Some(folder)) = (&mut database, &folder) {
+        catch_up(database, &manifest, folder)?;
+    }
     let start = Instant::now();
-    let mut session = Session { executor, options, path, folder, before, cut, manifest, start };
+    let mut session =
+        Session { executor, options, path, folder, database, before, cut, manifest, start };
     let end = session.windows(observer);
     session.finish(end)
+}
+
+/// Writes the finished windows that the database lacks: it was not named before, or the run was killed.
+fn catch_up(
+    database: &mut Database,
+    manifest: &Manifest,
+    folder: &RunFolder,
+) -> Result<(), PipelineError> {
+    let there = database.windows(&manifest.run_id)?;
+    let options = manifest.options_json()?;
+    for record in &manifest.windows {
+        if there.get(&i64::from(record.index)) != Some(&record.until) {
+            let identity = manifest.identity(&options);
+            database.write(identity, record, &folder.window(record), Replaced::Same)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns an id for a new run, which no other run has.
+fn new_id(path: &Path) -> String {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let mut hasher = Sha256::new();
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    hasher.update(since.as_nanos().to_le_bytes());
+    hasher.update(std::process::id().to_le_bytes());
+    hasher.update(RUNS.fetch_add(1, Relaxed).to_le_bytes());
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    hasher.update(absolute.as_os_str().as_encoded_bytes());
+    let digits = hasher.finalize();
+    digits.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl RunOptions {

@@ -4,6 +4,7 @@ use super::{
     ActiveLists, Lists, ModelChoice, PipelineError, PipelineObserver, RunOptions, write_page,
 };
 use crate::chance::Chance;
+use crate::database::{Database, Replaced};
 use crate::days::DayAdjacency;
 use crate::detect::{self, DetectError, Detected, Known, WarmStart};
 use crate::evidence::{self, BlindEvidence, Evidence, Sources};
@@ -37,6 +38,8 @@ pub(super) struct Session<'a> {
     pub(super) path: &'a Path,
     /// Run folder; `None` until there is a window to write.
     pub(super) folder: Option<RunFolder>,
+    /// Database that gets the results, too.
+    pub(super) database: Option<Database>,
     /// Manifest of the run that is resumed.
     pub(super) before: Option<Manifest>,
     /// Last windows of the resumed run whose last day ended because the input did.
@@ -65,8 +68,12 @@ impl Session<'_> {
         };
         let written = folder.write_manifest(&self.manifest).map_err(PipelineError::from);
         let written = written.and_then(|()| write_page(&folder));
-        // On a full disk the report fails as the window did: the first error is the cause.
-        end.and(written).map(|_| self.manifest)
+        let state = &self.manifest.state;
+        let told = self.database.map_or(Ok(()), |mut database| {
+            database.finish(&self.manifest.run_id, state).map_err(PipelineError::from)
+        });
+        // On a full disk the report fails as the window did, and so does a lost server: the first error is the cause.
+        end.and(written).and(told).map(|_| self.manifest)
     }
 
     /// Processes all windows of the feed.
@@ -341,6 +348,7 @@ impl Session<'_> {
         while let Some(cut) = self.cut.pop() {
             folder.remove_window(&cut)?;
         }
+        let options = self.manifest.options_json()?;
         folder.write_window(&record, kept, |folder| -> Result<(), PipelineError> {
             write_clusters(&folder.join("clusters.parquet"), in_window)?;
             write_members(&folder.join("members.parquet"), in_window)?;
@@ -356,7 +364,13 @@ impl Session<'_> {
             if let Some(scores) = found.scores {
                 write_json(&folder.join(MODEL), &scores.scores.scorecard)?;
             }
-            Ok(write_packed_json(&folder.join(PART), &report)?)
+            write_packed_json(&folder.join(PART), &report)?;
+            if let Some(database) = &mut self.database {
+                // Before the folder gets its name: a killed run writes this window again, in both places.
+                let identity = self.manifest.identity(&options);
+                database.write(identity, &record, folder, Replaced::Later)?;
+            }
+            Ok(())
         })?;
         // A cut window is built again if there is more input: keep the state that it starts from.
         if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {

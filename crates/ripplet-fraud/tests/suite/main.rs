@@ -1,6 +1,8 @@
 //! The tests of ripplet-fraud, in one binary.
 
 mod chance;
+#[cfg(feature = "postgres")]
+mod database;
 mod detection;
 mod evaluation;
 mod evidence;

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const MAPPING: &str = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
     [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
 
-fn server() -> Option<String> {
+pub fn server() -> Option<String> {
     let server = std::env::var("RIPPLET_POSTGRES").ok();
     if server.is_none() {
         assert!(std::env::var("RIPPLET_REQUIRE_POSTGRES").is_err(), "RIPPLET_POSTGRES is not set");

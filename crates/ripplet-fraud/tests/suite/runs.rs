@@ -52,6 +52,7 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
         arrays: Some(GnnScope::Clusters),
         model: ModelChoice::Auto,
         noise: NOISE,
+        database: None,
         report: ReportLimits::default(),
         described: BTreeMap::new(),
     }
@@ -62,6 +63,14 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
 pub struct Watcher {
     windows: AtomicU32,
     most: Option<u32>,
+}
+
+impl Watcher {
+    /// One that ends a run after so many windows.
+    #[cfg(feature = "postgres")]
+    pub fn until(windows: u32) -> Watcher {
+        Watcher { windows: AtomicU32::new(0), most: Some(windows) }
+    }
 }
 
 impl Observer for Watcher {

@@ -11,7 +11,7 @@
 
 mod guard;
 mod passfile;
-mod server;
+pub(crate) mod server;
 mod statement;
 
 pub use server::with_password;
@@ -40,7 +40,7 @@ pub const ORIGIN: &str = "the query";
 /// Capacity of the channel in batches.
 const WAITING: usize = 2;
 /// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
-const EPOCH: i64 = 946_684_800_000_000;
+pub(crate) const EPOCH: i64 = 946_684_800_000_000;
 const DAY: i64 = 86_400_000_000;
 
 /// Runs a query; batches have these columns in this order. `server` is a URL or `host=… user=… sslmode=…`.
@@ -72,7 +72,7 @@ fn failed(why: String) -> SourceError {
 
 /// Returns the result of `work`, which waits for a server, if it arrives in time; otherwise the thread is
 /// abandoned.
-fn answered_within<T: Send + 'static>(
+pub(crate) fn answered_within<T: Send + 'static>(
     deadline: Duration,
     work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
 ) -> Result<T, SourceError> {
@@ -118,7 +118,7 @@ fn of_server(error: &postgres::Error, before: u32) -> SourceError {
 }
 
 /// Formats an error with its causes.
-fn sentence(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn sentence(error: &(dyn Error + 'static)) -> String {
     let mut all = error.to_string();
     let mut behind = error.source();
     while let Some(error) = behind {

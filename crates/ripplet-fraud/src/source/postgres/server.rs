@@ -73,8 +73,8 @@ pub fn with_password(server: &str, password: &str) -> String {
 }
 
 /// Parsed address of a server.
-#[derive(Debug)]
-pub(super) struct Server {
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
     config: Config,
     /// Encryption; `None` for an unencrypted connection.
     encryption: Option<Encryption>,
@@ -103,7 +103,7 @@ impl Server {
     ///
     /// # Errors
     /// If the address is invalid.
-    pub(super) fn of(address: &str) -> Result<Server, SourceError> {
+    pub(crate) fn of(address: &str) -> Result<Server, SourceError> {
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         Server::parse(address, environment)
     }
@@ -112,7 +112,7 @@ impl Server {
     ///
     /// # Errors
     /// If it cannot be reached, its certificate is not trusted, or it rejects the user.
-    pub(super) fn connect(&self) -> Result<Client, SourceError> {
+    pub(crate) fn connect(&self) -> Result<Client, SourceError> {
         let Server { config, encryption, .. } = self;
         let connector = encryption.as_ref().map(Encryption::connector).transpose()?;
         let is_socket = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
@@ -161,8 +161,28 @@ impl Server {
     }
 
     /// Returns the time limit for an answer.
-    pub(super) fn deadline(&self) -> Duration {
+    pub(crate) fn deadline(&self) -> Duration {
         self.config.get_connect_timeout().copied().unwrap_or(PATIENCE)
+    }
+
+    /// Has the system check a silent connection, unless the address says how: one whose server is gone ends within
+    /// two minutes.
+    pub(crate) fn watched(mut self) -> Server {
+        const IDLE: Duration = Duration::from_secs(30);
+        let config = &mut self.config;
+        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+            config.keepalives_idle(IDLE);
+        }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_interval(IDLE);
+        }
+        if config.get_keepalives_retries().is_none() {
+            config.keepalives_retries(3);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(2 * IDLE);
+        }
+        self
     }
 
     /// Parses an address; `environment` supplies missing settings.

@@ -1,0 +1,353 @@
+//! Results in a real PostgreSQL database: see `postgres.rs` for its address.
+
+use super::postgres::server;
+use super::runs::{Days, Watcher, run_into};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, TimestampMicrosecondType, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use postgres::{Client, Config, NoTls};
+use ripplet_fraud::database::{Database, DatabaseError, DatabaseOptions};
+use ripplet_fraud::folder::RunFolder;
+use ripplet_fraud::run::{self, PipelineError, RunOptions};
+use ripplet_io::Format;
+use ripplet_io::tables::TableFile;
+use ripplet_lp::cpu::CpuExecutor;
+use std::path::Path;
+
+/// A schema of its own, which goes with it.
+struct Schema {
+    server: String,
+    name: String,
+    client: Client,
+}
+
+impl Schema {
+    fn new(name: &str) -> Option<Schema> {
+        let server = server()?;
+        let client = Client::connect(&server, NoTls).unwrap();
+        Some(Schema { server, name: format!("r {name} {}", std::process::id()), client })
+    }
+
+    fn options(&self) -> DatabaseOptions {
+        DatabaseOptions { server: self.server.clone(), schema: self.name.clone() }
+    }
+
+    fn run(&self, days: &Days) -> RunOptions {
+        RunOptions { database: Some(self.options()), ..days.options() }
+    }
+
+    fn execute(&mut self, statements: &str) {
+        let statements = statements.replace("SCHEMA", &format!("\"{}\"", self.name));
+        self.client.batch_execute(&statements).unwrap();
+    }
+
+    /// Returns the rows of a query, all values as texts.
+    fn rows(&mut self, query: &str) -> Vec<Vec<Option<String>>> {
+        let query = query.replace("SCHEMA", &format!("\"{}\"", self.name));
+        let rows = self.client.query(&query, &[]).unwrap();
+        rows.iter().map(|row| (0..row.len()).map(|at| row.get(at)).collect()).collect()
+    }
+
+    /// Returns the numbers of windows, and of the windows that each other table has rows of.
+    fn windows(&mut self) -> Vec<String> {
+        let of = "SELECT coalesce(string_agg(DISTINCT \"window\"::text, ' '), '') FROM SCHEMA.";
+        let tables = ["windows", "clusters", "members", "known_bad", "entities"];
+        tables
+            .iter()
+            .map(|table| self.rows(&format!("{of}{table}"))[0][0].clone().unwrap())
+            .collect()
+    }
+
+    /// Checks that the tables have what the files of a folder have, and nothing else.
+    fn check(&mut self, folder: &Path) {
+        let opened = RunFolder::open(folder).unwrap();
+        let (manifest, finished) = (opened.manifest().unwrap(), opened.finished().unwrap());
+        let run = &manifest.run_id;
+        assert_eq!(run.len(), 16);
+        for table in ["clusters", "members", "known_bad", "entities"] {
+            let (mut expected, mut columns) = (Vec::new(), Vec::new());
+            for record in &finished {
+                let path = opened.window(record).join(format!("{table}.parquet"));
+                let file = TableFile::open(&path, Format::Parquet).unwrap();
+                let fields = file.schema().fields();
+                columns =
+                    fields.iter().map(|f| (f.name().clone(), f.data_type().clone())).collect();
+                let all: Vec<usize> = (0..fields.len()).collect();
+                for rows in file.batches(&all).unwrap() {
+                    let batch = rows.unwrap().batch;
+                    let row = |row: usize| {
+                        let id = Some(run.clone());
+                        let values = batch.columns().iter().map(|array| text(array, row));
+                        std::iter::once(id).chain(values).collect::<Vec<_>>()
+                    };
+                    expected.extend((0..batch.num_rows()).map(row));
+                }
+            }
+            let of = |(name, of): &(String, DataType)| match of {
+                DataType::Timestamp(..) => {
+                    format!("(extract(epoch FROM \"{name}\") * 1000000)::int8::text")
+                }
+                _ => format!("\"{name}\"::text"),
+            };
+            let names: Vec<String> = columns.iter().map(of).collect();
+            let query = format!("SELECT run, {} FROM SCHEMA.{table}", names.join(", "));
+            let mut found = self.rows(&query);
+            for row in &mut found {
+                // Numbers with the same bits are the same text.
+                for ((_, of), value) in columns.iter().zip(&mut row[1..]) {
+                    match (of, &value) {
+                        (DataType::Float64, Some(text)) => {
+                            *value = Some(text.parse::<f64>().unwrap().to_bits().to_string());
+                        }
+                        (DataType::Float32, Some(text)) => {
+                            *value = Some(text.parse::<f32>().unwrap().to_bits().to_string());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            expected.sort();
+            found.sort();
+            assert!(!expected.is_empty(), "{table}");
+            assert_eq!(found, expected, "{table}");
+        }
+        let windows = self.rows(
+            "SELECT run, \"window\"::text, to_char(\"from\" AT TIME ZONE 'UTC', 'YYYY-MM-DD'), \
+             to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD'), transactions::text, clusters::text, members::text, \
+             known_bad::text, figures ->> 'arcs' FROM SCHEMA.windows ORDER BY \"window\"",
+        );
+        let expected: Vec<Vec<Option<String>>> = finished
+            .iter()
+            .map(|record| {
+                let numbers = [record.transactions, record.clusters, record.members];
+                let texts = [run.clone(), record.index.to_string(), record.from.clone()];
+                let all = texts.into_iter().chain([record.until.clone()]);
+                let all = all.chain(numbers.map(|number| number.to_string()));
+                all.chain([record.known_bad.to_string(), record.arcs.to_string()])
+                    .map(Some)
+                    .collect()
+            })
+            .collect();
+        assert_eq!(windows, expected);
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        let _ =
+            self.client.batch_execute(&format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", self.name));
+    }
+}
+
+fn text(array: &ArrayRef, row: usize) -> Option<String> {
+    if array.is_null(row) {
+        return None;
+    }
+    Some(match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(row).to_owned(),
+        DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).to_string(),
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).to_string(),
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(row).to_bits().to_string(),
+        DataType::Float32 => array.as_primitive::<Float32Type>().value(row).to_bits().to_string(),
+        DataType::Boolean => array.as_boolean().value(row).to_string(),
+        DataType::Timestamp(..) => {
+            array.as_primitive::<TimestampMicrosecondType>().value(row).to_string()
+        }
+        other => panic!("{other}"),
+    })
+}
+
+fn error_of(
+    found: Result<ripplet_fraud::folder::Manifest, PipelineError>,
+) -> (DatabaseError, String) {
+    match found {
+        Err(PipelineError::Database(error)) => {
+            let text = error.to_string();
+            (error, text)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn tables_have_what_the_files_have() {
+    let Some(mut schema) = Schema::new("same") else { return };
+    let days = Days::new(5);
+    let (first, second) = (days.path("first"), days.path("second"));
+    let manifest = run_into(&schema.run(&days), &first, false).unwrap();
+    assert_eq!(manifest.windows.len(), 3);
+    schema.check(&first);
+    let state = "SELECT state, ripplet, options ->> 'window' FROM SCHEMA.runs";
+    let expected = ["finished", env!("CARGO_PKG_VERSION"), "3d"].map(|text| Some(text.into()));
+    assert_eq!(schema.rows(state), [expected.to_vec()]);
+    // A resumed run without anything new changes nothing.
+    run_into(&schema.run(&days), &first, true).unwrap();
+    schema.check(&first);
+    // The last window was cut: with another day it is written again, and so is what follows.
+    days.write(6, &Days::rows(6));
+    run_into(&schema.run(&days), &first, true).unwrap();
+    assert_eq!(schema.windows(), vec!["0 1 2 3"; 5]);
+    schema.check(&first);
+    // Another run is beside it.
+    run_into(&schema.run(&days), &second, false).unwrap();
+    assert_eq!(schema.rows("SELECT DISTINCT run FROM SCHEMA.entities").len(), 2);
+    // Columns of the user's own stay.
+    schema.execute("ALTER TABLE SCHEMA.clusters ADD COLUMN analyst text");
+    Database::open(&schema.options()).unwrap();
+}
+
+#[test]
+fn a_window_that_fails_in_the_middle_leaves_nothing() {
+    let Some(mut schema) = Schema::new("middle") else { return };
+    let days = Days::new(6);
+    let out = days.path("run");
+    Database::open(&schema.options()).unwrap();
+    // Entities are written after clusters and members.
+    schema.execute("ALTER TABLE SCHEMA.entities ADD CONSTRAINT few CHECK (\"window\" < 2)");
+    let (error, text) = error_of(run_into(&schema.run(&days), &out, false));
+    assert!(matches!(error, DatabaseError::Refused { .. }), "{text}");
+    assert!(text.contains("the entities of the window of 2024-03-03 to 2024-03-05"), "{text}");
+    assert!(text.contains("\"few\""), "{text}");
+    assert_eq!(schema.windows(), vec!["0 1"; 5]);
+    assert_eq!(RunFolder::open(&out).unwrap().finished().unwrap().len(), 2);
+    schema.check(&out);
+    let state = schema.rows("SELECT state FROM SCHEMA.runs");
+    assert_eq!(state, [[Some(text)]]);
+    // Rows of a window whose folder never got its name are replaced.
+    schema.execute(
+        "ALTER TABLE SCHEMA.entities DROP CONSTRAINT few; \
+         INSERT INTO SCHEMA.windows SELECT run, 2, \"from\", until, 1, 1, 1, 1, 1, 1, warm, cut, '{}' \
+         FROM SCHEMA.windows WHERE \"window\" = 1; \
+         INSERT INTO SCHEMA.members SELECT run, 2, cluster, kind, 'false', score, share_to_known_bad, seed_distance, \
+         known_bad, standing, degree, strength FROM SCHEMA.members WHERE \"window\" = 1",
+    );
+    run_into(&schema.run(&days), &out, true).unwrap();
+    assert_eq!(schema.windows(), vec!["0 1 2 3"; 5]);
+    schema.check(&out);
+}
+
+#[test]
+fn a_run_that_began_without_a_database_is_caught_up() {
+    let Some(mut schema) = Schema::new("later") else { return };
+    let days = Days::new(6);
+    let out = days.path("run");
+    let executor = CpuExecutor::new(Some(2)).unwrap();
+    let mut watcher = Watcher::until(2);
+    assert!(run::run(&executor, &days.options(), &out, false, &mut watcher).is_err());
+    run_into(&schema.run(&days), &out, true).unwrap();
+    assert_eq!(schema.windows(), vec!["0 1 2 3"; 5]);
+    schema.check(&out);
+}
+
+#[test]
+fn a_server_that_goes_away_leaves_whole_windows() {
+    let Some(mut schema) = Schema::new("gone") else { return };
+    let days = Days::new(5);
+    let out = days.path("run");
+    Database::open(&schema.options()).unwrap();
+    schema.execute(
+        "CREATE FUNCTION SCHEMA.gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$; \
+         CREATE TRIGGER gone BEFORE INSERT ON SCHEMA.known_bad FOR EACH ROW WHEN (NEW.\"window\" = 1) \
+         EXECUTE FUNCTION SCHEMA.gone()",
+    );
+    let (error, text) = error_of(run_into(&schema.run(&days), &out, false));
+    assert!(matches!(error, DatabaseError::Lost { .. }), "{text}");
+    assert_eq!(schema.windows(), vec!["0"; 5]);
+    schema.check(&out);
+    schema.execute("DROP TRIGGER gone ON SCHEMA.known_bad");
+    run_into(&schema.run(&days), &out, true).unwrap();
+    schema.check(&out);
+    let absent = DatabaseOptions {
+        server: "postgres://nobody:hunter2@127.0.0.1:1/nothing".into(),
+        ..schema.options()
+    };
+    let (error, text) = error_of(run_into(
+        &RunOptions { database: Some(absent.clone()), ..days.options() },
+        &days.path("other"),
+        false,
+    ));
+    assert!(matches!(error, DatabaseError::Server(_)), "{text}");
+    assert!(text.contains("PostgreSQL: cannot connect") && !text.contains("hunter2"), "{text}");
+    assert!(!format!("{absent:?} {error:?}").contains("hunter2"));
+    assert!(!days.path("other").exists(), "something is left");
+}
+
+#[test]
+fn tables_of_another_version_and_of_others_are_refused() {
+    let Some(mut schema) = Schema::new("version") else { return };
+    let open = |schema: &Schema| match Database::open(&schema.options()) {
+        Ok(_) => panic!("it was taken"),
+        Err(error) => error.to_string(),
+    };
+    Database::open(&schema.options()).unwrap();
+    schema.execute("UPDATE SCHEMA.ripplet_schema SET version = 99");
+    let text = open(&schema);
+    assert!(text.contains("has tables of version 99") && text.contains("version 1:"), "{text}");
+    schema.execute("DELETE FROM SCHEMA.ripplet_schema");
+    assert!(open(&schema).contains("version none"));
+    schema.execute(
+        "INSERT INTO SCHEMA.ripplet_schema VALUES (1); ALTER TABLE SCHEMA.clusters DROP COLUMN why",
+    );
+    let text = open(&schema);
+    assert!(text.contains("the table `clusters`") && text.contains("no column `why`"), "{text}");
+    schema.execute("ALTER TABLE SCHEMA.clusters ADD COLUMN why int");
+    assert!(open(&schema).contains("has `why` as integer, not as text"));
+    schema.execute("DROP TABLE SCHEMA.clusters");
+    assert!(open(&schema).contains("the table `clusters`"));
+    // Tables of these names that ripplet did not make.
+    schema.execute(
+        "DROP SCHEMA SCHEMA CASCADE; CREATE SCHEMA SCHEMA; CREATE TABLE SCHEMA.members (n int)",
+    );
+    let text = open(&schema);
+    assert!(text.contains("\"members\" already exists"), "{text}");
+    assert_eq!(schema.rows("SELECT count(*)::text FROM SCHEMA.members"), [[Some("0".into())]]);
+    let exists =
+        format!("SELECT count(*)::text FROM pg_tables WHERE schemaname = '{}'", schema.name);
+    assert_eq!(schema.rows(&exists), [[Some("1".into())]], "tables are created together or not");
+    for name in ["", &"x".repeat(64), "a\0b"] {
+        let options = DatabaseOptions { schema: name.into(), ..schema.options() };
+        assert!(matches!(Database::open(&options), Err(DatabaseError::Name(_))), "{name}");
+    }
+}
+
+#[test]
+fn rights_that_are_lacking_are_named() {
+    let Some(mut schema) = Schema::new("rights") else { return };
+    let role = format!("ripplet_role_{}", std::process::id());
+    schema.execute(&format!("CREATE ROLE {role} LOGIN PASSWORD 'hunter2'"));
+    let config: Config = schema.server.parse().unwrap();
+    let server = format!(
+        "postgres://{role}:hunter2@127.0.0.1:{}/{}",
+        config.get_ports()[0],
+        config.get_dbname().unwrap()
+    );
+    let options = DatabaseOptions { server, ..schema.options() };
+    let refused = || match Database::open(&options) {
+        Err(error @ DatabaseError::Rights { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let found = refused();
+    assert!(found.contains("permission denied for database"), "{found}");
+    Database::open(&schema.options()).unwrap();
+    let found = refused();
+    assert!(found.contains("permission denied for schema"), "{found}");
+    schema.execute(&format!(
+        "GRANT USAGE ON SCHEMA SCHEMA TO {role}; \
+         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA SCHEMA TO {role}; GRANT UPDATE ON SCHEMA.runs TO {role}"
+    ));
+    let found = refused();
+    assert!(found.contains(&format!("the user {role} has no right to DELETE in")), "{found}");
+    assert!(!found.contains("hunter2"), "{found}");
+    schema.execute(&format!("GRANT DELETE ON ALL TABLES IN SCHEMA SCHEMA TO {role}"));
+    let days = Days::new(3);
+    let run = RunOptions { database: Some(options.clone()), ..days.options() };
+    run_into(&run, &days.path("run"), false).unwrap();
+    schema.check(&days.path("run"));
+    let manifest = std::fs::read_to_string(days.path("run/manifest.json")).unwrap();
+    assert!(!manifest.contains("hunter2"), "passwords are not written down");
+    schema.execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}"));
+}
