@@ -21,6 +21,9 @@ pub struct Counts {
     pub late: u64,
     /// Rows within the bound for late rows, of a day that was not the last.
     pub out_of_order: u64,
+    /// Rows outside the range of the run.
+    #[serde(default)]
+    pub outside: u64,
     /// Faulty rows left out, by fault.
     pub faults: BTreeMap<String, u64>,
     /// The first rows left out: position and fault.
@@ -89,6 +92,7 @@ impl Counts {
             ],
             "left out: an edge has two ends",
         );
+        say(&mut notes, self.outside, ROWS_WERE, "passed over: outside --since and --before");
         let kinds = "passed over: of kinds that the mapping does not take";
         say(&mut notes, self.other_kinds, ROWS_WERE, kinds);
         notes

@@ -35,6 +35,8 @@ pub struct FeedOptions {
     pub shape: Shape,
     /// Largest delay of late rows.
     pub late: Option<Span>,
+    /// Range of time: rows outside are counted and left out, and files of partitions outside are not opened.
+    pub range: TimeRange,
     /// Whether faulty rows are left out.
     pub skip_bad_rows: bool,
     /// Whether late rows are left out.
@@ -131,13 +133,14 @@ impl Feed {
             skip_late_rows: options.skip_late_rows,
             longest_gap: options.longest_gap,
             is_followed: options.reading.follow.is_some(),
+            range: options.range,
         };
         let sliding = Sliding::new(*shape, weighing.clone(), unit_value);
         let rule = weighing.text().to_owned();
         Ok(Feed {
             stream: Stream::new(mapping, weighing, stream_options)?,
             sliding: if options.from_scratch { sliding.from_scratch() } else { sliding },
-            messages: reader::begin(&options.sources, mapping, options.reading)?,
+            messages: reader::begin(&options.sources, mapping, options.reading, options.range)?,
             inputs: Vec::new(),
             ended: VecDeque::new(),
             vertices: 0,

@@ -1,7 +1,7 @@
 //! Mapping from the columns of a table to the fields of a transaction: a small TOML file.
 //!
 //! ```toml
-//! time = "at"                  # or { column = "step", unit = "1d", origin = "2024-01-01" }
+//! time = "at"                  # or { column = "step", unit = "1d", origin = "2024-01-01" }, or { column = "at", partition = "dt" }
 //! amount = "eur"               # or { column = "eur", decimals = 2 }; may be left out
 //! kind = { column = "type", only = ["purchase", "transfer"] }   # of which kinds; may be left out
 //!
@@ -62,6 +62,9 @@ pub struct TimeColumn {
     pub unit: Option<Span>,
     /// Origin of numeric times; 1970 by default.
     pub origin: Timestamp,
+    /// Keys of partitions that hold the times of their files' rows: a date, or year, month, day and hour. A file
+    /// outside the range of a run is passed over by them.
+    pub partition: Vec<String>,
 }
 
 /// Column of amounts.
@@ -194,6 +197,15 @@ struct TimeTable {
     column: String,
     unit: Option<String>,
     origin: Option<String>,
+    partition: Option<OneOrMany>,
+}
+
+/// A key, or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
 }
 
 #[derive(Deserialize)]
@@ -318,9 +330,14 @@ impl Mapping {
 
 impl OneOrMore<TimeTable> {
     fn column(self) -> Result<TimeColumn, String> {
-        let (column, unit, origin) = match self {
-            OneOrMore::Name(column) => (column, None, None),
-            OneOrMore::Table(table) => (table.column, table.unit, table.origin),
+        let (column, unit, origin, partition) = match self {
+            OneOrMore::Name(column) => (column, None, None, None),
+            OneOrMore::Table(table) => (table.column, table.unit, table.origin, table.partition),
+        };
+        let partition = match partition {
+            None => Vec::new(),
+            Some(OneOrMany::One(key)) => vec![key],
+            Some(OneOrMany::Many(keys)) => keys,
         };
         let unit = unit.map(|unit| unit.parse().map_err(|error| format!("time.unit: {error}")));
         let unit = unit.transpose()?;
@@ -328,7 +345,7 @@ impl OneOrMore<TimeTable> {
             None => Timestamp(0),
             Some(origin) => origin.parse().map_err(|error| format!("time.origin: {error}"))?,
         };
-        Ok(TimeColumn { column, unit, origin })
+        Ok(TimeColumn { column, unit, origin, partition })
     }
 }
 

@@ -177,6 +177,9 @@ impl fmt::Display for Timestamp {
 }
 
 impl TimeRange {
+    /// All instants.
+    pub const ALL: TimeRange = TimeRange { from: Timestamp(i64::MIN), until: Timestamp(i64::MAX) };
+
     /// Creates a range; `until` is not part of it.
     pub fn new(from: Timestamp, until: Timestamp) -> TimeRange {
         TimeRange { from, until }

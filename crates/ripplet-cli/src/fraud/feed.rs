@@ -10,7 +10,7 @@ use ripplet::fraud::source::reader::{Reading, Sources};
 use ripplet::fraud::stream::LONGEST_PAUSE;
 use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::Shape;
-use ripplet::fraud::{Mapping, Span};
+use ripplet::fraud::{Mapping, Span, TimeRange, Timestamp};
 use ripplet::io::{LARGEST_TEXT, read_small_text};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,8 +19,8 @@ use std::time::Duration;
 #[derive(Args)]
 pub struct FeedArguments {
     /// Transactions: files (.parquet, .arrow, .csv, .tsv; text also .gz, .zst), folders of such files, which may be
-    /// partitioned by date, or patterns in quotes. Files are read in the order of their paths.
-    #[arg(value_name = "INPUT", required_unless_present = "postgres", conflicts_with = "postgres")]
+    /// partitioned by date, Delta tables, or patterns in quotes. Files are read in the order of their paths.
+    #[arg(value_name = "INPUT", required_unless_present_any = ["postgres", "duckdb"], conflicts_with_all = ["postgres", "duckdb"])]
     inputs: Vec<String>,
     /// A PostgreSQL server to ask --query: postgres://user:password@host/database?sslmode=verify-full, as psql takes it.
     #[arg(long, value_name = "URL", requires = "query", help_heading = "Reading")]
@@ -30,8 +30,12 @@ pub struct FeedArguments {
     /// Without it the address, PGPASSWORD, or a line of ~/.pgpass (passfile=FILE, PGPASSFILE) has it.
     #[arg(long, value_name = "FILE", requires = "postgres", help_heading = "Reading")]
     password_file: Option<PathBuf>,
+    /// A DuckDB file to ask --query, by the command `duckdb`, or the one that RIPPLET_DUCKDB names.
+    #[arg(long, value_name = "FILE", requires = "query", conflicts_with = "postgres")]
+    #[arg(help_heading = "Reading")]
+    duckdb: Option<PathBuf>,
     /// The query whose rows are transactions, in the order of time.
-    #[arg(long, value_name = "SQL", requires = "postgres", help_heading = "Reading")]
+    #[arg(long, value_name = "SQL", help_heading = "Reading")]
     query: Option<String>,
     /// The mapping of columns: a TOML file, described in docs/fraud.md.
     #[arg(short, long, value_name = "FILE", help_heading = "Reading")]
@@ -55,6 +59,13 @@ pub struct FeedArguments {
     /// Leave out, and count, rows that are later than --late allows.
     #[arg(long, help_heading = "Reading")]
     skip_late_rows: bool,
+    /// Take only transactions from this instant on: 2024-03-01, 2024-03-01T12:00. Files of earlier partitions are not opened
+    /// if the mapping's time has `partition`.
+    #[arg(long, value_name = "TIME", value_parser = instant, help_heading = "Reading")]
+    since: Option<Timestamp>,
+    /// Take only transactions before this instant.
+    #[arg(long, value_name = "TIME", value_parser = instant, help_heading = "Reading")]
+    before: Option<Timestamp>,
     /// Pass over files with the content of one that was read before.
     #[arg(long, help_heading = "Reading")]
     skip_repeated_files: bool,
@@ -139,12 +150,28 @@ impl FeedArguments {
         let shape = Shape::new(self.window, self.slide).map_err(|error| {
             Failure::refused(error.to_string(), "for example --window 30d --slide 1d")
         })?;
+        let range = TimeRange::new(
+            self.since.unwrap_or(TimeRange::ALL.from),
+            self.before.unwrap_or(TimeRange::ALL.until),
+        );
+        if range.from >= range.until {
+            let help = "--since is the first instant, and --before the first one after the last";
+            return Err(Failure::refused("no time is between --since and --before", help));
+        }
+        if self.query.is_some() && self.postgres.is_none() && self.duckdb.is_none() {
+            let help = "add --postgres URL or --duckdb FILE";
+            return Err(Failure::refused("--query needs a database", help));
+        }
         let sources = match (&self.postgres, &self.query) {
             (Some(server), Some(query)) if follow.is_none() => Sources::Query {
                 server: server_address(server, self.password_file.as_deref())?,
                 query: query.clone(),
             },
-            (Some(_), _) => {
+            (None, Some(query)) if follow.is_none() => {
+                let file = self.duckdb.clone().unwrap_or_default();
+                Sources::DuckDb { file, query: query.clone() }
+            }
+            (Some(_), _) | (_, Some(_)) => {
                 let help = "ask again, with --resume, when there is more";
                 return Err(Failure::refused("--follow watches folders, not a query", help));
             }
@@ -165,6 +192,7 @@ impl FeedArguments {
             skip_bad_rows: self.skip_bad_rows || self.on_error == OnBadRow::Skip,
             skip_late_rows: self.skip_late_rows,
             longest_gap: self.longest_gap,
+            range,
             full_slides: self.full_slides,
             from_scratch: false,
         })
@@ -191,6 +219,11 @@ pub fn server_address(address: &str, file: Option<&Path>) -> Result<String, Fail
         )),
         password => Ok(with_password(address, password)),
     }
+}
+
+/// Parses an instant.
+fn instant(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|error: ripplet::fraud::time::BadTime| error.to_string())
 }
 
 /// Parses a span of time.

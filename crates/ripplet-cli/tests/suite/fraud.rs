@@ -402,6 +402,51 @@ fn a_server_that_never_answered_leaves_nothing_to_resume() {
 }
 
 #[test]
+fn databases_that_cannot_be_used_are_told_from_wrong_options() {
+    let sandbox = small();
+    let to = "fraud run rows.csv -m m.toml -o six";
+    let said = sandbox.run(&format!("{to} --to-postgres postgres://risk:hunter2@127.0.0.1:1/shop"));
+    said.must_fail("no server", 1, &["PostgreSQL: cannot connect", "once the server answers"]);
+    assert!(!said.error.contains("hunter2"), "{said:?}");
+    sandbox.fails(
+        &format!("{to} --to-postgres postgres://db/?sslmode=allow"),
+        2,
+        &["sslmode=allow"],
+    );
+    let long = "x".repeat(64);
+    let named = format!("{to} --to-postgres postgres://127.0.0.1:1/x --schema {long}");
+    sandbox.fails(
+        &named,
+        2,
+        &["is no name of a schema: expected 1 to 63 bytes", "--schema ripplet"],
+    );
+    for option in ["--schema x", "--to-password-file x"] {
+        sandbox.fails(&format!("{to} {option}"), 2, &["--to-postgres"]);
+    }
+    assert!(!sandbox.path("six").exists(), "something is left");
+    let of = "fraud run -m m.toml -o six";
+    sandbox.fails(
+        &format!("{of} --duckdb none.duckdb --query SELECT"),
+        2,
+        &["none.duckdb: No such file"],
+    );
+    sandbox.fails(&format!("{of} --duckdb none.duckdb"), 2, &["--query"]);
+    sandbox.fails(
+        &format!("{of} rows.csv --query SELECT"),
+        2,
+        &["--query needs a database", "--duckdb FILE"],
+    );
+    sandbox.fails(&format!("{of} --duckdb a --postgres b --query c"), 2, &["cannot be used with"]);
+    let follow = format!("{of} --duckdb none.duckdb --query SELECT --follow");
+    sandbox.fails(&follow, 2, &["--follow watches folders, not a query"]);
+    let empty = format!("{to} --since 2024-05-02 --before 2024-05-02");
+    sandbox.fails(&empty, 2, &["no time is between --since and --before"]);
+    sandbox.fails(&format!("{to} --since 2.5.2024"), 2, &["2.5.2024"]);
+    sandbox.ok(&format!("{to} --since 2024-05-02"));
+    assert_eq!(sandbox.json("six/manifest.json")["options"]["since"], "2024-05-02");
+}
+
+#[test]
 fn standard_input_is_not_read_for_transactions() {
     let sandbox = small();
     for command in ["run - -o run", "window - -o w.csv", "evaluate - -c bad.csv"] {

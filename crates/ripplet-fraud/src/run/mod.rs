@@ -17,6 +17,7 @@ pub use error::PipelineError;
 pub use lists::{ActiveLists, Lists};
 pub use notes::{notes, write_page};
 
+use crate::TimeRange;
 use crate::database::{Database, DatabaseOptions, Replaced};
 use crate::detect::Detection;
 use crate::feed::FeedOptions;
@@ -229,6 +230,17 @@ impl RunOptions {
             "last window",
             if feed.full_slides { "after a full slide" } else { "ends with the last day" }.into(),
         );
+        if feed.range != TimeRange::ALL {
+            let (from, until) = (feed.range.from, feed.range.until);
+            say(
+                "since",
+                if from == TimeRange::ALL.from { "the first".into() } else { from.to_string() },
+            );
+            say(
+                "before",
+                if until == TimeRange::ALL.until { "the end".into() } else { until.to_string() },
+            );
+        }
         say("longest gap between rows", feed.longest_gap.to_string());
         self.detection.describe(&mut say);
         say("chance above which a cluster is noise", self.noise.to_string());
@@ -236,6 +248,9 @@ impl RunOptions {
         match &feed.sources {
             Sources::Files(named) => say("inputs", named.join(" ")),
             Sources::Query { query, .. } => say("inputs", query.clone()),
+            Sources::DuckDb { file, query } => {
+                say("inputs", format!("{}: {query}", file.display()));
+            }
         };
         all
     }

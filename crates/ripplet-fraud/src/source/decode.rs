@@ -151,6 +151,15 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// Whether the row has no time, because of this fault.
+    pub(crate) fn is_of_time(&self, column: &str) -> bool {
+        match self {
+            FaultKind::Null(empty) => empty == column,
+            FaultKind::Time { .. } | FaultKind::Era { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Returns the name of the fault, as counters use it.
     pub fn name(&self) -> &'static str {
         match self {

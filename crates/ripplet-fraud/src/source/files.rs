@@ -1,27 +1,53 @@
-//! Finds the files of transactions: single files, patterns, and folders partitioned by date.
+//! Finds the files of transactions: single files, patterns, folders partitioned by date, and Delta tables.
 //!
 //! Folders are searched recursively. Files are ordered by path, so that `dt=2024-05-01` comes before
-//! `dt=2024-05-02`; this is the order of the rows. Names that begin with `.` or `_`, or end with `.part`,
+//! `dt=2024-05-02`, and `month=9` before `month=10` ([`partitions`](super::partitions)); this is the order of the rows.
+//! The files of a folder with a Delta log are those of its newest version ([`delta`](super::delta)). Names that begin with `.` or `_`, or end with `.part`,
 //! `.tmp` or `.crc`, are skipped: writers of tables use them for unfinished files.
 
-use super::SourceError;
+use super::partitions::{self, Partition};
+use super::{SourceError, delta};
+use hashbrown::HashSet;
 use ripplet_io::{Format, Place, ReadError, check_plain, is_plain_file};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Largest depth of nested folders.
 const DEEPEST: usize = 16;
+
+/// File of transactions, with what its folders or its table say about its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DataFile {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Columns whose value is the same in all rows.
+    pub partitions: Vec<Partition>,
+    /// Columns of its table, of which the file may lack some: those are null.
+    pub schema: Option<Arc<[String]>>,
+    /// Folder of its Delta table.
+    pub table: Option<PathBuf>,
+}
+
+impl DataFile {
+    /// Describes a file by the folders that it is in.
+    fn new(path: PathBuf) -> DataFile {
+        let partitions = partitions::of_path(&path);
+        DataFile { path, partitions, schema: None, table: None }
+    }
+}
 
 /// Returns the files that paths of files, paths of folders and patterns (`data/*/*.parquet`) name, without
 /// duplicates. They are in the order of the arguments, and within an argument ordered by path.
 ///
 /// # Errors
 /// If an argument names no file.
-pub fn find(named: &[String]) -> Result<Vec<PathBuf>, SourceError> {
-    let mut files: Vec<PathBuf> = Vec::new();
+pub(super) fn find(named: &[String]) -> Result<Vec<DataFile>, SourceError> {
+    let mut files: Vec<DataFile> = Vec::new();
+    let mut paths = HashSet::new();
     for name in named {
         let found = find_one(name)?;
         if found.is_empty() {
@@ -29,7 +55,7 @@ pub fn find(named: &[String]) -> Result<Vec<PathBuf>, SourceError> {
             return Err(SourceError::Listing { what: name.clone(), why });
         }
         for file in found {
-            if !files.contains(&file) {
+            if paths.insert(file.path.clone()) {
                 files.push(file);
             }
         }
@@ -41,12 +67,12 @@ pub fn find(named: &[String]) -> Result<Vec<PathBuf>, SourceError> {
 ///
 /// # Errors
 /// If a folder cannot be listed, a pattern is invalid, or a path does not exist.
-pub fn find_one(name: &str) -> Result<Vec<PathBuf>, SourceError> {
+pub(super) fn find_one(name: &str) -> Result<Vec<DataFile>, SourceError> {
     let failed = |why: String| SourceError::Listing { what: name.into(), why };
     let path = Path::new(name);
-    let mut files = Vec::new();
+    let (mut files, mut tables) = (Vec::new(), Vec::new());
     if path.is_dir() {
-        walk(path, DEEPEST, &mut files)?;
+        walk(path, DEEPEST, &mut files, &mut tables)?;
     } else if path.exists() {
         files.push(plain(path.to_owned())?);
     } else if name.contains(['*', '?', '[']) {
@@ -54,7 +80,7 @@ pub fn find_one(name: &str) -> Result<Vec<PathBuf>, SourceError> {
         for path in paths {
             let path = path.map_err(|error| failed(error.to_string()))?;
             if path.is_dir() {
-                walk(&path, DEEPEST, &mut files)?;
+                walk(&path, DEEPEST, &mut files, &mut tables)?;
             } else if is_taken(&path) {
                 files.push(plain(path)?);
             }
@@ -62,12 +88,29 @@ pub fn find_one(name: &str) -> Result<Vec<PathBuf>, SourceError> {
     } else {
         return Err(failed("there is no such file or folder".into()));
     }
-    files.sort();
+    files.sort_by(|one, other| partitions::compare(one, other));
     files.dedup();
-    Ok(files)
+    let mut all: Vec<DataFile> = files.into_iter().map(DataFile::new).collect();
+    // Tables after files, each in the order of its own rows.
+    tables.sort();
+    tables.dedup();
+    for table in tables {
+        all.extend(delta::files_of(&table)?);
+    }
+    Ok(all)
 }
 
-fn walk(folder: &Path, deep: usize, files: &mut Vec<PathBuf>) -> Result<(), SourceError> {
+/// Lists the files below a folder, and the Delta tables, whose files their logs list.
+fn walk(
+    folder: &Path,
+    deep: usize,
+    files: &mut Vec<PathBuf>,
+    tables: &mut Vec<PathBuf>,
+) -> Result<(), SourceError> {
+    if delta::is_table(folder) {
+        tables.push(folder.to_owned());
+        return Ok(());
+    }
     let failed = |why: String| SourceError::Listing { what: folder.display().to_string(), why };
     if deep == 0 {
         return Err(failed(format!("folders lie more than {DEEPEST} deep in one another")));
@@ -79,7 +122,7 @@ fn walk(folder: &Path, deep: usize, files: &mut Vec<PathBuf>) -> Result<(), Sour
             continue;
         }
         if path.is_dir() {
-            walk(&path, deep - 1, files)?;
+            walk(&path, deep - 1, files, tables)?;
         } else if is_taken(&path) {
             files.push(plain(path)?);
         }

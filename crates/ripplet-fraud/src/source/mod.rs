@@ -1,29 +1,37 @@
-//! Sources of transactions: files in folders, and PostgreSQL.
+//! Sources of transactions: files in folders, Delta tables, PostgreSQL, and DuckDB.
 //!
 //! ```text
 //! files::find ─▶ files, in the order of their names ─▶ parquet, arrow ─┐
-//!                                                      csv, tsv ───────┼▶ batches of columns ─▶ decode ─▶ Batch
-//! a query ────▶ COPY (…) TO STDOUT (FORMAT binary) ─▶ postgres ────────┘
+//! delta: files of a table's newest version ─────────▶ csv, tsv ────────┼▶ batches of columns ─▶ decode ─▶ Batch
+//! a query ────▶ COPY (…) TO STDOUT (FORMAT binary) ─▶ postgres ────────┤
+//! a query ────▶ the command duckdb ─▶ rows in a pipe ─▶ duckdb ────────┘
 //! ```
 //!
 //! All sources yield the columns of the mapping as arrays, in batches ([`RawBatch`]). [`decode`] turns these
 //! into times, amounts and ids ([`Batch`]). Memory: a few batches of 65,536 rows.
 
 pub mod decode;
+mod delta;
+pub mod duckdb;
 pub mod files;
+mod partitions;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(not(feature = "postgres"))]
 #[path = "postgres_absent.rs"]
 pub mod postgres;
 pub mod reader;
+mod statement;
 pub mod text;
 
 pub use decode::{Batch, Fault, FaultKind};
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use files::DataFile;
 use ripplet_io::tables::TableFile;
 use ripplet_io::{Compression, Format, NotBuiltIn, ReadError};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -126,6 +134,46 @@ pub enum SourceError {
         /// Reason.
         why: String,
     },
+    /// A Delta table cannot be read.
+    #[error("the Delta table {table}: {why}")]
+    Delta {
+        /// The table, or the file of its log.
+        table: String,
+        /// Reason.
+        why: String,
+    },
+    /// The type of a column differs between files.
+    #[error(
+        "{origin}: the column `{column}` is {found}, and in {first} it is {there}: write the files alike, or read them in two \
+         runs"
+    )]
+    OtherType {
+        /// The file.
+        origin: String,
+        /// Name of the column.
+        column: String,
+        /// Type of the column.
+        found: String,
+        /// Path of an earlier file.
+        first: String,
+        /// Type of the column there.
+        there: String,
+    },
+    /// A row lies outside the span of time that its partition has according to the mapping.
+    #[error(
+        "{origin}{place}: the time {time} is not within the partition {partition}, by which files are passed over: take \
+         `partition` out of the mapping's `time`"
+    )]
+    Partition {
+        /// The file.
+        origin: String,
+        /// Position of the row.
+        place: ripplet_io::Place,
+        /// Time of the row.
+        time: crate::Timestamp,
+        /// Folder's name.
+        partition: String,
+    },
     /// Files cannot be listed, or a pattern is invalid.
     #[error("{what}: {why}")]
     Listing {
@@ -182,6 +230,91 @@ pub fn columns_of(path: &Path) -> Result<Vec<String>, SourceError> {
         _ => Err(SourceError::Format(path.into())),
     }
 }
+
+/// Opens a file with the columns that its folders or its table add.
+///
+/// # Errors
+/// If it cannot be read, or lacks a column.
+fn open_data(file: &DataFile, columns: &[&str]) -> Result<Batches, SourceError> {
+    let DataFile { path, partitions, schema, .. } = file;
+    if partitions.is_empty() && schema.is_none() {
+        return open_file(path, columns);
+    }
+    let there = columns_of(path)?;
+    // The log of a table counts, and else the file's own column.
+    let in_file = |name: &str| there.iter().any(|known| known == name);
+    let constant = |name: &str| {
+        let partition = partitions.iter().find(|partition| partition.key == name);
+        let later = schema.as_ref().is_some_and(|all| all.iter().any(|known| known == name));
+        match partition {
+            Some(partition) if schema.is_some() || !in_file(name) => Some(partition.value.clone()),
+            _ => (later && !in_file(name)).then_some(None),
+        }
+    };
+    let constants: Vec<Option<Option<String>>> =
+        columns.iter().map(|name| constant(name)).collect();
+    let of_file: Vec<&str> = columns
+        .iter()
+        .zip(&constants)
+        .filter(|(_, of)| of.is_none())
+        .map(|(name, _)| *name)
+        .collect();
+    if of_file.is_empty() {
+        let sentence = "the file has none of the mapping's columns, only its folders do";
+        return Err(ReadError::content(path, ripplet_io::Place::File, sentence).into());
+    }
+    if let Some(missing) = of_file.iter().find(|name| !in_file(name)) {
+        let keys = partitions.iter().map(|partition| partition.key.clone());
+        return Err(SourceError::MissingColumn {
+            origin: path.display().to_string(),
+            column: (*missing).into(),
+            known: there.into_iter().chain(keys).collect(),
+        });
+    }
+    let batches = open_file(path, &of_file)?;
+    let names: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+    let path = path.clone();
+    Ok(Box::new(batches.map(move |raw| with_constants(raw?, &names, &constants, &path))))
+}
+
+/// Adds columns with the same value in all rows.
+fn with_constants(
+    raw: RawBatch,
+    names: &[String],
+    constants: &[Option<Option<String>>],
+    path: &Path,
+) -> Result<RawBatch, SourceError> {
+    let RawBatch { columns, places, trimmed } = raw;
+    let (rows, stored) = (columns.num_rows(), columns.schema());
+    let mut of_file = columns.columns().iter().zip(stored.fields()).zip(0usize..);
+    let (mut fields, mut arrays, mut blanks) = (Vec::new(), Vec::<ArrayRef>::new(), Vec::new());
+    for (name, constant) in names.iter().zip(constants) {
+        match constant {
+            Some(value) => {
+                let texts = std::iter::repeat_n(value.as_deref(), rows);
+                let texts: StringArray = texts.collect();
+                let constant = HashMap::from([(CONSTANT.to_owned(), String::new())]);
+                fields.push(Field::new(name, DataType::Utf8, true).with_metadata(constant));
+                arrays.push(Arc::new(texts));
+                blanks.push(0);
+            }
+            None => {
+                let Some(((array, field), place)) = of_file.next() else { continue };
+                fields.push(field.as_ref().clone());
+                arrays.push(array.clone());
+                blanks.push(trimmed.get(place).copied().unwrap_or(0));
+            }
+        }
+    }
+    let columns = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| {
+        let sentence = format!("the columns do not fit: {error}");
+        ReadError::content(path, ripplet_io::Place::File, sentence)
+    })?;
+    Ok(RawBatch { columns, places, trimmed: if trimmed.is_empty() { trimmed } else { blanks } })
+}
+
+/// Key of a field's metadata that marks a column of a partition.
+const CONSTANT: &str = "ripplet.partition";
 
 fn table(path: &Path, format: Format, columns: &[&str]) -> Result<Batches, SourceError> {
     let file = TableFile::open(path, format)?;

@@ -6,12 +6,14 @@
 //! Following: the reader polls the folders and patterns. It takes a new file once two polls found it
 //! unchanged, so that it does not read a half-written one. Memory: a few batches.
 
-use super::files::{find, find_one, fingerprint};
-use super::{Batch, Batches, SourceError, open_file, postgres};
-use crate::Mapping;
+use super::files::{DataFile, find, find_one, fingerprint};
+use super::partitions::span_of;
+use super::{Batch, Batches, CONSTANT, RawBatch, SourceError, duckdb, open_data, postgres};
+use crate::{Mapping, TimeRange};
+use arrow_schema::DataType;
 use ripplet_io::{Place, ReadError};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -29,6 +31,13 @@ pub enum Sources {
         /// Address of the server.
         #[serde(skip)]
         server: String,
+        /// The query.
+        query: String,
+    },
+    /// A DuckDB file and a query, which the command `duckdb` runs.
+    DuckDb {
+        /// The file.
+        file: PathBuf,
         /// The query.
         query: String,
     },
@@ -87,6 +96,17 @@ pub enum ReaderError {
         /// Path of the earlier file.
         first: String,
     },
+    /// Files of a Delta table that were read are no longer in it.
+    #[error(
+        "the Delta table {} was rewritten: it no longer has {}, whose rows were read. Begin a new run folder", table.display(),
+        path.display()
+    )]
+    Rewritten {
+        /// The table.
+        table: PathBuf,
+        /// The file.
+        path: PathBuf,
+    },
     /// A file changed after it was read.
     #[error(
         "{} was replaced after it was read: what was found of it stands on what it was. Begin a new run folder to count \
@@ -115,18 +135,35 @@ pub fn begin(
     sources: &Sources,
     mapping: &Mapping,
     reading: Reading,
+    range: TimeRange,
 ) -> Result<Receiver<Result<Message, ReaderError>>, ReaderError> {
     let files = match sources {
-        Sources::Files(named) if reading.follow.is_none() => find(named)?,
+        Sources::Files(named) if reading.follow.is_none() => {
+            let mut files = find(named)?;
+            files.retain(|file| is_within(file, mapping, range));
+            if files.is_empty() {
+                let why = "no file is of a partition within --since and --before".into();
+                return Err(SourceError::Listing { what: named.join(" "), why }.into());
+            }
+            files
+        }
         _ => Vec::new(),
     };
     let (send, receive) = sync_channel(WAITING);
     let (sources, mapping) = (sources.clone(), mapping.clone());
     let work = move || {
-        let mut reader =
-            Reader { mapping, reading, send, seen: BTreeMap::new(), taken: BTreeMap::new() };
+        let mut reader = Reader {
+            mapping,
+            reading,
+            range,
+            send,
+            seen: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            types: BTreeMap::new(),
+        };
         let end = match &sources {
             Sources::Query { server, query } => reader.query(server, query),
+            Sources::DuckDb { file, query } => reader.duckdb(file, query),
             Sources::Files(named) => match reading.follow {
                 Some(every) => reader.follow(named, every),
                 None => files.iter().try_for_each(|file| reader.file(file)),
@@ -184,6 +221,46 @@ struct Reader {
     seen: BTreeMap<String, String>,
     /// Files that were read, with their hashes.
     taken: BTreeMap<PathBuf, (FileState, String)>,
+    /// Range of the run.
+    range: TimeRange,
+    /// Type of each column, and the path of the first typed table with it.
+    types: BTreeMap<String, (DataType, String)>,
+}
+
+/// Whether a file may have rows in a range, by its partitions.
+fn is_within(file: &DataFile, mapping: &Mapping, range: TimeRange) -> bool {
+    let span = span_of(&file.partitions, &mapping.time);
+    span.is_none_or(|(span, _)| span.from < range.until && range.from < span.until)
+}
+
+/// Class of types that may follow one another in the files of a data set: their values mean the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Text,
+    Integer,
+    Float,
+    Decimal,
+    Time,
+    Date,
+    Other,
+}
+
+impl Class {
+    fn of(kind: &DataType) -> Class {
+        match kind {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Class::Text,
+            DataType::Dictionary(_, values) => Class::of(values),
+            kind if kind.is_integer() => Class::Integer,
+            DataType::Float16 | DataType::Float32 | DataType::Float64 => Class::Float,
+            DataType::Timestamp(..) => Class::Time,
+            DataType::Date32 | DataType::Date64 => Class::Date,
+            DataType::Decimal32(..)
+            | DataType::Decimal64(..)
+            | DataType::Decimal128(..)
+            | DataType::Decimal256(..) => Class::Decimal,
+            _ => Class::Other,
+        }
+    }
 }
 
 impl Reader {
@@ -191,7 +268,8 @@ impl Reader {
         self.send.send(Ok(message)).map_err(|_| Stop::Gone)
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Stop> {
+    fn file(&mut self, file: &DataFile) -> Result<(), Stop> {
+        let path = &*file.path;
         let look = FileState::at(path)?;
         let (sha256, bytes) = fingerprint(path)?;
         let name = path.display().to_string();
@@ -212,8 +290,12 @@ impl Reader {
         }
         self.seen.insert(sha256, name.clone());
         self.say(Message::Input(input))?;
-        let batches = open_file(path, &self.mapping.columns())?;
-        self.rows(batches, &name)?;
+        let mut batches = open_data(file, &self.mapping.columns())?.peekable();
+        if let Some(Ok(first)) = batches.peek() {
+            self.check_types(first, &name)?;
+        }
+        let span = span_of(&file.partitions, &self.mapping.time);
+        self.rows(Box::new(batches), &name, span)?;
         // A change while reading would make the hash wrong.
         if FileState::at(path)? != look {
             return Err(ReaderError::Replaced { path: path.into() }.into());
@@ -225,13 +307,73 @@ impl Reader {
         let path = postgres::ORIGIN.to_owned();
         let batches = postgres::open(server, query, &self.mapping.columns())?;
         self.say(Message::Input(Input { path, sha256: None, bytes: 0, rows: 0, repeats: None }))?;
-        self.rows(batches, postgres::ORIGIN)
+        self.rows(batches, postgres::ORIGIN, None)
     }
 
-    fn rows(&mut self, batches: Batches, origin: &str) -> Result<(), Stop> {
+    fn duckdb(&mut self, file: &Path, query: &str) -> Result<(), Stop> {
+        let path = duckdb::origin(file);
+        let batches = duckdb::open(&duckdb::program(), file, query, &self.mapping.columns())?;
+        let input = Input { path: path.clone(), sha256: None, bytes: 0, rows: 0, repeats: None };
+        self.say(Message::Input(input))?;
+        self.rows(batches, &path, None)
+    }
+
+    /// Checks that columns of a typed table mean what they meant in the tables before.
+    fn check_types(&mut self, batch: &RawBatch, origin: &str) -> Result<(), SourceError> {
+        // Text has no types, nor have folders.
+        if !matches!(batch.places, super::Places::Rows(_)) {
+            return Ok(());
+        }
+        let columns = self.mapping.columns();
+        for (name, field) in columns.into_iter().zip(batch.columns.schema().fields()) {
+            if field.metadata().contains_key(CONSTANT) {
+                continue;
+            }
+            let new = || (field.data_type().clone(), origin.to_owned());
+            let (there, first) = &*self.types.entry(name.to_owned()).or_insert_with(new);
+            if Class::of(there) != Class::of(field.data_type()) {
+                return Err(SourceError::OtherType {
+                    origin: origin.into(),
+                    column: name.into(),
+                    found: field.data_type().to_string(),
+                    first: first.clone(),
+                    there: there.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes and sends rows. `span` is that of the partition, if the mapping has files passed over by it.
+    fn rows(
+        &mut self,
+        batches: Batches,
+        origin: &str,
+        span: Option<(TimeRange, String)>,
+    ) -> Result<(), Stop> {
         let origin: Arc<str> = origin.into();
         for raw in batches {
             let batch = Batch::of(&raw?, &self.mapping, &origin)?;
+            if let Some((span, partition)) = &span {
+                let mut timeless = batch
+                    .faults
+                    .iter()
+                    .filter(|fault| fault.kind.is_of_time(&self.mapping.time.column))
+                    .map(|fault| fault.row as usize)
+                    .peekable();
+                let is_wrong = |row: &usize| {
+                    timeless.next_if_eq(row).is_none() && !span.contains(batch.times[*row])
+                };
+                if let Some(row) = (0..batch.rows()).find(is_wrong) {
+                    return Err(SourceError::Partition {
+                        origin: origin.to_string(),
+                        place: batch.places.of(row),
+                        time: batch.times[row],
+                        partition: partition.clone(),
+                    }
+                    .into());
+                }
+            }
             self.say(Message::Rows(Box::new(batch), origin.clone()))?;
         }
         Ok(())
@@ -241,14 +383,18 @@ impl Reader {
     fn follow(&mut self, named: &[String], every: Duration) -> Result<(), Stop> {
         let mut before: BTreeMap<PathBuf, FileState> = BTreeMap::new();
         loop {
-            let mut now = BTreeMap::new();
+            let mut now = Vec::new();
             for name in named {
-                for path in find_one(name)? {
-                    let look = FileState::at(&path)?;
-                    now.insert(path, look);
+                for file in find_one(name)? {
+                    if is_within(&file, &self.mapping, self.range) {
+                        let look = FileState::at(&file.path)?;
+                        now.push((file, look));
+                    }
                 }
             }
-            for (path, look) in &now {
+            self.check_tables(&now)?;
+            for (file, look) in &now {
+                let path = &file.path;
                 match self.taken.get(path) {
                     Some((taken, _)) if taken == look => {}
                     Some((_, sha256)) => {
@@ -258,17 +404,32 @@ impl Reader {
                         let sha256 = sha256.clone();
                         self.taken.insert(path.clone(), (*look, sha256));
                     }
-                    None if before.get(path) == Some(look) => self.file(path)?,
+                    None if before.get(path) == Some(look) => self.file(file)?,
                     // A later poll finds whether it is finished. Files after it wait, as their order matters.
                     None => break,
                 }
             }
-            before = now;
+            before = now.into_iter().map(|(file, look)| (file.path, look)).collect();
             let begin = Instant::now();
             while begin.elapsed() < every {
                 self.say(Message::Nothing)?;
                 std::thread::sleep(HEARTBEAT.min(every));
             }
         }
+    }
+    /// Checks that tables still have the files that were read: a rewritten table has their rows in others.
+    fn check_tables(&self, now: &[(DataFile, FileState)]) -> Result<(), ReaderError> {
+        let tables: BTreeSet<&Path> =
+            now.iter().filter_map(|(file, _)| file.table.as_deref()).collect();
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let there: BTreeSet<&Path> = now.iter().map(|(file, _)| &*file.path).collect();
+        for path in self.taken.keys().filter(|path| !there.contains(&***path)) {
+            if let Some(table) = tables.iter().find(|table| path.starts_with(table)) {
+                return Err(ReaderError::Rewritten { table: (*table).into(), path: path.clone() });
+            }
+        }
+        Ok(())
     }
 }

@@ -27,6 +27,27 @@ const BUFFER: usize = 1 << 18;
 /// Opens a text; batches have these columns in this order.
 pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batches, SourceError> {
     let (reader, names) = reader_and_names(path, separator)?;
+    rows_of(path, reader, &names, columns)
+}
+
+/// Reads a text with commas from a stream; `path` is its name in errors.
+pub(super) fn stream(
+    path: &Path,
+    text: Box<dyn Read + Send>,
+    columns: &[&str],
+) -> Result<Batches, SourceError> {
+    let mut reader = reader_over(text, b',');
+    let names = header_of(path, &mut reader)?;
+    rows_of(path, reader, &names, columns)
+}
+
+/// Reads the rows behind a header.
+fn rows_of(
+    path: &Path,
+    reader: TextReader,
+    names: &[String],
+    columns: &[&str],
+) -> Result<Batches, SourceError> {
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     let places = places_of(columns, &names, &path.display().to_string())?;
     let fields = columns.iter().map(|&name| Field::new(name, DataType::Utf8, false));
@@ -91,10 +112,14 @@ struct TextReader {
 type Records = Reader<RecordingReader<Box<dyn Read + Send>>>;
 
 fn reader_of(path: &Path, separator: u8) -> Result<TextReader, SourceError> {
+    Ok(reader_over(open_text(path)?, separator))
+}
+
+fn reader_over(text: Box<dyn Read + Send>, separator: u8) -> TextReader {
     let mut builder = ReaderBuilder::new();
     let builder = builder.delimiter(separator).buffer_capacity(BUFFER);
-    let text = RecordingReader { inner: open_text(path)?, bytes: Vec::new(), first: 0 };
-    Ok(TextReader { records: builder.from_reader(text), separator })
+    let text = RecordingReader { inner: text, bytes: Vec::new(), first: 0 };
+    TextReader { records: builder.from_reader(text), separator }
 }
 
 fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, SourceError> {

@@ -29,7 +29,7 @@ use crate::time_outliers::{
     Classified, Lookahead, RowLocation, TimeFilter, TimeOutlier, Undecided,
 };
 use crate::weights::WeightFunction;
-use crate::{Entities, Span, Timestamp};
+use crate::{Entities, Span, TimeRange, Timestamp};
 use arrow_array::{Array, StringArray};
 use limit::Limit;
 use rayon::prelude::*;
@@ -53,6 +53,8 @@ pub struct StreamOptions {
     pub longest_gap: Span,
     /// Whether the input grows, so that only few rows may be pending.
     pub is_followed: bool,
+    /// Range of the run: other rows are counted and left out.
+    pub range: TimeRange,
 }
 
 /// Default of [`StreamOptions::longest_gap`]: less than the year by which a typing error is off, more than a
@@ -273,6 +275,12 @@ impl Stream {
             let fault = faults.next_if(|fault| fault.row as usize == row);
             if others.next_if(|&&other| other as usize == row).is_some() {
                 self.counts.other_kinds += 1;
+                continue;
+            }
+            // The time of a row with another fault counts, too.
+            let is_timeless = fault.is_some_and(|fault| fault.kind.is_of_time(&self.time_column));
+            if !is_timeless && !self.options.range.contains(time) {
+                self.counts.outside += 1;
                 continue;
             }
             let location = RowLocation { input, place: batch.places.of(row) };

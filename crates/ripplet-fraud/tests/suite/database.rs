@@ -9,9 +9,11 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use postgres::{Client, Config, NoTls};
+use ripplet_fraud::Mapping;
 use ripplet_fraud::database::{Database, DatabaseError, DatabaseOptions};
 use ripplet_fraud::folder::RunFolder;
 use ripplet_fraud::run::{self, PipelineError, RunOptions};
+use ripplet_fraud::window::Shape;
 use ripplet_io::Format;
 use ripplet_io::tables::TableFile;
 use ripplet_lp::cpu::CpuExecutor;
@@ -36,25 +38,25 @@ impl Schema {
     }
 
     fn run(&self, days: &Days) -> RunOptions {
-        RunOptions { database: Some(self.options()), ..days.options() }
+        RunOptions { database: Some(self.options()), ..plain(days) }
     }
 
     fn execute(&mut self, statements: &str) {
-        let statements = statements.replace("SCHEMA", &format!("\"{}\"", self.name));
+        let statements = statements.replace("@@", &format!("\"{}\"", self.name));
         self.client.batch_execute(&statements).unwrap();
     }
 
     /// Returns the rows of a query, all values as texts.
     fn rows(&mut self, query: &str) -> Vec<Vec<Option<String>>> {
-        let query = query.replace("SCHEMA", &format!("\"{}\"", self.name));
+        let query = query.replace("@@", &format!("\"{}\"", self.name));
         let rows = self.client.query(&query, &[]).unwrap();
         rows.iter().map(|row| (0..row.len()).map(|at| row.get(at)).collect()).collect()
     }
 
     /// Returns the numbers of windows, and of the windows that each other table has rows of.
     fn windows(&mut self) -> Vec<String> {
-        let of = "SELECT coalesce(string_agg(DISTINCT \"window\"::text, ' '), '') FROM SCHEMA.";
-        let tables = ["windows", "clusters", "members", "known_bad", "entities"];
+        let of = "SELECT coalesce(string_agg(DISTINCT \"window\"::text, ' '), '') FROM @@.";
+        let tables = ["windows", "known_bad", "entities"];
         tables
             .iter()
             .map(|table| self.rows(&format!("{of}{table}"))[0][0].clone().unwrap())
@@ -93,7 +95,7 @@ impl Schema {
                 _ => format!("\"{name}\"::text"),
             };
             let names: Vec<String> = columns.iter().map(of).collect();
-            let query = format!("SELECT run, {} FROM SCHEMA.{table}", names.join(", "));
+            let query = format!("SELECT run, {} FROM @@.{table}", names.join(", "));
             let mut found = self.rows(&query);
             for row in &mut found {
                 // Numbers with the same bits are the same text.
@@ -111,13 +113,12 @@ impl Schema {
             }
             expected.sort();
             found.sort();
-            assert!(!expected.is_empty(), "{table}");
             assert_eq!(found, expected, "{table}");
         }
         let windows = self.rows(
             "SELECT run, \"window\"::text, to_char(\"from\" AT TIME ZONE 'UTC', 'YYYY-MM-DD'), \
              to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD'), transactions::text, clusters::text, members::text, \
-             known_bad::text, figures ->> 'arcs' FROM SCHEMA.windows ORDER BY \"window\"",
+             known_bad::text, figures ->> 'arcs' FROM @@.windows ORDER BY \"window\"",
         );
         let expected: Vec<Vec<Option<String>>> = finished
             .iter()
@@ -140,6 +141,36 @@ impl Drop for Schema {
         let _ =
             self.client.batch_execute(&format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", self.name));
     }
+}
+
+const MAPPING: &str = "time = \"date\"\namount = \"amount\"\n[source]\ncolumn = \"payer\"\nkind = \"account\"\n\
+    [target]\ncolumn = \"payee\"\nkind = \"account\"\n";
+
+/// The days of the example of payments, from one on, a file each.
+fn payments(days: &Days, range: std::ops::RangeInclusive<u32>) {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/fraud/payments.csv");
+    let text = std::fs::read_to_string(file).unwrap();
+    for day in range {
+        let date = format!("2024-03-{day:02}");
+        let rows = text.lines().filter(|line| line.starts_with(&date) || line.starts_with("date"));
+        days.write(day, &rows.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+/// Payments up to a day, in windows of 14 days that slide by 4; two of a ring of four are known.
+fn busy(last: u32) -> Days {
+    let days = Days::new(0);
+    payments(&days, 1..=last);
+    std::fs::write(days.path("known.csv"), "id\nida\nnobody\n").unwrap();
+    days
+}
+
+fn plain(days: &Days) -> RunOptions {
+    let mut options = days.options();
+    let of_days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    options.feed.shape = Shape::new(of_days(14), of_days(4)).unwrap();
+    options.feed.mapping = Mapping::parse(MAPPING).unwrap();
+    options
 }
 
 fn text(array: &ArrayRef, row: usize) -> Option<String> {
@@ -175,90 +206,93 @@ fn error_of(
 #[test]
 fn tables_have_what_the_files_have() {
     let Some(mut schema) = Schema::new("same") else { return };
-    let days = Days::new(5);
+    let days = busy(26);
     let (first, second) = (days.path("first"), days.path("second"));
     let manifest = run_into(&schema.run(&days), &first, false).unwrap();
-    assert_eq!(manifest.windows.len(), 3);
+    assert_eq!(manifest.windows.len(), 4);
+    assert!(
+        manifest.windows.iter().any(|window| window.members > 0),
+        "there is nothing to compare"
+    );
     schema.check(&first);
-    let state = "SELECT state, ripplet, options ->> 'window' FROM SCHEMA.runs";
-    let expected = ["finished", env!("CARGO_PKG_VERSION"), "3d"].map(|text| Some(text.into()));
+    let state = "SELECT state, ripplet, options ->> 'window' FROM @@.runs";
+    let expected = ["finished", env!("CARGO_PKG_VERSION"), "14d"].map(|text| Some(text.into()));
     assert_eq!(schema.rows(state), [expected.to_vec()]);
     // A resumed run without anything new changes nothing.
     run_into(&schema.run(&days), &first, true).unwrap();
     schema.check(&first);
     // The last window was cut: with another day it is written again, and so is what follows.
-    days.write(6, &Days::rows(6));
+    payments(&days, 27..=30);
     run_into(&schema.run(&days), &first, true).unwrap();
-    assert_eq!(schema.windows(), vec!["0 1 2 3"; 5]);
+    assert_eq!(schema.windows(), vec!["0 1 2 3 4"; 3]);
     schema.check(&first);
     // Another run is beside it.
     run_into(&schema.run(&days), &second, false).unwrap();
-    assert_eq!(schema.rows("SELECT DISTINCT run FROM SCHEMA.entities").len(), 2);
+    assert_eq!(schema.rows("SELECT DISTINCT run FROM @@.entities").len(), 2);
     // Columns of the user's own stay.
-    schema.execute("ALTER TABLE SCHEMA.clusters ADD COLUMN analyst text");
+    schema.execute("ALTER TABLE @@.clusters ADD COLUMN analyst text");
     Database::open(&schema.options()).unwrap();
 }
 
 #[test]
 fn a_window_that_fails_in_the_middle_leaves_nothing() {
     let Some(mut schema) = Schema::new("middle") else { return };
-    let days = Days::new(6);
+    let days = busy(30);
     let out = days.path("run");
     Database::open(&schema.options()).unwrap();
     // Entities are written after clusters and members.
-    schema.execute("ALTER TABLE SCHEMA.entities ADD CONSTRAINT few CHECK (\"window\" < 2)");
+    schema.execute("ALTER TABLE @@.entities ADD CONSTRAINT few CHECK (\"window\" < 2)");
     let (error, text) = error_of(run_into(&schema.run(&days), &out, false));
     assert!(matches!(error, DatabaseError::Refused { .. }), "{text}");
-    assert!(text.contains("the entities of the window of 2024-03-03 to 2024-03-05"), "{text}");
+    assert!(text.contains("the entities of the window of 2024-03-09 to 2024-03-22"), "{text}");
     assert!(text.contains("\"few\""), "{text}");
-    assert_eq!(schema.windows(), vec!["0 1"; 5]);
+    assert_eq!(schema.windows(), vec!["0 1"; 3]);
     assert_eq!(RunFolder::open(&out).unwrap().finished().unwrap().len(), 2);
     schema.check(&out);
-    let state = schema.rows("SELECT state FROM SCHEMA.runs");
+    let state = schema.rows("SELECT state FROM @@.runs");
     assert_eq!(state, [[Some(text)]]);
     // Rows of a window whose folder never got its name are replaced.
     schema.execute(
-        "ALTER TABLE SCHEMA.entities DROP CONSTRAINT few; \
-         INSERT INTO SCHEMA.windows SELECT run, 2, \"from\", until, 1, 1, 1, 1, 1, 1, warm, cut, '{}' \
-         FROM SCHEMA.windows WHERE \"window\" = 1; \
-         INSERT INTO SCHEMA.members SELECT run, 2, cluster, kind, 'false', score, share_to_known_bad, seed_distance, \
-         known_bad, standing, degree, strength FROM SCHEMA.members WHERE \"window\" = 1",
+        "ALTER TABLE @@.entities DROP CONSTRAINT few; \
+         INSERT INTO @@.windows SELECT run, 2, \"from\", until, 1, 1, 1, 1, 1, 1, warm, cut, '{}' \
+         FROM @@.windows WHERE \"window\" = 1; \
+         INSERT INTO @@.members VALUES ((SELECT run FROM @@.runs), 2, 'c0', 'account', 'false', 1, 1, 1, true, 'x', 1, 1)",
     );
     run_into(&schema.run(&days), &out, true).unwrap();
-    assert_eq!(schema.windows(), vec!["0 1 2 3"; 5]);
+    assert_eq!(schema.windows(), vec!["0 1 2 3 4"; 3]);
     schema.check(&out);
 }
 
 #[test]
 fn a_run_that_began_without_a_database_is_caught_up() {
     let Some(mut schema) = Schema::new("later") else { return };
-    let days = Days::new(6);
+    let days = busy(30);
     let out = days.path("run");
     let executor = CpuExecutor::new(Some(2)).unwrap();
     let mut watcher = Watcher::until(2);
-    assert!(run::run(&executor, &days.options(), &out, false, &mut watcher).is_err());
+    assert!(run::run(&executor, &plain(&days), &out, false, &mut watcher).is_err());
     run_into(&schema.run(&days), &out, true).unwrap();
-    assert_eq!(schema.windows(), vec!["0 1 2 3"; 5]);
+    assert_eq!(schema.windows(), vec!["0 1 2 3 4"; 3]);
     schema.check(&out);
 }
 
 #[test]
 fn a_server_that_goes_away_leaves_whole_windows() {
     let Some(mut schema) = Schema::new("gone") else { return };
-    let days = Days::new(5);
+    let days = busy(26);
     let out = days.path("run");
     Database::open(&schema.options()).unwrap();
     schema.execute(
-        "CREATE FUNCTION SCHEMA.gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+        "CREATE FUNCTION @@.gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
          PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$; \
-         CREATE TRIGGER gone BEFORE INSERT ON SCHEMA.known_bad FOR EACH ROW WHEN (NEW.\"window\" = 1) \
-         EXECUTE FUNCTION SCHEMA.gone()",
+         CREATE TRIGGER gone BEFORE INSERT ON @@.known_bad FOR EACH ROW WHEN (NEW.\"window\" = 1) \
+         EXECUTE FUNCTION @@.gone()",
     );
     let (error, text) = error_of(run_into(&schema.run(&days), &out, false));
     assert!(matches!(error, DatabaseError::Lost { .. }), "{text}");
-    assert_eq!(schema.windows(), vec!["0"; 5]);
+    assert_eq!(schema.windows(), vec!["0"; 3]);
     schema.check(&out);
-    schema.execute("DROP TRIGGER gone ON SCHEMA.known_bad");
+    schema.execute("DROP TRIGGER gone ON @@.known_bad");
     run_into(&schema.run(&days), &out, true).unwrap();
     schema.check(&out);
     let absent = DatabaseOptions {
@@ -266,7 +300,7 @@ fn a_server_that_goes_away_leaves_whole_windows() {
         ..schema.options()
     };
     let (error, text) = error_of(run_into(
-        &RunOptions { database: Some(absent.clone()), ..days.options() },
+        &RunOptions { database: Some(absent.clone()), ..plain(&days) },
         &days.path("other"),
         false,
     ));
@@ -284,27 +318,25 @@ fn tables_of_another_version_and_of_others_are_refused() {
         Err(error) => error.to_string(),
     };
     Database::open(&schema.options()).unwrap();
-    schema.execute("UPDATE SCHEMA.ripplet_schema SET version = 99");
+    schema.execute("UPDATE @@.ripplet_schema SET version = 99");
     let text = open(&schema);
     assert!(text.contains("has tables of version 99") && text.contains("version 1:"), "{text}");
-    schema.execute("DELETE FROM SCHEMA.ripplet_schema");
+    schema.execute("DELETE FROM @@.ripplet_schema");
     assert!(open(&schema).contains("version none"));
     schema.execute(
-        "INSERT INTO SCHEMA.ripplet_schema VALUES (1); ALTER TABLE SCHEMA.clusters DROP COLUMN why",
+        "INSERT INTO @@.ripplet_schema VALUES (1); ALTER TABLE @@.clusters DROP COLUMN why",
     );
     let text = open(&schema);
     assert!(text.contains("the table `clusters`") && text.contains("no column `why`"), "{text}");
-    schema.execute("ALTER TABLE SCHEMA.clusters ADD COLUMN why int");
+    schema.execute("ALTER TABLE @@.clusters ADD COLUMN why int");
     assert!(open(&schema).contains("has `why` as integer, not as text"));
-    schema.execute("DROP TABLE SCHEMA.clusters");
+    schema.execute("DROP TABLE @@.clusters");
     assert!(open(&schema).contains("the table `clusters`"));
     // Tables of these names that ripplet did not make.
-    schema.execute(
-        "DROP SCHEMA SCHEMA CASCADE; CREATE SCHEMA SCHEMA; CREATE TABLE SCHEMA.members (n int)",
-    );
+    schema.execute("DROP SCHEMA @@ CASCADE; CREATE SCHEMA @@; CREATE TABLE @@.members (n int)");
     let text = open(&schema);
     assert!(text.contains("\"members\" already exists"), "{text}");
-    assert_eq!(schema.rows("SELECT count(*)::text FROM SCHEMA.members"), [[Some("0".into())]]);
+    assert_eq!(schema.rows("SELECT count(*)::text FROM @@.members"), [[Some("0".into())]]);
     let exists =
         format!("SELECT count(*)::text FROM pg_tables WHERE schemaname = '{}'", schema.name);
     assert_eq!(schema.rows(&exists), [[Some("1".into())]], "tables are created together or not");
@@ -336,15 +368,15 @@ fn rights_that_are_lacking_are_named() {
     let found = refused();
     assert!(found.contains("permission denied for schema"), "{found}");
     schema.execute(&format!(
-        "GRANT USAGE ON SCHEMA SCHEMA TO {role}; \
-         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA SCHEMA TO {role}; GRANT UPDATE ON SCHEMA.runs TO {role}"
+        "GRANT USAGE ON SCHEMA @@ TO {role}; \
+         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA @@ TO {role}; GRANT UPDATE ON @@.runs TO {role}"
     ));
     let found = refused();
     assert!(found.contains(&format!("the user {role} has no right to DELETE in")), "{found}");
     assert!(!found.contains("hunter2"), "{found}");
-    schema.execute(&format!("GRANT DELETE ON ALL TABLES IN SCHEMA SCHEMA TO {role}"));
-    let days = Days::new(3);
-    let run = RunOptions { database: Some(options.clone()), ..days.options() };
+    schema.execute(&format!("GRANT DELETE ON ALL TABLES IN SCHEMA @@ TO {role}"));
+    let days = busy(20);
+    let run = RunOptions { database: Some(options.clone()), ..plain(&days) };
     run_into(&run, &days.path("run"), false).unwrap();
     schema.check(&days.path("run"));
     let manifest = std::fs::read_to_string(days.path("run/manifest.json")).unwrap();

@@ -3,12 +3,15 @@
 mod chance;
 #[cfg(feature = "postgres")]
 mod database;
+mod delta;
 mod detection;
+mod duckdb;
 mod evaluation;
 mod evidence;
 mod evolution;
 mod find;
 mod output;
+mod partitions;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod report;

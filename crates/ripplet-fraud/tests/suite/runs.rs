@@ -1,5 +1,6 @@
 //! Runs into folders, from files to the report: the example, runs that are killed and go on, and bad input.
 
+use ripplet_fraud::TimeRange;
 use ripplet_fraud::chance::NOISE;
 use ripplet_fraud::detect::Detection;
 use ripplet_fraud::feed::FeedOptions;
@@ -22,7 +23,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-const MAPPING: &str = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
+pub const MAPPING: &str = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
     [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
 
 fn example(name: &str) -> PathBuf {
@@ -41,6 +42,7 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
             skip_bad_rows: false,
             skip_late_rows: false,
             longest_gap: LONGEST_PAUSE,
+            range: TimeRange::ALL,
             full_slides: false,
             from_scratch: false,
         },

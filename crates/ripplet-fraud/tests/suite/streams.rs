@@ -26,6 +26,7 @@ const OPTIONS: StreamOptions = StreamOptions {
     skip_late_rows: false,
     longest_gap: LONGEST_PAUSE,
     is_followed: false,
+    range: ripplet_fraud::TimeRange::ALL,
 };
 
 #[derive(Debug)]

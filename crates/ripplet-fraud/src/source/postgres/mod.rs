@@ -12,10 +12,10 @@
 mod guard;
 mod passfile;
 pub(crate) mod server;
-mod statement;
 
 pub use server::with_password;
 
+use super::statement::statement;
 use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
@@ -26,7 +26,6 @@ use postgres::binary_copy::BinaryCopyOutIter;
 use postgres::error::ErrorPosition;
 use postgres::types::{FromSql, Type};
 use server::Server;
-use statement::statement;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
