@@ -143,22 +143,8 @@ pub enum SourceError {
         why: String,
     },
     /// The type of a column differs between files.
-    #[error(
-        "{origin}: the column `{column}` is {found}, and in {first} it is {there}: write the files alike, or read them in two \
-         runs"
-    )]
-    OtherType {
-        /// The file.
-        origin: String,
-        /// Name of the column.
-        column: String,
-        /// Type of the column.
-        found: String,
-        /// Path of an earlier file.
-        first: String,
-        /// Type of the column there.
-        there: String,
-    },
+    #[error(transparent)]
+    OtherType(Box<TypeChange>),
     /// A row lies outside the span of time that its partition has according to the mapping.
     #[error(
         "{origin}{place}: the time {time} is not within the partition {partition}, by which files are passed over: take \
@@ -182,6 +168,25 @@ pub enum SourceError {
         /// Reason.
         why: String,
     },
+}
+
+/// Column whose type differs between files of one input.
+#[derive(Debug, Error)]
+#[error(
+    "{origin}: the column `{column}` is {found}, and in {first} it is {there}: write the files alike, or read them in two \
+     runs"
+)]
+pub struct TypeChange {
+    /// The file.
+    pub origin: String,
+    /// Name of the column.
+    pub column: String,
+    /// Type of the column.
+    pub found: String,
+    /// Path of an earlier file.
+    pub first: String,
+    /// Type of the column there.
+    pub there: String,
 }
 
 #[cfg(feature = "postgres")]

@@ -8,7 +8,9 @@
 
 use super::files::{DataFile, find, find_one, fingerprint};
 use super::partitions::span_of;
-use super::{Batch, Batches, CONSTANT, RawBatch, SourceError, duckdb, open_data, postgres};
+use super::{
+    Batch, Batches, CONSTANT, RawBatch, SourceError, TypeChange, duckdb, open_data, postgres,
+};
 use crate::{Mapping, TimeRange};
 use arrow_schema::DataType;
 use ripplet_io::{Place, ReadError};
@@ -332,13 +334,13 @@ impl Reader {
             let new = || (field.data_type().clone(), origin.to_owned());
             let (there, first) = &*self.types.entry(name.to_owned()).or_insert_with(new);
             if Class::of(there) != Class::of(field.data_type()) {
-                return Err(SourceError::OtherType {
+                return Err(SourceError::OtherType(Box::new(TypeChange {
                     origin: origin.into(),
                     column: name.into(),
                     found: field.data_type().to_string(),
                     first: first.clone(),
                     there: there.to_string(),
-                });
+                })));
             }
         }
         Ok(())

@@ -166,7 +166,7 @@ fn new_partitions_are_taken_in_their_order() {
     let days = Days::new(1);
     let set = days.path("set");
     let write_day = |day: u32| write(&set.join(format!("day={day}/part.csv")), &Days::rows(day));
-    [9, 10].map(write_day);
+    [9, 10].into_iter().for_each(write_day);
     let mut options = options(&[&set], MAPPING, &days.path("known.csv"));
     options.feed.reading.follow = Some(Duration::from_millis(20));
     let mut feed = ripplet_fraud::feed::Feed::begin(&options.feed).unwrap();
@@ -176,7 +176,7 @@ fn new_partitions_are_taken_in_their_order() {
         |inputs| {
             read = inputs.iter().map(|input| input.path.clone()).collect();
             if read.len() == 2 {
-                [12, 11].map(write_day);
+                [12, 11].into_iter().for_each(write_day);
             }
             Ok(())
         },
