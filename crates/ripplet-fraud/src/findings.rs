@@ -12,7 +12,8 @@ pub const NO_SEED: u32 = u32::MAX;
 pub struct Findings {
     /// The clusters, by rank.
     pub clusters: Vec<Cluster>,
-    /// Members: by the cluster's rank, then by score, highest first, then by vertex.
+    /// Members: by the cluster's rank, then by score, highest first, then by vertex; after
+    /// [`rank_by_entities`](crate::scores::rank_by_entities), by rank of the entity within a cluster.
     pub members: Vec<Member>,
     /// Clusters of the previous window that ended, ascending, each with the current cluster that took over
     /// most of its members, if any.
@@ -54,8 +55,11 @@ pub struct Cluster {
     pub id: ClusterId,
     /// Position in the ranking, from 1.
     pub rank: u32,
-    /// Suspicion score: higher is more suspicious.
+    /// Score by which clusters are ranked: higher is more suspicious. It is `suspicion`, until
+    /// [`rank_by_entities`](crate::scores::rank_by_entities) replaces it.
     pub score: f64,
+    /// Mean suspicion score of its members.
+    pub suspicion: f64,
     /// P-value of the cluster: see [`chance`](crate::chance).
     pub chance: f64,
     /// The busiest part, which `chance` is the p-value of.

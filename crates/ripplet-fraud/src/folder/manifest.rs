@@ -69,6 +69,10 @@ pub struct WindowRecord {
     pub folder: String,
     /// Number of transactions in the window.
     pub transactions: u64,
+    /// Number of these that are of an entity with itself, and make no edge; `None` if rows link more than two
+    /// entities.
+    #[serde(default)]
+    pub to_themselves: Option<u64>,
     /// Number of entities seen when the window ended.
     pub vertices: u32,
     /// Arcs of its graph: two for each pair.

@@ -7,7 +7,7 @@
 //!   windows/
 //!     0000-2024-05-31/         the window that ends at the end of 2024-05-30, UTC; complete, or absent
 //!       window.json            its figures
-//!       clusters, members, edges, transactions, known_bad, ended, entities, active (.parquet)
+//!       clusters, members, edges, transactions, known_bad, ended, entities, active, reasons (.parquet)
 //!       graph.npz          arrays for graph neural networks
 //!       report.json.gz         its part of the report
 //!       labels.checkpoint      labels and strengths, and …
@@ -63,11 +63,13 @@ pub(crate) const ACTIVE: &str = "active.parquet";
 pub(crate) const PART: &str = "report.json.gz";
 /// Its name in runs of older versions, which did not compress it.
 const OLDER_PART: &str = "report.json";
+/// Table of reasons of a window.
+pub(crate) const REASONS: &str = "reasons.parquet";
 /// Scorecard of a window.
 pub(crate) const MODEL: &str = "model.json";
 const UNFINISHED: &str = ".part-";
 /// All files of a window.
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     "clusters.parquet",
     "members.parquet",
     "edges.parquet",
@@ -78,6 +80,7 @@ const FILES: [&str; 14] = [
     ACTIVE,
     "graph.npz",
     MODEL,
+    REASONS,
     PART,
     LABELS,
     CLUSTERS,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! window, findings, known bad ─▶ clusters, members, ended, edges, transactions, known_bad,  .parquet .arrow .csv .tsv
-//!                             │  entities, active
+//!                             │  entities, active, reasons
 //!                             └▶ gnn                               .npz; as tables: nodes, arcs
 //! ```
 //!
@@ -14,6 +14,7 @@ mod edges;
 mod entities;
 mod gnn;
 mod known;
+mod reasons;
 pub(crate) mod tables;
 mod why;
 
@@ -21,8 +22,13 @@ pub use edges::{Edge, edges_among};
 pub use entities::{write_active, write_entities};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
 pub use known::KnownBadStatus;
+pub use reasons::{
+    BEST_MEMBERS, Behind, Explained, Explainer, Explanation, KnownBadPath, MOST_HOPS, PathFlow,
+    REASONS, Reason, nearest_known_bad,
+};
 pub use tables::{
-    write_clusters, write_edges, write_ended, write_known_bad, write_members, write_transactions,
+    write_clusters, write_edges, write_ended, write_known_bad, write_members, write_reasons,
+    write_transactions,
 };
 
 /// Column of a table: its name, its kind, and whether it may be null.
@@ -55,6 +61,7 @@ use crate::evidence::{Evidence, Values};
 use crate::ledger::Ledger;
 use crate::model::Scores;
 use crate::seeds::{ActiveEntries, ListEntry};
+use crate::ties::Ties;
 use crate::{Cluster, Entities, Findings, Member, Window};
 use ripplet_graph::VertexId;
 
@@ -79,6 +86,10 @@ pub struct WindowFindings<'a> {
     pub listed_bad: &'a [ListEntry],
     /// Scores of all entities; `None` without a model.
     pub scores: Option<EntityScores<'a>>,
+    /// The window's ties, along which paths to known bad entities are preferred.
+    pub ties: Option<&'a Ties>,
+    /// Explanations; `None` without a model.
+    pub explained: Option<&'a Explained>,
     /// Names of the pairs of columns that a row links: [`Mapping::pairs`](crate::Mapping::pairs).
     pub pairs: &'a [String],
 }

@@ -2,7 +2,8 @@
 //!
 //! The columns are described in `docs/fraud-report.md`; their order and kinds do not change.
 
-use super::{Edge, WindowFindings, edges_among};
+use super::reasons::{path_text, transactions_text};
+use super::{Edge, Explanation, WindowFindings, edges_among};
 use crate::findings::NO_SEED;
 use crate::ledger::Payment;
 use crate::{Amount, Cluster, ClusterId, Member, Timestamp};
@@ -29,6 +30,8 @@ pub(super) const ROWS: usize = 1 << 15;
 pub fn write_clusters(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, from, until } = Window::of(found);
     let scale = found.window.graph.weight_scale();
+    let explanation =
+        |cluster: &Cluster| found.explained?.clusters.get(cluster.rank.checked_sub(1)? as usize);
     let mut table = Table::create(path, &CLUSTERS)?;
     for clusters in found.findings.clusters.chunks(ROWS) {
         let rows = clusters.iter();
@@ -60,6 +63,64 @@ pub fn write_clusters(path: &Path, found: WindowFindings<'_>) -> Result<(), Writ
             times(rows.clone().map(|cluster| Some(cluster.born))),
             names(rows.clone().map(|cluster| cluster.fate.name())),
             Arc::new(parents.collect::<StringArray>()),
+            reals(rows.clone().map(|cluster| Some(cluster.suspicion))),
+            of_reason(rows.clone().map(&explanation), 0),
+            of_reason(rows.clone().map(&explanation), 1),
+            of_reason(rows.clone().map(&explanation), 2),
+            Arc::new(
+                rows.clone()
+                    .map(|cluster| path_text(found, explanation(cluster)?))
+                    .collect::<StringArray>(),
+            ),
+        ])?;
+    }
+    table.finish()
+}
+
+/// Returns the column of the reasons at one place, in words.
+fn of_reason<'a>(
+    explanations: impl Iterator<Item = Option<&'a Explanation>>,
+    place: usize,
+) -> ArrayRef {
+    let reason = |of: Option<&Explanation>| Some(of?.reasons.get(place)?.sentence());
+    Arc::new(explanations.map(reason).collect::<StringArray>())
+}
+
+/// Writes the table of reasons: why the entities with the highest scores have them, by rank. It has no rows without a
+/// model.
+///
+/// # Errors
+/// See [`write_clusters`].
+pub fn write_reasons(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
+    let Window { index, .. } = Window::of(found);
+    let (entities, clusters) = (found.entities, found.cluster_of_members());
+    let mut table = Table::create(path, &REASONS)?;
+    let all = found.explained.map_or(&[][..], |explained| &explained.entities);
+    for part in all.chunks(ROWS) {
+        let rows = part.iter();
+        let vertices = part.iter().map(|(vertex, _)| *vertex);
+        let explanations = part.iter().map(|(_, explanation)| explanation);
+        let score = |vertex| found.scores?.of(vertex);
+        let paths = explanations.clone().map(|of| of.path.as_ref());
+        let hops = paths.clone().map(|path| Some(path?.vertices.len() as u32 - 1));
+        table.append(vec![
+            numbers(rows.map(|_| index)),
+            some_numbers(vertices.clone().map(|vertex| Some(score(vertex)?.1))),
+            names(vertices.clone().map(|vertex| entities.kind_name_of(vertex))),
+            names(vertices.clone().map(|vertex| entities.id_of(vertex))),
+            narrow(vertices.clone().map(|vertex| Some(score(vertex)?.0))),
+            Arc::new(
+                vertices
+                    .map(|vertex| clusters.get(&vertex).map(ToString::to_string))
+                    .collect::<StringArray>(),
+            ),
+            of_reason(explanations.clone().map(Some), 0),
+            of_reason(explanations.clone().map(Some), 1),
+            of_reason(explanations.clone().map(Some), 2),
+            some_numbers(hops),
+            Arc::new(paths.map(|path| Some(path?.along_ties)).collect::<BooleanArray>()),
+            Arc::new(explanations.clone().map(|of| path_text(found, of)).collect::<StringArray>()),
+            names(explanations.map(|of| transactions_text(found, of))),
         ])?;
     }
     table.finish()
@@ -289,7 +350,7 @@ impl Kind {
     }
 }
 
-pub(super) const CLUSTERS: [(&str, Kind, bool); 21] = [
+pub(super) const CLUSTERS: [(&str, Kind, bool); 26] = [
     ("window", Kind::Number, false),
     ("from", Kind::Time, false),
     ("until", Kind::Time, false),
@@ -311,6 +372,11 @@ pub(super) const CLUSTERS: [(&str, Kind, bool); 21] = [
     ("born", Kind::Time, false),
     ("fate", Kind::Name, false),
     ("parents", Kind::Name, true),
+    ("suspicion", Kind::Real, false),
+    ("reason_1", Kind::Name, true),
+    ("reason_2", Kind::Name, true),
+    ("reason_3", Kind::Name, true),
+    ("path", Kind::Name, true),
 ];
 
 pub(super) const MEMBERS: [(&str, Kind, bool); 13] = [
@@ -327,6 +393,22 @@ pub(super) const MEMBERS: [(&str, Kind, bool); 13] = [
     ("strength", Kind::Real, false),
     ("entity_score", Kind::Narrow, true),
     ("entity_rank", Kind::Number, true),
+];
+
+const REASONS: [(&str, Kind, bool); 13] = [
+    ("window", Kind::Number, false),
+    ("rank", Kind::Number, true),
+    ("kind", Kind::Name, false),
+    ("id", Kind::Name, false),
+    ("score", Kind::Narrow, true),
+    ("cluster", Kind::Name, true),
+    ("reason_1", Kind::Name, true),
+    ("reason_2", Kind::Name, true),
+    ("reason_3", Kind::Name, true),
+    ("hops", Kind::Number, true),
+    ("along_ties", Kind::Flag, true),
+    ("path", Kind::Name, true),
+    ("transactions", Kind::Name, false),
 ];
 
 const ENDED: [(&str, Kind, bool); 3] =

@@ -69,7 +69,7 @@ impl WindowFindings<'_> {
 }
 
 /// Formats a range of days.
-fn days(first: Timestamp, last: Timestamp) -> String {
+pub(super) fn days(first: Timestamp, last: Timestamp) -> String {
     let day = |at: Timestamp| {
         let begin = at.unit(crate::Span::DAY) * crate::Span::DAY.micros();
         Timestamp(begin).to_string()

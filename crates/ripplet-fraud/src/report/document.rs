@@ -8,12 +8,13 @@ use super::events::{EVENTS, Event};
 use super::run::Run;
 use super::search::{EntitySet, SearchColumns};
 use super::window_report::{
-    ClusterReport, Evidence, InactiveEntryReport, ListStatus, MemberReport, OtherReport,
-    WindowReport,
+    ClusterReport, Evidence, ExplanationReport, FlowReport, InactiveEntryReport, ListStatus,
+    MemberReport, OtherReport, TransactionReport, WindowReport,
 };
 use crate::chance::grouped;
 use crate::evolution::OVERLAP_RULE;
-use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_MEMBERS};
+use crate::model::Check;
+use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_CLUSTERS_BY_ENTITIES, OF_MEMBERS};
 use crate::time::{TimeRange, Timestamp};
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
@@ -22,8 +23,8 @@ use std::collections::BTreeMap;
 /// Size limits of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
-    /// Size of its data in bytes, packed. Rows of clusters and the search index take at most a quarter each, single
-    /// transactions an eighth, members and edges the rest.
+    /// Size of its data in bytes, packed. Rows of clusters, the search index, and single transactions take at most an
+    /// eighth each, the entities with the highest scores a quarter, and members and edges the rest.
     pub bytes: u64,
 }
 
@@ -47,7 +48,9 @@ pub struct ReportBuilder {
     /// Whether a listed member is known bad or trusted, and whether a vertex outside of clusters is listed.
     has_standings: bool,
     has_outside: bool,
+    has_scores: bool,
     of_rows: u64,
+    of_scored: u64,
     of_details: u64,
     of_transactions: u64,
     of_search: u64,
@@ -66,6 +69,8 @@ struct LeftOut {
     known: Vec<Part>,
     /// Edges without their single transactions.
     without_transactions: u64,
+    /// Windows without the entities with the highest scores.
+    without_scored: u64,
 }
 
 /// Window whose list is incomplete.
@@ -127,6 +132,8 @@ pub(super) struct Document<'a> {
     details: Vec<OfWindow<'a>>,
     /// Clusters, each with the stretches of windows that list it.
     clusters: ClusterWindows<'a>,
+    /// Whether entities have scores.
+    has_scores: bool,
     has_standings: bool,
     has_outside: bool,
     left_out: Vec<String>,
@@ -162,6 +169,72 @@ struct WindowColumns {
     search: String,
     /// [`KnownColumns`], packed.
     known: String,
+    /// [`ScoredColumns`], packed.
+    scored: String,
+    /// Number of entities with scores.
+    scored_total: u64,
+    /// Check of the scores.
+    check: Option<CheckColumns>,
+    /// Whether the fixed combination scored the entities.
+    fixed: bool,
+}
+
+/// Check of a window's scores.
+#[derive(Debug, Serialize)]
+struct CheckColumns {
+    average_precision: f64,
+    precision_at_100: f64,
+    base_rate: f64,
+    known_bad: u32,
+    /// Average precision of each evidence alone, highest first.
+    evidence: Vec<(String, f64)>,
+    /// Whether the scores rank no better than chance, and the evidence that does.
+    is_chance: bool,
+    better: Option<(String, f64)>,
+}
+
+impl CheckColumns {
+    fn of(check: &Check) -> CheckColumns {
+        let mut evidence: Vec<(String, f64)> =
+            check.evidence.iter().map(|(name, &value)| (name.clone(), value)).collect();
+        evidence.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        CheckColumns {
+            average_precision: check.average_precision,
+            precision_at_100: check.precision_at_100,
+            base_rate: check.base_rate,
+            known_bad: check.known_bad,
+            evidence,
+            is_chance: check.is_chance(),
+            better: check.better_evidence().map(|(name, value)| (name.to_owned(), value)),
+        }
+    }
+}
+
+/// Entities with the highest scores, in columns.
+#[derive(Debug, Default, Serialize)]
+struct ScoredColumns {
+    entity: Vec<u32>,
+    score: Vec<f32>,
+    rank: Vec<u32>,
+    cluster: Vec<Option<String>>,
+    standing: Vec<u8>,
+    explanation: Vec<ExplanationColumns>,
+}
+
+/// Payer, payee, number, sum, and the seconds of the first and the last.
+#[derive(Debug, Serialize)]
+struct PackedFlow(u32, u32, Option<u64>, Option<Exact>, Option<f64>, Option<f64>);
+
+/// Reasons, with entities by their numbers.
+#[derive(Debug, Default, Serialize)]
+struct ExplanationColumns {
+    /// Evidence, points and words.
+    reasons: Vec<(String, f32, String)>,
+    path: Vec<u32>,
+    along_ties: bool,
+    flows: Vec<PackedFlow>,
+    /// Payer, payee, second and amount.
+    transactions: Vec<(u32, u32, f64, Option<Exact>)>,
 }
 
 /// Clusters in columns: the stretches of windows that list each.
@@ -230,6 +303,7 @@ struct PackedDetail {
 struct Detail {
     members: MemberColumns,
     edges: EdgeColumns,
+    explanation: ExplanationColumns,
     members_total: u64,
     edges_total: u64,
 }
@@ -249,6 +323,8 @@ struct MemberColumns {
     standing: Vec<u8>,
     score: Vec<Option<f32>>,
     share: Vec<Option<f32>>,
+    /// Probability and rank among all entities.
+    entity_score: Vec<Option<(f32, u32)>>,
     distance: Vec<Option<u32>>,
 }
 
@@ -290,7 +366,9 @@ impl ReportBuilder {
             windows_of: BTreeMap::new(),
             has_standings: false,
             has_outside: false,
+            has_scores: false,
             of_rows: 0,
+            of_scored: 0,
             of_details: 0,
             of_transactions: 0,
             of_search: 0,
@@ -317,6 +395,9 @@ impl ReportBuilder {
         if self.windows.is_empty() {
             self.unheld = self.unheld(&report, &kinds);
         }
+        let scored = self.scored(&report, &kinds);
+        self.has_scores |= report.scores.is_some();
+        let check = report.scores.as_ref().and_then(|scores| scores.check.as_ref());
         self.windows.push(WindowColumns {
             from: report.from,
             until: report.until,
@@ -334,12 +415,16 @@ impl ReportBuilder {
             listed,
             search,
             known,
+            scored,
+            scored_total: report.scores.as_ref().map_or(0, |scores| scores.entities),
+            fixed: report.scores.as_ref().is_some_and(|scores| !scores.learnt),
+            check: check.map(CheckColumns::of),
         });
     }
 
     /// Packs the rows of a window's clusters, as many as fit, with their details.
     fn listed(&mut self, report: &WindowReport, kinds: &[u8]) -> String {
-        let room = (self.limits.bytes / 4).saturating_sub(self.of_rows);
+        let room = (self.limits.bytes / 8).saturating_sub(self.of_rows);
         let rows_of = |rows: usize, details: &[Option<usize>]| {
             let mut listed = ClusterColumns::default();
             for (at, cluster) in report.listed.iter().take(rows).enumerate() {
@@ -354,7 +439,7 @@ impl ReportBuilder {
         let newest = self.windows.len() as u32;
         let mut details = Vec::with_capacity(rows);
         for cluster in report.listed.iter().take(rows) {
-            details.push(self.detail(&cluster.evidence, kinds, report.from));
+            details.push(self.detail(cluster, kinds, report.from));
             self.windows_of.entry(cluster.id.clone()).or_default().push(newest);
             for member in &cluster.evidence.members {
                 self.has_standings |= member.standing != ListStatus::Unknown;
@@ -379,7 +464,8 @@ impl ReportBuilder {
     }
 
     /// Keeps the detail of a cluster if it fits, and returns its index.
-    fn detail(&mut self, evidence: &Evidence, kinds: &[u8], from: i64) -> Option<usize> {
+    fn detail(&mut self, cluster: &ClusterReport, kinds: &[u8], from: i64) -> Option<usize> {
+        let ClusterReport { evidence, explanation, .. } = cluster;
         // Stop at the first detail that does not fit, so that the kept ones have no gaps.
         if self.left_out.without_detail > 0 {
             self.left_out.without_detail += 1;
@@ -389,7 +475,8 @@ impl ReportBuilder {
         let names: u64 = evidence.members.iter().filter(new).map(|m| bytes_of(&m.id) + 3).sum();
         let members = &evidence.members;
         let places = members.iter().map(|member| self.entity(member, kinds)).collect();
-        let packed_evidence = packed(&Detail::of(evidence, places, from));
+        let explanation = self.explanation(explanation, kinds, from);
+        let packed_evidence = packed(&Detail::of(evidence, explanation, places, from));
         let cost = names + packed_evidence.len() as u64 + 40;
         if self.of_details + cost > self.limits.bytes / 8 * 3 {
             self.left_out.without_detail += 1;
@@ -402,11 +489,75 @@ impl ReportBuilder {
         Some(self.details.len() - 1)
     }
 
+    /// Packs the entities with the highest scores, as many as fit.
+    fn scored(&mut self, report: &WindowReport, kinds: &[u8]) -> String {
+        let mut columns = ScoredColumns::default();
+        let mut names = 0;
+        for entity in &report.scored {
+            let key = (kind_at(kinds, entity.kind), entity.id.clone());
+            if !self.place_of.contains_key(&key) {
+                names += bytes_of(&entity.id) + 4;
+            }
+            columns.entity.push(self.place(key));
+            columns.score.push(entity.score);
+            columns.rank.push(entity.rank);
+            columns.cluster.push(entity.cluster.clone());
+            columns.standing.push(entity.standing as u8);
+            columns.explanation.push(self.explanation(&entity.explanation, kinds, report.from));
+        }
+        let all = packed(&columns);
+        let cost = names + all.len() as u64;
+        if self.of_scored + cost > self.limits.bytes / 4 {
+            self.left_out.without_scored += 1;
+            return packed(&ScoredColumns::default());
+        }
+        self.of_scored += cost;
+        all
+    }
+
+    fn explanation(
+        &mut self,
+        of: &ExplanationReport,
+        kinds: &[u8],
+        from: i64,
+    ) -> ExplanationColumns {
+        let names = of.names.iter().map(|(kind, id)| (kind_at(kinds, *kind), id.clone()));
+        let names: Vec<u32> = names.map(|key| self.place(key)).collect();
+        // An index beyond the names is of a damaged file.
+        let name = |at: u32| names.get(at as usize).copied().unwrap_or_default();
+        let second = |at: i64| seconds(at, from);
+        let flow = |of: &FlowReport| {
+            let (first, last) = of.times.unzip();
+            PackedFlow(
+                name(of.ends.0),
+                name(of.ends.1),
+                of.count,
+                of.amount.map(Exact),
+                first.map(second),
+                last.map(second),
+            )
+        };
+        let transaction = |of: &TransactionReport| {
+            (name(of.ends.0), name(of.ends.1), second(of.time), of.amount.map(Exact))
+        };
+        ExplanationColumns {
+            reasons: of
+                .reasons
+                .iter()
+                .map(|(evidence, points, words)| (evidence.clone(), *points as f32, words.clone()))
+                .collect(),
+            path: of.path.iter().map(|&at| name(at)).collect(),
+            along_ties: of.along_ties,
+            flows: of.flows.iter().map(flow).collect(),
+            transactions: of.transactions.iter().map(transaction).collect(),
+        }
+    }
+
     /// Returns the number of an entity in the search index, if it and `more` bytes fit.
     fn searched(&mut self, kind: u8, id: &str, more: u64) -> Option<u32> {
         let key = (kind, id.to_owned());
         let name = if self.place_of.contains_key(&key) { 0 } else { bytes_of(&id) + 4 };
-        if self.of_search + name + more > self.limits.bytes / 4 {
+        if self.of_search + name + more > self.limits.bytes / 8 {
             return None;
         }
         self.of_search += name + more;
@@ -526,7 +677,8 @@ impl ReportBuilder {
             pairs: &self.pairs,
             unheld: &self.unheld,
             chance: CHANCE,
-            score: OF_CLUSTERS,
+            score: if self.has_scores { OF_CLUSTERS_BY_ENTITIES } else { OF_CLUSTERS },
+            has_scores: self.has_scores,
             scores: &BESIDE,
             member_score: OF_MEMBERS,
             events: &EVENTS,
@@ -588,6 +740,13 @@ impl LeftOut {
                 "The lists of known bad of this file lack {parts}; each window’s known_bad.parquet has all."
             ));
         }
+        if self.without_scored > 0 {
+            sentences.push(format!(
+                "For {} older windows this file does not list the entities with the highest scores; each window’s \
+                 reasons.parquet does.",
+                number(self.without_scored)
+            ));
+        }
         if self.without_transactions > 0 {
             sentences.push(format!(
                 "For {} pairs this file has no single transactions, most of them of older windows and lower ranks; the \
@@ -620,7 +779,12 @@ impl ClusterColumns {
 }
 
 impl Detail {
-    fn of(evidence: &Evidence, entity: Vec<u32>, from: i64) -> Detail {
+    fn of(
+        evidence: &Evidence,
+        explanation: ExplanationColumns,
+        entity: Vec<u32>,
+        from: i64,
+    ) -> Detail {
         let members = &evidence.members;
         let narrow = |value: Option<f64>| value.map(|value| value as f32);
         let edges = &evidence.edges;
@@ -631,6 +795,7 @@ impl Detail {
                 standing: members.iter().map(|member| member.standing as u8).collect(),
                 score: members.iter().map(|member| narrow(member.score)).collect(),
                 share: members.iter().map(|member| narrow(member.share)).collect(),
+                entity_score: members.iter().map(|member| member.entity_score).collect(),
                 distance: members.iter().map(|member| member.distance).collect(),
             },
             edges: EdgeColumns {
@@ -646,6 +811,7 @@ impl Detail {
                     false => Vec::new(),
                 },
             },
+            explanation,
             members_total: evidence.members_total,
             edges_total: evidence.edges_total,
         }

@@ -28,6 +28,7 @@ pub use document::{PageLimits, ReportBuilder};
 pub use page::write_report;
 pub use run::Run;
 pub use window_report::{
-    ClusterReport, EdgeReport, Evidence, InactiveEntryReport, ListStatus, MemberReport,
-    OtherReport, Presence, ReportLimits, WindowReport,
+    ClusterReport, EdgeReport, EntityReport, Evidence, ExplanationReport, FlowReport,
+    InactiveEntryReport, ListStatus, MemberReport, OtherReport, Presence, ReportLimits,
+    TransactionReport, WindowReport,
 };

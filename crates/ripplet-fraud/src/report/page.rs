@@ -10,7 +10,7 @@ const STYLE: &str = include_str!("page/report.css");
 const BODY: &str = include_str!("page/report.html");
 
 /// Files of the script, concatenated; `start.js` runs it.
-const SCRIPT: [&str; 10] = [
+const SCRIPT: [&str; 11] = [
     ripplet_page::UNPACK,
     include_str!("page/data.js"),
     include_str!("page/words.js"),
@@ -19,6 +19,7 @@ const SCRIPT: [&str; 10] = [
     include_str!("page/layout.js"),
     include_str!("page/graph.js"),
     include_str!("page/evidence.js"),
+    include_str!("page/entities.js"),
     include_str!("page/ranking.js"),
     include_str!("page/start.js"),
 ];

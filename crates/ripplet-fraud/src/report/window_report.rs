@@ -2,8 +2,12 @@
 
 use super::events::{DIED, EVENTS, event_of};
 use crate::findings::NO_SEED;
+use crate::folder::ScoreRecord;
 use crate::ledger::Payment;
-use crate::output::{Edge, KnownBadStatus, WindowFindings, edges_among, neighbors_among};
+use crate::output::{
+    Behind, Edge, Explanation, KnownBadStatus, PathFlow, Reason, WindowFindings, edges_among,
+    neighbors_among,
+};
 use crate::scores::beside;
 use crate::seeds::ListEntry;
 use crate::{Amount, Cluster, KindId, Member};
@@ -34,6 +38,8 @@ pub struct ReportLimits {
     pub others: usize,
     /// Number of known bad entities, and of inactive entries of the deny list.
     pub known: usize,
+    /// Number of entities with the highest scores that are not known to be bad.
+    pub entities: usize,
 }
 
 /// Report of a window. Serialized and compressed, it is the window's `report.json.gz`.
@@ -88,6 +94,73 @@ pub struct WindowReport {
     /// Names of the pairs of columns that a row links, if there are several.
     #[serde(default)]
     pub pairs: Vec<String>,
+    /// Entities with the highest scores that are not known to be bad, by rank; empty without a model.
+    #[serde(default)]
+    pub scored: Vec<EntityReport>,
+    /// Figures of the scores, with their check; `None` without a model.
+    #[serde(default)]
+    pub scores: Option<ScoreRecord>,
+}
+
+/// Entity with its score and the reasons for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EntityReport {
+    /// Number of its kind.
+    pub kind: u8,
+    /// Its id.
+    pub id: String,
+    /// Probability that it is bad.
+    pub score: f32,
+    /// Rank among all entities, from 1.
+    pub rank: u32,
+    /// Its cluster, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// List that it is on.
+    pub standing: ListStatus,
+    /// Why it has its score.
+    pub explanation: ExplanationReport,
+}
+
+/// Reasons of an entity or a cluster, in words and with what is behind them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExplanationReport {
+    /// The largest parts of the score: the evidence, its points above the mean of all entities, and its value in words.
+    pub reasons: Vec<(String, f64, String)>,
+    /// Kinds and ids of the entities of the path and of the transactions.
+    pub names: Vec<(u8, String)>,
+    /// Path to the nearest known bad entity, as indices into `names`; empty if there is none.
+    pub path: Vec<u32>,
+    /// Whether each hop of the path is a tie beyond chance.
+    pub along_ties: bool,
+    /// Sums of the transactions along the path, in both directions of each hop that has them.
+    pub flows: Vec<FlowReport>,
+    /// Latest transactions behind the reasons.
+    pub transactions: Vec<TransactionReport>,
+}
+
+/// Sum of the transactions from one entity to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowReport {
+    /// The payer and the payee, as indices into [`ExplanationReport::names`].
+    pub ends: (u32, u32),
+    /// Number of transactions, if known.
+    pub count: Option<u64>,
+    /// Summed amount, in smallest units.
+    pub amount: Option<u64>,
+    /// Time of the first and of the last, in microseconds since 1970 UTC.
+    pub times: Option<(i64, i64)>,
+}
+
+/// Single transaction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransactionReport {
+    /// The payer and the payee, as indices into [`ExplanationReport::names`].
+    pub ends: (u32, u32),
+    /// Time in microseconds since 1970 UTC.
+    pub time: i64,
+    /// Amount in smallest units.
+    pub amount: Option<u64>,
 }
 
 /// Entry of the deny list that is not active at a window's end.
@@ -157,7 +230,7 @@ pub struct ClusterReport {
     pub id: String,
     /// Position in the ranking, from 1.
     pub rank: u32,
-    /// Suspicion score.
+    /// Score by which clusters are ranked.
     pub score: f64,
     /// P-value: how often chance alone makes a group as busy.
     pub chance: f64,
@@ -177,6 +250,9 @@ pub struct ClusterReport {
     pub scores: Vec<Option<f64>>,
     /// Members and edges.
     pub evidence: Evidence,
+    /// Why it has its rank.
+    #[serde(default)]
+    pub explanation: ExplanationReport,
 }
 
 /// Members of a cluster and the edges among them.
@@ -205,6 +281,9 @@ pub struct MemberReport {
     pub standing: ListStatus,
     /// Suspicion score.
     pub score: Option<f64>,
+    /// Probability that it is bad, and its rank among all entities; `None` without a model.
+    #[serde(default)]
+    pub entity_score: Option<(f32, u32)>,
     /// Share of its weight that goes to known bad vertices.
     pub share: Option<f64>,
     /// Hops to the nearest known bad member.
@@ -259,6 +338,7 @@ impl Default for ReportLimits {
             all_transactions: 200_000,
             others: 250_000,
             known: 100_000,
+            entities: 100,
         }
     }
 }
@@ -329,6 +409,8 @@ impl WindowReport {
             noise: found.noise,
             decimals: found.ledger.decimals(),
             listed,
+            scored: found.scored(),
+            scores: found.scores.map(ScoreRecord::of),
         }
     }
 }
@@ -362,6 +444,63 @@ impl WindowFindings<'_> {
         (others, total)
     }
 
+    /// Returns the entities with the highest scores, with their reasons.
+    fn scored(&self) -> Vec<EntityReport> {
+        let Some((explained, scores)) = self.explained.zip(self.scores) else { return Vec::new() };
+        let clusters = self.cluster_of_members();
+        let entity = |(vertex, explanation): &(VertexId, Explanation)| {
+            let (score, rank) = scores.of(*vertex)?;
+            Some(EntityReport {
+                kind: self.entities.kind_of(*vertex).0,
+                id: self.entities.id_of(*vertex).into(),
+                score,
+                rank,
+                cluster: clusters.get(vertex).map(ToString::to_string),
+                standing: self.standing(*vertex),
+                explanation: self.explanation(explanation),
+            })
+        };
+        explained.entities.iter().filter_map(entity).collect()
+    }
+
+    fn explanation(&self, of: &Explanation) -> ExplanationReport {
+        let mut names: Vec<VertexId> = Vec::new();
+        let mut place = |vertex: VertexId| {
+            let found = names.iter().position(|&name| name == vertex);
+            found.unwrap_or_else(|| {
+                names.push(vertex);
+                names.len() - 1
+            }) as u32
+        };
+        let units = |amount: Option<Amount>| amount.map(|amount| amount.units);
+        let path = of.path.iter().flat_map(|path| &path.vertices).map(|&v| place(v)).collect();
+        let flow = |of: &PathFlow| FlowReport {
+            ends: (place(of.source), place(of.target)),
+            count: of.flow.map(|flow| flow.count),
+            amount: of.flow.and_then(|flow| units(flow.amount)),
+            times: of.flow.map(|flow| (flow.first.0, flow.last.0)),
+        };
+        let flows = of.flows.iter().map(flow).collect();
+        let transaction = |of: &Behind| TransactionReport {
+            ends: (place(of.source), place(of.target)),
+            time: of.payment.time.0,
+            amount: units(of.payment.amount),
+        };
+        let transactions = of.transactions.iter().map(transaction).collect();
+        let reason = |of: &Reason| (of.evidence.to_owned(), of.points, of.text.clone());
+        ExplanationReport {
+            reasons: of.reasons.iter().map(reason).collect(),
+            path,
+            along_ties: of.path.as_ref().is_some_and(|path| path.along_ties),
+            flows,
+            transactions,
+            names: names
+                .iter()
+                .map(|&v| (self.entities.kind_of(v).0, self.entities.id_of(v).to_owned()))
+                .collect(),
+        }
+    }
+
     fn cluster(
         &self,
         cluster: &Cluster,
@@ -381,6 +520,11 @@ impl WindowFindings<'_> {
             parents: cluster.parents.iter().map(ToString::to_string).collect(),
             scores: beside(cluster).into(),
             evidence: self.evidence(members, limits),
+            explanation: self
+                .explained
+                .and_then(|explained| explained.clusters.get(cluster.rank.checked_sub(1)? as usize))
+                .map(|explanation| self.explanation(explanation))
+                .unwrap_or_default(),
         }
     }
 
@@ -461,6 +605,7 @@ impl WindowFindings<'_> {
             outside: false,
             standing,
             score: Some(member.score),
+            entity_score: self.scores.and_then(|scores| scores.of(member.vertex)),
             share: Some(member.share_to_known_bad),
             distance: Some(member.seed_distance).filter(|&distance| distance != NO_SEED),
         }
@@ -473,6 +618,7 @@ impl WindowFindings<'_> {
             outside: true,
             standing: self.standing(vertex),
             score: None,
+            entity_score: self.scores.and_then(|scores| scores.of(vertex)),
             share: None,
             distance: None,
         }

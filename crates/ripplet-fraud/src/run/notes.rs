@@ -6,6 +6,7 @@ use crate::folder::{Manifest, RunFolder, WindowRecord};
 use crate::model::FEWEST;
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
 use crate::source::reader::Input;
+use crate::{Span, Timestamp};
 use std::path::PathBuf;
 
 /// Writes `report.html` for all finished windows.
@@ -69,6 +70,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         "behind the end of the last window, in none: without --full-slides (and --follow), a last window ends with the last \
          day",
     );
+    notes.extend(short_slide_note(manifest, windows));
     notes.extend(weight_note(windows));
     let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
     let same = "passed over: others with the same content were read before";
@@ -78,7 +80,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         &mut notes,
         warm as u64,
         ["window", "windows"],
-        "started from the labels of the previous window: with --exact, ties may be broken otherwise",
+        "started from the labels of the previous window: a few clusters may differ from those of --exact",
     );
     let alone = windows.iter().filter(|window| window.known_bad == 0).count();
     if manifest.options.get("known bad").is_some_and(|list| list == NO_LIST) {
@@ -141,6 +143,22 @@ fn score_notes(windows: &[WindowRecord]) -> Vec<String> {
     );
     say(&mut notes, fixed, ["window has", "windows have"], &why);
     notes
+}
+
+/// Returns a note if the last window follows the one before by less than a slide.
+fn short_slide_note(manifest: &Manifest, windows: &[WindowRecord]) -> Option<String> {
+    let [.., before, last] = windows else { return None };
+    let [before, until] = [before, last].map(|window| window.until.parse::<Timestamp>());
+    let (before, until) = before.ok().zip(until.ok())?;
+    let slide: Span = manifest.options.get("slide")?.parse().ok()?;
+    let moved = until.0 - before.0;
+    (moved < slide.micros()).then(|| {
+        let days = moved as f64 / Span::DAY.micros() as f64;
+        format!(
+            "the last window ends with the last day, {days} days after the one before instead of {slide}: it shares more with it \
+             than other windows do"
+        )
+    })
 }
 
 /// Returns a note if the weight loses most of the signal, with the window in which it loses most.

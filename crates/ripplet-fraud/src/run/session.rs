@@ -11,14 +11,15 @@ use crate::evidence::{self, BlindEvidence, Evidence, Sources};
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError};
 use crate::folder::{
-    ACTIVE, ENTITIES, MODEL, Manifest, PART, ResumeState, RunFolder, ScoreRecord, WindowRecord,
-    write_json, write_packed_json,
+    ACTIVE, ENTITIES, MODEL, Manifest, PART, REASONS, ResumeState, RunFolder, ScoreRecord,
+    WindowRecord, write_json, write_packed_json,
 };
 use crate::ledger::DaysLedger;
 use crate::model;
 use crate::output::{
-    EntityScores, WindowFindings, write_active, write_clusters, write_edges, write_ended,
-    write_entities, write_gnn, write_known_bad, write_members, write_transactions,
+    EntityScores, Explained, WindowFindings, write_active, write_clusters, write_edges,
+    write_ended, write_entities, write_gnn, write_known_bad, write_members, write_reasons,
+    write_transactions,
 };
 use crate::report::WindowReport;
 use crate::scores;
@@ -217,6 +218,9 @@ impl Session<'_> {
         let scored = scored.transpose()?;
         let scores = scored.as_ref().zip(evidence.as_ref());
         let scores = scores.map(|(scores, evidence)| EntityScores { scores, evidence });
+        if let Some(of) = scores {
+            scores::rank_by_entities(&mut findings, of.scores);
+        }
         seconds.insert("score entities".into(), start.elapsed().as_secs_f64());
         let start = Instant::now();
         let weight_keeps = self.weight_keeps(feed, &detected, &held, &planned)?;
@@ -227,6 +231,7 @@ impl Session<'_> {
             until: until.to_string(),
             folder: format!("{:04}-{}", window.index, until.to_string().replace(':', "")),
             transactions: window.transactions,
+            to_themselves: self.to_themselves(feed, window),
             vertices: window.graph.vertices(),
             arcs: window.graph.arcs(),
             known_bad: held.bad.vertices.len() as u64,
@@ -253,7 +258,7 @@ impl Session<'_> {
         };
         observer.on_stage("writing the window");
         let found =
-            Found { window, entities, held: &held, lists, findings: &findings, feed, scores };
+            Found { window, entities, held: &held, lists, findings: &findings, feed, scores, ties };
         let kept = ResumeState { spread: detected.spread, tracker };
         let record = self.write(record, found, &kept)?;
         observer.on_window(&record);
@@ -266,6 +271,14 @@ impl Session<'_> {
             }
         }
         Ok(kept)
+    }
+
+    /// Returns the number of a window's transactions of an entity with itself: see
+    /// [`WindowRecord::to_themselves`].
+    fn to_themselves(&self, feed: &Feed, window: &Window) -> Option<u64> {
+        let between: u64 = feed.days().map(|(_, day)| day.payments.len() as u64).sum();
+        let is_of_two = self.options.feed.mapping.pairs().len() <= 1;
+        is_of_two.then(|| window.transactions.saturating_sub(between))
     }
 
     /// Returns the share of the signal of plain counts that the weight keeps: see
@@ -333,10 +346,15 @@ impl Session<'_> {
             ledger: &ledger,
             noise: self.options.noise,
             scores: found.scores,
+            ties: Some(found.ties),
+            explained: None,
             listed_bad: found.lists.bad_entries(),
             pairs: &self.options.feed.mapping.pairs(),
         };
-        let report = WindowReport::of(in_window, self.options.report);
+        let limits = self.options.report;
+        let explained = Explained::of(in_window, limits.entities, limits.clusters);
+        let in_window = WindowFindings { explained: explained.as_ref(), ..in_window };
+        let report = WindowReport::of(in_window, limits);
         record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
         let folder = match self.folder.take() {
             Some(folder) => folder,
@@ -363,6 +381,7 @@ impl Session<'_> {
             }
             if let Some(scores) = found.scores {
                 write_json(&folder.join(MODEL), &scores.scores.scorecard)?;
+                write_reasons(&folder.join(REASONS), in_window)?;
             }
             write_packed_json(&folder.join(PART), &report)?;
             if let Some(database) = &mut self.database {
@@ -389,6 +408,7 @@ struct Found<'a> {
     findings: &'a Findings,
     feed: &'a Feed,
     scores: Option<EntityScores<'a>>,
+    ties: &'a Ties,
 }
 
 /// Returns the peak memory of this process in bytes, if the system reports it.

@@ -53,6 +53,18 @@ pub const OF_CLUSTERS: Definition = Definition {
     form: Form::Nats,
 };
 
+/// Score by which clusters are ranked if entities have scores.
+pub const OF_CLUSTERS_BY_ENTITIES: Definition = Definition {
+    key: "score",
+    name: "Score",
+    meaning: "How likely its members are bad on average, in log odds, and how suspicious their ties are; the ranking is by it.",
+    formula: "Σ log odds of members / members + ln(1 + 11.09 + Σ suspicion of members / members)",
+    form: Form::Nats,
+};
+
+/// Smallest suspicion of a member: no tie beyond chance, and the smallest strength, 2⁻¹⁶.
+pub(super) const LEAST_SUSPICION: f64 = -16.0 * std::f64::consts::LN_2;
+
 /// P-value of a cluster: [`chance`](crate::chance).
 pub const CHANCE: Definition = Definition {
     key: "chance",

@@ -12,7 +12,8 @@
 //!
 //! | of a cluster C | formula |
 //! |---|---|
-//! | `score`, by which clusters are ranked | [`OF_CLUSTERS`] |
+//! | `score`, by which clusters are ranked | [`OF_CLUSTERS_BY_ENTITIES`]; without a model, [`OF_CLUSTERS`] |
+//! | `suspicion` | [`OF_CLUSTERS`] |
 //! | `chance` | [`CHANCE`]; set by [`Chance`](crate::chance::Chance) |
 //! | `density`, `conductance`, `growth`, `age` | [`BESIDE`]; 0 if the denominator is 0 |
 //! | `edges`, `weight_within` | \|E(C)\|; Σ w over E(C) |
@@ -23,9 +24,13 @@
 //! One and a half passes over the arcs of members; 4 bytes a vertex and 1 a member of any cluster.
 //! Deterministic on any number of threads: one thread processes a cluster.
 
+mod by_entities;
 mod definitions;
 
-pub use definitions::{BESIDE, CHANCE, Definition, Form, OF_CLUSTERS, OF_MEMBERS, beside};
+pub use by_entities::rank_by_entities;
+pub use definitions::{
+    BESIDE, CHANCE, Definition, Form, OF_CLUSTERS, OF_CLUSTERS_BY_ENTITIES, OF_MEMBERS, beside,
+};
 
 use crate::detect::{Detected, Known};
 use crate::findings::{BusiestPart, NO_SEED};
@@ -120,6 +125,7 @@ impl Context<'_> {
             id: ClusterId::default(),
             rank: 0,
             score: mean,
+            suspicion: mean,
             chance: 1.0,
             why: BusiestPart::default(),
             size: size as u32,

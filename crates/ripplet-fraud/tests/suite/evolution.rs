@@ -16,6 +16,7 @@ fn findings(clusters: &[&[u32]]) -> Findings {
             id,
             rank,
             score: 0.0,
+            suspicion: 0.0,
             size: members.len() as u32,
             seeds: 0,
             edges: 0,

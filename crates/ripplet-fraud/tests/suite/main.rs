@@ -14,6 +14,7 @@ mod output;
 mod partitions;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod reasons;
 mod report;
 mod runs;
 mod streams;

@@ -112,7 +112,7 @@ fn tables_have_what_was_found() {
         assert_eq!(
             header.join(","),
             "window,from,until,cluster,rank,score,chance,noise,why,size,known_bad,edges,weight_within,weight_out,density,\
-             conductance,growth,age,born,fate,parents"
+             conductance,growth,age,born,fate,parents,suspicion,reason_1,reason_2,reason_3,path"
         );
         assert_eq!(rows.len(), found.findings.clusters.len());
         for (row, cluster) in rows.iter().zip(&found.findings.clusters) {
@@ -141,6 +141,12 @@ fn tables_have_what_was_found() {
                 instant(cluster.born),
                 format!("{:?}", cluster.fate).to_lowercase(),
                 parents.join(" "),
+                cluster.suspicion.to_string(),
+                // No model, no reasons.
+                String::new(),
+                String::new(),
+                String::new(),
+                String::new(),
             ];
             assert_eq!(row[..], expected);
             let odds = ripplet_fraud::chance::one_in(cluster.chance);

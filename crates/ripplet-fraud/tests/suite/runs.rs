@@ -483,7 +483,13 @@ fn the_last_window_ends_with_the_last_day() {
     assert_eq!((manifest.windows[2].transactions, manifest.transactions_behind), (24, 0));
     assert!(!run::notes(&manifest, &manifest.windows).iter().any(|n| n.contains("--full-slides")));
 
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(notes.contains("2 days after the one before instead of 3d"), "{notes}");
+    assert!(manifest.windows.iter().all(|window| window.to_themselves == Some(0)));
+
     let manifest = slid(&daily(1..=9), |options| options.feed.full_slides = true).unwrap();
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(!notes.contains("after the one before"), "{notes}");
     assert_eq!(ends(&manifest), ["2024-03-05", "2024-03-08"]);
     assert_eq!(manifest.transactions_behind, 12);
     let notes = run::notes(&manifest, &manifest.windows).join("\n");

@@ -73,6 +73,8 @@ impl Found {
             ledger: self,
             noise: 0.05,
             scores: None,
+            ties: None,
+            explained: None,
             listed_bad: &self.listed_bad,
             pairs: &self.pairs,
         })
@@ -338,6 +340,7 @@ impl Found {
             id,
             rank: 0,
             score: mean * (1.0 - conductance) * (seeds as f64 + 1.0).ln(),
+            suspicion: mean,
             chance: 1.0 / ((id.0 % 9 + 1) as f64).powi(2),
             why: BusiestPart {
                 members: members[..members.len().min(4)].to_vec(),

@@ -60,7 +60,7 @@ function detailOf(row) {
 
 const expanded = memoized((number) => {
   const { window, transactions: newest } = doc.details[number];
-  const { members, edges, members_total, edges_total } = evidenceOf(number);
+  const { members, edges, explanation, members_total, edges_total } = evidenceOf(number);
   const newestOf = newest ? unpacked(newest) : [];
   const rows = members.entity.map((entity, at) => ({
     at,
@@ -70,6 +70,8 @@ const expanded = memoized((number) => {
     outside: members.outside[at] === 1,
     score: members.score[at],
     share: members.share[at],
+    probability: members.entity_score[at]?.[0] ?? null,
+    place: members.entity_score[at]?.[1] ?? null,
     distance: members.distance[at],
     standing: members.standing[at],
   }));
@@ -90,7 +92,7 @@ const expanded = memoized((number) => {
   const transactions = edgeRows.flatMap((edge) =>
     edge.newest.map(([seconds, amount], place) => ({ key: `${edge.at}-${place}`, edge, time: instant(seconds), amount })),
   );
-  return { number, window, rows, edges: edgeRows, transactions, members_total, edges_total };
+  return { number, window, rows, edges: edgeRows, transactions, explanation, members_total, edges_total };
 });
 
 /** The clusters of a window that have members whose id contains a text, with the number of the first such member. */

@@ -14,12 +14,12 @@ function hasStandings() {
 }
 
 function makeEvidence() {
-  const shown = { standing: hasStandings(), share: knowsBad(), distance: knowsBad() };
+  const shown = { standing: hasStandings(), probability: doc.has_scores, share: knowsBad(), distance: knowsBad() };
   tables.members = new LongTable({
     host: byId('members'),
     label: 'Members of the cluster',
     keyOf: (row) => String(row.at),
-    sort: { key: 'score', direction: 'down' },
+    sort: { key: doc.has_scores ? 'probability' : 'score', direction: 'down' },
     chosen: (row) => chooseVertex(row.at),
     empty: 'This file has no members of this cluster.',
     columns: [
@@ -41,8 +41,17 @@ function makeEvidence() {
         cell: standingCell,
       },
       {
-        key: 'score',
+        key: 'probability',
         title: 'Score',
+        hint: 'The probability that it is bad, by the scorecard of this window; the ranking of clusters is by it',
+        figure: true,
+        first: 'down',
+        value: ({ probability }) => probability,
+        cell: ({ probability }) => (probability === null ? EMPTY : meter(probability, written(probability, 'probability'))),
+      },
+      {
+        key: 'score',
+        title: doc.has_scores ? 'Suspicion' : 'Score',
         hint: `${doc.member_score.meaning} ${doc.member_score.formula}`,
         figure: true,
         first: 'down',
@@ -223,6 +232,7 @@ function showEvidence(row) {
   );
   byId('why').textContent = row.why;
   byId('detail').classList.toggle('noise', row.noise);
+  showReasons(row, detail);
   showGraph(detail);
   drawKinds();
   const gone = detail === null;
@@ -234,6 +244,17 @@ function showEvidence(row) {
   tables.members.show(members);
   countMembers(row, members);
   byId('list-note').textContent = detail ? whatIsListed(detail) : '';
+}
+
+/** Why the chosen cluster has its rank, and the path to the nearest known bad. */
+function showReasons(row, detail) {
+  const explanation = detail?.window === row.window ? detail.explanation : null;
+  const has = explanation !== null && doc.has_scores;
+  byId('cluster-reasons').hidden = !has;
+  byId('tab-path').hidden = !has;
+  if (!has && state.tab === 'path') state.tab = 'members';
+  byId('cluster-reasons').replaceChildren(...(has ? [reasonsList(explanation)] : []));
+  byId('path').replaceChildren(...(has ? pathElements(explanation, row.window) : []));
 }
 
 /** Writes how many members are listed, and how many others beside them. */
@@ -393,7 +414,7 @@ function parentsOf({ window, parents }) {
 
 function showTab(name) {
   state.tab = name;
-  for (const tab of ['members', 'edges', 'transactions', 'scores', 'history']) {
+  for (const tab of ['members', 'edges', 'transactions', 'path', 'scores', 'history']) {
     const chosen = tab === name;
     byId(`tab-${tab}`).setAttribute('aria-selected', chosen);
     byId(`tab-${tab}`).tabIndex = chosen ? 0 : -1;
@@ -404,13 +425,14 @@ function showTab(name) {
 }
 
 function listenToTabs() {
-  const tabs = [...byId('tabs').querySelectorAll('[role=tab]')];
+  const all = [...byId('tabs').querySelectorAll('[role=tab]')];
   byId('pair').onchange = ({ target }) => {
     state.pair = Number(target.value);
     showTransactions();
   };
-  for (const tab of tabs) tab.onclick = () => showTab(tab.dataset.panel);
+  for (const tab of all) tab.onclick = () => showTab(tab.dataset.panel);
   byId('tabs').onkeydown = (event) => {
+    const tabs = all.filter((tab) => !tab.hidden);
     const here = tabs.indexOf(document.activeElement);
     const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (to === undefined || here < 0) return;
@@ -435,6 +457,22 @@ const SCORES_SAVED = [
   { key: 'formula', text: ({ formula }) => formula },
 ];
 
+/** An entity in a file: its kind and its id. */
+const savedEntity = (entity) => (hasKinds() ? `${kindOf(doc.entities.kind[entity])} ${doc.entities.id[entity]}` : doc.entities.id[entity]);
+
+/** The columns of the path in a window. */
+function pathSaved(window) {
+  const time = (seconds) => (seconds === null ? '' : savedMoment(doc.windows[window].from + Math.round(seconds * 1e6)));
+  return [
+    { key: 'source', text: ([source]) => savedEntity(source) },
+    { key: 'target', text: ([, target]) => savedEntity(target) },
+    { key: 'count', text: ([, , count]) => count },
+    { key: 'amount', text: ([, , , amount]) => plainMoney(amount) },
+    { key: 'first', text: ([, , , , first]) => time(first) },
+    { key: 'last', text: ([, , , , , last]) => time(last) },
+  ];
+}
+
 const HISTORY_SAVED = [
   { key: 'from', text: ({ window }) => savedMoment(doc.windows[window].from) },
   { key: 'until', text: ({ window }) => savedMoment(doc.windows[window].until) },
@@ -451,6 +489,7 @@ function tableOfTab() {
   const row = clusterIn(state.window, state.cluster);
   if (state.tab === 'scores') return { columns: SCORES_SAVED, rows: row ? scoresOf(row) : [] };
   if (state.tab === 'history') return { columns: HISTORY_SAVED, rows: row ? [...historyOf(row.id)].reverse() : [] };
+  if (state.tab === 'path') return { columns: pathSaved(state.window), rows: graph.detail?.explanation.flows ?? [] };
   const table = tables[state.tab];
   return { columns: savedColumns(table), rows: table.order.map((at) => table.rows[at]) };
 }

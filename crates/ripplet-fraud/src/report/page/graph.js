@@ -276,7 +276,7 @@ function drawKinds() {
   const bad = key([drawn('path', { class: 'ring', d: shapeOf(0, 10) }), drawn('path', { class: 'shape', d: shapeOf(0, 6) })], 'known bad', 'bad');
   const outside = key([drawn('path', { class: 'shape', d: shapeOf(0, 7) })], 'outside', 'outside');
   const [low, high] = [LEAST_SCORE, 0].map((score) => written(score, doc.member_score.form));
-  const ramp = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `score ${low} to ${high} or more`);
+  const ramp = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `${doc.has_scores ? 'suspicion' : 'score'} ${low} to ${high} or more`);
   const [hasBad, hasOutside] = [({ standing }) => standing === KNOWN_BAD, ({ outside }) => outside].map((is) => graph.vertices.some(is));
   byId('kinds').replaceChildren(
     ...shapes,

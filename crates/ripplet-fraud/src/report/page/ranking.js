@@ -81,7 +81,8 @@ function showRanking() {
   const { clusters, too_large: large } = doc.windows[state.window];
   const less = all.length < clusters ? `; this file lists the first ${grouped.format(all.length)}` : '';
   const larger = large ? `; ${counted(large, 'group')} with too many members left out (--max-size)` : '';
-  byId('listed').textContent = `${grouped.format(rows.length)} of ${counted(clusters, 'cluster')}${less}${larger}`;
+  if (state.list === 'entities') showScored();
+  else byId('listed').textContent = `${grouped.format(rows.length)} of ${counted(clusters, 'cluster')}${less}${larger}`;
 }
 
 /** An entity's id, and its kind if there are several. */
@@ -172,6 +173,12 @@ function chooseEntity(entity, stretch) {
   const own = stretch.cluster !== null && clusterIn(window, stretch.cluster);
   const row = own || clusterBeside(window, entity);
   if (window !== state.window) chooseWindow(window);
+  const scored = own ? undefined : scoredIn(window).find((other) => other.entity === entity);
+  if (scored) {
+    chooseList('entities');
+    chooseScored(scored);
+    return;
+  }
   if (row) chooseCluster(row.id);
   else chooseVertex(null);
   const vertex = row && graph.detail?.rows.find((other) => other.entity === entity);

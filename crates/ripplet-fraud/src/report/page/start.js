@@ -2,6 +2,8 @@
 
 const state = {
   window: doc.windows.length - 1,
+  list: 'clusters',
+  entity: null,
   cluster: null,
   vertex: null,
   edge: null,
@@ -18,11 +20,13 @@ const state = {
 let printing = false;
 
 function chooseWindow(window) {
+  const { list } = state;
   state.window = window;
   showWindow();
   showRanking();
   const same = state.cluster !== null && clusterIn(window, state.cluster);
   chooseCluster(same ? state.cluster : (tables.ranking.rows[tables.ranking.order[0]]?.id ?? null));
+  if (list === 'entities') chooseList('entities');
   announce(`Window ${rangeOf(doc.windows[window])}, ${counted(doc.windows[window].clusters, 'cluster')}`);
 }
 
@@ -33,6 +37,7 @@ function chooseCluster(id, window = state.window) {
     showRanking();
   }
   byId('remark').hidden = true;
+  if (state.list === 'entities') chooseList('clusters');
   const row = id === null ? null : clusterIn(state.window, id);
   state.cluster = row?.id ?? null;
   state.vertex = null;
@@ -59,7 +64,8 @@ function chooseVertex(at) {
       kindOf(vertex.kind) + ' ',
       idText(vertex.name),
       standing ? `, ${standing}` : '',
-      vertex.score === null ? '' : `, score ${written(vertex.score, doc.member_score.form)}`,
+      vertex.probability === null ? '' : `, score ${written(vertex.probability, 'probability')} (rank ${grouped.format(vertex.place)})`,
+      vertex.score === null ? '' : `, ${doc.has_scores ? 'suspicion' : 'score'} ${written(vertex.score, doc.member_score.form)}`,
       vertex.share === null ? '' : `, ${(vertex.share * 100).toFixed(1)} % of weight to known bad`,
       !vertex.distance ? '' : `, ${counted(vertex.distance, 'edge')} from a seed`,
     ];
@@ -111,13 +117,15 @@ function showWindow() {
   byId('before').disabled = state.window === 0;
   byId('after').disabled = state.window === doc.windows.length - 1;
   drawLegend();
+  warnOfChance();
 }
 
 /** The address leads back to what is chosen. */
 function rememberPlace() {
   const place = new URLSearchParams();
   place.set('window', numberOf(state.window));
-  if (state.cluster !== null) place.set('cluster', state.cluster);
+  if (state.list === 'entities' && state.entity !== null) place.set('entity', doc.entities.id[state.entity]);
+  else if (state.cluster !== null) place.set('cluster', state.cluster);
   history.replaceState(null, '', `#${place}`);
 }
 
@@ -126,18 +134,20 @@ function placeFromAddress() {
   const window = Number(place.get('window') ?? NaN);
   if (Number.isInteger(window) && window >= 0 && window < doc.windows.length) state.window = window;
   state.cluster = place.get('cluster');
+  const entity = place.get('entity');
+  if (entity !== null) state.entity = scoredIn(state.window).find(({ name }) => name === entity)?.entity ?? null;
 }
 
 function listenToKeys() {
   document.addEventListener('keydown', (event) => {
     const typing = event.target.closest('input, select, textarea');
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || byId('about').open || byId('keys').open || byId('known').open) return;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || byId('about').open || byId('keys').open || byId('known').open || byId('check').open) return;
     const acts = {
       '/': () => byId('search').focus(),
       '[': () => chooseWindow(Math.max(0, state.window - 1)),
       ']': () => chooseWindow(Math.min(doc.windows.length - 1, state.window + 1)),
-      j: () => tables.ranking.pressed(new KeyboardEvent('keydown', { key: 'ArrowDown' })),
-      k: () => tables.ranking.pressed(new KeyboardEvent('keydown', { key: 'ArrowUp' })),
+      j: () => listTable().pressed(new KeyboardEvent('keydown', { key: 'ArrowDown' })),
+      k: () => listTable().pressed(new KeyboardEvent('keydown', { key: 'ArrowUp' })),
       g: () => byId('graph').focus(),
       '?': () => byId('keys').showModal(),
       Escape: () => chooseVertex(null),
@@ -146,6 +156,11 @@ function listenToKeys() {
     event.preventDefault();
     acts[event.key]();
   });
+}
+
+/** The table of the ranking that is shown. */
+function listTable() {
+  return state.list === 'entities' ? tables.entities : tables.ranking;
 }
 
 function listenToPrinter() {
@@ -237,6 +252,7 @@ function start() {
     return;
   }
   makeRanking();
+  makeEntities();
   makeEvidence();
   placeFromAddress();
   const asked = state.cluster;
@@ -247,6 +263,7 @@ function start() {
   listenToGraph();
   listenToTabs();
   listenToKeys();
+  listenToLists();
   listenToTheme(byId('theme'));
   listenToPrinter();
   byId('open-known').onclick = showKnown;
@@ -257,6 +274,7 @@ function start() {
   drawTimeline();
   const first = tables.ranking.rows[tables.ranking.order[0]]?.id ?? null;
   chooseCluster(asked !== null && clusterIn(state.window, asked) ? asked : first);
+  if (state.entity !== null) chooseList('entities');
   document.body.dataset.ready = 'yes';
 }
 

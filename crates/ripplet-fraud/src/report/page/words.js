@@ -7,6 +7,7 @@ const brief = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
 
 const FORMS = {
   share: (value) => value.toFixed(3),
+  probability: (value) => (value >= 0.001 || value === 0 ? value.toFixed(3) : '< 0.001'),
   number: (value) => (Number.isInteger(value) || Math.abs(value) >= 1000 ? grouped.format(value) : value.toPrecision(3)),
   nats: (value) => value.toFixed(2).replace('-', '−'),
   odds: (value) => {
