@@ -306,6 +306,9 @@ impl<'a> Explainer<'a> {
         let beside = |form: &dyn Fn(f64) -> String, words: &str| {
             format!("{} {words} (typical: {})", form(value), form(typical))
         };
+        let named = |words: &str, form: &dyn Fn(f64) -> String| {
+            format!("{words} of {} (typical: {})", form(value), form(typical))
+        };
         let times = |what: &str| {
             format!(
                 "{} times as many {what} as among all (typical: {})",
@@ -331,18 +334,18 @@ impl<'a> Explainer<'a> {
                 beside(&|v| number(v.exp_m1()), "nats of surprise in its strongest tie")
             }
             "partners" => beside(&number, "partners"),
-            "strength" => beside(&number, "summed weight"),
-            "repetition" => beside(&number, "average weight with a partner"),
+            "strength" => named("a summed weight", &number),
+            "repetition" => named("an average weight with a partner", &number),
             "partners_of_partners" => {
                 beside(&|v| number(v.exp_m1()), "partners of its average partner")
             }
             "balance" => beside(&|v| share((1.0 + v) / 2.0), "of its transactions are payments"),
-            "burst" => beside(&number, "burstiness of its days (Fano factor less mean)"),
+            "burst" => named("a burstiness", &number),
             "busiest_day" => beside(&number, "transactions on its busiest day"),
             "fan_in" => beside(&number, "different payers on one day"),
             "fan_out" => beside(&number, "different payees on one day"),
             "pass_through" => beside(&share, "of its money passes through within a day"),
-            "amount_level" => beside(&|v| self.amount(v), "is its usual amount"),
+            "amount_level" => named("a usual amount", &|v| self.amount(v)),
             "amount_run_out" => {
                 beside(&number, "deviations of successive payments above usual amounts")
             }
