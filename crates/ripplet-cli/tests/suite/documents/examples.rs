@@ -72,10 +72,9 @@ fn the_rings_of_the_purchases_are_found_as_the_page_says() {
     let truth = sandbox.read("rings.csv");
     let in_rings: Vec<_> =
         truth.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
-    let windows = std::fs::read_dir(sandbox.path("buyers/windows")).unwrap();
-    let folder = windows.map(|entry| entry.unwrap().path()).next().unwrap();
-    let report = std::fs::read_to_string(folder.join("report.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let run = ripplet::fraud::folder::RunFolder::open(&sandbox.path("buyers")).unwrap();
+    let part = run.part(&run.finished().unwrap()[0]).unwrap();
+    let report = serde_json::to_value(&part).unwrap();
     let clusters = report["listed"].as_array().unwrap();
     let of_cluster =
         |cluster: &serde_json::Value| cluster["evidence"]["members"].as_array().cloned();
