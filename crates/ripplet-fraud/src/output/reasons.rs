@@ -352,16 +352,35 @@ impl<'a> Explainer<'a> {
             "amount_run_in" => {
                 beside(&number, "deviations of successive receipts above usual amounts")
             }
-            "pagerank_forward" => beside(&share, "of walks along payments from the known bad are at it"),
-            "pagerank_backward" => beside(&share, "of walks against payments from the known bad are at it"),
+            "pagerank_forward" => {
+                beside(&share, "of walks along payments from the known bad are at it")
+            }
+            "pagerank_backward" => {
+                beside(&share, "of walks against payments from the known bad are at it")
+            }
             "new_partners" => self.new_partners(vertex, value, typical),
-            "growth" => beside(&number, "deviations more transactions in the last quarter of the window than before"),
-            "count_run" => beside(&|v| number(v.exp_m1()), "nats of surprise in its most crowded time"),
+            "growth" => beside(
+                &number,
+                "deviations more transactions in the last quarter of the window than before",
+            ),
+            "count_run" => {
+                beside(&|v| number(v.exp_m1()), "nats of surprise in its most crowded time")
+            }
             "cycles" => beside(&|v| number(v.exp_m1()), "short cycles of payments through it"),
-            "cycles_alike" => beside(&|v| number(v.exp_m1()), "short cycles of payments of like amounts through it"),
-            "odd_hours" => beside(&|v| share((-v).exp()), "of all transactions are in an hour like those in which it deals"),
-            "amount_drop_out" => beside(&number, "deviations of successive payments below usual amounts"),
-            "amount_drop_in" => beside(&number, "deviations of successive receipts below usual amounts"),
+            "cycles_alike" => beside(
+                &|v| number(v.exp_m1()),
+                "short cycles of payments of like amounts through it",
+            ),
+            "odd_hours" => beside(
+                &|v| share((-v).exp()),
+                "of all transactions are in an hour like those in which it deals",
+            ),
+            "amount_drop_out" => {
+                beside(&number, "deviations of successive payments below usual amounts")
+            }
+            "amount_drop_in" => {
+                beside(&number, "deviations of successive receipts below usual amounts")
+            }
             "amount_shift_out" => beside(&number, "deviations by which its payments rose to stay"),
             "amount_shift_in" => beside(&number, "deviations by which its receipts rose to stay"),
             _ => {
