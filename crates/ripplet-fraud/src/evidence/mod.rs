@@ -237,6 +237,11 @@ impl<'a> Evidence<'a> {
         &self.folds
     }
 
+    /// Returns the definitions of the columns, in the order of [`Evidence::value`].
+    pub fn columns(&self) -> &[Definition] {
+        &ALL
+    }
+
     /// Returns the number of entities with edges, of the kinds of the known bad.
     pub fn population(&self) -> u32 {
         self.population

@@ -1,6 +1,7 @@
 //! Check of a ranking by held-out known bad.
 
-use crate::evidence::{ALL, KINDS};
+use crate::evidence::Definition;
+use ripplet_graph::{OutOfMemory, memory};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,7 +12,8 @@ const TOP: f64 = 100.0;
 /// a scorecard and by evidence that do not use the fold.
 ///
 /// Entities that are not known count as good, so both measures are lower bounds if some of them are bad. With
-/// more than [`OTHERS`](super::OTHERS) such entities, both are estimated from a sample of that size.
+/// more than 3,000 such entities, both are estimated from a sample: 30 for each known bad one, at least 3,000 and at
+/// most 15,000.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Average precision: mean over the folds, by their known bad.
@@ -39,21 +41,21 @@ pub struct CheckedFold {
     pub precision_at_100: f64,
     /// Average precision of a random ranking.
     pub base_rate: f64,
-    /// Average precision of each kind of evidence alone, in the order of [`ALL`].
+    /// Average precision of each kind of evidence alone, in the order of columns.
     #[serde(skip)]
     pub(super) evidence: Vec<f64>,
 }
 
 impl Check {
-    pub(super) fn of(folds: Vec<CheckedFold>) -> Check {
+    pub(super) fn of(columns: &[Definition], folds: Vec<CheckedFold>) -> Check {
         let known_bad: u32 = folds.iter().map(|fold| fold.known_bad).sum();
         let mean = |of: &dyn Fn(&CheckedFold) -> f64| -> f64 {
             let sum: f64 = folds.iter().map(|fold| f64::from(fold.known_bad) * of(fold)).sum();
             sum / f64::from(known_bad.max(1))
         };
-        let alone = (0..KINDS).map(|at| {
+        let alone = columns.iter().enumerate().map(|(at, column)| {
             let of = |fold: &CheckedFold| fold.evidence.get(at).copied().unwrap_or(0.0);
-            (ALL[at].key.to_owned(), mean(&of))
+            (column.key.to_owned(), mean(&of))
         });
         Check {
             average_precision: mean(&|fold| fold.average_precision),
@@ -107,10 +109,14 @@ fn order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
 /// without one.
 ///
 /// Only bad rows are sorted: the others are counted between them.
-pub fn average_precision(rows: &[Ranked]) -> f64 {
-    let mut bad: Vec<Ranked> = rows.iter().copied().filter(|row| row.is_bad).collect();
+///
+/// # Errors
+/// If memory allocation fails.
+pub fn average_precision(rows: &[Ranked]) -> Result<f64, OutOfMemory> {
+    let mut bad = memory::with_room(rows.iter().filter(|row| row.is_bad).count())?;
+    bad.extend(rows.iter().copied().filter(|row| row.is_bad));
     bad.sort_unstable_by(order);
-    let mut others = vec![0.0; bad.len() + 1];
+    let mut others = memory::zeros::<f64>(bad.len() + 1)?;
     for row in rows.iter().filter(|row| !row.is_bad) {
         others[bad.partition_point(|bad| order(bad, row).is_lt())] += row.weight;
     }
@@ -120,7 +126,7 @@ pub fn average_precision(rows: &[Ranked]) -> f64 {
         passed += row.weight + others;
         sum += row.weight * found / passed;
     }
-    if found > 0.0 { sum / found } else { 0.0 }
+    Ok(if found > 0.0 { sum / found } else { 0.0 })
 }
 
 /// Returns the share of bad rows among the first 100 of a ranking. Sorts the rows.
@@ -161,13 +167,13 @@ mod tests {
         let mut rows = ranked(&rows);
         rows.reverse();
         let expected = (1.0 + 2.0 / 3.0 + 0.5) / 3.0;
-        assert!((average_precision(&rows) - expected).abs() < 1e-12);
+        assert!((average_precision(&rows).unwrap() - expected).abs() < 1e-12);
         assert!((precision_at_top(&mut rows) - 0.5).abs() < 1e-12);
         // A row that stands for 100 is as good as 100 rows.
         let mut rows = ranked(&[(3.0, true, 1.0), (2.0, false, 100.0), (1.0, true, 1.0)]);
-        assert!((average_precision(&rows) - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12);
+        assert!((average_precision(&rows).unwrap() - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12);
         assert!((precision_at_top(&mut rows) - 0.01).abs() < 1e-12);
-        assert_eq!(average_precision(&ranked(&[(1.0, false, 1.0)])), 0.0);
+        assert_eq!(average_precision(&ranked(&[(1.0, false, 1.0)])).unwrap(), 0.0);
         assert_eq!(precision_at_top(&mut []), 0.0);
     }
 

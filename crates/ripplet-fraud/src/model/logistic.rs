@@ -1,9 +1,6 @@
 //! Logistic regression with a ridge towards given weights, by Newton's method.
 
-use crate::evidence::KINDS;
-
-/// Number of unknowns: an intercept, and a weight for each kind of evidence.
-const UNKNOWNS: usize = KINDS + 1;
+use ripplet_graph::{OutOfMemory, memory};
 
 /// Strength of the ridge, as a share of the summed weight of the rows. Of 0.01 to 0.1, the largest is best with
 /// few known bad, and no worse with many (ADR 0032).
@@ -11,66 +8,215 @@ const RIDGE: f64 = 0.1;
 
 const STEPS: usize = 25;
 
-/// Fits weights to rows of standardized values; `is_bad` and `weights` are of the rows.
-///
-/// Returns the intercept and the weights. A step that does not lower the loss is halved.
-pub(super) fn fit(
-    rows: &[[f32; KINDS]],
-    is_bad: &[bool],
-    weights: &[f64],
-    prior: &[f64; KINDS],
-) -> (f64, [f64; KINDS]) {
-    let total: f64 = weights.iter().sum();
-    let of_bad = is_bad.iter().zip(weights).filter(|(bad, _)| **bad).map(|(_, weight)| weight);
-    let bad: f64 = of_bad.sum();
-    let mut now = [0.0; UNKNOWNS];
-    now[0] = ((bad + 0.5) / (total - bad + 0.5)).ln();
-    now[1..].copy_from_slice(prior);
-    let ridge = RIDGE * total;
-    let loss = |at: &[f64; UNKNOWNS]| -> f64 {
-        let of_rows: f64 = rows
-            .iter()
-            .zip(is_bad)
-            .zip(weights)
-            .map(|((row, bad), weight)| {
-                let odds = odds(at, row);
-                weight * ln_1p_exp(if *bad { -odds } else { odds })
-            })
-            .sum();
-        let far = at[1..].iter().zip(prior).map(|(now, prior)| (now - prior).powi(2));
-        of_rows + 0.5 * ridge * far.sum::<f64>()
-    };
-    let mut lowest = loss(&now);
-    for _ in 0..STEPS {
-        let step = newton_step(rows, is_bad, weights, prior, ridge, &now);
-        let Some(step) = step else { break };
-        let mut size = 1.0;
-        let better = loop {
-            let mut next = now;
-            next.iter_mut().zip(&step).for_each(|(next, step)| *next -= size * step);
-            let reached = loss(&next);
-            if reached < lowest {
-                break Some((next, reached));
-            }
-            size *= 0.5;
-            if size < 1e-3 {
-                break None;
-            }
-        };
-        let Some((next, reached)) = better else { break };
-        let gain = lowest - reached;
-        (now, lowest) = (next, reached);
-        if gain < 1e-9 * total {
-            break;
-        }
-    }
-    let mut fitted = [0.0; KINDS];
-    fitted.copy_from_slice(&now[1..]);
-    (now[0], fitted)
+/// Gain of a step, as a share of the summed weight, below which a fit has converged.
+const CLOSE: f64 = 1e-7;
+
+/// Gain of a step, as a share of the summed weight, up to which the next one keeps the second derivatives: they
+/// hardly change, and take ten times as long as slopes.
+const FAR: f64 = 1e-3;
+
+/// Rows whose second derivatives are summed in single precision. They only direct the steps: loss and slopes are
+/// summed in double precision.
+const BLOCK: usize = 128;
+
+/// Numbers in a vector of the processor: rows are padded to a multiple.
+const LANES: usize = 8;
+
+/// Rows of standardized values.
+pub(super) struct Examples {
+    /// By row: a 1 for the intercept, a value of each column, and zeros up to [`Examples::width`].
+    values: Vec<f32>,
+    columns: usize,
+    width: usize,
 }
 
-fn odds(at: &[f64; UNKNOWNS], row: &[f32; KINDS]) -> f64 {
-    at[0] + at[1..].iter().zip(row).map(|(weight, &value)| weight * f64::from(value)).sum::<f64>()
+impl Examples {
+    /// Creates rows of zeros.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub(super) fn new(rows: usize, columns: usize) -> Result<Examples, OutOfMemory> {
+        let width = (columns + 1).next_multiple_of(LANES);
+        let mut values = memory::zeros::<f32>(rows * width)?;
+        values.iter_mut().step_by(width).for_each(|intercept| *intercept = 1.0);
+        Ok(Examples { values, columns, width })
+    }
+
+    /// Returns the values of a row, by column.
+    pub(super) fn row_mut(&mut self, row: usize) -> &mut [f32] {
+        &mut self.values[row * self.width + 1..][..self.columns]
+    }
+
+    /// Returns the log odds of a row by a fit.
+    pub(super) fn odds(&self, fit: &Fit, row: usize) -> f64 {
+        odds(fit, self.row(row))
+    }
+
+    fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.width..][..self.width]
+    }
+}
+
+/// Fitted model: an intercept, and then a weight of each column.
+pub(super) type Fit = Vec<f64>;
+
+/// Problem of one fit: rows, their classes and weights, and the weights that the ridge draws to.
+pub(super) struct Problem<'a, R> {
+    pub examples: &'a Examples,
+    /// The rows that are used.
+    pub rows: R,
+    pub is_bad: &'a [bool],
+    pub weights: &'a [f64],
+    pub prior: &'a [f64],
+}
+
+impl<R: Iterator<Item = usize> + Clone> Problem<'_, R> {
+    /// Fits a model, from `start` if there is one: that of nearly the same rows takes one or two steps.
+    ///
+    /// A step that does not lower the loss is halved.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub(super) fn fit(&self, start: Option<&Fit>) -> Result<Fit, OutOfMemory> {
+        let (mut total, mut bad) = (0.0, 0.0);
+        for row in self.rows.clone() {
+            total += self.weights[row];
+            bad += if self.is_bad[row] { self.weights[row] } else { 0.0 };
+        }
+        let mut now: Fit = memory::with_room(self.prior.len() + 1)?;
+        match start {
+            Some(start) => now.extend_from_slice(start),
+            None => {
+                now.push(((bad + 0.5) / (total - bad + 0.5)).ln());
+                now.extend_from_slice(self.prior);
+            }
+        }
+        let ridge = RIDGE * total;
+        let mut scratch = Scratch::new(self.examples)?;
+        let mut next = memory::copied(&now)?;
+        let mut lowest = self.loss(&now, ridge);
+        let mut is_far = true;
+        for _ in 0..STEPS {
+            if !self.newton_step(ridge, &now, &mut scratch, is_far) {
+                break;
+            }
+            let mut size = 1.0;
+            let reached = loop {
+                for ((next, now), step) in next.iter_mut().zip(&now).zip(&scratch.right) {
+                    *next = now - size * step;
+                }
+                let reached = self.loss(&next, ridge);
+                if reached < lowest {
+                    break Some(reached);
+                }
+                size *= 0.5;
+                if size < 1e-3 {
+                    break None;
+                }
+            };
+            let Some(reached) = reached else {
+                if is_far {
+                    break;
+                }
+                is_far = true;
+                continue;
+            };
+            let gain = lowest - reached;
+            lowest = reached;
+            now.copy_from_slice(&next);
+            if gain < CLOSE * total {
+                break;
+            }
+            is_far = gain > FAR * total;
+        }
+        Ok(now)
+    }
+
+    fn loss(&self, at: &[f64], ridge: f64) -> f64 {
+        let of_row = |row: usize| {
+            let odds = odds(at, self.examples.row(row));
+            self.weights[row] * ln_1p_exp(if self.is_bad[row] { -odds } else { odds })
+        };
+        let of_rows: f64 = self.rows.clone().map(of_row).sum();
+        let far = at[1..].iter().zip(self.prior).map(|(now, prior)| (now - prior).powi(2));
+        of_rows + 0.5 * ridge * far.sum::<f64>()
+    }
+
+    /// Computes a step into `scratch.right`, with second derivatives here if `is_far`, and else with those of the
+    /// last step; returns false if there is none.
+    fn newton_step(&self, ridge: f64, now: &[f64], scratch: &mut Scratch, is_far: bool) -> bool {
+        let Examples { columns, width, .. } = *self.examples;
+        let unknowns = columns + 1;
+        let Scratch { block, matrix, right } = scratch;
+        right.fill(0.0);
+        if is_far {
+            matrix.fill(0.0);
+        }
+        let mut add = |block: &mut [f32]| {
+            for (to, from) in matrix.chunks_exact_mut(unknowns).zip(block.chunks_exact_mut(width)) {
+                to.iter_mut().zip(&*from).for_each(|(to, from)| *to += f64::from(*from));
+                from.fill(0.0);
+            }
+        };
+        for (count, row) in self.rows.clone().enumerate() {
+            if is_far && count % BLOCK == BLOCK - 1 {
+                add(block);
+            }
+            let (values, weight) = (self.examples.row(row), self.weights[row]);
+            let share = logistic(odds(now, values));
+            let off = weight * (share - f64::from(u8::from(self.is_bad[row])));
+            let bend = (weight * (share * (1.0 - share)).max(1e-9)) as f32;
+            let each = right.iter_mut().zip(values);
+            each.for_each(|(slope, &value)| *slope += off * f64::from(value));
+            if !is_far {
+                continue;
+            }
+            // Only the lower half is used, in whole vectors.
+            for (at, sums) in block.chunks_exact_mut(width).take(unknowns).enumerate() {
+                let scaled = bend * values[at];
+                let end = (at + 1).next_multiple_of(LANES);
+                let each = sums[..end].iter_mut().zip(&values[..end]);
+                each.for_each(|(sum, value)| *sum += scaled * value);
+            }
+        }
+        for at in 1..unknowns {
+            right[at] += ridge * (now[at] - self.prior[at - 1]);
+        }
+        if is_far {
+            add(block);
+            (1..unknowns).for_each(|at| matrix[at * unknowns + at] += ridge);
+            matrix[0] += 1e-9;
+            if !factorize(matrix, unknowns) {
+                return false;
+            }
+        }
+        solve(matrix, right)
+    }
+}
+
+/// Workspace of a fit.
+struct Scratch {
+    /// Second derivatives of a block of rows.
+    block: Vec<f32>,
+    /// Second derivatives, and then their Cholesky factor.
+    matrix: Vec<f64>,
+    /// Slopes, and then the step.
+    right: Vec<f64>,
+}
+
+impl Scratch {
+    fn new(examples: &Examples) -> Result<Scratch, OutOfMemory> {
+        let unknowns = examples.columns + 1;
+        Ok(Scratch {
+            block: memory::zeros(unknowns * examples.width)?,
+            matrix: memory::zeros(unknowns * unknowns)?,
+            right: memory::zeros(unknowns)?,
+        })
+    }
+}
+
+fn odds(at: &[f64], row: &[f32]) -> f64 {
+    at.iter().zip(row).map(|(weight, &value)| weight * f64::from(value)).sum()
 }
 
 /// Returns ln(1 + e^x) without overflow.
@@ -83,60 +229,37 @@ pub(super) fn logistic(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }
 
-fn newton_step(
-    rows: &[[f32; KINDS]],
-    is_bad: &[bool],
-    weights: &[f64],
-    prior: &[f64; KINDS],
-    ridge: f64,
-    now: &[f64; UNKNOWNS],
-) -> Option<[f64; UNKNOWNS]> {
-    let mut slope = [0.0; UNKNOWNS];
-    let mut curve = [[0.0; UNKNOWNS]; UNKNOWNS];
-    for ((row, &bad), &weight) in rows.iter().zip(is_bad).zip(weights) {
-        let share = logistic(odds(now, row));
-        let off = weight * (share - f64::from(u8::from(bad)));
-        let bend = weight * (share * (1.0 - share)).max(1e-9);
-        let mut values = [1.0; UNKNOWNS];
-        values[1..].iter_mut().zip(row).for_each(|(to, &value)| *to = f64::from(value));
-        slope.iter_mut().zip(&values).for_each(|(slope, value)| *slope += off * value);
-        // All of each row, of which only the lower half is used: loops of one length are faster.
-        for (row, value) in curve.iter_mut().zip(&values) {
-            let scaled = bend * value;
-            row.iter_mut().zip(&values).for_each(|(sum, other)| *sum += scaled * other);
-        }
-    }
-    for i in 1..UNKNOWNS {
-        slope[i] += ridge * (now[i] - prior[i - 1]);
-        curve[i][i] += ridge;
-    }
-    curve[0][0] += 1e-9;
-    solved(curve, slope)
-}
-
-/// Solves a system with a symmetric positive definite matrix, of which the lower half is given, by Cholesky's
-/// decomposition. Returns `None` if it is not positive definite.
-fn solved<const N: usize>(mut matrix: [[f64; N]; N], mut right: [f64; N]) -> Option<[f64; N]> {
-    for i in 0..N {
+/// Replaces the lower half of a symmetric positive definite matrix by its Cholesky factor. Returns false if the
+/// matrix is not positive definite.
+fn factorize(matrix: &mut [f64], n: usize) -> bool {
+    for i in 0..n {
         for j in 0..=i {
-            let dot: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
-            let rest = matrix[i][j] - dot;
-            matrix[i][j] = match i == j {
+            let (of_i, of_j) = (&matrix[i * n..i * n + j], &matrix[j * n..j * n + j]);
+            let dot: f64 = of_i.iter().zip(of_j).map(|(a, b)| a * b).sum();
+            let rest = matrix[i * n + j] - dot;
+            matrix[i * n + j] = match i == j {
                 true if rest > 0.0 => rest.sqrt(),
-                true => return None,
-                false => rest / matrix[j][j],
+                true => return false,
+                false => rest / matrix[j * n + j],
             };
         }
     }
-    for i in 0..N {
-        let dot: f64 = (0..i).map(|k| matrix[i][k] * right[k]).sum();
-        right[i] = (right[i] - dot) / matrix[i][i];
+    true
+}
+
+/// Solves a system by the Cholesky factor of its matrix; `right` becomes the solution. Returns false if it is not
+/// finite.
+fn solve(matrix: &[f64], right: &mut [f64]) -> bool {
+    let n = right.len();
+    for i in 0..n {
+        let dot: f64 = (0..i).map(|k| matrix[i * n + k] * right[k]).sum();
+        right[i] = (right[i] - dot) / matrix[i * n + i];
     }
-    for i in (0..N).rev() {
-        let dot: f64 = (i + 1..N).map(|k| matrix[k][i] * right[k]).sum();
-        right[i] = (right[i] - dot) / matrix[i][i];
+    for i in (0..n).rev() {
+        let dot: f64 = (i + 1..n).map(|k| matrix[k * n + i] * right[k]).sum();
+        right[i] = (right[i] - dot) / matrix[i * n + i];
     }
-    right.iter().all(|value| value.is_finite()).then_some(right)
+    right.iter().all(|value| value.is_finite())
 }
 
 #[cfg(test)]
@@ -146,50 +269,57 @@ mod tests {
     #[test]
     fn systems_are_solved() {
         // The lower half of a positive definite matrix; the solution is (1, −2, 3).
-        let matrix = [[4.0, 0.0, 0.0], [2.0, 5.0, 0.0], [1.0, 3.0, 6.0]];
-        let right = [4.0 - 4.0 + 3.0, 2.0 - 10.0 + 9.0, 1.0 - 6.0 + 18.0];
-        let found = solved(matrix, right).unwrap();
+        let mut matrix = [4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 1.0, 3.0, 6.0];
+        let mut right = [4.0 - 4.0 + 3.0, 2.0 - 10.0 + 9.0, 1.0 - 6.0 + 18.0];
+        assert!(factorize(&mut matrix, 3) && solve(&matrix, &mut right));
         assert!(
-            found.iter().zip([1.0, -2.0, 3.0]).all(|(a, b)| (a - b).abs() < 1e-12),
-            "{found:?}"
+            right.iter().zip([1.0, -2.0, 3.0]).all(|(a, b)| (a - b).abs() < 1e-12),
+            "{right:?}"
         );
-        assert_eq!(solved([[0.0]], [1.0]), None);
+        assert!(!factorize(&mut [0.0], 1));
     }
 
     #[test]
     fn a_fit_has_no_slope_left() {
-        let mut rows = Vec::new();
-        let (mut is_bad, mut weights) = (Vec::new(), Vec::new());
+        const COLUMNS: usize = 9;
+        let mut examples = Examples::new(400, COLUMNS).unwrap();
+        let (mut is_bad, mut weights, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..400_u32 {
-            let mut row = [0.0; KINDS];
+            let row = examples.row_mut(at as usize);
             row[3] = (at % 17) as f32 / 8.0 - 1.0;
             row[5] = (at % 5) as f32 / 2.0 - 1.0;
+            rows.push(row.to_vec());
             is_bad.push(at % 17 > 9 && at % 3 == 0);
             weights.push(1.0 + f64::from(at % 2));
-            rows.push(row);
         }
-        let mut prior = [0.0; KINDS];
+        let mut prior = [0.0; COLUMNS];
         prior[5] = 0.25;
-        let (intercept, fitted) = fit(&rows, &is_bad, &weights, &prior);
+        let (is_bad, weights, prior) = (&*is_bad, &*weights, &prior[..]);
+        let problem = Problem { examples: &examples, rows: 0..400, is_bad, weights, prior };
+        let fit = problem.fit(None).unwrap();
         // At the minimum, the derivative by each weight is 0, computed here by differences.
         let total: f64 = weights.iter().sum();
-        let loss = |intercept: f64, at: &[f64; KINDS]| -> f64 {
-            let rows = rows.iter().zip(&is_bad).zip(&weights).map(|((row, bad), weight)| {
-                let dot: f64 = at.iter().zip(row).map(|(a, &b)| a * f64::from(b)).sum();
-                let p = 1.0 / (1.0 + (-(intercept + dot)).exp());
+        let loss = |at: &[f64]| -> f64 {
+            let rows = rows.iter().zip(is_bad).zip(weights).map(|((row, bad), weight)| {
+                let dot: f64 = at[1..].iter().zip(row).map(|(a, &b)| a * f64::from(b)).sum();
+                let p = 1.0 / (1.0 + (-(at[0] + dot)).exp());
                 -weight * if *bad { p.ln() } else { (1.0 - p).ln() }
             });
-            let far = at.iter().zip(&prior).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+            let far = at[1..].iter().zip(prior).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
             rows.sum::<f64>() + 0.05 * total * far
         };
         let step = 1e-5;
-        for at in [3, 5, 7] {
-            let (mut above, mut below) = (fitted, fitted);
+        for at in [0, 4, 6, 8] {
+            let (mut above, mut below) = (fit.clone(), fit.clone());
             above[at] += step;
             below[at] -= step;
-            let slope = (loss(intercept, &above) - loss(intercept, &below)) / (2.0 * step);
-            assert!(slope.abs() < 1e-2, "{at}: {slope}");
+            let slope = (loss(&above) - loss(&below)) / (2.0 * step);
+            assert!(slope.abs() < 1e-2 * total.sqrt(), "{at}: {slope}");
         }
-        assert!(fitted[3] > 0.1 && fitted[7] == 0.0, "{fitted:?}");
+        assert!(fit[4] > 0.1 && fit[8] == 0.0, "{fit:?}");
+        // From elsewhere, it is the same.
+        let far = vec![0.5; COLUMNS + 1];
+        let again = problem.fit(Some(&far)).unwrap();
+        assert!(again.iter().zip(&fit).all(|(a, b)| (a - b).abs() < 1e-3), "{again:?} {fit:?}");
     }
 }

@@ -27,20 +27,24 @@
 //! any, no evidence depends on known bad.
 //!
 //! # Cost, memory, determinism
-//! Training uses at most [`OTHERS`] other entities, those of the smallest hashes; so its time does not
-//! depend on the window. Scoring takes a binary search for each kind of evidence and entity. Memory: [`plan`].
-//! The bits do not depend on the number of threads: sums are in the order of rows, and a column is one task.
+//! Training uses 60 other entities for each known bad one, but at least 6,000 and at most [`OTHERS`], those of
+//! the smallest hashes; so its time does not depend on the window. Rows are binned once for all folds. A
+//! regression without a fold begins with that of all rows, and takes one or two steps. A boosted step is one pass over all
+//! columns, of 10 other rows for each known bad one: those of the highest odds, and a weighted sample of the rest.
+//! Scoring takes a binary search for each kind of evidence and entity. Memory: [`plan`]. The bits do not depend on the
+//! number of threads: sums are in the order of rows, and a fold is one task.
 //!
 //! # References
 //! Elkan, Noto, *Learning classifiers from only positive and unlabeled data*, KDD 2008. Friedman, *Greedy function
-//! approximation: a gradient boosting machine*, Annals of Statistics 29, 2001. Platt, *Probabilistic outputs for support
-//! vector machines*, 1999.
+//! approximation: a gradient boosting machine*, Annals of Statistics 29, 2001. Ke et al., *LightGBM*, NIPS 2017
+//! (one-side sampling). Platt, *Probabilistic outputs for support vector machines*, 1999.
 
 mod binning;
 mod boosting;
 mod calibration;
 mod check;
 mod logistic;
+mod rows;
 mod scorecard;
 mod training;
 
@@ -65,14 +69,18 @@ pub struct Scores {
     pub points: Vec<f32>,
     /// The scorecard of entities that are not known to be bad.
     pub scorecard: Scorecard,
+    /// The scorecards of the known bad, by fold; empty if nothing was learnt.
+    pub of_folds: Vec<Scorecard>,
     /// Check of the ranking by held-out known bad; `None` if nothing was learnt.
     pub check: Option<Check>,
 }
 
-/// Returns the bytes that scoring needs beside the evidence.
-pub fn plan(vertices: u32) -> u64 {
+/// Returns the bytes that scoring needs beside the evidence, of which there are so many columns.
+pub fn plan(vertices: u32, columns: usize) -> u64 {
     let rows = (OTHERS as u64).min(u64::from(vertices));
-    12 * u64::from(vertices) + 8 * u64::from(vertices) + 40 * rows * crate::evidence::KINDS as u64
+    // Of a row: values, intervals, sorted values, standardized values; and what the folds' checks rank.
+    let of_rows = rows * (16 * columns as u64 + 250);
+    28 * u64::from(vertices) + of_rows
 }
 
 /// Scores all entities of a window with edges. `trusted` ascends; they are no examples of other entities.
@@ -87,29 +95,38 @@ pub fn score(
 ) -> Result<Scores, OutOfMemory> {
     let Trained { scorecard, of_folds, check } =
         training::train(evidence, entities, trusted, vertices)?;
-    let mut points = memory::zeros::<f32>(vertices as usize)?;
+    let count = vertices as usize;
+    let mut points = memory::zeros::<f32>(count)?;
     let each = points.par_iter_mut().enumerate().with_min_len(1 << 10);
     each.for_each(|(v, points)| {
         let v = v as VertexId;
         if evidence.is_active(v) {
             let card = evidence.folds().fold_of(v).and_then(|fold| of_folds.get(fold));
-            let card = card.unwrap_or(&scorecard);
-            *points = card.points(&evidence.values(v, evidence.view_of(v))) as f32;
+            let (card, view) = (card.unwrap_or(&scorecard), evidence.view_of(v));
+            let values = (0..card.tables.len()).map(|column| evidence.value(column, v, view));
+            *points = card.points(values) as f32;
         }
     });
-    let probability = (0..vertices as usize).map(|v| match evidence.is_active(v as VertexId) {
+    let probability = (0..count).map(|v| match evidence.is_active(v as VertexId) {
         true => scorecard.probability(f64::from(points[v])) as f32,
         false => 0.0,
     });
     let probability = memory::collected(probability)?;
-    let active = (0..vertices).filter(|&v| evidence.is_active(v));
-    let mut order: Vec<VertexId> = memory::with_room(vertices as usize)?;
-    order.extend(active);
+    let mut order: Vec<VertexId> = memory::with_room(count)?;
+    order.extend((0..vertices).filter(|&v| evidence.is_active(v)));
     let by_points = |v: VertexId| points[v as usize];
     order.par_sort_unstable_by(|&a, &b| by_points(b).total_cmp(&by_points(a)).then(a.cmp(&b)));
-    let mut rank = memory::zeros::<u32>(vertices as usize)?;
+    let mut rank = memory::zeros::<u32>(count)?;
     for (&v, at) in order.iter().zip(1..) {
         rank[v as usize] = at;
     }
-    Ok(Scores { probability, rank, points, scorecard, check })
+    Ok(Scores { probability, rank, points, scorecard, of_folds, check })
+}
+
+impl Scores {
+    /// Returns the scorecard of an entity by its fold: that which did not learn from the fold, if it is known to
+    /// be bad.
+    pub fn card_of(&self, fold: Option<usize>) -> &Scorecard {
+        fold.and_then(|fold| self.of_folds.get(fold)).unwrap_or(&self.scorecard)
+    }
 }

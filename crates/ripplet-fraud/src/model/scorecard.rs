@@ -1,14 +1,15 @@
 //! Points by intervals of evidence, and their calibration.
 
 use super::binning::interval;
-use crate::evidence::{ALL, KINDS, Values};
+use crate::evidence::Definition;
+use ripplet_graph::{OutOfMemory, memory};
 use serde::Serialize;
 
 /// Points of one kind of evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Points {
     /// Key of the evidence.
-    pub evidence: &'static str,
+    pub evidence: String,
     /// Upper ends of the intervals, ascending; the last interval has no end.
     pub ends: Vec<f32>,
     /// Points of each interval, in log odds; one more than `ends`.
@@ -40,18 +41,14 @@ pub struct Scorecard {
 }
 
 impl Scorecard {
-    /// Returns the points of each kind of evidence.
-    pub fn parts(&self, values: &Values) -> [f64; KINDS] {
-        let mut parts = [0.0; KINDS];
-        for ((part, table), &value) in parts.iter_mut().zip(&self.tables).zip(values) {
-            *part = table.points.get(interval(&table.ends, value)).copied().unwrap_or(0.0);
-        }
-        parts
+    /// Returns the points that the values of an entity have, one for each table.
+    pub fn parts(&self, values: impl IntoIterator<Item = f32>) -> impl Iterator<Item = f64> {
+        self.tables.iter().zip(values).map(|(table, value)| table.at(value))
     }
 
     /// Returns the sum of all points.
-    pub fn points(&self, values: &Values) -> f64 {
-        self.parts(values).iter().sum()
+    pub fn points(&self, values: impl IntoIterator<Item = f32>) -> f64 {
+        self.parts(values).sum()
     }
 
     /// Returns the probability of a sum of points.
@@ -72,12 +69,28 @@ impl Scorecard {
         Some(mean)
     }
 
-    /// Creates a scorecard of these tables, one for each of [`ALL`].
-    pub(super) fn of(tables: Vec<(Vec<f32>, Vec<f64>)>) -> Scorecard {
-        let named = ALL.iter().zip(tables);
-        let tables =
-            named.map(|(of, (ends, points))| Points { evidence: of.key, ends, points }).collect();
+    /// Creates a scorecard of the ends and points of each column.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub(super) fn of(
+        columns: &[Definition],
+        ends: &[Vec<f32>],
+        points: Vec<Vec<f64>>,
+    ) -> Result<Scorecard, OutOfMemory> {
+        let mut tables = memory::with_room(columns.len())?;
+        for ((of, ends), points) in columns.iter().zip(ends).zip(points) {
+            tables.push(Points { evidence: of.key.into(), ends: memory::copied(ends)?, points });
+        }
         let calibration = Calibration { slope: 1.0, offset: 0.0 };
-        Scorecard { learnt: false, known_bad: 0, others: 0, tables, calibration }
+        Ok(Scorecard { learnt: false, known_bad: 0, others: 0, tables, calibration })
+    }
+}
+
+impl Points {
+    /// Returns the points of a value.
+    #[inline]
+    pub fn at(&self, value: f32) -> f64 {
+        self.points.get(interval(&self.ends, value)).copied().unwrap_or(0.0)
     }
 }

@@ -1,16 +1,18 @@
 //! Training of scorecards, one without each fold of the known bad, and their check.
 
-use super::binning::{ends_of, interval};
-use super::boosting::{Binned, boost};
+use super::binning::Bins;
+use super::boosting::boost;
 use super::calibration::{self, HeldOut};
 use super::check::{Check, CheckedFold, Ranked, average_precision, precision_at_top};
-use super::logistic;
+use super::logistic::{Examples, Fit, Problem};
+use super::rows::Rows;
 use super::scorecard::{Calibration, Scorecard};
 use crate::Entities;
-use crate::evidence::{ALL, Evidence, FOLDS, KINDS, Values, View};
+use crate::evidence::{Definition, Evidence, FOLDS, View};
 use rayon::prelude::*;
 use ripplet_graph::splitmix::finalize;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
+use std::borrow::Cow;
 
 /// Fewest known bad entities from which a scorecard is learnt. With fewer, the fixed combination is no worse on
 /// the development sets (ADR 0032).
@@ -18,6 +20,19 @@ pub const FEWEST: usize = 10;
 
 /// The most other entities of training and check.
 pub const OTHERS: usize = 30_000;
+
+/// Other entities of training for each known bad entity, but at least [`FEWEST_OTHERS`]. Of half as many, average
+/// precision is lower by 0.01 on two of nine development sets, and of all of them no higher (ADR 0032).
+const OTHERS_OF_KNOWN: usize = 60;
+const FEWEST_OTHERS: usize = 6_000;
+
+/// Share of these by which each fold is checked.
+const CHECKED: usize = 2;
+
+/// Other rows that are boosted for each known bad row, but at least [`FEWEST_BOOSTED`]: half of them those of the
+/// highest odds, and half a sample of the rest.
+const BOOSTED_OF_KNOWN: usize = 10;
+const FEWEST_BOOSTED: usize = 1_000;
 
 /// Result of training.
 pub(super) struct Trained {
@@ -28,20 +43,21 @@ pub(super) struct Trained {
     pub check: Option<Check>,
 }
 
-/// Rows of training: the known bad, and then others.
-struct Rows {
-    values: Vec<Values>,
-    is_bad: Vec<bool>,
-    /// The fold whose known bad a row's evidence does not use.
-    folds: Vec<usize>,
-}
-
 /// Other entities: those that are not known, of the kinds of the known bad.
-struct Others {
-    /// A sample, by hash.
-    sample: Vec<VertexId>,
+struct Others<'a> {
+    /// A sample, in the order of hashes.
+    sample: Cow<'a, [VertexId]>,
     /// Number of entities that each stands for.
     weight: f64,
+}
+
+impl Others<'_> {
+    /// Returns a sample of one of `parts`.
+    fn first_of(&self, parts: usize) -> Others<'_> {
+        let sample = &self.sample[..self.sample.len().div_ceil(parts)];
+        let weight = self.weight * self.sample.len() as f64 / sample.len().max(1) as f64;
+        Others { sample: sample.into(), weight }
+    }
 }
 
 /// Trains the scorecards of a window.
@@ -54,23 +70,23 @@ pub(super) fn train(
     trusted: &[VertexId],
     vertices: u32,
 ) -> Result<Trained, OutOfMemory> {
-    let others = others(evidence, entities, trusted, vertices)?;
     let folds = evidence.folds();
     let known = folds.known();
-    let is_used = |&fold: &usize| {
-        let size = folds.size(fold);
-        size > 0 && folds.count(View::Without(fold)) > 0
+    let is_used = |&fold: &usize| folds.size(fold) > 0 && folds.count(View::Without(fold)) > 0;
+    let mut used = memory::with_room(FOLDS)?;
+    used.extend((0..FOLDS).filter(is_used));
+    let is_learnt = known.len() >= FEWEST && used.len() > 1;
+    let most = match is_learnt {
+        true => known.len().saturating_mul(OTHERS_OF_KNOWN).clamp(FEWEST_OTHERS, OTHERS),
+        false => OTHERS,
     };
-    let used: Vec<usize> = (0..FOLDS).filter(is_used).collect();
-    if known.len() < FEWEST || used.len() < 2 || others.sample.is_empty() {
+    let others = others(evidence, entities, trusted, vertices, most)?;
+    if !is_learnt || others.sample.is_empty() {
         return fixed(evidence, &others);
     }
     let rows = rows(evidence, &others, &used)?;
-    let shape = Shape::of(&rows.values)?;
-    let cards: Vec<Scorecard> =
-        used.par_iter().map(|&fold| shape.learn(&rows, fold)).collect::<Result<_, _>>()?;
-    let held_out = held_out(&rows, &used, &cards, others.weight);
-    let calibration = calibration::fit(&held_out);
+    let Learnt { bins, cards } = learn(&rows, &used, evidence.columns())?;
+    let calibration = calibration::fit(&held_out(&rows, &bins, &used, &cards, others.weight)?);
     let finished = |card: Scorecard| Scorecard {
         learnt: true,
         known_bad: known.len() as u32,
@@ -78,21 +94,28 @@ pub(super) fn train(
         calibration,
         ..card
     };
-    let check = check(evidence, &others, &used, &cards)?;
-    let scorecard = finished(Scorecard::mean(&cards).unwrap_or_else(|| Scorecard::of(Vec::new())));
-    let of_folds = (0..FOLDS).map(|fold| match used.iter().position(|&used| used == fold) {
+    let check = check(evidence, &others.first_of(CHECKED), &used, &cards)?;
+    let mean = match Scorecard::mean(&cards) {
+        Some(mean) => finished(mean),
+        None => return fixed(evidence, &others),
+    };
+    let mut of_folds = memory::with_room(FOLDS)?;
+    let of_fold = |fold| match used.iter().position(|&used| used == fold) {
         Some(at) => finished(cards[at].clone()),
-        None => scorecard.clone(),
-    });
-    Ok(Trained { of_folds: of_folds.collect(), scorecard, check: Some(check) })
+        None => mean.clone(),
+    };
+    of_folds.extend((0..FOLDS).map(of_fold));
+    Ok(Trained { of_folds, scorecard: mean, check: Some(check) })
 }
 
+/// Samples at most `most` others.
 fn others(
     evidence: &Evidence<'_>,
     entities: &Entities,
     trusted: &[VertexId],
     vertices: u32,
-) -> Result<Others, OutOfMemory> {
+    most: usize,
+) -> Result<Others<'static>, OutOfMemory> {
     let known = evidence.folds().known();
     let mut kinds = [known.is_empty(); 256];
     for &(v, _) in known {
@@ -107,13 +130,14 @@ fn others(
     let mut all: Vec<(u64, VertexId)> = memory::with_room(vertices as usize)?;
     all.extend((0..vertices).filter(is_other).map(|v| (lot(v), v)));
     let count = all.len();
-    if count > OTHERS {
-        all.select_nth_unstable(OTHERS);
-        all.truncate(OTHERS);
+    if count > most {
+        all.select_nth_unstable(most);
+        all.truncate(most);
     }
     all.sort_unstable();
     let weight = count as f64 / all.len().max(1) as f64;
-    Ok(Others { sample: all.into_iter().map(|(_, v)| v).collect(), weight })
+    let sample = memory::collected(all.iter().map(|&(_, v)| v))?;
+    Ok(Others { sample: sample.into(), weight })
 }
 
 /// Hash that orders vertices at random.
@@ -122,191 +146,240 @@ fn lot(vertex: VertexId) -> u64 {
 }
 
 /// Returns the fixed combination, with intervals of this window.
-fn fixed(evidence: &Evidence<'_>, others: &Others) -> Result<Trained, OutOfMemory> {
-    let known = evidence.folds().known().iter().map(|&(v, _)| v);
-    let all: Vec<VertexId> = others.sample.iter().copied().chain(known).collect();
-    let values = all.par_iter().map(|&v| evidence.values(v, evidence.view_of(v))).collect();
-    let shape = Shape::of(&values)?;
-    let count = evidence.folds().known().len() as f64;
+fn fixed(evidence: &Evidence<'_>, others: &Others<'_>) -> Result<Trained, OutOfMemory> {
+    let known = evidence.folds().known();
+    let mut all = memory::with_room(others.sample.len() + known.len())?;
+    let both = others.sample.iter().copied().chain(known.iter().map(|&(v, _)| v));
+    all.extend(both.map(|v| (v, evidence.view_of(v))));
+    let rows = Rows {
+        columns: columns_of(evidence, &all)?,
+        is_bad: memory::filled(false, all.len())?,
+        starts: [all.len(); FOLDS + 1],
+    };
+    let bins = Bins::of(&rows)?;
+    let count = known.len() as f64;
     let rest = others.sample.len() as f64 * others.weight;
     // A prior of one known bad entity, so that the odds are defined.
     let offset = ((count + 1.0) / (rest + 1.0)).ln();
     let calibration = Calibration { slope: 1.0, offset };
-    let tables = shape.tables(&shape.prior());
+    let points = tables(&bins, &prior(evidence.columns())?)?;
     let card = Scorecard {
         known_bad: count as u32,
         calibration,
-        ..Scorecard::of(shape.ends.into_iter().zip(tables).collect())
+        ..Scorecard::of(evidence.columns(), &bins.ends, points)?
     };
     Ok(Trained { scorecard: card, of_folds: Vec::new(), check: None })
 }
 
-fn rows(evidence: &Evidence<'_>, others: &Others, used: &[usize]) -> Result<Rows, OutOfMemory> {
-    let known = evidence.folds().known().iter();
-    let known = known.map(|&(v, fold)| (v, usize::from(fold), true));
-    let known = known.filter(|(_, fold, _)| used.contains(fold));
-    // Each other entity is in one fold's rows.
-    let rest = others.sample.iter().enumerate();
-    let rest = rest.map(|(at, &v)| (v, used[at % used.len()], false));
-    let all: Vec<(VertexId, usize, bool)> = known.chain(rest).collect();
-    let values = all.par_iter().map(|&(v, fold, _)| evidence.values(v, View::Without(fold)));
-    Ok(Rows {
-        values: values.collect(),
-        is_bad: memory::collected(all.iter().map(|row| row.2))?,
-        folds: memory::collected(all.iter().map(|row| row.1))?,
-    })
-}
-
-/// Intervals of each kind of evidence, and the standardized value of each.
-struct Shape {
-    ends: Vec<Vec<f32>>,
-    /// Standardized −ln of the share of rows above, by interval; 0 if all rows are in one.
-    scales: Vec<Vec<f64>>,
-    /// By kind, then by row.
-    columns: Vec<Vec<u8>>,
-}
-
-/// Share that is added to the share of rows above, so that its logarithm is bounded.
-const LEAST_SHARE: f64 = 0.002;
-
-impl Shape {
-    fn of(values: &Vec<Values>) -> Result<Shape, OutOfMemory> {
-        let count = values.len() as f64;
-        let column = |kind: usize| {
-            let mut sorted: Vec<f32> = values.iter().map(|row| row[kind]).collect();
-            sorted.sort_unstable_by(f32::total_cmp);
-            let ends = ends_of(&sorted);
-            let places = values.iter().map(|row| interval(&ends, row[kind]) as u8);
-            let places: Vec<u8> = places.collect();
-            let mut counts = vec![0.0; ends.len() + 1];
-            places.iter().for_each(|&place| counts[usize::from(place)] += 1.0);
-            let mut below = 0.0;
-            let mut scale: Vec<f64> = Vec::with_capacity(counts.len());
-            for &here in &counts {
-                let share: f64 = (below + here / 2.0) / count.max(1.0);
-                scale.push(-(1.0 - share + LEAST_SHARE).ln());
-                below += here;
-            }
-            standardize(&mut scale, &counts);
-            (ends, scale, places)
-        };
-        let all: Vec<_> = (0..KINDS).into_par_iter().map(column).collect();
-        let mut shape = Shape { ends: Vec::new(), scales: Vec::new(), columns: Vec::new() };
-        for (ends, scale, places) in all {
-            shape.ends.push(ends);
-            shape.scales.push(scale);
-            shape.columns.push(places);
+/// Returns the values of entities, by column.
+fn columns_of(
+    evidence: &Evidence<'_>,
+    rows: &[(VertexId, View)],
+) -> Result<Vec<Vec<f32>>, OutOfMemory> {
+    let mut columns = memory::with_room(evidence.columns().len())?;
+    for _ in evidence.columns() {
+        columns.push(memory::zeros::<f32>(rows.len())?);
+    }
+    columns.par_iter_mut().enumerate().for_each(|(column, values)| {
+        for (value, &(v, view)) in values.iter_mut().zip(rows) {
+            *value = evidence.value(column, v, view);
         }
-        Ok(shape)
-    }
+    });
+    Ok(columns)
+}
 
-    fn prior(&self) -> [f64; KINDS] {
-        ALL.map(|of| of.prior)
+fn rows(evidence: &Evidence<'_>, others: &Others<'_>, used: &[usize]) -> Result<Rows, OutOfMemory> {
+    let known = evidence.folds().known();
+    let most = known.len() + others.sample.len();
+    let (mut all, mut is_bad) = (memory::with_room(most)?, memory::with_room(most)?);
+    let mut starts = [0; FOLDS + 1];
+    for fold in 0..FOLDS {
+        if let Some(at) = used.iter().position(|&used| used == fold) {
+            let view = View::Without(fold);
+            let of_fold = known.iter().filter(|known| usize::from(known.1) == fold);
+            all.extend(of_fold.map(|&(v, _)| (v, view)));
+            is_bad.resize(all.len(), true);
+            // Each other entity is in one fold's rows.
+            let rest = others.sample.iter().skip(at).step_by(used.len());
+            all.extend(rest.map(|&v| (v, view)));
+            is_bad.resize(all.len(), false);
+        }
+        starts[fold + 1] = all.len();
     }
+    Ok(Rows { columns: columns_of(evidence, &all)?, is_bad, starts })
+}
 
-    /// Returns the points of each interval by these weights.
-    fn tables(&self, weights: &[f64; KINDS]) -> Vec<Vec<f64>> {
-        let both = self.scales.iter().zip(weights);
-        both.map(|(scale, weight)| scale.iter().map(|value| value * weight).collect()).collect()
+/// Returns the weights of the fixed combination.
+fn prior(columns: &[Definition]) -> Result<Vec<f64>, OutOfMemory> {
+    memory::collected(columns.iter().map(|of| of.prior))
+}
+
+/// Returns the points of each interval by the weights of columns.
+fn tables(bins: &Bins, weights: &[f64]) -> Result<Vec<Vec<f64>>, OutOfMemory> {
+    let mut tables = memory::with_room(weights.len())?;
+    for (scale, weight) in bins.scales.iter().zip(weights) {
+        tables.push(memory::collected(scale.iter().map(|value| value * weight))?);
     }
+    Ok(tables)
+}
 
-    /// Learns a scorecard from the rows of all folds but one.
-    fn learn(&self, rows: &Rows, without: usize) -> Result<Scorecard, OutOfMemory> {
-        let used = (0..rows.values.len()).filter(|&row| rows.folds[row] != without);
-        let used: Vec<u32> = used.map(|row| row as u32).collect();
-        let bad = used.iter().filter(|&&row| rows.is_bad[row as usize]).count();
-        // Between equal weights of rows, and of both classes.
-        let of_bad = ((used.len() - bad).max(1) as f64 / bad.max(1) as f64).sqrt();
-        let weights = rows.is_bad.iter().map(|&bad| if bad { of_bad } else { 1.0 });
-        let weights: Vec<f64> = memory::collected(weights)?;
-        let scaled = |row: usize| {
-            let mut scaled = [0.0; KINDS];
-            for (kind, value) in scaled.iter_mut().enumerate() {
-                *value = self.scales[kind][usize::from(self.columns[kind][row])] as f32;
-            }
-            scaled
-        };
-        let values: Vec<[f32; KINDS]> = used.iter().map(|&row| scaled(row as usize)).collect();
-        let is_bad: Vec<bool> = used.iter().map(|&row| rows.is_bad[row as usize]).collect();
-        let of_used: Vec<f64> = used.iter().map(|&row| weights[row as usize]).collect();
-        let (intercept, fitted) = logistic::fit(&values, &is_bad, &of_used, &self.prior());
-        let mut tables = self.tables(&fitted);
+/// Scorecards that were learnt, each without one of the used folds.
+struct Learnt {
+    bins: Bins,
+    cards: Vec<Scorecard>,
+}
+
+/// Learns a scorecard without each of the used folds.
+fn learn(rows: &Rows, used: &[usize], columns: &[Definition]) -> Result<Learnt, OutOfMemory> {
+    let bins = Bins::of(rows)?;
+    let mut examples = Examples::new(rows.len(), columns.len())?;
+    for row in 0..rows.len() {
+        let each = examples.row_mut(row).iter_mut().zip(bins.of_row(row)).zip(&bins.scales);
+        each.for_each(|((value, &place), scale)| *value = scale[usize::from(place)] as f32);
+    }
+    let prior = prior(columns)?;
+    let all = 0..rows.len();
+    let weights = &*rows.weights(rows.weight_of_bad(all.clone()))?;
+    let (is_bad, examples, prior) = (&*rows.is_bad, &examples, &*prior);
+    // Fits without a fold begin with that of all rows, which is close.
+    let of_all = Problem { examples, rows: all, is_bad, weights, prior }.fit(None)?;
+    let boosted = &boosted(rows, examples, &of_all)?;
+    let one = |&fold: &usize| -> Result<Scorecard, OutOfMemory> {
+        let used = rows.without(fold);
+        let weights = &*rows.weights(rows.weight_of_bad(used.clone()))?;
+        let problem = Problem { examples, rows: used.clone(), is_bad, weights, prior };
+        let fit: Fit = problem.fit(Some(&of_all))?;
+        let mut tables = tables(&bins, &fit[1..])?;
         // The intercept belongs to every entity.
-        tables[0].iter_mut().for_each(|points| *points += intercept);
-        let mut odds = memory::zeros::<f64>(rows.values.len())?;
-        for &row in &used {
-            let places = self.columns.iter().map(|column| usize::from(column[row as usize]));
-            odds[row as usize] = tables.iter().zip(places).map(|(of, place)| of[place]).sum();
+        if let Some(first) = tables.first_mut() {
+            first.iter_mut().for_each(|points| *points += fit[0]);
         }
-        let mut intervals = [0; KINDS];
-        intervals.iter_mut().zip(&self.ends).for_each(|(count, ends)| *count = ends.len() + 1);
-        let binned = Binned { columns: &self.columns, intervals };
-        boost(&binned, &used, &rows.is_bad, &weights, &mut odds, &mut tables);
-        Ok(Scorecard::of(self.ends.iter().cloned().zip(tables).collect()))
+        let mut weights = memory::copied(weights)?;
+        boosted.stands_for.iter().for_each(|&(row, count)| weights[row as usize] *= count);
+        boost(&bins, boosted.without(rows, fold), is_bad, &weights, &mut tables)?;
+        Scorecard::of(columns, &bins.ends, tables)
+    };
+    let mut each = memory::with_room(used.len())?;
+    each.resize_with(used.len(), || None);
+    each.par_iter_mut().zip(used).for_each(|(card, fold)| *card = Some(one(fold)));
+    let mut cards = memory::with_room(used.len())?;
+    for card in each.into_iter().flatten() {
+        cards.push(card?);
+    }
+    Ok(Learnt { bins, cards })
+}
+
+/// Rows that are boosted, ascending, each with the number of rows that it stands for.
+struct Boosted {
+    stands_for: Vec<(u32, f64)>,
+}
+
+impl Boosted {
+    /// Iterates over the rows of all folds but one, in order.
+    fn without(&self, rows: &Rows, fold: usize) -> impl Iterator<Item = usize> + Clone {
+        let first = |row: usize| self.stands_for.partition_point(|&(at, _)| (at as usize) < row);
+        let (from, until) = (first(rows.starts[fold]), first(rows.starts[fold + 1]));
+        let both = self.stands_for[..from].iter().chain(&self.stands_for[until..]);
+        both.map(|&(row, _)| row as usize)
     }
 }
 
-fn standardize(scale: &mut [f64], counts: &[f64]) {
-    let count: f64 = counts.iter().sum();
-    let mean_of = |values: &mut dyn Iterator<Item = f64>| -> f64 {
-        let sum: f64 = values.zip(counts).map(|(value, count)| value * count).sum();
-        sum / count.max(1.0)
-    };
-    let mean = mean_of(&mut scale.iter().copied());
-    let variance = mean_of(&mut scale.iter().map(|value| (value - mean).powi(2)));
-    let deviation = variance.sqrt();
-    for value in scale {
-        *value = if deviation > 1e-9 { (*value - mean) / deviation } else { 0.0 };
+/// Chooses the rows that are boosted. Others with low odds have hardly any slope, so that a sample of them does.
+fn boosted(rows: &Rows, examples: &Examples, fit: &Fit) -> Result<Boosted, OutOfMemory> {
+    let bad = rows.is_bad.iter().filter(|bad| **bad).count();
+    let half = bad.saturating_mul(BOOSTED_OF_KNOWN).max(FEWEST_BOOSTED) / 2;
+    let mut others = memory::with_room(rows.len() - bad)?;
+    let of_others = (0..rows.len()).filter(|&row| !rows.is_bad[row]);
+    others.extend(of_others.map(|row| (examples.odds(fit, row), row as u32)));
+    let half = half.min(others.len());
+    if half < others.len() {
+        others.select_nth_unstable_by(half, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
+    let rest = &mut others[half..];
+    rest.sort_unstable_by_key(|&(_, row)| row);
+    let every = rest.len().div_ceil(half.max(1)).max(1);
+    let sampled = rest.len().div_ceil(every);
+    let count = rest.len() as f64 / sampled.max(1) as f64;
+    let mut stands_for = memory::with_room(bad + half + sampled)?;
+    let of_bad = (0..rows.len()).filter(|&row| rows.is_bad[row]);
+    stands_for.extend(of_bad.map(|row| (row as u32, 1.0)));
+    stands_for.extend(rest.iter().step_by(every).map(|&(_, row)| (row, count)));
+    stands_for.extend(others[..half].iter().map(|&(_, row)| (row, 1.0)));
+    stands_for.sort_unstable_by_key(|&(row, _)| row);
+    Ok(Boosted { stands_for })
 }
 
 /// Judges each row by the scorecard without its fold.
-fn held_out(rows: &Rows, used: &[usize], cards: &[Scorecard], weight: f64) -> Vec<HeldOut> {
-    let judge = |row: usize| {
-        let at = used.iter().position(|&fold| fold == rows.folds[row]).unwrap_or(0);
-        let is_bad = rows.is_bad[row];
-        let weight = if is_bad { 1.0 } else { weight };
-        HeldOut { points: cards[at].points(&rows.values[row]), is_bad, weight }
-    };
-    (0..rows.values.len()).into_par_iter().map(judge).collect()
+fn held_out(
+    rows: &Rows,
+    bins: &Bins,
+    used: &[usize],
+    cards: &[Scorecard],
+    weight: f64,
+) -> Result<Vec<HeldOut>, OutOfMemory> {
+    let mut held_out = memory::with_room(rows.len())?;
+    for (&fold, card) in used.iter().zip(cards) {
+        for row in rows.starts[fold]..rows.starts[fold + 1] {
+            let parts = card.tables.iter().zip(bins.of_row(row));
+            let points = parts.map(|(table, &place)| table.points[usize::from(place)]).sum();
+            let is_bad = rows.is_bad[row];
+            let weight = if is_bad { 1.0 } else { weight };
+            held_out.push(HeldOut { points, is_bad, weight });
+        }
+    }
+    Ok(held_out)
 }
 
 /// Ranks each fold among all other entities of the sample.
 fn check(
     evidence: &Evidence<'_>,
-    others: &Others,
+    others: &Others<'_>,
     used: &[usize],
     cards: &[Scorecard],
 ) -> Result<Check, OutOfMemory> {
-    let mut folds = Vec::new();
-    for (&fold, card) in used.iter().zip(cards) {
-        let known = evidence.folds().known().iter().filter(|known| usize::from(known.1) == fold);
-        let known: Vec<VertexId> = known.map(|&(v, _)| v).collect();
-        let all: Vec<VertexId> = known.iter().chain(&others.sample).copied().collect();
-        let values: Vec<Values> =
-            all.par_iter().map(|&v| evidence.values(v, View::Without(fold))).collect();
-        let ranked = |score: &(dyn Fn(&Values) -> f64 + Sync)| -> Vec<Ranked> {
-            let rows = all.iter().zip(&values).enumerate();
-            rows.map(|(at, (&v, values))| {
-                let is_bad = at < known.len();
-                let weight = if is_bad { 1.0 } else { others.weight };
-                Ranked { score: score(values), lot: lot(v), is_bad, weight }
-            })
-            .collect()
-        };
-        let mut by_score = ranked(&|values| card.points(values));
-        let of_score = average_precision(&by_score);
-        let alone = (0..KINDS)
-            .into_par_iter()
-            .map(|kind| average_precision(&ranked(&|values: &Values| f64::from(values[kind]))));
-        let total = known.len() as f64 + others.sample.len() as f64 * others.weight;
-        folds.push(CheckedFold {
-            known_bad: known.len() as u32,
-            average_precision: of_score,
-            precision_at_100: precision_at_top(&mut by_score),
-            base_rate: known.len() as f64 / total,
-            evidence: alone.collect(),
-        });
+    let mut each = memory::with_room(used.len())?;
+    each.resize_with(used.len(), || Ok(CheckedFold::default()));
+    let both = used.par_iter().zip(cards).zip(&mut each);
+    both.for_each(|((&fold, card), checked)| *checked = check_fold(evidence, others, fold, card));
+    let mut folds = memory::with_room(used.len())?;
+    for checked in each {
+        folds.push(checked?);
     }
-    Ok(Check::of(folds))
+    Ok(Check::of(evidence.columns(), folds))
+}
+
+fn check_fold(
+    evidence: &Evidence<'_>,
+    others: &Others<'_>,
+    fold: usize,
+    card: &Scorecard,
+) -> Result<CheckedFold, OutOfMemory> {
+    let known = evidence.folds().known().iter().filter(|known| usize::from(known.1) == fold);
+    let mut all = memory::with_room(others.sample.len() + evidence.folds().size(fold) as usize)?;
+    all.extend(known.map(|&(v, _)| v));
+    let known = all.len();
+    all.extend_from_slice(&others.sample);
+    let mut points = memory::zeros::<f64>(all.len())?;
+    let mut ranked: Vec<Ranked> = memory::collected(all.iter().enumerate().map(|(at, &v)| {
+        let is_bad = at < known;
+        Ranked { score: 0.0, lot: lot(v), is_bad, weight: if is_bad { 1.0 } else { others.weight } }
+    }))?;
+    let mut alone = memory::with_room(card.tables.len())?;
+    for (column, table) in card.tables.iter().enumerate() {
+        for ((row, points), &v) in ranked.iter_mut().zip(&mut points).zip(&all) {
+            let value = evidence.value(column, v, View::Without(fold));
+            row.score = f64::from(value);
+            *points += table.at(value);
+        }
+        alone.push(average_precision(&ranked)?);
+    }
+    ranked.iter_mut().zip(&points).for_each(|(row, &points)| row.score = points);
+    let total = known as f64 + others.sample.len() as f64 * others.weight;
+    Ok(CheckedFold {
+        known_bad: known as u32,
+        average_precision: average_precision(&ranked)?,
+        precision_at_100: precision_at_top(&mut ranked),
+        base_rate: known as f64 / total,
+        evidence: alone,
+    })
 }

@@ -314,7 +314,8 @@ impl Session<'_> {
         if self.options.model == ModelChoice::Auto {
             let graph = &window.graph;
             let transactions = feed.days().map(|(_, day)| day.payments.len() as u64).sum();
-            let needed = evidence::plan(graph, transactions) + model::plan(graph.vertices());
+            let needed = evidence::plan(graph, transactions)
+                + model::plan(graph.vertices(), evidence::KINDS);
             planned.insert("evidence and scores".to_owned(), needed);
         }
         let needed: u64 = planned.values().sum();

@@ -493,10 +493,10 @@ fn scores_do_not_depend_on_the_number_of_threads() {
     let window = rings(2);
     let scores = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let Scores { probability, rank, points, scorecard, check } =
+        let Scores { probability, rank, points, scorecard, of_folds, check } =
             pool.install(|| window.scores(&every_second()));
         let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
-        let text = serde_json::to_string(&(scorecard, check)).unwrap();
+        let text = serde_json::to_string(&(scorecard, of_folds, check)).unwrap();
         (bits(probability), rank, bits(points), text)
     };
     assert_eq!(scores(1), scores(3));
