@@ -16,7 +16,7 @@ use ripplet::fraud::KnownBad;
 use ripplet::fraud::Trusted;
 use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
-use ripplet::fraud::run::Lists;
+use ripplet::fraud::run::{ListFiles, Lists};
 use ripplet::fraud::stream::Counts;
 use ripplet::io::Format;
 use ripplet::io::write::RecordWriter;
@@ -154,7 +154,8 @@ fn evaluated(
     let mut feed = Feed::begin(options)?;
     let (confirmed, trusted) = (&arguments.confirmed, arguments.trusted.as_deref());
     let kind = &options.mapping.source.kind;
-    let lists = Lists::read(Some(confirmed), trusted, feed.entities(), kind)?;
+    let files = ListFiles { bad: Some(confirmed), trusted, ..ListFiles::default() };
+    let lists = Lists::read(files, feed.entities(), kind)?;
     lists.notes().for_each(|note| console.remark(note));
     let (confirmed, trusted): (KnownBad, Trusted) = (lists.known_bad(), lists.trusted());
     let mut evaluator = Evaluator::new(evaluation, &confirmed)?;

@@ -150,6 +150,8 @@ impl Failure {
             PipelineError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
             PipelineError::List(_)
             | PipelineError::Both { .. }
+            | PipelineError::Contradiction { .. }
+            | PipelineError::Model(_)
             | PipelineError::NoTransactions(_) => "",
             PipelineError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => kept.help(),
             PipelineError::Folder(_) => "",
@@ -177,6 +179,8 @@ impl Failure {
                         !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
                     }
                     PipelineError::List(_)
+                    | PipelineError::Contradiction { .. }
+                    | PipelineError::Model(_)
                     | PipelineError::Both { .. }
                     | PipelineError::NoKnownBad
                     | PipelineError::Noise(_)

@@ -16,6 +16,7 @@ use ripplet::fraud::Span;
 use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::database::{DatabaseOptions, SCHEMA};
 use ripplet::fraud::folder::{Manifest, RunFolder, WindowRecord};
+use ripplet::fraud::model::{ModelError, ModelFile};
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
 use ripplet::fraud::run::{self, ModelChoice, PipelineError, PipelineObserver, RunOptions, notes};
@@ -23,6 +24,7 @@ use ripplet::fraud::source::reader::Input;
 use ripplet::lp::{Round, RoundObserver};
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,15 +48,21 @@ pub struct Arguments {
     /// Trusted accounts: a table of the same columns.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     trusted: Option<PathBuf>,
+    /// Accounts that an analyst confirmed to be bad, a table of the same columns: known bad from their `from` on.
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    confirmed: Option<PathBuf>,
+    /// Accounts that an analyst found to be good, a table of the same columns: scores of entities are learnt from them.
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    cleared: Option<PathBuf>,
     #[command(flatten)]
     detection: DetectionArguments,
     /// A cluster without a known bad member is noise, and not coloured, if chance alone makes a group as busy more often than
     /// in this share of windows: from 0 to 1.
     #[arg(long, value_name = "CHANCE", default_value_t = NOISE, help_heading = "Detection")]
     noise: f64,
-    /// How every entity gets a score: by a scorecard that each window learns from its known bad (10 at least; with fewer, a
-    /// fixed combination of the evidence), or none.
-    #[arg(long, value_name = "MODEL", default_value = "auto", help_heading = "Detection")]
+    /// How every entity gets a score. `auto`: by a scorecard that each window learns from its known bad (4 at least; with
+    /// fewer, a fixed combination of the evidence). `none`: not at all. Or by the scorecard of a file, the model.json of a window.
+    #[arg(long, value_name = "auto|none|FILE", default_value = "auto", help_heading = "Detection")]
     model: Model,
     /// Arrays for graph neural networks, a graph.npz for each window: of members of clusters, of the whole window, or
     /// none.
@@ -104,10 +112,21 @@ enum Arrays {
 }
 
 /// How scores of entities are made.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Debug)]
 enum Model {
     Auto,
     None,
+    File(PathBuf),
+}
+
+impl From<OsString> for Model {
+    fn from(text: OsString) -> Model {
+        match text.to_str() {
+            Some("auto") => Model::Auto,
+            Some("none") => Model::None,
+            _ => Model::File(text.into()),
+        }
+    }
 }
 
 /// The advice if the memory does not suffice.
@@ -134,6 +153,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         feed,
         known_bad: arguments.known_bad.clone(),
         trusted: arguments.trusted.clone(),
+        confirmed: arguments.confirmed.clone(),
+        cleared: arguments.cleared.clone(),
         detection: arguments.detection.detection(),
         exact: arguments.exact,
         memory: limit.map(|limit| limit.size.0),
@@ -144,9 +165,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         },
         noise: arguments.noise,
         database: database(arguments)?,
-        model: match arguments.model {
+        model: match &arguments.model {
             Model::Auto => ModelChoice::Auto,
             Model::None => ModelChoice::None,
+            Model::File(path) => ModelChoice::File(ModelFile::read(path).map_err(refused_model)?),
         },
         report: ReportLimits::default(),
         described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
@@ -170,6 +192,11 @@ fn database(arguments: &Arguments) -> Result<Option<DatabaseOptions>, Failure> {
     let Some(address) = &arguments.to_postgres else { return Ok(None) };
     let server = server_address(address, arguments.to_password_file.as_deref())?;
     Ok(Some(DatabaseOptions { server, schema: arguments.schema.clone() }))
+}
+
+/// The failure of a model that cannot be used.
+fn refused_model(error: ModelError) -> Failure {
+    Failure::of_run(error.into(), Kept::Nothing)
 }
 
 /// If the user set the limit, the same command is refused again.

@@ -4,7 +4,7 @@ use super::EvaluateError;
 use crate::baselines::{self, Baseline, PageRank};
 use crate::detect::{self, Detection, Known, suspicion};
 use crate::evidence::{ALL, Evidence, KINDS, OF_KNOWN, View};
-use crate::model;
+use crate::model::{self, KnownGood};
 use crate::ties::Ties;
 use crate::{Entities, Window};
 use rayon::prelude::*;
@@ -96,8 +96,9 @@ impl Context<'_> {
             Method::Score => match self.evidence {
                 None => Ok(memory::zeros(graph.vertices() as usize)?),
                 Some(evidence) => {
-                    let (entities, trusted) = (self.entities, self.known.trusted);
-                    let scores = model::score(evidence, entities, trusted, graph.vertices())?;
+                    let good = KnownGood { trusted: self.known.trusted, cleared: &[] };
+                    let vertices = graph.vertices();
+                    let scores = model::score(evidence, self.entities, good, vertices)?;
                     let points = scores.points.iter().zip(0..graph.vertices());
                     // Behind all accounts that have transactions in the window.
                     let ranked = points.map(|(&points, v)| match evidence.is_active(v) {

@@ -83,6 +83,9 @@ pub struct WindowRecord {
     pub known_bad_unseen: u64,
     /// Number of trusted entities.
     pub trusted: u64,
+    /// Number of cleared entities.
+    #[serde(default)]
+    pub cleared: u64,
     /// SHA-256 of the lists at that time.
     pub lists_sha256: Vec<String>,
     /// Number of clusters.

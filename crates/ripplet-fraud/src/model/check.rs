@@ -20,8 +20,17 @@ pub struct Check {
     pub average_precision: f64,
     /// Share of known bad among the first 100.
     pub precision_at_100: f64,
-    /// Average precision of a random ranking: the share of a fold's known bad among those ranked.
+    /// Share of a fold's known bad among those ranked.
     pub base_rate: f64,
+    /// Expected average precision of a random ranking. It is above the base rate, as a first rank by chance counts
+    /// much: ((n − 1) / (N − 1) · (N − H) + H) / N, where n of N are known bad, and H is the N-th harmonic number
+    /// (Bestgen, *Exact expected average precision of the random baseline*, 2015).
+    #[serde(default)]
+    pub chance: f64,
+    /// Standard deviation of the average precision of a random ranking: about √(π² / 6 / (N · known bad)), that of
+    /// the reciprocal of a random rank, over all known bad.
+    #[serde(default)]
+    pub chance_deviation: f64,
     /// Number of known bad that were held out.
     pub known_bad: u32,
     /// Average precision of each kind of evidence alone.
@@ -39,7 +48,7 @@ pub struct CheckedFold {
     pub average_precision: f64,
     /// Share of known bad among the first 100.
     pub precision_at_100: f64,
-    /// Average precision of a random ranking.
+    /// Share of known bad among those ranked.
     pub base_rate: f64,
     /// Average precision of each kind of evidence alone, in the order of columns.
     #[serde(skip)]
@@ -61,17 +70,20 @@ impl Check {
             average_precision: mean(&|fold| fold.average_precision),
             precision_at_100: mean(&|fold| fold.precision_at_100),
             base_rate: mean(&|fold| fold.base_rate),
+            chance: mean(&|fold| fold.chance()),
+            chance_deviation: {
+                let of_one = mean(&|fold| std::f64::consts::PI.powi(2) / 6.0 / fold.ranked());
+                (of_one / f64::from(known_bad.max(1))).sqrt()
+            },
             known_bad,
             evidence: alone.collect(),
             folds,
         }
     }
 
-    /// Whether an average precision is above that of chance: by two standard deviations, where that of a random
-    /// ranking of n known bad is about base rate / √n.
+    /// Whether an average precision is above that of chance, by two standard deviations.
     fn is_above_chance(&self, average_precision: f64) -> bool {
-        let deviation = self.base_rate / f64::from(self.known_bad.max(1)).sqrt();
-        average_precision > self.base_rate + 2.0 * deviation
+        average_precision > self.chance + 2.0 * self.chance_deviation
     }
 
     /// Whether the score ranks held-out known bad no better than chance.
@@ -84,6 +96,22 @@ impl Check {
         let best = self.evidence.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
         let (name, &value) = best;
         (value > self.average_precision && self.is_above_chance(value)).then_some((name, value))
+    }
+}
+
+impl CheckedFold {
+    /// Returns the number of entities that are ranked.
+    fn ranked(&self) -> f64 {
+        (f64::from(self.known_bad) / self.base_rate.max(f64::MIN_POSITIVE)).max(1.0)
+    }
+
+    /// Returns the expected average precision of a random ranking.
+    fn chance(&self) -> f64 {
+        let (bad, all) = (f64::from(self.known_bad), self.ranked());
+        // Euler's constant, and the first term of the error: 0.08 / N².
+        let harmonic = all.ln() + 0.577_215_664_901_532_9 + 0.5 / all;
+        let more = if all > 1.0 { (bad - 1.0) / (all - 1.0) * (all - harmonic) } else { 0.0 };
+        ((more + harmonic) / all).min(1.0)
     }
 }
 
@@ -182,7 +210,8 @@ mod tests {
         let evidence = |best: f64| BTreeMap::from([("a".into(), best), ("b".into(), 0.01)]);
         let check = |average_precision, best| Check {
             average_precision,
-            base_rate: 0.02,
+            chance: 0.02,
+            chance_deviation: 0.002,
             known_bad: 100,
             evidence: evidence(best),
             ..Check::default()
@@ -191,5 +220,25 @@ mod tests {
         assert_eq!(check(0.02, 0.3).better_evidence(), Some(("a", 0.3)));
         assert_eq!(check(0.02, 0.022).better_evidence(), None, "by chance");
         assert_eq!(check(0.4, 0.3).better_evidence(), None);
+    }
+
+    /// The mean and the deviation over all rankings of few rows, one by one.
+    #[test]
+    fn chance_is_the_mean_over_all_rankings() {
+        let mut all = Vec::new();
+        for bad in 0_u32..1 << 12 {
+            if bad.count_ones() == 3 {
+                let rows: Vec<_> =
+                    (0..12).map(|at| (-f64::from(at), bad >> at & 1 == 1, 1.0)).collect();
+                all.push(average_precision(&ranked(&rows)).unwrap());
+            }
+        }
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let fold = CheckedFold { known_bad: 3, base_rate: 0.25, ..CheckedFold::default() };
+        assert!((fold.chance() - mean).abs() < 1e-3, "{} {mean}", fold.chance());
+        let deviation = all.iter().map(|of| (of - mean).powi(2)).sum::<f64>() / all.len() as f64;
+        let check = Check::of(&[], vec![fold]);
+        assert!((check.chance_deviation / deviation.sqrt() - 1.0).abs() < 0.4, "{check:?}");
+        assert!((check.chance - mean).abs() < 1e-3);
     }
 }

@@ -23,6 +23,9 @@
 //! judges the fold: that is the [`Check`]. The final scorecard is their mean, and is applied to evidence from all
 //! known bad. A known bad entity is scored with the evidence and the scorecard that do not use its fold.
 //!
+//! Cleared entities, which an analyst found to be good, are rows that weigh as much as those of the known bad; no
+//! evidence depends on them.
+//!
 //! With fewer than [`FEWEST`] known bad, the scorecard is the fixed combination, and nothing is learnt. Without
 //! any, no evidence depends on known bad.
 //!
@@ -43,14 +46,16 @@ mod binning;
 mod boosting;
 mod calibration;
 mod check;
+mod file;
 mod logistic;
 mod rows;
 mod scorecard;
 mod training;
 
 pub use check::{Check, CheckedFold, Ranked, average_precision};
-pub use scorecard::{Calibration, Points, Scorecard};
-pub use training::{FEWEST, OTHERS};
+pub use file::{ModelError, ModelFile};
+pub use scorecard::{Calibration, FORMAT, Points, Scorecard};
+pub use training::{FEWEST, KnownGood, OTHERS};
 
 use crate::Entities;
 use crate::evidence::Evidence;
@@ -83,18 +88,38 @@ pub fn plan(vertices: u32, columns: usize) -> u64 {
     28 * u64::from(vertices) + of_rows
 }
 
-/// Scores all entities of a window with edges. `trusted` ascends; they are no examples of other entities.
+/// Scores all entities of a window with edges by a scorecard that is learnt from its known bad.
 ///
 /// # Errors
 /// If memory allocation fails.
 pub fn score(
     evidence: &Evidence<'_>,
     entities: &Entities,
-    trusted: &[VertexId],
+    good: KnownGood<'_>,
     vertices: u32,
 ) -> Result<Scores, OutOfMemory> {
-    let Trained { scorecard, of_folds, check } =
-        training::train(evidence, entities, trusted, vertices)?;
+    scores(evidence, vertices, training::train(evidence, entities, good, vertices)?)
+}
+
+/// Scores all entities of a window with edges by a scorecard with a table for each column of the evidence:
+/// [`ModelFile::for_columns`].
+///
+/// The check is by evidence that does not use a fold; but the scorecard may have been learnt from the same known bad.
+///
+/// # Errors
+/// If memory allocation fails.
+pub fn score_by(
+    evidence: &Evidence<'_>,
+    entities: &Entities,
+    good: KnownGood<'_>,
+    vertices: u32,
+    card: Scorecard,
+) -> Result<Scores, OutOfMemory> {
+    scores(evidence, vertices, training::given(evidence, entities, good, vertices, card)?)
+}
+
+fn scores(evidence: &Evidence<'_>, vertices: u32, trained: Trained) -> Result<Scores, OutOfMemory> {
+    let Trained { scorecard, of_folds, check } = trained;
     let count = vertices as usize;
     let mut points = memory::zeros::<f32>(count)?;
     let each = points.par_iter_mut().enumerate().with_min_len(1 << 10);

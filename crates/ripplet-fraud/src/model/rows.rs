@@ -3,14 +3,25 @@
 use crate::evidence::FOLDS;
 use ripplet_graph::{OutOfMemory, memory};
 
+/// What is known of a row's entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    /// Known to be bad.
+    Bad,
+    /// Cleared: known to be good.
+    Good,
+    /// Neither; counts as good.
+    Unknown,
+}
+
 /// Rows of training: entities with their evidence, in the order of their folds.
 ///
 /// The evidence of a row does not use the known bad of the row's fold.
 pub(super) struct Rows {
     /// By column, then by row.
     pub columns: Vec<Vec<f32>>,
-    /// Whether a row is known to be bad.
-    pub is_bad: Vec<bool>,
+    /// What is known of each row.
+    pub labels: Vec<Label>,
     /// First row of each fold, and the number of rows.
     pub starts: [usize; FOLDS + 1],
 }
@@ -18,7 +29,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
-        self.is_bad.len()
+        self.labels.len()
     }
 
     /// Iterates over the rows of all folds but one, in order.
@@ -26,18 +37,24 @@ impl Rows {
         (0..self.starts[fold]).chain(self.starts[fold + 1]..self.len())
     }
 
-    /// Returns the weight of each known bad row, if others weigh 1: between equal weights of rows, and of both
+    /// Returns whether each row is known to be bad.
+    pub(super) fn is_bad(&self) -> Result<Vec<bool>, OutOfMemory> {
+        memory::collected(self.labels.iter().map(|label| *label == Label::Bad))
+    }
+
+    /// Returns the weight of each row with a label, if others weigh 1: between equal weights of rows, and of both
     /// classes.
-    pub(super) fn weight_of_bad(&self, rows: impl Iterator<Item = usize>) -> f64 {
+    pub(super) fn weight_of_known(&self, rows: impl Iterator<Item = usize>) -> f64 {
         let (mut bad, mut others) = (0_u32, 0_u32);
         for row in rows {
-            *(if self.is_bad[row] { &mut bad } else { &mut others }) += 1;
+            *(if self.labels[row] == Label::Bad { &mut bad } else { &mut others }) += 1;
         }
         (f64::from(others.max(1)) / f64::from(bad.max(1))).sqrt()
     }
 
-    /// Returns the weight of each row by that of the known bad.
-    pub(super) fn weights(&self, of_bad: f64) -> Result<Vec<f64>, OutOfMemory> {
-        memory::collected(self.is_bad.iter().map(|&bad| if bad { of_bad } else { 1.0 }))
+    /// Returns the weight of each row by that of rows with a label.
+    pub(super) fn weights(&self, of_known: f64) -> Result<Vec<f64>, OutOfMemory> {
+        let is_known = |label: &Label| *label != Label::Unknown;
+        memory::collected(self.labels.iter().map(|of| if is_known(of) { of_known } else { 1.0 }))
     }
 }

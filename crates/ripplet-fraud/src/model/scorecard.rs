@@ -3,10 +3,14 @@
 use super::binning::interval;
 use crate::evidence::Definition;
 use ripplet_graph::{OutOfMemory, memory};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// Version of the format of models; it changes whenever older versions of ripplet would read them wrongly.
+pub const FORMAT: u32 = 1;
 
 /// Points of one kind of evidence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Points {
     /// Key of the evidence.
     pub evidence: String,
@@ -17,7 +21,8 @@ pub struct Points {
 }
 
 /// Logistic function that maps points to a probability: 1 / (1 + exp(−(slope · points + offset))).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// Factor of the points, above 0.
     pub slope: f64,
@@ -26,8 +31,11 @@ pub struct Calibration {
 }
 
 /// Model of a window: points for each kind of evidence, which add up.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Scorecard {
+    /// Version of the format: [`FORMAT`].
+    pub format: u32,
     /// Whether it was learnt; otherwise it is the fixed combination, and probabilities are not calibrated.
     pub learnt: bool,
     /// Number of known bad entities that it was learnt from.
@@ -83,7 +91,14 @@ impl Scorecard {
             tables.push(Points { evidence: of.key.into(), ends: memory::copied(ends)?, points });
         }
         let calibration = Calibration { slope: 1.0, offset: 0.0 };
-        Ok(Scorecard { learnt: false, known_bad: 0, others: 0, tables, calibration })
+        Ok(Scorecard {
+            format: FORMAT,
+            learnt: false,
+            known_bad: 0,
+            others: 0,
+            tables,
+            calibration,
+        })
     }
 }
 

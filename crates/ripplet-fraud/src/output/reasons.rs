@@ -157,7 +157,8 @@ impl<'a> Explainer<'a> {
         let card = &scores.scores.scorecard;
         let mut mean = [0.0; KINDS];
         for values in &values {
-            mean.iter_mut().zip(card.parts(values)).for_each(|(mean, part)| *mean += part);
+            let parts = card.parts(values.iter().copied());
+            mean.iter_mut().zip(parts).for_each(|(mean, part)| *mean += part);
         }
         mean.iter_mut().for_each(|mean| *mean /= values.len().max(1) as f64);
         let mut typical = [0.0; KINDS];
@@ -232,8 +233,10 @@ impl<'a> Explainer<'a> {
     }
 
     fn above_mean(&self, values: &Values) -> [f64; KINDS] {
-        let mut parts = self.scores.scores.scorecard.parts(values);
-        parts.iter_mut().zip(self.mean).for_each(|(part, mean)| *part -= mean);
+        let mut parts = [0.0; KINDS];
+        let points = self.scores.scores.scorecard.parts(values.iter().copied());
+        let both = points.zip(self.mean);
+        parts.iter_mut().zip(both).for_each(|(part, (points, mean))| *part = points - mean);
         parts
     }
 

@@ -184,6 +184,7 @@ struct WindowColumns {
 struct CheckColumns {
     average_precision: f64,
     precision_at_100: f64,
+    /// Average precision of a random ranking.
     base_rate: f64,
     known_bad: u32,
     /// Average precision of each evidence alone, highest first.
@@ -201,7 +202,7 @@ impl CheckColumns {
         CheckColumns {
             average_precision: check.average_precision,
             precision_at_100: check.precision_at_100,
-            base_rate: check.base_rate,
+            base_rate: check.chance,
             known_bad: check.known_bad,
             evidence,
             is_chance: check.is_chance(),

@@ -1,16 +1,17 @@
 //! Error of a run.
 
-use crate::TimeRange;
 use crate::counts::Counts;
 use crate::database::DatabaseError;
 use crate::detect::DetectError;
 use crate::entities::EntityError;
 use crate::feed::FeedError;
 use crate::folder::FolderError;
+use crate::model::ModelError;
 use crate::seeds::ListError;
 use crate::source::SourceError;
 use crate::source::reader::ReaderError;
 use crate::window::WindowError;
+use crate::{TimeRange, Timestamp};
 use ripplet_graph::OutOfMemory;
 use ripplet_io::WriteError;
 use ripplet_lp::RunError;
@@ -44,6 +45,23 @@ pub enum PipelineError {
         /// Id of the entity.
         id: String,
     },
+    /// An entity is bad and cleared from the same instant on.
+    #[error(
+        "the {kind} `{id}` is known to be bad and cleared from the same time on ({}): take it off one list, or give the \
+         entry that holds a later `from`",
+        since.map_or("no `from`".into(), |since| since.to_string())
+    )]
+    Contradiction {
+        /// The kind of entity.
+        kind: String,
+        /// Id of the entity.
+        id: String,
+        /// The instant; `None` if neither entry has one.
+        since: Option<Timestamp>,
+    },
+    /// The model cannot be used.
+    #[error("the model cannot be used: {0}")]
+    Model(#[from] ModelError),
     /// The memory limit would be exceeded.
     #[error(
         "the window of {range} needs {} MiB ({what}), and {} MiB are allowed: choose a shorter window, or allow more",
@@ -103,7 +121,9 @@ impl PipelineError {
         let in_io = |error: &WriteError| error.source.kind() == std::io::ErrorKind::OutOfMemory;
         let in_source = |error: &SourceError| matches!(error, SourceError::Read(error) if error.is_out_of_memory());
         match self {
-            PipelineError::OutOfMemory(_) | PipelineError::Memory { .. } => true,
+            PipelineError::OutOfMemory(_)
+            | PipelineError::Memory { .. }
+            | PipelineError::Model(ModelError::OutOfMemory(_)) => true,
             PipelineError::Detect(error) => matches!(
                 error,
                 DetectError::OutOfMemory(_)

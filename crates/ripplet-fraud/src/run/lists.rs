@@ -1,16 +1,34 @@
-//! Deny list and allow list of a run.
+//! Lists of a run: known bad and trusted entities, and what analysts confirmed and cleared.
 
 use super::PipelineError;
 use crate::folder::WindowRecord;
 use crate::seeds::{self, ActiveEntries, ListEntry};
 use crate::{Entities, KindId, KnownBad, Timestamp, Trusted, Window};
+use ripplet_graph::VertexId;
 use std::path::{Path, PathBuf};
 
-/// Deny list and allow list of a run, re-read when they change.
+/// Files of the lists of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListFiles<'a> {
+    /// Known bad entities.
+    pub bad: Option<&'a Path>,
+    /// Trusted entities.
+    pub trusted: Option<&'a Path>,
+    /// Entities that an analyst confirmed to be bad: known bad from their date on.
+    pub confirmed: Option<&'a Path>,
+    /// Entities that an analyst found to be good.
+    pub cleared: Option<&'a Path>,
+}
+
+/// Lists of a run, re-read when they change.
 #[derive(Debug)]
 pub struct Lists {
     bad: Option<List>,
     trusted: Option<List>,
+    confirmed: Option<List>,
+    cleared: Option<List>,
+    /// Entries of known bad and confirmed entities.
+    all_bad: Vec<ListEntry>,
     default: KindId,
 }
 
@@ -24,49 +42,71 @@ struct List {
 /// Number of entries without a seen entity that a note names.
 const NAMED: usize = 10;
 
-/// Entries of both lists that are active at a window's end.
+/// Entries of all lists that are active at a window's end.
 #[derive(Clone, Debug, Default)]
 pub struct ActiveLists {
-    /// Known bad entities.
+    /// Known bad and confirmed entities.
     pub bad: ActiveEntries,
     /// Trusted entities.
     pub trusted: ActiveEntries,
+    /// Cleared entities.
+    pub cleared: ActiveEntries,
 }
 
 impl Lists {
-    /// Reads both lists; entries without a kind are of the kind `default`.
+    /// Reads all lists; entries without a kind are of the kind `default`.
     ///
     /// # Errors
     /// If a list cannot be read.
     pub fn read(
-        bad: Option<&Path>,
-        trusted: Option<&Path>,
+        files: ListFiles<'_>,
         entities: &Entities,
         default: &str,
     ) -> Result<Lists, PipelineError> {
         let default = entities.find_kind(default).unwrap_or(KindId(0));
-        let read = |path: &Path| -> Result<List, PipelineError> {
+        let read = |path: Option<&Path>| -> Result<Option<List>, PipelineError> {
+            let Some(path) = path else { return Ok(None) };
             let sha256 = seeds::fingerprint(path)?;
-            Ok(List { path: path.into(), sha256, read: seeds::read(path, entities, default)? })
+            let read = seeds::read(path, entities, default)?;
+            Ok(Some(List { path: path.into(), sha256, read }))
         };
-        let (bad, trusted) = (bad.map(read).transpose()?, trusted.map(read).transpose()?);
-        Ok(Lists { bad, trusted, default })
+        let mut lists = Lists {
+            bad: read(files.bad)?,
+            trusted: read(files.trusted)?,
+            confirmed: read(files.confirmed)?,
+            cleared: read(files.cleared)?,
+            all_bad: Vec::new(),
+            default,
+        };
+        lists.all_bad = lists.collected_bad();
+        Ok(lists)
+    }
+
+    fn collected_bad(&self) -> Vec<ListEntry> {
+        let both = [&self.bad, &self.confirmed].into_iter().flatten();
+        both.flat_map(|list| list.read.entries.iter().cloned()).collect()
     }
 
     /// Re-reads the lists that changed.
     pub(super) fn refresh(&mut self, entities: &Entities) -> Result<(), PipelineError> {
-        for list in [self.bad.as_mut(), self.trusted.as_mut()].into_iter().flatten() {
+        let all = [&mut self.bad, &mut self.trusted, &mut self.confirmed, &mut self.cleared];
+        let mut changed = false;
+        for list in all.into_iter().flatten() {
             let sha256 = seeds::fingerprint(&list.path)?;
             if sha256 != list.sha256 {
                 list.read = seeds::read(&list.path, entities, self.default)?;
                 list.sha256 = sha256;
+                changed = true;
             }
+        }
+        if changed {
+            self.all_bad = self.collected_bad();
         }
         Ok(())
     }
 
     fn all(&self) -> impl Iterator<Item = &List> {
-        [self.bad.as_ref(), self.trusted.as_ref()].into_iter().flatten()
+        [&self.bad, &self.trusted, &self.confirmed, &self.cleared].into_iter().flatten()
     }
 
     /// Iterates over notes on the lists: which columns were read if that is not obvious, and entries without
@@ -79,14 +119,14 @@ impl Lists {
         self.all().map(|list| list.sha256.clone()).collect()
     }
 
-    /// Returns the entries of the deny list.
+    /// Returns the entries of known bad and confirmed entities.
     pub(super) fn bad_entries(&self) -> &[ListEntry] {
-        self.bad.as_ref().map_or(&[], |list| &list.read.entries)
+        &self.all_bad
     }
 
-    /// Returns the deny list.
+    /// Returns the known bad and confirmed entities.
     pub fn known_bad(&self) -> KnownBad {
-        KnownBad { entries: self.bad.iter().flat_map(|list| list.read.entries.clone()).collect() }
+        KnownBad { entries: self.all_bad.clone() }
     }
 
     /// Returns the allow list.
@@ -98,8 +138,11 @@ impl Lists {
 
     /// Returns the entries that are active when a window ends, restricted to its vertices.
     ///
+    /// Of an entity that is cleared, and known to be bad or confirmed, the later entry decides; an entry without `from`
+    /// is the earliest.
+    ///
     /// # Errors
-    /// If an entity is on both lists.
+    /// If an entity is known to be bad and trusted, or bad and cleared from the same instant on.
     pub fn held(&self, entities: &Entities, window: &Window) -> Result<ActiveLists, PipelineError> {
         let at = Timestamp(window.range.until.0.saturating_sub(1));
         let vertices = window.graph.vertices();
@@ -112,18 +155,44 @@ impl Lists {
             holding.unseen.sort_unstable();
             holding
         };
-        let of = |list: &Option<List>| {
-            list.as_ref()
-                .map(|list| seeds::holding(&list.read.entries, entities, at))
-                .unwrap_or_default()
+        let of = |entries: &[ListEntry]| seen(seeds::holding(entries, entities, at));
+        let (mut bad, trusted) = (of(&self.all_bad), of(entries_of(&self.trusted)));
+        let mut cleared = of(entries_of(&self.cleared));
+        let both = |of: &ActiveEntries, other: &ActiveEntries| -> Vec<VertexId> {
+            let common = of.vertices.iter().filter(|v| other.vertices.binary_search(v).is_ok());
+            common.copied().collect()
         };
-        let (bad, trusted) = (seen(of(&self.bad)), seen(of(&self.trusted)));
-        match bad.vertices.iter().find(|v| trusted.vertices.binary_search(v).is_ok()) {
+        let contested = both(&bad, &cleared);
+        // The latest beginning of the active entries of each.
+        let since = |all: &[ListEntry]| {
+            let mut since = vec![None; contested.len()];
+            for entry in all.iter().filter(|entry| entry.is_active_at(at)) {
+                let found = entities.find(entry.kind, &entry.id);
+                if let Some(place) = found.and_then(|v| contested.binary_search(&v).ok()) {
+                    since[place] = since[place].max(entry.from);
+                }
+            }
+            since
+        };
+        let decisions = since(&self.all_bad).into_iter().zip(since(entries_of(&self.cleared)));
+        let decided = contested.iter().copied().zip(decisions);
+        if let Some((v, (since, _))) = decided.clone().find(|(_, (bad, cleared))| bad == cleared) {
+            return Err(PipelineError::Contradiction {
+                kind: entities.kind_name_of(v).into(),
+                id: entities.id_of(v).into(),
+                since,
+            });
+        }
+        let is_cleared: Vec<bool> = decided.map(|(_, (bad, cleared))| bad < cleared).collect();
+        let decision = |v: &VertexId| Some(is_cleared[contested.binary_search(v).ok()?]);
+        bad.vertices.retain(|v| decision(v) != Some(true));
+        cleared.vertices.retain(|v| decision(v) != Some(false));
+        match both(&bad, &trusted).first() {
             Some(&v) => Err(PipelineError::Both {
                 kind: entities.kind_name_of(v).into(),
                 id: entities.id_of(v).into(),
             }),
-            None => Ok(ActiveLists { bad, trusted }),
+            None => Ok(ActiveLists { bad, trusted, cleared }),
         }
     }
 
@@ -150,4 +219,8 @@ impl Lists {
         let first: Vec<String> = unseen.by_ref().take(NAMED).map(name).collect();
         (first.len() as u64 + unseen.count() as u64, first)
     }
+}
+
+fn entries_of(list: &Option<List>) -> &[ListEntry] {
+    list.as_ref().map_or(&[], |list| &list.read.entries)
 }

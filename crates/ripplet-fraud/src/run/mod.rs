@@ -14,14 +14,16 @@ mod notes;
 mod session;
 
 pub use error::PipelineError;
-pub use lists::{ActiveLists, Lists};
+pub use lists::{ActiveLists, ListFiles, Lists};
 pub use notes::{notes, write_page};
 
 use crate::TimeRange;
 use crate::database::{Database, DatabaseOptions, Replaced};
 use crate::detect::Detection;
+use crate::evidence;
 use crate::feed::FeedOptions;
 use crate::folder::{FORMAT, FolderError, Manifest, RunFolder, WindowRecord};
+use crate::model::ModelFile;
 use crate::output::GnnScope;
 use crate::report::ReportLimits;
 use crate::source::reader::{Input, Sources};
@@ -42,6 +44,10 @@ pub struct RunOptions {
     pub known_bad: Option<PathBuf>,
     /// Table of trusted entities.
     pub trusted: Option<PathBuf>,
+    /// Table of entities that an analyst confirmed to be bad.
+    pub confirmed: Option<PathBuf>,
+    /// Table of entities that an analyst found to be good.
+    pub cleared: Option<PathBuf>,
     /// Options of detection.
     pub detection: Detection,
     /// Whether labels start anew in each window (no warm start).
@@ -65,21 +71,24 @@ pub struct RunOptions {
 }
 
 /// How scores of entities are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum ModelChoice {
     /// By a scorecard learnt from the known bad of each window, or by the fixed combination if they are few.
     #[default]
     Auto,
+    /// By the scorecard of a file; nothing is learnt.
+    File(ModelFile),
     /// Not at all: neither evidence nor scores are computed.
     None,
 }
 
 impl ModelChoice {
-    /// Returns its name.
-    pub const fn name(self) -> &'static str {
+    /// Returns its description; that of a file has its content.
+    fn described(&self) -> String {
         match self {
-            ModelChoice::Auto => "auto",
-            ModelChoice::None => "none",
+            ModelChoice::Auto => "auto".into(),
+            ModelChoice::File(file) => format!("a file, SHA-256 {}", file.sha256),
+            ModelChoice::None => "none".into(),
         }
     }
 }
@@ -95,6 +104,9 @@ pub trait PipelineObserver: RoundObserver {
     /// Called after a window is written.
     fn on_window(&mut self, _record: &WindowRecord) {}
 }
+
+/// Name of the setting with the model.
+const MODEL_OPTION: &str = "model of the scores of entities";
 
 /// Description of a run without a list of known bad.
 const NO_LIST: &str = "no list";
@@ -115,7 +127,11 @@ pub fn run(
     if !(0.0..=1.0).contains(&options.noise) {
         return Err(PipelineError::Noise(options.noise));
     }
-    if options.known_bad.is_none() && !options.detection.unseeded {
+    if let ModelChoice::File(file) = &options.model {
+        file.for_columns(&evidence::ALL)?;
+    }
+    let has_bad = options.known_bad.is_some() || options.confirmed.is_some();
+    if !has_bad && !options.detection.unseeded {
         return Err(PipelineError::NoKnownBad);
     }
     let described = options.described();
@@ -224,7 +240,12 @@ impl RunOptions {
         say("first window", if feed.shape.is_growing() { "grows" } else { "whole" }.into());
         say("rows with faults", if feed.skip_bad_rows { "left out" } else { "refused" }.into());
         say("late rows", if feed.skip_late_rows { "left out" } else { "refused" }.into());
-        say("known bad", if self.known_bad.is_some() { "a list" } else { NO_LIST }.into());
+        let has_bad = self.known_bad.is_some() || self.confirmed.is_some();
+        say("known bad", if has_bad { "a list" } else { NO_LIST }.into());
+        let feedback = [("confirmed", &self.confirmed), ("cleared", &self.cleared)];
+        for (name, _) in feedback.into_iter().filter(|(_, list)| list.is_some()) {
+            say(name, "a list".into());
+        }
         say("labels", if self.exact { "anew" } else { "from the window before" }.into());
         say(
             "last window",
@@ -244,7 +265,7 @@ impl RunOptions {
         say("longest gap between rows", feed.longest_gap.to_string());
         self.detection.describe(&mut say);
         say("chance above which a cluster is noise", self.noise.to_string());
-        say("model of the scores of entities", self.model.name().into());
+        say(MODEL_OPTION, self.model.described());
         match &feed.sources {
             Sources::Files(named) => say("inputs", named.join(" ")),
             Sources::Query { query, .. } => say("inputs", query.clone()),

@@ -1,6 +1,6 @@
 //! Notes on a run for a reader of its results, and its report page.
 
-use super::{NO_LIST, PipelineError};
+use super::{MODEL_OPTION, NO_LIST, PipelineError};
 use crate::counts::say;
 use crate::folder::{Manifest, RunFolder, WindowRecord};
 use crate::model::FEWEST;
@@ -89,7 +89,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         let without = "no entity that is known to be bad: their clusters were found without seeds";
         say(&mut notes, alone as u64, ["window has", "windows have"], without);
     }
-    notes.extend(score_notes(windows));
+    notes.extend(score_notes(manifest, windows));
     if !["finished", "running"].contains(&&*manifest.state) {
         notes.push(format!("The run ended early: {}", manifest.state));
     }
@@ -97,7 +97,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
 }
 
 /// Returns notes on the scores of entities: how well they rank held-out known bad, and where they do not.
-fn score_notes(windows: &[WindowRecord]) -> Vec<String> {
+fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let mut notes = Vec::new();
     let scored = windows.iter().filter_map(|window| Some((window, window.scores.as_ref()?)));
     let checked = scored.clone().filter_map(|(window, of)| Some((window, of.check.as_ref()?)));
@@ -118,7 +118,7 @@ fn score_notes(windows: &[WindowRecord]) -> Vec<String> {
             checked.clone().count(),
             window.days(),
             check.average_precision,
-            check.base_rate,
+            check.chance,
         ));
     }
     let last = checked.clone().next_back();
@@ -133,10 +133,11 @@ fn score_notes(windows: &[WindowRecord]) -> Vec<String> {
             check.known_bad,
             window.days(),
             check.average_precision,
-            check.base_rate,
+            check.chance,
         ));
     }
-    let fixed = scored.filter(|(_, of)| !of.learnt).count() as u64;
+    let is_auto = manifest.options.get(MODEL_OPTION).is_some_and(|model| model == "auto");
+    let fixed = scored.filter(|(_, of)| is_auto && !of.learnt).count() as u64;
     let why = format!(
         "less than {FEWEST} known bad with transactions: scores of entities are a fixed combination there, neither learnt nor \
          checked"

@@ -1,7 +1,8 @@
 //! A run in progress: builds, analyses and writes its windows one after the other.
 
 use super::{
-    ActiveLists, Lists, ModelChoice, PipelineError, PipelineObserver, RunOptions, write_page,
+    ActiveLists, ListFiles, Lists, ModelChoice, PipelineError, PipelineObserver, RunOptions,
+    write_page,
 };
 use crate::chance::Chance;
 use crate::database::{Database, Replaced};
@@ -15,7 +16,7 @@ use crate::folder::{
     WindowRecord, write_json, write_packed_json,
 };
 use crate::ledger::DaysLedger;
-use crate::model;
+use crate::model::{self, KnownGood};
 use crate::output::{
     EntityScores, Explained, WindowFindings, write_active, write_clusters, write_edges,
     write_ended, write_entities, write_gnn, write_known_bad, write_members, write_reasons,
@@ -84,10 +85,14 @@ impl Session<'_> {
     ) -> Result<(), PipelineError> {
         let options = self.options;
         let mut feed = Feed::begin(&options.feed)?;
-        let trusted = options.trusted.as_deref();
         let kind = &options.feed.mapping.source.kind;
-        let bad = options.known_bad.as_deref();
-        let mut lists = Lists::read(bad, trusted, feed.entities(), kind)?;
+        let files = ListFiles {
+            bad: options.known_bad.as_deref(),
+            trusted: options.trusted.as_deref(),
+            confirmed: options.confirmed.as_deref(),
+            cleared: options.cleared.as_deref(),
+        };
+        let mut lists = Lists::read(files, feed.entities(), kind)?;
         lists.notes().for_each(|note| observer.on_list(note));
         let done = self.manifest.windows.len() as u32;
         let mut kept = match (self.manifest.windows.last(), &self.folder) {
@@ -201,9 +206,9 @@ impl Session<'_> {
         let start = Instant::now();
         let days: Vec<&DayAdjacency> = feed.days().map(|(_, run)| run).collect();
         let (graph, ties) = (&window.graph, &detected.ties);
-        let blind = match self.options.model {
+        let blind = match &self.options.model {
             ModelChoice::None => None,
-            ModelChoice::Auto => {
+            ModelChoice::Auto | ModelChoice::File(_) => {
                 let sources = Sources { graph, ties, days: &days };
                 Some(BlindEvidence::of(self.executor, sources, detection.seed, observer)?)
             }
@@ -212,10 +217,16 @@ impl Session<'_> {
         let evidence = evidence.map(|blind| Evidence::of(blind, graph, ties, entities, known.bad));
         let evidence = evidence.transpose()?;
         observer.on_stage("scoring entities");
-        let scored = evidence
-            .as_ref()
-            .map(|evidence| model::score(evidence, entities, known.trusted, graph.vertices()));
-        let scored = scored.transpose()?;
+        let good = KnownGood { trusted: known.trusted, cleared: &held.cleared.vertices };
+        let vertices = graph.vertices();
+        let scored = match (&evidence, &self.options.model) {
+            (None, _) => None,
+            (Some(evidence), ModelChoice::File(file)) => {
+                let card = file.for_columns(evidence.columns())?;
+                Some(model::score_by(evidence, entities, good, vertices, card)?)
+            }
+            (Some(evidence), _) => Some(model::score(evidence, entities, good, vertices)?),
+        };
         let scores = scored.as_ref().zip(evidence.as_ref());
         let scores = scores.map(|(scores, evidence)| EntityScores { scores, evidence });
         if let Some(of) = scores {
@@ -237,6 +248,7 @@ impl Session<'_> {
             known_bad: held.bad.vertices.len() as u64,
             known_bad_unseen: held.bad.unseen.len() as u64,
             trusted: held.trusted.vertices.len() as u64,
+            cleared: held.cleared.vertices.len() as u64,
             lists_sha256: lists.hashes(),
             clusters: findings.clusters.len() as u64,
             members: findings.members.len() as u64,
@@ -311,7 +323,7 @@ impl Session<'_> {
             ("entities, days, windows".to_owned(), feed.bytes()),
             ("detection".to_owned(), plan.algorithm_host()),
         ]);
-        if self.options.model == ModelChoice::Auto {
+        if self.options.model != ModelChoice::None {
             let graph = &window.graph;
             let transactions = feed.days().map(|(_, day)| day.payments.len() as u64).sum();
             let needed = evidence::plan(graph, transactions)

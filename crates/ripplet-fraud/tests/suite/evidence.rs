@@ -11,7 +11,7 @@ use ripplet_fraud::evidence::{
     Neighbors, OF_KNOWN, OwnAmounts, Partition, Sides, Sources, Timing, View, visits,
 };
 use ripplet_fraud::folder::RunFolder;
-use ripplet_fraud::model::{self, Scores};
+use ripplet_fraud::model::{self, KnownGood, Scores};
 use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::run;
 use ripplet_fraud::ties::{TieRule, Ties};
@@ -76,7 +76,9 @@ impl Window {
 
     fn scores(&self, bad: &[u32]) -> Scores {
         let vertices = self.graph.vertices();
-        self.with(bad, |evidence| model::score(evidence, &self.entities, &[], vertices).unwrap())
+        self.with(bad, |evidence| {
+            model::score(evidence, &self.entities, KnownGood::default(), vertices).unwrap()
+        })
     }
 }
 
@@ -650,7 +652,7 @@ fn a_run_writes_scores_and_their_check() {
     fs::write(days.path("known.csv"), "id\nring1\n").unwrap();
     let few = run_into(&days.options(), &days.path("few"), false).unwrap();
     let notes = run::notes(&few, &few.windows).join("\n");
-    assert!(notes.contains("7 windows have less than 10 known bad"), "{notes}");
+    assert!(notes.contains("7 windows have less than 4 known bad"), "{notes}");
 
     let none = run::RunOptions { model: run::ModelChoice::None, ..days.options() };
     let manifest = run_into(&none, &days.path("none"), false).unwrap();

@@ -10,6 +10,7 @@ mod evaluation;
 mod evidence;
 mod evolution;
 mod find;
+mod models;
 mod output;
 mod partitions;
 #[cfg(feature = "postgres")]

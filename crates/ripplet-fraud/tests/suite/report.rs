@@ -1539,6 +1539,8 @@ fn scored(part: &mut WindowReport, average_precision: f64) {
         average_precision,
         precision_at_100: 0.31,
         base_rate: 0.02,
+        chance: 0.02,
+        chance_deviation: 0.002,
         known_bad: 100,
         evidence: BTreeMap::from([("pagerank".into(), 0.3), ("fan_in".into(), 0.1)]),
         folds: Vec::new(),

@@ -48,6 +48,8 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
         },
         known_bad: Some(known_bad.into()),
         trusted: None,
+        confirmed: None,
+        cleared: None,
         detection: Detection::default(),
         exact: false,
         memory: None,
