@@ -21,8 +21,8 @@ const SENT: usize = 1 << 16;
 const LONGEST_NAME: usize = 63;
 /// Lock under which tables are created: two runs that begin at once create them once.
 const LOCK: i64 = 0x7269_7070_6c65_7400;
-/// Time to wait for a lock that another session holds.
-const LOCK_TIMEOUT: &str = "60s";
+/// Begin of each transaction: it writes, whatever the user's default, and waits a minute for locks of other sessions.
+const BEGIN: &str = "SET TRANSACTION READ WRITE; SET LOCAL lock_timeout = '60s'";
 
 /// Connection to a database of results.
 pub struct Database {
@@ -89,8 +89,7 @@ impl Database {
         let what = format!("the window of {}", record.days());
         let failed = |error: postgres::Error| of_server(&what, &error);
         let mut transaction = self.client()?.transaction().map_err(failed)?;
-        let limit = format!("SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'");
-        transaction.batch_execute(&limit).map_err(failed)?;
+        transaction.batch_execute(BEGIN).map_err(failed)?;
         let begun = format!(
             "INSERT INTO {schema}.runs (run, ripplet, options, state) VALUES ($1, $2, $3::text::jsonb, 'running') \
              ON CONFLICT (run) DO UPDATE SET state = 'running'"
@@ -125,8 +124,11 @@ impl Database {
         let update = format!("UPDATE {}.runs SET state = $2 WHERE run = $1", quoted(&self.schema));
         // Texts of errors may have any character.
         let state = state.replace('\0', "\\0");
-        let updated = self.client()?.execute(&update, &[&run, &state]);
-        updated.map(|_| ()).map_err(|error| of_server("the end of the run", &error))
+        let failed = |error: postgres::Error| of_server("the end of the run", &error);
+        let mut transaction = self.client()?.transaction().map_err(failed)?;
+        transaction.batch_execute(BEGIN).map_err(failed)?;
+        transaction.execute(&update, &[&run, &state]).map_err(failed)?;
+        transaction.commit().map_err(failed)
     }
 
     /// Returns the connection, opened again if it was closed since the last window.
@@ -144,9 +146,7 @@ impl Database {
         let what = format!("the tables in the schema `{name}`");
         let failed = |error: postgres::Error| of_server(&what, &error);
         let mut transaction = self.client.transaction().map_err(failed)?;
-        let begin = format!(
-            "SET TRANSACTION READ WRITE; SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'; SELECT pg_advisory_xact_lock({LOCK})"
-        );
+        let begin = format!("{BEGIN}; SELECT pg_advisory_xact_lock({LOCK})");
         transaction.batch_execute(&begin).map_err(failed)?;
         // These two ask the catalogue, which needs no rights.
         let has_schema = "SELECT count(*) FROM pg_namespace WHERE nspname = $1";

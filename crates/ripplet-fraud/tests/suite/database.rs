@@ -375,6 +375,8 @@ fn rights_that_are_lacking_are_named() {
     assert!(found.contains(&format!("the user {role} has no right to DELETE in")), "{found}");
     assert!(!found.contains("hunter2"), "{found}");
     schema.execute(&format!("GRANT DELETE ON ALL TABLES IN SCHEMA @@ TO {role}"));
+    // A user whose transactions only read by default writes all the same.
+    schema.execute(&format!("ALTER ROLE {role} SET default_transaction_read_only = on"));
     let days = busy(20);
     let run = RunOptions { database: Some(options.clone()), ..plain(&days) };
     run_into(&run, &days.path("run"), false).unwrap();
