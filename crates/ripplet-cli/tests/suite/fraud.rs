@@ -307,7 +307,8 @@ fn a_disk_that_fills_up_during_a_run() {
         assert!(
             there.iter().all(|file| all.contains(file)
                 || file.ends_with("/labels.checkpoint")
-                || file.ends_with("/clusters.txt")),
+                || file.ends_with("/clusters.txt")
+                || file.ends_with("/weights.json")),
             "{there:?}"
         );
         said

@@ -8,6 +8,7 @@ use super::{EvaluateError, Evaluation, Method, rank_of};
 use crate::days::DayAdjacency;
 use crate::detect::{DetectError, Known};
 use crate::evidence::{BlindEvidence, Evidence, Sources};
+use crate::model::Earlier;
 use crate::seeds::ListEntry;
 use crate::ties::{Ties, arcs};
 use crate::{Entities, KindId, KnownBad, Trusted, Window};
@@ -31,6 +32,8 @@ struct Draw {
     known: Vec<bool>,
     /// By method and account: end of the window that detected it, in days.
     found: Vec<Vec<Option<f64>>>,
+    /// What scorecards learnt in the windows so far.
+    earlier: Earlier,
 }
 
 /// Evaluation over consecutive windows.
@@ -80,7 +83,7 @@ impl Evaluator {
             let mut of = vec![false; confirmed];
             order[..known].iter().for_each(|&account| of[account] = true);
             let found = vec![vec![None; confirmed]; options.methods.len()];
-            Draw { key, known: of, found }
+            Draw { key, known: of, found, earlier: Earlier::default() }
         };
         let draws = (0..options.draws).map(draw).collect();
         let (last, population, windows, end) = (Vec::new(), 0, 0, 0.0);
@@ -141,7 +144,9 @@ impl Evaluator {
             let evidence = evidence.map(|of| Evidence::of(of, graph, &ties, entities, &bad));
             let evidence = evidence.transpose()?;
             let evidence = evidence.as_ref();
-            let context = Context { executor, window, ties: &ties, known, entities, evidence };
+            let earlier = std::mem::take(&mut self.draws[index].earlier).into();
+            let context =
+                Context { executor, window, ties: &ties, known, entities, evidence, earlier };
             for (method, of) in self.options.methods.clone().into_iter().enumerate() {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled.into());
@@ -155,6 +160,7 @@ impl Evaluator {
                     blind[method] = Some(scores);
                 }
             }
+            self.draws[index].earlier = context.earlier.into_inner();
         }
         self.last = rows;
         Ok(())
@@ -180,7 +186,7 @@ impl Evaluator {
         scores: &[f64],
         days: f64,
     ) -> Row {
-        let Draw { key, known, found } = &mut self.draws[draw];
+        let Draw { key, known, found, .. } = &mut self.draws[draw];
         let of_known = self.accounts.iter().zip(&*known);
         let mut left_out: Vec<VertexId> =
             of_known.filter_map(|(account, known)| account.vertex.filter(|_| *known)).collect();

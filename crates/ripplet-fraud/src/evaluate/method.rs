@@ -4,13 +4,14 @@ use super::EvaluateError;
 use crate::baselines::{self, Baseline, PageRank};
 use crate::detect::{self, Detection, Known, suspicion};
 use crate::evidence::{ALL, Evidence, KINDS, OF_KNOWN, View};
-use crate::model::{self, KnownGood};
+use crate::model::{self, Earlier, KnownGood};
 use crate::ties::Ties;
 use crate::{Entities, Window};
 use rayon::prelude::*;
 use ripplet_graph::memory;
 use ripplet_lp::programs::{Seed, Seeded, Seeding, strengths};
 use ripplet_lp::{DynProgram, Executor, Settings};
+use std::cell::RefCell;
 
 /// Method that ranks accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,8 @@ pub(super) struct Context<'a> {
     pub(super) entities: &'a Entities,
     /// Evidence with the known accounts, if a method needs it.
     pub(super) evidence: Option<&'a Evidence<'a>>,
+    /// What the draw's scorecards learnt in earlier windows, and then in this one.
+    pub(super) earlier: RefCell<Earlier>,
 }
 
 impl Context<'_> {
@@ -98,7 +101,14 @@ impl Context<'_> {
                 Some(evidence) => {
                     let good = KnownGood { trusted: self.known.trusted, cleared: &[] };
                     let vertices = graph.vertices();
-                    let scores = model::score(evidence, self.entities, good, vertices)?;
+                    let scores = model::score(
+                        evidence,
+                        self.entities,
+                        good,
+                        &self.earlier.borrow(),
+                        vertices,
+                    )?;
+                    self.earlier.replace(scores.earlier);
                     let points = scores.points.iter().zip(0..graph.vertices());
                     // Behind all accounts that have transactions in the window.
                     let ranked = points.map(|(&points, v)| match evidence.is_active(v) {

@@ -12,6 +12,7 @@
 //!       report.json.gz         its part of the report
 //!       labels.checkpoint      labels and strengths, and …
 //!       clusters.txt           … ids of clusters: of the last window alone, from which the run resumes
+//!       weights.json           … weights of scorecards: the same
 //! ```
 //!
 //! A window's folder is written under a temporary name, synced, and renamed, so that it is either complete or
@@ -55,6 +56,7 @@ const REPORT: &str = "report.html";
 const WINDOW: &str = "window.json";
 const LABELS: &str = "labels.checkpoint";
 const CLUSTERS: &str = "clusters.txt";
+const WEIGHTS: &str = "weights.json";
 /// First table of entities of a window.
 pub(crate) const ENTITIES: &str = "entities.parquet";
 /// Table of the entities with transactions in a window.
@@ -69,7 +71,7 @@ pub(crate) const REASONS: &str = "reasons.parquet";
 pub(crate) const MODEL: &str = "model.json";
 const UNFINISHED: &str = ".part-";
 /// All files of a window.
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     "clusters.parquet",
     "members.parquet",
     "edges.parquet",
@@ -84,6 +86,7 @@ const FILES: [&str; 15] = [
     PART,
     LABELS,
     CLUSTERS,
+    WEIGHTS,
     WINDOW,
 ];
 
@@ -369,7 +372,7 @@ impl RunFolder {
     /// # Errors
     /// If the operating system refuses.
     pub fn forget(&self, record: &WindowRecord) -> Result<(), FolderError> {
-        for name in [LABELS, CLUSTERS] {
+        for name in [LABELS, CLUSTERS, WEIGHTS] {
             let path = self.window(record).join(name);
             match fs::remove_file(&path) {
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {

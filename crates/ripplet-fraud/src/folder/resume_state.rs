@@ -1,8 +1,9 @@
 //! State of a run between two windows, on disk.
 
-use super::{CLUSTERS, FolderError, LABELS, LARGEST_STATE};
+use super::{CLUSTERS, FolderError, LABELS, LARGEST_STATE, WEIGHTS, read_json, write_json};
 use crate::detect::Spread;
 use crate::evolution::{BadTracker, Tracker};
+use crate::model::Earlier;
 use ripplet_io::{checkpoint, read_small_text, write::whole_file};
 use std::path::Path;
 
@@ -13,11 +14,13 @@ pub struct ResumeState {
     pub spread: Spread,
     /// Ids of clusters.
     pub tracker: Tracker,
+    /// Weights of scorecards.
+    pub earlier: Earlier,
 }
 
 impl ResumeState {
     pub(super) fn write(&self, folder: &Path) -> Result<(), FolderError> {
-        let ResumeState { spread, tracker } = self;
+        let ResumeState { spread, tracker, earlier } = self;
         let strengths: Vec<u32> = spread.strengths.iter().map(|value| value.to_bits()).collect();
         let state = checkpoint::State {
             run: "ripplet fraud",
@@ -28,6 +31,7 @@ impl ResumeState {
         };
         checkpoint::write(&folder.join(LABELS), &state)?;
         whole_file(&folder.join(CLUSTERS), |out| write!(out, "{tracker}"))?;
+        write_json(&folder.join(WEIGHTS), earlier)?;
         Ok(())
     }
 
@@ -50,6 +54,12 @@ impl ResumeState {
         let tracker = text
             .parse()
             .map_err(|error: BadTracker| FolderError::Damaged { path, why: error.to_string() })?;
-        Ok(ResumeState { spread, tracker })
+        let path = folder.join(WEIGHTS);
+        let earlier: Earlier = read_json(&path)?;
+        if !earlier.is_sound() {
+            let why = "weights are missing, or not finite".into();
+            return Err(FolderError::Damaged { path, why });
+        }
+        Ok(ResumeState { spread, tracker, earlier })
     }
 }

@@ -23,6 +23,9 @@
 //! judges the fold: that is the [`Check`]. The final scorecard is their mean, and is applied to evidence from all
 //! known bad. A known bad entity is scored with the evidence and the scorecard that do not use its fold.
 //!
+//! The ridge draws halfway to the weights that the window before learnt ([`Earlier`]), so that a window learns from
+//! those before it: from labels that were known then.
+//!
 //! Cleared entities, which an analyst found to be good, are rows that weigh as much as those of the known bad; no
 //! evidence depends on them.
 //!
@@ -46,6 +49,7 @@ mod binning;
 mod boosting;
 mod calibration;
 mod check;
+mod earlier;
 mod file;
 mod logistic;
 mod rows;
@@ -53,6 +57,7 @@ mod scorecard;
 mod training;
 
 pub use check::{Check, CheckedFold, Ranked, average_precision};
+pub use earlier::Earlier;
 pub use file::{ModelError, ModelFile};
 pub use scorecard::{Calibration, FORMAT, Points, Scorecard};
 pub use training::{FEWEST, KnownGood, OTHERS};
@@ -78,6 +83,8 @@ pub struct Scores {
     pub of_folds: Vec<Scorecard>,
     /// Check of the ranking by held-out known bad; `None` if nothing was learnt.
     pub check: Option<Check>,
+    /// What the next window takes from this one and those before.
+    pub earlier: Earlier,
 }
 
 /// Returns the bytes that scoring needs beside the evidence, of which there are so many columns.
@@ -88,7 +95,8 @@ pub fn plan(vertices: u32, columns: usize) -> u64 {
     28 * u64::from(vertices) + of_rows
 }
 
-/// Scores all entities of a window with edges by a scorecard that is learnt from its known bad.
+/// Scores all entities of a window with edges by a scorecard that is learnt from its known bad, and drawn towards what
+/// `earlier` windows learnt.
 ///
 /// # Errors
 /// If memory allocation fails.
@@ -96,9 +104,10 @@ pub fn score(
     evidence: &Evidence<'_>,
     entities: &Entities,
     good: KnownGood<'_>,
+    earlier: &Earlier,
     vertices: u32,
 ) -> Result<Scores, OutOfMemory> {
-    scores(evidence, vertices, training::train(evidence, entities, good, vertices)?)
+    scores(evidence, vertices, training::train(evidence, entities, good, earlier, vertices)?)
 }
 
 /// Scores all entities of a window with edges by a scorecard with a table for each column of the evidence:
@@ -119,7 +128,7 @@ pub fn score_by(
 }
 
 fn scores(evidence: &Evidence<'_>, vertices: u32, trained: Trained) -> Result<Scores, OutOfMemory> {
-    let Trained { scorecard, of_folds, check } = trained;
+    let Trained { scorecard, of_folds, check, earlier } = trained;
     let count = vertices as usize;
     let mut points = memory::zeros::<f32>(count)?;
     let each = points.par_iter_mut().enumerate().with_min_len(1 << 10);
@@ -145,7 +154,7 @@ fn scores(evidence: &Evidence<'_>, vertices: u32, trained: Trained) -> Result<Sc
     for (&v, at) in order.iter().zip(1..) {
         rank[v as usize] = at;
     }
-    Ok(Scores { probability, rank, points, scorecard, of_folds, check })
+    Ok(Scores { probability, rank, points, scorecard, of_folds, check, earlier })
 }
 
 impl Scores {

@@ -4,6 +4,7 @@ use super::binning::Bins;
 use super::boosting::boost;
 use super::calibration::{self, HeldOut};
 use super::check::{Check, CheckedFold, Ranked, average_precision, precision_at_top};
+use super::earlier::Earlier;
 use super::logistic::{Examples, Fit, Problem};
 use super::rows::{Label, Rows};
 use super::scorecard::{Calibration, Scorecard};
@@ -50,6 +51,8 @@ pub(super) struct Trained {
     /// Scorecards of the known bad, by fold; empty if nothing was learnt.
     pub of_folds: Vec<Scorecard>,
     pub check: Option<Check>,
+    /// Weights for the next window.
+    pub earlier: Earlier,
 }
 
 /// Other entities: those that are not known, of the kinds of the known bad.
@@ -79,6 +82,7 @@ pub(super) fn train(
     evidence: &Evidence<'_>,
     entities: &Entities,
     good: KnownGood<'_>,
+    earlier: &Earlier,
     vertices: u32,
 ) -> Result<Trained, OutOfMemory> {
     let folds = evidence.folds();
@@ -88,10 +92,10 @@ pub(super) fn train(
     let most = if is_learnt { others_of(known.len()) } else { OTHERS };
     let others = others(evidence, entities, good, vertices, most)?;
     if !is_learnt || others.sample.is_empty() {
-        return fixed(evidence, &others);
+        return fixed(evidence, &others, earlier);
     }
     let rows = rows(evidence, &others, &used)?;
-    let Learnt { bins, cards } = learn(&rows, &used, evidence.columns())?;
+    let Learnt { bins, cards, weights } = learn(&rows, &used, evidence.columns(), earlier)?;
     let calibration = calibration::fit(&held_out(&rows, &bins, &used, &cards, others.weight)?);
     let finished = |card: Scorecard| Scorecard {
         learnt: true,
@@ -104,7 +108,7 @@ pub(super) fn train(
     let check = check(evidence, &others.first_of(CHECKED), &used, &each)?;
     let mean = match Scorecard::mean(&cards) {
         Some(mean) => finished(mean),
-        None => return fixed(evidence, &others),
+        None => return fixed(evidence, &others, earlier),
     };
     let mut of_folds = memory::with_room(FOLDS)?;
     let of_fold = |fold| match used.iter().position(|&used| used == fold) {
@@ -112,7 +116,8 @@ pub(super) fn train(
         None => mean.clone(),
     };
     of_folds.extend((0..FOLDS).map(of_fold));
-    Ok(Trained { of_folds, scorecard: mean, check: Some(check) })
+    let earlier = earlier.after(evidence.columns(), weights);
+    Ok(Trained { of_folds, scorecard: mean, check: Some(check), earlier })
 }
 
 /// Checks a scorecard that was learnt elsewhere: each fold of the known bad is ranked by it, with evidence that does
@@ -137,7 +142,7 @@ pub(super) fn given(
             Some(check(evidence, &others, &used, &cards)?)
         }
     };
-    Ok(Trained { scorecard: card, of_folds: Vec::new(), check })
+    Ok(Trained { scorecard: card, of_folds: Vec::new(), check, earlier: Earlier::default() })
 }
 
 /// Returns the folds that have known bad and that others are left without.
@@ -197,7 +202,11 @@ fn lot(vertex: VertexId) -> u64 {
 }
 
 /// Returns the fixed combination, with intervals of this window.
-fn fixed(evidence: &Evidence<'_>, others: &Others<'_>) -> Result<Trained, OutOfMemory> {
+fn fixed(
+    evidence: &Evidence<'_>,
+    others: &Others<'_>,
+    earlier: &Earlier,
+) -> Result<Trained, OutOfMemory> {
     let known = evidence.folds().known();
     let mut all = memory::with_room(others.sample.len() + known.len())?;
     let both = others.sample.iter().copied().chain(known.iter().map(|&(v, _)| v));
@@ -219,7 +228,8 @@ fn fixed(evidence: &Evidence<'_>, others: &Others<'_>) -> Result<Trained, OutOfM
         calibration,
         ..Scorecard::of(evidence.columns(), &bins.ends, points)?
     };
-    Ok(Trained { scorecard: card, of_folds: Vec::new(), check: None })
+    let earlier = earlier.clone();
+    Ok(Trained { scorecard: card, of_folds: Vec::new(), check: None, earlier })
 }
 
 /// Returns the values of entities, by column.
@@ -279,28 +289,36 @@ fn tables(bins: &Bins, weights: &[f64]) -> Result<Vec<Vec<f64>>, OutOfMemory> {
 struct Learnt {
     bins: Bins,
     cards: Vec<Scorecard>,
+    /// Weights of the columns, by fold, and of all rows.
+    weights: Vec<(usize, Vec<f64>)>,
 }
 
 /// Learns a scorecard without each of the used folds.
-fn learn(rows: &Rows, used: &[usize], columns: &[Definition]) -> Result<Learnt, OutOfMemory> {
+fn learn(
+    rows: &Rows,
+    used: &[usize],
+    columns: &[Definition],
+    earlier: &Earlier,
+) -> Result<Learnt, OutOfMemory> {
     let bins = Bins::of(rows)?;
     let mut examples = Examples::new(rows.len(), columns.len())?;
     for row in 0..rows.len() {
         let each = examples.row_mut(row).iter_mut().zip(bins.of_row(row)).zip(&bins.scales);
         each.for_each(|((value, &place), scale)| *value = scale[usize::from(place)] as f32);
     }
-    let prior = prior(columns)?;
+    let prior = &*earlier.prior(Earlier::ALL, columns)?;
     let all = 0..rows.len();
     let weights = &*rows.weights(rows.weight_of_known(all.clone()))?;
-    let (is_bad, examples, prior) = (&*rows.is_bad()?, &examples, &*prior);
+    let (is_bad, examples) = (&*rows.is_bad()?, &examples);
     // Fits without a fold begin with that of all rows, which is close.
     let of_all = Problem { examples, rows: all, is_bad, weights, prior }.fit(None)?;
     let boosted = &boosted(rows, examples, &of_all)?;
-    let one = |&fold: &usize| -> Result<Scorecard, OutOfMemory> {
+    let one = |&fold: &usize| -> Result<(Scorecard, Vec<f64>), OutOfMemory> {
+        let prior = &*earlier.prior(fold, columns)?;
         let used = rows.without(fold);
         let weights = &*rows.weights(rows.weight_of_known(used.clone()))?;
         let problem = Problem { examples, rows: used.clone(), is_bad, weights, prior };
-        let fit: Fit = problem.fit(Some(&of_all))?;
+        let mut fit: Fit = problem.fit(Some(&of_all))?;
         let mut tables = tables(&bins, &fit[1..])?;
         // The intercept belongs to every entity.
         if let Some(first) = tables.first_mut() {
@@ -309,16 +327,21 @@ fn learn(rows: &Rows, used: &[usize], columns: &[Definition]) -> Result<Learnt, 
         let mut weights = memory::copied(weights)?;
         boosted.stands_for.iter().for_each(|&(row, count)| weights[row as usize] *= count);
         boost(&bins, boosted.without(rows, fold), is_bad, &weights, &mut tables)?;
-        Scorecard::of(columns, &bins.ends, tables)
+        fit.remove(0);
+        Ok((Scorecard::of(columns, &bins.ends, tables)?, fit))
     };
     let mut each = memory::with_room(used.len())?;
     each.resize_with(used.len(), || None);
     each.par_iter_mut().zip(used).for_each(|(card, fold)| *card = Some(one(fold)));
     let mut cards = memory::with_room(used.len())?;
-    for card in each.into_iter().flatten() {
-        cards.push(card?);
+    let mut weights = memory::with_room(FOLDS + 1)?;
+    for (&fold, one) in used.iter().zip(each.into_iter().flatten()) {
+        let (card, fit) = one?;
+        cards.push(card);
+        weights.push((fold, fit));
     }
-    Ok(Learnt { bins, cards })
+    weights.push((Earlier::ALL, memory::copied(&of_all[1..])?));
+    Ok(Learnt { bins, cards, weights })
 }
 
 /// Rows that are boosted, ascending, each with the number of rows that it stands for.

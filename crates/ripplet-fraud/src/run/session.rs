@@ -16,7 +16,7 @@ use crate::folder::{
     WindowRecord, write_json, write_packed_json,
 };
 use crate::ledger::DaysLedger;
-use crate::model::{self, KnownGood};
+use crate::model::{self, Earlier, KnownGood};
 use crate::output::{
     EntityScores, Explained, WindowFindings, write_active, write_clusters, write_edges,
     write_ended, write_entities, write_gnn, write_known_bad, write_members, write_reasons,
@@ -97,7 +97,11 @@ impl Session<'_> {
         let done = self.manifest.windows.len() as u32;
         let mut kept = match (self.manifest.windows.last(), &self.folder) {
             (Some(last), Some(folder)) => folder.kept(last)?,
-            _ => ResumeState { spread: Default::default(), tracker: Tracker::new() },
+            _ => ResumeState {
+                spread: Default::default(),
+                tracker: Tracker::new(),
+                earlier: Earlier::default(),
+            },
         };
         let mut index = 0;
         loop {
@@ -189,7 +193,7 @@ impl Session<'_> {
         let held = lists.held(entities, window)?;
         let known = Known { bad: &held.bad.vertices, trusted: &held.trusted.vertices };
         let start = Instant::now();
-        let ResumeState { spread: last, mut tracker } = kept;
+        let ResumeState { spread: last, mut tracker, earlier } = kept;
         let warm = !self.options.exact && !last.labels.is_empty();
         let begin = warm.then_some(WarmStart { before: &last, changed: &changed });
         let (detection, until) = (&self.options.detection, window.range.until);
@@ -225,7 +229,9 @@ impl Session<'_> {
                 let card = file.for_columns(evidence.columns())?;
                 Some(model::score_by(evidence, entities, good, vertices, card)?)
             }
-            (Some(evidence), _) => Some(model::score(evidence, entities, good, vertices)?),
+            (Some(evidence), _) => {
+                Some(model::score(evidence, entities, good, &earlier, vertices)?)
+            }
         };
         let scores = scored.as_ref().zip(evidence.as_ref());
         let scores = scores.map(|(scores, evidence)| EntityScores { scores, evidence });
@@ -271,7 +277,8 @@ impl Session<'_> {
         observer.on_stage("writing the window");
         let found =
             Found { window, entities, held: &held, lists, findings: &findings, feed, scores, ties };
-        let kept = ResumeState { spread: detected.spread, tracker };
+        let earlier = scored.as_ref().map_or(earlier, |scored| scored.earlier.clone());
+        let kept = ResumeState { spread: detected.spread, tracker, earlier };
         let record = self.write(record, found, &kept)?;
         observer.on_window(&record);
         self.manifest.windows.push(record);

@@ -11,7 +11,7 @@ use ripplet_fraud::evidence::{
     Neighbors, OF_KNOWN, OwnAmounts, Partition, Sides, Sources, Timing, View, visits,
 };
 use ripplet_fraud::folder::RunFolder;
-use ripplet_fraud::model::{self, KnownGood, Scores};
+use ripplet_fraud::model::{self, Earlier, KnownGood, Scores};
 use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::run;
 use ripplet_fraud::ties::{TieRule, Ties};
@@ -75,9 +75,14 @@ impl Window {
     }
 
     fn scores(&self, bad: &[u32]) -> Scores {
+        self.scores_after(bad, &Earlier::default())
+    }
+
+    fn scores_after(&self, bad: &[u32], earlier: &Earlier) -> Scores {
         let vertices = self.graph.vertices();
         self.with(bad, |evidence| {
-            model::score(evidence, &self.entities, KnownGood::default(), vertices).unwrap()
+            let good = KnownGood::default();
+            model::score(evidence, &self.entities, good, earlier, vertices).unwrap()
         })
     }
 }
@@ -495,10 +500,10 @@ fn scores_do_not_depend_on_the_number_of_threads() {
     let window = rings(2);
     let scores = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let Scores { probability, rank, points, scorecard, of_folds, check } =
+        let Scores { probability, rank, points, scorecard, of_folds, check, earlier } =
             pool.install(|| window.scores(&every_second()));
         let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
-        let text = serde_json::to_string(&(scorecard, of_folds, check)).unwrap();
+        let text = serde_json::to_string(&(scorecard, of_folds, check, earlier)).unwrap();
         (bits(probability), rank, bits(points), text)
     };
     assert_eq!(scores(1), scores(3));
@@ -530,6 +535,24 @@ fn held_out_members_of_rings_come_first_and_the_check_says_so() {
     assert!(all.windows(2).all(|pair| pair[0].1 >= pair[1].1));
     // A known bad account has a score, too, which its own label does not raise to 1.
     assert!(scores.probability[540] > scores.probability[5]);
+}
+
+/// What a window learnt changes the next one, and stays if nothing is learnt there.
+#[test]
+fn windows_learn_from_those_before() {
+    let (before, now) = (rings(1), rings(6));
+    let earlier = before.scores(&every_second()).earlier;
+    assert_ne!(earlier, Earlier::default());
+    let few: Vec<u32> = every_second().into_iter().take(8).collect();
+    let (alone, after) = (now.scores(&few), now.scores_after(&few, &earlier));
+    assert_ne!(alone.scorecard, after.scorecard);
+    // Rings are what was learnt: more of those that are not known come first.
+    let mean_rank = |scores: &Scores| -> f64 {
+        let unknown = (540..600_u32).filter(|v| !few.contains(v));
+        unknown.map(|v| f64::from(scores.rank[v as usize])).sum::<f64>()
+    };
+    assert!(mean_rank(&after) < mean_rank(&alone), "{} {}", mean_rank(&after), mean_rank(&alone));
+    assert_eq!(now.scores_after(&[540], &earlier).earlier, earlier);
 }
 
 /// Known bad that are drawn at random are ranked as by chance, and the check says so.

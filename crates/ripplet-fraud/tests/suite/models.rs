@@ -1,7 +1,7 @@
 //! Models as files, what analysts confirm and clear, and input without anything to learn from.
 
 use crate::output::cells;
-use crate::runs::{Days, run_into};
+use crate::runs::{Days, results, run_into};
 use ripplet_fraud::folder::{Manifest, RunFolder};
 use ripplet_fraud::model::ModelFile;
 use ripplet_fraud::run::{self, ModelChoice, RunOptions};
@@ -236,5 +236,27 @@ fn a_run_without_anything_to_learn_from_scores_all_the_same() {
         assert!(!scores.learnt && scores.check.is_none() && scores.entities > 50, "{name}");
         let notes = run::notes(&manifest, &manifest.windows).join("\n");
         assert!(notes.contains("fixed combination"), "{name}: {notes}");
+    }
+}
+
+/// Weights of earlier windows are kept for a run that goes on, bit by bit.
+#[test]
+fn a_run_that_goes_on_learns_as_one_that_had_all_days() {
+    let (whole, parts) = (Days::new(7), Days::new(4));
+    for days in [&whole, &parts] {
+        fs::write(days.path("known.csv"), list(rings(0..8, ""))).unwrap();
+    }
+    run_into(&whole.options(), &whole.path("run"), false).unwrap();
+    run_into(&parts.options(), &parts.path("run"), false).unwrap();
+    (5..=7).for_each(|day| parts.write(day, &Days::rows(day)));
+    let manifest = run_into(&parts.options(), &parts.path("run"), true).unwrap();
+    assert!(
+        manifest.windows.iter().filter(|window| window.scores.as_ref().unwrap().learnt).count() > 4
+    );
+    let [whole, parts] = [&whole, &parts].map(|days| results(&days.path("run")));
+    assert!(whole.keys().any(|name| name.ends_with("weights.json")));
+    assert!(whole.keys().eq(parts.keys()));
+    for (name, bytes) in &whole {
+        assert!(parts[name] == *bytes, "{name}");
     }
 }

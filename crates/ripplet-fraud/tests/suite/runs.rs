@@ -225,7 +225,7 @@ fn a_run_that_is_cancelled_goes_on_and_writes_the_same_bytes() {
         fs::read_dir(cut.join("windows")).unwrap().collect::<Result<_, _>>().unwrap();
     windows.sort_by_key(fs::DirEntry::file_name);
     let [.., before, last] = &*windows else { panic!("{windows:?}") };
-    for name in ["labels.checkpoint", "clusters.txt"] {
+    for name in ["labels.checkpoint", "clusters.txt", "weights.json"] {
         fs::copy(last.path().join(name), before.path().join(name)).unwrap();
     }
     let resumed = run_into(&options, &cut, true).unwrap();
