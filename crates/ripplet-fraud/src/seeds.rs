@@ -253,7 +253,7 @@ impl Chosen {
 const BEFORE_NAMES: usize = 3;
 
 /// Returns the index of the column with the ids.
-fn id_column(path: &Path, names: &[String]) -> Result<usize, ListError> {
+pub(crate) fn id_column(path: &Path, names: &[String]) -> Result<usize, ListError> {
     if let Some(exact) = names.iter().position(|name| name == "id") {
         return Ok(exact);
     }

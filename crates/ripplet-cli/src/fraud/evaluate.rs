@@ -12,12 +12,13 @@ use crate::standard_streams::is_standard;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::device::AnyExecutor;
-use ripplet::fraud::KnownBad;
 use ripplet::fraud::Trusted;
+use ripplet::fraud::entity_table::EntityTable;
 use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
-use ripplet::fraud::run::{ListFiles, Lists};
+use ripplet::fraud::run::{ListFiles, Lists, PipelineError};
 use ripplet::fraud::stream::Counts;
+use ripplet::fraud::{KindId, KnownBad};
 use ripplet::io::Format;
 use ripplet::io::write::RecordWriter;
 use std::path::PathBuf;
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// Trusted accounts: a table of the same columns.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     trusted: Option<PathBuf>,
+    /// Features of entities, which become evidence of the scores: a table, as for `ripplet fraud run`.
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    entity_table: Option<PathBuf>,
     /// The number of random draws of known accounts: 1 at least.
     #[arg(long, value_name = "N", default_value_t = Evaluation::default().draws)]
     #[arg(help_heading = "Evaluation")]
@@ -159,6 +163,12 @@ fn evaluated(
     lists.notes().for_each(|note| console.remark(note));
     let (confirmed, trusted): (KnownBad, Trusted) = (lists.known_bad(), lists.trusted());
     let mut evaluator = Evaluator::new(evaluation, &confirmed)?;
+    if let Some(path) = &arguments.entity_table {
+        let kind = feed.entities().find_kind(kind).unwrap_or(KindId(0));
+        let table = EntityTable::read(path, feed.entities(), kind).map_err(PipelineError::from)?;
+        table.notes().iter().for_each(|note| console.remark(note));
+        evaluator = evaluator.with_table(table);
+    }
     console.stage("reading");
     while feed.advance(|_| Ok(()), interrupt::requested)? == Advance::Window {
         feed.slide()?;
@@ -168,6 +178,11 @@ fn evaluated(
             let (entities, mut watch) = (feed.entities(), console.watch());
             evaluator.window(executor, window, &days, entities, &trusted, &mut watch)?;
         }
+    }
+    if let Some((unseen, Some(first))) = evaluator.table().map(EntityTable::never_seen) {
+        console.remark(&format!(
+            "the table of entities: {unseen} are in no transaction of a window, the first is {first}"
+        ));
     }
     let report = evaluator.finish().map_err(|error| match error {
         EvaluateError::NoAccountSeen => no_account_seen(&lists, &feed),

@@ -54,6 +54,10 @@ pub struct Arguments {
     /// Accounts that an analyst found to be good, a table of the same columns: scores of entities are learnt from them.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     cleared: Option<PathBuf>,
+    /// Features of entities: a table with a column `id`, an optional column `kind`, and columns of numbers or categories,
+    /// which become evidence of the scores.
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    entity_table: Option<PathBuf>,
     #[command(flatten)]
     detection: DetectionArguments,
     /// A cluster without a known bad member is noise, and not coloured, if chance alone makes a group as busy more often than
@@ -155,6 +159,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         trusted: arguments.trusted.clone(),
         confirmed: arguments.confirmed.clone(),
         cleared: arguments.cleared.clone(),
+        entity_table: arguments.entity_table.clone(),
         detection: arguments.detection.detection(),
         exact: arguments.exact,
         memory: limit.map(|limit| limit.size.0),

@@ -357,7 +357,10 @@ fn copy(
     let file = TableFile::open(&path, Format::Parquet)?;
     let there: Vec<&str> = file.schema().fields().iter().map(|field| &**field.name()).collect();
     let expected: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-    if there != expected {
+    // Features of the user's own table of entities are its last columns, and in files alone.
+    let further = there.strip_prefix(&*expected);
+    let fits = further.is_some_and(|further| further.iter().all(|name| name.starts_with("table_")));
+    if !fits {
         let why = format!("its columns are {}, not {}", there.join(", "), expected.join(", "));
         return Err(DatabaseError::File { path, why });
     }

@@ -7,6 +7,7 @@ use super::report::{Counted, Report, Row};
 use super::{EvaluateError, Evaluation, Method, rank_of};
 use crate::days::DayAdjacency;
 use crate::detect::{DetectError, Known};
+use crate::entity_table::EntityTable;
 use crate::evidence::{BlindEvidence, Evidence, Sources};
 use crate::model::Earlier;
 use crate::seeds::ListEntry;
@@ -47,6 +48,7 @@ pub struct Evaluator {
     windows: u32,
     /// End of the last window, in days.
     end: f64,
+    table: Option<EntityTable>,
 }
 
 impl Evaluator {
@@ -87,7 +89,19 @@ impl Evaluator {
         };
         let draws = (0..options.draws).map(draw).collect();
         let (last, population, windows, end) = (Vec::new(), 0, 0, 0.0);
-        Ok(Evaluator { options, kinds, accounts, draws, last, population, windows, end })
+        let table = None;
+        Ok(Evaluator { options, kinds, accounts, draws, last, population, windows, end, table })
+    }
+
+    /// Lets [`Method::Score`] use the features of a table of entities.
+    #[must_use]
+    pub fn with_table(self, table: EntityTable) -> Evaluator {
+        Evaluator { table: Some(table), ..self }
+    }
+
+    /// Returns the table of entities.
+    pub fn table(&self) -> Option<&EntityTable> {
+        self.table.as_ref()
     }
 
     /// Ranks the accounts of the next window in all draws; `window_days` are those of the window, in order.
@@ -127,7 +141,11 @@ impl Evaluator {
             Ties::of(graph, self.options.detection.ties, &trusted).map_err(DetectError::from)?;
         let needs_evidence =
             |method: &Method| matches!(method, Method::Score | Method::Evidence(_));
-        let sources = Sources { graph, ties: &ties, days: window_days };
+        if let Some(table) = &mut self.table {
+            table.refresh(entities);
+        }
+        let table = self.table.as_ref();
+        let sources = Sources { graph, ties: &ties, days: window_days, table };
         let seed = self.options.detection.seed;
         let blind_evidence = match self.options.methods.iter().any(needs_evidence) {
             true => Some(BlindEvidence::of(executor, sources, seed, observer)?),

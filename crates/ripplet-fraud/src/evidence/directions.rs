@@ -13,6 +13,7 @@ use crate::days::DayAdjacency;
 use crate::ties::lists;
 use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, as_atomic, memory};
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices in one parallel task.
@@ -60,14 +61,12 @@ impl Directions {
         };
         for day in days {
             let payments = &day.payments;
-            let tasks = payments.len().div_ceil(PAYMENTS_PER_TASK);
-            (0..tasks).into_par_iter().for_each(|task| {
-                let mut place = task * PAYMENTS_PER_TASK;
-                let end = payments.len().min(place + PAYMENTS_PER_TASK);
-                while place < end {
+            let count = |range: Range<usize>| {
+                let mut place = range.start;
+                while place < range.end {
                     let (from, to) = payments.ends(place);
                     let begin = place;
-                    while place < end && payments.ends(place) == (from, to) {
+                    while place < range.end && payments.ends(place) == (from, to) {
                         place += 1;
                     }
                     let count = (place - begin) as u32;
@@ -76,7 +75,16 @@ impl Directions {
                         counters.0[back].fetch_add(count, Relaxed);
                     }
                 }
-            });
+            };
+            let end = payments.len();
+            match end.div_ceil(PAYMENTS_PER_TASK) {
+                // Many days are small.
+                0 | 1 => count(0..end),
+                tasks => (0..tasks).into_par_iter().for_each(|task| {
+                    let begin = task * PAYMENTS_PER_TASK;
+                    count(begin..end.min(begin + PAYMENTS_PER_TASK));
+                }),
+            }
         }
         let share = |(received, paid): (&u32, &u32)| match (*received, *paid) {
             (0, 0) => 0.5,

@@ -12,6 +12,7 @@
 //! | `amounts` | an entity's amounts against its own and its partners' usual amounts |
 //! | `timing` | crowded transactions, growth, new partners |
 //! | `cycles` | short cycles in the order of time |
+//! | `features` | columns of the user's table of entities, and their means over partners |
 //! | `folds` | folds of the known bad |
 //!
 //! # Known bad and folds
@@ -31,6 +32,7 @@ mod communities;
 mod cycles;
 mod definitions;
 mod directions;
+mod features;
 mod folds;
 mod neighbors;
 mod sides;
@@ -43,6 +45,7 @@ pub use communities::{KnownIn, PARTITIONS, Partition};
 pub use cycles::Cycles;
 pub use definitions::{ALL, Definition, KINDS, OF_KNOWN};
 pub use directions::Directions;
+pub use features::Features;
 pub use folds::{FOLDS, Folds, Parts, View};
 pub use neighbors::Neighbors;
 pub use sides::{List, Side, Sides};
@@ -52,6 +55,7 @@ pub use walks::visits;
 use crate::Entities;
 use crate::days::DayAdjacency;
 use crate::detect::DetectError;
+use crate::entity_table::EntityTable;
 use crate::ties::{Ties, arcs};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
@@ -66,8 +70,12 @@ const PRIOR: f32 = 2.0;
 /// Evidence of a window that does not depend on the known bad.
 #[derive(Debug)]
 pub struct BlindEvidence {
-    /// One column for each of [`ALL`] from [`OF_KNOWN`] on.
+    /// One column for each of [`ALL`] from [`OF_KNOWN`] on, and then those of the table of entities.
     columns: Vec<Vec<f32>>,
+    /// Partitions by the categories of the table of entities.
+    categories: Vec<Partition>,
+    /// Definitions of all columns: [`ALL`], those of the table, and the shares in its categories.
+    definitions: Vec<Definition>,
     partitions: [Partition; PARTITIONS],
     directions: Directions,
     /// Number of partners, summed weight in stored units.
@@ -84,10 +92,12 @@ pub struct Sources<'a> {
     pub ties: &'a Ties,
     /// Its days, in order.
     pub days: &'a [&'a DayAdjacency],
+    /// The user's table of entities, with the vertices seen so far.
+    pub table: Option<&'a EntityTable>,
 }
 
 /// Returns the bytes that evidence needs beside the window, with `transactions` in it.
-pub fn plan(graph: &Graph, transactions: u64) -> u64 {
+pub fn plan(graph: &Graph, transactions: u64, table: Option<&EntityTable>) -> u64 {
     let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
     let blind = 4 * (KINDS - OF_KNOWN) as u64 + 8 * PARTITIONS as u64 + 8;
     let known = 4 * FOLDS as u64 * 7;
@@ -96,7 +106,8 @@ pub fn plan(graph: &Graph, transactions: u64) -> u64 {
         .max(112 * vertices)
         .max(8 * arcs + 16 * vertices)
         .max((8 * FOLDS as u64 + 4) * vertices);
-    (blind + known) * vertices + most + Directions::bytes(vertices, arcs)
+    let features = table.map_or(0, |table| Features::bytes(table, vertices));
+    (blind + known) * vertices + most + Directions::bytes(vertices, arcs) + features
 }
 
 impl BlindEvidence {
@@ -110,7 +121,7 @@ impl BlindEvidence {
         seed: u64,
         observer: &mut dyn RoundObserver,
     ) -> Result<BlindEvidence, DetectError> {
-        let Sources { graph, ties, days } = sources;
+        let Sources { graph, ties, days, table } = sources;
         observer.on_stage("communities for evidence");
         let partitions = communities::partitions(executor, graph, ties, seed, observer)?;
         observer.on_stage("evidence");
@@ -148,7 +159,7 @@ impl BlindEvidence {
         let ln_1p = |counts: &[u32]| {
             memory::collected(counts.iter().map(|&count| f64::from(count).ln_1p() as f32))
         };
-        let columns = vec![
+        let mut columns = vec![
             surprise,
             counts,
             strength,
@@ -176,7 +187,24 @@ impl BlindEvidence {
             ln_1p(&any)?,
             ln_1p(&alike)?,
         ];
-        Ok(BlindEvidence { columns, partitions, directions, partners, weights })
+        let mut definitions = memory::copied(&ALL)?;
+        let mut categories = Vec::new();
+        if let Some(table) = table {
+            let features = Features::of(table, graph, |v| partners[v as usize] > 0)?;
+            columns.extend(features.columns);
+            categories = features.categories;
+            definitions.extend(features.of_columns);
+            definitions.extend(features.of_categories);
+        }
+        Ok(BlindEvidence {
+            columns,
+            categories,
+            definitions,
+            partitions,
+            directions,
+            partners,
+            weights,
+        })
     }
 }
 
@@ -191,6 +219,7 @@ pub struct Evidence<'a> {
     walk_backward: Vec<Parts>,
     neighbors: Neighbors,
     known_in: [KnownIn; PARTITIONS],
+    known_in_categories: Vec<KnownIn>,
     /// Number of entities with edges, of the kinds of the known bad.
     population: u32,
     /// Weight of a stored unit.
@@ -225,6 +254,7 @@ impl<'a> Evidence<'a> {
             walk_backward,
             neighbors: Neighbors::of(graph, &folds)?,
             known_in: [0, 1, 2].map(|at| blind.partitions[at].known(&folds)),
+            known_in_categories: blind.categories.iter().map(|of| of.known(&folds)).collect(),
             blind,
             folds,
             population,
@@ -239,7 +269,7 @@ impl<'a> Evidence<'a> {
 
     /// Returns the definitions of the columns, in the order of [`Evidence::value`].
     pub fn columns(&self) -> &[Definition] {
-        &ALL
+        &self.blind.definitions
     }
 
     /// Returns the number of entities with edges, of the kinds of the known bad.
@@ -257,7 +287,7 @@ impl<'a> Evidence<'a> {
         self.folds.fold_of(vertex).map_or(View::All, View::Without)
     }
 
-    /// Returns the values of an entity; all are finite.
+    /// Returns the values of an entity of the kinds of [`ALL`]; all are finite.
     pub fn values(&self, vertex: VertexId, view: View) -> Values {
         let mut values = [0.0; KINDS];
         for (kind, value) in values.iter_mut().enumerate() {
@@ -266,13 +296,32 @@ impl<'a> Evidence<'a> {
         values
     }
 
-    /// Returns the value of an entity of one kind of evidence, an index into [`ALL`]; it is finite.
+    /// Returns the values of an entity in all columns, those of the table of entities at the end; all are finite.
+    pub fn row(&self, vertex: VertexId, view: View) -> Vec<f32> {
+        (0..self.columns().len()).map(|column| self.value(column, vertex, view)).collect()
+    }
+
+    /// Returns the value of an entity of one kind of evidence, an index into [`Evidence::columns`]; it is finite.
     pub fn value(&self, kind: usize, vertex: VertexId, view: View) -> f32 {
         let value = match kind.checked_sub(OF_KNOWN) {
-            Some(column) => self.blind.columns[column][vertex as usize],
+            Some(column) => match self.blind.columns.get(column) {
+                Some(column) => column[vertex as usize],
+                None => self.of_category(column - self.blind.columns.len(), vertex, view),
+            },
             None => self.of_known(kind, vertex, view),
         };
         if value.is_finite() { value } else { 0.0 }
+    }
+
+    /// Returns the share of known bad among the others of an entity's category, as a multiple of the share among
+    /// all; 0 if a view has none.
+    fn of_category(&self, category: usize, vertex: VertexId, view: View) -> f32 {
+        let known = self.folds.count(view) as f32;
+        let both = self.blind.categories.get(category).zip(self.known_in_categories.get(category));
+        let Some((partition, known_in)) = both.filter(|_| known > 0.0) else { return 0.0 };
+        let base = known / (self.population.max(1)) as f32;
+        let (others, bad) = partition.around(vertex, known_in, view);
+        (bad + PRIOR * base) / (others + PRIOR) / base
     }
 
     /// Returns the value of evidence that depends on the known bad; 0 if a view has none.

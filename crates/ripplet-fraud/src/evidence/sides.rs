@@ -90,12 +90,12 @@ struct Clock {
 
 impl Clock {
     fn of(days: &[&DayAdjacency]) -> Clock {
-        let of_day = |day: &&DayAdjacency| {
-            let times = (0..day.payments.len()).into_par_iter().map(|at| day.payments.time(at).0);
-            let both = times.map(|time| (time, time));
-            both.reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        let times = |day: &DayAdjacency| {
+            let times = (0..day.payments.len()).map(|at| day.payments.time(at).0);
+            times.map(|time| (time, time)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
         };
-        let all = days.iter().filter_map(of_day).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let all = days.iter().filter_map(|day| times(day));
+        let all = all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let (first, last) = all.unwrap_or((0, 0));
         Clock { first, span: u128::from(last.abs_diff(first)) + 1 }
     }

@@ -4,7 +4,8 @@
 
 use super::tables::{Kind, ROWS, Table, names, narrow, numbers, some_numbers};
 use super::{ColumnSpec, WindowFindings};
-use crate::evidence::{ALL, KINDS, Values};
+use crate::entity_table::MISSING;
+use crate::evidence::{ALL, Definition};
 use arrow_array::BooleanArray;
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
@@ -24,7 +25,7 @@ const ENTITIES: [(&str, Kind, bool); 7] = [
 
 const ACTIVE: [(&str, Kind, bool); 1] = [("active", Kind::Flag, false)];
 
-/// Returns the columns of the table of entities.
+/// Returns the columns of the table of entities, without those of features of the user's own table.
 pub(super) fn columns() -> Vec<ColumnSpec> {
     ENTITIES.into_iter().chain(ALL.map(|of| (of.key, Kind::Narrow, true))).collect()
 }
@@ -42,15 +43,19 @@ pub fn write_entities(
     before: VertexId,
 ) -> Result<(), WriteError> {
     let (index, entities, graph) = (found.window.index, found.entities, &found.window.graph);
-    let mut table = Table::create(path, &columns())?;
+    // Without a model, the columns of the fixed kinds of evidence are empty.
+    let evidence: &[Definition] = found.scores.map_or(&ALL, |scores| scores.evidence.columns());
+    let columns = evidence.iter().map(|of| (of.key, Kind::Narrow, true));
+    let columns: Vec<ColumnSpec> = ENTITIES.into_iter().chain(columns).collect();
+    let mut table = Table::create(path, &columns)?;
     for block in blocks(0, graph.vertices()) {
         let is_row = |&v: &VertexId| v >= before || graph.degree(v) > 0;
         let rows: Vec<VertexId> = block.filter(is_row).collect();
         if rows.is_empty() {
             continue;
         }
-        let values: Vec<Option<Values>> =
-            rows.par_iter().map(|&v| found.scores?.values(v)).collect();
+        let values: Vec<Option<Vec<f32>>> =
+            rows.par_iter().map(|&v| found.scores?.row(v)).collect();
         let scores: Vec<Option<(f32, u32)>> = rows.iter().map(|&v| found.scores?.of(v)).collect();
         let rows = rows.into_iter();
         let bad = rows.clone().map(|v| Some(found.is_known_bad(v)));
@@ -63,8 +68,13 @@ pub fn write_entities(
             narrow(scores.iter().map(|score| score.map(|score| score.0))),
             some_numbers(scores.iter().map(|score| score.map(|score| score.1))),
         ];
-        let of = |kind: usize| narrow(values.iter().map(move |row| row.map(|row| row[kind])));
-        arrays.extend((0..KINDS).map(of));
+        let of = |kind: usize| {
+            narrow(values.iter().map(move |row| {
+                let value = row.as_ref().map(|row| row[kind]);
+                value.filter(|&value| value != MISSING)
+            }))
+        };
+        arrays.extend((0..evidence.len()).map(of));
         table.append(arrays)?;
     }
     table.finish()

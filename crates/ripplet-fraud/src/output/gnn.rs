@@ -26,7 +26,7 @@ use super::WindowFindings;
 use super::tables::{Kind, Table, names, numbers};
 use crate::Member;
 use crate::detect::FAINT;
-use crate::evidence::{ALL, KINDS};
+use crate::entity_table::MISSING;
 use crate::findings::NO_SEED;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
@@ -112,9 +112,17 @@ pub fn write_gnn(
     out.array("score", &[count], all.clone().map(|node| nodes.score(node)))?;
     out.array("rank", &[count], all.clone().map(|node| nodes.rank(node)))?;
     if let Some(scores) = found.scores {
-        let values = |node: usize| scores.values(nodes.vertices[node]).unwrap_or([0.0; KINDS]);
-        out.array("evidence", &[count, KINDS as u64], all.clone().flat_map(values))?;
-        out.texts("evidence_names", &ALL.map(|of| of.key))?;
+        let columns = scores.evidence.columns();
+        let none = || vec![0.0; columns.len()];
+        // A missing feature of the table of entities is NaN.
+        let shown = |value: f32| if value == MISSING { f32::NAN } else { value };
+        let values = |node: usize| {
+            let values = scores.row(nodes.vertices[node]).unwrap_or_else(none);
+            values.into_iter().map(shown)
+        };
+        out.array("evidence", &[count, columns.len() as u64], all.clone().flat_map(values))?;
+        let names: Vec<&str> = columns.iter().map(|of| of.key).collect();
+        out.texts("evidence_names", &names)?;
     }
     out.array("share_to_known_bad", &[count], all.clone().map(|node| nodes.share(node)))?;
     out.array("seed_distance", &[count], all.clone().map(|node| nodes.distance(node)))?;

@@ -116,6 +116,12 @@ impl EntityScores<'_> {
         self.of(vertex)?;
         Some(self.evidence.values(vertex, self.evidence.view_of(vertex)))
     }
+
+    /// Returns the same with the features of the user's own table, in the order of [`Evidence::columns`].
+    pub fn row(self, vertex: VertexId) -> Option<Vec<f32>> {
+        self.of(vertex)?;
+        Some(self.evidence.row(vertex, self.evidence.view_of(vertex)))
+    }
 }
 
 impl<'a> WindowFindings<'a> {

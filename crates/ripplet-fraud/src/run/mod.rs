@@ -26,6 +26,7 @@ use crate::folder::{FORMAT, FolderError, Manifest, RunFolder, WindowRecord};
 use crate::model::ModelFile;
 use crate::output::GnnScope;
 use crate::report::ReportLimits;
+use crate::seeds;
 use crate::source::reader::{Input, Sources};
 use ripplet_lp::{Executor, RoundObserver};
 use session::Session;
@@ -48,6 +49,8 @@ pub struct RunOptions {
     pub confirmed: Option<PathBuf>,
     /// Table of entities that an analyst found to be good.
     pub cleared: Option<PathBuf>,
+    /// The user's table of entities, whose features are evidence.
+    pub entity_table: Option<PathBuf>,
     /// Options of detection.
     pub detection: Detection,
     /// Whether labels start anew in each window (no warm start).
@@ -127,14 +130,18 @@ pub fn run(
     if !(0.0..=1.0).contains(&options.noise) {
         return Err(PipelineError::Noise(options.noise));
     }
-    if let ModelChoice::File(file) = &options.model {
+    // Columns of a table of entities are known when it is read.
+    if let (ModelChoice::File(file), None) = (&options.model, &options.entity_table) {
         file.for_columns(&evidence::ALL)?;
     }
     let has_bad = options.known_bad.is_some() || options.confirmed.is_some();
     if !has_bad && !options.detection.unseeded {
         return Err(PipelineError::NoKnownBad);
     }
-    let described = options.described();
+    let mut described = options.described();
+    if let Some(table) = &options.entity_table {
+        described.insert("table of entities".into(), seeds::fingerprint(table)?);
+    }
     let (mut before, mut finished) = (None, Vec::new());
     let folder = if resume { Some(RunFolder::open(path)?) } else { None };
     if let Some(folder) = &folder {

@@ -8,6 +8,7 @@ use crate::chance::Chance;
 use crate::database::{Database, Replaced};
 use crate::days::DayAdjacency;
 use crate::detect::{self, DetectError, Detected, Known, WarmStart};
+use crate::entity_table::EntityTable;
 use crate::evidence::{self, BlindEvidence, Evidence, Sources};
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError};
@@ -50,7 +51,24 @@ pub(super) struct Session<'a> {
     pub(super) start: Instant,
 }
 
+/// What the user gives beside the transactions.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    lists: &'a Lists,
+    table: Option<&'a EntityTable>,
+}
+
 impl Session<'_> {
+    /// Reads the table of entities, if there is one and scores are made.
+    fn table(&self, feed: &Feed) -> Result<Option<EntityTable>, PipelineError> {
+        let path = self.options.entity_table.as_deref();
+        let path = path.filter(|_| self.options.model != ModelChoice::None);
+        let kind = feed.entities().find_kind(&self.options.feed.mapping.source.kind);
+        let read =
+            |path| EntityTable::read(path, feed.entities(), kind.unwrap_or(crate::KindId(0)));
+        Ok(path.map(read).transpose()?)
+    }
+
     /// Records how the run ended; a run without a window leaves no files.
     pub(super) fn finish(
         mut self,
@@ -94,6 +112,8 @@ impl Session<'_> {
         };
         let mut lists = Lists::read(files, feed.entities(), kind)?;
         lists.notes().for_each(|note| observer.on_list(note));
+        let mut table = self.table(&feed)?;
+        table.iter().flat_map(EntityTable::notes).for_each(|note| observer.on_list(note));
         let done = self.manifest.windows.len() as u32;
         let mut kept = match (self.manifest.windows.last(), &self.folder) {
             (Some(last), Some(folder)) => folder.kept(last)?,
@@ -115,6 +135,13 @@ impl Session<'_> {
             self.manifest.transactions_behind = feed.behind();
             if advance == Advance::Over {
                 self.manifest.unheld = lists.never_active(&self.manifest.windows);
+                table.iter_mut().for_each(|table| table.refresh(feed.entities()));
+                if let Some((unseen, Some(first))) = table.as_ref().map(EntityTable::never_seen) {
+                    let rows = table.as_ref().map_or(0, EntityTable::rows);
+                    observer.on_list(&format!(
+                        "the table of entities: {unseen} of {rows} are in no transaction, the first is {first}"
+                    ));
+                }
                 let counts = &self.manifest.counts;
                 return if index == 0 {
                     Err(PipelineError::NoTransactions(counts.clone().into()))
@@ -129,7 +156,9 @@ impl Session<'_> {
                 feed.slide()?;
             } else {
                 lists.refresh(feed.entities())?;
-                kept = self.window(&mut feed, &lists, kept, read, observer)?;
+                table.iter_mut().for_each(|table| table.refresh(feed.entities()));
+                let given = Given { lists: &lists, table: table.as_ref() };
+                kept = self.window(&mut feed, given, kept, read, observer)?;
             }
             index += 1;
         }
@@ -175,7 +204,7 @@ impl Session<'_> {
     fn window(
         &mut self,
         feed: &mut Feed,
-        lists: &Lists,
+        given: Given<'_>,
         kept: ResumeState,
         read: f64,
         observer: &mut dyn PipelineObserver,
@@ -189,7 +218,8 @@ impl Session<'_> {
         let (Some(window), entities) = (feed.window(), feed.entities()) else {
             return Ok(kept);
         };
-        let planned = self.plan(feed, window)?;
+        let Given { lists, table } = given;
+        let planned = self.plan(feed, window, table)?;
         let held = lists.held(entities, window)?;
         let known = Known { bad: &held.bad.vertices, trusted: &held.trusted.vertices };
         let start = Instant::now();
@@ -213,7 +243,7 @@ impl Session<'_> {
         let blind = match &self.options.model {
             ModelChoice::None => None,
             ModelChoice::Auto | ModelChoice::File(_) => {
-                let sources = Sources { graph, ties, days: &days };
+                let sources = Sources { graph, ties, days: &days, table };
                 Some(BlindEvidence::of(self.executor, sources, detection.seed, observer)?)
             }
         };
@@ -324,7 +354,12 @@ impl Session<'_> {
     }
 
     /// Returns the bytes of the feed's state and of detection; an error if they exceed the limit.
-    fn plan(&self, feed: &Feed, window: &Window) -> Result<BTreeMap<String, u64>, PipelineError> {
+    fn plan(
+        &self,
+        feed: &Feed,
+        window: &Window,
+        table: Option<&EntityTable>,
+    ) -> Result<BTreeMap<String, u64>, PipelineError> {
         let plan = detect::plan(self.executor, &window.graph, &self.options.detection);
         let mut planned = BTreeMap::from([
             ("entities, days, windows".to_owned(), feed.bytes()),
@@ -333,8 +368,9 @@ impl Session<'_> {
         if self.options.model != ModelChoice::None {
             let graph = &window.graph;
             let transactions = feed.days().map(|(_, day)| day.payments.len() as u64).sum();
-            let needed = evidence::plan(graph, transactions)
-                + model::plan(graph.vertices(), evidence::KINDS);
+            let columns = evidence::KINDS + table.map_or(0, evidence::Features::count);
+            let needed =
+                evidence::plan(graph, transactions, table) + model::plan(graph.vertices(), columns);
             planned.insert("evidence and scores".to_owned(), needed);
         }
         let needed: u64 = planned.values().sum();

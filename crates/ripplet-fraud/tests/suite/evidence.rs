@@ -6,6 +6,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 use ripplet_fraud::days::DayAdjacency;
+use ripplet_fraud::entity_table::{EntityTable, MISSING};
 use ripplet_fraud::evidence::{
     ALL, Activity, Amounts, BlindEvidence, Cycles, Directions, Evidence, FOLDS, Folds, KINDS,
     Neighbors, OF_KNOWN, OwnAmounts, Partition, Sides, Sources, Timing, View, visits,
@@ -41,6 +42,7 @@ struct Window {
     days: Vec<DayAdjacency>,
     graph: Graph,
     entities: Entities,
+    table: Option<EntityTable>,
 }
 
 impl Window {
@@ -61,6 +63,7 @@ impl Window {
             days: (0..days).map(of_day).collect(),
             graph: graph_of(vertices, &edges, u64::MAX),
             entities: accounts(vertices),
+            table: None,
         }
     }
 
@@ -68,7 +71,8 @@ impl Window {
     fn with<T>(&self, bad: &[u32], act: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let ties = Ties::of(&self.graph, TieRule::default(), &[]).unwrap();
         let days: Vec<&DayAdjacency> = self.days.iter().collect();
-        let sources = Sources { graph: &self.graph, ties: &ties, days: &days };
+        let sources =
+            Sources { graph: &self.graph, ties: &ties, days: &days, table: self.table.as_ref() };
         let executor = CpuExecutor::new(Some(2)).unwrap();
         let blind = BlindEvidence::of(&executor, sources, 0, &mut ()).unwrap();
         act(&Evidence::of(&blind, &self.graph, &ties, &self.entities, bad).unwrap())
@@ -239,6 +243,67 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn features_are_those_of_lists(
+        rows in vec((0u32..9, 0u32..9), 1..20),
+        cells in vec((0i32..5, 0u32..3), 9),
+        bad in btree_set(0u32..9, 0..5),
+    ) {
+        let transfers: Vec<Transfer> = rows.iter().filter(|row| row.0 != row.1)
+            .map(|&(a, b)| transfer(a, b, 0, 1)).collect();
+        // 4 is missing; the last two are in no transaction.
+        let x = |v: usize| (cells[v].0 < 4).then(|| f64::from(cells[v].0));
+        let row = |v: usize| format!("a{v},{},t{}\n", x(v).map_or(String::new(), |x| x.to_string()), cells[v].1);
+        let text: String = (0..9).map(row).chain(["a9,100,t0\na10,,t7\n".to_owned()]).collect();
+        let mut window = Window::new(11, &transfers, 1, false);
+        window.table = Some(table_of(&text, 11));
+        let partners = |v: usize| -> BTreeSet<usize> {
+            let of = |t: &Transfer| match (t.source as usize, t.target as usize) {
+                (a, b) if a == v => Some(b),
+                (a, b) if b == v => Some(a),
+                _ => None,
+            };
+            transfers.iter().filter_map(of).collect()
+        };
+        let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let near = |v: usize| mean(partners(v).into_iter().filter_map(x).collect());
+        let second = |v: usize| mean(partners(v).into_iter().filter_map(near).collect());
+        let bad: Vec<u32> = bad.into_iter().collect();
+        window.with(&bad, |evidence| {
+            let columns = evidence.columns();
+            let at = |key: &str| columns.iter().position(|of| of.key == key).unwrap();
+            let active = (0..9).filter(|&v| !partners(v).is_empty()).count() as f64;
+            for v in 0..9 {
+                for view in (0..FOLDS).map(View::Without).chain([View::All]) {
+                    let value = |key: &str| f64::from(evidence.value(at(key), v as u32, view));
+                    let expected = |value: Option<f64>| value.unwrap_or(f64::from(MISSING));
+                    prop_assert!((value("table_x") - expected(x(v))).abs() < 1e-5);
+                    prop_assert!((value("table_x_of_partners") - expected(near(v))).abs() < 1e-5);
+                    prop_assert!((value("table_x_of_second") - expected(second(v))).abs() < 1e-5);
+                    let town = |u: usize| cells[u].1;
+                    let share = (0..9).filter(|&u| town(u) == town(v)).count() + usize::from(town(v) == 0);
+                    prop_assert!((value("table_town_share") - share as f64 / 11.0).abs() < 1e-6);
+                    if partners(v).is_empty() {
+                        continue;
+                    }
+                    let folds = evidence.folds();
+                    let known = f64::from(folds.count(view));
+                    let alike = || (0..9).filter(|&u| town(u) == town(v) && !partners(u).is_empty());
+                    // An entity's own view never has its own label.
+                    let is_known = |u: &usize| {
+                        folds.fold_of(*u as u32).is_some_and(|fold| view.uses(fold))
+                    };
+                    let (bad, others) = (alike().filter(is_known).count(), alike().count() - 1);
+                    let base = known / active;
+                    let lift = (bad as f64 + 2.0 * base) / (others as f64 + 2.0) / base;
+                    let lift = if known > 0.0 { lift } else { 0.0 };
+                    prop_assert!((value("table_town_known") - lift).abs() < 1e-4, "{} not {}", value("table_town_known"), lift);
+                }
+            }
+            Ok(())
+        })?;
     }
 
     #[test]
@@ -451,6 +516,18 @@ fn amounts_may_be_missing() {
     assert_eq!(Timing::of(&none).unwrap().growth, [0.0; 3]);
 }
 
+/// A table with a number `x` and a category `town`.
+fn table_of(rows: &str, vertices: u32) -> EntityTable {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    fs::write(&path, format!("id,x,town\n{rows}")).unwrap();
+    let entities = accounts(vertices);
+    let kind = entities.find_kind("account").unwrap();
+    let mut table = EntityTable::read(&path, &entities, kind).unwrap();
+    table.refresh(&entities);
+    table
+}
+
 /// A search for a cycle looks at 16 payments, so that a payee of many does not slow it down.
 #[test]
 fn a_search_for_a_cycle_is_bounded() {
@@ -475,11 +552,13 @@ fn a_search_for_a_cycle_is_bounded() {
 /// those of its fold, are not used.
 #[test]
 fn its_own_label_changes_no_evidence_of_an_account() {
-    let window = rings(1);
+    let town = |v: u32| format!("a{v},{},{}\n", v % 7, ["Rom", "Bern", ""][v as usize % 3]);
+    let table: String = (0..600).map(town).collect();
+    let window = Window { table: Some(table_of(&table, 600)), ..rings(1) };
     let bad = every_second();
     let own = window.with(&bad, |evidence| {
         let folds = evidence.folds().known().to_vec();
-        let values = |&(v, _): &(u32, u8)| evidence.values(v, evidence.view_of(v));
+        let values = |&(v, _): &(u32, u8)| evidence.row(v, evidence.view_of(v));
         (folds.clone(), folds.iter().map(values).collect::<Vec<_>>())
     });
     for fold in 0..FOLDS as u8 {
@@ -489,7 +568,7 @@ fn its_own_label_changes_no_evidence_of_an_account() {
         window.with(&others, |evidence| {
             for ((v, _), values) in folds.iter().zip(values).filter(|((_, of), _)| *of == fold) {
                 assert_eq!(evidence.view_of(*v), View::All);
-                assert_eq!(evidence.values(*v, View::All), *values, "{v}");
+                assert_eq!(evidence.row(*v, View::All), *values, "{v}");
             }
         });
     }

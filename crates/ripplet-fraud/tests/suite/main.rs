@@ -6,6 +6,7 @@ mod database;
 mod delta;
 mod detection;
 mod duckdb;
+mod entity_table;
 mod evaluation;
 mod evidence;
 mod evolution;

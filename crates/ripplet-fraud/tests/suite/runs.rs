@@ -50,6 +50,7 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
         trusted: None,
         confirmed: None,
         cleared: None,
+        entity_table: None,
         detection: Detection::default(),
         exact: false,
         memory: None,
