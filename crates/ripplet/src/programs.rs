@@ -27,6 +27,7 @@
 use ripplet_graph::GraphView;
 use ripplet_lp::programs::{BadAttenuation, Cdlp, Gamma, Guard, Llp, Lpa, Seeded, Slpa, THRESHOLD};
 use ripplet_lp::refine::MergeShare;
+use ripplet_lp::stop::DEFAULT_ROUNDS;
 use ripplet_lp::{DynProgram, Schedule, Stop};
 use std::fmt;
 use std::str::FromStr;
@@ -79,6 +80,63 @@ pub enum BuiltIn {
         /// The share of its strength that a label keeps at a hop.
         attenuation: f64,
     },
+}
+
+/// The end of a run as a user chooses it; what is left open is the default.
+///
+/// ```
+/// use ripplet::programs::{ProgramName, StopChoice};
+///
+/// let choice = StopChoice { max_iterations: Some(5), ..StopChoice::default() };
+/// assert_eq!(choice.for_program(ProgramName::Lpa)?.max_rounds(), Some(5));
+/// assert!(choice.for_program(ProgramName::Cdlp).is_err());
+/// # Ok::<(), ripplet::programs::FixedRounds>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StopChoice {
+    /// Exactly this number of rounds, unless nothing would change.
+    pub iterations: Option<u32>,
+    /// The largest number of rounds.
+    pub max_iterations: Option<u32>,
+    /// The run ends when at most this share of the vertices changed in a round.
+    pub tolerance: Option<f64>,
+}
+
+/// Error of a limit or a tolerance for a program that runs a fixed number of rounds.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("{0} runs a fixed number of iterations: choose these instead of a limit or a tolerance")]
+pub struct FixedRounds(pub ProgramName);
+
+impl StopChoice {
+    /// Returns the rule, with what the choice leaves open as in `default`.
+    pub fn or(self, default: Stop) -> Stop {
+        if let Some(rounds) = self.iterations {
+            return Stop::after(rounds);
+        }
+        let most = self.max_iterations.or(default.max_rounds());
+        let stop = Stop::after(most.unwrap_or(DEFAULT_ROUNDS));
+        let stop = match self.tolerance.or(default.tolerance()) {
+            Some(share) => stop.at_tolerance(share),
+            None => stop,
+        };
+        stop.at_oscillation()
+    }
+
+    /// Returns the rule for a program that ripplet ships.
+    ///
+    /// # Errors
+    /// If the program runs a fixed number of rounds, and the choice is a limit or a tolerance.
+    pub fn for_program(self, name: ProgramName) -> Result<Stop, FixedRounds> {
+        match name {
+            ProgramName::Cdlp | ProgramName::Slpa => {
+                match self.max_iterations.is_some() || self.tolerance.is_some() {
+                    true => Err(FixedRounds(name)),
+                    false => Ok(self.iterations.map_or(name.stop(), Stop::after)),
+                }
+            }
+            ProgramName::Lpa | ProgramName::Llp | ProgramName::Seeded => Ok(self.or(name.stop())),
+        }
+    }
 }
 
 /// Error of a name or a parameter.

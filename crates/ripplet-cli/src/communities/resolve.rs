@@ -6,9 +6,8 @@ use super::program::{Program, RefineJob, SeededJob, SweepJob};
 use crate::failure::Failure;
 use ripplet::io::UnknownSeeds;
 use ripplet::lp::programs::Seeding;
-use ripplet::lp::stop::DEFAULT_ROUNDS;
 use ripplet::lp::{Schedule, Stop};
-use ripplet::programs::{BuiltIn, ProgramName};
+use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
 
 impl Arguments {
     /// The program, its schedule and when it stops, or why the flags do not go together.
@@ -19,7 +18,8 @@ impl Arguments {
         if let Some(mut file) = self.file.resolve()? {
             let schedule = self.resolve_schedule(file.schedule);
             file.columns_out = self.columns_out.clone();
-            return Ok((Program::File(Box::new(file)), schedule, self.stop.or(Stop::default())));
+            let stop = self.stop.choice().or(Stop::default());
+            return Ok((Program::File(Box::new(file)), schedule, stop));
         }
         let name = self.choices.program.unwrap_or(ProgramName::Lpa);
         self.check_parameters(Some(name))?;
@@ -40,10 +40,12 @@ impl Arguments {
                 Program::Seeded(self.resolve_seeded(attenuation)?)
             }
         };
-        let stop = match name {
-            ProgramName::Slpa => self.stop_of_slpa()?,
-            name => self.stop.or(name.stop()),
-        };
+        let stop = self.stop.choice().for_program(name).map_err(|_| {
+            Failure::refused(
+                "slpa never settles: it runs a fixed number of iterations",
+                "use --iterations instead of --max-iterations and --tolerance",
+            )
+        })?;
         Ok((program, self.resolve_schedule(name.schedule()), stop))
     }
 
@@ -89,31 +91,18 @@ impl Arguments {
                 format!("{help}, or use --program lpa"),
             ))
         };
-        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
         if self.choices.schedule.is_some_and(|schedule| schedule != Schedule::sync()) {
             return cdlp_is("synchronous by its definition", "use --schedule sync");
         }
         if self.reading.weighted {
             return cdlp_is("unweighted by its definition", "leave --weighted out");
         }
-        if max_iterations.is_some() || tolerance.is_some() {
+        let name = ProgramName::Cdlp;
+        let Ok(stop) = self.stop.choice().for_program(name) else {
             let help = "use --iterations instead of --max-iterations and --tolerance";
             return cdlp_is("a fixed number of iterations by its definition", help);
-        }
-        let name = ProgramName::Cdlp;
-        let stop = iterations.map_or(name.stop(), Stop::after);
+        };
         Ok((BuiltIn::Cdlp.into(), name.schedule(), stop))
-    }
-
-    fn stop_of_slpa(&self) -> Result<Stop, Failure> {
-        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
-        if max_iterations.is_some() || tolerance.is_some() {
-            return Err(Failure::refused(
-                "slpa never settles: it runs a fixed number of iterations",
-                "use --iterations instead of --max-iterations and --tolerance",
-            ));
-        }
-        Ok(iterations.map_or(ProgramName::Slpa.stop(), Stop::after))
     }
 
     fn resolve_seeded(&self, attenuation: f64) -> Result<SeededJob, Failure> {
@@ -180,17 +169,9 @@ impl Arguments {
 }
 
 impl StopArguments {
-    /// The rule that the flags ask for, with what they leave open as in `default`.
-    fn or(&self, default: Stop) -> Stop {
-        if let Some(rounds) = self.iterations {
-            return Stop::after(rounds);
-        }
-        let stop =
-            Stop::after(self.max_iterations.or(default.max_rounds()).unwrap_or(DEFAULT_ROUNDS));
-        let stop = match self.tolerance.or(default.tolerance()) {
-            Some(share) => stop.at_tolerance(share),
-            None => stop,
-        };
-        stop.at_oscillation()
+    /// Returns the choice that the flags make.
+    fn choice(&self) -> StopChoice {
+        let &StopArguments { iterations, max_iterations, tolerance } = self;
+        StopChoice { iterations, max_iterations, tolerance }
     }
 }

@@ -1,0 +1,113 @@
+//! Arrays that numpy views without a copy.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+/// An immutable array, which exports the buffer protocol as bytes: `numpy.frombuffer(array, array.dtype)`.
+#[pyclass(frozen, module = "ripplet._native")]
+pub struct Array {
+    values: Arc<dyn Values>,
+    dtype: &'static str,
+}
+
+/// Values of one type.
+trait Values: Send + Sync {
+    /// Returns the begin and the number of bytes of the values.
+    fn bytes(&self) -> (*const c_void, usize);
+}
+
+/// A type of values that numpy knows.
+pub trait Kind: Send + Sync + 'static {
+    /// numpy's name.
+    const DTYPE: &'static str;
+}
+
+impl Kind for u8 {
+    const DTYPE: &'static str = "uint8";
+}
+
+impl Kind for bool {
+    const DTYPE: &'static str = "bool";
+}
+
+impl Kind for u32 {
+    const DTYPE: &'static str = "uint32";
+}
+
+impl Kind for u64 {
+    const DTYPE: &'static str = "uint64";
+}
+
+impl Kind for i64 {
+    const DTYPE: &'static str = "int64";
+}
+
+impl Kind for f32 {
+    const DTYPE: &'static str = "float32";
+}
+
+impl Kind for f64 {
+    const DTYPE: &'static str = "float64";
+}
+
+/// A slice within an owner that keeps it alive.
+struct Owned<O, F>(O, F);
+
+impl<O, T, F> Values for Owned<O, F>
+where
+    O: Send + Sync,
+    F: Fn(&O) -> &[T] + Send + Sync,
+    T: Kind,
+{
+    fn bytes(&self) -> (*const c_void, usize) {
+        let values = (self.1)(&self.0);
+        (values.as_ptr().cast(), size_of_val(values))
+    }
+}
+
+impl Array {
+    /// Returns an array of these values.
+    pub fn of<T: Kind>(values: Vec<T>) -> Array {
+        Array::within(values, |values| &values[..])
+    }
+
+    /// Returns an array of a slice within an owner.
+    pub fn within<O, T, F>(owner: O, slice: F) -> Array
+    where
+        O: Send + Sync + 'static,
+        F: Fn(&O) -> &[T] + Send + Sync + 'static,
+        T: Kind,
+    {
+        Array { values: Arc::new(Owned(owner, slice)), dtype: T::DTYPE }
+    }
+}
+
+#[pymethods]
+impl Array {
+    /// numpy's name of the type.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.dtype
+    }
+
+    /// Exports the bytes, which cannot be written.
+    ///
+    /// # Safety
+    /// Python passes a view to fill.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let (begin, bytes) = slf.get().values.bytes();
+        let bytes = ffi::Py_ssize_t::try_from(bytes)?;
+        // SAFETY: The view is Python's to fill. It keeps `slf`, and that the values, which do not move
+        // or change as the class is frozen; they are exported as read-only.
+        let filled = unsafe {
+            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), begin.cast_mut(), bytes, 1, flags)
+        };
+        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}

@@ -1,0 +1,645 @@
+//! Runs of label propagation and refinement, and what they found.
+
+use crate::array::Array;
+use crate::arrow::capsule_of;
+use crate::error::Failure;
+use crate::graph::{Graph, format_of};
+use crate::job::Watch;
+use crate::options::Options;
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
+use ripplet::communities::{Communities, CommunitySearch};
+use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
+use ripplet::io::write::write_communities;
+use ripplet::io::write::{Communities as Rows, Naming, Target, write_communities_or_graph};
+use ripplet::lp::programs::{Guard, Seed, Seeding};
+use ripplet::lp::quality::{Quality, Summary};
+use ripplet::lp::refine::{MergeShare, Objective, Resolution};
+use ripplet::lp::{Counter, NO_LABEL, Schedule, Settings, Stop};
+use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
+use ripplet::{Device, Storage, StoredGraph};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The communities of a run.
+#[pyclass(frozen, module = "ripplet._native")]
+pub struct Found {
+    graph: Arc<StoredGraph>,
+    rows: Arc<Memberships>,
+    run: Run,
+}
+
+/// Labels, and memberships by community, the largest first.
+struct Memberships {
+    /// The label of each vertex.
+    labels: Vec<VertexId>,
+    /// The label of each community; of equally large ones the smallest comes first.
+    communities: Vec<VertexId>,
+    /// The begin of each community's members, and the end of the last one's.
+    starts: Vec<u64>,
+    /// The members, ascending within a community.
+    members: Vec<VertexId>,
+    /// The strength of each membership.
+    strengths: Option<Vec<f32>>,
+    /// Whether a vertex may have several communities.
+    overlap: bool,
+}
+
+/// What a run did.
+struct Run {
+    /// Vertices that changed, that were updated, arcs that were read, and seconds, of each round.
+    rounds: Vec<(u64, u64, u64, f64)>,
+    reason: String,
+    device: String,
+    fallback: Option<String>,
+    is_usual: bool,
+    seconds: f64,
+}
+
+impl Memberships {
+    fn of(found: &Communities<'_>, overlap: bool) -> Result<Memberships, Failure> {
+        let by_size = found.by_size();
+        let all = by_size.iter().map(|community| community.len()).sum();
+        let mut communities = memory::with_room(by_size.len())?;
+        let mut starts: Vec<u64> = memory::with_room(by_size.len() + 1)?;
+        let mut members: Vec<VertexId> = memory::with_room(all)?;
+        let has_strengths = by_size.iter().any(|community| community.strengths().is_some());
+        let mut strengths: Vec<f32> = memory::with_room(if has_strengths { all } else { 0 })?;
+        for community in &by_size {
+            communities.push(community.label());
+            starts.push(members.len() as u64);
+            members.extend_from_slice(community.vertices());
+            strengths.extend_from_slice(community.strengths().unwrap_or_default());
+        }
+        starts.push(members.len() as u64);
+        Ok(Memberships {
+            labels: memory::copied(found.labels())?,
+            communities,
+            starts,
+            members,
+            strengths: has_strengths.then_some(strengths),
+            overlap,
+        })
+    }
+}
+
+/// The choices of a run.
+struct Choices {
+    program: BuiltIn,
+    refine: Option<Objective>,
+    settings: Option<Settings>,
+    device: Device,
+    schedule: Option<Schedule>,
+    counter: Counter,
+    stop: Option<Stop>,
+    seed: u64,
+    keep_disconnected: Option<bool>,
+    merge: Option<Option<MergeShare>>,
+    storage: Option<Storage>,
+    initial: Option<Vec<VertexId>>,
+    seeds: Vec<Seed>,
+    seeding: Seeding,
+    fixed: Vec<VertexId>,
+    max_size: Option<NonZeroU32>,
+    threads: Option<usize>,
+    device_memory: Option<u64>,
+    host_memory: Option<u64>,
+}
+
+/// Parameters of programs, by their names on the command line.
+const PARAMETERS: [&str; 5] = ["guard", "gamma", "memory", "threshold", "attenuation"];
+
+impl Choices {
+    fn of(options: &Options<'_>) -> PyResult<Choices> {
+        let name = options.parsed::<ProgramName>("program")?;
+        let program = name.unwrap_or(ProgramName::Lpa);
+        let refine = objective(options, name)?;
+        let mut built_in = BuiltIn::from(program);
+        for parameter in PARAMETERS {
+            let Some(value) = options.number(parameter)? else { continue };
+            built_in = built_in.with(parameter, &value.to_string()).map_err(|error| {
+                let hint = match ProgramName::with_parameter(parameter) {
+                    Some((of, _)) if of != program => format!("; it is a parameter of {of}"),
+                    _ => String::new(),
+                };
+                Failure::input(format!("{error}{hint}"))
+            })?;
+        }
+        let stop = StopChoice {
+            iterations: options.count32("iterations", 0)?,
+            max_iterations: options.count32("max_iterations", 0)?,
+            tolerance: options.number("tolerance")?,
+        };
+        if stop.iterations.is_some() && (stop.max_iterations.is_some() || stop.tolerance.is_some())
+        {
+            let message =
+                "iterations is an exact number of rounds: leave max_iterations and tolerance out";
+            return Err(Failure::input(message).into());
+        }
+        let chosen = (stop != StopChoice::default()).then(|| stop.for_program(program)).transpose();
+        let stop = chosen.map_err(Failure::input)?;
+        let settings = match options.text("preset")?.as_deref() {
+            None => None,
+            Some("nu-mg8") => Some(Settings::nu_mg8()),
+            Some("nu-bm") => Some(Settings::nu_bm()),
+            Some(other) => {
+                return Err(Failure::input(format!(
+                    "preset: expected nu-mg8 or nu-bm, not {other}"
+                ))
+                .into());
+            }
+        };
+        if settings.is_some() {
+            built_in = BuiltIn::Lpa(Guard::OFF);
+        }
+        let labels = |name| {
+            options
+                .any(name)
+                .and_then(|labels| labels.map(|labels| vertices(&labels, name)).transpose())
+        };
+        let seeding = match options.flag("loose_seeds")? {
+            true => Seeding::Initial,
+            false => Seeding::Fixed,
+        };
+        Ok(Choices {
+            program: built_in,
+            refine,
+            settings,
+            device: options.parsed("device")?.unwrap_or_else(Device::auto),
+            schedule: schedule(options, program)?,
+            counter: options.parsed("counter")?.unwrap_or(Counter::EXACT),
+            stop,
+            seed: options.count("seed", 0)?.unwrap_or(0),
+            keep_disconnected: options.choice("keep_disconnected")?.filter(|&keep| keep),
+            merge: merge(options)?,
+            storage: None,
+            initial: labels("initial")?,
+            seeds: seeds(options)?,
+            seeding,
+            fixed: labels("fixed")?.unwrap_or_default(),
+            max_size: options.count32("max_size", 1)?.and_then(NonZeroU32::new),
+            threads: options.count32("threads", 1)?.map(|threads| threads as usize),
+            device_memory: options.count("device_memory", 1)?,
+            host_memory: options.count("host_memory", 1)?,
+        })
+    }
+
+    fn search<'g>(self, graph: GraphView<'g>) -> CommunitySearch<'g> {
+        let mut search = ripplet::communities(graph).built_in(self.program).device(self.device);
+        if let Some(settings) = self.settings {
+            search = search.settings(settings);
+        } else {
+            search = search.counter(self.counter);
+        }
+        search = search.seed(self.seed).seeds(self.seeds, self.seeding).fixed(self.fixed);
+        if let Some(objective) = self.refine {
+            search = search.refine(objective);
+        }
+        if let Some(schedule) = self.schedule {
+            search = search.schedule(schedule);
+        }
+        if let Some(stop) = self.stop {
+            search = search.stop(stop);
+        }
+        if let Some(keep) = self.keep_disconnected {
+            search = search.keep_disconnected(keep);
+        }
+        if let Some(merge) = self.merge {
+            search = search.merge(merge);
+        }
+        if let Some(storage) = self.storage {
+            search = search.storage(storage);
+        }
+        if let Some(initial) = self.initial {
+            search = search.initial_labels(initial);
+        }
+        if let Some(most) = self.max_size {
+            search = search.max_size(most);
+        }
+        if let Some(threads) = self.threads {
+            search = search.threads(threads);
+        }
+        if let Some(bytes) = self.device_memory {
+            search = search.device_memory(bytes);
+        }
+        if let Some(bytes) = self.host_memory {
+            search = search.host_memory(bytes);
+        }
+        search
+    }
+}
+
+/// Returns the score to refine, if one is chosen.
+fn objective(options: &Options<'_>, program: Option<ProgramName>) -> PyResult<Option<Objective>> {
+    let refused = |message: &str| Err(Failure::input(message).into());
+    let resolution = match options.any("resolution")? {
+        None => None,
+        Some(value) if value.extract::<&str>().is_ok_and(|text| text == "auto") => {
+            Some(Resolution::Auto)
+        }
+        Some(_) => options.number("resolution")?.map(Resolution::Fixed),
+    };
+    let Some(score) = options.text("refine")? else {
+        return match resolution {
+            None => Ok(None),
+            Some(_) => refused(
+                "label propagation has no resolution: use refine=\"modularity\" with it, or program=\"llp\" with gamma",
+            ),
+        };
+    };
+    if program.is_some() {
+        return refused("refine replaces the program: leave one of both out");
+    }
+    match (&*score, resolution) {
+        ("modularity", resolution) => {
+            Ok(Some(Objective::Modularity(resolution.unwrap_or(Resolution::Auto))))
+        }
+        ("cpm", Some(Resolution::Fixed(resolution))) => Ok(Some(Objective::Cpm(resolution))),
+        ("cpm", _) => refused(
+            "cpm has no resolution that suits every graph: it is the least density of a community; give resolution \
+             a number, such as 0.05",
+        ),
+        _ => Err(Failure::input(format!("refine: expected modularity or cpm, not {score}")).into()),
+    }
+}
+
+fn schedule(options: &Options<'_>, program: ProgramName) -> PyResult<Option<Schedule>> {
+    let refused = |message: String| Err(Failure::input(message).into());
+    let named = match options.text("schedule")? {
+        None => None,
+        Some(name) => match Schedule::named(&name) {
+            Some(schedule) => Some(schedule),
+            None => {
+                let names = Schedule::NAMED.map(Schedule::name).join(", ");
+                return refused(format!("schedule: expected one of {names}, not {name}"));
+            }
+        },
+    };
+    if program == ProgramName::Cdlp && named.is_some_and(|named| named != Schedule::sync()) {
+        return refused(
+            "cdlp is synchronous by its definition: use schedule=\"sync\", or another program"
+                .into(),
+        );
+    }
+    let (phases, pick_less) = (options.count32("phases", 1)?, options.count32("pick_less", 1)?);
+    if program == ProgramName::Cdlp || phases.is_none() && pick_less.is_none() {
+        // That of cdlp also has the rule for ties.
+        return Ok(named.filter(|_| program != ProgramName::Cdlp));
+    }
+    let mut schedule = named.unwrap_or(program.schedule());
+    if let Some(phases) = phases {
+        match schedule.with_phases(phases).filter(|_| phases <= 4096) {
+            Some(with) => schedule = with,
+            None if phases > 4096 => {
+                return refused(format!("phases: expected at most 4096, not {phases}"));
+            }
+            None => {
+                return refused(format!(
+                    "phases is for the phased schedule, but this one is {}",
+                    schedule.name()
+                ));
+            }
+        }
+    }
+    if let Some(pick_less) = pick_less {
+        match schedule.with_pick_less(NonZeroU32::new(pick_less)) {
+            Some(with) => schedule = with,
+            None => {
+                return refused(format!(
+                    "pick_less is for the async schedule, but this one is {}",
+                    schedule.name()
+                ));
+            }
+        }
+    }
+    Ok(Some(schedule))
+}
+
+fn merge(options: &Options<'_>) -> PyResult<Option<Option<MergeShare>>> {
+    let Some(value) = options.any("merge")? else { return Ok(None) };
+    if value.extract::<&str>().is_ok_and(|text| text == "off")
+        || value.extract::<bool>().is_ok_and(|on| !on)
+    {
+        return Ok(Some(None));
+    }
+    let Some(share) = options.number("merge")? else { return Ok(None) };
+    let share =
+        MergeShare::new(share).map_err(|error| Failure::input(format!("merge: {error}")))?;
+    Ok(Some(Some(share)))
+}
+
+/// Returns vertex numbers of an array.
+fn vertices(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<VertexId>> {
+    let buffer = pyo3::buffer::PyBuffer::<u32>::get(array)
+        .map_err(|_| Failure::input(format!("{name}: expected vertices as integers of 32 bits")))?;
+    buffer.to_vec(array.py())
+}
+
+fn seeds(options: &Options<'_>) -> PyResult<Vec<Seed>> {
+    let Some(seeds) = options.any("seeds")? else { return Ok(Vec::new()) };
+    let columns = seeds.cast::<PyTuple>()?;
+    let vertex = vertices(&columns.get_item(0)?, "seeds")?;
+    let label = vertices(&columns.get_item(1)?, "seeds")?;
+    let strength = pyo3::buffer::PyBuffer::<f32>::get(&columns.get_item(2)?)?.to_vec(seeds.py())?;
+    let ends = vertex.into_iter().zip(label).zip(strength);
+    Ok(ends.map(|((vertex, label), strength)| Seed { vertex, label, strength }).collect())
+}
+
+/// Finds communities.
+#[pyfunction]
+pub fn communities(py: Python<'_>, graph: &Graph, options: Bound<'_, PyDict>) -> PyResult<Found> {
+    let options = Options(options);
+    let choices = Choices::of(&options)?;
+    let stored = graph.stored.clone();
+    options.start()?.wait(py, move |watch| found(stored, choices, watch))
+}
+
+fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Result<Found, Failure> {
+    let begin = Instant::now();
+    let overlap = matches!(choices.program, BuiltIn::Slpa { .. }) && choices.refine.is_none();
+    watch.stage("running");
+    let found = choices.search(stored.view()).run_with(watch)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    watch.stage("collecting communities");
+    let rows = Memberships::of(&found, overlap)?;
+    let rounds = found.outcome().rounds.iter();
+    let run = Run {
+        rounds: rounds.map(|r| (r.changed, r.visited, r.scanned, r.seconds)).collect(),
+        reason: found.outcome().reason.name().to_string(),
+        device: found.device().into(),
+        fallback: found.fallback().map(|fallback| fallback.reason.clone()),
+        is_usual: found.fallback().is_some_and(|fallback| fallback.is_usual),
+        seconds,
+    };
+    drop(found);
+    Ok(Found { graph: stored, rows: Arc::new(rows), run })
+}
+
+#[pymethods]
+impl Found {
+    /// The label of each vertex: the vertex that names its community.
+    #[getter]
+    fn labels(&self) -> Array {
+        Array::within(self.rows.clone(), |rows| &rows.labels[..])
+    }
+
+    /// The labels of the communities, the largest first.
+    #[getter]
+    fn communities(&self) -> Array {
+        Array::within(self.rows.clone(), |rows| &rows.communities[..])
+    }
+
+    /// The begin of each community's members, and the end of the last one's.
+    #[getter]
+    fn starts(&self) -> Array {
+        Array::within(self.rows.clone(), |rows| &rows.starts[..])
+    }
+
+    /// The members of all communities.
+    #[getter]
+    fn members(&self) -> Array {
+        Array::within(self.rows.clone(), |rows| &rows.members[..])
+    }
+
+    /// The strength of each member.
+    #[getter]
+    fn strengths(&self) -> Option<Array> {
+        self.rows.strengths.as_ref()?;
+        Some(Array::within(self.rows.clone(), |rows| rows.strengths.as_deref().unwrap_or_default()))
+    }
+
+    /// Whether a vertex may have several communities.
+    #[getter]
+    fn overlap(&self) -> bool {
+        self.rows.overlap
+    }
+
+    /// Changed and updated vertices, arcs that were read, and seconds, of each round.
+    #[getter]
+    fn rounds(&self) -> Vec<(u64, u64, u64, f64)> {
+        self.run.rounds.clone()
+    }
+
+    #[getter]
+    fn reason(&self) -> &str {
+        &self.run.reason
+    }
+
+    #[getter]
+    fn device(&self) -> &str {
+        &self.run.device
+    }
+
+    /// The reason why it was the CPU, if the choice allowed a GPU, and whether that is usual.
+    #[getter]
+    fn fallback(&self) -> Option<(String, bool)> {
+        self.run.fallback.clone().map(|reason| (reason, self.run.is_usual))
+    }
+
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.run.seconds
+    }
+
+    /// The number of communities and the modularity of the labels.
+    fn summary(&self, py: Python<'_>) -> PyResult<(u64, f64)> {
+        let (graph, rows) = (self.graph.clone(), self.rows.clone());
+        Options(PyDict::new(py)).start()?.run(py, move |_| {
+            let Summary { communities, modularity } = Summary::of(graph.view(), &rows.labels)?;
+            Ok((communities, modularity))
+        })
+    }
+
+    /// Measures of the communities, as JSON.
+    fn quality(&self, py: Python<'_>, resolution: f64) -> PyResult<String> {
+        let (graph, rows) = (self.graph.clone(), self.rows.clone());
+        Options(PyDict::new(py)).start()?.run(py, move |_| {
+            let quality = Quality::at_resolution(graph.view(), &rows.labels, resolution)?;
+            serde_json::to_string(&quality).map_err(Failure::input)
+        })
+    }
+
+    /// Writes the communities to a file, as the command does.
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        by_size: bool,
+    ) -> PyResult<()> {
+        let format = format.map(format_of).transpose()?;
+        let (graph, rows) = (self.graph.clone(), self.rows.clone());
+        Options(PyDict::new(py)).start()?.run(py, move |_| {
+            let (vertices, communities, strengths) = rows.by_vertex()?;
+            let table = Rows {
+                vertices: Some(&vertices),
+                communities: &communities,
+                strengths: strengths.as_deref(),
+            };
+            let naming = if by_size { Naming::BySize } else { Naming::VertexId };
+            let target = Target::new(&path, format);
+            match graph.view().as_plain() {
+                Some(plain) => write_communities_or_graph(target, plain, &table, naming)?,
+                None => write_communities(target, graph.view().ids(), &table, naming)?,
+            }
+            Ok(())
+        })
+    }
+
+    /// The vertex, the community and the strength of each row of the command's table.
+    fn rows(&self) -> PyResult<(Array, Array, Option<Array>)> {
+        let (vertices, communities, strengths) = self.rows.by_vertex()?;
+        Ok((Array::of(vertices), Array::of(communities), strengths.map(Array::of)))
+    }
+
+    /// Returns a capsule of an Arrow stream of the rows: `id`, `community` and perhaps `strength`.
+    fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let (graph, rows) = (self.graph.clone(), self.rows.clone());
+        let batch = Options(PyDict::new(py)).start()?.run(py, move |_| {
+            let (vertices, communities, strengths) = rows.by_vertex()?;
+            let ids = graph.view().ids();
+            let mut columns =
+                vec![("id", ids_at(ids, &vertices)?), ("community", ids_at(ids, &communities)?)];
+            if let Some(strengths) = strengths {
+                columns.push(("strength", Arc::new(Float32Array::from(strengths)) as ArrayRef));
+            }
+            RecordBatch::try_from_iter(columns).map_err(Failure::input)
+        })?;
+        capsule_of(py, batch)
+    }
+
+    /// The state, for pickling.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = PyDict::new(py);
+        let bytes = |values: &[u32]| -> Bound<'py, PyBytes> {
+            PyBytes::new(py, bytemuck::cast_slice(values))
+        };
+        let Memberships { labels, communities, starts, members, strengths, overlap } = &*self.rows;
+        state.set_item("labels", bytes(labels))?;
+        state.set_item("communities", bytes(communities))?;
+        state.set_item("starts", PyBytes::new(py, bytemuck::cast_slice(starts)))?;
+        state.set_item("members", bytes(members))?;
+        let strengths = strengths.as_ref().map(|all| PyBytes::new(py, bytemuck::cast_slice(all)));
+        state.set_item("strengths", strengths)?;
+        state.set_item("overlap", overlap)?;
+        let Run { rounds, reason, device, fallback, is_usual, seconds } = &self.run;
+        state.set_item("rounds", rounds)?;
+        state.set_item("reason", reason)?;
+        state.set_item("device", device)?;
+        state.set_item("fallback", fallback)?;
+        state.set_item("is_usual", is_usual)?;
+        state.set_item("seconds", seconds)?;
+        Ok(state)
+    }
+
+    /// Returns the communities of a state that was pickled.
+    #[staticmethod]
+    fn of_state(graph: &Graph, state: Bound<'_, PyDict>) -> PyResult<Found> {
+        let broken = || Failure::input("the pickled communities are damaged");
+        let item = |name: &str| -> PyResult<Bound<'_, PyAny>> {
+            state.get_item(name)?.ok_or_else(|| broken().into())
+        };
+        fn values<T: bytemuck::Pod>(bytes: &Bound<'_, PyAny>) -> Option<Vec<T>> {
+            let bytes = bytes.cast::<PyBytes>().ok()?.as_bytes();
+            (bytes.len() % size_of::<T>() == 0).then(|| bytemuck::pod_collect_to_vec(bytes))
+        }
+        let numbers = |name: &str| -> PyResult<Vec<u32>> {
+            values(&item(name)?).ok_or_else(|| broken().into())
+        };
+        let strengths = item("strengths")?;
+        let strengths = match strengths.is_none() {
+            true => None,
+            false => Some(values(&strengths).ok_or_else(broken)?),
+        };
+        let rows = Memberships {
+            labels: numbers("labels")?,
+            communities: numbers("communities")?,
+            starts: values(&item("starts")?).ok_or_else(broken)?,
+            members: numbers("members")?,
+            strengths,
+            overlap: item("overlap")?.extract()?,
+        };
+        if !rows.is_of(graph.view().vertices()) {
+            return Err(broken().into());
+        }
+        let run = Run {
+            rounds: item("rounds")?.extract()?,
+            reason: item("reason")?.extract()?,
+            device: item("device")?.extract()?,
+            fallback: item("fallback")?.extract()?,
+            is_usual: item("is_usual")?.extract()?,
+            seconds: item("seconds")?.extract()?,
+        };
+        Ok(Found { graph: graph.stored.clone(), rows: Arc::new(rows), run })
+    }
+}
+
+/// Vertices, communities and strengths of rows.
+type ByVertex = (Vec<VertexId>, Vec<VertexId>, Option<Vec<f32>>);
+
+impl Memberships {
+    /// Returns the rows by vertex; those of a vertex begin with the strongest.
+    fn by_vertex(&self) -> Result<ByVertex, Failure> {
+        let Some(strengths) = &self.strengths else {
+            let mut vertices: Vec<VertexId> = memory::with_room(self.members.len())?;
+            let mut communities: Vec<VertexId> = memory::with_room(self.members.len())?;
+            for (vertex, &label) in (0..).zip(&self.labels) {
+                if label != NO_LABEL {
+                    vertices.push(vertex);
+                    communities.push(label);
+                }
+            }
+            return Ok((vertices, communities, None));
+        };
+        let mut rows: Vec<(VertexId, VertexId, f32)> = memory::with_room(self.members.len())?;
+        for (community, range) in self.communities.iter().zip(self.starts.windows(2)) {
+            let range = range[0] as usize..range[1] as usize;
+            let members = self.members[range.clone()].iter().zip(&strengths[range]);
+            rows.extend(members.map(|(&vertex, &strength)| (vertex, *community, strength)));
+        }
+        rows.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
+        let vertices = memory::collected(rows.iter().map(|row| row.0))?;
+        let communities = memory::collected(rows.iter().map(|row| row.1))?;
+        let strengths = memory::collected(rows.iter().map(|row| row.2))?;
+        Ok((vertices, communities, Some(strengths)))
+    }
+
+    /// Returns whether all numbers are within a graph's.
+    fn is_of(&self, vertices: u32) -> bool {
+        let are_vertices = |numbers: &[u32]| numbers.iter().all(|&number| number < vertices);
+        self.labels.len() == vertices as usize
+            && self.labels.iter().all(|&label| label < vertices || label == NO_LABEL)
+            && are_vertices(&self.communities)
+            && are_vertices(&self.members)
+            && self.starts.len() == self.communities.len() + 1
+            && self.starts.first() == Some(&0)
+            && self.starts.last() == Some(&(self.members.len() as u64))
+            && self.starts.windows(2).all(|pair| pair[0] <= pair[1])
+            && self.strengths.as_ref().is_none_or(|all| all.len() == self.members.len())
+    }
+}
+
+/// Returns the ids of vertices as an Arrow array.
+fn ids_at(ids: &VertexIds, vertices: &[VertexId]) -> Result<ArrayRef, Failure> {
+    let unsigned = |vertex: &VertexId| match ids.get(*vertex) {
+        ExternalId::Unsigned(id) => id,
+        _ => 0,
+    };
+    Ok(match ids {
+        VertexIds::Consecutive { .. } | VertexIds::Unsigned(_) => {
+            Arc::new(UInt64Array::from(memory::collected(vertices.iter().map(unsigned))?))
+        }
+        VertexIds::Signed(ids) => Arc::new(Int64Array::from(memory::collected(
+            vertices.iter().map(|&v| ids[v as usize]),
+        )?)),
+        VertexIds::Names(names) => {
+            let mut column = LargeStringBuilder::with_capacity(vertices.len(), 0);
+            vertices.iter().for_each(|&vertex| column.append_value(names.get(vertex as usize)));
+            Arc::new(column.finish())
+        }
+    })
+}

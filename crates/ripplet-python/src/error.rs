@@ -1,0 +1,230 @@
+//! Python exceptions of the crate's errors.
+//!
+//! The classes are in `ripplet.errors`. Each is a `RippletError` and also the built-in that fits.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use ripplet::analyses::AnalyseError;
+use ripplet::communities::CommunitiesError;
+use ripplet::device::OpenWorkersError;
+use ripplet::graph::{BuildError, EdgeTableError, OutOfMemory};
+use ripplet::io::{Place, ReadError, ReadErrorKind, WriteError};
+use ripplet::lp::quality::QualityError;
+use ripplet::lp::refine::RefineError;
+use ripplet::lp::{RunError, cpu::ThreadError};
+use ripplet::swarm::SwarmError;
+use ripplet::{GraphError, LoadError};
+use std::fmt::Display;
+use std::io;
+
+/// Class of an exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Input that is no graph, or a value that an option does not take: `ValueError`.
+    Input,
+    /// An argument of a wrong type: `TypeError`.
+    Type,
+    /// A vertex that the graph does not have: `KeyError`.
+    Key,
+    /// A file: `OSError`.
+    File,
+    /// Memory that is refused: `MemoryError`.
+    Memory,
+    /// A device that is not there or fails: `RuntimeError`.
+    Device,
+    /// Anything else that fails in a run: `RuntimeError`.
+    Run,
+}
+
+/// Error with the class of its exception.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub class: Class,
+    pub message: String,
+}
+
+impl Class {
+    fn name(self) -> &'static str {
+        match self {
+            Class::Input => "InputError",
+            Class::Type => "OptionError",
+            Class::Key => "UnknownVertexError",
+            Class::File => "FileError",
+            Class::Memory => "OutOfMemoryError",
+            Class::Device => "DeviceError",
+            Class::Run => "RunError",
+        }
+    }
+}
+
+impl Failure {
+    /// Returns an error of a class.
+    pub fn new(class: Class, message: impl Display) -> Failure {
+        Failure { class, message: message.to_string() }
+    }
+
+    /// Returns an error of input.
+    pub fn input(message: impl Display) -> Failure {
+        Failure::new(Class::Input, message)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(Failure { class, message }: Failure) -> PyErr {
+        Python::attach(|py| {
+            let raised = py
+                .import("ripplet.errors")
+                .and_then(|errors| errors.getattr(class.name()))
+                .and_then(|exception| exception.call1((PyString::new(py, &message),)));
+            raised.map_or_else(|error| error, PyErr::from_value)
+        })
+    }
+}
+
+impl From<OutOfMemory> for Failure {
+    fn from(error: OutOfMemory) -> Failure {
+        Failure::new(Class::Memory, error)
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        let class = match &error.kind {
+            _ if error.is_out_of_memory() => Class::Memory,
+            ReadErrorKind::Io(_) => Class::File,
+            _ => Class::Input,
+        };
+        Failure::new(class, error)
+    }
+}
+
+/// Returns an error of a table in memory, whose rows are counted from 0 as Python does.
+pub fn of_table(error: ReadError) -> Failure {
+    let class = Failure::from_kind(&error);
+    let place = match error.place {
+        Place::Row(row) => format!("row {row} (the first is 0): "),
+        _ => String::new(),
+    };
+    Failure::new(class, format!("{place}{}", error.kind))
+}
+
+impl Failure {
+    fn from_kind(error: &ReadError) -> Class {
+        if error.is_out_of_memory() { Class::Memory } else { Class::Input }
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Failure {
+        let class = match error {
+            BuildError::OutOfMemory(_) => Class::Memory,
+            _ => Class::Input,
+        };
+        Failure::new(class, error)
+    }
+}
+
+impl From<EdgeTableError> for Failure {
+    fn from(error: EdgeTableError) -> Failure {
+        Failure::input(error)
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Failure {
+        match error {
+            LoadError::Read(error) => error.into(),
+            LoadError::Build(error) => error.into(),
+        }
+    }
+}
+
+impl From<GraphError> for Failure {
+    fn from(error: GraphError) -> Failure {
+        match error {
+            GraphError::Build(error) => error.into(),
+            error => Failure::input(error),
+        }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Failure {
+        let class = match error.source.kind() {
+            io::ErrorKind::OutOfMemory => Class::Memory,
+            _ => Class::File,
+        };
+        Failure::new(class, error)
+    }
+}
+
+impl From<ThreadError> for Failure {
+    fn from(error: ThreadError) -> Failure {
+        Failure::new(Class::Run, error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        let class = match &error {
+            RunError::OutOfMemory { .. } | RunError::Array(_) => Class::Memory,
+            RunError::Settings(_) | RunError::MergeWeights { .. } => Class::Input,
+            _ => Class::Run,
+        };
+        Failure::new(class, error)
+    }
+}
+
+impl From<RefineError> for Failure {
+    fn from(error: RefineError) -> Failure {
+        match error {
+            RefineError::Run(error) => error.into(),
+            error => Failure::input(error),
+        }
+    }
+}
+
+impl From<CommunitiesError> for Failure {
+    fn from(error: CommunitiesError) -> Failure {
+        match error {
+            CommunitiesError::Run(error) => error.into(),
+            CommunitiesError::Refine(error) => error.into(),
+            CommunitiesError::OutOfMemory(error) => error.into(),
+            CommunitiesError::Threads(error) => error.into(),
+            CommunitiesError::Open(_) => Failure::new(Class::Device, error),
+            error => Failure::input(error),
+        }
+    }
+}
+
+impl From<QualityError> for Failure {
+    fn from(error: QualityError) -> Failure {
+        let class = match error {
+            QualityError::OutOfMemory { .. } => Class::Memory,
+            _ => Class::Input,
+        };
+        Failure::new(class, error)
+    }
+}
+
+impl From<SwarmError> for Failure {
+    fn from(error: SwarmError) -> Failure {
+        Failure::new(Class::Run, error)
+    }
+}
+
+impl From<OpenWorkersError> for Failure {
+    fn from(error: OpenWorkersError) -> Failure {
+        Failure::new(Class::Device, error)
+    }
+}
+
+impl From<AnalyseError> for Failure {
+    fn from(error: AnalyseError) -> Failure {
+        match error {
+            AnalyseError::Run(error) => error.into(),
+            AnalyseError::Open(error) => error.into(),
+            error => Failure::input(error),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The Python module `ripplet._native`: graphs, runs and analyses of the facade, with the GIL released.
+//!
+//! Users import `ripplet`, whose Python code in `python/src/ripplet` turns tables, arrays and graphs of other
+//! packages into the columns that this module takes, and its arrays into the results that users see.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `array` | arrays that numpy views without a copy |
+//! | `arrow` | the Arrow C data interface, as Python's capsules |
+//! | `column` | columns of a graph's edges: buffers, Arrow arrays, sequences |
+//! | `error` | Python exceptions of the crate's errors |
+//! | `graph` | graphs |
+//! | `job` | runs on a thread of their own, which Ctrl-C cancels |
+//! | `options` | keyword options |
+//!
+//! A panic of a run is an exception as well: it ends the run's thread, not the interpreter.
+
+mod array;
+mod arrow;
+mod column;
+mod communities;
+mod error;
+mod graph;
+mod job;
+mod options;
+
+use pyo3::prelude::*;
+
+/// Native parts of ripplet; import `ripplet` instead.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use crate::array::Array;
+    #[pymodule_export]
+    use crate::column::Column;
+    #[pymodule_export]
+    use crate::communities::{Found, communities};
+    #[pymodule_export]
+    use crate::graph::Graph;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("version", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,41 @@
+"""Communities in graphs by label propagation, from a laptop's CPU to GPUs.
+
+>>> import ripplet as rp
+>>> g = rp.graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
+>>> c = rp.communities(g)
+>>> [sorted(members) for members in c.sets()]
+[[0, 1, 2], [3, 4, 5]]
+"""
+
+from . import errors
+from ._communities import Communities, Round, communities
+from ._graph import Graph, graph
+from ._native import version as __version__
+from .errors import (
+    DeviceError,
+    FileError,
+    InputError,
+    OptionError,
+    OutOfMemoryError,
+    RippletError,
+    RunError,
+    UnknownVertexError,
+)
+
+__all__ = [
+    "Communities",
+    "DeviceError",
+    "FileError",
+    "Graph",
+    "InputError",
+    "OptionError",
+    "OutOfMemoryError",
+    "RippletError",
+    "Round",
+    "RunError",
+    "UnknownVertexError",
+    "__version__",
+    "communities",
+    "errors",
+    "graph",
+]

@@ -1,0 +1,643 @@
+"""Graphs, from what Python has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, SupportsIndex, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native as native
+from ._options import given, options
+from ._progress import Progress, reporter
+from .errors import InputError, OptionError, UnknownVertexError
+
+Ids: TypeAlias = npt.NDArray[np.uint64] | npt.NDArray[np.int64] | npt.NDArray[np.object_]
+
+
+def view(array: native.Array) -> npt.NDArray[Any]:
+    """Returns a view of a native array, without a copy; it cannot be written."""
+    viewed: npt.NDArray[Any] = np.frombuffer(memoryview(array), dtype=np.dtype(array.dtype))
+    return viewed
+
+
+class Graph:
+    """A graph, which does not change; made by :func:`ripplet.graph`.
+
+    Vertices are numbered from 0 in the order of :attr:`ids`: integers by value, strings by their UTF-8 bytes, and
+    other objects as they come.
+
+    Attributes
+    ----------
+    vertices, edges, arcs : int
+        Numbers of vertices, edges and arcs (two for each undirected edge that is no loop).
+    directed, weighted : bool
+        Whether edges have a direction, and weights.
+    """
+
+    __slots__ = ("_ids", "_index", "_native", "_nodes", "__weakref__")
+
+    _native: native.Graph
+    _nodes: list[Hashable] | None
+    _ids: Ids | None
+    _index: dict[Hashable, int] | None
+
+    def __init__(self, built: native.Graph, nodes: list[Hashable] | None = None) -> None:
+        set_once(self, "_native", built)
+        set_once(self, "_nodes", nodes)
+        set_once(self, "_ids", None)
+        set_once(self, "_index", None)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a graph does not change")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a graph does not change")
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices."""
+        return self._native.vertices
+
+    @property
+    def edges(self) -> int:
+        """Number of edges; loops and repeated edges count as they are kept."""
+        return self._native.edges
+
+    @property
+    def arcs(self) -> int:
+        """Number of arcs: of an undirected graph, two for each edge that is no loop."""
+        return self._native.arcs
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self._native.directed
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self._native.weighted
+
+    @property
+    def storage(self) -> str:
+        """Storage of the neighbour lists: ``plain`` or ``compressed``."""
+        return self._native.storage
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory, with those of a mapped file."""
+        return self._native.bytes
+
+    @property
+    def summary(self) -> str | None:
+        """What the reader of a file says about it; ``None`` for other sources."""
+        return self._native.summary
+
+    @property
+    def weight_loss(self) -> str | None:
+        """What weights lost when they became integers; ``None`` if nothing."""
+        return self._native.loss
+
+    @property
+    def ids(self) -> Ids:
+        """The id of each vertex, shape ``(vertices,)``: integers of 64 bits without a copy, else objects."""
+        ids = self._ids
+        if ids is None:
+            ids = self._read_ids()
+            ids.flags.writeable = False
+            set_once(self, "_ids", ids)
+        return ids
+
+    def _read_ids(self) -> Ids:
+        if self._nodes is not None:
+            return objects(self._nodes)
+        ids = self._native.ids()
+        if isinstance(ids, int):
+            return np.arange(ids, ids + self.vertices, dtype=np.uint64)
+        if isinstance(ids, list):
+            return objects(ids)
+        return view(ids)
+
+    def vertex(self, id: Hashable) -> int:
+        """Returns the number of the vertex with an id.
+
+        Raises
+        ------
+        UnknownVertexError
+            If the graph has no such vertex; also a ``KeyError``.
+        """
+        if self._nodes is not None:
+            index = self._index
+            if index is None:
+                index = {node: at for at, node in enumerate(self._nodes)}
+                set_once(self, "_index", index)
+            found = index.get(id)
+        else:
+            found = self._native.find(id)
+        if found is None:
+            raise UnknownVertexError(f"the graph has no vertex {id!r}")
+        return found
+
+    def __contains__(self, id: Hashable) -> bool:
+        try:
+            self.vertex(id)
+        except UnknownVertexError:
+            return False
+        return True
+
+    def __len__(self) -> int:
+        return self.vertices
+
+    @property
+    def degrees(self) -> npt.NDArray[np.uint64]:
+        """Number of arcs of each vertex, shape ``(vertices,)``; of a directed graph, in both directions."""
+        return view(self._native.degrees())
+
+    def write(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+        """Writes the graph to a file, in the format of its extension: ``.rg``, ``.csv``, ``.parquet`` and others.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
+        """
+        if self._nodes is not None:
+            raise InputError("the ids are Python objects, which files do not have: relabel them as integers or strings")
+        self._native.write(path, format)
+
+    def __reduce__(self) -> tuple[Callable[..., Graph], tuple[bytes, list[Hashable] | None]]:
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "graph.rg")
+            self._native.write(path, None)
+            with open(path, "rb") as file:
+                return (unpickled, (file.read(), self._nodes))
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = ", weighted" if self.weighted else ""
+        return f"<ripplet.Graph: {self.vertices:,} vertices, {self.edges:,} edges, {kind}{weights}>"
+
+
+def unpickled(rg: bytes, nodes: list[Hashable] | None) -> Graph:
+    """Returns a graph that was pickled."""
+    return Graph(native.Graph.of_bytes(rg), nodes)
+
+
+def set_once(instance: object, name: str, value: object) -> None:
+    """Sets an attribute of an instance that is otherwise frozen."""
+    object.__setattr__(instance, name, value)
+
+
+def objects(values: Sequence[Any]) -> npt.NDArray[np.object_]:
+    """Returns an array of objects, also if they are sequences."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values if not any(isinstance(value, (tuple, list)) for value in values) else None
+    if any(isinstance(value, (tuple, list)) for value in values):
+        for at, value in enumerate(values):
+            array[at] = value
+    return array
+
+
+@options
+def graph(
+    data: Any,
+    *arrays: Any,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | bool | None = None,
+    directed: bool | None = None,
+    vertices: SupportsIndex | None = None,
+    keep_loops: bool = False,
+    keep_duplicates: bool = False,
+    coarse_weights: bool = False,
+    storage: str | None = None,
+    format: str | None = None,
+    id_kind: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Graph:
+    """Makes a graph.
+
+    Parameters
+    ----------
+    data
+        One of these:
+
+        - a table with a row for each edge: pandas or polars data frame, pyarrow table or record batch, DuckDB relation,
+          or anything with ``__arrow_c_stream__``; a dict of columns;
+        - ``(u, v)`` or ``(u, v, w)``: arrays or lists with the ends and the weight of each edge, also as
+          ``graph(u, v, w)``;
+        - a list of edges ``(a, b)`` or ``(a, b, weight)``;
+        - a scipy sparse matrix or array, whose rows are the vertices; an undirected graph takes a symmetric matrix;
+        - an ``edge_index`` of PyTorch Geometric: an array of shape ``(2, edges)`` of numbers of vertices;
+        - a graph of networkx, igraph or networkit;
+        - the path of a file that the command ``ripplet`` reads.
+    source, target : str, optional
+        Columns of a table with the ends of an edge. By default ``source`` and ``target``, or else the only pair of
+        columns with known names.
+    weight : str or bool, optional
+        Column of a table, or attribute of edges, with their weights; ``True`` for the usual one, and for the entries of
+        a matrix. By default edges have no weights, except for arrays ``(u, v, w)``.
+    directed : bool, optional
+        Whether edges have a direction. By default as the graph of another package or an ``.rg`` file has them; anything
+        else is undirected.
+    vertices : int, optional
+        Number of vertices of ``edge_index`` and of arrays ``(u, v)``, which then hold numbers from 0: vertices without
+        edges are vertices as well.
+    keep_loops, keep_duplicates : bool, default False
+        Whether edges from a vertex to itself, and repeated edges, are kept. Otherwise repeated edges are merged, and
+        their weights are added.
+    coarse_weights : bool, default False
+        Whether weights may change by more than 1 % as they become integers of 32 bits.
+    storage : {"plain", "compressed"}, optional
+        Storage of the neighbour lists; by default as in the file.
+    format, id_kind, header, delimiter
+        For files, as ``--from``, ``--ids``, ``--header`` and ``--delimiter`` of the command.
+    threads : int, optional
+        Threads that build the graph; by default one per core.
+    progress : bool or "auto" or callable, default False
+        See :func:`ripplet.communities`.
+
+    Returns
+    -------
+    Graph
+        It does not change when its source does.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is null, no id or no weight; the error names the row. Also a ``ValueError``.
+    OptionError
+        If the type of ``data`` is not known, or an option does not apply to it. Also a ``TypeError``.
+    FileError
+        If a file cannot be read. Also an ``OSError``.
+
+    Examples
+    --------
+    >>> import ripplet as rp
+    >>> g = rp.graph([("ann", "bob"), ("bob", "cid"), ("cid", "ann"), ("cid", "dan")])
+    >>> g.vertices, g.edges
+    (4, 4)
+    >>> rp.graph([0, 1, 2], [1, 2, 0], [0.5, 2.0, 1.0])
+    <ripplet.Graph: 3 vertices, 3 edges, undirected, weighted>
+    """
+    with reporter(progress) as told:
+        build = given(
+            directed=None if directed is None else bool(directed),
+            keep_loops=keep_loops,
+            keep_duplicates=keep_duplicates,
+            coarse_weights=coarse_weights,
+            storage=storage,
+            threads=threads,
+            progress=told,
+        )
+        table = given(source=source, target=target)
+        file = given(format=format, id_kind=id_kind, header=header, delimiter=delimiter)
+        return _Source(data, arrays, weight, vertices, build, table, file).graph()
+
+
+class _Source:
+    """What a graph is made of."""
+
+    def __init__(
+        self,
+        data: Any,
+        arrays: tuple[Any, ...],
+        weight: str | bool | None,
+        vertices: SupportsIndex | None,
+        build: dict[str, Any],
+        table: dict[str, str],
+        file: dict[str, Any],
+    ) -> None:
+        self.data, self.arrays, self.weight = data, arrays, weight
+        self.vertices = None if vertices is None else vertices.__index__()
+        self.build, self.table, self.file = build, table, file
+
+    def graph(self) -> Graph:
+        data = self.data
+        package = type(data).__module__.partition(".")[0]
+        if isinstance(data, Graph):
+            self.only("a graph of ripplet")
+            return data
+        if isinstance(data, (str, os.PathLike)):
+            return self.of_path(os.fspath(data))
+        if self.arrays:
+            return self.of_arrays((data, *self.arrays))
+        if isinstance(data, tuple):
+            return self.of_arrays(data)
+        if isinstance(data, dict):
+            return self.of_columns(data, list(data))
+        if isinstance(data, list):
+            return self.of_edges(data)
+        if hasattr(data, "tocoo") and hasattr(data, "shape"):
+            return self.of_matrix(data)
+        if hasattr(data, "is_multigraph") and hasattr(data, "adj"):
+            return self.of_networkx(data)
+        if package == "igraph":
+            return self.of_igraph(data)
+        if package == "networkit":
+            return self.of_networkit(data)
+        if package == "pandas" and hasattr(data, "columns"):
+            return self.of_columns(data, list(data.columns))
+        if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+            return self.of_stream(data)
+        if hasattr(data, "edge_index"):
+            if self.vertices is None:
+                self.vertices = getattr(data, "num_nodes", None)
+            return self.of_edge_index(data.edge_index)
+        if hasattr(data, "shape"):
+            return self.of_edge_index(data)
+        raise OptionError(
+            f"a graph is not made of {type(data).__name__}: expected a table, arrays, edges, a sparse matrix, an"
+            " edge_index, a graph of networkx, igraph or networkit, or a path"
+        )
+
+    def only(self, what: str, *allowed: str) -> None:
+        """Refuses options that do not apply to what the graph is made of."""
+        flags = {name for name, value in self.build.items() if value is not False} - {"threads", "progress"}
+        chosen = flags | set(self.table) | set(self.file)
+        if self.weight is not None and self.weight is not False:
+            chosen.add("weight")
+        if self.vertices is not None:
+            chosen.add("vertices")
+        if self.arrays:
+            raise OptionError(f"{what} is a graph by itself: leave the other arrays out")
+        usual = {"directed", "keep_loops", "keep_duplicates", "coarse_weights", "storage"}
+        useless = chosen - set(allowed) - (usual if allowed else set())
+        if useless:
+            raise OptionError(f"{' and '.join(sorted(useless))} does not apply to {what}: leave it out")
+
+    def of_path(self, path: str) -> Graph:
+        self.only("a file", "weight", "source", "target", *self.file)
+        weighted = given(weighted=self.weight not in (None, False))
+        if isinstance(self.weight, str):
+            weighted["weight"] = self.weight
+        settings = {**self.build, **self.table, **self.file, **weighted}
+        return Graph(native.Graph.open(path, settings))
+
+    def of_stream(self, table: Any) -> Graph:
+        self.only("a table", "weight", "source", "target")
+        settings = {**self.build, **self.table}
+        settings["weighted"] = self.weight not in (None, False)
+        if isinstance(self.weight, str):
+            settings["weight"] = self.weight
+        return Graph(native.Graph.of_stream(table, settings))
+
+    def of_columns(self, table: Any, names: list[Any]) -> Graph:
+        """Makes a graph of a table whose columns are read one by one."""
+        self.only("a table", "weight", "source", "target")
+        source, target = self.ends_among(names)
+        columns = [column(table[source], str(source)), column(table[target], str(target))]
+        weight = self.weight_among(names, source, target)
+        weights = None if weight is None else weight_column(table[weight])
+        return self.of_ends(columns[0], columns[1], weights)
+
+    def ends_among(self, names: list[Any]) -> tuple[Any, Any]:
+        given = (self.table.get("source"), self.table.get("target"))
+        if given == (None, None):
+            for pair in KNOWN_ENDS:
+                if all(name in names for name in pair):
+                    given = pair
+                    break
+            else:
+                if len(names) == 2:
+                    return names[0], names[1]
+        source, target = given[0] or "source", given[1] or "target"
+        for name in (source, target):
+            if name not in names:
+                raise InputError(
+                    f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}: name the ends of an"
+                    " edge with source= and target="
+                )
+        return source, target
+
+    def weight_among(self, names: list[Any], source: Any, target: Any) -> Any:
+        if self.weight is None or self.weight is False:
+            return None
+        name: Any = "weight" if self.weight is True else self.weight
+        if name not in names:
+            raise InputError(f"there is no column {name!r} with weights; the columns are {', '.join(map(repr, names))}")
+        return name
+
+    def of_arrays(self, arrays: tuple[Any, ...]) -> Graph:
+        if len(arrays) not in (2, 3):
+            raise OptionError(f"expected two arrays with the ends of each edge, or three with weights, not {len(arrays)}")
+        self.arrays = ()
+        self.only("arrays", "weight", "vertices")
+        u, v = column(arrays[0], "source"), column(arrays[1], "target")
+        w = weight_column(arrays[2]) if len(arrays) == 3 and self.weight is not False else None
+        if self.weight not in (None, False) and w is None:
+            raise OptionError("weight: pass the weights as the third array")
+        return self.of_ends(u, v, w)
+
+    def of_ends(self, u: Any, v: Any, w: Any) -> Graph:
+        if self.vertices is not None:
+            return Graph(native.Graph.numbered(u, v, w, self.vertices, None, self.build))
+        settings = {**self.build, "weighted": w is not None}
+        return Graph(native.Graph.of_columns(u, v, w, settings))
+
+    def of_edges(self, edges: list[Any]) -> Graph:
+        self.only("a list of edges", "weight", "vertices")
+        lengths = {len(edge) for edge in edges}
+        if not lengths <= {2, 3} or len(lengths) > 1:
+            raise InputError("a list of edges has pairs, or triples with weights, and not both")
+        columns = [list(ends) for ends in zip(*edges, strict=True)] or [[], []]
+        u, v = column(columns[0], "source"), column(columns[1], "target")
+        has_weights = len(columns) == 3 and self.weight is not False
+        w = weight_column(columns[2]) if has_weights else None
+        return self.of_ends(u, v, w)
+
+    def of_edge_index(self, index: Any) -> Graph:
+        self.only("an edge_index", "vertices")
+        if hasattr(index, "detach"):
+            index = index.detach().cpu().numpy()
+        index = np.asarray(index)
+        if index.ndim != 2 or index.shape[0] != 2:
+            raise InputError(f"an edge_index has the shape (2, edges), not {index.shape}: transpose it")
+        u, v = column(index[0], "source"), column(index[1], "target")
+        if self.vertices is None:
+            self.vertices = int(index.max()) + 1 if index.size else 0
+        return self.of_ends(u, v, None)
+
+    def of_matrix(self, matrix: Any) -> Graph:
+        self.only("a sparse matrix", "weight")
+        rows, columns = matrix.shape
+        if rows != columns:
+            raise InputError(f"an adjacency matrix is square, and this one has {rows} rows and {columns} columns")
+        coo = matrix.tocoo(copy=True)
+        coo.sum_duplicates()
+        row, col = coo.row, coo.col
+        data = coo.data
+        if not self.build.get("directed", False):
+            other = coo.transpose().tocoo()
+            other.sum_duplicates()
+            order, back = np.lexsort((col, row)), np.lexsort((other.col, other.row))
+            same = len(order) == len(back)
+            # NaN is equal to nothing: it is refused as a weight.
+            same = same and bool(
+                np.array_equal(row[order], other.row[back])
+                and np.array_equal(col[order], other.col[back])
+                and np.array_equal(data[order], other.data[back], equal_nan=data.dtype.kind == "f")
+            )
+            if not same:
+                raise InputError("the matrix is not symmetric: its graph is directed, so pass directed=True")
+            upper = row <= col
+            row, col, data = row[upper], col[upper], data[upper]
+        weights = None if self.weight in (None, False) else column(data, "weight")
+        u, v = column(row, "row"), column(col, "column")
+        self.vertices = int(rows)
+        return self.of_ends(u, v, weights)
+
+    def of_networkx(self, graph: Any) -> Graph:
+        self.only("a graph of networkx", "weight")
+        self.build.setdefault("directed", graph.is_directed())
+        name = "weight" if self.weight is True else self.weight or None
+        nodes = list(graph)
+        if name is None:
+            edges: Iterable[tuple[Any, ...]] = graph.edges()
+        else:
+            edges = graph.edges(data=name, default=1)
+        return self.of_nodes(nodes, edges, name is not None)
+
+    def of_igraph(self, graph: Any) -> Graph:
+        self.only("a graph of igraph", "weight")
+        self.build.setdefault("directed", graph.is_directed())
+        name = "weight" if self.weight is True else self.weight or None
+        names = graph.vs["name"] if "name" in graph.vs.attributes() else None
+        ends = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+        weights = None
+        if name is not None:
+            if name not in graph.es.attributes():
+                raise InputError(f"the edges have no attribute {name!r}")
+            weights = weight_column(graph.es[name])
+        nodes: list[Hashable] = list(range(graph.vcount())) if names is None else list(names)
+        if len(set(nodes)) != len(nodes):
+            nodes = list(range(graph.vcount()))
+        return self.of_numbered(nodes, ends[:, 0], ends[:, 1], weights)
+
+    def of_networkit(self, graph: Any) -> Graph:
+        self.only("a graph of networkit", "weight")
+        self.build.setdefault("directed", graph.isDirected())
+        weights = None
+        if self.weight is None or self.weight is False:
+            ends = np.array(list(graph.iterEdges()), dtype=np.int64).reshape(-1, 2)
+        else:
+            rows = list(graph.iterEdgesWeights())
+            ends = np.array([row[:2] for row in rows], dtype=np.int64).reshape(-1, 2)
+            weights = column(np.array([row[2] for row in rows], dtype=np.float64), "weight")
+        nodes: list[Hashable] = list(graph.iterNodes())
+        if nodes != list(range(len(nodes))):
+            # Some were removed.
+            ends = np.searchsorted(np.array(nodes, dtype=np.int64), ends)
+        return self.of_numbered(nodes, ends[:, 0], ends[:, 1], weights)
+
+    def of_nodes(self, nodes: list[Hashable], edges: Iterable[tuple[Any, ...]], weighted: bool) -> Graph:
+        """Makes a graph of nodes and of edges between them."""
+        index = {node: at for at, node in enumerate(nodes)}
+        rows = list(edges)
+        u = np.fromiter((index[row[0]] for row in rows), dtype=np.int64, count=len(rows))
+        v = np.fromiter((index[row[1]] for row in rows), dtype=np.int64, count=len(rows))
+        weights = weight_column([row[2] for row in rows]) if weighted else None
+        return self.of_numbered(nodes, u, v, weights)
+
+    def of_numbered(
+        self, nodes: list[Hashable], u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], weights: Any
+    ) -> Graph:
+        """Makes a graph of numbered nodes. Integers and strings become ids, as those of a file."""
+        kinds = {type(node) for node in nodes}
+        ids: Any = None
+        kept: list[Hashable] | None = nodes
+        if kinds <= {int} and all(-(2**63) <= cast(int, node) < 2**64 for node in nodes):
+            integers = cast(list[int], nodes)
+            if integers == list(range(len(nodes))):
+                kept = None
+            elif not (min(integers) < 0 and max(integers) >= 2**63):
+                u, v, ids = sorted_by_id(integers, u, v)
+                kept = None
+        elif kinds == {str}:
+            # UTF-8 has the order of code points, as strings have in Python.
+            u, v, ids = sorted_by_id(cast(list[str], nodes), u, v)
+            kept = None
+        u, v = column(u, "source"), column(v, "target")
+        built = native.Graph.numbered(u, v, weights, len(nodes), ids, self.build)
+        return Graph(built, kept)
+
+
+KNOWN_ENDS = [("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v")]
+"""Names of the ends of an edge that are known, beside those of the command."""
+
+
+def sorted_by_id(
+    ids: list[Any], u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[Any]]:
+    """Returns edges between vertices in the order of their ids, and the ids in order."""
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    rank = np.empty(len(ids), dtype=np.int64)
+    rank[order] = np.arange(len(ids))
+    return rank[u], rank[v], [ids[at] for at in order]
+
+
+def weight_column(values: Any) -> Any:
+    """Returns a column of weights, as :func:`column` does."""
+    return list_of_weights(values) if isinstance(values, list) else column(values, "weight")
+
+
+def list_of_weights(values: Sequence[Any]) -> npt.NDArray[np.float64]:
+    """Returns weights as an array; an error names the row of one that is no number."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        for row, value in enumerate(values):
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+                raise InputError(f"row {row} (the first is 0): weight is {value!r}, which is no number") from None
+        raise InputError("the weights are no numbers") from None
+
+
+def column(values: Any, name: str) -> Any:
+    """Returns a column as the native part takes it: an Arrow array, a contiguous buffer, or a list."""
+    if type(values).__module__.partition(".")[0] == "pandas":
+        return pandas_column(values, name)
+    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or isinstance(values, list):
+        return values
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__array__"):
+        if isinstance(values, Iterable) and not isinstance(values, (str, bytes)):
+            return list(values)
+        raise OptionError(f"{name}: expected an array or a list, not {type(values).__name__}")
+    array = np.asarray(values)
+    if array.dtype.kind not in "iuf":
+        if array.dtype.kind in "OUST":
+            return array.tolist()
+        raise InputError(f"{name}: expected integers, floats or strings, not {array.dtype}")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.itemsize not in (1, 2, 4, 8) or array.dtype == np.float16:
+        array = array.astype(np.float64)
+    return np.ascontiguousarray(array)
+
+
+def pandas_column(series: Any, name: str) -> Any:
+    """Returns a column of pandas. Its dtype may be numpy's, an extension's or a category's."""
+    if isinstance(series.dtype, np.dtype) and (series.dtype.kind in "iu" or series.dtype.kind == "f" and name == "weight"):
+        return column(series.to_numpy(), name)
+    missing = series.isna().to_numpy()
+    if missing.any():
+        raise InputError(f"row {int(missing.argmax())} (the first is 0): {name} is null")
+    kind = getattr(series.dtype, "kind", "O")
+    if kind in "iuf":
+        return column(series.to_numpy(dtype={"i": np.int64, "u": np.uint64, "f": np.float64}[kind]), name)
+    if str(series.dtype) == "category":
+        # The categories alone are converted one by one.
+        names = column(series.cat.categories.to_series(), name)
+        return native.Column.dictionary(column(series.cat.codes.to_numpy(), name), names, name)
+    if hasattr(series.array, "__arrow_array__") and hasattr(series, "__arrow_c_stream__") and "pyarrow" in str(series.dtype.storage if hasattr(series.dtype, "storage") else series.dtype):
+        return series
+    return series.tolist()

@@ -1,0 +1,73 @@
+"""Files that Python writes are the command's, byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PAYMENTS, PGP
+
+import ripplet as rp
+
+RUNS: list[dict[str, Any]] = [
+    {},
+    {"seed": 7},
+    {"program": "llp", "gamma": 0.25},
+    {"program": "cdlp", "iterations": 4},
+    {"program": "slpa", "iterations": 10},
+    {"schedule": "sync", "max_iterations": 9, "tolerance": 0.05},
+    {"phases": 3, "guard": 0.5},
+    {"counter": "mg:4"},
+    {"preset": "nu-bm", "schedule_": None},
+    {"refine": "modularity"},
+    {"refine": "cpm", "resolution": 0.1, "max_size": 40},
+    {"merge": "off", "keep_disconnected": True},
+]
+
+
+def arguments(options: dict[str, Any]) -> list[str]:
+    """Returns the command's arguments for options of Python."""
+    rows: list[str] = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        rows += [flag] if value is True else [flag, str(value)]
+    return rows
+
+
+@pytest.mark.parametrize("options", RUNS, ids=str)
+def test_communities_are_the_commands(options: dict[str, Any], command: Any, tmp_path: Path) -> None:
+    options = {name: value for name, value in options.items() if value is not None}
+    if options.get("preset"):
+        # The preset is asynchronous: one thread makes it repeatable.
+        options["threads"] = 1
+    expected, written = tmp_path / "expected.csv", tmp_path / "written.csv"
+    command("communities", PGP, "-o", expected, *arguments(options))
+    rp.communities(str(PGP), **options).write(written)
+    assert written.read_bytes() == expected.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", ["txt", "tsv", "jsonl", "parquet", "arrow", "gexf"])
+def test_every_format_is_the_commands(suffix: str, command: Any, tmp_path: Path) -> None:
+    expected, written = tmp_path / f"expected.{suffix}", tmp_path / f"written.{suffix}"
+    command("communities", PAYMENTS, "--weighted", "-o", expected)
+    rp.communities(rp.graph(PAYMENTS, weight=True)).write(written)
+    assert written.read_bytes() == expected.read_bytes()
+
+
+def test_numbers_are_those_of_names_number(command: Any, tmp_path: Path) -> None:
+    out = tmp_path / "numbers.csv"
+    command("communities", PGP, "-o", out, "--names", "number")
+    found = rp.communities(str(PGP))
+    rows = [line.split(",") for line in out.read_text().splitlines()[1:]]
+    assert [int(row[1]) for row in rows] == found.numbers.tolist()
+
+
+def test_an_rg_is_mapped_and_is_what_the_command_made(command: Any, tmp_path: Path) -> None:
+    command("convert", PAYMENTS, tmp_path / "a.rg", "--weighted", "--directed")
+    graph = rp.graph(tmp_path / "a.rg")
+    assert graph.directed and graph.weighted
+    graph.write(tmp_path / "b.rg")
+    assert (tmp_path / "b.rg").read_bytes() == (tmp_path / "a.rg").read_bytes()
+    with pytest.raises(rp.InputError, match="stored directed"):
+        rp.graph(tmp_path / "a.rg", directed=False)

@@ -1,0 +1,38 @@
+"""The Python code of the pages runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+pytest.importorskip("pandas")
+
+
+@pytest.mark.parametrize("page", ["docs/python.md"])
+def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / page).read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 2
+    for block in blocks:
+        exec(compile(block, page, "exec"), {"__name__": "__main__"})
+    assert not os.listdir(tmp_path) == ["examples"]
+
+
+def test_the_examples_of_docstrings_are_right() -> None:
+    import doctest
+
+    import ripplet
+    from ripplet import _communities, _graph
+
+    tried = 0
+    for module in (ripplet, _graph, _communities):
+        failed, count = doctest.testmod(module)
+        assert failed == 0
+        tried += count
+    assert tried > 5

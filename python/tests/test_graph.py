@@ -1,0 +1,227 @@
+"""Every source of a graph makes the same graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import random_edges
+
+import ripplet as rp
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+sparse = pytest.importorskip("scipy.sparse")
+
+
+def written(graph: rp.Graph, folder: Path) -> list[tuple[str, ...]]:
+    """Returns the edges of a graph, through a file."""
+    graph.write(folder / "edges.csv")
+    rows = [tuple(line.split(",")) for line in (folder / "edges.csv").read_text().splitlines()[1:]]
+    return sorted(rows)
+
+
+def tables(u: Any, v: Any, w: Any) -> dict[str, Any]:
+    """Returns the same table as each kind of table."""
+    columns = {"a": u, "b": v, "amount": w}
+    frame = pd.DataFrame(columns)
+    arrow = pa.table({name: pa.array(column) for name, column in columns.items()})
+    return {
+        "pandas": frame,
+        "pandas, pyarrow": arrow.to_pandas(types_mapper=pd.ArrowDtype),
+        "polars": pl.DataFrame(columns),
+        "polars, chunks": pl.concat([pl.DataFrame(columns)[:30], pl.DataFrame(columns)[30:]], rechunk=False),
+        "pyarrow": arrow,
+        "batch": arrow.combine_chunks().to_batches()[0],
+        "reader": arrow.to_reader(max_chunksize=7),
+        "dict": columns,
+    }
+
+
+@pytest.mark.parametrize("kind", ["integers", "negative", "large", "strings", "int32"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tables_make_one_graph(kind: str, weighted: bool, tmp_path: Path) -> None:
+    u, v, w = random_edges(3)
+    make = {
+        "integers": lambda ids: ids.astype(np.int64),
+        "negative": lambda ids: ids.astype(np.int64) - 30,
+        "large": lambda ids: ids.astype(np.uint64) + np.uint64(2**63),
+        "strings": lambda ids: np.array([f"é{id}" for id in ids], dtype=object),
+        "int32": lambda ids: ids.astype(np.int32),
+    }[kind]
+    u, v = make(u), make(v)
+    weight = "amount" if weighted else None
+    expected = rp.graph(u.tolist(), v.tolist(), w) if weighted else rp.graph(u.tolist(), v.tolist())
+    rows = written(expected, tmp_path)
+    assert len(rows) == expected.edges
+    sources = tables(u, v, w)
+    for name, table in sources.items():
+        graph = rp.graph(table, source="a", target="b", weight=weight)
+        assert (graph.ids == expected.ids).all(), name
+        assert written(graph, tmp_path) == rows, name
+    arrays = (u, v, w) if weighted else (u, v)
+    series = pd.DataFrame(sources["dict"])
+    for columns in [arrays, tuple(pa.array(a) for a in arrays), tuple(pl.Series(a) for a in arrays)]:
+        assert written(rp.graph(columns), tmp_path) == rows
+        assert written(rp.graph(*columns), tmp_path) == rows
+    assert written(rp.graph(tuple(series[n] for n in list("ab") + ["amount"] * weighted)), tmp_path) == rows
+    edges = list(zip(*(a.tolist() for a in arrays), strict=True))
+    assert written(rp.graph(edges), tmp_path) == rows
+
+
+def test_text_of_every_type(tmp_path: Path) -> None:
+    u, v, _ = random_edges(4)
+    u, v = [f"v{id}" for id in u], [f"v{id}" for id in v]
+    rows = written(rp.graph(u, v), tmp_path)
+    types = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+    for kind in types:
+        assert written(rp.graph(pa.array(u).cast(kind), pa.array(v).cast(kind)), tmp_path) == rows, kind
+    frame = pd.DataFrame({"source": u, "target": v})
+    assert written(rp.graph(frame), tmp_path) == rows
+    assert written(rp.graph(frame.astype("category")), tmp_path) == rows
+    assert written(rp.graph(frame.astype(object)), tmp_path) == rows
+    polars = pl.DataFrame({"source": u, "target": v})
+    assert written(rp.graph(polars), tmp_path) == rows
+    assert written(rp.graph(polars.cast(pl.Categorical)), tmp_path) == rows
+    assert written(rp.graph(np.array(u), np.array(v)), tmp_path) == rows
+
+
+def test_duckdb_relations(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    u, v, w = random_edges(5)
+    frame = pd.DataFrame({"a": u, "b": v, "w": w})
+    relation = duckdb.sql("select * from frame")
+    expected = written(rp.graph(u, v, w), tmp_path)
+    assert written(rp.graph(relation, source="a", target="b", weight="w"), tmp_path) == expected
+    assert len(frame) == len(u)
+
+
+def test_numbered_vertices_without_edges_are_vertices() -> None:
+    index = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    graph = rp.graph(index, vertices=5)
+    assert (graph.vertices, graph.edges) == (5, 2)
+    assert rp.graph(index).vertices == 3
+    assert rp.graph([0], [1], vertices=4).vertices == 4
+    with pytest.raises(rp.InputError, match=r"row 3 .*source is 2.* from 0 to 1"):
+        rp.graph(index, vertices=2)
+    with pytest.raises(rp.InputError, match="transpose"):
+        rp.graph(index.T)
+
+
+@pytest.mark.parametrize("make", ["csr_array", "csc_matrix", "coo_array", "coo_matrix"])
+def test_sparse_matrices(make: str, tmp_path: Path) -> None:
+    u, v, w = random_edges(6)
+    keep = u != v
+    u, v, w = u[keep], v[keep], w[keep]
+    one = sparse.coo_array((w, (u, v)), shape=(60, 60))
+    both = getattr(sparse, make)(one + one.T)
+    expected = rp.graph(u, v, w, vertices=60)
+    assert written(rp.graph(both, weight=True), tmp_path) == written(expected, tmp_path)
+    assert not rp.graph(both).weighted
+    directed = rp.graph(getattr(sparse, make)(one), weight=True, directed=True)
+    assert written(directed, tmp_path) == written(rp.graph(u, v, w, vertices=60, directed=True), tmp_path)
+    with pytest.raises(rp.InputError, match="not symmetric"):
+        rp.graph(getattr(sparse, make)(one))
+    with pytest.raises(rp.InputError, match="square"):
+        rp.graph(sparse.csr_array((3, 4)))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("multi", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_networkx(directed: bool, multi: bool, weighted: bool, tmp_path: Path) -> None:
+    nx = pytest.importorskip("networkx")
+    u, v, w = random_edges(7)
+    classes = {
+        (False, False): nx.Graph, (True, False): nx.DiGraph,
+        (False, True): nx.MultiGraph, (True, True): nx.MultiDiGraph,
+    }
+    plain = classes[directed, multi]()
+    plain.add_weighted_edges_from(zip(u.tolist(), v.tolist(), w.tolist(), strict=True))
+    rows = list(plain.edges(data="weight"))
+    arrays = [np.array([row[at] for row in rows]) for at in range(3 if weighted else 2)]
+    expected = rp.graph(*arrays, directed=directed)
+    graph = rp.graph(plain, weight="weight" if weighted else None)
+    assert graph.directed == directed
+    assert written(graph, tmp_path) == written(expected, tmp_path)
+    assert set(graph.ids.tolist()) == set(plain)
+
+
+def test_networkx_nodes_of_any_type() -> None:
+    nx = pytest.importorskip("networkx")
+    plain = nx.Graph([((0, 1), "x"), ("x", 3), (3, frozenset())])
+    plain.add_node("alone")
+    graph = rp.graph(plain)
+    assert list(graph.ids) == list(plain)
+    found = rp.communities(graph, refine="modularity")
+    assert found["alone"] == "alone"
+    assert {frozenset(members) for members in found.sets()} >= {frozenset(["alone"])}
+    with pytest.raises(rp.InputError, match="Python objects"):
+        found.to_arrow()
+    assert len(found.to_pandas()) == 5
+    # Sorted by the ids, as a file would be; without edges, too.
+    assert rp.graph(nx.Graph([(9, -2), (4, 9)])).ids.tolist() == [-2, 4, 9]
+    assert rp.graph(nx.empty_graph(3)).vertices == 3
+    assert rp.communities(nx.null_graph()).sets() == []
+
+
+def test_igraph(tmp_path: Path) -> None:
+    igraph = pytest.importorskip("igraph")
+    u, v, w = random_edges(8)
+    edges = list(zip(u.tolist(), v.tolist(), strict=True))
+    for directed in (False, True):
+        plain = igraph.Graph(70, edges, directed=directed, edge_attrs={"weight": w.tolist()})
+        graph = rp.graph(plain, weight=True)
+        expected = rp.graph(u, v, w, vertices=70, directed=directed)
+        assert graph.directed == directed
+        assert written(graph, tmp_path) == written(expected, tmp_path)
+    named = igraph.Graph(3, [(0, 1)], vertex_attrs={"name": ["z", "b", "a"]})
+    graph = rp.graph(named)
+    assert graph.ids.tolist() == ["a", "b", "z"]
+    rp.communities(graph).annotate(named)
+    assert named.vs["community"] == ["b", "b", "a"]
+
+
+def test_networkit(tmp_path: Path) -> None:
+    networkit = pytest.importorskip("networkit")
+    u, v, w = random_edges(9)
+    for directed in (False, True):
+        plain = networkit.Graph(60, weighted=True, directed=directed)
+        for a, b, weight in zip(u.tolist(), v.tolist(), w.tolist(), strict=True):
+            plain.addEdge(a, b, weight)
+        expected = rp.graph(u, v, w, vertices=60, directed=directed)
+        assert written(rp.graph(plain, weight=True), tmp_path) == written(expected, tmp_path)
+    plain.removeNode(0)
+    assert rp.graph(plain).ids.tolist() == list(range(1, 60))
+
+
+def test_loops_and_repeats_are_kept_on_demand() -> None:
+    edges = [(1, 1), (1, 2), (2, 1), (1, 2)]
+    assert rp.graph(edges).edges == 1
+    assert rp.graph(edges, keep_loops=True).edges == 2
+    assert rp.graph(edges, keep_duplicates=True).edges == 3
+    assert rp.graph(edges, directed=True).edges == 2
+
+
+def test_compressed_lists_are_the_same_graph(tmp_path: Path) -> None:
+    u, v, _ = random_edges(10)
+    plain, compressed = rp.graph(u, v), rp.graph(u, v, storage="compressed")
+    assert compressed.storage == "compressed"
+    assert rp.communities(plain) == rp.communities(compressed)
+    assert written(compressed, tmp_path) == written(plain, tmp_path)
+
+
+def test_degrees_and_ids() -> None:
+    graph = rp.graph([("b", "a"), ("b", "c")])
+    assert graph.ids.tolist() == ["a", "b", "c"]
+    assert graph.degrees.tolist() == [1, 2, 1]
+    assert "a" in graph and "x" not in graph and 3 not in graph and len(graph) == 3
+    assert graph.vertex("c") == 2
+    with pytest.raises(AttributeError):
+        graph.vertices = 4  # type: ignore[misc]
+    numbers = rp.graph([1, 5], [5, 9])
+    assert numbers.vertex(np.int64(9)) == 2 and "9" not in numbers and 9.0 not in numbers
+    assert not numbers.ids.flags.writeable

@@ -1,0 +1,221 @@
+"""Runs: results, threads, Ctrl-C, the GIL, pickles."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import PGP, random_edges
+
+import ripplet as rp
+
+
+@pytest.fixture(scope="module")
+def pgp() -> rp.Graph:
+    return rp.graph(PGP)
+
+
+@pytest.fixture(scope="module")
+def found(pgp: rp.Graph) -> rp.Communities:
+    return rp.communities(pgp)
+
+
+def test_labels_are_a_view(found: rp.Communities) -> None:
+    first, second = found.labels, found.labels
+    assert first.dtype == np.uint32 and first.shape == (10680,)
+    assert np.shares_memory(first, second)
+    with pytest.raises(ValueError):
+        first[0] = 1
+    del second
+    kept = rp.communities([(1, 2)]).labels
+    assert kept.tolist() == [0, 0]
+
+
+def test_parts_of_a_result_agree(found: rp.Communities) -> None:
+    sets = found.sets()
+    assert len(sets) == len(found) == len(found.sizes) == len(found.names)
+    assert [len(members) for members in sets] == found.sizes.tolist()
+    assert sorted(found.sizes.tolist(), reverse=True) == found.sizes.tolist()
+    assert set().union(*sets) == set(found.ids.tolist())
+    for number in (0, 5, len(found) - 1):
+        members = found.members(number)
+        assert set(members.tolist()) == sets[number]
+        assert all(found[id] == found.names[number] for id in members[:5].tolist())
+        assert (found.numbers[[found.graph.vertex(id) for id in members.tolist()]] == number).all()
+    with pytest.raises(IndexError):
+        found.members(len(found))
+    as_dict = found.to_dict()
+    assert as_dict == {id: found[id] for id in found.ids.tolist()}
+    quality = found.quality()
+    assert quality["communities"] == len(found)
+    assert abs(quality["modularity"] - found.modularity) < 1e-12
+    assert len(found.rounds) > 1 and found.rounds[0].visited == 10680
+
+
+def test_tables_of_a_result(found: rp.Communities) -> None:
+    pandas, polars, arrow = found.to_pandas(), found.to_polars(), found.to_arrow()
+    assert list(pandas.columns) == polars.columns == arrow.column_names == ["id", "community"]
+    assert pandas["community"].tolist() == polars["community"].to_list() == arrow["community"].to_pylist()
+    assert pandas["id"].tolist() == arrow["id"].to_pylist() == found.ids.tolist()
+
+
+def test_overlapping_communities() -> None:
+    u, v, _ = random_edges(1)
+    found = rp.communities((u, v), program="slpa", iterations=20)
+    table = found.to_pandas()
+    assert list(table.columns) == ["id", "community", "strength"]
+    assert found.overlap and len(table) == int(found.sizes.sum())
+    for id, rows in table.groupby("id"):
+        assert found[id] == rows["community"].tolist()
+    with pytest.raises(rp.InputError, match="overlap"):
+        found.quality()
+
+
+def test_modularity_is_that_of_networkx(found: rp.Communities) -> None:
+    nx = pytest.importorskip("networkx")
+    u, v, w = random_edges(2)
+    for directed in (False, True):
+        plain = (nx.DiGraph if directed else nx.Graph)()
+        for a, b, weight in zip(u.tolist(), v.tolist(), w.tolist(), strict=True):
+            if a != b:
+                before = plain.get_edge_data(a, b, {"weight": 0.0})["weight"]
+                plain.add_edge(a, b, weight=before + weight)
+        for weight in (None, "weight"):
+            result = rp.communities(rp.graph(plain, weight=weight))
+            expected = nx.community.modularity(plain, result.sets(), weight=weight)
+            assert abs(result.modularity - expected) < 1e-9
+
+
+def test_threads_do_not_change_labels(pgp: rp.Graph, found: rp.Communities) -> None:
+    for threads in (1, 2, 5):
+        graph = rp.graph(PGP, threads=threads)
+        assert (graph.ids == pgp.ids).all()
+        assert (rp.communities(graph, threads=threads).labels == found.labels).all()
+    refined = [rp.communities(pgp, refine="modularity", threads=threads).labels for threads in (1, 3)]
+    assert (refined[0] == refined[1]).all()
+
+
+def test_pickles_and_copies(found: rp.Communities) -> None:
+    for again in [pickle.loads(pickle.dumps(found)), copy.deepcopy(found)]:
+        assert again == found and again.sets() == found.sets()
+        assert again.modularity == found.modularity and again.reason == found.reason
+    u, v, w = random_edges(3)
+    named = rp.graph([f"v{id}" for id in u], [f"v{id}" for id in v], w)
+    assert pickle.loads(pickle.dumps(named)).ids.tolist() == named.ids.tolist()
+    overlap = rp.communities(named, program="slpa")
+    assert pickle.loads(pickle.dumps(overlap)).to_dict() == overlap.to_dict()
+    state: dict[str, Any] = found._native.state()
+    for name, bad in [("labels", b"\1\2\3"), ("members", state["members"][:-4]), ("starts", b""),
+                      ("communities", b"\xfe\xff\xff\xff" * len(found))]:
+        with pytest.raises(rp.InputError, match="damaged"):
+            type(found._native).of_state(found.graph._native, {**state, name: bad})
+
+
+def test_initial_labels() -> None:
+    graph = rp.graph([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)])
+    halves = ["a", "a", "a", "b", "b", "b"]
+    for labels in [halves, np.array(halves), dict(enumerate(halves)), rp.communities(graph)]:
+        found = rp.communities(graph, labels=labels, iterations=0)
+        assert found.sets() == [{0, 1, 2}, {3, 4, 5}]
+
+
+def slow_graph() -> rp.Graph:
+    draw = np.random.default_rng(5)
+    return rp.graph(draw.integers(0, 60_000, (2, 300_000)))
+
+
+SLOW: dict[str, Any] = {"program": "slpa", "iterations": 100_000, "device": "cpu"}
+
+
+def test_ctrl_c_ends_a_run() -> None:
+    graph = slow_graph()
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        rp.communities(graph, **SLOW, progress=False)
+    took = time.perf_counter() - sent[0]
+    timer.join()
+    # 200 ms are promised; the machine of the tests may be busy.
+    assert took < 1.0, f"{took:.3f} s after Ctrl-C"
+    assert rp.communities([(1, 2)]).sets() == [{1, 2}]
+
+
+def test_the_gil_is_released_and_progress_is_told() -> None:
+    graph = slow_graph()
+    told: list[tuple[str, float | None, int, int | None]] = []
+    stop = threading.Event()
+    ticks = 0
+
+    def count() -> None:
+        nonlocal ticks
+        while not stop.is_set():
+            ticks += 1
+            time.sleep(0.005)
+
+    class Enough(Exception):
+        pass
+
+    def progress(stage: str, done: float | None, rounds: int, changed: int | None) -> None:
+        told.append((stage, done, rounds, changed))
+        if rounds >= 3 and ticks > 5:
+            raise Enough
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        # What the callable raises ends the run.
+        with pytest.raises(Enough):
+            rp.communities(graph, **SLOW, progress=progress)
+    finally:
+        stop.set()
+        counter.join()
+    assert ticks > 5
+    assert max(rounds for _, _, rounds, _ in told) >= 3 and any(changed for *_, changed in told)
+
+
+def test_threads_of_python_share_a_graph(pgp: rp.Graph, found: rp.Communities) -> None:
+    results: list[np.ndarray] = []
+    threads = [threading.Thread(target=lambda: results.append(rp.communities(pgp).labels)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4 and all((labels == found.labels).all() for labels in results)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_runs(pgp: rp.Graph, found: rp.Communities) -> None:
+    code = """
+import os, sys
+import ripplet as rp
+first = rp.communities(sys.argv[1])
+child = os.fork()
+if child == 0:
+    again = rp.communities(sys.argv[1])
+    os._exit(0 if (again.labels == first.labels).all() else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(PGP)], timeout=60)
+    assert done.returncode == 0
+
+
+def test_the_import_is_quick() -> None:
+    code = "import numpy, time; t = time.perf_counter(); import ripplet; print(time.perf_counter() - t)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True) for _ in range(3)]
+    # 100 ms are promised; the machine of the tests may be busy.
+    assert min(float(run.stdout) for run in runs) < 0.5
