@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 /// An immutable array, which exports the buffer protocol as bytes: `numpy.frombuffer(array, array.dtype)`.
 #[pyclass(frozen, module = "ripplet._native")]
+#[derive(Clone)]
 pub struct Array {
     values: Arc<dyn Values>,
     dtype: &'static str,

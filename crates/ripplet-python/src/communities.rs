@@ -2,8 +2,9 @@
 
 use crate::array::Array;
 use crate::arrow::capsule_of;
+use crate::column::column_of;
 use crate::error::Failure;
-use crate::graph::{Graph, format_of};
+use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
 use crate::options::Options;
 use arrow_array::builder::LargeStringBuilder;
@@ -464,14 +465,33 @@ impl Found {
     }
 
     /// Writes the communities to a file, as the command does.
+    ///
+    /// `clusters` are the names of seeds' clusters, ascending, and the number of the name of each vertex that stands for
+    /// one.
     fn write(
         &self,
         py: Python<'_>,
         path: PathBuf,
         format: Option<&str>,
         by_size: bool,
+        clusters: Option<(Bound<'_, PyAny>, Vec<u32>)>,
     ) -> PyResult<()> {
         let format = format.map(format_of).transpose()?;
+        let named = match clusters {
+            None => None,
+            Some((names, of)) => {
+                let names = ids_of(&column_of(&names, "seeds")?)?;
+                let count = names.len();
+                let is_named = |&vertex: &VertexId| {
+                    of.get(vertex as usize).is_some_and(|&name| (name as usize) < count)
+                };
+                if of.len() != self.rows.labels.len() || !self.rows.communities.iter().all(is_named)
+                {
+                    return Err(Failure::input("the clusters are not those of the seeds").into());
+                }
+                Some((names, of))
+            }
+        };
         let (graph, rows) = (self.graph.clone(), self.rows.clone());
         Options(PyDict::new(py)).start()?.run(py, move |_| {
             let (vertices, communities, strengths) = rows.by_vertex()?;
@@ -480,7 +500,11 @@ impl Found {
                 communities: &communities,
                 strengths: strengths.as_deref(),
             };
-            let naming = if by_size { Naming::BySize } else { Naming::VertexId };
+            let naming = match &named {
+                _ if by_size => Naming::BySize,
+                Some((names, of)) => Naming::Given { names, of },
+                None => Naming::VertexId,
+            };
             let target = Target::new(&path, format);
             match graph.view().as_plain() {
                 Some(plain) => write_communities_or_graph(target, plain, &table, naming)?,

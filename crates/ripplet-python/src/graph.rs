@@ -71,6 +71,12 @@ impl Graph {
     }
 }
 
+impl From<ripplet::graph::Graph> for Graph {
+    fn from(graph: ripplet::graph::Graph) -> Graph {
+        Graph { stored: Arc::new(graph.into()), summary: None, loss: None }
+    }
+}
+
 #[pymethods]
 impl Graph {
     /// Builds a graph of an object with the method `__arrow_c_stream__`: a row for each edge.
@@ -393,7 +399,7 @@ fn check_nulls(column: &ArrayRef, name: &str) -> Result<(), Failure> {
 }
 
 /// Returns the ids of a column, which ascend.
-fn ids_of(column: &ArrayRef) -> Result<VertexIds, Failure> {
+pub fn ids_of(column: &ArrayRef) -> Result<VertexIds, Failure> {
     Ok(match column.data_type() {
         DataType::Int64 => {
             let ids = column.as_primitive::<Int64Type>().values();

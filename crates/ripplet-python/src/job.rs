@@ -115,7 +115,7 @@ impl Start {
         // A receiver alone cannot be used in a closure without the GIL.
         let receive = Mutex::new(receive);
         let run = move || {
-            // If nobody waits any longer, the result is dropped.
+            // Without a receiver, the result is dropped.
             let _ = send.send(work(&mut of_run));
         };
         let spawned = thread::Builder::new().name("ripplet".into()).stack_size(STACK).spawn(run);

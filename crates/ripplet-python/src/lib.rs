@@ -5,16 +5,20 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `analyses` | centralities, distances and other values |
 //! | `array` | arrays that numpy views without a copy |
 //! | `arrow` | the Arrow C data interface, as Python's capsules |
 //! | `column` | columns of a graph's edges: buffers, Arrow arrays, sequences |
 //! | `error` | Python exceptions of the crate's errors |
 //! | `graph` | graphs |
 //! | `job` | runs on a thread of their own, which Ctrl-C cancels |
+//! | `measures` | measures and pictures of communities, generated graphs, devices |
+//! | `networkx` | what NetworkX defines |
 //! | `options` | keyword options |
 //!
 //! A panic of a run is an exception as well: it ends the run's thread, not the interpreter.
 
+mod analyses;
 mod array;
 mod arrow;
 mod column;
@@ -22,6 +26,8 @@ mod communities;
 mod error;
 mod graph;
 mod job;
+mod measures;
+mod networkx;
 mod options;
 
 use pyo3::prelude::*;
@@ -30,6 +36,8 @@ use pyo3::prelude::*;
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
+    use crate::analyses::{Values, analyse};
+    #[pymodule_export]
     use crate::array::Array;
     #[pymodule_export]
     use crate::column::Column;
@@ -37,6 +45,10 @@ mod native {
     use crate::communities::{Found, communities};
     #[pymodule_export]
     use crate::graph::Graph;
+    #[pymodule_export]
+    use crate::measures::{agree, agree_overlapping, edges, figures, gpus, picture, planted};
+    #[pymodule_export]
+    use crate::networkx::semi_synchronous;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -22,17 +22,19 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Makes a folder with the package, as an installed one: the code and the module.
+/// Makes a folder with the packages, as installed ones: the code and the module.
 fn install(folder: &Path, module: &Path) {
-    let package = folder.join("ripplet");
-    fs::create_dir(&package).unwrap();
-    for file in fs::read_dir(root().join("python/src/ripplet")).unwrap() {
-        let file = file.unwrap();
-        if file.file_type().unwrap().is_file() {
-            fs::copy(file.path(), package.join(file.file_name())).unwrap();
+    for package in ["ripplet", "nx_ripplet"] {
+        let (from, to) = (root().join("python/src").join(package), folder.join(package));
+        fs::create_dir(&to).unwrap();
+        for file in fs::read_dir(from).unwrap() {
+            let file = file.unwrap();
+            if file.file_type().unwrap().is_file() {
+                fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            }
         }
     }
-    fs::copy(module, package.join("_native.abi3.so")).unwrap();
+    fs::copy(module, folder.join("ripplet/_native.abi3.so")).unwrap();
 }
 
 #[test]

@@ -7,8 +7,21 @@
 [[0, 1, 2], [3, 4, 5]]
 """
 
-from . import errors
-from ._communities import Communities, Round, communities
+from . import errors, generate
+from ._analyses import (
+    Values,
+    apsp,
+    betweenness,
+    closeness,
+    components,
+    devices,
+    harmonic,
+    kcore,
+    lcc,
+    pagerank,
+    triangles,
+)
+from ._communities import Communities, Picture, Round, cdlp, communities, overlapping, seeded, sweep
 from ._graph import Graph, graph
 from ._native import version as __version__
 from .errors import (
@@ -30,12 +43,29 @@ __all__ = [
     "InputError",
     "OptionError",
     "OutOfMemoryError",
+    "Picture",
     "RippletError",
     "Round",
     "RunError",
     "UnknownVertexError",
+    "Values",
     "__version__",
+    "apsp",
+    "betweenness",
+    "cdlp",
+    "closeness",
     "communities",
+    "components",
+    "devices",
     "errors",
+    "generate",
     "graph",
+    "harmonic",
+    "kcore",
+    "lcc",
+    "overlapping",
+    "pagerank",
+    "seeded",
+    "sweep",
+    "triangles",
 ]

@@ -14,7 +14,7 @@ from . import _native as native
 from ._graph import Graph, graph, objects, set_once, view
 from ._options import given, options
 from ._progress import Progress, reporter
-from .errors import InputError, OptionError, UnknownVertexError
+from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
     import pandas
@@ -59,18 +59,22 @@ class Communities:
     goes over the members.
     """
 
-    __slots__ = ("_cache", "_graph", "_native", "_options", "__weakref__")
+    __slots__ = ("_cache", "_clusters", "_graph", "_native", "_options", "__weakref__")
 
     _graph: Graph
     _native: native.Found
     _options: dict[str, Any]
     _cache: dict[str, Any]
+    _clusters: dict[int, Any] | None
 
-    def __init__(self, found: native.Found, graph: Graph, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, found: native.Found, graph: Graph, options: Mapping[str, Any], clusters: dict[int, Any] | None = None
+    ) -> None:
         set_once(self, "_native", found)
         set_once(self, "_graph", graph)
         set_once(self, "_options", dict(options))
         set_once(self, "_cache", {})
+        set_once(self, "_clusters", clusters)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("communities do not change")
@@ -118,7 +122,18 @@ class Communities:
     @property
     def names(self) -> npt.NDArray[Any]:
         """The name of each community, the largest first, shape ``(len(c),)``."""
-        names: npt.NDArray[Any] = self.ids[view(self._native.communities)]
+        return self._names_of(view(self._native.communities))
+
+    def _names_of(self, labels: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
+        """Returns the names of the communities with these labels."""
+        names: npt.NDArray[Any]
+        if self._clusters is None:
+            names = self.ids[labels]
+        else:
+            clusters = self._clusters
+            names = objects([clusters[label] for label in labels.tolist()])
+            if all(type(name) is int for name in clusters.values()):
+                names = names.astype(np.int64)
         return names
 
     @property
@@ -195,9 +210,12 @@ class Communities:
         vertex = self._graph.vertex(id)
         if not self.overlap:
             label = int(self.labels[vertex])
-            return None if label == NO_LABEL else plain(self.ids[label])
+            return None if label == NO_LABEL else self._name_of(label)
         starts, rows, communities = self._once("by_vertex", self._by_vertex)
-        return [plain(self.ids[label]) for label in communities[starts[vertex] : starts[vertex + 1]]]
+        return [self._name_of(int(label)) for label in communities[starts[vertex] : starts[vertex + 1]]]
+
+    def _name_of(self, label: int) -> Any:
+        return plain(self.ids[label]) if self._clusters is None else self._clusters[label]
 
     def _by_vertex(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
         vertices, communities, _ = self._rows()
@@ -213,7 +231,7 @@ class Communities:
 
     def _table(self) -> dict[str, npt.NDArray[Any]]:
         vertices, communities, strengths = self._rows()
-        table = {"id": self.ids[vertices], "community": self.ids[communities]}
+        table = {"id": self.ids[vertices], "community": self._names_of(communities)}
         if strengths is not None:
             table["strength"] = strengths
         return table
@@ -245,6 +263,10 @@ class Communities:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         self._refuse_objects("an Arrow table", "to_pandas()")
+        if self._clusters is not None:
+            import pyarrow
+
+            return pyarrow.table(self._table()).__arrow_c_stream__(requested_schema)
         return self._native.stream()
 
     def _refuse_objects(self, what: str, instead: str) -> None:
@@ -278,7 +300,15 @@ class Communities:
         self._refuse_objects("a file", "to_pandas()")
         if names not in ("vertex", "number"):
             raise InputError(f"names: expected 'vertex' or 'number', not {names!r}")
-        self._native.write(os.fspath(path), format, names == "number")
+        clusters = None
+        if self._clusters is not None:
+            distinct = sorted(set(self._clusters.values()))
+            at = {name: number for number, name in enumerate(distinct)}
+            of = [NO_LABEL] * self._graph.vertices
+            for vertex, name in self._clusters.items():
+                of[vertex] = at[name]
+            clusters = (distinct, of)
+        self._native.write(os.fspath(path), format, names == "number", clusters)
 
     def to_gexf(self, path: str | os.PathLike[str]) -> None:
         """Writes the graph with its communities for Gephi: :meth:`write` with the format GEXF."""
@@ -296,6 +326,119 @@ class Communities:
             raise InputError("modularity is not defined for communities that overlap")
         measures: dict[str, Any] = json.loads(self._native.quality(resolution))
         return measures
+
+    def _cover(self) -> tuple[int, int, list[int], list[int]]:
+        """Returns the memberships by number of community, for the native part."""
+        of = np.repeat(np.arange(len(self)), self.sizes)
+        return (self._graph.vertices, len(self), view(self._native.members).tolist(), of.tolist())
+
+    def per_community(self, *, resolution: float = 1.0) -> pandas.DataFrame:
+        """Returns figures of each community, the largest first: those of ``ripplet quality --per-community``.
+
+        Parameters
+        ----------
+        resolution : float, default 1
+            Factor of the weight expected by chance in the modularity.
+        """
+        import pandas
+
+        columns = native.figures(self._graph._native, self._cover(), resolution)
+        figures = {name: view(column) for name, column in columns}
+        return pandas.DataFrame({"community": self.names, **figures})
+
+    def compare(self, other: Any) -> dict[str, float | None]:
+        """Returns how far these communities agree with others of the same vertices.
+
+        Parameters
+        ----------
+        other : Communities, mapping or sequence
+            Communities of the same graph; or the community of each vertex by id, or in the order of ``ids``. ``None`` is
+            no community.
+
+        Returns
+        -------
+        dict
+            ``nmi``, ``ari`` and others, as ``ripplet quality --truth`` prints them; for communities that overlap other
+            measures.
+        """
+        if isinstance(other, Communities):
+            if other._graph.vertices != self._graph.vertices:
+                raise InputError(
+                    f"the others are communities of {other._graph.vertices} vertices, and these of {self._graph.vertices}"
+                )
+            if self.overlap or other.overlap:
+                found: dict[str, float | None] = json.loads(native.agree_overlapping(self._cover(), other._cover()))
+                return found
+            labels = other.labels
+        else:
+            if self.overlap:
+                raise InputError("communities that overlap are compared with a result, not with a label for each vertex")
+            labels = initial_labels(self._graph, other)
+        compared: dict[str, float | None] = json.loads(native.agree(self.labels.tolist(), labels.tolist()))
+        return compared
+
+    def quotient(self) -> Graph:
+        """Returns the graph of the communities: a vertex for each, numbered from the largest, and the edges between them.
+
+        An edge has the total weight of the edges that it stands for, a loop that of the edges inside.
+        """
+        if self.overlap:
+            raise InputError("communities that overlap share edges, so there is no graph of them")
+        u, v, w = self._graph.edge_arrays()
+        numbers = self.numbers
+        weights = np.ones(len(u)) if w is None else w
+        kept = (numbers[u] >= 0) & (numbers[v] >= 0)
+        ends = (numbers[u][kept], numbers[v][kept], weights[kept])
+        return graph(ends, vertices=len(self), directed=self._graph.directed, keep_loops=True)
+
+    def plot(
+        self,
+        *,
+        html: bool = False,
+        largest: int | None = None,
+        members: int | None = None,
+        title: str | None = None,
+    ) -> Picture:
+        """Draws the communities, as ``ripplet draw`` does; a notebook shows the picture.
+
+        Parameters
+        ----------
+        html : bool, default False
+            Whether the picture is a page that opens communities at a click, instead of an SVG.
+        largest, members : int, optional
+            How many communities are drawn, and members of an opened one.
+        title : str, optional
+            The title.
+        """
+        if self.overlap:
+            raise InputError("communities that overlap have no picture: a circle has its members alone")
+        import tempfile
+
+        numbers = np.where(self.numbers < 0, NO_LABEL, self.numbers).astype(np.uint32).tolist()
+        names = [str(name) for name in self.names.tolist()]
+        with tempfile.TemporaryDirectory() as folder:
+            chosen = given(html=html, largest=largest, members=members, title=title, folder=folder)
+            return Picture(native.picture(self._graph._native, numbers, names, chosen), html)
+
+    def _repr_html_(self) -> str:
+        """Returns figures for a notebook: sizes as bars, what ran where, and the line that repeats it."""
+        from html import escape
+
+        sizes = self.sizes[:20].tolist()
+        most = max(sizes, default=1)
+        bars = "".join(
+            f"<span title='{size:,}' style='display:inline-block;width:9px;margin-right:2px;background:#4a7ebb;"
+            f"height:{max(1, round(40 * size / most))}px'></span>"
+            for size in sizes
+        )
+        arguments = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        modularity = "" if self.overlap else f", modularity {self.modularity:.4f}"
+        return (
+            f"<div><b>{len(self):,} communities</b> of {self._graph.vertices:,} vertices{modularity}<br>"
+            f"<div style='margin:4px 0'>{bars}</div>"
+            f"{len(self._native.rounds)} rounds ({escape(self.reason)}) in {self.seconds:.3f} s on {escape(self.device)}<br>"
+            f"<code>ripplet.communities(g{escape(arguments)})</code></div>"
+        )
 
     def annotate(self, graph: Any, name: str = "community") -> None:
         """Sets the community of each vertex as an attribute of the vertices of a networkx or igraph graph.
@@ -328,8 +471,8 @@ class Communities:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[Callable[..., Communities], tuple[Graph, dict[str, Any], dict[str, Any]]]:
-        return (unpickled, (self._graph, self._native.state(), self._options))
+    def __reduce__(self) -> tuple[Callable[..., Communities], tuple[Graph, dict[str, Any], dict[str, Any], dict[int, Any] | None]]:
+        return (unpickled, (self._graph, self._native.state(), self._options, self._clusters))
 
     def __repr__(self) -> str:
         return (
@@ -338,9 +481,43 @@ class Communities:
         )
 
 
-def unpickled(graph: Graph, state: dict[str, Any], options: dict[str, Any]) -> Communities:
+class Picture:
+    """A picture of communities.
+
+    Attributes
+    ----------
+    text : str
+        The SVG, or the page.
+    html : bool
+        Whether it is a page.
+    """
+
+    __slots__ = ("html", "text")
+
+    def __init__(self, text: str, html: bool) -> None:
+        self.text, self.html = text, html
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the picture to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+    def _repr_html_(self) -> str:
+        if not self.html:
+            return self.text
+        from html import escape
+
+        return f"<iframe srcdoc='{escape(self.text)}' style='width:100%;height:600px;border:0'></iframe>"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def unpickled(
+    graph: Graph, state: dict[str, Any], options: dict[str, Any], clusters: dict[int, Any] | None
+) -> Communities:
     """Returns communities that were pickled."""
-    return Communities(native.Found.of_state(graph._native, state), graph, options)
+    return Communities(native.Found.of_state(graph._native, state), graph, options, clusters)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -485,7 +662,7 @@ def communities(
         threads=threads,
     )
     if program == "seeded":
-        raise OptionError("seeded begins with vertices whose cluster is known: it is not in Python yet, use the command")
+        raise OptionError("seeded begins with vertices whose cluster is known: use ripplet.seeded()")
     return run(data, choices, progress, labels=labels)
 
 
@@ -496,17 +673,230 @@ def run(
     *,
     labels: Any = None,
     more: Mapping[str, Any] | None = None,
+    clusters: dict[int, Any] | None = None,
 ) -> Communities:
     """Runs a program with the options that were given."""
-    found_in = data if isinstance(data, Graph) else graph(data, threads=choices.get("threads"))
+    of = data if isinstance(data, Graph) else graph(data, threads=choices.get("threads"))
     extra: dict[str, Any] = dict(more or {})
     if labels is not None:
-        extra["initial"] = initial_labels(found_in, labels)
+        extra["initial"] = initial_labels(of, labels)
     with reporter(progress) as told:
         if told is not None:
             extra["progress"] = told
-        found = native.communities(found_in._native, {**choices, **extra})
-    return Communities(found, found_in, choices)
+        found = native.communities(of._native, {**choices, **extra})
+    return Communities(found, of, choices, clusters)
+
+
+@options
+def seeded(
+    data: Any,
+    seeds: Any,
+    *,
+    attenuation: float | None = None,
+    loose_seeds: bool = False,
+    skip_unknown_seeds: bool = False,
+    schedule: Literal["sync", "phased", "async"] | None = None,
+    counter: str = "exact",
+    iterations: int | None = None,
+    max_iterations: int | None = None,
+    tolerance: float | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Communities:
+    """Spreads labels from vertices whose cluster is known: ``--program seeded``.
+
+    Parameters
+    ----------
+    data
+        A graph, or anything that :func:`graph` takes by itself.
+    seeds : mapping or iterable
+        The cluster of each seed by its id, or ``(cluster, strength)`` with a strength from 0 to 1; of an iterable of
+        ids, each is a cluster of its own. Clusters are all integers or all strings.
+    attenuation : float, optional
+        Share of its strength that a label keeps at a hop.
+    loose_seeds : bool, default False
+        Whether seeds only begin with their clusters, and may be won over.
+    skip_unknown_seeds : bool, default False
+        Whether seeds that are no vertices are left out instead of refused.
+    schedule, counter, iterations, max_iterations, tolerance, seed, device, threads, progress
+        As of :func:`communities`.
+
+    Returns
+    -------
+    Communities
+        They have the names of the clusters. Vertices that no seed reaches are in none.
+
+    Raises
+    ------
+    InputError
+        If there are no seeds, or clusters are of different types.
+    UnknownVertexError
+        If a seed is no vertex.
+
+    Examples
+    --------
+    >>> import ripplet as rp
+    >>> found = rp.seeded([("ann", "bob"), ("bob", "cid"), ("dan", "eve")], {"ann": "bad"})
+    >>> found["cid"], found["dan"]
+    ('bad', None)
+    """
+    of = data if isinstance(data, Graph) else graph(data, threads=threads)
+    rows = dict(seeds) if isinstance(seeds, Mapping) else {id: id for id in seeds}
+    vertices: list[int] = []
+    names: list[Any] = []
+    strengths: list[float] = []
+    for id, value in rows.items():
+        name, strength = value if isinstance(value, tuple) else (value, 1.0)
+        if id not in of and skip_unknown_seeds:
+            continue
+        vertices.append(of.vertex(id))
+        names.append(plain(name))
+        strengths.append(strength)
+    if not vertices:
+        raise InputError("seeded begins with vertices whose cluster is known, but no seed is a vertex")
+    if {type(name) for name in names} not in ({int}, {str}):
+        raise InputError("the clusters of seeds are all integers or all strings")
+    first: dict[Any, int] = {}
+    for vertex, name in zip(vertices, names, strict=True):
+        first[name] = min(vertex, first.get(name, vertex))
+    labels = [first[name] for name in names]
+    columns = (
+        np.array(vertices, dtype=np.uint32),
+        np.array(labels, dtype=np.uint32),
+        np.array(strengths, dtype=np.float32),
+    )
+    choices = given(
+        program="seeded",
+        attenuation=attenuation,
+        loose_seeds=loose_seeds or None,
+        schedule=schedule,
+        counter=None if counter == "exact" else counter,
+        iterations=iterations,
+        max_iterations=max_iterations,
+        tolerance=tolerance,
+        seed=seed or None,
+        device=None if device == "auto" else device,
+        threads=threads,
+    )
+    clusters = {vertex: name for name, vertex in first.items()}
+    return run(of, choices, progress, more={"seeds": columns}, clusters=clusters)
+
+
+@options
+def overlapping(
+    data: Any,
+    *,
+    memory: int | None = None,
+    threshold: float | None = None,
+    iterations: int | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Communities:
+    """Finds communities that may overlap: ``--program slpa``.
+
+    Parameters
+    ----------
+    data
+        A graph, or anything that :func:`graph` takes by itself.
+    memory : int, optional
+        Communities that a vertex remembers.
+    threshold : float, optional
+        Share of its memory that a community must fill to have a vertex, beside the one that fills most.
+    iterations, seed, device, threads, progress
+        As of :func:`communities`.
+
+    Returns
+    -------
+    Communities
+        ``c["ann"]`` is the list of a vertex's communities, the strongest first.
+    """
+    choices = given(
+        program="slpa",
+        memory=memory,
+        threshold=threshold,
+        iterations=iterations,
+        seed=seed or None,
+        device=None if device == "auto" else device,
+        threads=threads,
+    )
+    return run(data, choices, progress)
+
+
+@options
+def cdlp(
+    data: Any,
+    *,
+    iterations: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Communities:
+    """Runs LDBC Graphalytics' community detection, exactly as specified: ``--program cdlp``.
+
+    Parameters
+    ----------
+    data
+        A graph, or anything that :func:`graph` takes by itself.
+    iterations : int, optional
+        Number of rounds; 10 by default.
+    device, threads, progress
+        As of :func:`communities`.
+    """
+    chosen = None if device == "auto" else device
+    return run(data, given(program="cdlp", iterations=iterations, device=chosen, threads=threads), progress)
+
+
+@options
+def sweep(
+    data: Any,
+    halvings: int = 8,
+    *,
+    schedule: Literal["sync", "phased", "async"] | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Communities:
+    """Runs layered label propagation at gamma 1, 1/2, … and 0, and keeps the communities of the highest modularity.
+
+    This is ``--program llp --sweep N``.
+
+    Parameters
+    ----------
+    data
+        A graph, or anything that :func:`graph` takes by itself.
+    halvings : int, default 8
+        The smallest gamma above 0 is ``1 / 2**halvings``; from 0 to 16.
+    schedule, seed, device, threads, progress
+        As of :func:`communities`.
+
+    Returns
+    -------
+    Communities
+        ``c.options["gamma"]`` is the gamma of the highest modularity.
+    """
+    if isinstance(halvings, bool) or not isinstance(halvings, int) or not 0 <= halvings <= 16:
+        raise InputError(f"halvings: expected a whole number from 0 to 16, not {halvings!r}")
+    of = data if isinstance(data, Graph) else graph(data, threads=threads)
+    best: Communities | None = None
+    for gamma in [*(0.5**halving for halving in range(halvings + 1)), 0.0]:
+        choices = given(
+            program="llp",
+            gamma=gamma,
+            schedule=schedule,
+            seed=seed or None,
+            device=None if device == "auto" else device,
+            threads=threads,
+        )
+        found = run(of, choices, progress)
+        if best is None or found.modularity > best.modularity:
+            best = found
+    assert best is not None
+    return best
 
 
 def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:
@@ -535,4 +925,4 @@ def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:
     return np.array([NO_LABEL if value is None else vertex[value] for value in values], dtype=np.uint32)
 
 
-__all__ = ["NO_LABEL", "Communities", "Round", "communities", "objects", "UnknownVertexError"]
+__all__ = ["NO_LABEL", "Communities", "Picture", "Round", "cdlp", "communities", "overlapping", "seeded", "sweep"]

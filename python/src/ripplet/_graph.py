@@ -156,6 +156,23 @@ class Graph:
         """Number of arcs of each vertex, shape ``(vertices,)``; of a directed graph, in both directions."""
         return view(self._native.degrees())
 
+    def edge_arrays(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64] | None]:
+        """Returns the numbers of the vertices at both ends of each edge, and its weight if edges have weights.
+
+        Of an undirected edge, the smaller vertex comes first.
+        """
+        u, v, w = native.edges(self._native)
+        return view(u), view(v), None if w is None else view(w)
+
+    def edge_index(self) -> npt.NDArray[np.int64]:
+        """Returns the arcs as PyTorch Geometric takes them, shape ``(2, arcs)``: of an undirected edge both."""
+        u, v, _ = self.edge_arrays()
+        index = np.stack([u, v]).astype(np.int64)
+        if self.directed:
+            return index
+        back = index[::-1, index[0] != index[1]]
+        return np.concatenate([index, back], axis=1)
+
     def write(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
         """Writes the graph to a file, in the format of its extension: ``.rg``, ``.csv``, ``.parquet`` and others.
 

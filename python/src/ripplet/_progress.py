@@ -53,7 +53,7 @@ def reporter(progress: Progress) -> Iterator[Report | None]:
 
 
 def _is_watched() -> bool:
-    """Returns whether somebody looks: a terminal, or a notebook."""
+    """Returns whether the output is a terminal or a notebook."""
     shell = sys.modules.get("IPython")
     if shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell":
         return True

@@ -1,0 +1,160 @@
+//! Analyses of a graph: centralities, distances, components, cores, ranks, clustering coefficients.
+
+use crate::array::Array;
+use crate::error::Failure;
+use crate::graph::Graph;
+use crate::options::Options;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ripplet::Device;
+use ripplet::analyses::{AnalysisName, AnalysisRun};
+use ripplet::analytics::closeness::Closeness;
+use ripplet::analytics::lcc::{Definition, Lcc};
+use ripplet::analytics::pagerank::{PageRank, Stop};
+use ripplet::analytics::{Lengths, PathAnalysis};
+use ripplet::graph::memory;
+use ripplet::swarm::{Analysis, Column};
+
+/// Values of an analysis.
+#[pyclass(frozen, module = "ripplet._native")]
+pub struct Values {
+    columns: Vec<(&'static str, Array)>,
+    ends: Option<(Array, Array)>,
+    device: String,
+    fallback: Option<String>,
+}
+
+#[pymethods]
+impl Values {
+    /// The columns by name.
+    #[getter]
+    fn columns(&self) -> Vec<(&'static str, Array)> {
+        self.columns.clone()
+    }
+
+    /// The vertices at both ends of each edge with a value.
+    #[getter]
+    fn ends(&self) -> Option<(Array, Array)> {
+        self.ends.clone()
+    }
+
+    #[getter]
+    fn device(&self) -> &str {
+        &self.device
+    }
+
+    #[getter]
+    fn fallback(&self) -> Option<&str> {
+        self.fallback.as_deref()
+    }
+}
+
+/// Networkx's tolerance of ranks, and the rounds within which it has to be reached, as the command has them.
+const TOLERANCE: f64 = 1e-6;
+const MOST_ROUNDS: u32 = 1000;
+
+/// Runs an analysis by its name.
+#[pyfunction]
+pub fn analyse(
+    py: Python<'_>,
+    graph: &Graph,
+    name: &str,
+    options: Bound<'_, PyDict>,
+) -> PyResult<Values> {
+    let options = Options(options);
+    let name: AnalysisName = name.parse().map_err(Failure::input)?;
+    let analysis = analysis_of(name, &options)?;
+    let device = options.parsed("device")?.unwrap_or_else(Device::auto);
+    let memory_of_device = options.count("device_memory", 1)?;
+    let stored = graph.stored.clone();
+    options.start()?.run(py, move |watch| {
+        watch.stage("running");
+        let mut run = AnalysisRun::new(stored.view(), analysis).device(device);
+        if let Some(bytes) = memory_of_device {
+            run = run.device_memory(bytes);
+        }
+        let found = run.run_with(watch)?;
+        let mut columns = Vec::new();
+        for (name, column) in found.columns() {
+            let array = match column {
+                Column::U32(values) => Array::of(memory::copied(values)?),
+                Column::U64(values) => Array::of(memory::copied(values)?),
+                Column::F64(values) => Array::of(memory::copied(values)?),
+                Column::Bool(values) => Array::of(memory::copied(values)?),
+            };
+            columns.push((*name, array));
+        }
+        let ends = match found.edges() {
+            None => None,
+            Some([sources, targets]) => {
+                Some((Array::of(memory::copied(sources)?), Array::of(memory::copied(targets)?)))
+            }
+        };
+        let fallback = found.fallback().map(|fallback| fallback.reason.clone());
+        Ok(Values { columns, ends, device: found.device().into(), fallback })
+    })
+}
+
+fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analysis> {
+    let normalized = options.flag("normalized")?;
+    let lengths = match options.flag("weighted")? {
+        true => Lengths::Weights,
+        false => Lengths::Hops,
+    };
+    Ok(match name {
+        AnalysisName::Closeness => {
+            let measure = match options.text("measure")?.as_deref() {
+                None | Some("reciprocal") => Closeness::Reciprocal,
+                Some("wasserman-faust") if normalized => {
+                    let message =
+                        "normalized would change nothing: this measure is normalized as it is";
+                    return Err(Failure::input(message).into());
+                }
+                Some("wasserman-faust") => Closeness::WassermanFaust,
+                Some(other) => {
+                    let message =
+                        format!("measure: expected reciprocal or wasserman-faust, not {other}");
+                    return Err(Failure::input(message).into());
+                }
+            };
+            let normalized = normalized || measure == Closeness::WassermanFaust;
+            PathAnalysis::Closeness { measure, normalized, lengths }.into()
+        }
+        AnalysisName::Harmonic => {
+            PathAnalysis::Closeness { measure: Closeness::Harmonic, normalized, lengths }.into()
+        }
+        AnalysisName::Betweenness => PathAnalysis::Betweenness { normalized, lengths }.into(),
+        AnalysisName::EdgeBetweenness => {
+            PathAnalysis::EdgeBetweenness { normalized, lengths }.into()
+        }
+        AnalysisName::PageRank => {
+            let damping = options.number("damping")?.unwrap_or(0.85);
+            let rounds = options.count32("iterations", 0)?;
+            let tolerance = options.number("tolerance")?;
+            if rounds.is_some() && tolerance.is_some() {
+                return Err(Failure::input(
+                    "iterations is an exact number of rounds: leave tolerance out",
+                )
+                .into());
+            }
+            let most = options.count32("most_rounds", 1)?.unwrap_or(MOST_ROUNDS);
+            let stop = match rounds {
+                Some(rounds) => Stop::Rounds(rounds),
+                None => Stop::Tolerance { tolerance: tolerance.unwrap_or(TOLERANCE), rounds: most },
+            };
+            Analysis::PageRank(PageRank { damping, stop, weighted: lengths == Lengths::Weights })
+        }
+        AnalysisName::Lcc => {
+            let definition = match options.text("definition")?.as_deref() {
+                None | Some("ldbc") => Definition::Ldbc,
+                Some("fagiolo") => Definition::Fagiolo,
+                Some(other) => {
+                    let message = format!("definition: expected ldbc or fagiolo, not {other}");
+                    return Err(Failure::input(message).into());
+                }
+            };
+            Analysis::Lcc(Lcc::new(definition).with_triangles())
+        }
+        name => name.analysis(lengths),
+    })
+}

@@ -1,0 +1,316 @@
+"""Other analyses of a graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native as native
+from ._communities import plain
+from ._graph import Graph, graph, set_once, view
+from ._options import given, options
+from ._progress import Progress, reporter
+from .errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Values:
+    """A number for each vertex: the result of an analysis, which does not change and can be pickled.
+
+    ``values["ann"]`` is the number of a vertex, ``numpy.asarray(values)`` all of them in the order of ``ids``.
+
+    Attributes
+    ----------
+    values : numpy.ndarray
+        Shape ``(vertices,)``.
+    device : str
+        What computed them.
+    """
+
+    __slots__ = ("_graph", "device", "name", "values")
+
+    _graph: Graph
+    device: str
+    name: str
+    values: npt.NDArray[Any]
+
+    def __init__(self, graph: Graph, name: str, values: npt.NDArray[Any], device: str) -> None:
+        set_once(self, "_graph", graph)
+        set_once(self, "name", name)
+        set_once(self, "values", values)
+        set_once(self, "device", device)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("values do not change")
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self._graph
+
+    @property
+    def ids(self) -> npt.NDArray[Any]:
+        """The id of each vertex."""
+        return self._graph.ids
+
+    def __getitem__(self, id: Hashable) -> Any:
+        return plain(self.values[self._graph.vertex(id)])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values.tolist())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=True) if copy or dtype is not None else self.values
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Returns the number of each vertex by its id."""
+        return dict(zip(self.ids.tolist(), self.values.tolist(), strict=True))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns a data frame with the columns ``id`` and that of the values."""
+        import pandas
+
+        return pandas.DataFrame({"id": self.ids, self.name: self.values})
+
+    def __reduce__(self) -> tuple[Callable[..., Values], tuple[Graph, str, npt.NDArray[Any], str]]:
+        return (Values, (self._graph, self.name, np.array(self.values), self.device))
+
+    def __repr__(self) -> str:
+        return f"<ripplet.Values: {self.name} of {len(self):,} vertices, on {self.device}>"
+
+
+def _run(name: str, data: Any, progress: Progress, choices: dict[str, Any]) -> tuple[Graph, native.Values]:
+    of = data if isinstance(data, Graph) else graph(data, threads=choices.get("threads"))
+    if of.edges == 0:
+        # Without edges there are no weights either.
+        choices = {name: value for name, value in choices.items() if name != "weighted"}
+    if choices.get("weighted") and not of.weighted:
+        raise InputError("the graph has no weights: make it with weight=, or leave weighted out")
+    with reporter(progress) as told:
+        return of, native.analyse(of._native, name, {**choices, **given(progress=told)})
+
+
+def _values(name: str, data: Any, progress: Progress, column: int = 0, **choices: Any) -> Values:
+    of, found = _run(name, data, progress, given(**choices))
+    title, values = found.columns[column]
+    return Values(of, title, view(values), found.device)
+
+
+@options
+def closeness(
+    data: Any,
+    *,
+    measure: Literal["reciprocal", "wasserman-faust"] = "reciprocal",
+    normalized: bool = False,
+    weighted: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Values:
+    """Closeness centrality: the reciprocal of the sum of shortest-path distances to a vertex.
+
+    Parameters
+    ----------
+    data
+        A graph, or anything that :func:`ripplet.graph` takes by itself.
+    measure : {"reciprocal", "wasserman-faust"}
+        igraph's, or networkx's.
+    normalized : bool, default False
+        Whether values are multiplied by the number of vertices with a path to the vertex.
+    weighted : bool, default False
+        Whether the length of a path is the sum of its weights, instead of the number of its arcs.
+    device, threads, progress
+        As of :func:`ripplet.communities`.
+
+    References
+    ----------
+    Freeman 1978; Wasserman and Faust 1994.
+    """
+    return _values(
+        "closeness", data, progress, measure=measure, normalized=normalized, weighted=weighted, device=device,
+        threads=threads,
+    )
+
+
+@options
+def harmonic(
+    data: Any,
+    *,
+    normalized: bool = False,
+    weighted: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Values:
+    """Harmonic centrality: the sum of the reciprocals of shortest-path distances to a vertex.
+
+    Parameters
+    ----------
+    data, weighted, device, threads, progress
+        As of :func:`closeness`.
+    normalized : bool, default False
+        Whether values are divided by the number of other vertices.
+    """
+    return _values(
+        "harmonic", data, progress, normalized=normalized, weighted=weighted, device=device, threads=threads
+    )
+
+
+@options
+def betweenness(
+    data: Any,
+    *,
+    edges: bool = False,
+    normalized: bool = False,
+    weighted: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Any:
+    """Betweenness centrality: the number of shortest paths through a vertex, or along an edge.
+
+    Parameters
+    ----------
+    data, weighted, device, threads, progress
+        As of :func:`closeness`.
+    edges : bool, default False
+        Whether the values are those of edges.
+    normalized : bool, default False
+        Whether values are divided by the number of pairs of other vertices; of edges, of all pairs.
+
+    Returns
+    -------
+    Values
+        Or with ``edges`` a dict of numpy arrays: ``source`` and ``target`` are ids, ``value`` numbers.
+
+    References
+    ----------
+    Brandes 2001.
+    """
+    choices = given(normalized=normalized, weighted=weighted, device=device, threads=threads)
+    if not edges:
+        return _values("betweenness", data, progress, **choices)
+    of, found = _run("edge-betweenness", data, progress, choices)
+    ends = found.ends
+    assert ends is not None
+    source, target = (of.ids[view(end)] for end in ends)
+    return {"source": source, "target": target, "value": view(found.columns[0][1])}
+
+
+@options
+def pagerank(
+    data: Any,
+    *,
+    damping: float = 0.85,
+    iterations: int | None = None,
+    tolerance: float | None = None,
+    weighted: bool = False,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Values:
+    """PageRank: the share of time that a random walk with jumps spends at a vertex.
+
+    Parameters
+    ----------
+    data, threads, progress
+        As of :func:`closeness`.
+    damping : float, default 0.85
+        Probability of following an arc.
+    iterations : int, optional
+        Exact number of rounds, as LDBC has it.
+    tolerance : float, optional
+        The run ends once a round changes the ranks by less than this a vertex; 1e-6 by default.
+    weighted : bool, default False
+        Whether an arc is followed in proportion to its weight.
+    """
+    return _values(
+        "pagerank", data, progress, damping=damping, iterations=iterations, tolerance=tolerance, weighted=weighted,
+        threads=threads,
+    )
+
+
+@options
+def lcc(
+    data: Any,
+    *,
+    definition: Literal["ldbc", "fagiolo"] = "ldbc",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Values:
+    """Local clustering coefficient: the share of pairs of a vertex's neighbours that are neighbours.
+
+    Parameters
+    ----------
+    data, device, threads, progress
+        As of :func:`closeness`.
+    definition : {"ldbc", "fagiolo"}
+        LDBC Graphalytics', or that of networkx; they differ on directed graphs.
+    """
+    return _values("lcc", data, progress, definition=definition, device=device, threads=threads)
+
+
+@options
+def triangles(
+    data: Any, *, device: str | None = None, threads: int | None = None, progress: Progress = "auto"
+) -> Values:
+    """Number of triangles that each vertex is a corner of."""
+    return _values("lcc", data, progress, 1, device=device, threads=threads)
+
+
+@options
+def components(data: Any, *, threads: int | None = None, progress: Progress = "auto") -> Values:
+    """Weakly connected component of each vertex: the number of the component's first vertex."""
+    return _values("components", data, progress, threads=threads)
+
+
+@options
+def kcore(data: Any, *, threads: int | None = None, progress: Progress = "auto") -> Values:
+    """Coreness of each vertex: the largest k of a subgraph whose vertices have k neighbours in it."""
+    return _values("kcore", data, progress, threads=threads)
+
+
+@options
+def apsp(
+    data: Any,
+    *,
+    weighted: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> npt.NDArray[np.float64]:
+    """Distances of all pairs of vertices.
+
+    Parameters
+    ----------
+    data, weighted, device, threads, progress
+        As of :func:`closeness`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(vertices, vertices)``: the distance from the vertex of a row to that of a column, infinite without a path.
+    """
+    of, found = _run("distances", data, progress, given(weighted=weighted, device=device, threads=threads))
+    if not found.columns:
+        return np.zeros((of.vertices, of.vertices))
+    distances: npt.NDArray[np.float64] = view(found.columns[0][1]).astype(np.float64)
+    return distances.reshape(of.vertices, of.vertices)
+
+
+def devices() -> dict[str, Any]:
+    """Returns the devices of the host: ``gpus``, the version of CUDA of the ``driver``, that of ``nvrtc``, and the
+    ``reason`` if there is no GPU; ``threads`` of the CPU."""
+    found, driver, nvrtc, reason = native.gpus()
+    names = ("number", "name", "architecture", "memory", "free_memory", "reason")
+    gpus = [dict(zip(names, gpu, strict=True)) for gpu in found]
+    return {"threads": os.cpu_count(), "gpus": gpus, "driver": driver, "nvrtc": nvrtc, "reason": reason}

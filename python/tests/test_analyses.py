@@ -1,0 +1,160 @@
+"""Values are those of NetworkX, on directed, weighted, disconnected, multi and tiny graphs."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import random_edges
+
+import ripplet as rp
+
+nx = pytest.importorskip("networkx")
+
+
+def graphs() -> dict[str, Any]:
+    """Returns graphs of every kind: nodes are not in the order of their ids."""
+    made: dict[str, Any] = {}
+    for directed in (False, True):
+        kind = "directed" if directed else "undirected"
+        make = nx.DiGraph if directed else nx.Graph
+        u, v, w = random_edges(11, 40, 90)
+        plain = make()
+        plain.add_weighted_edges_from(
+            (a, b, weight) for a, b, weight in zip(u.tolist(), v.tolist(), w.tolist(), strict=True) if a != b
+        )
+        plain.add_node(1000)
+        made[f"{kind}"] = plain
+        made[f"{kind}, strings"] = nx.relabel_nodes(plain, {node: f"é{node}" for node in plain})
+        made[f"{kind}, one vertex"] = make([(0, 0)]) and nx.empty_graph(1, make)
+        made[f"{kind}, an edge"] = make([("b", "a")])
+        made[f"{kind}, none"] = make()
+    return made
+
+
+GRAPHS = graphs()
+
+
+def assert_equal(found: rp.Values, expected: dict[Any, Any]) -> None:
+    assert found.to_dict().keys() == expected.keys()
+    for id, value in expected.items():
+        assert found[id] == pytest.approx(value, rel=1e-9, abs=1e-12), id
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_values_are_those_of_networkx(kind: str) -> None:
+    plain = GRAPHS[kind]
+    graph = rp.graph(plain)
+    assert_equal(rp.closeness(graph, measure="wasserman-faust"), nx.closeness_centrality(plain))
+    assert_equal(rp.harmonic(graph), nx.harmonic_centrality(plain))
+    assert_equal(rp.betweenness(graph), nx.betweenness_centrality(plain, normalized=False))
+    if len(plain) > 2:
+        assert_equal(rp.betweenness(graph, normalized=True), nx.betweenness_centrality(plain))
+    assert_equal(rp.lcc(graph, definition="fagiolo"), nx.clustering(plain))
+    if len(plain):
+        ranks = rp.pagerank(graph, tolerance=1e-12).to_dict()
+        expected = nx.pagerank(plain, weight=None, tol=1e-14, max_iter=1000)
+        assert all(abs(ranks[id] - value) < 1e-10 for id, value in expected.items())
+    parts = nx.weakly_connected_components(plain) if plain.is_directed() else nx.connected_components(plain)
+    found = rp.components(graph)
+    groups: dict[int, set[Any]] = {}
+    for id in graph.ids.tolist():
+        groups.setdefault(found[id], set()).add(id)
+    assert sorted(map(sorted, groups.values())) == sorted(map(sorted, parts))
+    if not plain.is_directed():
+        assert_equal(rp.triangles(graph), nx.triangles(plain))
+        assert_equal(rp.kcore(graph), nx.core_number(plain))
+    edges = rp.betweenness(graph, edges=True)
+    values = {pair: value for *pair, value in zip(*(edges[n].tolist() for n in ("source", "target", "value")), strict=True)
+              for pair in [tuple(pair)]}
+    expected = nx.edge_betweenness_centrality(plain, normalized=False)
+    assert len(values) == len(expected)
+    for (a, b), value in expected.items():
+        assert values.get((a, b), values.get((b, a))) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in GRAPHS if "vertex" not in kind])
+def test_weighted_values_are_those_of_networkx(kind: str) -> None:
+    plain = GRAPHS[kind]
+    nx.set_edge_attributes(plain, {edge: plain.edges[edge].get("weight", 2.0) for edge in plain.edges}, "weight")
+    graph = rp.graph(plain, weight="weight")
+    assert_equal(
+        rp.closeness(graph, measure="wasserman-faust", weighted=True), nx.closeness_centrality(plain, distance="weight")
+    )
+    assert_equal(rp.harmonic(graph, weighted=True), nx.harmonic_centrality(plain, distance="weight"))
+    expected = nx.betweenness_centrality(plain, normalized=False, weight="weight")
+    assert_equal(rp.betweenness(graph, weighted=True), expected)
+    distances = rp.apsp(graph, weighted=True)
+    expected = dict(nx.all_pairs_dijkstra_path_length(plain))
+    ids = graph.ids.tolist()
+    for a, row in enumerate(distances.tolist()):
+        for b, distance in enumerate(row):
+            assert distance == pytest.approx(expected[ids[a]].get(ids[b], np.inf))
+    if len(plain):
+        ranks = rp.pagerank(graph, tolerance=1e-12, weighted=True).to_dict()
+        known = nx.pagerank(plain, tol=1e-14, max_iter=1000)
+        assert all(abs(ranks[id] - value) < 1e-10 for id, value in known.items())
+
+
+def test_values_are_those_of_igraph() -> None:
+    igraph = pytest.importorskip("igraph")
+    for directed in (False, True):
+        u, v, _ = random_edges(12, 50, 120)
+        keep = u != v
+        plain = igraph.Graph(55, list(zip(u[keep].tolist(), v[keep].tolist(), strict=True)), directed=directed).simplify()
+        graph = rp.graph(plain)
+        close = rp.closeness(graph, normalized=True).values
+        assert np.allclose(close, np.nan_to_num(plain.closeness(mode="in", normalized=True)))
+        assert np.allclose(rp.betweenness(graph).values, plain.betweenness())
+        assert np.allclose(rp.harmonic(graph, normalized=True).values, plain.harmonic_centrality(mode="in"))
+        assert np.allclose(rp.pagerank(graph, tolerance=1e-12).values, plain.pagerank())
+        if not directed:
+            assert rp.kcore(graph).values.tolist() == plain.coreness()
+            assert np.allclose(rp.lcc(graph).values, plain.transitivity_local_undirected(mode="zero"))
+            assert np.array_equal(rp.apsp(graph), np.array(plain.distances()))
+
+
+def test_threads_do_not_change_values() -> None:
+    u, v, w = random_edges(13, 300, 2000)
+    graph = rp.graph(u, v, w)
+    for run in (rp.betweenness, rp.closeness, rp.pagerank, rp.harmonic):
+        values = [run(graph, weighted=True, threads=threads).values for threads in (1, 2, 5)]
+        assert all(np.array_equal(values[0], other) for other in values)
+
+
+def test_values_are_a_value() -> None:
+    values = rp.pagerank([("a", "b"), ("b", "c")])
+    assert len(values) == 3 and list(values) == values.values.tolist()
+    assert np.asarray(values).sum() == pytest.approx(1)
+    again = pickle.loads(pickle.dumps(values))
+    assert again.to_dict() == values.to_dict()
+    assert values.to_pandas().columns.tolist() == ["id", "value"]
+    with pytest.raises(AttributeError):
+        values.name = "x"
+    with pytest.raises(rp.UnknownVertexError):
+        values["x"]
+
+
+BAD: list[tuple[Any, dict[str, Any], str]] = [
+    (rp.closeness, {"measure": "exact"}, "wasserman-faust"),
+    (rp.closeness, {"weighted": True}, "no weights"),
+    (rp.closeness, {"measure": "wasserman-faust", "normalized": True}, "nothing"),
+    (rp.pagerank, {"damping": 2.0}, "damping"),
+    (rp.pagerank, {"iterations": 3, "tolerance": 1e-3}, "exact"),
+    (rp.lcc, {"definition": "mine"}, "fagiolo"),
+    (rp.betweenness, {"devise": "cpu"}, "device"),
+    (rp.kcore, {"device": "cpu"}, "no option device"),
+]
+
+
+@pytest.mark.parametrize("run, options, message", BAD)
+def test_bad_options(run: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(rp.RippletError, match=message):
+        run([(1, 2), (2, 3)], **options)
+
+
+def test_devices() -> None:
+    found = rp.devices()
+    assert found["threads"] and (found["gpus"] or found["reason"])

@@ -1,0 +1,124 @@
+"""The backend of NetworkX gives NetworkX's results."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import random_edges
+
+nx = pytest.importorskip("networkx")
+interface = pytest.importorskip("nx_ripplet.interface")
+backend = interface.backend
+
+
+def graphs() -> list[Any]:
+    made: list[Any] = [nx.karate_club_graph(), nx.null_graph(), nx.empty_graph(3), nx.path_graph(2), nx.Graph([(1, 1)])]
+    for seed in range(6):
+        u, v, _ = random_edges(seed, 40, 60 + 20 * seed)
+        edges = list(zip(u.tolist(), v.tolist(), strict=True))
+        made += [nx.Graph(edges), nx.DiGraph(edges)]
+        made.append(nx.Graph((f"n{a}", (b, a)) for a, b in edges))
+    return made
+
+
+GRAPHS = graphs()
+
+
+def converted(graph: Any) -> Any:
+    return backend.convert_from_nx(graph, edge_attrs={"weight": 1})
+
+
+@pytest.mark.parametrize("at", range(len(GRAPHS)))
+def test_results_are_those_of_networkx(at: int) -> None:
+    graph = GRAPHS[at]
+    mine = converted(graph)
+    for name in ("closeness_centrality", "harmonic_centrality", "betweenness_centrality", "clustering"):
+        expected = getattr(nx, name)(graph)
+        found = getattr(backend, name)(mine)
+        assert list(found) == list(graph)
+        for node, value in expected.items():
+            assert found[node] == pytest.approx(value, rel=1e-9, abs=1e-12), (name, node)
+    loose, known = backend.closeness_centrality(mine, wf_improved=False), nx.closeness_centrality(graph, wf_improved=False)
+    assert all(loose[node] == pytest.approx(value) for node, value in known.items())
+    if len(graph):
+        plain = nx.Graph(graph.edges()) if not graph.is_directed() else graph
+        ranks = backend.pagerank(converted(plain), tol=1e-12, max_iter=1000)
+        known = nx.pagerank(plain, tol=1e-12, max_iter=1000, weight=None)
+        assert all(ranks[node] == pytest.approx(value, abs=1e-9) for node, value in known.items())
+    if graph.is_directed():
+        assert list(backend.weakly_connected_components(mine)) == list(nx.weakly_connected_components(graph))
+        return
+    assert backend.triangles(mine) == nx.triangles(graph)
+    assert list(backend.connected_components(mine)) == list(nx.connected_components(graph))
+    assert backend.number_connected_components(mine) == nx.number_connected_components(graph)
+    found = backend.label_propagation_communities(mine)
+    assert list(found) == list(nx.community.label_propagation_communities(graph))
+
+
+def test_label_propagation_is_exact_on_larger_graphs() -> None:
+    for seed in (1, 2):
+        graph = nx.barabasi_albert_graph(800, 4, seed=seed)
+        expected = list(nx.community.label_propagation_communities(graph))
+        assert list(backend.label_propagation_communities(converted(graph))) == expected
+
+
+def test_one_node_and_some_nodes() -> None:
+    graph = nx.karate_club_graph()
+    mine = converted(graph)
+    assert backend.triangles(mine, 0) == nx.triangles(graph, 0)
+    assert backend.clustering(mine, [0, 5]) == pytest.approx(nx.clustering(graph, [0, 5]))
+    assert isinstance(backend.clustering(mine, 0), float)
+
+
+def test_what_is_not_exact_is_refused_with_a_reason() -> None:
+    graph = nx.karate_club_graph()
+    refused = [
+        ("betweenness_centrality", (graph, 5), {}, "k=5"),
+        ("betweenness_centrality", (graph,), {"weight": "weight"}, "weight"),
+        ("closeness_centrality", (graph,), {"distance": "weight"}, "distance"),
+        ("closeness_centrality", (graph, 3), {}, "u=3"),
+        ("clustering", (graph,), {"weight": "weight"}, "weight"),
+        ("pagerank", (graph,), {}, "weights"),
+        ("pagerank", (nx.path_graph(3),), {"personalization": {0: 1}}, "personalization"),
+        ("triangles", (nx.MultiGraph([(0, 1), (0, 1)]),), {}, "repeated"),
+    ]
+    for name, args, kwargs, reason in refused:
+        answer = backend.can_run(name, args, kwargs)
+        assert isinstance(answer, str) and reason in answer, (name, answer)
+    assert backend.can_run("pagerank", (graph,), {"weight": None}) is True
+    assert backend.can_run("triangles", (graph,), {}) is True
+    assert "fewer than" in backend.should_run("triangles", (graph,), {})
+    assert backend.should_run("triangles", (nx.path_graph(1000),), {}) is True
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        backend.pagerank(converted(nx.path_graph(50)), tol=1e-12, max_iter=2)
+
+
+def test_every_function_is_in_the_list() -> None:
+    import inspect
+
+    import nx_ripplet
+    from ripplet import _networkx
+
+    assert set(nx_ripplet.get_info()["functions"]) == set(_networkx.FUNCTIONS)
+    for name, function in _networkx.FUNCTIONS.items():
+        original = getattr(nx, name, None) or getattr(nx.community, name)
+        assert list(inspect.signature(function).parameters) == [
+            name for name in inspect.signature(original).parameters if name not in ("backend", "backend_kwargs")
+        ], name
+
+
+def test_the_information_loads_no_extension() -> None:
+    code = "import nx_ripplet, sys; nx_ripplet.get_info(); sys.exit('ripplet' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_converted_graphs_are_pickled() -> None:
+    mine = converted(nx.karate_club_graph())
+    again = pickle.loads(pickle.dumps(mine))
+    assert backend.triangles(again) == backend.triangles(mine)
+    assert np.array_equal(again.built.edge_arrays()[0], mine.built.edge_arrays()[0])

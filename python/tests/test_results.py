@@ -1,0 +1,134 @@
+"""Seeds, overlap, sweeps, comparisons, graphs of communities, pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import PAYMENTS, PGP, random_edges
+
+import ripplet as rp
+
+
+def test_seeds_are_the_commands(command: Any, tmp_path: Path) -> None:
+    seeds = {"ada": "red", "kim": "blue", "bea": "blue"}
+    (tmp_path / "seeds.csv").write_text("id,cluster\n" + "".join(f"{id},{of}\n" for id, of in seeds.items()))
+    graph = rp.graph(PAYMENTS, weight=True)
+    known = {id: of for id, of in seeds.items() if id in graph}
+    assert len(known) > 1
+    for flags, options in [([], {}), (["--attenuation", "0.5"], {"attenuation": 0.5}), (["--loose-seeds"], {"loose_seeds": True})]:
+        expected, written = tmp_path / "expected.csv", tmp_path / "written.csv"
+        command("communities", PAYMENTS, "--weighted", "--program", "seeded", "--seeds", tmp_path / "seeds.csv",
+                "--skip-unknown-seeds", "-o", expected, *flags)
+        found = rp.seeded(graph, seeds, skip_unknown_seeds=True, **options)
+        found.write(written)
+        assert written.read_bytes() == expected.read_bytes()
+        rows = list(csv.DictReader(expected.open()))
+        assert found.to_pandas()["community"].tolist() == [row["community"] for row in rows]
+        assert found.to_arrow()["community"].to_pylist() == [row["community"] for row in rows]
+        again = pickle.loads(pickle.dumps(found))
+        assert again["ada"] == found["ada"] == "red"
+    with pytest.raises(rp.UnknownVertexError):
+        rp.seeded(graph, {"nobody": 1})
+    with pytest.raises(rp.InputError, match="no seed"):
+        rp.seeded(graph, {})
+    with pytest.raises(rp.InputError, match="integers or all strings"):
+        rp.seeded(graph, {"ada": 1, "cal": "x"})
+
+
+def test_the_sweep_is_the_commands(command: Any, tmp_path: Path) -> None:
+    expected, written = tmp_path / "expected.csv", tmp_path / "written.csv"
+    command("communities", PGP, "--program", "llp", "--sweep", 4, "-o", expected)
+    rp.sweep(str(PGP), 4).write(written)
+    assert written.read_bytes() == expected.read_bytes()
+
+
+def test_overlap_and_cdlp_are_programs() -> None:
+    graph = rp.graph(*random_edges(20)[:2])
+    assert rp.overlapping(graph, iterations=9) == rp.communities(graph, program="slpa", iterations=9)
+    assert rp.cdlp(graph, iterations=3) == rp.communities(graph, program="cdlp", iterations=3)
+    assert len(rp.overlapping(graph, memory=2, threshold=0.5).rounds) == 40
+
+
+def test_quality_is_the_commands(command: Any, tmp_path: Path) -> None:
+    import os
+
+    table, figures = tmp_path / "found.csv", tmp_path / "figures.csv"
+    found = rp.communities(str(PGP))
+    found.write(table)
+    printed = subprocess.run(
+        [os.environ["RIPPLET_COMMAND"], "quality", str(PGP), str(table), "--truth", str(table), "--per-community", str(figures)],
+        capture_output=True, text=True, check=True,
+    )
+    expected = json.loads(printed.stdout)
+    assert {name: expected[name] for name in found.quality()} == found.quality()
+    compared = found.compare(found)
+    assert compared == {name: expected[name] for name in compared} and compared["nmi"] == pytest.approx(1)
+    rows = {int(row["community"]): row for row in csv.DictReader(figures.open())}
+    mine = found.per_community()
+    assert len(mine) == len(rows)
+    for _, row in mine.head(50).iterrows():
+        its = rows[row["community"]]
+        assert int(its["size"]) == row["size"] and float(its["conductance"]) == row["conductance"]
+        assert float(its["inner_weight"]) == row["inner_weight"]
+
+
+def test_comparisons_are_those_of_igraph() -> None:
+    igraph = pytest.importorskip("igraph")
+    graph, truth = rp.generate.planted(500, 2500, mixing=0.4)
+    found = rp.communities(graph)
+    for measure, name in [("nmi", "nmi"), ("adjusted_rand", "ari")]:
+        expected = igraph.compare_communities(found.numbers.tolist(), truth.tolist(), method=measure)
+        assert found.compare(truth)[name] == pytest.approx(expected, abs=1e-9)
+    assert found.compare(dict(enumerate(truth.tolist()))) == found.compare(truth)
+    both = rp.overlapping(graph).compare(rp.overlapping(graph))
+    assert both
+    with pytest.raises(rp.InputError):
+        found.compare([1, 2])
+
+
+def test_the_graph_of_communities() -> None:
+    graph = rp.graph([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], [1.0, 1, 1, 1, 1, 1, 5])
+    found = rp.communities(graph, labels=[0, 0, 0, 3, 3, 3], iterations=0, merge="off")
+    quotient = found.quotient()
+    u, v, w = quotient.edge_arrays()
+    assert w is not None
+    assert sorted(zip(u.tolist(), v.tolist(), w.tolist(), strict=True)) == [(0, 0, 3.0), (0, 1, 5.0), (1, 1, 3.0)]
+    index = rp.graph([(0, 1), (1, 2)]).edge_index()
+    assert sorted(map(tuple, index.T.tolist())) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert rp.graph(index).edges == 2
+
+
+def test_pictures_are_the_commands(command: Any, tmp_path: Path) -> None:
+    found = rp.communities(rp.graph(PAYMENTS, weight=True))
+    found.write(tmp_path / "found.csv")
+    for suffix in ("svg", "html"):
+        command("draw", PAYMENTS, tmp_path / "found.csv", "--weighted", "-o", tmp_path / f"a.{suffix}", "--title", "Pay <ments>")
+        picture = found.plot(html=suffix == "html", title="Pay <ments>")
+        picture.write(tmp_path / f"b.{suffix}")
+        assert (tmp_path / f"b.{suffix}").read_text() == (tmp_path / f"a.{suffix}").read_text()
+    assert found.plot()._repr_html_().startswith("<svg")
+    with pytest.raises(rp.RippletError):
+        found.plot(largest=10**6)
+
+
+def test_the_notebook_shows_a_result() -> None:
+    found = rp.communities([(1, 2), (2, 3)], seed=5)
+    shown = found._repr_html_()
+    assert "1 communities" in shown and "seed=5" in shown and "rounds" in shown
+
+
+def test_planted_graphs_are_the_commands(command: Any, tmp_path: Path) -> None:
+    command("generate", "planted", "--vertices", 500, "--edges", 2000, "--mixing", 0.2, "--seed", 3, "-o", tmp_path / "a.rg")
+    graph, truth = rp.generate.planted(500, 2000, mixing=0.2, seed=3)
+    graph.write(tmp_path / "b.rg")
+    assert (tmp_path / "b.rg").read_bytes() == (tmp_path / "a.rg").read_bytes()
+    assert truth.shape == (500,) and truth.dtype == np.uint32
+    with pytest.raises(rp.InputError):
+        rp.generate.planted(10, 2000)
