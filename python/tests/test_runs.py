@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -133,9 +134,19 @@ def slow_graph() -> rp.Graph:
     return rp.graph(draw.integers(0, 60_000, (2, 300_000)))
 
 
-SLOW: dict[str, Any] = {"program": "slpa", "iterations": 100_000, "device": "cpu"}
+# Minutes, if nothing ends it.
+SLOW: dict[str, Any] = {"program": "slpa", "iterations": 3000, "device": "cpu"}
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Has SIGINT raise KeyboardInterrupt; a process that was started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_ctrl_c_ends_a_run() -> None:
     graph = slow_graph()
     sent: list[float] = []
