@@ -10,6 +10,7 @@ use ripplet_fraud::evaluate::{Evaluation, Evaluator, write_draws};
 use ripplet_fraud::seeds::ListEntry;
 use ripplet_fraud::source::{Batch, open_file};
 use ripplet_fraud::stream::{FinishedDay, LONGEST_PAUSE, Stream, StreamOptions};
+use ripplet_fraud::time::TimeRange;
 use ripplet_fraud::weights::WeightFunction;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_fraud::{KnownBad, Mapping, Trusted};
@@ -43,6 +44,7 @@ fn main() -> Result<()> {
         skip_late_rows: false,
         longest_gap: LONGEST_PAUSE,
         is_followed: false,
+        range: TimeRange::ALL,
     };
     let decimals = mapping.amount.as_ref().map(|of| of.decimals);
     let weighing = Arc::new(WeightFunction::new(&mapping.weight, decimals)?);
