@@ -1,8 +1,8 @@
 //! Finds the files of transactions: single files, patterns, folders partitioned by date, and Delta tables.
 //!
 //! Folders are searched recursively. Files are ordered by path, so that `dt=2024-05-01` comes before
-//! `dt=2024-05-02`, and `month=9` before `month=10` ([`partitions`](super::partitions)); this is the order of the rows.
-//! The files of a folder with a Delta log are those of its newest version ([`delta`](super::delta)). Names that begin with `.` or `_`, or end with `.part`,
+//! `dt=2024-05-02`, and `month=9` before `month=10` (`partitions`); this is the order of the rows.
+//! The files of a folder with a Delta log are those of its newest version (`delta`). Names that begin with `.` or `_`, or end with `.part`,
 //! `.tmp` or `.crc`, are skipped: writers of tables use them for unfinished files.
 
 use super::partitions::{self, Partition};
