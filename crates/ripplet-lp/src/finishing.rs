@@ -50,26 +50,30 @@ pub struct Communities {
 }
 
 impl Finishing<'_> {
-    /// Returns the strength of each vertex, the summed weight of its arcs, and the sum of all.
+    /// Returns the strength of each vertex, the summed weight of its arcs, and the rule by which
+    /// communities merge, if they do.
     ///
     /// # Errors
-    /// [`RunError::Array`] if the system refuses memory, [`RunError::MergeWeights`] if the sum does not
-    /// fit 64 bits.
-    pub fn strengths(&self) -> Result<(Vec<u64>, u64), RunError> {
+    /// [`RunError::Array`] if the system refuses memory, [`RunError::MergeWeights`] if communities merge
+    /// and the sum of all strengths does not fit 64 bits.
+    pub fn strengths(&self) -> Result<(Vec<u64>, Option<MergeRule>), RunError> {
         let strengths = strengths(self.graph)?;
-        let total = total_of(&strengths)?;
-        Ok((strengths, total))
+        let rule = match self.merge {
+            Some(share) => Some(MergeRule { share, total: total_of(&strengths)? }),
+            None => None,
+        };
+        Ok((strengths, rule))
     }
 
     /// Splits and merges communities by a device's steps, whose level is the graph and whose communities
-    /// are the labels. `total` is the sum of all strengths.
+    /// are the labels; with a rule, communities merge.
     ///
     /// # Errors
     /// See [`MergeSteps`].
     pub fn finish_by(
         &self,
         mut steps: impl MergeSteps,
-        total: u64,
+        rule: Option<MergeRule>,
         observer: &mut dyn RoundObserver,
     ) -> Result<Communities, RunError> {
         let labels = count_distinct(self.labels).map_err(RunError::Array)?;
@@ -77,12 +81,11 @@ impl Finishing<'_> {
         let parts = steps.divide(&*observer)?;
         let split = Some(parts.saturating_sub(labels));
         let device_seconds = DeviceSeconds::default();
-        let Some(share) = self.merge else {
+        let Some(rule) = rule else {
             let labels = steps.named()?;
             return Ok(Communities { labels, split, merged: None, device_seconds });
         };
         observer.on_stage("merging communities");
-        let rule = MergeRule { share, total };
         let (left, labels) = merge_communities(steps, parts, rule, self.seed, &*observer)?;
         Ok(Communities { labels, split, merged: Some(parts - left), device_seconds })
     }

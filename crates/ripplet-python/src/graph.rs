@@ -103,14 +103,7 @@ impl Graph {
         options: Bound<'_, PyDict>,
     ) -> PyResult<Graph> {
         let options = Options(options);
-        let mut columns = vec![
-            ("source", column_of(source, "source")?),
-            ("target", column_of(target, "target")?),
-        ];
-        if let Some(weight) = weight {
-            columns.push(("weight", column_of(weight, "weight")?));
-        }
-        check_lengths(&columns)?;
+        let columns = edge_columns(source, target, weight)?;
         Graph::build(source.py(), &options, move |load, _| {
             let batch = RecordBatch::try_from_iter(columns)
                 .map_err(|error| Failure::input(format!("the columns make no table: {error}")))?;
@@ -129,14 +122,7 @@ impl Graph {
         options: Bound<'_, PyDict>,
     ) -> PyResult<Graph> {
         let options = Options(options);
-        let mut columns = vec![
-            ("source", column_of(source, "source")?),
-            ("target", column_of(target, "target")?),
-        ];
-        if let Some(weight) = weight {
-            columns.push(("weight", column_of(weight, "weight")?));
-        }
-        check_lengths(&columns)?;
+        let columns = edge_columns(source, target, weight)?;
         let ids = ids.map(|ids| column_of(ids, "ids")).transpose()?;
         Graph::build(source.py(), &options, move |_, _| {
             let ids = match ids {
@@ -303,6 +289,21 @@ fn signed(stored: &Arc<StoredGraph>) -> &[i64] {
         VertexIds::Signed(ids) => ids.as_slice(),
         _ => &[],
     }
+}
+
+/// Returns the named columns of edges, which have the same length.
+fn edge_columns(
+    source: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
+    weight: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<(&'static str, ArrayRef)>> {
+    let mut columns =
+        vec![("source", column_of(source, "source")?), ("target", column_of(target, "target")?)];
+    if let Some(weight) = weight {
+        columns.push(("weight", column_of(weight, "weight")?));
+    }
+    check_lengths(&columns)?;
+    Ok(columns)
 }
 
 /// Refuses columns of different lengths.

@@ -12,7 +12,7 @@ use ripplet_gpu::{Address, Arena, Device};
 use ripplet_graph::Observer;
 use ripplet_lp::engine::{Communities, Finishing};
 use ripplet_lp::refine::{BegunOn, Counts, DeviceInput, Draw, MergeRule, MergeSteps, arcs_of};
-use ripplet_lp::{DeviceSeconds, Label, RoundObserver, RunError};
+use ripplet_lp::{Label, RoundObserver, RunError};
 
 const MERGE: Kernels = [
     "ripplet_refine_merge_0",
@@ -32,7 +32,7 @@ impl<D: Device> DeviceRefinement<'_, D> {
         observer: &mut dyn RoundObserver,
     ) -> Result<Communities, RunError> {
         observer.on_stage("moving the graph to the device once more");
-        let (masses, total) = run.strengths()?;
+        let (masses, rule) = run.strengths()?;
         let arcs = arcs_of(run.graph);
         let input = DeviceInput {
             graph: run.graph,
@@ -56,9 +56,8 @@ impl<D: Device> DeviceRefinement<'_, D> {
             arcs,
             steps,
         };
-        let communities = run.finish_by(merge, total, observer)?;
-        let DeviceSeconds { kernels, transfer } = self.seconds.get();
-        Ok(Communities { device_seconds: DeviceSeconds { kernels, transfer }, ..communities })
+        let communities = run.finish_by(merge, rule, observer)?;
+        Ok(Communities { device_seconds: self.seconds.get(), ..communities })
     }
 }
 

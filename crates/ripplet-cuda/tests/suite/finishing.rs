@@ -3,8 +3,10 @@
 
 use crate::families;
 use crate::graphs::{Edges, Storage};
-use crate::machines::{gpu, is_thorough, on_gpu};
-use crate::refine::{ALL_ON_DEVICE, LARGE_AS_HUGE, Watch, both_ways, edges};
+use crate::machines::{gpu, on_gpu};
+use crate::refine::{
+    ALL_ON_DEVICE, LARGE_AS_HUGE, Watch, both_ways, edges, hubs_among_cliques, list_lengths,
+};
 use proptest::prelude::*;
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lp::Tuning;
@@ -78,13 +80,8 @@ fn families_are_finished_as_on_the_host() {
 /// Two hubs among cliques: lists that a few lanes, a warp, a block and the grid read.
 #[test]
 fn lists_of_every_length_are_united_and_merged() {
-    let lengths: &[u32] =
-        if is_thorough() { &[130, 2100, 9000, 200_000] } else { &[130, 2100, 7000] };
-    for &length in lengths {
-        let cliques = (0..length).flat_map(|v| (1..4).map(move |k| (v, v / 4 * 4 + (v + k) % 4)));
-        let hubs = (0..2).flat_map(|hub| (0..length).map(move |v| (length + hub, v)));
-        let edges =
-            Edges::new(length + 2, cliques.filter(|&(a, b)| b < length && a != b).chain(hubs));
+    for &length in list_lengths() {
+        let edges = hubs_among_cliques(length);
         for edges in [edges.clone(), both_ways(edges).directed()] {
             let graph = edges.graph(MAX_SHARD_ARCS);
             for labels in labels_of(graph.vertices()) {

@@ -95,16 +95,23 @@ fn families_are_the_same_on_every_device() {
     }
 }
 
+/// Lengths of lists of every class of degrees.
+pub fn list_lengths() -> &'static [u32] {
+    if is_thorough() { &[130, 2100, 9000, 200_000] } else { &[130, 2100, 7000] }
+}
+
+/// Two hubs with `length` neighbours each, which are cliques of four.
+pub fn hubs_among_cliques(length: u32) -> Edges {
+    let cliques = (0..length).flat_map(|v| (1..4).map(move |k| (v, v / 4 * 4 + (v + k) % 4)));
+    let hubs = (0..2).flat_map(|hub| (0..length).map(move |v| (length + hub, v)));
+    Edges::new(length + 2, cliques.filter(|&(a, b)| b < length && a != b).chain(hubs))
+}
+
 /// A hub with a list of each class of degrees, among cliques, so that blocks sum up vertices and parts.
 #[test]
 fn lists_of_every_length_are_summed_up() {
-    let lengths: &[u32] =
-        if is_thorough() { &[130, 2100, 9000, 200_000] } else { &[130, 2100, 7000] };
-    for &length in lengths {
-        let cliques = (0..length).flat_map(|v| (1..4).map(move |k| (v, v / 4 * 4 + (v + k) % 4)));
-        let hubs = (0..2).flat_map(|hub| (0..length).map(move |v| (length + hub, v)));
-        let edges =
-            Edges::new(length + 2, cliques.filter(|&(a, b)| b < length && a != b).chain(hubs));
+    for &length in list_lengths() {
+        let edges = hubs_among_cliques(length);
         for edges in [edges.clone(), both_ways(edges).directed()] {
             let graph = edges.graph(MAX_SHARD_ARCS);
             let name = format!("{length} leaves, directed: {}", edges.directed);

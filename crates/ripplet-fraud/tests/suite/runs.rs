@@ -71,7 +71,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// One that ends a run after so many windows.
+    /// Returns one that ends a run after `windows` windows.
     #[cfg(feature = "postgres")]
     pub fn until(windows: u32) -> Watcher {
         Watcher { windows: AtomicU32::new(0), most: Some(windows) }
