@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 from pathlib import Path
@@ -19,8 +20,11 @@ def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.
     text = (ROOT / page).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 2
-    for block in blocks:
-        exec(compile(block, page, "exec"), {"__name__": "__main__"})
+    for number, block in enumerate(blocks):
+        # Python finds the source of a class by this name, as in a notebook.
+        name = f"<{page}, block {number}>"
+        linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)
+        exec(compile(block, name, "exec"), {"__name__": "__main__"})
     assert not os.listdir(tmp_path) == ["examples"]
 
 
@@ -28,10 +32,10 @@ def test_the_examples_of_docstrings_are_right() -> None:
     import doctest
 
     import ripplet
-    from ripplet import _communities, _graph
+    from ripplet import _communities, _graph, _program
 
     tried = 0
-    for module in (ripplet, _graph, _communities):
+    for module in (ripplet, _graph, _communities, _program):
         failed, count = doctest.testmod(module)
         assert failed == 0
         tried += count

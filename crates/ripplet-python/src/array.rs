@@ -74,6 +74,19 @@ impl Array {
         Array::within(values, |values| &values[..])
     }
 
+    /// Returns whether the values are unsigned integers of 32 bits.
+    pub fn is_integer(&self) -> bool {
+        self.dtype == u32::DTYPE
+    }
+
+    /// Returns the bytes of the values.
+    pub fn as_bytes(&self) -> &[u8] {
+        let (begin, bytes) = self.values.bytes();
+        // SAFETY: The values are a slice of these bytes, which `self` keeps and nobody changes; a slice of none has a
+        // dangling begin that is not null.
+        unsafe { std::slice::from_raw_parts(begin.cast(), bytes) }
+    }
+
     /// Returns an array of a slice within an owner.
     pub fn within<O, T, F>(owner: O, slice: F) -> Array
     where

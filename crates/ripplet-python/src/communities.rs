@@ -7,6 +7,7 @@ use crate::error::Failure;
 use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
 use crate::options::Options;
+use crate::program::{Own, Written, written};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ use ripplet::communities::{Communities, CommunitySearch};
 use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
 use ripplet::io::write::write_communities;
 use ripplet::io::write::{Communities as Rows, Naming, Target, write_communities_or_graph};
+use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Guard, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution};
@@ -32,6 +34,8 @@ pub struct Found {
     graph: Arc<StoredGraph>,
     rows: Arc<Memberships>,
     run: Run,
+    /// The columns that a program wrote.
+    columns: Written,
 }
 
 /// Labels, and memberships by community, the largest first.
@@ -91,6 +95,8 @@ impl Memberships {
 /// The choices of a run.
 struct Choices {
     program: BuiltIn,
+    /// A program of the user's own, in place of the built-in one.
+    own: Option<Own>,
     refine: Option<Objective>,
     settings: Option<Settings>,
     device: Device,
@@ -118,10 +124,20 @@ impl Choices {
     fn of(options: &Options<'_>) -> PyResult<Choices> {
         let name = options.parsed::<ProgramName>("program")?;
         let program = name.unwrap_or(ProgramName::Lpa);
-        let refine = objective(options, name)?;
+        let own = Own::of(options)?;
+        let refine = objective(options, name, own.is_some())?;
         let mut built_in = BuiltIn::from(program);
         for parameter in PARAMETERS {
             let Some(value) = options.number(parameter)? else { continue };
+            if own.is_some() {
+                let of =
+                    ProgramName::with_parameter(parameter).map_or("another", |(of, _)| of.as_str());
+                return Err(Failure::input(format!(
+                    "{parameter} is a parameter of {of}, but the program is your own: leave {parameter} out, or use \
+                     program=\"{of}\""
+                ))
+                .into());
+            }
             built_in = built_in.with(parameter, &value.to_string()).map_err(|error| {
                 let hint = match ProgramName::with_parameter(parameter) {
                     Some((of, _)) if of != program => format!("; it is a parameter of {of}"),
@@ -141,8 +157,11 @@ impl Choices {
                 "iterations is an exact number of rounds: leave max_iterations and tolerance out";
             return Err(Failure::input(message).into());
         }
-        let chosen = (stop != StopChoice::default()).then(|| stop.for_program(program)).transpose();
-        let stop = chosen.map_err(Failure::input)?;
+        let chosen = (stop != StopChoice::default()).then(|| match own {
+            Some(_) => Ok(stop.or(Stop::default())),
+            None => stop.for_program(program),
+        });
+        let stop = chosen.transpose().map_err(Failure::input)?;
         let settings = match options.text("preset")?.as_deref() {
             None => None,
             Some("nu-mg8") => Some(Settings::nu_mg8()),
@@ -155,6 +174,12 @@ impl Choices {
             }
         };
         if settings.is_some() {
+            if own.is_some() {
+                return Err(Failure::input(
+                    "a preset has a program of its own: leave preset or program out",
+                )
+                .into());
+            }
             built_in = BuiltIn::Lpa(Guard::OFF);
         }
         let labels = |name| {
@@ -166,12 +191,14 @@ impl Choices {
             true => Seeding::Initial,
             false => Seeding::Fixed,
         };
+        let of_own = own.as_ref().map(|own| own.boxed().info().schedule);
         Ok(Choices {
             program: built_in,
+            own,
             refine,
             settings,
             device: options.parsed("device")?.unwrap_or_else(Device::auto),
-            schedule: schedule(options, program)?,
+            schedule: schedule(options, program, of_own)?,
             counter: options.parsed("counter")?.unwrap_or(Counter::EXACT),
             stop,
             seed: options.count("seed", 0)?.unwrap_or(0),
@@ -189,8 +216,35 @@ impl Choices {
         })
     }
 
+    /// Returns the settings of a program of the user's own.
+    fn settings_of_own(&self, own: &Own) -> Settings {
+        let mut settings = Settings {
+            schedule: self.schedule.unwrap_or(own.boxed().info().schedule),
+            stop: self.stop.clone().unwrap_or_default(),
+            counter: self.counter,
+            seed: self.seed,
+            initial: self.initial.clone(),
+            ..Settings::default()
+        };
+        own.fill(&mut settings);
+        settings
+    }
+
+    /// Tests the promises of a program of the user's own, if that is requested.
+    fn check(&self, graph: GraphView<'_>, watch: &mut Watch) -> Result<(), Failure> {
+        let Some(own) = &self.own else { return Ok(()) };
+        watch.stage("checking the program");
+        let settings = self.settings_of_own(own);
+        let observer = watch.clone();
+        CpuExecutor::new(self.threads)?.install(|| own.check(graph, &settings, &observer))
+    }
+
     fn search<'g>(self, graph: GraphView<'g>) -> CommunitySearch<'g> {
+        let own = self.own.as_ref().map(|own| (own.boxed(), self.settings_of_own(own)));
         let mut search = ripplet::communities(graph).built_in(self.program).device(self.device);
+        if let Some((program, settings)) = own {
+            search = search.own_boxed(program).settings(settings);
+        }
         if let Some(settings) = self.settings {
             search = search.settings(settings);
         } else {
@@ -235,7 +289,11 @@ impl Choices {
 }
 
 /// Returns the score to refine, if one is chosen.
-fn objective(options: &Options<'_>, program: Option<ProgramName>) -> PyResult<Option<Objective>> {
+fn objective(
+    options: &Options<'_>,
+    program: Option<ProgramName>,
+    is_own: bool,
+) -> PyResult<Option<Objective>> {
     let refused = |message: &str| Err(Failure::input(message).into());
     let resolution = match options.any("resolution")? {
         None => None,
@@ -252,7 +310,7 @@ fn objective(options: &Options<'_>, program: Option<ProgramName>) -> PyResult<Op
             ),
         };
     };
-    if program.is_some() {
+    if program.is_some() || is_own {
         return refused("refine replaces the program: leave one of both out");
     }
     match (&*score, resolution) {
@@ -268,7 +326,11 @@ fn objective(options: &Options<'_>, program: Option<ProgramName>) -> PyResult<Op
     }
 }
 
-fn schedule(options: &Options<'_>, program: ProgramName) -> PyResult<Option<Schedule>> {
+fn schedule(
+    options: &Options<'_>,
+    program: ProgramName,
+    of_own: Option<Schedule>,
+) -> PyResult<Option<Schedule>> {
     let refused = |message: String| Err(Failure::input(message).into());
     let named = match options.text("schedule")? {
         None => None,
@@ -291,7 +353,7 @@ fn schedule(options: &Options<'_>, program: ProgramName) -> PyResult<Option<Sche
         // That of cdlp also has the rule for ties.
         return Ok(named.filter(|_| program != ProgramName::Cdlp));
     }
-    let mut schedule = named.unwrap_or(program.schedule());
+    let mut schedule = named.or(of_own).unwrap_or(program.schedule());
     if let Some(phases) = phases {
         match schedule.with_phases(phases).filter(|_| phases <= 4096) {
             Some(with) => schedule = with,
@@ -362,11 +424,13 @@ pub fn communities(py: Python<'_>, graph: &Graph, options: Bound<'_, PyDict>) ->
 fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Result<Found, Failure> {
     let begin = Instant::now();
     let overlap = matches!(choices.program, BuiltIn::Slpa { .. }) && choices.refine.is_none();
+    choices.check(stored.view(), watch)?;
     watch.stage("running");
     let found = choices.search(stored.view()).run_with(watch)?;
     let seconds = begin.elapsed().as_secs_f64();
     watch.stage("collecting communities");
     let rows = Memberships::of(&found, overlap)?;
+    let columns = written(&found.outcome().columns)?;
     let rounds = found.outcome().rounds.iter();
     let run = Run {
         rounds: rounds.map(|r| (r.changed, r.visited, r.scanned, r.seconds)).collect(),
@@ -377,7 +441,7 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
         seconds,
     };
     drop(found);
-    Ok(Found { graph: stored, rows: Arc::new(rows), run })
+    Ok(Found { graph: stored, rows: Arc::new(rows), run, columns })
 }
 
 #[pymethods]
@@ -444,6 +508,12 @@ impl Found {
     #[getter]
     fn seconds(&self) -> f64 {
         self.run.seconds
+    }
+
+    /// The columns that a program wrote: names, values per vertex, and values.
+    #[getter]
+    fn columns(&self) -> Written {
+        self.columns.clone()
     }
 
     /// The number of communities and the modularity of the labels.
@@ -557,6 +627,10 @@ impl Found {
         state.set_item("fallback", fallback)?;
         state.set_item("is_usual", is_usual)?;
         state.set_item("seconds", seconds)?;
+        let columns = self.columns.iter().map(|(name, len, values)| {
+            (name.clone(), *len, values.is_integer(), PyBytes::new(py, values.as_bytes()))
+        });
+        state.set_item("columns", columns.collect::<Vec<_>>())?;
         Ok(state)
     }
 
@@ -598,7 +672,20 @@ impl Found {
             is_usual: item("is_usual")?.extract()?,
             seconds: item("seconds")?.extract()?,
         };
-        Ok(Found { graph: graph.stored.clone(), rows: Arc::new(rows), run })
+        let columns: Vec<(String, u32, bool, Vec<u8>)> = item("columns")?.extract()?;
+        let mut written: Written = Vec::new();
+        for (name, len, is_integer, bytes) in columns {
+            let values = u64::from(graph.view().vertices()) * u64::from(len);
+            if values.checked_mul(4) != Some(bytes.len() as u64) {
+                return Err(broken().into());
+            }
+            let values = match is_integer {
+                true => Array::of::<u32>(bytemuck::pod_collect_to_vec(&bytes)),
+                false => Array::of::<f32>(bytemuck::pod_collect_to_vec(&bytes)),
+            };
+            written.push((name, len, values));
+        }
+        Ok(Found { graph: graph.stored.clone(), rows: Arc::new(rows), run, columns: written })
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `measures` | measures and pictures of communities, generated graphs, devices |
 //! | `networkx` | what NetworkX defines |
 //! | `options` | keyword options |
+//! | `program` | programs in the language of hooks |
 //!
 //! A panic of a run is an exception as well: it ends the run's thread, not the interpreter.
 
@@ -29,6 +30,7 @@ mod job;
 mod measures;
 mod networkx;
 mod options;
+mod program;
 
 use pyo3::prelude::*;
 
@@ -49,6 +51,8 @@ mod native {
     use crate::measures::{agree, agree_overlapping, edges, figures, gpus, picture, planted};
     #[pymodule_export]
     use crate::networkx::semi_synchronous;
+    #[pymodule_export]
+    use crate::program::{Program, read_program, vertex_table};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -7,7 +7,7 @@
 [[0, 1, 2], [3, 4, 5]]
 """
 
-from . import errors, generate
+from . import errors, generate, hooks
 from ._analyses import (
     Values,
     apsp,
@@ -24,12 +24,14 @@ from ._analyses import (
 from ._communities import Communities, Picture, Round, cdlp, communities, overlapping, seeded, sweep
 from ._graph import Graph, graph
 from ._native import version as __version__
+from ._program import Program, program
 from .errors import (
     DeviceError,
     FileError,
     InputError,
     OptionError,
     OutOfMemoryError,
+    ProgramError,
     RippletError,
     RunError,
     UnknownVertexError,
@@ -44,6 +46,8 @@ __all__ = [
     "OptionError",
     "OutOfMemoryError",
     "Picture",
+    "Program",
+    "ProgramError",
     "RippletError",
     "Round",
     "RunError",
@@ -61,10 +65,12 @@ __all__ = [
     "generate",
     "graph",
     "harmonic",
+    "hooks",
     "kcore",
     "lcc",
     "overlapping",
     "pagerank",
+    "program",
     "seeded",
     "sweep",
     "triangles",

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from . import _native as native
 from ._graph import Graph, graph, objects, set_once, view
 from ._options import given, options
+from ._program import Program, choices_of
+from ._program import program_file as program_of_file
 from ._progress import Progress, reporter
 from .errors import InputError, OptionError
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Program: TypeAlias = Literal["lpa", "cdlp", "llp", "slpa", "seeded"]
+ProgramName: TypeAlias = Literal["lpa", "cdlp", "llp", "slpa", "seeded"]
 
 NO_LABEL = 2**32 - 1
 """The label of a vertex without a community, in :attr:`Communities.labels`."""
@@ -177,6 +179,16 @@ class Communities:
     def seconds(self) -> float:
         """Seconds of the run."""
         return self._native.seconds
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns that a program of your own wrote, by name: shape ``(vertices,)``, of several values
+        ``(vertices, values)``."""
+        found = {}
+        for name, length, values in self._native.columns:
+            array = view(values)
+            found[name] = array if length == 1 else array.reshape(-1, length)
+        return found
 
     @property
     def options(self) -> dict[str, Any]:
@@ -535,7 +547,11 @@ def plain(value: Any) -> Any:
 def communities(
     data: Any,
     *,
-    program: Program | None = None,
+    program: ProgramName | Program | None = None,
+    program_file: str | os.PathLike[str] | None = None,
+    param: Mapping[str, Any] | None = None,
+    vertex_table: Any = None,
+    check_program: bool = False,
     schedule: Literal["sync", "phased", "async"] | None = None,
     phases: int | None = None,
     counter: str = "exact",
@@ -568,8 +584,17 @@ def communities(
     ----------
     data
         A graph, or anything that :func:`graph` takes by itself.
-    program : {"lpa", "cdlp", "llp", "slpa", "seeded"}, default "lpa"
-        What a vote weighs, and how a label is scored.
+    program : {"lpa", "cdlp", "llp", "slpa", "seeded"} or Program, default "lpa"
+        What a vote weighs, and how a label is scored; or a program of your own, from :func:`program`.
+    program_file : path, optional
+        The file of a program of your own.
+    param : dict, optional
+        Parameters of a program of your own by their names, beside those that it has.
+    vertex_table : table, dict or path, optional
+        The columns that a program of your own reads: a row a vertex with a column ``id``; without one, in the order of
+        ``ids``.
+    check_program : bool, default False
+        Whether the promises of a program of your own are tested before the run, on a sample of vertices.
     schedule : {"sync", "phased", "async"}, optional
         Which vertices update at the same time; by default the program's.
     phases : int, optional
@@ -638,8 +663,19 @@ def communities(
     >>> len(c), c["ann"] == c["bob"]
     (2, True)
     """
+    if program is not None and not isinstance(program, (str, Program)):
+        raise OptionError(f"program: expected a name, or a program of ripplet.program(), not {type(program).__name__}")
+    if program_file is not None:
+        if program is not None:
+            raise InputError("program_file is a program by itself: leave program out")
+        program = program_of_file(program_file)
+    own = program if isinstance(program, Program) else None
+    if own is None and (param is not None or vertex_table is not None or check_program):
+        raise InputError("param, vertex_table and check_program are for a program of your own: pass program=rp.program(…)")
     choices = given(
-        program=program,
+        program=own or program,
+        param=param,
+        check_program=check_program or None,
         schedule=schedule,
         phases=phases,
         counter=None if counter == "exact" else counter,
@@ -663,7 +699,11 @@ def communities(
     )
     if program == "seeded":
         raise OptionError("seeded begins with vertices whose cluster is known: use ripplet.seeded()")
-    return run(data, choices, progress, labels=labels)
+    if own is None:
+        return run(data, choices, progress, labels=labels)
+    of = data if isinstance(data, Graph) else graph(data, threads=threads)
+    more = choices_of(own, of, param, vertex_table, check_program)
+    return run(of, choices, progress, labels=labels, more={"program": None, **more})
 
 
 def run(

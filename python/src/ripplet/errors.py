@@ -11,6 +11,7 @@ __all__ = [
     "InputError",
     "OptionError",
     "OutOfMemoryError",
+    "ProgramError",
     "RippletError",
     "RunError",
     "UnknownVertexError",
@@ -51,3 +52,29 @@ class DeviceError(RippletError, RuntimeError):
 
 class RunError(RippletError, RuntimeError):
     """A run failed."""
+
+
+class ProgramError(RippletError, SyntaxError):
+    """A program of the user's own does not check.
+
+    Attributes
+    ----------
+    errors : list of str
+        All errors, with their places: ``file:line:column: message``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        place: tuple[str, int, int, str, int, int] | None = None,
+        errors: list[str] | None = None,
+    ) -> None:
+        SyntaxError.__init__(self, message, *(() if place is None else (place,)))
+        self.errors = errors or [message]
+
+    def __str__(self) -> str:
+        return "\n".join(self.errors)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        place = (self.filename, self.lineno, self.offset, self.text, self.end_lineno, self.end_offset)
+        return (type(self), (self.msg, place if self.filename else None, self.errors))
