@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -117,8 +118,61 @@ def test_the_information_loads_no_extension() -> None:
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_converted_graphs_are_pickled() -> None:
-    mine = converted(nx.karate_club_graph())
-    again = pickle.loads(pickle.dumps(mine))
-    assert backend.triangles(again) == backend.triangles(mine)
-    assert np.array_equal(again.built.edge_arrays()[0], mine.built.edge_arrays()[0])
+def neighbours(mine: Any) -> list[list[Any]]:
+    """Returns the neighbours of each node of a converted graph, by its arrays."""
+    (begins, ends, *_), *_ = mine.adjacency.state()
+    begins, ends = (np.frombuffer(memoryview(array), array.dtype) for array in (begins, ends))
+    return [[mine.nodes[end] for end in ends[a:b]] for a, b in zip(begins, begins[1:])]
+
+
+def test_a_converted_graph_has_the_order_of_the_dictionaries() -> None:
+    for graph in [*GRAPHS, nx.Graph([(2, 0), (0, 1), (1.0, True)]), nx.karate_club_graph().subgraph([5, 0, 6])]:
+        mine = converted(graph)
+        assert mine.nodes == list(graph)
+        assert neighbours(mine) == [list(graph[node]) for node in graph]
+        assert mine.number_of_edges() == graph.number_of_edges()
+    multigraph = nx.MultiGraph([(0, 1), (0, 1), (1, 1), (2, 1)])
+    assert neighbours(converted(multigraph)) == [[1], [0, 1, 2], [1]]
+    assert converted(multigraph).number_of_edges() == 4
+
+
+def test_weights_that_are_no_numbers_are_refused_with_the_reason() -> None:
+    for weight, reason in [("x", "str"), (None, "NoneType"), (float("nan"), "NaN"), (2**60, "exact")]:
+        graph = nx.path_graph(3)
+        graph.edges[1, 2]["weight"] = weight
+        with pytest.raises(NotImplementedError, match=reason):
+            converted(graph)
+    kinds = {"integers": 2, "floats": 0.5, "mixed": None}
+    for kind, weight in kinds.items():
+        graph = nx.path_graph(3)
+        nx.set_edge_attributes(graph, weight or 2, "weight")
+        if weight is None:
+            graph.edges[0, 1]["weight"] = 0.1
+        assert converted(graph).adjacency.weights == kind
+
+
+def test_converted_graphs_are_cached_pickled_and_copied_with_their_graph() -> None:
+    for graph in (nx.les_miserables_graph(), nx.DiGraph([(0, 1), (2, 1)]), nx.MultiGraph([(0, 1), (0, 1)])):
+        mine = converted(graph)
+        graph.__networkx_cache__["backends"] = {"ripplet": {(frozenset({("weight", 1)}), False): mine}}
+        for again in (pickle.loads(pickle.dumps(graph)), copy.deepcopy(graph)):
+            (cached,) = again.__networkx_cache__["backends"]["ripplet"].values()
+            assert cached is not mine and cached.original is again
+            assert cached.nodes == mine.nodes and neighbours(cached) == neighbours(mine)
+            assert cached.adjacency.weights == mine.adjacency.weights
+            assert backend.number_connected_components(cached) == backend.number_connected_components(mine)
+        assert backend.convert_to_nx(mine) is graph
+        graph.add_edge(0, 1)
+        assert not graph.__networkx_cache__
+
+
+def test_arrays_that_are_no_graph_are_an_error() -> None:
+    from ripplet import _native
+
+    begins, ends = np.array([0, 1, 2], np.uint64), np.array([1, 0], np.uint32)
+    assert _native.Adjacency.of_state((begins, ends, None, None, None), None, "none", 1.0).nodes == 2
+    for wrong in [
+        (begins[:2], ends), (begins[::-1].copy(), ends), (begins, ends + np.uint32(1)), (begins * np.uint64(9), ends)
+    ]:
+        with pytest.raises(ValueError, match="no graph"):
+            _native.Adjacency.of_state((*wrong, None, None, None), None, "none", 1.0)

@@ -13,7 +13,7 @@
 //! | `graph` | graphs |
 //! | `job` | runs on a thread of their own, which Ctrl-C cancels |
 //! | `measures` | measures and pictures of communities, generated graphs, devices |
-//! | `networkx` | what NetworkX defines |
+//! | `networkx` | the backend of NetworkX |
 //! | `options` | keyword options |
 //! | `program` | programs in the language of hooks |
 //!
@@ -50,7 +50,7 @@ mod native {
     #[pymodule_export]
     use crate::measures::{agree, agree_overlapping, edges, figures, gpus, picture, planted};
     #[pymodule_export]
-    use crate::networkx::semi_synchronous;
+    use crate::networkx::{Adjacency, adjacency_of, refused_weights, semi_synchronous};
     #[pymodule_export]
     use crate::program::{Program, read_program, vertex_table};
     use pyo3::prelude::*;

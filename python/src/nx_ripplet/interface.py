@@ -13,15 +13,24 @@ class Backend:
 
     @staticmethod
     def convert_from_nx(graph: Any, *args: Any, edge_attrs: Any = None, **kwargs: Any) -> BackendGraph:
-        """Returns the graph as ripplet has it."""
+        """Returns the graph as ripplet has it, with one attribute of its edges at most.
+
+        Raises
+        ------
+        NotImplementedError
+            If the attribute has values that are no numbers, or there are several; NetworkX then runs its own function.
+        """
         if isinstance(graph, BackendGraph):
             return graph
-        return BackendGraph(graph, list(edge_attrs or ()))
+        attributes = dict(edge_attrs or {})
+        if len(attributes) > 1 or any(default != 1 for default in attributes.values()):
+            raise NotImplementedError("ripplet reads one attribute of the edges, of which 1 is the default")
+        return BackendGraph(graph, next(iter(attributes), None))
 
     @staticmethod
     def convert_to_nx(obj: Any, *args: Any, **kwargs: Any) -> Any:
-        """Returns a result as NetworkX has it: results already are."""
-        return obj
+        """Returns a result as NetworkX has it, which results already are; of a converted graph, its original."""
+        return obj.original if isinstance(obj, BackendGraph) else obj
 
     @staticmethod
     def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from . import _native as native
-from ._graph import Graph, column, view
+from ._graph import view
 from .errors import RunError
 
 SMALL = 200
@@ -20,31 +18,69 @@ SMALL = 200
 
 
 class BackendGraph:
-    """A graph of NetworkX as ripplet has it: vertices in the order of the nodes, loops kept, repeated edges merged."""
+    """A graph of NetworkX as ripplet has it: nodes and neighbours in the order of its dictionaries.
+
+    Attributes
+    ----------
+    original : networkx.Graph
+        The graph that was converted.
+    nodes : list
+        The nodes in their order; vertices have the numbers of their places.
+    attribute : str or None
+        The attribute of edges that was read as weights.
+    """
 
     __networkx_backend__ = "ripplet"
 
-    def __init__(self, original: Any, attributes: Iterable[str] = ()) -> None:
-        self.nodes = list(original)
+    def __init__(self, original: Any, attribute: Any = None) -> None:
+        self.original = original
+        self.nodes: list[Hashable] = list(original)
         self.directed: bool = original.is_directed()
         self.multigraph: bool = original.is_multigraph()
-        self.graph = dict(original.graph)
-        wanted = set(attributes)
-        self.weighted = bool(wanted) and any(not wanted.isdisjoint(data) for _, _, data in original.edges(data=True))
-        index = {node: at for at, node in enumerate(self.nodes)}
-        rows = [(index[a], index[b]) for a, b in original.edges()]
-        ends = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        options = {"directed": self.directed, "keep_loops": True}
-        built = native.Graph.numbered(
-            column(ends[:, 0], "source"), column(ends[:, 1], "target"), None, len(self.nodes), None, options
+        self.attribute = attribute
+        self.index: dict[Hashable, int] = {node: at for at, node in enumerate(self.nodes)}
+        pred = original._pred if self.directed else None
+        self.adjacency = native.adjacency_of(
+            self.nodes, self.index, original._adj, pred, self.multigraph, attribute
         )
-        self.built = Graph(built, self.nodes)
+        self._built: native.Graph | None = None
+
+    @property
+    def graph(self) -> dict[Any, Any]:
+        """The attributes of the graph."""
+        return self.original.graph  # type: ignore[no-any-return]
+
+    @property
+    def built(self) -> native.Graph:
+        """The graph without weights, with one edge for parallel ones; built when it is first needed."""
+        built = self._built
+        if built is None:
+            built = self._built = self.adjacency.graph()
+        return built
+
+    def __getstate__(self) -> dict[str, Any]:
+        out, incoming, weights, least = self.adjacency.state()
+
+        def arrays(lists: Any) -> Any:
+            return None if lists is None else tuple(None if array is None else view(array).copy() for array in lists)
+
+        state = {name: value for name, value in vars(self).items() if name not in ("adjacency", "index", "_built")}
+        return {**state, "state": (arrays(out), arrays(incoming), weights, least)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.adjacency = native.Adjacency.of_state(*state.pop("state"))
+        vars(self).update(state)
+        self._built = None
+        self.index = {node: at for at, node in enumerate(self.nodes)}
 
     def is_directed(self) -> bool:
         return self.directed
 
     def is_multigraph(self) -> bool:
         return self.multigraph
+
+    def number_of_edges(self) -> int:
+        return self.adjacency.edges
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -54,13 +90,16 @@ class BackendGraph:
 
     def __contains__(self, node: object) -> bool:
         try:
-            return node in self.built
+            return node in self.index
         except TypeError:
             return False
 
+    def __str__(self) -> str:
+        return str(self.original)
+
     def values(self, name: str, column: int = 0, **options: Any) -> list[Any]:
         """Returns the values of an analysis in the order of the nodes."""
-        found = native.analyse(self.built._native, name, {**options, "device": "cpu"})
+        found = native.analyse(self.built, name, {**options, "device": "cpu"})
         values: list[Any] = view(found.columns[column][1]).tolist()
         return values
 
@@ -80,7 +119,7 @@ def some(graph: BackendGraph, values: list[Any], nodes: Any) -> Any:
 
 
 def label_propagation_communities(G: BackendGraph) -> Any:
-    labels = view(native.semi_synchronous(G.built._native, {})).tolist()
+    labels = view(native.semi_synchronous(G.built, {})).tolist()
     clusters: dict[int, set[Hashable]] = {}
     for node, label in zip(G.nodes, labels, strict=True):
         clusters.setdefault(label, set()).add(node)
@@ -143,7 +182,7 @@ def pagerank(
 ) -> Any:
     if len(G) == 0:
         return {}
-    if weight is not None and G.weighted:
+    if weight is not None and G.adjacency.weights != "integers":
         raise NotImplementedError("ripplet's weights are integers, so that ranks may differ in their last digits")
     try:
         return G.by_node(G.values("pagerank", damping=alpha, tolerance=tol, most_rounds=max_iter))

@@ -1,4 +1,4 @@
-//! What NetworkX defines and no other part has: its semi-synchronous label propagation.
+//! NetworkX's `label_propagation_communities`: semi-synchronous label propagation.
 
 use crate::array::Array;
 use crate::error::{Class, Failure};

@@ -1,0 +1,15 @@
+//! The backend of NetworkX: its graphs as arrays, and what it defines itself.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `adjacency` | conversion of the dictionaries of a graph, which keeps their order |
+//! | `label_propagation` | `label_propagation_communities` |
+//!
+//! Nodes are vertices in the order of the graph, and neighbours are in the order of its dictionaries: algorithms that
+//! visit them as NetworkX does add the same numbers in the same order.
+
+mod adjacency;
+mod label_propagation;
+
+pub use adjacency::{Adjacency, adjacency_of, refused_weights};
+pub use label_propagation::semi_synchronous;
