@@ -1,0 +1,119 @@
+//! What the environment says about a launcher of ranks: `mpirun`, `mpiexec` or `srun`.
+
+use std::env;
+
+/// The family of an MPI, by its binary interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// MPICH and what has its interface: Intel MPI, Cray MPICH, MVAPICH.
+    Mpich,
+    /// Open MPI.
+    OpenMpi,
+}
+
+impl Family {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Mpich => "MPICH",
+            Family::OpenMpi => "Open MPI",
+        }
+    }
+}
+
+/// A launcher that started this process as one of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The variable by which it was found.
+    pub variable: &'static str,
+    /// The number of this process, from 0.
+    pub rank: usize,
+    /// The number of processes.
+    pub size: usize,
+    /// The family of the launcher; `None` if it starts those of several, as `srun` does.
+    pub family: Option<Family>,
+}
+
+/// Variables of a launcher: the rank, the number of ranks, one that must be there, too, and the family.
+type Variables = (&'static str, &'static str, Option<&'static str>, Option<Family>);
+
+/// Launchers, the more specific ones first: Open MPI's also sets those of PMIx, and Slurm's those of PMI.
+const LAUNCHERS: [Variables; 4] = [
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", None, Some(Family::OpenMpi)),
+    // A batch script of Slurm has a rank and a number of tasks, too, but no step.
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", Some("SLURM_STEP_ID"), None),
+    ("PMI_RANK", "PMI_SIZE", None, Some(Family::Mpich)),
+    // Several MPIs read it; its number of ranks is not in the environment.
+    ("PMIX_RANK", "", None, None),
+];
+
+impl Launch {
+    /// Returns the launcher of this process, if one started it.
+    pub fn detect() -> Option<Launch> {
+        Launch::of(|name| env::var(name).ok())
+    }
+
+    /// Returns the launcher by these variables.
+    ///
+    /// A rank that is no number, or not below the number of ranks, is no launcher's.
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
+        let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
+        LAUNCHERS.into_iter().find_map(|(rank_of, size_of, also, family)| {
+            let rank = number(rank_of)?;
+            let size = match size_of {
+                // Unknown: at least this one.
+                "" => rank.checked_add(1)?,
+                name => number(name)?,
+            };
+            let is_whole = also.is_none_or(|name| variable(name).is_some());
+            (rank < size && is_whole).then_some(Launch { variable: rank_of, rank, size, family })
+        })
+    }
+
+    /// Returns whether the environment has the number of ranks.
+    pub fn knows_size(&self) -> bool {
+        self.variable != "PMIX_RANK"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Option<Launch> {
+        Launch::of(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into())
+        })
+    }
+
+    #[test]
+    fn launchers_are_found_by_their_variables() {
+        assert_eq!(of(&[]), None);
+        let open =
+            of(&[("PMIX_RANK", "1"), ("OMPI_COMM_WORLD_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "4")]);
+        let open = open.unwrap();
+        assert_eq!((open.rank, open.size, open.family), (1, 4, Some(Family::OpenMpi)));
+        let hydra = of(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).unwrap();
+        assert_eq!((hydra.rank, hydra.size, hydra.family), (0, 2, Some(Family::Mpich)));
+        let step = [("SLURM_PROCID", "3"), ("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_STEP_ID", "0")];
+        assert_eq!(
+            of(&step).map(|launch| (launch.rank, launch.size, launch.family)),
+            Some((3, 8, None))
+        );
+        // srun with PMI-2 sets both: Slurm starts ranks of either family.
+        let both = [&step[..], &[("PMI_RANK", "3"), ("PMI_SIZE", "8")]].concat();
+        assert_eq!(of(&both).unwrap().variable, "SLURM_PROCID");
+        let other = of(&[("PMIX_RANK", "5")]).unwrap();
+        assert!(!other.knows_size() && other.rank == 5);
+    }
+
+    #[test]
+    fn a_batch_script_of_slurm_is_no_rank_and_bad_numbers_are_none() {
+        assert_eq!(of(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")]), None);
+        for bad in ["", "-1", "x", "4", "99999999999999999999999"] {
+            assert_eq!(of(&[("PMI_RANK", bad), ("PMI_SIZE", "4")]), None, "{bad}");
+        }
+        assert_eq!(of(&[("PMIX_RANK", &usize::MAX.to_string())]), None);
+        assert_eq!(of(&[("PMI_RANK", "0")]), None);
+    }
+}

@@ -1,0 +1,43 @@
+//! Processes that share a run: typed collectives over MPI, which is opened at run time, or over threads.
+//! This crate knows no algorithm.
+//!
+//! | item | contents |
+//! |---|---|
+//! | [`Comm`] | collectives of values: all-to-all, all-gather, all-reduce, broadcast, barrier |
+//! | [`Wire`] | what a connection between ranks does: one exchange of messages |
+//! | [`Threads`] | ranks as threads of this process |
+//! | [`mpi`] | ranks as processes that an MPI launcher started |
+//! | [`Recorded`] | a wire that records its traffic, and simulates a network, delays and deaths |
+//! | [`Launch`] | what the environment says about a launcher |
+//!
+//! # Rules of collectives
+//! All ranks call the same collectives in the same order, with the same types. A rank that does
+//! not is found out: a message carries the number, kind, purpose and value size of its collective
+//! ([`Step`]), and the receiver compares. No receiver states a length, so none can be wrong.
+//!
+//! # Determinism
+//! What a collective returns depends on the values and the number of ranks alone: messages are in
+//! the order of the ranks, and a reduction combines values in this order.
+//!
+//! # Memory
+//! A collective has a copy of what is sent, and what is received: of an all-gather the values of all
+//! ranks.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+mod comm;
+mod error;
+mod launch;
+pub mod mpi;
+mod recorded;
+mod threads;
+mod wire;
+
+pub use comm::{Comm, Received, Traffic};
+pub use error::CommError;
+pub use launch::{Family, Launch};
+pub use recorded::{Fault, Network, Record, Recorded, Recording};
+pub use threads::Threads;
+pub use wire::{Bytes, Collective, Head, Step, Wire};

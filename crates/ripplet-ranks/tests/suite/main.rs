@@ -1,0 +1,4 @@
+//! Collectives over threads, and over MPI.
+
+mod mpi;
+mod threads;
