@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -100,7 +101,7 @@ class Constants:
     def module(self, name: str) -> str | None:
         """Returns the name of the module that a name stands for."""
         value = self.values.get(name)
-        return value.__name__ if type(value).__name__ == "module" else None
+        return value.__name__ if isinstance(value, types.ModuleType) else None
 
 
 class Lowering:
@@ -206,7 +207,8 @@ class Lowering:
     def emit(self, text: str, node: ast.AST) -> None:
         """Adds text, whose pieces begin with the mark of their place."""
         pieces = MARK.split(mark(node) + text)
-        current, spots, at = "", [], 0
+        current, at = "", 0
+        spots: list[tuple[int, int, int]] = []
         for index in range(1, len(pieces), 3):
             line, column, piece = int(pieces[index]), int(pieces[index + 1]), pieces[index + 2]
             if spots and line != at:
@@ -502,7 +504,7 @@ class Function:
         """Returns the view, the column and the index of ``v.name`` and ``v.name[i]``."""
         index: ast.expr | None = None
         if isinstance(node, ast.Subscript):
-            node, index = node.value, node.slice
+            index, node = node.slice, node.value
         if isinstance(node, ast.Attribute) and node.attr in self.program.columns and self.type_of(node.value) in VIEWS:
             return node.value, node.attr, index
         return None
@@ -545,10 +547,10 @@ class Function:
             case ast.Compare(left=left, ops=operators, comparators=others):
                 sides = [left, *others]
                 pairs = []
-                for at, operator in enumerate(operators):
-                    if type(operator) not in COMPARISONS:
+                for at, compared in enumerate(operators):
+                    if type(compared) not in COMPARISONS:
                         raise Refused("hooks compare with ==, !=, <, <=, > and >=", node)
-                    sign = COMPARISONS[type(operator)]
+                    sign = COMPARISONS[type(compared)]
                     pairs.append(f"({self.expression(sides[at])} {sign} {self.expression(sides[at + 1])})")
                 return pairs[0] if len(pairs) == 1 else "(" + " && ".join(pairs) + ")"
             case ast.IfExp(test=test, body=body, orelse=other):
