@@ -6,6 +6,7 @@ use crate::{
     SettingsError, State,
 };
 use ripplet_graph::{GraphView, Observer, OutOfMemory};
+use ripplet_ranks::CommError;
 use std::time::Instant;
 use thiserror::Error;
 
@@ -96,6 +97,26 @@ pub enum RunError {
         /// Whether a memory limit was set, rather than the device's free memory.
         limited: bool,
     },
+    /// The schedule has no barriers, at which ranks exchange messages.
+    #[error(
+        "the schedule {schedule} has no barriers, at which ranks exchange messages; use phased or sync"
+    )]
+    InPlaceOnRanks {
+        /// The schedule.
+        schedule: &'static str,
+    },
+    /// Another rank runs something else.
+    #[error(
+        "rank {rank} has another graph, version or options; start every rank with the same command, and with files \
+         that are the same on all machines"
+    )]
+    RanksDiffer {
+        /// The other rank.
+        rank: usize,
+    },
+    /// A message between ranks failed.
+    #[error(transparent)]
+    Ranks(#[from] CommError),
     /// A device failed; its message.
     #[error("{0}")]
     Device(String),

@@ -49,10 +49,9 @@ pub fn machines() -> Vec<Machine> {
         executor: On::One(CpuExecutor::new(Some(threads)).unwrap()),
         storage,
     };
-    let executor = |threads| CpuExecutor::new(Some(threads)).unwrap();
-    let ranks = RanksExecutor::new(executor(1), [executor(2), executor(1)]);
+    let ranks = RanksExecutor::new(&[3, 1, 7, 2, 4], &[1, 2]);
     let ranks = Machine {
-        name: "on three ranks".into(),
+        name: "on 1 to 7 ranks".into(),
         executor: On::Ranks(ranks),
         storage: Storage::Plain,
     };

@@ -18,6 +18,7 @@ mod profile;
 mod programs;
 mod promises;
 mod quality;
+mod ranked;
 mod refine;
 mod refine_checkpoints;
 mod refine_directed;

@@ -80,6 +80,7 @@ mod tests {
         assert_eq!(Device::cuda(0).fallback(&lost), None);
         assert_eq!(Device::cpu().fallback(&lost), None);
         assert_eq!(Device::auto().fallback(&RunError::Cancelled), None);
+        assert_eq!(Device::auto().fallback(&RunError::RanksDiffer { rank: 1 }), None);
         assert_eq!(Device::auto().fallback(&RunError::OutOfMemory { bytes: 8 }), None);
         assert!(Device::auto().fallback(&LccError::Device(lost.clone())).is_some());
         assert!(Device::auto().fallback(&SwarmError::Device(lost)).is_some());
