@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import subprocess
 import sys
 from typing import Any
@@ -79,10 +80,11 @@ def test_one_node_and_some_nodes() -> None:
 def test_what_is_not_exact_is_refused_with_a_reason() -> None:
     graph = nx.karate_club_graph()
     refused = [
-        ("betweenness_centrality", (graph, 5), {}, "k=5"),
-        ("betweenness_centrality", (graph,), {"weight": "weight"}, "weight"),
-        ("closeness_centrality", (graph,), {"distance": "weight"}, "distance"),
-        ("closeness_centrality", (graph, 3), {}, "u=3"),
+        ("betweenness_centrality", (graph,), {"weight": lambda u, v, data: 1}, "function"),
+        ("closeness_centrality", (graph, 99), {}, "not in the graph"),
+        ("eccentricity", (graph, 3), {}, "v=3"),
+        ("harmonic_centrality", (graph,), {"distance": "weight"}, "distance"),
+        ("transitivity", (nx.DiGraph([(0, 1)]),), {}, "undirected"),
         ("clustering", (graph,), {"weight": "weight"}, "weight"),
         ("pagerank", (graph,), {}, "weights"),
         ("pagerank", (nx.path_graph(3),), {"personalization": {0: 1}}, "personalization"),
@@ -176,3 +178,93 @@ def test_arrays_that_are_no_graph_are_an_error() -> None:
     ]:
         with pytest.raises(ValueError, match="no graph"):
             _native.Adjacency.of_state((*wrong, None, None, None), None, "none", 1.0)
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("all_pairs_dijkstra_path_length", {}),
+    ("all_pairs_dijkstra_path_length", {"cutoff": 3.5}),
+    ("all_pairs_shortest_path_length", {}),
+    ("all_pairs_shortest_path_length", {"cutoff": 2}),
+    ("average_clustering", {}),
+    ("average_clustering", {"count_zeros": False}),
+    ("average_shortest_path_length", {}),
+    ("betweenness_centrality", {"endpoints": True}),
+    ("betweenness_centrality", {"k": 3, "seed": 7}),
+    ("betweenness_centrality", {"k": 3, "seed": 7, "normalized": False, "weight": "weight"}),
+    ("center", {}),
+    ("closeness_centrality", {"distance": "weight"}),
+    ("diameter", {}),
+    ("eccentricity", {}),
+    ("edge_betweenness_centrality", {}),
+    ("edge_betweenness_centrality", {"k": 3, "seed": 7, "weight": "weight"}),
+    ("global_efficiency", {}),
+    ("is_connected", {}),
+    ("is_weakly_connected", {}),
+    ("number_weakly_connected_components", {}),
+    ("periphery", {}),
+    ("radius", {}),
+    ("transitivity", {}),
+    ("wiener_index", {}),
+]
+
+
+def weighted_graphs() -> list[Any]:
+    made: list[Any] = [nx.null_graph(), nx.empty_graph(4), nx.path_graph(5), nx.karate_club_graph()]
+    for seed in range(4):
+        u, v, _ = random_edges(seed, 25, 30 + 30 * seed)
+        lengths = [1 + (7 * at) % 5 for at in range(len(u))]
+        edges = list(zip(u.tolist(), v.tolist(), lengths, strict=True))
+        halves = [(a, b, length / 2) for a, b, length in edges]
+        for kind in (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph):
+            graph = kind()
+            graph.add_weighted_edges_from(halves if seed % 2 else edges)
+            made.append(graph)
+    return made
+
+
+def outcome(call: Any) -> Any:
+    """Returns a result in lists, in its order, or the class of its exception."""
+    try:
+        result = call()
+        if isinstance(result, dict):
+            return [(key, value) for key, value in result.items()]
+        if hasattr(result, "__next__"):
+            return [(key, list(value.items())) for key, value in result]
+        return result
+    except Exception as error:  # the class is compared
+        return type(error)
+
+
+def assert_alike(found: Any, expected: Any) -> None:
+    if isinstance(expected, (list, tuple)):
+        assert len(found) == len(expected)
+        for mine, theirs in zip(found, expected, strict=True):
+            assert_alike(mine, theirs)
+    elif isinstance(expected, float):
+        assert isinstance(found, float)
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
+    else:
+        assert found == expected
+        assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize(("name", "options"), CALLS)
+def test_calls_give_networkx_values_types_order_and_exceptions(name: str, options: dict[str, Any]) -> None:
+    compared = 0
+    for graph in weighted_graphs():
+        may = backend.can_run(name, (graph,), options)
+        if may is not True:
+            assert isinstance(may, str)
+            continue
+        mine = backend.convert_from_nx(graph, edge_attrs={"weight": 1})
+        drawn = dict(options)
+        if "seed" in drawn:
+            drawn["seed"] = random.Random(drawn["seed"])
+        found = outcome(lambda: getattr(backend, name)(mine, **drawn))
+        expected = outcome(lambda: getattr(nx, name)(graph, **options))
+        # NetworkX then runs its own, or refuses the kind of graph before it asks a backend.
+        if found is NotImplementedError or expected is nx.NetworkXNotImplemented:
+            continue
+        assert_alike(found, expected)
+        compared += 1
+    assert compared >= 4

@@ -50,7 +50,10 @@ mod native {
     #[pymodule_export]
     use crate::measures::{agree, agree_overlapping, edges, figures, gpus, picture, planted};
     #[pymodule_export]
-    use crate::networkx::{Adjacency, adjacency_of, refused_weights, semi_synchronous};
+    use crate::networkx::{
+        Adjacency, adjacency_of, dependencies, distances, edge_dependencies, extents, reach,
+        refused_weights, semi_synchronous,
+    };
     #[pymodule_export]
     use crate::program::{Program, read_program, vertex_table};
     use pyo3::prelude::*;

@@ -5,16 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 FUNCTIONS = {
-    "betweenness_centrality": "Hops, all nodes as sources; no `k`, `weight` or `endpoints`.",
-    "closeness_centrality": "Hops, all nodes; no `u` or `distance`.",
+    "all_pairs_dijkstra_path_length": "No functions as weights.",
+    "all_pairs_shortest_path_length": "",
+    "average_clustering": "No `weight`.",
+    "average_shortest_path_length": "By hops.",
+    "betweenness_centrality": "No functions as weights.",
+    "center": "By hops; no `e`, `usebounds` or `weight`.",
+    "closeness_centrality": "No functions as weights.",
     "clustering": "No `weight`.",
     "connected_components": "",
+    "diameter": "By hops; no `e`, `usebounds` or `weight`.",
+    "eccentricity": "By hops, all nodes; no `v`, `sp` or `weight`.",
+    "edge_betweenness_centrality": "No functions as weights.",
+    "global_efficiency": "",
     "harmonic_centrality": "Hops, all nodes; no `nbunch`, `sources` or `distance`.",
+    "is_connected": "",
+    "is_weakly_connected": "",
     "label_propagation_communities": "The same sets in the same order, in parallel.",
     "number_connected_components": "",
+    "number_weakly_connected_components": "",
     "pagerank": "Without weights; no `personalization`, `nstart` or `dangling`.",
+    "periphery": "By hops; no `e`, `usebounds` or `weight`.",
+    "radius": "By hops; no `e`, `usebounds` or `weight`.",
+    "transitivity": "Undirected graphs.",
     "triangles": "",
     "weakly_connected_components": "",
+    "wiener_index": "By hops.",
 }
 """Functions, and what they do not take; NetworkX itself then runs."""
 

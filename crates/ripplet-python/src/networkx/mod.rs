@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `adjacency` | conversion of the dictionaries of a graph, which keeps their order |
 //! | `label_propagation` | `label_propagation_communities` |
+//! | `paths` | distances, and betweenness of nodes and edges |
 //!
 //! Nodes are vertices in the order of the graph, and neighbours are in the order of its dictionaries: algorithms that
 //! visit them as NetworkX does add the same numbers in the same order.
 
 mod adjacency;
 mod label_propagation;
+mod paths;
 
 pub use adjacency::{Adjacency, adjacency_of, refused_weights};
 pub use label_propagation::semi_synchronous;
+pub use paths::{dependencies, distances, edge_dependencies, extents, reach};
