@@ -135,19 +135,19 @@ impl<W: Wire> Wire for Recorded<W> {
         step: Step,
         bodies: &[Arc<Bytes>],
     ) -> Result<Vec<Arc<Bytes>>, CommError> {
-        let mut told = step;
+        let mut claimed = step;
         for fault in &self.faults {
             match *fault {
                 Fault::Delay(number, time) if number == step.number => thread::sleep(time),
                 Fault::Death(number) if number == step.number => self.wire = None,
                 Fault::OutOfStep(number) if number == step.number => {
-                    told = Step { collective: Collective::Barrier, ..step };
+                    claimed = Step { collective: Collective::Barrier, ..step };
                 }
                 Fault::Delay(..) | Fault::Death(_) | Fault::OutOfStep(_) => {}
             }
         }
         let Some(wire) = &mut self.wire else { return Err(CommError::Broken) };
-        let received = wire.exchange(told, bodies)?;
+        let received = wire.exchange(claimed, bodies)?;
         let (sent, taken) = (self.bytes_of_others(bodies), self.bytes_of_others(&received));
         let record = Record { step, sent, received: taken };
         if let Some(network) = self.network {

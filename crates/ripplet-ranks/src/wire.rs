@@ -209,7 +209,7 @@ pub trait Wire: Send {
     fn exchange(&mut self, step: Step, bodies: &[Arc<Bytes>])
     -> Result<Vec<Arc<Bytes>>, CommError>;
 
-    /// Tells the other ranks, as far as they can be reached, that this one failed and ends with an exit code.
+    /// Makes known to the other ranks, as far as they can be reached, that this one failed and ends with an exit code.
     /// Their next call returns [`CommError::Failed`].
     fn abort(&mut self, code: u8);
 

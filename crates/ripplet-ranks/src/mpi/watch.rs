@@ -17,21 +17,21 @@ const TAG: i32 = 7702;
 const PERIOD: Duration = Duration::from_millis(500);
 /// The time between two looks for others' signs.
 const LOOKS: Duration = Duration::from_millis(50);
-/// The same while a rank ends.
+/// The time between two looks while a rank ends.
 const LAST_LOOKS: Duration = Duration::from_millis(1);
 /// The longest time by which a rank's last message comes after its sign that it is done.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
-/// The longest time to tell others of a failure.
+/// The longest time in which a failure is sent to the others.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// What the rank tells its watch to do.
+/// What a rank orders its watch to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// Send signs of life.
     Live,
-    /// Tell all others that the rank is done, and wait for them.
+    /// Send all others the sign that the rank is done, and wait for theirs.
     Close,
-    /// Tell all others that the rank has failed.
+    /// Send all others the sign that the rank has failed.
     Fail(u8),
     /// Stop at once.
     Stop,
@@ -48,10 +48,10 @@ pub(super) struct Shared {
     alarm: Arc<Alarm>,
 }
 
-/// Tells once that a rank is lost, also if MPI does not return.
+/// Reports once that a rank is lost, also if MPI does not return.
 ///
 /// A call of MPI may wait for another process: at the start, at the end, and for locks in shared memory. So no thread
-/// that calls MPI can tell that it hangs.
+/// that calls MPI can report that it hangs.
 pub(super) struct Alarm {
     on_lost: Mutex<Option<OnLost>>,
     /// When a call last returned; `None` if nothing is to be watched.
@@ -193,14 +193,14 @@ impl Sign {
 /// Another rank.
 struct Peer {
     rank: usize,
-    heard: Instant,
+    last_sign: Instant,
     is_done: bool,
-    told: Option<Sign>,
+    last_sent: Option<Sign>,
     /// Not touched while the request is open.
-    inbox: Box<[u8; BYTES]>,
+    receive_buffer: Box<[u8; BYTES]>,
     receiving: Option<Request>,
     /// Not touched while the request is open.
-    outbox: Box<[u8; BYTES]>,
+    send_buffer: Box<[u8; BYTES]>,
     sending: Option<Request>,
 }
 
@@ -208,12 +208,12 @@ impl Peer {
     fn new(rank: usize) -> Peer {
         Peer {
             rank,
-            heard: Instant::now(),
+            last_sign: Instant::now(),
             is_done: false,
-            told: None,
-            inbox: Box::new([0; BYTES]),
+            last_sent: None,
+            receive_buffer: Box::new([0; BYTES]),
             receiving: None,
-            outbox: Box::new([0; BYTES]),
+            send_buffer: Box::new([0; BYTES]),
             sending: None,
         }
     }
@@ -222,10 +222,11 @@ impl Peer {
     fn read(&mut self, calls: &dyn Calls) -> Result<(), CommError> {
         while !self.is_done {
             let Some(request) = &mut self.receiving else {
-                // SAFETY: the inbox is on the heap, and is not touched before the request is done; an unfinished
+                // SAFETY: the receive_buffer is on the heap, and is not touched before the request is done; an unfinished
                 // one is leaked by `watch`.
-                let begun =
-                    unsafe { calls.receive(self.inbox.as_mut_ptr(), BYTES, self.rank, TAG) };
+                let begun = unsafe {
+                    calls.receive(self.receive_buffer.as_mut_ptr(), BYTES, self.rank, TAG)
+                };
                 self.receiving = Some(begun?);
                 continue;
             };
@@ -233,8 +234,8 @@ impl Peer {
                 break;
             }
             self.receiving = None;
-            self.heard = Instant::now();
-            match Sign::from_bytes(*self.inbox) {
+            self.last_sign = Instant::now();
+            match Sign::from_bytes(*self.receive_buffer) {
                 Some(Sign::Alive) => {}
                 Some(Sign::Done) => self.is_done = true,
                 Some(Sign::Failed(code)) => {
@@ -252,11 +253,12 @@ impl Peer {
         if !self.is_sent(calls)? {
             return Ok(());
         }
-        *self.outbox = sign.to_bytes();
-        // SAFETY: the outbox is on the heap, and is not touched before the request is done; an unfinished one is
+        *self.send_buffer = sign.to_bytes();
+        // SAFETY: the send_buffer is on the heap, and is not touched before the request is done; an unfinished one is
         // leaked by `watch`.
-        self.sending = Some(unsafe { calls.send(self.outbox.as_ptr(), BYTES, self.rank, TAG) }?);
-        self.told = Some(sign);
+        self.sending =
+            Some(unsafe { calls.send(self.send_buffer.as_ptr(), BYTES, self.rank, TAG) }?);
+        self.last_sent = Some(sign);
         Ok(())
     }
 
@@ -316,22 +318,24 @@ pub(super) fn watch(shared: &Arc<Shared>, rank: usize, size: usize, deadline: Du
     }
     // Nothing calls MPI any more.
     shared.alarm.stop();
-    // MPI may still read or write the boxes of open requests.
+    // MPI may still read or write the buffers of open requests.
     std::mem::forget(peers);
     false
 }
 
-/// Tells all others that this rank is done, after one of them failed; in vain if they are gone.
+/// Sends all others the sign that this rank is done, after one of them failed; in vain if they are gone.
 fn answer(peers: &mut [Peer], shared: &Shared) {
     let begun = Instant::now();
-    let tell = |peer: &mut Peer| {
+    let answered = |peer: &mut Peer| {
         let calls = shared.calls();
-        if peer.told != Some(Sign::Done) {
+        if peer.last_sent != Some(Sign::Done) {
             let _ = peer.send(Sign::Done, &**calls);
         }
-        peer.told == Some(Sign::Done) && peer.is_sent(&**calls).unwrap_or(true)
+        peer.last_sent == Some(Sign::Done) && peer.is_sent(&**calls).unwrap_or(true)
     };
-    while !peers.iter_mut().fold(true, |all, peer| all & tell(peer)) && begun.elapsed() < FAREWELL {
+    while !peers.iter_mut().fold(true, |all, peer| all & answered(peer))
+        && begun.elapsed() < FAREWELL
+    {
         std::thread::sleep(LAST_LOOKS);
     }
 }
@@ -364,12 +368,12 @@ fn look(
         {
             ended.get_or_insert_with(Instant::now);
         }
-        if is_due && (order == Order::Live || peer.told != Some(sign)) {
+        if is_due && (order == Order::Live || peer.last_sent != Some(sign)) {
             peer.send(sign, calls)?;
         }
-        let is_told = peer.told == Some(sign) && peer.is_sent(calls)?;
-        is_over &= is_told && peer.is_done;
-        let waited = peer.heard.elapsed();
+        let is_known = peer.last_sent == Some(sign) && peer.is_sent(calls)?;
+        is_over &= is_known && peer.is_done;
+        let waited = peer.last_sign.elapsed();
         if !peer.is_done && waited >= deadline {
             return Err(CommError::Silent { rank: peer.rank, waited });
         }
