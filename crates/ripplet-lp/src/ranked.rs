@@ -282,10 +282,8 @@ impl Rounds for RankRounds<'_> {
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
         let state = self.state.state();
-        let words: Vec<u64> =
-            (0..).zip(&*state.active).flat_map(|(at, &word)| [at, word]).collect();
-        let own: Vec<u64> =
-            words.chunks(2).filter(|pair| pair[1] != 0).flatten().copied().collect();
+        let words = (0..).zip(&*state.active).filter(|&(_, &word)| word != 0);
+        let own: Vec<u64> = words.flat_map(|(at, &word)| [at, word]).collect();
         let received = locked(self.link.comm).all_gather("active vertices", &own)?;
         let mut active = vec![0; state.active.len()];
         for pair in received.iter().flat_map(|words| words.chunks_exact(2)) {
