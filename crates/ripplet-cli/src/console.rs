@@ -19,6 +19,8 @@ static LINE: OnceLock<ProgressBar> = OnceLock::new();
 pub struct Console {
     quiet: bool,
     verbose: bool,
+    /// Whether nothing is printed, not even notes.
+    silent: bool,
     line: Option<ProgressBar>,
 }
 
@@ -32,7 +34,12 @@ impl Console {
             }
             LINE.get_or_init(|| line).clone()
         });
-        Console { quiet, verbose, line }
+        Console { quiet, verbose, silent: false, line }
+    }
+
+    /// Creates a console that prints nothing: another process does.
+    pub fn silent() -> Console {
+        Console { quiet: true, verbose: false, silent: true, line: None }
     }
 
     /// Returns whether only errors and notes are printed.
@@ -73,6 +80,9 @@ impl Console {
 
     /// Prints a note, also with `--quiet`.
     pub fn note(&self, what: &str) {
+        if self.silent {
+            return;
+        }
         let note = || {
             // If standard error is closed, the line is lost.
             let _ = writeln!(stderr(), "note: {}", one_line(what));

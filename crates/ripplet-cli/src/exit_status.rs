@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 /// The exit status of the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitStatus {
     /// The command succeeded.
+    #[default]
     Done = 0,
     /// The run failed, through no fault of the arguments or the input.
     Failed = 1,
@@ -40,6 +41,12 @@ impl ExitStatus {
     /// Returns the code that the system gets.
     pub fn code(self) -> u8 {
         self as u8
+    }
+
+    /// Returns the status of a code; [`ExitStatus::Failed`] if none has it.
+    pub fn of(code: u8) -> ExitStatus {
+        let known = ExitStatus::ALL.into_iter().find(|status| status.code() == code);
+        known.unwrap_or(ExitStatus::Failed)
     }
 
     /// Returns its description in the manual.

@@ -170,6 +170,19 @@ pub enum Failure {
         /// The remedy, as a sentence.
         help: String,
     },
+    /// An error of a process of several that share the command.
+    #[error("{sentence}")]
+    #[diagnostic(help("{help}"))]
+    OfRank {
+        /// The error, as a sentence.
+        sentence: String,
+        /// The remedy, as a sentence.
+        help: String,
+        /// The exit status.
+        status: ExitStatus,
+        /// Whether it was reported, perhaps by another process.
+        is_told: bool,
+    },
     /// A signal, such as Ctrl-C.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -251,7 +264,13 @@ impl Failure {
     /// Returns 2 if the arguments or the input are wrong, 1 if the run failed, 128 plus a signal's number if that
     /// ended it.
     pub fn exit_code(&self) -> ExitCode {
-        let status = match self {
+        self.status().into()
+    }
+
+    /// Returns the exit status: see [`Failure::exit_code`].
+    pub fn status(&self) -> ExitStatus {
+        match self {
+            Failure::OfRank { status, .. } => *status,
             Failure::Interrupted(_) => interrupt::status(),
             _ if self.is_end_of_reader() => ExitStatus::Unread,
             Failure::Memory { by_user: true, .. } => ExitStatus::Wrong,
@@ -275,7 +294,9 @@ impl Failure {
             Failure::Run(
                 RunError::Settings(_)
                 | RunError::NoDeviceSource { .. }
-                | RunError::NoDeviceCounter { .. },
+                | RunError::NoDeviceCounter { .. }
+                | RunError::InPlaceOnRanks { .. }
+                | RunError::RanksDiffer { .. },
             ) => ExitStatus::Wrong,
             Failure::Analytics(ripplet::analytics::AnalysisError::NoLength(_)) => ExitStatus::Wrong,
             // The writer refused a graph that the format cannot hold.
@@ -299,8 +320,25 @@ impl Failure {
             | Failure::Checkpoint(_)
             | Failure::Analytics(_) => ExitStatus::Failed,
             Failure::Validation { .. } | Failure::Fraud { .. } => ExitStatus::Failed,
-        };
-        status.into()
+        }
+    }
+
+    /// Returns the message and the advice, a line each.
+    pub fn sentences(&self) -> (String, String) {
+        let help = self.help().map(|help| help.to_string()).unwrap_or_default();
+        (one_line(&self.to_string()), one_line(&help))
+    }
+
+    /// Returns an error that was reported, perhaps by another process.
+    pub fn told(status: ExitStatus) -> Failure {
+        Failure::OfRank { sentence: String::new(), help: String::new(), status, is_told: true }
+    }
+
+    /// Returns the error as that of a rank of several.
+    pub fn on_rank(self, rank: usize, host: &str) -> Failure {
+        let (sentence, help) = self.sentences();
+        let sentence = format!("rank {rank} on {host}: {sentence}");
+        Failure::OfRank { sentence, help, status: self.status(), is_told: false }
     }
 
     /// Writes the message and the advice, if there is some, to standard error.
@@ -308,7 +346,7 @@ impl Failure {
         if let Failure::Interrupted(_) = self {
             return interrupt::print_last_message();
         }
-        if self.is_end_of_reader() {
+        if self.is_end_of_reader() || matches!(self, Failure::OfRank { is_told: true, .. }) {
             return;
         }
         // Excerpts of programs and mappings have lines; a newline in any other message comes from a file.

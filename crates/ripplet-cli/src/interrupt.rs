@@ -5,9 +5,9 @@
 //! signal's number, as in shells: 130 after Ctrl-C, 143 after SIGTERM.
 
 use crate::exit_status::ExitStatus;
+use crate::ranks::leave;
 use ripplet::io::write::remove_unfinished;
 use std::io::{Write, stderr};
-use std::process::exit;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize};
 use std::thread::sleep;
@@ -44,7 +44,7 @@ pub fn listen(tidy: fn()) {
         let _stopped = remove_unfinished();
         tidy();
         print_last_message();
-        exit(i32::from(status().code()));
+        leave(status());
     });
 }
 
@@ -157,6 +157,16 @@ pub fn has_written() {
 /// Records for the last message that a run can resume after round `rounds`.
 pub fn has_kept(rounds: usize) {
     KEPT.store(rounds, SeqCst);
+}
+
+/// Returns the last round with a checkpoint; 0 if there is none.
+pub fn kept() -> usize {
+    KEPT.load(SeqCst)
+}
+
+/// Leaves the last message to another process.
+pub fn silence() {
+    SAID.store(true, SeqCst);
 }
 
 /// Prints the last message, once.

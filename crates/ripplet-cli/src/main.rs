@@ -49,6 +49,7 @@ mod named_cover;
 mod output;
 mod pagerank;
 mod quality;
+mod ranks;
 mod reading;
 mod seed;
 mod size;
@@ -62,6 +63,7 @@ use clap::{Parser, Subcommand};
 use console::Console;
 use exit_status::ExitStatus;
 use failure::{Ending, Failure};
+use ripplet::ranks::Launch;
 use std::io::{ErrorKind, Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -117,14 +119,23 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let launch = ranks::launched();
     let arguments = match Ripplet::try_parse() {
         Ok(arguments) => arguments,
-        Err(answer) => return said_by_clap(&answer),
+        Err(answer) => return said_by_clap(&answer, launch.as_ref()),
     };
     memory::report_before_aborting();
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet, arguments.verbose);
+    if let Some(launch) = launch.filter(|_| !matches!(arguments.command, Command::Communities(_))) {
+        ranks::let_first_speak(Some(&launch));
+        let refused = ranks::refused(&launch);
+        if !ranks::is_other(Some(&launch)) {
+            refused.report();
+        }
+        return refused.exit_code();
+    }
     // Crates that read and write tables panic if memory is refused; unfinished outputs are removed by then.
     let ended = catch_unwind(AssertUnwindSafe(|| run(arguments.command, &console)));
     let ended = ended.unwrap_or_else(|_| {
@@ -144,7 +155,13 @@ fn main() -> ExitCode {
 }
 
 /// Prints help, a version, or an error in the arguments, without control characters.
-fn said_by_clap(answer: &clap::Error) -> ExitCode {
+///
+/// Of several processes that were started together, the first one prints.
+fn said_by_clap(answer: &clap::Error, launch: Option<&Launch>) -> ExitCode {
+    if ranks::is_other(launch) {
+        ranks::let_first_speak(launch);
+        return if answer.use_stderr() { ExitStatus::Wrong } else { ExitStatus::Done }.into();
+    }
     if !answer.use_stderr() {
         return match answer.print() {
             Ok(()) => ExitStatus::Done.into(),

@@ -22,7 +22,7 @@ use crate::{
     RoundObserver, RunError, Schedule, Settings, State,
 };
 use ripplet_graph::{GraphView, Observer};
-use ripplet_ranks::{Comm, CommError, Traffic};
+use ripplet_ranks::{Comm, CommError, SharedComm, Traffic};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,13 +40,22 @@ const WORD: u32 = 64;
 #[derive(Debug)]
 pub struct RankExecutor {
     executor: Arc<CpuExecutor>,
-    comm: Mutex<Comm>,
+    comm: SharedComm,
+    /// Whether the communicator ends with the first error.
+    aborts: bool,
 }
 
 impl RankExecutor {
     /// Creates the executor of a rank.
     pub fn new(executor: Arc<CpuExecutor>, comm: Comm) -> RankExecutor {
-        RankExecutor { executor, comm: Mutex::new(comm) }
+        RankExecutor { executor, comm: Arc::new(Mutex::new(comm)), aborts: true }
+    }
+
+    /// Creates the executor of a rank whose communicator the caller uses, too, between runs.
+    ///
+    /// After an error of a run, the caller aborts the communicator: before that, it can report the error.
+    pub fn sharing(executor: Arc<CpuExecutor>, comm: SharedComm) -> RankExecutor {
+        RankExecutor { executor, comm, aborts: false }
     }
 
     /// Returns what this rank has sent and received.
@@ -142,7 +151,7 @@ impl Executor for RankExecutor {
         observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
         let done = self.executor.install(|| self.run_rank(graph, program, settings, observer));
-        if done.is_err() {
+        if done.is_err() && self.aborts {
             self.comm().abort(1);
         }
         done

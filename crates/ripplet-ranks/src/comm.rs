@@ -5,7 +5,7 @@ use crate::{CommError, Threads};
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The communicator of a rank.
@@ -33,6 +33,11 @@ pub struct Comm {
     /// Whether a collective failed.
     broken: bool,
 }
+
+/// A communicator that a run and its caller use by turns.
+///
+/// After an error of the run, the caller aborts: see [`Comm::abort`].
+pub type SharedComm = Arc<Mutex<Comm>>;
 
 /// What a rank has sent and received.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -6,7 +6,7 @@
 //! | [`Comm`] | collectives of values: all-to-all, all-gather, all-reduce, broadcast, barrier |
 //! | [`Wire`] | what a connection between ranks does: one exchange of messages |
 //! | [`Threads`] | ranks as threads of this process |
-//! | [`mpi`] | ranks as processes that an MPI launcher started |
+//! | `mpi` | ranks as processes that an MPI launcher started, with the feature of this name |
 //! | [`Recorded`] | a wire that records its traffic, and simulates a network, delays and deaths |
 //! | [`Launch`] | what the environment says about a launcher |
 //!
@@ -23,19 +23,20 @@
 //! A collective has a copy of what is sent, and what is received: of an all-gather the values of all
 //! ranks.
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "mpi"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
 mod comm;
 mod error;
 mod launch;
+#[cfg(feature = "mpi")]
 pub mod mpi;
 mod recorded;
 mod threads;
 mod wire;
 
-pub use comm::{Comm, Received, Traffic};
+pub use comm::{Comm, Received, SharedComm, Traffic};
 pub use error::CommError;
 pub use launch::{Family, Launch};
 pub use recorded::{Fault, Network, Record, Recorded, Recording};

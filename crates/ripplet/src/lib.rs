@@ -16,6 +16,7 @@
 //! | [`io`] | readers and writers of every file format |
 //! | [`jit`] | programs from files: [`read_program`], and their compilation to machine code |
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
+//! | [`ranks`] | processes that share a run, over MPI or threads: see [`CommunitySearch::ranks`](communities::CommunitySearch::ranks) |
 //! | `petgraph`, `sprs` | graphs of these crates, with the features of these names |
 //! | [`programs`] | the programs by name, with parameters and defaults |
 //! | [`swarm`] | an analysis of every graph of a batch, with overlapping input, computation and output |
@@ -58,6 +59,7 @@
 //! | `generate` | [`generate`] |
 //! | `graphml` | reading of GraphML and GEXF, which are written without it |
 //! | `jit` | [`jit`], [`read_program`] |
+//! | `mpi` | `ranks::mpi`: ranks as processes that `mpirun` or `srun` started |
 //! | `petgraph` | graphs of the crate petgraph |
 //! | `postgres` | transactions by a query to a PostgreSQL server |
 //! | `serde` | communities as values of serde |
@@ -122,3 +124,4 @@ pub use ripplet_io::edge_table;
 #[cfg(feature = "jit")]
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
+pub use ripplet_ranks as ranks;

@@ -8,6 +8,7 @@ use crate::batch::BatchArguments;
 use crate::device::DeviceArguments;
 use crate::estimate::EstimateArguments;
 use crate::named_cover::{LabelColumns, label_columns};
+use crate::ranks::RanksArguments;
 use crate::reading::{BuildArguments, ReadArguments, communities_format};
 use crate::seed::seed;
 use crate::size::Size;
@@ -106,6 +107,8 @@ pub struct Arguments {
     pub estimate: EstimateArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
+    #[command(flatten)]
+    pub ranks: RanksArguments,
 }
 
 /// Choices of a run: program, schedule, counter, storage, device.

@@ -2,6 +2,7 @@
 
 use super::arguments::{Arguments, CounterChoice, MergeChoice, PresetName};
 use super::checkpoint::{CheckpointJob, Store};
+use super::not_on_ranks;
 use super::program::Program;
 use super::rows::Names;
 use crate::device::DeviceArguments;
@@ -10,6 +11,7 @@ use crate::failure::Failure;
 use crate::named_cover::LabelColumns;
 use crate::reading::check_standard_input;
 use crate::size::Size;
+use crate::standard_streams::is_standard;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
 use ripplet::io::Format;
@@ -247,6 +249,33 @@ impl Arguments {
 }
 
 impl Job<'_> {
+    /// Refuses what several ranks cannot do.
+    pub fn check_ranks(&self) -> Result<(), Failure> {
+        let schedule = self.settings.schedule;
+        let in_place = format!("the schedule {}", schedule.name());
+        let files = [Some(&*self.input), self.labels.as_deref(), self.program.reads()];
+        let reads_stream = files.into_iter().flatten().any(is_standard);
+        let leave_out = |flag: &str| format!("leave {flag} out, or run it in one process");
+        let refused = [
+            ("refinement", matches!(self.program, Program::Refine(_)), leave_out("--refine")),
+            ("--sweep", matches!(self.program, Program::Sweep(_)), "run it at one --gamma".into()),
+            (&in_place, schedule.is_in_place(), "use --schedule phased or sync".into()),
+            ("a GPU", !self.device.is_cpu_enough(), leave_out("--device and --device-memory")),
+            ("--counter auto", self.finds_counter, "name the counter: exact, or mg:8".into()),
+            ("--checkpoint", self.checkpoint.is_some(), leave_out("--checkpoint")),
+            ("reading standard input", reads_stream, "name a file that all ranks can read".into()),
+        ];
+        match refused.into_iter().find(|(_, is_asked, _)| *is_asked) {
+            None => Ok(()),
+            Some((what, _, help)) => Err(not_on_ranks(what, &help)),
+        }
+    }
+
+    /// Leaves out all outputs: another rank writes them.
+    pub fn write_nothing(&mut self) {
+        (self.output, self.stats, self.top) = (None, None, None);
+    }
+
     /// Opens the folder of checkpoints, if one is requested.
     pub fn open_store(&self) -> Result<Option<Store>, Failure> {
         let asked = self.checkpoint.as_ref().filter(|_| self.estimate.is_none());

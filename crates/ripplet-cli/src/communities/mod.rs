@@ -42,12 +42,14 @@ use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::counted;
 use crate::named_cover::say_columns;
 use crate::output::{check_alone, check_place, named_input};
+use crate::ranks::Ranks;
 use crate::reading::{Loaded, load_stored};
 use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
 use program::{Program, rows_of, rows_of_seeded};
 use ripplet::Device;
+use ripplet::device::AnyExecutor;
 use ripplet::graph::VertexIds;
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::programs::ProgramName;
@@ -58,6 +60,18 @@ use work::Work;
 
 /// Finds the communities of a graph, or of each graph of a batch.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let ranks = arguments.ranks.open()?;
+    let silent = ranks.console();
+    let ended = run_among(arguments, &ranks, silent.as_ref().unwrap_or(console));
+    ranks.end(ended)
+}
+
+/// Finds communities together with other ranks, if there are some.
+fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
+    if ranks.are_several() {
+        run_graph(ranks.agree(job_of_ranks(arguments, ranks))?, ranks, console)?;
+        return Ok(Ending::Whole);
+    }
     let job = arguments.resolve()?;
     check_places(&job)?;
     if arguments.batch.is_asked(&job.input, &job.load.read) {
@@ -70,22 +84,46 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         return batch::run(&job, &arguments.batch, console);
     }
     arguments.batch.check_unused()?;
-    run_graph(job, console)?;
+    run_graph(job, ranks, console)?;
     Ok(Ending::Whole)
 }
 
-fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
+/// Returns the job of a rank, or why ranks cannot do it; that of any but the first writes nothing.
+fn job_of_ranks<'a>(arguments: &'a Arguments, ranks: &Ranks) -> Result<Job<'a>, Failure> {
+    let mut job = arguments.resolve()?;
+    if arguments.batch.is_asked(&job.input, &job.load.read) {
+        return Err(not_on_ranks(
+            "a batch",
+            "run it in one process, or a part of it in each with --ranks none",
+        ));
+    }
+    arguments.batch.check_unused()?;
+    job.check_ranks()?;
+    match ranks.is_first() {
+        true => check_places(&job)?,
+        false => job.write_nothing(),
+    }
+    Ok(job)
+}
+
+/// Returns the refusal of what ranks cannot do.
+pub fn not_on_ranks(what: &str, help: &str) -> Failure {
+    Failure::refused(format!("{what} is not possible on several ranks"), help)
+}
+
+fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), Failure> {
     if let Program::File(file) = &job.program {
         file.check_columns_out()?;
     }
     if job.top.is_some() {
         largest::check()?;
     }
-    let threads = job.threads.start()?;
+    let threads = ranks.agree(job.threads.start())?;
     let store = job.open_store()?;
     let start = Instant::now();
     let opened = match &job.program {
         // No GPU is opened for work that the CPU does.
+        _ if ranks.are_several() => Device::cpu().open(None)?,
         Program::Refine(refine) if refine.profile.is_some() || job.checkpoint.is_some() => {
             Device::cpu().open(None)?
         }
@@ -97,25 +135,16 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let reading = format!("reading {}", job.input.display());
     let loaded = within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
         load_stored(&job.input, &job.load, job.storage, console)
-    })?;
+    });
+    let loaded = ranks.agree(loaded)?;
     let graph = loaded.graph.view();
-    if let Some(output) = job.target() {
-        write::check_communities_or_graph(output, graph.ids()).map_err(Failure::Place)?;
-    }
-    if let Some(labels) = &job.labels {
-        console.stage(format!("reading {}", labels.display()));
-        let label_columns = job.labels_columns.as_ref().map(|columns| columns.0.clone());
-        let options = ReadOptions { label_columns, ..ReadOptions::default() };
-        let what = format!("reading {}", labels.display());
-        let read = || Ok(io::read_initial_labels(labels, &options, graph.ids())?);
-        let initial = within(job.host_memory, &what, OF_A_LIST, read)?;
-        say_columns(labels, &initial.summary, console);
-        console.say(&initial_labels_line(labels, &initial));
-        job.settings.initial = Some(initial.labels);
-    }
+    ranks.agree(read_labels(&mut job, graph.ids(), console))?;
     interrupt::check()?;
     let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);
-    let executor = device::start(opened, job.threads, console)?.with_host_memory(host_memory);
+    let executor = match ranks.comm() {
+        Some(comm) => AnyExecutor::of_rank(job.threads.count(), comm.clone())?,
+        None => device::start(opened, job.threads, console)?.with_host_memory(host_memory),
+    };
     let settings = std::mem::take(&mut job.settings);
     let input = loaded.input();
     let Loaded { read, build, .. } = loaded;
@@ -124,8 +153,18 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone, by which --sweep chooses");
     }
     let settings = RefCell::new(settings);
-    let mut work =
-        Work { job: &job, input, settings, store, console, graph, threads, before, executor };
+    let mut work = Work {
+        job: &job,
+        ranks,
+        input,
+        settings,
+        store,
+        console,
+        graph,
+        threads,
+        before,
+        executor,
+    };
     match &job.program {
         &Program::BuiltIn(program) => {
             let instance = program.instantiate(graph).map_err(attenuation_refused)?;
@@ -140,18 +179,38 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         Program::File(file) => {
             let settings = work.settings.into_inner();
             let fill = || file.fill(settings, graph.ids(), console);
-            let filled = within(job.host_memory, "reading the columns", OF_A_LIST, fill)?;
-            work.settings = filled.into();
+            let filled = within(job.host_memory, "reading the columns", OF_A_LIST, fill);
+            work.settings = ranks.agree(filled)?.into();
             work.run_file(file)
         }
         Program::Seeded(seeded) => {
             let settings = work.settings.into_inner();
             let plant = || seeded.plant(graph, settings, console);
-            let planted = within(job.host_memory, "reading the seeds", OF_A_LIST, plant)?;
+            let planted = within(job.host_memory, "reading the seeds", OF_A_LIST, plant);
+            let planted = ranks.agree(planted)?;
             work.settings = planted.settings.into();
             work.run_for(&*planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
+}
+
+/// Checks that the output can have these ids, and reads the initial labels.
+fn read_labels(job: &mut Job<'_>, ids: &VertexIds, console: &Console) -> Result<(), Failure> {
+    if let Some(output) = job.target() {
+        write::check_communities_or_graph(output, ids).map_err(Failure::Place)?;
+    }
+    if let Some(labels) = &job.labels {
+        console.stage(format!("reading {}", labels.display()));
+        let label_columns = job.labels_columns.as_ref().map(|columns| columns.0.clone());
+        let options = ReadOptions { label_columns, ..ReadOptions::default() };
+        let what = format!("reading {}", labels.display());
+        let read = || Ok(io::read_initial_labels(labels, &options, ids)?);
+        let initial = within(job.host_memory, &what, OF_A_LIST, read)?;
+        say_columns(labels, &initial.summary, console);
+        console.say(&initial_labels_line(labels, &initial));
+        job.settings.initial = Some(initial.labels);
+    }
+    Ok(())
 }
 
 /// Returns a line on the initial labels.

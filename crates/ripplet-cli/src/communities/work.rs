@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::message::{counted, on_device};
 use crate::output::{print, write_json};
+use crate::ranks::Ranks;
 use crate::standard_streams::is_standard;
 use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Layer, RefineFigures, Shape,
@@ -37,6 +38,8 @@ type RowsOf<'a> = dyn FnOnce(&Outcome) -> Result<Rows<'_>, Failure> + 'a;
 /// A job and its graph.
 pub struct Work<'a> {
     pub job: &'a Job<'a>,
+    /// The processes that share the run.
+    pub ranks: &'a Ranks,
     /// Description of the input that was read.
     pub input: Option<String>,
     /// The settings; changed if a run resumes, also after a GPU failed.
@@ -116,6 +119,9 @@ impl Work<'_> {
         self.check(program)?;
         let run = self.on_device(|executor| self.compute(executor, program))?;
         let Some(run) = run else { return Ok(()) };
+        if !self.ranks.is_first() {
+            return Ok(());
+        }
         self.finish(run, None, Box::new(rows))?;
         self.store.iter().for_each(|store| store.remove(self.console));
         Ok(())
@@ -144,7 +150,8 @@ impl Work<'_> {
         let settings = self.settings_on(executor, program, &own);
         let plan = self.plan(executor, program, &settings);
         let plans = || executor.plans(graph, program, &settings);
-        if self.is_estimate(executor, program, &settings, &plan, plans)? {
+        let is_estimate = self.is_estimate(executor, program, &settings, &plan, plans);
+        if self.ranks.agree(is_estimate)? {
             return Ok(None);
         }
         let start = Instant::now();
@@ -221,6 +228,9 @@ impl Work<'_> {
         }
         let choices = self.choices(executor, settings);
         let estimate = Estimate::new(Shape::of(self.graph), &choices, plan).of_each(plans());
+        if !self.ranks.is_first() {
+            return Ok(true);
+        }
         form.print_as(&estimate, || estimate.lines(&choices.device))?;
         Ok(true)
     }
@@ -409,7 +419,10 @@ impl Work<'_> {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
         };
-        let device = on_device(&choices.device);
+        let device = match self.ranks.size() {
+            1 => on_device(&choices.device),
+            ranks => format!(" on {ranks} ranks"),
+        };
         let differs = match choices.deterministic {
             true => "",
             false => " (async: another run may differ)",

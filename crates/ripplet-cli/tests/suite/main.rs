@@ -34,6 +34,8 @@ mod memory;
 mod outputs;
 mod programs;
 mod quality;
+#[cfg(unix)]
+mod ranks;
 mod regression;
 mod sandbox;
 mod storage;

@@ -5,6 +5,7 @@ use super::{LIBRARY, OpenError};
 use crate::{Family, Launch};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
 use std::env;
+use std::error::Error;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +112,9 @@ fn load(path: &Path, interface: Interface) -> Result<Opened, OpenError> {
     // SAFETY: the initializers of an MPI library do no harm.
     let library =
         unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map_err(|error| {
-            OpenError::NotOpened { library: name.clone(), reason: error.to_string() }
+            // The system's explanation is the error's cause.
+            let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            OpenError::NotOpened { library: name.clone(), reason }
         })?;
     // SAFETY: only whether there is such an object is asked.
     let is_open_mpi = unsafe { library.get::<*mut c_void>(b"ompi_mpi_comm_world") }.is_ok();

@@ -1,4 +1,5 @@
 //! Collectives over threads, and over MPI.
 
+#[cfg(feature = "mpi")]
 mod mpi;
 mod threads;

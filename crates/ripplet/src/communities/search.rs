@@ -14,8 +14,9 @@ use ripplet_lp::{
     Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
     Settings, Stop,
 };
+use ripplet_ranks::SharedComm;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use thiserror::Error;
 
 /// Starts the choices of a run of label propagation on a graph; see [`CommunitySearch`].
@@ -38,6 +39,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         threads: None,
         device_memory: None,
         host_memory: None,
+        ranks: None,
     }
 }
 
@@ -86,6 +88,7 @@ pub struct CommunitySearch<'g> {
     threads: Option<usize>,
     device_memory: Option<u64>,
     host_memory: Option<u64>,
+    ranks: Option<SharedComm>,
 }
 
 #[derive(Clone)]
@@ -133,6 +136,9 @@ pub enum CommunitiesError {
     /// A choice of refinement is made for label propagation, which has none of it.
     #[error("{0} are a choice of refinement, and label propagation has none; choose refinement")]
     OnlyForRefinement(&'static str),
+    /// A choice is not possible on several ranks.
+    #[error("{0} is not possible on several ranks; leave it out, or run it in one process")]
+    NotOnRanks(&'static str),
     /// Seeds are given to another program.
     #[error("seeds are for the program seeded, but the program is {0}")]
     UnusedSeeds(String),
@@ -355,6 +361,35 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
+    /// Shares the run with other processes, the ranks, which all make the same choices on the same graph.
+    ///
+    /// Each rank updates a part of the vertices on its CPU, and each gets the communities of one process. A run that
+    /// fails on a rank aborts the communicator, and fails on all.
+    ///
+    /// ```
+    /// use ripplet::ranks::Threads;
+    /// use std::sync::{Arc, Mutex};
+    /// use std::time::Duration;
+    /// # let ids = ripplet::graph::VertexIds::Consecutive { first: 1, count: 6 };
+    /// # let edges = ripplet::graph::EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+    /// # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+    ///
+    /// // Processes that `mpirun` started call `ripplet::ranks::mpi::open` instead.
+    /// let found = Threads::run(2, Duration::from_secs(10), |comm| {
+    ///     let comm = Arc::new(Mutex::new(comm));
+    ///     ripplet::communities(&graph).ranks(comm).run().map(|found| found.len())
+    /// });
+    /// for communities in found {
+    ///     assert_eq!(communities?, 2);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn ranks(mut self, comm: SharedComm) -> Self {
+        self.ranks = Some(comm);
+        self
+    }
+
     /// Returns the settings of the run, with the program's defaults.
     fn resolved(&self) -> Result<Settings, CommunitiesError> {
         if !self.fixed.is_empty() {
@@ -401,6 +436,17 @@ impl<'g> CommunitySearch<'g> {
     }
 
     fn opened(&self) -> Result<(AnyExecutor, Option<Fallback>), CommunitiesError> {
+        if let Some(comm) = &self.ranks {
+            let refused = [
+                ("refinement", self.refine.is_some()),
+                ("a GPU", !self.device.is_cpu() && !self.device.is_auto()),
+                ("a limit of device memory", self.device_memory.is_some()),
+            ];
+            if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
+                return Err(CommunitiesError::NotOnRanks(choice));
+            }
+            return Ok((AnyExecutor::of_rank(self.threads, comm.clone())?, None));
+        }
         let (executor, fallback) = self.device.open(self.device_memory)?.start(self.threads)?;
         Ok((executor.with_host_memory(self.host_memory), fallback))
     }
@@ -444,9 +490,20 @@ impl<'g> CommunitySearch<'g> {
         &self,
         observer: &mut dyn RoundObserver,
     ) -> Result<Communities<'g>, CommunitiesError> {
-        if let Some(objective) = self.refine {
-            return self.run_refinement(objective, observer);
+        let found = match self.refine {
+            Some(objective) => self.run_refinement(objective, observer),
+            None => self.run_program(observer),
+        };
+        if let (Some(comm), Err(_)) = (&self.ranks, &found) {
+            comm.lock().unwrap_or_else(PoisonError::into_inner).abort(1);
         }
+        found
+    }
+
+    fn run_program(
+        &self,
+        observer: &mut dyn RoundObserver,
+    ) -> Result<Communities<'g>, CommunitiesError> {
         let settings = self.resolved()?;
         let program = self.instantiated()?;
         let (mut executor, mut fallback) = self.opened()?;

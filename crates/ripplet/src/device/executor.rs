@@ -2,6 +2,7 @@
 
 use super::gpu::Gpus;
 use super::gpu_types::Exchanged;
+use super::ranks::OfRank;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
@@ -15,6 +16,8 @@ pub(super) enum On {
     Cpu(CpuExecutor),
     /// One GPU or several.
     Gpus(Gpus),
+    /// The cores of this host, and those of other ranks.
+    Rank(OfRank),
 }
 
 impl AnyExecutor {
@@ -35,7 +38,7 @@ impl AnyExecutor {
     #[must_use]
     pub fn with_host_memory(self, limit: Option<u64>) -> AnyExecutor {
         match self.0 {
-            On::Cpu(_) => self,
+            On::Cpu(_) | On::Rank(_) => self,
             On::Gpus(gpus) => AnyExecutor(On::Gpus(gpus.with_host_memory(limit))),
         }
     }
@@ -43,20 +46,21 @@ impl AnyExecutor {
     /// Returns the name for reports: `cpu`, or the numbers and models of the GPUs.
     pub fn name(&self) -> String {
         match &self.0 {
-            On::Cpu(_) => "cpu".into(),
+            On::Cpu(_) | On::Rank(_) => "cpu".into(),
             On::Gpus(gpus) => gpus.name(),
         }
     }
 
     /// Returns whether the device is the CPU.
     pub fn is_cpu(&self) -> bool {
-        matches!(self.0, On::Cpu(_))
+        matches!(self.0, On::Cpu(_) | On::Rank(_))
     }
 
     /// Returns the number of threads of the CPU; `None` for GPUs.
     pub fn threads(&self) -> Option<usize> {
         match &self.0 {
             On::Cpu(executor) => Some(executor.threads()),
+            On::Rank(rank) => Some(rank.threads()),
             On::Gpus(_) => None,
         }
     }
@@ -64,7 +68,7 @@ impl AnyExecutor {
     /// Returns what a user should know although nothing failed, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         match &self.0 {
-            On::Cpu(_) => Vec::new(),
+            On::Cpu(_) | On::Rank(_) => Vec::new(),
             On::Gpus(gpus) => gpus.notes(),
         }
     }
@@ -72,7 +76,7 @@ impl AnyExecutor {
     /// Returns the traffic of the last run; `None` unless several GPUs share runs.
     pub fn exchanged(&self) -> Option<Exchanged> {
         match &self.0 {
-            On::Cpu(_) => None,
+            On::Cpu(_) | On::Rank(_) => None,
             On::Gpus(gpus) => gpus.exchanged(),
         }
     }
@@ -85,7 +89,7 @@ impl AnyExecutor {
         settings: &Settings,
     ) -> Vec<(String, Plan)> {
         match &self.0 {
-            On::Cpu(_) => Vec::new(),
+            On::Cpu(_) | On::Rank(_) => Vec::new(),
             On::Gpus(gpus) => gpus.plans(graph.into(), program, settings),
         }
     }
@@ -97,7 +101,7 @@ impl AnyExecutor {
     /// If the plan does not fit, or the GPU does not report its free memory.
     pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         match &self.0 {
-            On::Cpu(_) => Ok(()),
+            On::Cpu(_) | On::Rank(_) => Ok(()),
             On::Gpus(gpus) => gpus.check_memory(plan),
         }
     }
@@ -114,7 +118,7 @@ impl AnyExecutor {
         plan: &Plan,
     ) -> Result<(), RunError> {
         match &self.0 {
-            On::Cpu(_) => Ok(()),
+            On::Cpu(_) | On::Rank(_) => Ok(()),
             On::Gpus(gpus) => gpus.check_run(graph.into(), program, settings, plan),
         }
     }
@@ -124,6 +128,7 @@ impl Executor for AnyExecutor {
     fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         match &self.0 {
             On::Cpu(executor) => executor.plan_on(graph, program, settings),
+            On::Rank(rank) => rank.plan_on(graph, program, settings),
             On::Gpus(gpus) => gpus.plan_on(graph, program, settings),
         }
     }
@@ -137,6 +142,7 @@ impl Executor for AnyExecutor {
     ) -> Result<Outcome, RunError> {
         match &self.0 {
             On::Cpu(executor) => executor.run_on(graph, program, settings, observer),
+            On::Rank(rank) => rank.run_on(graph, program, settings, observer),
             On::Gpus(gpus) => gpus.run_on(graph, program, settings, observer),
         }
     }

@@ -13,7 +13,7 @@ impl AnyExecutor {
     pub fn plan_lcc<'g>(&self, graph: impl Into<GraphView<'g>>, lcc: Lcc, threads: usize) -> Plan {
         let graph = graph.into();
         let on_gpu = match &self.0 {
-            On::Cpu(_) => None,
+            On::Cpu(_) | On::Rank(_) => None,
             On::Gpus(gpus) => graph.as_plain().and_then(|graph| gpus.plan_lcc(graph, lcc)),
         };
         on_gpu.unwrap_or_else(|| plan_on_cpu(graph, lcc.plan(graph, threads)))
@@ -33,7 +33,7 @@ impl AnyExecutor {
     ) -> Result<(Outcome, DeviceSeconds), LccError> {
         let graph = graph.into();
         match &self.0 {
-            On::Cpu(_) => Ok((lcc.run(graph, observer)?, DeviceSeconds::default())),
+            On::Cpu(_) | On::Rank(_) => Ok((lcc.run(graph, observer)?, DeviceSeconds::default())),
             On::Gpus(gpus) => {
                 let graph = graph.as_plain().ok_or(LccError::Compressed)?;
                 gpus.run_lcc(graph, lcc, observer)

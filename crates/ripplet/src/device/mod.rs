@@ -47,6 +47,7 @@ mod lcc;
 mod list;
 mod open;
 mod profile;
+mod ranks;
 mod refine;
 mod workers;
 

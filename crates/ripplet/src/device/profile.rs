@@ -12,7 +12,7 @@ impl AnyExecutor {
     #[must_use]
     pub fn with_gpu_counting(self, counting: GpuCounting) -> AnyExecutor {
         match self.0 {
-            On::Cpu(_) => self,
+            On::Cpu(_) | On::Rank(_) => self,
             On::Gpus(gpus) => AnyExecutor(On::Gpus(gpus.with_counting(counting))),
         }
     }
@@ -33,6 +33,7 @@ impl AnyExecutor {
     ) -> Result<Profile, RunError> {
         match &self.0 {
             On::Cpu(executor) => executor.profile(graph, program, settings, iterations, observer),
+            On::Rank(rank) => rank.cpu().profile(graph, program, settings, iterations, observer),
             On::Gpus(gpus) => gpus.profile(graph, program, settings, iterations),
         }
     }

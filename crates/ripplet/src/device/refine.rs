@@ -16,7 +16,7 @@ impl AnyExecutor {
     ) -> Plan {
         let graph = graph.into();
         match &self.0 {
-            On::Cpu(_) => refine::plan(graph, options, threads),
+            On::Cpu(_) | On::Rank(_) => refine::plan(graph, options, threads),
             On::Gpus(gpus) => gpus.plan_refinement(graph, options, threads),
         }
     }
@@ -34,7 +34,7 @@ impl AnyExecutor {
         observer: &mut dyn RoundObserver,
     ) -> Result<(Refined, DeviceSeconds), RefineError> {
         match &self.0 {
-            On::Cpu(_) => {
+            On::Cpu(_) | On::Rank(_) => {
                 let refined = refine::refine(graph, options, observer)?;
                 Ok((refined, DeviceSeconds::default()))
             }

@@ -29,6 +29,8 @@ pub enum Need {
     Nothing,
     Gpu,
     Server,
+    /// MPI, whose folder a variable names.
+    Mpi,
     /// Something that a test cannot have: the network, minutes, a package.
     Other,
 }
@@ -116,6 +118,7 @@ impl Command {
         match comment.strip_prefix("needs ") {
             Some("a GPU" | "two GPUs" | "four GPUs") => Need::Gpu,
             Some("a server") => Need::Server,
+            Some("MPI") => Need::Mpi,
             Some(_) => Need::Other,
             None if comment.starts_with("takes minutes") => Need::Other,
             None => Need::Nothing,

@@ -54,7 +54,12 @@ impl Clone {
         let printed = self.folder.path().join("printed");
         let out = File::create(&printed).unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{path}", self.folder.path().join("bin").display());
+        let mpi = mpi().map(|folder| format!("{}:", folder.join("bin").display()));
+        let path = format!(
+            "{}:{}{path}",
+            self.folder.path().join("bin").display(),
+            mpi.unwrap_or_default()
+        );
         let mut child = process::Command::new(program)
             .args(["-c", script])
             .current_dir(self.root())
@@ -67,6 +72,14 @@ impl Clone {
         let code = wait(&mut child);
         (code, String::from_utf8_lossy(&fs::read(&printed).unwrap()).into_owned())
     }
+}
+
+/// The folder of an installed MPI.
+fn mpi() -> Option<PathBuf> {
+    let folder = std::env::var_os("RIPPLET_MPICH").map(PathBuf::from);
+    let is_required = std::env::var_os("RIPPLET_REQUIRE_MPI").is_some();
+    assert!(folder.is_some() || !is_required, "RIPPLET_MPICH is not set");
+    folder
 }
 
 /// The exit code; none where a signal or the limit of time ended it.
@@ -154,7 +167,7 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
     if text.starts_with("cargo ") {
         return check_cargo(text);
     }
-    if command.need() == Need::Other {
+    if command.need() == Need::Other || (command.need() == Need::Mpi && mpi().is_none()) {
         let (code, printed) = clone.run("bash", &format!("set -n\n{text}"));
         return (code == Some(0)).then_some(()).ok_or(printed);
     }
@@ -168,7 +181,7 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
     let is_refused = match command.need() {
         Need::Gpu => code == Some(1) && about(&["NVIDIA", "GPU", "CUDA", "cuda"]),
         Need::Server => code != Some(0) && about(&["connect", "server"]),
-        Need::Nothing | Need::Other => command.fails() && matches!(code, Some(1..=3)),
+        Need::Nothing | Need::Mpi | Need::Other => command.fails() && matches!(code, Some(1..=3)),
     };
     match command.missing(&printed) {
         _ if command.need() == Need::Gpu && is_refused => try_on_the_cpu(clone, text),

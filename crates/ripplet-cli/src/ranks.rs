@@ -1,0 +1,477 @@
+//! Ranks: processes that a launcher of MPI started together to share a command.
+//!
+//! ```text
+//! launcher ─▶ Ranks::open ─▶ agree: arguments ─▶ agree: input ─▶ … ─▶ run ─▶ rank 0 writes ─▶ end
+//! ```
+//!
+//! Rank 0 prints and writes; the others are silent. Stages that may fail end in [`Ranks::agree`]: if one rank failed, all
+//! end with its error, which rank 0 prints. A rank that fails elsewhere prints its error itself and aborts. If a
+//! rank is lost, the others end within the deadline.
+
+use crate::console::{self, Console};
+use crate::exit_status::ExitStatus;
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::message::one_line;
+use clap::{Args, ValueEnum};
+use ripplet::io::write::remove_unfinished;
+use ripplet::lp::RunError;
+use ripplet::ranks::{CommError, Launch, SharedComm};
+use std::cell::Cell;
+use std::fmt;
+use std::io::{Write, stderr};
+use std::process::exit;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The time that rank 0 has to print its error before another rank, which may have the same one, prints its own.
+const FIRST_WORD: Duration = Duration::from_secs(1);
+/// The status of a launcher that ends before the lines of its processes are printed.
+const LAST_LINES: Duration = Duration::from_millis(200);
+/// The default of `--rank-deadline`, in seconds.
+const DEADLINE: u32 = 60;
+
+/// Options of ranks.
+#[derive(Args)]
+#[command(next_help_heading = "Several machines")]
+pub struct RanksArguments {
+    /// The processes that share the run.
+    ///
+    /// Processes that `mpirun` or `srun` started share one run: each reads INPUT, and rank 0 writes OUT. docs/several-machines.md
+    /// has the details.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = RanksChoice::Auto)]
+    ranks: RanksChoice,
+    /// Seconds without a sign of life after which a rank is lost, and all others end.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = DEADLINE,
+        value_parser = clap::value_parser!(u32).range(1..=86_400)
+    )]
+    rank_deadline: u32,
+}
+
+/// The processes that share a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RanksChoice {
+    /// Those that a launcher of MPI started, if there are several
+    Auto,
+    /// Those that a launcher of MPI started
+    Mpi,
+    /// This one alone, although others may have been started
+    None,
+}
+
+/// Returns the launcher of this process, if it may have started several.
+pub fn launched() -> Option<Launch> {
+    Launch::detect().filter(|launch| launch.size > 1 || !launch.knows_size())
+}
+
+/// Returns whether another process prints what concerns all of them.
+pub fn is_other(launch: Option<&Launch>) -> bool {
+    launch.is_some_and(|launch| launch.rank > 0)
+}
+
+/// Waits, on any rank but the first, until the first one has printed the error that all of them have.
+pub fn let_first_speak(launch: Option<&Launch>) {
+    if is_other(launch) {
+        sleep(FIRST_WORD);
+    }
+}
+
+/// Returns the refusal of a command that does not share its work.
+pub fn refused(launch: &Launch) -> Failure {
+    let processes = match launch.knows_size() {
+        true => format!("{} processes of this command were started", launch.size),
+        false => "several processes of this command may have been started".into(),
+    };
+    let variable = launch.variable;
+    Failure::refused(
+        format!(
+            "{processes} together ({variable} is set), and only `ripplet communities` shares its work between \
+             processes"
+        ),
+        format!(
+            "start it once, without mpirun or srun; or unset {variable} if each process has its own work"
+        ),
+    )
+}
+
+/// The processes that share a command: this one alone, or ranks.
+pub struct Ranks {
+    connected: Option<Connected>,
+}
+
+/// A connection to other ranks.
+struct Connected {
+    comm: SharedComm,
+    rank: usize,
+    size: usize,
+    /// Whether all ranks know of a failure.
+    is_over: Cell<bool>,
+}
+
+/// The host of each rank, for messages about a rank that is lost.
+static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
+/// Whether this process has connected to others.
+static CONNECTED: AtomicBool = AtomicBool::new(false);
+
+impl RanksArguments {
+    /// Connects this process with the others, if there are some.
+    pub fn open(&self) -> Result<Ranks, Failure> {
+        let launch = match self.ranks {
+            RanksChoice::None => None,
+            RanksChoice::Auto => launched(),
+            RanksChoice::Mpi => Some(Launch::detect().ok_or_else(|| {
+                Failure::refused(
+                    "--ranks mpi is for processes that a launcher of MPI started, and none started this one",
+                    "start it by mpirun or srun, or leave --ranks out",
+                )
+            })?),
+        };
+        let Some(launch) = launch else { return Ok(Ranks { connected: None }) };
+        if is_other(Some(&launch)) {
+            interrupt::silence();
+        }
+        let deadline = Duration::from_secs(self.rank_deadline.into());
+        let opened = wire::open(&launch, deadline);
+        let comm = match opened {
+            Ok(comm) => comm,
+            Err(failure) => {
+                let_first_speak(Some(&launch));
+                return Err(match launch.rank {
+                    0 => failure,
+                    rank => failure.on_rank(rank, &host()),
+                });
+            }
+        };
+        CONNECTED.store(true, SeqCst);
+        let (rank, size) = {
+            let comm = locked(&comm);
+            (comm.rank(), comm.size())
+        };
+        let ranks =
+            Ranks { connected: Some(Connected { comm, rank, size, is_over: Cell::new(false) }) };
+        ranks.introduce()?;
+        Ok(ranks)
+    }
+}
+
+impl Ranks {
+    /// Returns whether several processes share the command.
+    pub fn are_several(&self) -> bool {
+        self.connected.is_some()
+    }
+
+    /// Returns whether this process prints and writes.
+    pub fn is_first(&self) -> bool {
+        self.connected.as_ref().is_none_or(|connected| connected.rank == 0)
+    }
+
+    /// Returns the number of processes that share the command.
+    pub fn size(&self) -> usize {
+        self.connected.as_ref().map_or(1, |connected| connected.size)
+    }
+
+    /// Returns the communicator, if there are others.
+    pub fn comm(&self) -> Option<&SharedComm> {
+        self.connected.as_ref().map(|connected| &connected.comm)
+    }
+
+    /// Returns the console of this process: that of any but the first prints nothing.
+    pub fn console(&self) -> Option<Console> {
+        (!self.is_first()).then(Console::silent)
+    }
+
+    /// Compares versions and arguments, and makes the hosts known.
+    fn introduce(&self) -> Result<(), Failure> {
+        let Some(connected) = &self.connected else { return Ok(()) };
+        let arguments = std::env::args_os().skip(1);
+        let arguments: Vec<_> =
+            arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        let own = format!("{}\0{version}\0{}", host(), arguments.join("\0"));
+        let gathered = connected.done(locked(&connected.comm).all_gather("start", own.as_bytes()));
+        let texts = gathered.iter().map(|text| String::from_utf8_lossy(text).into_owned());
+        let texts: Vec<(String, String)> = texts
+            .map(|text| {
+                text.split_once('\0').map(|(a, b)| (a.into(), b.into())).unwrap_or_default()
+            })
+            .collect();
+        let other =
+            texts.iter().position(|(_, rest)| Some(rest) != texts.first().map(|(_, rest)| rest));
+        let hosts: Vec<String> = texts.into_iter().map(|(host, _)| host).collect();
+        let _ = HOSTS.set(hosts);
+        let alike = match other {
+            None => Ok(()),
+            Some(rank) => Err(Failure::refused(
+                format!(
+                    "rank {rank} on {} was started with another version of ripplet, or with other arguments, than \
+                     rank 0 on {}",
+                    host_of(rank),
+                    host_of(0)
+                ),
+                "start every rank by the same command",
+            )),
+        };
+        self.agree(alike)
+    }
+
+    /// Ends a stage that all ranks do: if it failed on one of them, it fails on all, and the first one reports it.
+    pub fn agree<T>(&self, own: Result<T, Failure>) -> Result<T, Failure> {
+        let Some(connected) = &self.connected else { return own };
+        let text = own.as_ref().err().map(Told::of).unwrap_or_default().to_string();
+        let gathered = connected.done(locked(&connected.comm).all_gather("stage", text.as_bytes()));
+        let failed = (0..connected.size).find(|&rank| !gathered.of(rank).is_empty());
+        let Some(failed) = failed else { return own };
+        connected.is_over.set(true);
+        let told = Told::read(&String::from_utf8_lossy(gathered.of(failed)));
+        match own {
+            // As a single process says it.
+            Err(failure) if connected.rank == 0 && gathered.iter().all(|text| !text.is_empty()) => {
+                Err(failure)
+            }
+            _ if connected.rank == 0 => Err(told.failure().on_rank(failed, &host_of(failed))),
+            _ => Err(Failure::told(told.status)),
+        }
+    }
+
+    /// Ends the command on all ranks.
+    pub fn end(self, ended: Result<Ending, Failure>) -> Result<Ending, Failure> {
+        let ended = match (&self.connected, ended) {
+            (None, ended) => return ended,
+            (Some(connected), Err(failure)) if !connected.is_over.get() => connected.fail(failure),
+            (Some(connected), ended) if connected.is_over.get() => ended,
+            (Some(_), ended) => self.agree(ended),
+        };
+        let Some(connected) = self.connected else { return ended };
+        let Err(failure) = ended else { return ended };
+        // The launcher ends all ranks as soon as one has ended with an error: the first one speaks before that.
+        if connected.rank == 0 {
+            console::clear();
+            failure.report();
+        }
+        connected.done(locked(&connected.comm).barrier("end"));
+        Err(Failure::told(failure.status()))
+    }
+}
+
+impl Connected {
+    /// Returns what a collective returned; after an error, ends the process.
+    fn done<T>(&self, result: Result<T, CommError>) -> T {
+        result.unwrap_or_else(|error| self.fail(RunError::Ranks(error).into()))
+    }
+
+    /// Reports an error of this rank alone, and ends all ranks.
+    fn fail(&self, failure: Failure) -> ! {
+        if let Failure::Run(RunError::Ranks(error)) = &failure
+            && is_loss(error)
+        {
+            leave_after(error, self.rank);
+        }
+        let status = failure.status();
+        if self.rank > 0 {
+            // An error of all ranks is reported by the first, which ends this one.
+            sleep(FIRST_WORD);
+        }
+        console::clear();
+        match (self.rank, status) {
+            // All ranks have it.
+            (0, ExitStatus::Wrong) => failure.report(),
+            (rank, _) => failure.on_rank(rank, &host_of(rank)).report(),
+        }
+        locked(&self.comm).abort(status.code());
+        leave(status)
+    }
+}
+
+/// Returns whether an error says that another rank ended, or is lost.
+fn is_loss(error: &CommError) -> bool {
+    use CommError::{Failed, Gone, Silent, Stuck};
+    matches!(error, Failed { .. } | Gone { .. } | Silent { .. } | Stuck { .. })
+}
+
+/// Ends this process after another rank was lost; of several threads, one does it.
+fn leave_after(lost: &CommError, own: usize) -> ! {
+    static ENDING: Mutex<()> = Mutex::new(());
+    let _ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+    console::clear();
+    let status = match *lost {
+        CommError::Failed { code, .. } => ExitStatus::of(code),
+        _ => ExitStatus::Failed,
+    };
+    if interrupt::requested() {
+        interrupt::print_last_message();
+        leave(interrupt::status());
+    }
+    let first_left = |rank: usize| usize::from(rank == 0);
+    match *lost {
+        // It has said why.
+        CommError::Failed { .. } => {}
+        CommError::Gone { rank } | CommError::Silent { rank, .. } if own != first_left(rank) => {}
+        CommError::Gone { rank } | CommError::Silent { rank, .. } => {
+            say_lost(format_args!("{lost}; rank {rank} runs on {}", host_of(rank)));
+        }
+        _ => {
+            if own > 0 {
+                sleep(FIRST_WORD);
+            }
+            say_lost(format_args!("rank {own} on {}: {lost}", host_of(own)));
+        }
+    }
+    let _stopped = remove_unfinished();
+    if own > 0 {
+        sleep(LAST_LINES);
+    }
+    leave(status)
+}
+
+fn say_lost(sentence: fmt::Arguments<'_>) {
+    let sentence = one_line(&sentence.to_string());
+    let help = match interrupt::kept() {
+        0 => "nothing unfinished was left; see what its machine says, and start the command again"
+            .into(),
+        round => format!("the run can --resume after round {round}"),
+    };
+    // If standard error is closed, the exit code is the only report.
+    let _ = writeln!(stderr(), "error: {sentence}\nhelp: {help}");
+}
+
+/// Ends the process. What MPI would do at the end of one may wait for ranks that are gone.
+pub fn leave(status: ExitStatus) -> ! {
+    #[cfg(unix)]
+    if CONNECTED.load(SeqCst) {
+        // SAFETY: the function has no precondition.
+        unsafe { libc::_exit(status.code().into()) }
+    }
+    exit(status.code().into())
+}
+
+fn locked(comm: &SharedComm) -> std::sync::MutexGuard<'_, ripplet::ranks::Comm> {
+    comm.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the host of a rank.
+fn host_of(rank: usize) -> String {
+    let hosts = HOSTS.get().map(Vec::as_slice).unwrap_or_default();
+    hosts.get(rank).cloned().unwrap_or_else(|| "an unknown host".into())
+}
+
+/// Returns the name of this host.
+fn host() -> String {
+    #[cfg(unix)]
+    {
+        let mut name = [0u8; 256];
+        // SAFETY: the system writes at most so many bytes to where they are.
+        let given = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
+        let name: Vec<u8> = name.into_iter().take_while(|&byte| byte > 0).collect();
+        if given == 0 && !name.is_empty() {
+            return String::from_utf8_lossy(&name).into_owned();
+        }
+    }
+    "an unknown host".into()
+}
+
+/// An error as one rank sends it to the others: an exit code, a sentence and the advice, a line each.
+#[derive(Debug, Default)]
+struct Told {
+    status: ExitStatus,
+    sentence: String,
+    help: String,
+}
+
+impl Told {
+    fn of(failure: &Failure) -> Told {
+        let (sentence, help) = failure.sentences();
+        Told { status: failure.status(), sentence, help }
+    }
+
+    fn read(text: &str) -> Told {
+        let mut lines = text.lines();
+        let status = lines.next().and_then(|code| code.parse().ok());
+        let mut line = || lines.next().unwrap_or_default().to_owned();
+        let status = status.map_or(ExitStatus::Failed, ExitStatus::of);
+        Told { status, sentence: line(), help: line() }
+    }
+
+    fn failure(self) -> Failure {
+        let Told { status, sentence, help } = self;
+        Failure::OfRank { sentence, help, status, is_told: false }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Told { status, sentence, help } = self;
+        match status {
+            // No error.
+            ExitStatus::Done => Ok(()),
+            _ => write!(f, "{}\n{sentence}\n{help}", status.code()),
+        }
+    }
+}
+
+#[cfg(feature = "mpi")]
+mod wire {
+    use super::{Failure, leave_after};
+    use ripplet::ranks::mpi::{self, OnLost, OpenError, Options};
+    use ripplet::ranks::{Launch, SharedComm};
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    /// Connects this process with the others.
+    pub fn open(launch: &Launch, deadline: Duration) -> Result<SharedComm, Failure> {
+        let rank = launch.rank;
+        let on_lost: OnLost = Box::new(move |lost| leave_after(lost, rank));
+        let options = Options { deadline, on_lost: Some(on_lost), ..Options::default() };
+        let comm = mpi::open(launch, options).map_err(|error| {
+            let help = match error {
+                OpenError::NotFound { .. }
+                | OpenError::NotOpened { .. }
+                | OpenError::NotKnown { .. } => {
+                    "install the MPI of the launcher on every machine, or name its library by RIPPLET_MPI"
+                }
+                OpenError::Several { .. } => "name the library of the launcher by RIPPLET_MPI",
+                OpenError::OtherLauncher { .. } | OpenError::OtherFamily { .. } => {
+                    "use the mpirun of that MPI, or name the library of this launcher's MPI by RIPPLET_MPI"
+                }
+                _ => "run it in one process with --ranks none, or mend the installation of MPI",
+            };
+            Failure::refused(error.to_string(), help)
+        })?;
+        Ok(Arc::new(Mutex::new(comm)))
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+mod wire {
+    use super::Failure;
+    use crate::absent;
+    use ripplet::ranks::{Launch, SharedComm};
+    use std::time::Duration;
+
+    /// Refuses several ranks.
+    pub fn open(_: &Launch, _: Duration) -> Result<SharedComm, Failure> {
+        Err(absent::refused("a run of several ranks", "mpi"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_the_same_after_it_was_sent() {
+        let failure = Failure::refused("no\nsuch thing", "take another");
+        let told = Told::read(&Told::of(&failure).to_string());
+        assert_eq!(told.status, ExitStatus::Wrong);
+        assert_eq!(told.sentence, Told::of(&failure).sentence);
+        assert!(!told.sentence.contains('\n') && told.help == "take another");
+        assert_eq!(Told::default().to_string(), "");
+        let damaged = Told::read("no number");
+        assert_eq!(damaged.status, ExitStatus::Failed);
+    }
+}

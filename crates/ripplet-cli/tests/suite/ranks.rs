@@ -1,0 +1,258 @@
+//! Runs that several processes share, which the launchers of MPICH and Open MPI start.
+//!
+//! `RIPPLET_MPICH` and `RIPPLET_OPENMPI` name the folders in which each is installed. Without them, the tests say so and
+//! do nothing; with `RIPPLET_REQUIRE_MPI`, they fail.
+
+use crate::sandbox::{Said, Sandbox, data};
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// An installed MPI.
+struct Installed {
+    folder: PathBuf,
+    is_open_mpi: bool,
+}
+
+fn installed(variable: &str) -> Option<Installed> {
+    let Some(folder) = env::var_os(variable) else {
+        assert!(env::var_os("RIPPLET_REQUIRE_MPI").is_none(), "{variable} is not set");
+        eprintln!("not tested: {variable} is not set");
+        return None;
+    };
+    Some(Installed { folder: folder.into(), is_open_mpi: variable == "RIPPLET_OPENMPI" })
+}
+
+fn mpich() -> Option<Installed> {
+    installed("RIPPLET_MPICH")
+}
+
+fn both() -> impl Iterator<Item = Installed> {
+    ["RIPPLET_MPICH", "RIPPLET_OPENMPI"].into_iter().filter_map(installed)
+}
+
+impl Installed {
+    /// The launcher in a sandbox, without arguments.
+    fn launcher(&self, sandbox: &Sandbox) -> Command {
+        let mut command = Command::new(self.folder.join("bin/mpirun"));
+        if self.is_open_mpi {
+            command.arg("--oversubscribe");
+        }
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        let path = env::var_os("PATH").unwrap_or_default();
+        let own = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
+        command.env("PATH", env::join_paths(own).unwrap()).env_remove("RIPPLET_MPI");
+        command.current_dir(sandbox.path("")).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `ripplet` with the same arguments on each of so many ranks.
+    fn run(&self, sandbox: &Sandbox, ranks: usize, arguments: &str) -> Said {
+        let mut command = self.launcher(sandbox);
+        command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_ripplet")]);
+        Said::of(command.args(arguments.split_whitespace()).output().unwrap())
+    }
+
+    /// Runs `ripplet` with its own folder and arguments on each of several ranks.
+    fn run_each(&self, sandbox: &Sandbox, ranks: &[(&str, &str)]) -> Said {
+        let mut command = self.launcher(sandbox);
+        let folder = if self.is_open_mpi { "--wdir" } else { "-wdir" };
+        for (rank, (inside, arguments)) in ranks.iter().enumerate() {
+            if rank > 0 {
+                command.arg(":");
+            }
+            command.args(["-n", "1", folder]).arg(sandbox.path(inside));
+            command.arg(env!("CARGO_BIN_EXE_ripplet")).args(arguments.split_whitespace());
+        }
+        Said::of(command.output().unwrap())
+    }
+}
+
+/// Checks that exactly one process printed an error, and that it has these parts.
+#[track_caller]
+fn one_error(said: &Said, code: i32, parts: &[&str]) {
+    said.must_fail("ranks", code, parts);
+    let errors = said.error.lines().filter(|line| line.starts_with("error: "));
+    assert_eq!(errors.count(), 1, "{said:?}");
+    assert_eq!(said.out, "");
+}
+
+/// Cliques in a ring, with weights, and a vertex between each two that belongs to neither.
+fn ring() -> String {
+    let mut text = String::from("source,target,weight\n");
+    for clique in 0..12 {
+        let first = 10 * clique;
+        for a in first..first + 6 {
+            for b in a + 1..first + 6 {
+                text += &format!("{a},{b},{}\n", 1 + (a * b) % 5);
+            }
+        }
+        let between = first + 6;
+        let next = (first + 10) % 120;
+        text += &format!("{first},{between},2\n{between},{next},2\n{next},{},1\n", first + 3);
+    }
+    text
+}
+
+#[test]
+fn the_bytes_are_those_of_one_process() {
+    let graph = data("../examples/graphs/power.graph");
+    let sandbox = Sandbox::new();
+    let run = format!("communities {} --threads 1 --stats s.json -o", graph.display());
+    sandbox.ok(&format!("{run} one.csv"));
+    let (expected, figures) = (sandbox.read("one.csv"), sandbox.json("s.json"));
+    for mpi in both() {
+        for ranks in if mpi.is_open_mpi { 2..=3 } else { 1..=4 } {
+            let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv"));
+            assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
+            assert_eq!(sandbox.read("several.csv"), expected, "{ranks} ranks");
+            let of_ranks = sandbox.json("s.json");
+            for figure in [
+                "changed",
+                "visited",
+                "edges_scanned",
+                "split",
+                "merged",
+                "modularity",
+                "communities",
+            ] {
+                assert!(figures[figure] != serde_json::Value::Null, "{figure}");
+                assert_eq!(of_ranks[figure], figures[figure], "{figure}, {ranks} ranks");
+            }
+            let last = if ranks == 1 { " s; see" } else { &*format!(" s on {ranks} ranks; see") };
+            assert!(said.error.contains(last), "{said:?}");
+            assert_eq!(said.error.matches("communities, median size").count(), 1, "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn programs_and_options_give_the_bytes_of_one_process() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring()), ("seeds.csv", "0,x\n50,y\n")]);
+    sandbox.ok("communities g.csv --weighted --iterations 1 -o start.csv");
+    sandbox.ok("convert g.csv --weighted g.rgz");
+    for options in [
+        "g.csv --weighted --program llp --gamma 0.2 --names hub",
+        "g.csv --program slpa --seed 5",
+        "g.csv --weighted --program seeded --seeds seeds.csv --attenuation 0.4",
+        "g.csv --directed --program cdlp",
+        "g.rgz --schedule sync --counter mg:4 --merge off --keep-disconnected --min-size 3",
+        "g.csv --labels start.csv --merge 0.2 --to graphml",
+    ] {
+        sandbox.ok(&format!("communities {options} -o one"));
+        let said = mpi.run(&sandbox, 3, &format!("communities {options} --threads 2 -o three"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(sandbox.read("three"), sandbox.read("one"), "{options}");
+    }
+    let said = mpi.run(&sandbox, 2, "communities g.csv -o - --quiet --device cpu");
+    assert_eq!((said.code, &*said.error), (Some(0), ""));
+    assert_eq!(said.out, sandbox.ok("communities g.csv -o - --quiet"));
+    let said = mpi.run(&sandbox, 2, "communities g.csv --top 2 --quiet");
+    assert_eq!(said.out, sandbox.ok("communities g.csv --top 2 --quiet"));
+    let said = mpi.run(&sandbox, 2, "communities g.csv --estimate");
+    assert!(said.out.contains("messages between ranks"), "{said:?}");
+    assert_eq!(said.out.matches("total").count(), 2, "{said:?}");
+}
+
+#[test]
+fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    let before = sandbox.names();
+    for (arguments, part) in [
+        ("communities g.csv -o o.csv --refine modularity", "refinement is not possible on several"),
+        ("communities g.csv -o o.csv --schedule async", "the schedule async is not possible on"),
+        ("communities g.csv -o o.csv --device cuda", "a GPU is not possible on several ranks"),
+        ("communities - -o o.csv", "standard input"),
+        ("communities missing.csv -o o.csv", "missing.csv: No such file"),
+        ("communities g.csv -o o.nonsense", "o.nonsense"),
+        ("communities g.csv -o o.csv --nonsense", "--nonsense"),
+        ("lcc g.csv -o o.csv", "2 processes of this command were started together (PMI_RANK is"),
+    ] {
+        let said = mpi.run(&sandbox, 2, arguments);
+        one_error(&said, 2, &[part]);
+        assert_eq!(sandbox.names(), before, "{arguments}");
+    }
+    let said = mpi.run(&sandbox, 2, "--version");
+    assert_eq!((said.code, said.out.lines().count()), (Some(0), 1), "{said:?}");
+}
+
+#[test]
+fn open_mpi_refuses_as_well() {
+    let Some(mpi) = installed("RIPPLET_OPENMPI") else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    let said = mpi.run(&sandbox, 2, "pagerank g.csv -o o.csv");
+    one_error(&said, 2, &["(OMPI_COMM_WORLD_RANK is set), and only `ripplet communities` shares"]);
+    let said = mpi.run(&sandbox, 2, "communities missing.csv -o o.csv");
+    one_error(&said, 2, &["error: missing.csv: No such file"]);
+    assert_eq!(sandbox.names(), ["g.csv"]);
+}
+
+#[test]
+fn ranks_that_differ_are_refused() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    for (folder, edges) in [("a", "1,2\n2,3\n3,1\n"), ("b", "1,2\n2,3\n3,4\n"), ("c", "")] {
+        std::fs::create_dir(sandbox.path(folder)).unwrap();
+        if !edges.is_empty() {
+            sandbox.write(&format!("{folder}/e.csv"), edges);
+        }
+    }
+    let run = "communities e.csv -o o.csv";
+    let other_options = format!("{run} --seed 7");
+    let said = mpi.run_each(&sandbox, &[("a", run), ("a", &other_options)]);
+    one_error(
+        &said,
+        2,
+        &["rank 1 on ", " was started with another version of ripplet, or with other arg"],
+    );
+    let said = mpi.run_each(&sandbox, &[("a", run), ("b", run)]);
+    one_error(&said, 2, &["rank 1 has another graph, version or options"]);
+    let said = mpi.run_each(&sandbox, &[("a", run), ("c", run)]);
+    one_error(&said, 2, &["error: rank 1 on ", ": e.csv: No such file"]);
+    let said = mpi.run_each(&sandbox, &[("c", run), ("a", run)]);
+    one_error(&said, 2, &["error: rank 0 on ", ": e.csv: No such file"]);
+    for folder in ["a", "b", "c"] {
+        assert!(!sandbox.path(&format!("{folder}/o.csv")).exists(), "{folder}");
+    }
+}
+
+#[test]
+fn each_process_runs_all_only_on_request() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    let said = mpi.run(&sandbox, 2, "communities g.csv --ranks none --top 1");
+    assert_eq!((said.code, said.out.lines().count()), (Some(0), 4), "{said:?}");
+    let said = mpi.run(&sandbox, 1, "communities g.csv --ranks mpi --top 1");
+    assert_eq!((said.code, said.out.lines().count()), (Some(0), 2), "{said:?}");
+    // One process is no launcher's business.
+    let said = mpi.run(&sandbox, 1, "lcc g.csv -o l.csv");
+    assert_eq!(said.code, Some(0), "{said:?}");
+}
+
+#[test]
+fn the_environment_of_a_launcher_is_enough_to_refuse() {
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    let run = |arguments: &str, variables: &[(&str, &str)]| {
+        let mut command = sandbox.command(arguments);
+        for variable in ["PMI_RANK", "PMI_SIZE", "PMIX_RANK", "RIPPLET_MPI"] {
+            command.env_remove(variable);
+        }
+        Said::of(command.envs(variables.iter().copied()).output().unwrap())
+    };
+    let lcc = "lcc g.csv -o l.csv";
+    let slurm = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_STEP_ID", "0")];
+    one_error(&run(lcc, &slurm), 2, &["8 processes of this command", "SLURM_PROCID"]);
+    one_error(&run(lcc, &[("PMIX_RANK", "0")]), 2, &["several processes of this command may have"]);
+    let silent = run(lcc, &[("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
+    assert_eq!((silent.code, &*silent.out, &*silent.error), (Some(2), "", ""));
+    let communities = "communities g.csv -o c.csv";
+    let none = [("PMI_RANK", "0"), ("PMI_SIZE", "2"), ("RIPPLET_MPI", "/nowhere/libmpi.so.12")];
+    one_error(&run(communities, &none), 2, &["cannot open /nowhere/libmpi.so.12", "RIPPLET_MPI"]);
+    let mpi = format!("{communities} --ranks mpi");
+    one_error(&run(&mpi, &[]), 2, &["--ranks mpi is for processes that a launcher of MPI started"]);
+    assert_eq!(sandbox.names(), ["g.csv"]);
+    let said = run(&format!("{communities} --ranks none"), &none);
+    assert_eq!(said.code, Some(0), "{said:?}");
+}
