@@ -181,7 +181,7 @@ pub enum Failure {
         /// The exit status.
         status: ExitStatus,
         /// Whether it was reported, perhaps by another process.
-        is_told: bool,
+        is_reported: bool,
     },
     /// A signal, such as Ctrl-C.
     #[error(transparent)]
@@ -330,15 +330,15 @@ impl Failure {
     }
 
     /// Returns an error that was reported, perhaps by another process.
-    pub fn told(status: ExitStatus) -> Failure {
-        Failure::OfRank { sentence: String::new(), help: String::new(), status, is_told: true }
+    pub fn reported(status: ExitStatus) -> Failure {
+        Failure::OfRank { sentence: String::new(), help: String::new(), status, is_reported: true }
     }
 
     /// Returns the error as that of a rank of several.
     pub fn on_rank(self, rank: usize, host: &str) -> Failure {
         let (sentence, help) = self.sentences();
         let sentence = format!("rank {rank} on {host}: {sentence}");
-        Failure::OfRank { sentence, help, status: self.status(), is_told: false }
+        Failure::OfRank { sentence, help, status: self.status(), is_reported: false }
     }
 
     /// Writes the message and the advice, if there is some, to standard error.
@@ -346,7 +346,7 @@ impl Failure {
         if let Failure::Interrupted(_) = self {
             return interrupt::print_last_message();
         }
-        if self.is_end_of_reader() || matches!(self, Failure::OfRank { is_told: true, .. }) {
+        if self.is_end_of_reader() || matches!(self, Failure::OfRank { is_reported: true, .. }) {
             return;
         }
         // Excerpts of programs and mappings have lines; a newline in any other message comes from a file.

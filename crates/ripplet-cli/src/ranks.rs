@@ -29,7 +29,7 @@ use std::time::Duration;
 
 /// The time that rank 0 has to print its error before another rank, which may have the same one, prints its own.
 const FIRST_WORD: Duration = Duration::from_secs(1);
-/// The status of a launcher that ends before the lines of its processes are printed.
+/// The time that the last lines of a rank have before another one's end makes the launcher end all.
 const LAST_LINES: Duration = Duration::from_millis(200);
 /// The default of `--rank-deadline`, in seconds.
 const DEADLINE: u32 = 60;
@@ -57,9 +57,9 @@ pub struct RanksArguments {
 /// The processes that share a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RanksChoice {
-    /// Those that a launcher of MPI started, if there are several
+    /// The processes that a launcher of MPI started, if there are several
     Auto,
-    /// Those that a launcher of MPI started
+    /// The processes that a launcher of MPI started
     Mpi,
     /// This one alone, although others may have been started
     None,
@@ -223,19 +223,19 @@ impl Ranks {
     /// Ends a stage that all ranks do: if it failed on one of them, it fails on all, and the first one reports it.
     pub fn agree<T>(&self, own: Result<T, Failure>) -> Result<T, Failure> {
         let Some(connected) = &self.connected else { return own };
-        let text = own.as_ref().err().map(Told::of).unwrap_or_default().to_string();
+        let text = own.as_ref().err().map(Reported::of).unwrap_or_default().to_string();
         let gathered = connected.done(locked(&connected.comm).all_gather("stage", text.as_bytes()));
         let failed = (0..connected.size).find(|&rank| !gathered.of(rank).is_empty());
         let Some(failed) = failed else { return own };
         connected.is_over.set(true);
-        let told = Told::read(&String::from_utf8_lossy(gathered.of(failed)));
+        let reported = Reported::read(&String::from_utf8_lossy(gathered.of(failed)));
         match own {
             // As a single process says it.
             Err(failure) if connected.rank == 0 && gathered.iter().all(|text| !text.is_empty()) => {
                 Err(failure)
             }
-            _ if connected.rank == 0 => Err(told.failure().on_rank(failed, &host_of(failed))),
-            _ => Err(Failure::told(told.status)),
+            _ if connected.rank == 0 => Err(reported.failure().on_rank(failed, &host_of(failed))),
+            _ => Err(Failure::reported(reported.status)),
         }
     }
 
@@ -255,7 +255,7 @@ impl Ranks {
             failure.report();
         }
         connected.done(locked(&connected.comm).barrier("end"));
-        Err(Failure::told(failure.status()))
+        Err(Failure::reported(failure.status()))
     }
 }
 
@@ -365,7 +365,7 @@ fn host() -> String {
     #[cfg(unix)]
     {
         let mut name = [0u8; 256];
-        // SAFETY: the system writes at most so many bytes to where they are.
+        // SAFETY: the system writes at most as many bytes as there are.
         let given = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
         let name: Vec<u8> = name.into_iter().take_while(|&byte| byte > 0).collect();
         if given == 0 && !name.is_empty() {
@@ -377,35 +377,35 @@ fn host() -> String {
 
 /// An error as one rank sends it to the others: an exit code, a sentence and the advice, a line each.
 #[derive(Debug, Default)]
-struct Told {
+struct Reported {
     status: ExitStatus,
     sentence: String,
     help: String,
 }
 
-impl Told {
-    fn of(failure: &Failure) -> Told {
+impl Reported {
+    fn of(failure: &Failure) -> Reported {
         let (sentence, help) = failure.sentences();
-        Told { status: failure.status(), sentence, help }
+        Reported { status: failure.status(), sentence, help }
     }
 
-    fn read(text: &str) -> Told {
+    fn read(text: &str) -> Reported {
         let mut lines = text.lines();
         let status = lines.next().and_then(|code| code.parse().ok());
         let mut line = || lines.next().unwrap_or_default().to_owned();
         let status = status.map_or(ExitStatus::Failed, ExitStatus::of);
-        Told { status, sentence: line(), help: line() }
+        Reported { status, sentence: line(), help: line() }
     }
 
     fn failure(self) -> Failure {
-        let Told { status, sentence, help } = self;
-        Failure::OfRank { sentence, help, status, is_told: false }
+        let Reported { status, sentence, help } = self;
+        Failure::OfRank { sentence, help, status, is_reported: false }
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for Reported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Told { status, sentence, help } = self;
+        let Reported { status, sentence, help } = self;
         match status {
             // No error.
             ExitStatus::Done => Ok(()),
@@ -466,12 +466,12 @@ mod tests {
     #[test]
     fn an_error_is_the_same_after_it_was_sent() {
         let failure = Failure::refused("no\nsuch thing", "take another");
-        let told = Told::read(&Told::of(&failure).to_string());
-        assert_eq!(told.status, ExitStatus::Wrong);
-        assert_eq!(told.sentence, Told::of(&failure).sentence);
-        assert!(!told.sentence.contains('\n') && told.help == "take another");
-        assert_eq!(Told::default().to_string(), "");
-        let damaged = Told::read("no number");
+        let reported = Reported::read(&Reported::of(&failure).to_string());
+        assert_eq!(reported.status, ExitStatus::Wrong);
+        assert_eq!(reported.sentence, Reported::of(&failure).sentence);
+        assert!(!reported.sentence.contains('\n') && reported.help == "take another");
+        assert_eq!(Reported::default().to_string(), "");
+        let damaged = Reported::read("no number");
         assert_eq!(damaged.status, ExitStatus::Failed);
     }
 }

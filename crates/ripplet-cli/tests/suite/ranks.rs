@@ -46,7 +46,7 @@ impl Installed {
         command
     }
 
-    /// Runs `ripplet` with the same arguments on each of so many ranks.
+    /// Runs `ripplet` with the same arguments on each of several ranks.
     fn run(&self, sandbox: &Sandbox, ranks: usize, arguments: &str) -> Said {
         let mut command = self.launcher(sandbox);
         command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_ripplet")]);
@@ -140,10 +140,10 @@ fn programs_and_options_give_the_bytes_of_one_process() {
         "g.rgz --schedule sync --counter mg:4 --merge off --keep-disconnected --min-size 3",
         "g.csv --labels start.csv --merge 0.2 --to graphml",
     ] {
-        sandbox.ok(&format!("communities {options} -o one"));
-        let said = mpi.run(&sandbox, 3, &format!("communities {options} --threads 2 -o three"));
+        sandbox.ok(&format!("communities {options} -o one.tsv"));
+        let said = mpi.run(&sandbox, 3, &format!("communities {options} --threads 2 -o three.tsv"));
         assert_eq!(said.code, Some(0), "{said:?}");
-        assert_eq!(sandbox.read("three"), sandbox.read("one"), "{options}");
+        assert_eq!(sandbox.read("three.tsv"), sandbox.read("one.tsv"), "{options}");
     }
     let said = mpi.run(&sandbox, 2, "communities g.csv -o - --quiet --device cpu");
     assert_eq!((said.code, &*said.error), (Some(0), ""));
