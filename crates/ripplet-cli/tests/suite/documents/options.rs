@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// Code of other programs, by what it begins with.
-const OF_OTHERS: [&str; 10] = [
+const OF_OTHERS: [&str; 12] = [
     // A line of a Cargo.toml.
     "ripplet = ",
     "cargo ",
@@ -15,6 +15,9 @@ const OF_OTHERS: [&str; 10] = [
     "tar ",
     "sh run.sh ",
     "--gpus all",
+    // Launchers of MPI.
+    "mpirun ",
+    "srun ",
     "bench --bin",
     // Scripts of LDBC's harness, and how it calls them.
     "load-graph.sh ",
