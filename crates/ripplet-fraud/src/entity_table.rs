@@ -15,7 +15,7 @@
 use crate::entities::{Entities, EntityError, KindId};
 use crate::seeds::{self, ListError};
 use crate::source::decode::texts;
-use crate::source::{self, SourceError};
+use crate::source::{SourceError, TableSource};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -88,12 +88,12 @@ impl EntityTable {
     /// If the file cannot be read, no column has ids, an id is empty or repeated, a kind is unknown, or there
     /// are more than [`MOST_FEATURES`] features.
     pub fn read(
-        path: &Path,
+        table: &TableSource,
         entities: &Entities,
         default: KindId,
     ) -> Result<EntityTable, ListError> {
-        let names = source::columns_of(path)?;
-        let id = seeds::id_column(path, &names)?;
+        let (path, names) = (table.path(), table.columns()?);
+        let id = seeds::id_column(table, &names)?;
         let kind = names.iter().position(|name| name.eq_ignore_ascii_case("kind"));
         let is_feature = |at: &usize| *at != id && Some(*at) != kind;
         let features: Vec<usize> = (0..names.len()).filter(is_feature).collect();
@@ -105,12 +105,12 @@ impl EntityTable {
             return Err(ReadError::content(path, Place::File, sentence).into());
         }
         let columns: Vec<&str> = features.iter().map(|&at| &*names[at]).collect();
-        let types = types(path, &columns)?;
+        let types = types(table, &columns)?;
         let mut reading = Reading::new(&columns, &types, entities)?;
         let mut all = vec![&*names[id]];
         all.extend(kind.map(|at| &*names[at]));
         all.extend(&columns);
-        for batch in source::open_file(path, &all)? {
+        for batch in table.open(&all)? {
             let batch = batch?;
             let text = |at: usize| {
                 let column = batch.columns.column(at);
@@ -265,19 +265,19 @@ fn numbers(column: &ArrayRef) -> Option<Vec<f32>> {
 }
 
 /// Returns how each column is read: text columns are numbers if all their cells are.
-fn types(path: &Path, columns: &[&str]) -> Result<Vec<Type>, ListError> {
+fn types(table: &TableSource, columns: &[&str]) -> Result<Vec<Type>, ListError> {
     let mut types = vec![Type::Numbers; columns.len()];
     if columns.is_empty() {
         return Ok(types);
     }
-    for batch in source::open_file(path, columns)? {
+    for batch in table.open(columns)? {
         let batch = batch?;
         for (at, of) in types.iter_mut().enumerate() {
             let column = batch.columns.column(at);
             if *of == Type::Categories || numbers(column).is_some() {
                 continue;
             }
-            let texts = texts(column).ok_or_else(|| unfit(path, columns, at, column))?;
+            let texts = texts(column).ok_or_else(|| unfit(table.path(), columns, at, column))?;
             let is_number =
                 |row: usize| field(&texts, row).is_none_or(|text| number(text).is_some());
             if !(0..texts.len()).all(is_number) {

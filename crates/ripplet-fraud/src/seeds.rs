@@ -11,7 +11,7 @@
 
 use crate::entities::{EntityError, KindId};
 use crate::source::decode::{is_empty, texts};
-use crate::source::{self, SourceError, files};
+use crate::source::{Places, SourceError, TableSource};
 use crate::{Entities, Timestamp};
 use arrow_array::{Array, StringArray};
 use ripplet_graph::VertexId;
@@ -93,12 +93,14 @@ pub const LARGEST_LIST: u64 = 1 << 30;
 ///
 /// # Errors
 /// If it cannot be read, is no regular file, or has more than [`LARGEST_LIST`] bytes.
-pub(crate) fn fingerprint(path: &Path) -> Result<String, ListError> {
-    check_plain(path)?;
-    if std::fs::metadata(path).is_ok_and(|found| found.len() > LARGEST_LIST) {
-        return Err(too_large(path));
+pub(crate) fn fingerprint(list: &TableSource) -> Result<String, ListError> {
+    if let TableSource::File(path) = list {
+        check_plain(path)?;
+        if std::fs::metadata(path).is_ok_and(|found| found.len() > LARGEST_LIST) {
+            return Err(too_large(path));
+        }
     }
-    Ok(files::fingerprint(path)?.0)
+    Ok(list.fingerprint()?)
 }
 
 fn too_large(path: &Path) -> ListError {
@@ -122,12 +124,12 @@ pub struct List {
 ///
 /// # Errors
 /// If the file cannot be read, no column has ids, an id is empty, a kind is unknown, or a time is invalid.
-pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<List, ListError> {
-    let there = source::columns_of(path)?;
-    let chosen = Chosen::of(path, &there)?;
+pub fn read(list: &TableSource, entities: &Entities, default: KindId) -> Result<List, ListError> {
+    let (path, there) = (list.path(), list.columns()?);
+    let chosen = Chosen::of(list, &there)?;
     let columns: Vec<&str> = chosen.columns.iter().map(|&(_, at)| &*there[at]).collect();
     let (mut entries, mut kept, mut void) = (Vec::new(), 0, Void::default());
-    for batch in source::open_file(path, &columns)? {
+    for batch in list.open(&columns)? {
         let batch = batch?;
         let column = |name: &str| -> Result<Option<StringArray>, SourceError> {
             let Some(place) = chosen.columns.iter().position(|(known, _)| *known == name) else {
@@ -216,8 +218,9 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn of(path: &Path, names: &[String]) -> Result<Chosen, ListError> {
-        let mut columns = vec![("id", id_column(path, names)?)];
+    fn of(list: &TableSource, names: &[String]) -> Result<Chosen, ListError> {
+        let path = list.path();
+        let mut columns = vec![("id", id_column(list, names)?)];
         for wanted in ["kind", "from", "until"] {
             let of_this = |name: &&String| name.eq_ignore_ascii_case(wanted);
             let exact = names.iter().position(|name| name == wanted);
@@ -253,7 +256,7 @@ impl Chosen {
 const BEFORE_NAMES: usize = 3;
 
 /// Returns the index of the column with the ids.
-pub(crate) fn id_column(path: &Path, names: &[String]) -> Result<usize, ListError> {
+pub(crate) fn id_column(list: &TableSource, names: &[String]) -> Result<usize, ListError> {
     if let Some(exact) = names.iter().position(|name| name == "id") {
         return Ok(exact);
     }
@@ -264,16 +267,16 @@ pub(crate) fn id_column(path: &Path, names: &[String]) -> Result<usize, ListErro
             [only] => return Ok(only),
             [one, other, ..] => {
                 let why = format!("`{}` and `{}` may both be the ids", names[one], names[other]);
-                return Err(no_ids(path, names, why));
+                return Err(no_ids(list, names, why));
             }
         }
     }
     let why = match names {
-        [only] if is_header(path, only)? => return Ok(0),
+        [only] if is_header(list, only)? => return Ok(0),
         [only] => format!("the first row `{only}` may be an id, or the name of a column"),
         _ => "no column is called `id`, or has another known name of ids".into(),
     };
-    Err(no_ids(path, names, why))
+    Err(no_ids(list, names, why))
 }
 
 /// Normalizes a column name for comparison.
@@ -287,13 +290,13 @@ const DECISIVE: usize = 4096;
 
 /// Whether the only field of a first row is clearly a header, by the rules of `docs/tables.md`: a word above
 /// numbers only, or above at least three codes and nothing else.
-fn is_header(path: &Path, name: &str) -> Result<bool, ListError> {
+fn is_header(list: &TableSource, name: &str) -> Result<bool, ListError> {
     let is_number = |id: &str| id.parse::<f64>().is_ok();
     let digits = |id: &str| id.bytes().filter(u8::is_ascii_digit).count();
     let is_code = |id: &str| digits(id) >= 2 || id.contains('@');
-    let Some(batch) = source::open_file(path, &[name])?.next() else { return Ok(false) };
+    let Some(batch) = list.open(&[name])?.next() else { return Ok(false) };
     let batch = batch?;
-    if matches!(batch.places, source::Places::Rows(_)) {
+    if matches!(batch.places, Places::Rows(_) | Places::Memory(_)) {
         return Ok(!name.is_empty());
     }
     let Some(ids) = texts(batch.columns.column(0)) else { return Ok(false) };
@@ -305,19 +308,19 @@ fn is_header(path: &Path, name: &str) -> Result<bool, ListError> {
 }
 
 /// Returns the error of a list in which no column has ids, with its first rows.
-fn no_ids(path: &Path, names: &[String], why: String) -> ListError {
+fn no_ids(list: &TableSource, names: &[String], why: String) -> ListError {
     let header = shown_row(names);
-    let rows = match second_row(path, names) {
+    let rows = match second_row(list, names) {
         Some(second) => format!("the first two rows are {header} and {}", shown_row(&second)),
         None => format!("the first row is {header}"),
     };
-    ListError::NoIds { path: path.into(), why, rows }
+    ListError::NoIds { path: list.path().into(), why, rows }
 }
 
 /// Returns the row after the header, if it can be read.
-fn second_row(path: &Path, names: &[String]) -> Option<Vec<String>> {
+fn second_row(list: &TableSource, names: &[String]) -> Option<Vec<String>> {
     let columns: Vec<&str> = names.iter().take(MOST_SHOWN).map(|name| &**name).collect();
-    let batch = source::open_file(path, &columns).ok()?.next()?.ok()?;
+    let batch = list.open(&columns).ok()?.next()?.ok()?;
     let field = |column: &arrow_array::ArrayRef| match texts(column) {
         Some(texts) if !texts.is_empty() && !is_empty(&texts, 0) => texts.value(0).to_owned(),
         _ => String::new(),

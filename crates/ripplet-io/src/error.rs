@@ -34,6 +34,8 @@ pub enum Place {
     Byte(u64),
     /// A row of a table, from 0; it prints from 1.
     Row(u64),
+    /// A row of a table in memory, from 0, as it prints.
+    MemoryRow(u64),
 }
 
 /// Kind of read error.
@@ -81,6 +83,7 @@ impl fmt::Display for Place {
             Place::Line(line) => write!(f, ":{line}"),
             Place::Byte(byte) => write!(f, " at byte {byte}"),
             Place::Row(row) => write!(f, " at row {}", row.saturating_add(1)),
+            Place::MemoryRow(row) => write!(f, " at row {row} (the first is 0)"),
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::error::{Class, Failure};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{
-    Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, StructArray, make_array,
-    new_empty_array,
+    Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray,
+    make_array, new_empty_array,
 };
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -78,6 +78,14 @@ pub fn table_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
 }
 
 impl Table {
+    /// Returns the columns.
+    pub fn schema(&self) -> SchemaRef {
+        match self {
+            Table::Batch(batch) => batch.schema(),
+            Table::Stream(rows) => rows.schema(),
+        }
+    }
+
     /// Returns all rows. A stream may call Python: run this without the GIL.
     pub fn batches(self) -> Result<Vec<RecordBatch>, Failure> {
         let mut batches = Vec::new();
@@ -131,7 +139,15 @@ fn array_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayRef>> {
 
 /// Returns a capsule of a stream of one batch.
 pub fn capsule_of(py: Python<'_>, batch: RecordBatch) -> PyResult<Bound<'_, PyCapsule>> {
-    let schema = batch.schema();
-    let reader = RecordBatchIterator::new([Ok(batch)], schema);
+    capsule_of_batches(py, batch.schema(), vec![batch])
+}
+
+/// Returns a capsule of a stream of batches with this schema.
+pub fn capsule_of_batches(
+    py: Python<'_>,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
 }

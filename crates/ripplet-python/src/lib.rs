@@ -10,12 +10,14 @@
 //! | `arrow` | the Arrow C data interface, as Python's capsules |
 //! | `column` | columns of a graph's edges: buffers, Arrow arrays, sequences |
 //! | `error` | Python exceptions of the crate's errors |
+//! | `fraud` | windows of transactions |
 //! | `graph` | graphs |
 //! | `job` | runs on a thread of their own, which Ctrl-C cancels |
 //! | `measures` | measures and pictures of communities, generated graphs, devices |
 //! | `networkx` | the backend of NetworkX |
 //! | `options` | keyword options |
 //! | `program` | programs in the language of hooks |
+//! | `table` | tables that go to Python and come from it |
 //!
 //! A panic of a run is an exception as well: it ends the run's thread, not the interpreter.
 
@@ -25,12 +27,14 @@ mod arrow;
 mod column;
 mod communities;
 mod error;
+mod fraud;
 mod graph;
 mod job;
 mod measures;
 mod networkx;
 mod options;
 mod program;
+mod table;
 
 use pyo3::prelude::*;
 
@@ -46,6 +50,8 @@ mod native {
     #[pymodule_export]
     use crate::communities::{Found, communities};
     #[pymodule_export]
+    use crate::fraud::{fraud_columns, fraud_folder, fraud_run};
+    #[pymodule_export]
     use crate::graph::Graph;
     #[pymodule_export]
     use crate::measures::{agree, agree_overlapping, edges, figures, gpus, picture, planted};
@@ -56,6 +62,8 @@ mod native {
     };
     #[pymodule_export]
     use crate::program::{Program, read_program, vertex_table};
+    #[pymodule_export]
+    use crate::table::Table;
     use pyo3::prelude::*;
 
     #[pymodule_init]

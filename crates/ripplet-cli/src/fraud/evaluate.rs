@@ -17,6 +17,7 @@ use ripplet::fraud::entity_table::EntityTable;
 use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
 use ripplet::fraud::run::{ListFiles, Lists, PipelineError};
+use ripplet::fraud::source::TableSource;
 use ripplet::fraud::stream::Counts;
 use ripplet::fraud::{KindId, KnownBad};
 use ripplet::io::Format;
@@ -156,16 +157,19 @@ fn evaluated(
     console: &Console,
 ) -> Result<(Report, Counts), Failure> {
     let mut feed = Feed::begin(options)?;
-    let (confirmed, trusted) = (&arguments.confirmed, arguments.trusted.as_deref());
+    let confirmed = TableSource::from(arguments.confirmed.clone());
+    let trusted = arguments.trusted.clone().map(TableSource::from);
     let kind = &options.mapping.source.kind;
-    let files = ListFiles { bad: Some(confirmed), trusted, ..ListFiles::default() };
+    let files =
+        ListFiles { bad: Some(&confirmed), trusted: trusted.as_ref(), ..ListFiles::default() };
     let lists = Lists::read(files, feed.entities(), kind)?;
     lists.notes().for_each(|note| console.remark(note));
     let (confirmed, trusted): (KnownBad, Trusted) = (lists.known_bad(), lists.trusted());
     let mut evaluator = Evaluator::new(evaluation, &confirmed)?;
     if let Some(path) = &arguments.entity_table {
         let kind = feed.entities().find_kind(kind).unwrap_or(KindId(0));
-        let table = EntityTable::read(path, feed.entities(), kind).map_err(PipelineError::from)?;
+        let path = TableSource::from(path.clone());
+        let table = EntityTable::read(&path, feed.entities(), kind).map_err(PipelineError::from)?;
         table.notes().iter().for_each(|note| console.remark(note));
         evaluator = evaluator.with_table(table);
     }

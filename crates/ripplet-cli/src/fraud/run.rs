@@ -155,11 +155,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let limit = Limit::of(memory)?;
     let options = RunOptions {
         feed,
-        known_bad: arguments.known_bad.clone(),
-        trusted: arguments.trusted.clone(),
-        confirmed: arguments.confirmed.clone(),
-        cleared: arguments.cleared.clone(),
-        entity_table: arguments.entity_table.clone(),
+        known_bad: arguments.known_bad.clone().map(Into::into),
+        trusted: arguments.trusted.clone().map(Into::into),
+        confirmed: arguments.confirmed.clone().map(Into::into),
+        cleared: arguments.cleared.clone().map(Into::into),
+        entity_table: arguments.entity_table.clone().map(Into::into),
         detection: arguments.detection.detection(),
         exact: arguments.exact,
         memory: limit.map(|limit| limit.size.0),

@@ -3,21 +3,21 @@
 use super::PipelineError;
 use crate::folder::WindowRecord;
 use crate::seeds::{self, ActiveEntries, ListEntry};
+use crate::source::TableSource;
 use crate::{Entities, KindId, KnownBad, Timestamp, Trusted, Window};
 use ripplet_graph::VertexId;
-use std::path::{Path, PathBuf};
 
-/// Files of the lists of a run.
+/// Sources of the lists of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListFiles<'a> {
     /// Known bad entities.
-    pub bad: Option<&'a Path>,
+    pub bad: Option<&'a TableSource>,
     /// Trusted entities.
-    pub trusted: Option<&'a Path>,
+    pub trusted: Option<&'a TableSource>,
     /// Entities that an analyst confirmed to be bad: known bad from their date on.
-    pub confirmed: Option<&'a Path>,
+    pub confirmed: Option<&'a TableSource>,
     /// Entities that an analyst found to be good.
-    pub cleared: Option<&'a Path>,
+    pub cleared: Option<&'a TableSource>,
 }
 
 /// Lists of a run, re-read when they change.
@@ -34,7 +34,7 @@ pub struct Lists {
 
 #[derive(Debug)]
 struct List {
-    path: PathBuf,
+    source: TableSource,
     sha256: String,
     read: seeds::List,
 }
@@ -64,11 +64,11 @@ impl Lists {
         default: &str,
     ) -> Result<Lists, PipelineError> {
         let default = entities.find_kind(default).unwrap_or(KindId(0));
-        let read = |path: Option<&Path>| -> Result<Option<List>, PipelineError> {
-            let Some(path) = path else { return Ok(None) };
-            let sha256 = seeds::fingerprint(path)?;
-            let read = seeds::read(path, entities, default)?;
-            Ok(Some(List { path: path.into(), sha256, read }))
+        let read = |list: Option<&TableSource>| -> Result<Option<List>, PipelineError> {
+            let Some(list) = list else { return Ok(None) };
+            let sha256 = seeds::fingerprint(list)?;
+            let read = seeds::read(list, entities, default)?;
+            Ok(Some(List { source: list.clone(), sha256, read }))
         };
         let mut lists = Lists {
             bad: read(files.bad)?,
@@ -92,9 +92,9 @@ impl Lists {
         let all = [&mut self.bad, &mut self.trusted, &mut self.confirmed, &mut self.cleared];
         let mut changed = false;
         for list in all.into_iter().flatten() {
-            let sha256 = seeds::fingerprint(&list.path)?;
+            let sha256 = seeds::fingerprint(&list.source)?;
             if sha256 != list.sha256 {
-                list.read = seeds::read(&list.path, entities, self.default)?;
+                list.read = seeds::read(&list.source, entities, self.default)?;
                 list.sha256 = sha256;
                 changed = true;
             }

@@ -27,12 +27,13 @@ use crate::model::ModelFile;
 use crate::output::GnnScope;
 use crate::report::ReportLimits;
 use crate::seeds;
+use crate::source::TableSource;
 use crate::source::reader::{Input, Sources};
 use ripplet_lp::{Executor, RoundObserver};
 use session::Session;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Instant, SystemTime};
 
@@ -42,15 +43,15 @@ pub struct RunOptions {
     /// Sources, mapping and shape of the windows.
     pub feed: FeedOptions,
     /// Table of known bad entities; without one, clusters are found without seeds.
-    pub known_bad: Option<PathBuf>,
+    pub known_bad: Option<TableSource>,
     /// Table of trusted entities.
-    pub trusted: Option<PathBuf>,
+    pub trusted: Option<TableSource>,
     /// Table of entities that an analyst confirmed to be bad.
-    pub confirmed: Option<PathBuf>,
+    pub confirmed: Option<TableSource>,
     /// Table of entities that an analyst found to be good.
-    pub cleared: Option<PathBuf>,
+    pub cleared: Option<TableSource>,
     /// The user's table of entities, whose features are evidence.
-    pub entity_table: Option<PathBuf>,
+    pub entity_table: Option<TableSource>,
     /// Options of detection.
     pub detection: Detection,
     /// Whether labels start anew in each window (no warm start).
@@ -278,6 +279,9 @@ impl RunOptions {
             Sources::Query { query, .. } => say("inputs", query.clone()),
             Sources::DuckDb { file, query } => {
                 say("inputs", format!("{}: {query}", file.display()));
+            }
+            Sources::Memory(table) => {
+                say("inputs", format!("{}, in memory", table.name().display()));
             }
         };
         all

@@ -61,12 +61,12 @@ struct Given<'a> {
 impl Session<'_> {
     /// Reads the table of entities, if there is one and scores are made.
     fn table(&self, feed: &Feed) -> Result<Option<EntityTable>, PipelineError> {
-        let path = self.options.entity_table.as_deref();
-        let path = path.filter(|_| self.options.model != ModelChoice::None);
+        let table = self.options.entity_table.as_ref();
+        let table = table.filter(|_| self.options.model != ModelChoice::None);
         let kind = feed.entities().find_kind(&self.options.feed.mapping.source.kind);
         let read =
-            |path| EntityTable::read(path, feed.entities(), kind.unwrap_or(crate::KindId(0)));
-        Ok(path.map(read).transpose()?)
+            |table| EntityTable::read(table, feed.entities(), kind.unwrap_or(crate::KindId(0)));
+        Ok(table.map(read).transpose()?)
     }
 
     /// Records how the run ended; a run without a window leaves no files.
@@ -105,10 +105,10 @@ impl Session<'_> {
         let mut feed = Feed::begin(&options.feed)?;
         let kind = &options.feed.mapping.source.kind;
         let files = ListFiles {
-            bad: options.known_bad.as_deref(),
-            trusted: options.trusted.as_deref(),
-            confirmed: options.confirmed.as_deref(),
-            cleared: options.cleared.as_deref(),
+            bad: options.known_bad.as_ref(),
+            trusted: options.trusted.as_ref(),
+            confirmed: options.confirmed.as_ref(),
+            cleared: options.cleared.as_ref(),
         };
         let mut lists = Lists::read(files, feed.entities(), kind)?;
         lists.notes().for_each(|note| observer.on_list(note));

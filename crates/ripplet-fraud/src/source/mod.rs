@@ -1,10 +1,11 @@
-//! Sources of transactions: files in folders, Delta tables, PostgreSQL, and DuckDB.
+//! Sources of transactions: files in folders, Delta tables, PostgreSQL, DuckDB, and tables in memory.
 //!
 //! ```text
 //! files::find ─▶ files, in the order of their names ─▶ parquet, arrow ─┐
 //! delta: files of a table's newest version ─────────▶ csv, tsv ────────┼▶ batches of columns ─▶ decode ─▶ Batch
 //! a query ────▶ COPY (…) TO STDOUT (FORMAT binary) ─▶ postgres ────────┤
-//! a query ────▶ the command duckdb ─▶ rows in a pipe ─▶ duckdb ────────┘
+//! a query ────▶ the command duckdb ─▶ rows in a pipe ─▶ duckdb ────────┤
+//! Arrow batches in memory ──────────────────────────▶ memory ────────┘
 //! ```
 //!
 //! All sources yield the columns of the mapping as arrays, in batches ([`RawBatch`]). [`decode`] turns these
@@ -14,6 +15,7 @@ pub mod decode;
 mod delta;
 pub mod duckdb;
 pub mod files;
+pub mod memory;
 mod partitions;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -25,6 +27,7 @@ mod statement;
 pub mod text;
 
 pub use decode::{Batch, Fault, FaultKind};
+pub use memory::{MemoryTable, TableSource};
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
@@ -56,6 +59,8 @@ pub struct RawBatch {
 pub enum Places {
     /// Consecutive rows of a table from this one on, counted from 0 (messages count from 1).
     Rows(u64),
+    /// Consecutive rows of a table in memory from this one on, counted from 0, also in messages.
+    Memory(u64),
     /// Line numbers of a text, from 1, one for each row.
     Lines(Arc<[u64]>),
 }
@@ -368,6 +373,7 @@ impl Places {
     pub fn of(&self, row: usize) -> ripplet_io::Place {
         match self {
             Places::Rows(first) => ripplet_io::Place::Row(first + row as u64),
+            Places::Memory(first) => ripplet_io::Place::MemoryRow(first + row as u64),
             Places::Lines(lines) => lines
                 .get(row)
                 .map_or(ripplet_io::Place::File, |&line| ripplet_io::Place::Line(line)),

@@ -9,7 +9,8 @@
 use super::files::{DataFile, find, find_one, fingerprint};
 use super::partitions::span_of;
 use super::{
-    Batch, Batches, CONSTANT, RawBatch, SourceError, TypeChange, duckdb, open_data, postgres,
+    Batch, Batches, CONSTANT, MemoryTable, RawBatch, SourceError, TypeChange, duckdb, open_data,
+    postgres,
 };
 use crate::{Mapping, TimeRange};
 use arrow_schema::DataType;
@@ -23,15 +24,13 @@ use std::time::{Duration, Instant, SystemTime};
 use thiserror::Error;
 
 /// Sources of transactions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sources {
     /// Paths of files and folders, and patterns.
     Files(Vec<String>),
     /// A PostgreSQL server and a query.
     Query {
         /// Address of the server.
-        #[serde(skip)]
         server: String,
         /// The query.
         query: String,
@@ -43,6 +42,8 @@ pub enum Sources {
         /// The query.
         query: String,
     },
+    /// A table in memory.
+    Memory(MemoryTable),
 }
 
 /// Options of reading files.
@@ -57,9 +58,9 @@ pub struct Reading {
 /// File or query that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// Path of the file; `the query` for a query.
+    /// Path of the file; `the query` for a query; the name of a table in memory.
     pub path: String,
-    /// SHA-256, in hexadecimal; `None` for a query.
+    /// SHA-256, in hexadecimal; `None` for a query and a table in memory.
     pub sha256: Option<String>,
     /// Size in bytes; 0 for a query.
     pub bytes: u64,
@@ -166,6 +167,7 @@ pub fn begin(
         let end = match &sources {
             Sources::Query { server, query } => reader.query(server, query),
             Sources::DuckDb { file, query } => reader.duckdb(file, query),
+            Sources::Memory(table) => reader.memory(table),
             Sources::Files(named) => match reading.follow {
                 Some(every) => reader.follow(named, every),
                 None => files.iter().try_for_each(|file| reader.file(file)),
@@ -316,6 +318,20 @@ impl Reader {
         let path = duckdb::origin(file);
         let batches = duckdb::open(&duckdb::program(), file, query, &self.mapping.columns())?;
         let input = Input { path: path.clone(), sha256: None, bytes: 0, rows: 0, repeats: None };
+        self.say(Message::Input(input))?;
+        self.rows(batches, &path, None)
+    }
+
+    fn memory(&mut self, table: &MemoryTable) -> Result<(), Stop> {
+        let path = table.name().display().to_string();
+        let batches = table.open(&self.mapping.columns())?;
+        let input = Input {
+            path: path.clone(),
+            sha256: None,
+            bytes: table.bytes(),
+            rows: 0,
+            repeats: None,
+        };
         self.say(Message::Input(input))?;
         self.rows(batches, &path, None)
     }

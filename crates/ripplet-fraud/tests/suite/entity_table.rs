@@ -24,7 +24,7 @@ fn read(text: &str) -> Result<EntityTable, String> {
     fs::write(&path, text).unwrap();
     let entities = entities();
     let kind = entities.find_kind("user").unwrap();
-    EntityTable::read(&path, &entities, kind).map_err(|error| error.to_string())
+    EntityTable::read(&path.into(), &entities, kind).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_run_with_a_table_has_its_columns_and_resumes() {
     let days = Days::new(6);
     let table = days.path("entities.csv");
     fs::write(&table, "id,age\nring0,1.5\nring1,2.5\nuser1,7\nnobody,3\n").unwrap();
-    let options = RunOptions { entity_table: Some(table.clone()), ..days.options() };
+    let options = RunOptions { entity_table: Some(table.clone().into()), ..days.options() };
     let whole = days.path("whole");
     let manifest = run_into(&options, &whole, false).unwrap();
     let folder = RunFolder::open(&whole).unwrap();

@@ -523,7 +523,7 @@ fn table_of(rows: &str, vertices: u32) -> EntityTable {
     fs::write(&path, format!("id,x,town\n{rows}")).unwrap();
     let entities = accounts(vertices);
     let kind = entities.find_kind("account").unwrap();
-    let mut table = EntityTable::read(&path, &entities, kind).unwrap();
+    let mut table = EntityTable::read(&path.into(), &entities, kind).unwrap();
     table.refresh(&entities);
     table
 }

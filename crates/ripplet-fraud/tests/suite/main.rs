@@ -11,6 +11,7 @@ mod evaluation;
 mod evidence;
 mod evolution;
 mod find;
+mod memory;
 mod models;
 mod output;
 mod partitions;

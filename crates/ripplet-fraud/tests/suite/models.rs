@@ -103,7 +103,8 @@ fn confirmed_accounts_are_known_bad_from_their_day_on() {
     fs::write(days.path("known.csv"), list(rings(0..4, ""))).unwrap();
     fs::write(days.path("confirmed.csv"), list(rings(6..9, "2024-03-05"))).unwrap();
     let without = run_into(&days.options(), &days.path("without"), false).unwrap();
-    let options = RunOptions { confirmed: Some(days.path("confirmed.csv")), ..days.options() };
+    let options =
+        RunOptions { confirmed: Some(days.path("confirmed.csv").into()), ..days.options() };
     let with = run_into(&options, &days.path("with"), false).unwrap();
     let tables = |name: &str, of: &Manifest| files(&days.path(name), of, "entities.parquet");
     let (without, tables) = (tables("without", &without), tables("with", &with));
@@ -132,7 +133,7 @@ fn cleared_accounts_lower_those_that_look_alike_and_change_no_evidence() {
     fs::write(days.path("known.csv"), list(rings(0..5, ""))).unwrap();
     fs::write(days.path("cleared.csv"), list(rings(6..10, "2024-03-05"))).unwrap();
     let without = run_into(&days.options(), &days.path("without"), false).unwrap();
-    let options = RunOptions { cleared: Some(days.path("cleared.csv")), ..days.options() };
+    let options = RunOptions { cleared: Some(days.path("cleared.csv").into()), ..days.options() };
     let with = run_into(&options, &days.path("with"), false).unwrap();
     let tables = |name: &str, of: &Manifest| files(&days.path(name), of, "entities.parquet");
     let (without, tables) = (tables("without", &without), tables("with", &with));
@@ -164,12 +165,12 @@ fn cleared_accounts_lower_those_that_look_alike_and_change_no_evidence() {
 fn of_a_bad_and_a_cleared_entry_the_later_decides_and_equal_ones_are_refused() {
     let days = Days::new(6);
     fs::write(days.path("known.csv"), list(rings(0..6, ""))).unwrap();
-    let options = RunOptions { cleared: Some(days.path("cleared.csv")), ..days.options() };
+    let options = RunOptions { cleared: Some(days.path("cleared.csv").into()), ..days.options() };
     fs::write(days.path("cleared.csv"), "id,from\nring3,2024-03-05\n").unwrap();
     let manifest = run_into(&options, &days.path("run"), false).unwrap();
     let counts: Vec<_> = manifest.windows.iter().map(|of| (of.known_bad, of.cleared)).collect();
     assert!(counts.contains(&(6, 0)) && counts.ends_with(&[(5, 1)]), "{counts:?}");
-    let confirmed = Some(days.path("confirmed.csv"));
+    let confirmed = Some(days.path("confirmed.csv").into());
     let options = RunOptions { confirmed, ..options };
     let refused = |known: &str, confirmed: &str, cleared: &str, since: &str| {
         for (name, text) in [("known", known), ("confirmed", confirmed), ("cleared", cleared)] {

@@ -411,12 +411,12 @@ fn wrong_lists_are_reported() {
             .contains("known.csv:2: the kind `card` is none of the mapping's: user, shop")
     );
     fs::write(days.path("known.csv"), "id\nring0\n").unwrap();
-    let none = RunOptions { known_bad: Some(days.path("none.csv")), ..days.options() };
+    let none = RunOptions { known_bad: Some(days.path("none.csv").into()), ..days.options() };
     let out = tempfile::tempdir().unwrap();
     let refused = run_into(&none, out.path(), false).unwrap_err();
     assert!(matches!(refused, PipelineError::List(_)), "{refused:?}");
     assert!(refused.to_string().contains("none.csv: "), "{refused}");
-    let trusted = RunOptions { trusted: Some(days.path("known.csv")), ..days.options() };
+    let trusted = RunOptions { trusted: Some(days.path("known.csv").into()), ..days.options() };
     let out = tempfile::tempdir().unwrap();
     let refused = run_into(&trusted, out.path(), false).unwrap_err().to_string();
     assert!(refused.contains("the user `ring0` is known to be bad and trusted"), "{refused}");
