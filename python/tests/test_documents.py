@@ -35,7 +35,7 @@ def test_the_examples_of_docstrings_are_right() -> None:
     from ripplet import _communities, _graph, _program
 
     tried = 0
-    for module in (ripplet, _graph, _communities, _program):
+    for module in (ripplet, _graph, _communities, _program, ripplet.fraud):
         failed, count = doctest.testmod(module)
         assert failed == 0
         tried += count

@@ -41,6 +41,10 @@ impl Kind for u64 {
     const DTYPE: &'static str = "uint64";
 }
 
+impl Kind for i32 {
+    const DTYPE: &'static str = "int32";
+}
+
 impl Kind for i64 {
     const DTYPE: &'static str = "int64";
 }

@@ -227,7 +227,10 @@ fn feed_of(
     let span = |name: &str, default: Span| -> PyResult<Span> {
         Ok(options.parsed::<Span>(name)?.unwrap_or(default))
     };
-    let shape = Shape::new(span("window", Span::days_of(30))?, span("slide", Span::DAY)?);
+    let shape = Shape::new(
+        span("window", Span::of_days(30).unwrap_or(Span::DAY))?,
+        span("slide", Span::DAY)?,
+    );
     let shape = shape.map_err(|error| Failure::input(format!("window, slide: {error}")))?;
     let instant = |name: &str, default: Timestamp| -> PyResult<Timestamp> {
         Ok(options.parsed::<Timestamp>(name)?.unwrap_or(default))

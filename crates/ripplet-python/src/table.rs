@@ -1,16 +1,26 @@
 //! Tables: batches of Arrow arrays that go to Python and come from it.
 
+use crate::array::Array;
 use crate::arrow::{self, capsule_of_batches};
 use crate::column::{column_of, kind_of};
 use crate::error::{Class, Failure, of_table};
 use crate::job::Start;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    UInt8Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{
     Array as _, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, make_array,
+    new_empty_array,
 };
-use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_select::concat::concat;
 use arrow_select::nullif::nullif;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyBytes, PyCapsule};
 use ripplet::graph::memory;
 use ripplet::io::Format;
 use ripplet::io::tables::TableFile;
@@ -24,7 +34,7 @@ pub struct Table {
     pub batches: Vec<RecordBatch>,
 }
 
-/// Column that Python passes: its name, its values, where it is null, and the unit of values that are times.
+/// Column that Python passes: its name, its values, where it is null, and the unit of values that are times, or `bool`.
 type Given<'py> = (String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<String>);
 
 #[pymethods]
@@ -47,11 +57,15 @@ impl Table {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
         for (title, values, nulls, unit) in columns {
             let mut array = column_of(&values, &title)?;
-            if let Some(unit) = unit {
-                array = times_of(&array, &title, &unit)?;
-            }
+            array = match unit.as_deref() {
+                None => array,
+                Some("bool") => flags_of(&array, &title)?,
+                Some(unit) => times_of(&array, &title, unit)?,
+            };
             if let Some(nulls) = nulls {
-                array = with_nulls(&array, &column_of(&nulls, &title)?, &title)?;
+                let nulls = flags_of(&column_of(&nulls, &title)?, &title)?;
+                array = nullif(&array, nulls.as_boolean())
+                    .map_err(|error| Failure::input(format!("{title}: {error}")))?;
             }
             fields.push(Field::new(title, array.data_type().clone(), true));
             arrays.push(array);
@@ -107,6 +121,50 @@ impl Table {
         fields.map(|field| (field.name().clone(), field.data_type().to_string())).collect()
     }
 
+    /// Returns the values of a column: what they are, an array or a list of texts, and a mask of those that are null.
+    fn values(&self, py: Python<'_>, column: usize) -> PyResult<Values> {
+        let Some(field) = self.schema.fields().get(column) else {
+            return Err(Failure::input(format!("there is no column {column}")).into());
+        };
+        let (name, kind) = (field.name(), field.data_type().clone());
+        let arrays: Vec<ArrayRef> =
+            self.batches.iter().filter_map(|batch| batch.columns().get(column).cloned()).collect();
+        let read = move || -> Result<Values, Failure> {
+            let all: Vec<&dyn arrow_array::Array> = arrays.iter().map(|array| &**array).collect();
+            let array = match &all[..] {
+                [] => new_empty_array(&kind),
+                all => concat(all).map_err(|error| Failure::new(Class::Run, error))?,
+            };
+            let nulls = nulls_of(&array);
+            Ok(Values(found_in(array)?, nulls))
+        };
+        py.detach(read).map_err(|Failure { class, message }| {
+            Failure::new(class, format!("{name}: {message}")).into()
+        })
+    }
+
+    /// Returns the table as bytes of Arrow IPC.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let write = || -> Result<Vec<u8>, ArrowError> {
+            let mut out = StreamWriter::try_new(Vec::new(), &self.schema)?;
+            self.batches.iter().try_for_each(|batch| out.write(batch))?;
+            out.into_inner()
+        };
+        let bytes = py.detach(write).map_err(|error| Failure::new(Class::Run, error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Returns a table of such bytes.
+    #[staticmethod]
+    fn of_bytes(bytes: &[u8]) -> PyResult<Table> {
+        let read = || -> Result<Table, ArrowError> {
+            let reader = StreamReader::try_new(bytes, None)?;
+            let schema = reader.schema();
+            Ok(Table { schema, batches: reader.collect::<Result<_, _>>()? })
+        };
+        read().map_err(|error| Failure::input(format!("this is no table: {error}")).into())
+    }
+
     /// Returns a capsule of a stream of the batches, which are not copied.
     fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         capsule_of_batches(py, self.schema.clone(), self.batches.clone())
@@ -123,6 +181,62 @@ impl Table {
             error => Failure::input(error),
         })
     }
+}
+
+/// Values of a column.
+#[derive(IntoPyObject)]
+pub struct Values(Found, Option<Array>);
+
+/// Values, and what they are.
+#[derive(IntoPyObject)]
+pub enum Found {
+    /// Numbers and truth values, or microseconds since 1970: an array, and numpy's name of its type.
+    Numbers(Array, &'static str),
+    /// Strings and decimals.
+    Texts(Vec<Option<String>>, &'static str),
+}
+
+/// Returns a mask of the nulls, if there are some.
+fn nulls_of(array: &ArrayRef) -> Option<Array> {
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
+    Some(Array::of(nulls.iter().map(|valid| !valid).collect::<Vec<bool>>()))
+}
+
+fn found_in(array: ArrayRef) -> Result<Found, Failure> {
+    macro_rules! numbers {
+        ($type:ty, $name:expr) => {{
+            let values = array.as_primitive::<$type>().values().clone();
+            Found::Numbers(Array::within(values, |values| &values[..]), $name)
+        }};
+    }
+    Ok(match array.data_type() {
+        DataType::UInt32 => numbers!(UInt32Type, "uint32"),
+        DataType::UInt64 => numbers!(UInt64Type, "uint64"),
+        DataType::Int32 => numbers!(Int32Type, "int32"),
+        DataType::Int64 => numbers!(Int64Type, "int64"),
+        DataType::Float32 => numbers!(Float32Type, "float32"),
+        DataType::Float64 => numbers!(Float64Type, "float64"),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            numbers!(TimestampMicrosecondType, "datetime64[us]")
+        }
+        DataType::Boolean => {
+            let values: Vec<bool> = array.as_boolean().iter().map(|v| v == Some(true)).collect();
+            Found::Numbers(Array::of(values), "bool")
+        }
+        DataType::Utf8 => {
+            let texts = array.as_string::<i32>().iter();
+            Found::Texts(texts.map(|text| text.map(str::to_owned)).collect(), "str")
+        }
+        DataType::Decimal128(..) => {
+            let array = array.as_primitive::<Decimal128Type>();
+            let text = |row| (!array.is_null(row)).then(|| array.value_as_string(row));
+            Found::Texts((0..array.len()).map(text).collect(), "decimal")
+        }
+        other => {
+            let message = format!("values of the type {other} have no array: use to_arrow()");
+            return Err(Failure::new(Class::Type, message));
+        }
+    })
 }
 
 /// Returns numbers since 1970 as times.
@@ -142,14 +256,12 @@ fn times_of(array: &ArrayRef, name: &str, unit: &str) -> PyResult<ArrayRef> {
     Ok(make_array(data))
 }
 
-/// Returns an array with nulls where `nulls` has a 1.
-fn with_nulls(array: &ArrayRef, nulls: &ArrayRef, name: &str) -> PyResult<ArrayRef> {
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::UInt8Type;
-    let wrong = |what: String| Failure::input(format!("{name}: {what}"));
-    let Some(flags) = nulls.as_primitive_opt::<UInt8Type>() else {
-        return Err(wrong("a mask is of bytes".into()).into());
-    };
-    let mask: BooleanArray = flags.iter().map(|flag| Some(flag == Some(1))).collect();
-    nullif(array, &mask).map_err(|error| wrong(error.to_string()).into())
+/// Returns bytes as truth values.
+fn flags_of(array: &ArrayRef, name: &str) -> PyResult<ArrayRef> {
+    match array.as_primitive_opt::<UInt8Type>() {
+        Some(flags) => {
+            Ok(Arc::new(flags.iter().map(|flag| Some(flag == Some(1))).collect::<BooleanArray>()))
+        }
+        None => Err(Failure::input(format!("{name}: truth values are bytes of 0 and 1")).into()),
+    }
 }

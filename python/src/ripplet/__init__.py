@@ -7,7 +7,7 @@
 [[0, 1, 2], [3, 4, 5]]
 """
 
-from . import errors, generate, hooks
+from . import errors, fraud, generate, hooks
 from ._analyses import (
     Values,
     apsp,
@@ -25,6 +25,7 @@ from ._communities import Communities, Picture, Round, cdlp, communities, overla
 from ._graph import Graph, graph
 from ._native import version as __version__
 from ._program import Program, program
+from ._tables import Table
 from .errors import (
     DeviceError,
     FileError,
@@ -34,6 +35,7 @@ from .errors import (
     ProgramError,
     RippletError,
     RunError,
+    UnknownColumnError,
     UnknownVertexError,
 )
 
@@ -51,6 +53,8 @@ __all__ = [
     "RippletError",
     "Round",
     "RunError",
+    "Table",
+    "UnknownColumnError",
     "UnknownVertexError",
     "Values",
     "__version__",
@@ -62,6 +66,7 @@ __all__ = [
     "components",
     "devices",
     "errors",
+    "fraud",
     "generate",
     "graph",
     "harmonic",

@@ -14,6 +14,7 @@ __all__ = [
     "ProgramError",
     "RippletError",
     "RunError",
+    "UnknownColumnError",
     "UnknownVertexError",
 ]
 
@@ -32,6 +33,14 @@ class OptionError(RippletError, TypeError):
 
 class UnknownVertexError(RippletError, KeyError):
     """The graph has no vertex with this id."""
+
+    def __str__(self) -> str:
+        # A KeyError would show the message in quotes.
+        return str(self.args[0]) if self.args else ""
+
+
+class UnknownColumnError(RippletError, KeyError):
+    """A table has no column of this name."""
 
     def __str__(self) -> str:
         # A KeyError would show the message in quotes.

@@ -1,0 +1,539 @@
+"""Fraud: suspicious clusters in windows of transactions, around accounts that are known to be bad.
+
+>>> import ripplet as rp
+>>> found = rp.fraud.run(
+...     "examples/fraud/payments.csv",
+...     mapping={
+...         "time": "date",
+...         "amount": "amount",
+...         "source": {"column": "payer", "kind": "account"},
+...         "target": {"column": "payee", "kind": "account"},
+...     },
+...     window="14d",
+...     slide="4d",
+... )
+>>> len(found.clusters)
+3
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native as native
+from ._graph import set_once
+from ._options import given, options
+from ._progress import Progress, reporter
+from ._tables import Table, is_path, native_table
+from .errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    import tempfile
+
+__all__ = ["Run", "Table", "open", "run"]
+
+TABLES = ("clusters", "members", "edges", "transactions", "known_bad", "ended", "entities", "reasons", "active")
+"""The tables of a window: docs/fraud-report.md has their columns."""
+
+TableLike: TypeAlias = Any
+"""A data frame of pandas or polars, a table, batch or reader of pyarrow, a DuckDB relation, a dict of columns, or a path."""
+
+MappingLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
+
+
+class Run:
+    """Clusters of the windows of a run: its result, which does not change and can be pickled.
+
+    Tables are read from the run folder when they are first used. Without ``output``, the folder is temporary, and goes when
+    the result does.
+
+    Attributes
+    ----------
+    manifest : dict
+        The content of ``manifest.json``: options, inputs, counts of rows, and figures of each window.
+    notes : list of str
+        What the command says about the run: rows that were left out, lists without effect, how well scores rank.
+    device : str
+        What computed the labels: ``cpu``, or the number and the model of the GPU.
+    fallback : str or None
+        Why it was the CPU, if the choice allowed a GPU.
+
+    References
+    ----------
+    docs/fraud.md explains the method, docs/fraud-report.md the tables.
+    """
+
+    __slots__ = ("_cache", "_folder", "_temporary", "device", "fallback", "manifest", "notes", "__weakref__")
+
+    _folder: Path
+    _temporary: tempfile.TemporaryDirectory[str] | None
+    _cache: dict[str, Table | None]
+    manifest: dict[str, Any]
+    notes: list[str]
+    device: str
+    fallback: str | None
+
+    def __init__(
+        self,
+        folder: Path,
+        temporary: tempfile.TemporaryDirectory[str] | None,
+        told: tuple[str, list[str], str, str | None],
+    ) -> None:
+        manifest, notes, device, fallback = told
+        set_once(self, "_folder", folder)
+        set_once(self, "_temporary", temporary)
+        set_once(self, "_cache", {})
+        set_once(self, "manifest", json.loads(manifest))
+        set_once(self, "notes", notes)
+        set_once(self, "device", device)
+        set_once(self, "fallback", fallback)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a run does not change")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a run does not change")
+
+    @property
+    def folder(self) -> Path:
+        """The run folder, as the command writes it; a temporary one goes with the result."""
+        return self._folder
+
+    def __len__(self) -> int:
+        """The number of windows."""
+        return len(self.manifest["windows"])
+
+    def table(self, name: str, window: int | None = None) -> Table:
+        """Returns a table of one window, or of all windows one after the other.
+
+        Parameters
+        ----------
+        name : str
+            ``clusters``, ``members``, ``edges``, ``transactions``, ``known_bad``, ``ended``, ``entities``, ``reasons`` or
+            ``active``.
+        window : int, optional
+            The number of the window; -1 is the last one.
+
+        Returns
+        -------
+        Table
+            The command's table, value for value. ``reasons`` has no rows and no columns in a run without a model.
+
+        Raises
+        ------
+        InputError
+            If there is no such table or window.
+        """
+        if name not in TABLES:
+            raise InputError(f"there is no table {name!r}: the tables are {', '.join(TABLES)}")
+        records = self.manifest["windows"]
+        if window is not None:
+            if not -len(records) <= window < len(records):
+                raise InputError(f"there are {len(records)} windows, and no number {window}")
+            records = [records[window]]
+        paths = [self._folder / "windows" / record["folder"] / f"{name}.parquet" for record in records]
+        return Table(native.Table.read([os.fspath(path) for path in paths if path.exists()]))
+
+    def _all(self, name: str) -> Table:
+        found = self._cache.get(name)
+        if found is None:
+            found = self._cache[name] = self.table(name)
+        return found
+
+    @property
+    def windows(self) -> Table:
+        """A row for each window: its number, its time, and its figures."""
+        found = self._cache.get("windows")
+        if found is None:
+            found = self._cache["windows"] = Table(windows_of(self.manifest["windows"]))
+        return found
+
+    @property
+    def clusters(self) -> Table:
+        """The clusters of all windows, by rank: score, chance, size, reasons, and what became of them."""
+        return self._all("clusters")
+
+    @property
+    def members(self) -> Table:
+        """The members of all clusters, by rank of the cluster and score."""
+        return self._all("members")
+
+    @property
+    def edges(self) -> Table:
+        """The payments among the members of each cluster, by pair."""
+        return self._all("edges")
+
+    @property
+    def transactions(self) -> Table:
+        """The single transactions on these edges."""
+        return self._all("transactions")
+
+    @property
+    def known_bad(self) -> Table:
+        """The known bad of each window, with their cluster or why they are in none."""
+        return self._all("known_bad")
+
+    @property
+    def ended(self) -> Table:
+        """The clusters that ended since the window before."""
+        return self._all("ended")
+
+    @property
+    def scores(self) -> Table:
+        """The score, rank and evidence of every entity in each window: the command's ``entities.parquet``."""
+        return self._all("entities")
+
+    @property
+    def entities(self) -> Table:
+        """The same table as :attr:`scores`, by its name in the run folder."""
+        return self._all("entities")
+
+    @property
+    def reasons(self) -> Table:
+        """Why the entities with the highest scores have them; empty without a model."""
+        return self._all("reasons")
+
+    def arrays(self, window: int = -1) -> dict[str, npt.NDArray[Any]]:
+        """Returns the arrays for graph neural networks of a window: ``edge_index``, node features, masks and others.
+
+        Parameters
+        ----------
+        window : int, default -1
+            The number of the window; -1 is the last one.
+
+        Returns
+        -------
+        dict of numpy.ndarray
+            The arrays of ``graph.npz``: docs/fraud-report.md has their shapes.
+
+        Raises
+        ------
+        InputError
+            If the run has ``arrays="none"``, or there is no such window.
+        """
+        records = self.manifest["windows"]
+        if not -len(records) <= window < len(records):
+            raise InputError(f"there are {len(records)} windows, and no number {window}")
+        path = self._folder / "windows" / records[window]["folder"] / "graph.npz"
+        if not path.exists():
+            raise InputError('the run has no arrays: it was made with arrays="none"')
+        with np.load(path, allow_pickle=False) as arrays:
+            return dict(arrays)
+
+    @property
+    def report(self) -> str:
+        """The report: a page of HTML that works offline."""
+        return (self._folder / "report.html").read_text(encoding="utf-8")
+
+    def __reduce__(self) -> tuple[Callable[..., Run], tuple[Any, ...]]:
+        told = (json.dumps(self.manifest), self.notes, self.device, self.fallback)
+        if self._temporary is None:
+            return (unpickled, (os.fspath(self._folder), None, told))
+        files = [path for path in sorted(self._folder.rglob("*")) if path.is_file()]
+        kept = {os.fspath(path.relative_to(self._folder)): path.read_bytes() for path in files}
+        return (unpickled, (None, kept, told))
+
+    def __repr__(self) -> str:
+        rows = self.manifest["counts"]["rows"]
+        return f"<ripplet.fraud.Run: {len(self)} windows of {rows:,} rows, {len(self.clusters):,} clusters>"
+
+    def _repr_html_(self) -> str:
+        """Returns the windows, the notes and the report for a notebook."""
+        from html import escape
+
+        columns = ("from", "until", "transactions", "known_bad", "clusters", "members", "rounds")
+        head = "".join(f"<th>{name}</th>" for name in columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(record[name]))}</td>" for name in columns) + "</tr>"
+            for record in self.manifest["windows"]
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (
+            f"<table><tr>{head}</tr>{rows}</table><ul>{notes}</ul>"
+            f"<iframe srcdoc='{escape(self.report)}' style='width:100%;height:700px;border:0'></iframe>"
+        )
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Returns a folder that is removed with this object, or when the process ends."""
+    import tempfile
+
+    return tempfile.TemporaryDirectory(prefix="ripplet-", ignore_cleanup_errors=True)
+
+
+def unpickled(folder: str | None, files: dict[str, bytes] | None, told: tuple[str, list[str], str, str | None]) -> Run:
+    """Returns a run that was pickled."""
+    if folder is not None:
+        return Run(Path(folder), None, told)
+    temporary = temporary_folder()
+    for name, content in (files or {}).items():
+        path = Path(temporary.name) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return Run(Path(temporary.name), temporary, told)
+
+
+def windows_of(records: list[dict[str, Any]]) -> native.Table:
+    """Returns the figures of windows as a table."""
+    names = [
+        "index", "from", "until", "transactions", "vertices", "arcs", "known_bad", "known_bad_unseen", "trusted", "cleared",
+        "clusters", "members", "cut", "warm", "merged", "rounds", "scanned", "converged",
+    ]
+    columns: list[tuple[str, Any, Any, str | None]] = []
+    for name in names:
+        values = [record[name] for record in records]
+        if name in ("from", "until"):
+            times = np.array([text.removesuffix("Z") for text in values], dtype="datetime64[us]")
+            columns.append((name, times.view(np.int64), None, "us"))
+        else:
+            flags = name in ("cut", "warm", "merged", "converged")
+            columns.append((name, np.array(values, dtype=np.uint8 if flags else np.uint64), None, "bool" if flags else None))
+    columns.append(("seconds", np.array([sum(record["seconds"].values()) for record in records]), None, None))
+    return native.Table.of_columns(columns, "windows")
+
+
+def toml_of(value: Any, place: str = "mapping") -> str:
+    """Returns a value as TOML in one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, int)):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        pairs = [f"{json.dumps(str(key), ensure_ascii=False)} = {toml_of(item, f'{place}.{key}')}" for key, item in value.items()]
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return "[" + ", ".join(toml_of(item, place) for item in value) + "]"
+    raise OptionError(f"{place}: expected a string, a number, a list or a dict, not {type(value).__name__}")
+
+
+def mapping_of(mapping: Any) -> str | tuple[str]:
+    """Returns a mapping for the native part: a path, or its text in a tuple."""
+    if isinstance(mapping, Mapping):
+        lines = [f"{json.dumps(str(key), ensure_ascii=False)} = {toml_of(value, f'mapping.{key}')}" for key, value in mapping.items()]
+        return ("\n".join(lines) + "\n",)
+    if isinstance(mapping, str) and "\n" in mapping:
+        return (mapping,)
+    if isinstance(mapping, (str, os.PathLike)):
+        return os.fspath(mapping)
+    raise OptionError(f"mapping: expected a dict, a path or a text of TOML, not {type(mapping).__name__}")
+
+
+def transactions_of(transactions: Any, mapping: str | tuple[str]) -> Any:
+    """Returns transactions for the native part: a table, or paths."""
+    if transactions is None:
+        return None
+    if is_path(transactions):
+        return [os.fspath(transactions)]
+    if isinstance(transactions, (list, tuple)) and all(is_path(path) for path in transactions) and transactions:
+        return [os.fspath(path) for path in transactions]
+    return native_table(transactions, "transactions", native.fraud_columns(mapping))
+
+
+def list_of(table: Any, name: str) -> Any:
+    """Returns a list or a table of entities for the native part."""
+    if table is None:
+        return None
+    if is_path(table):
+        return os.fspath(table)
+    if isinstance(table, (list, tuple, set, frozenset)) and all(isinstance(id, (str, int)) for id in table):
+        table = {"id": sorted(table) if isinstance(table, (set, frozenset)) else list(table)}
+    return native_table(table, name)
+
+
+@options
+def run(
+    transactions: TableLike = None,
+    *,
+    mapping: MappingLike,
+    output: str | os.PathLike[str] | None = None,
+    known_bad: TableLike = None,
+    trusted: TableLike = None,
+    confirmed: TableLike = None,
+    cleared: TableLike = None,
+    entity_table: TableLike = None,
+    window: str = "30d",
+    slide: str = "1d",
+    growing: bool = False,
+    full_slides: bool = False,
+    late: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    longest_gap: str = "180d",
+    skip_late_rows: bool = False,
+    since: str | None = None,
+    before: str | None = None,
+    skip_repeated_files: bool = False,
+    postgres: str | None = None,
+    duckdb: str | os.PathLike[str] | None = None,
+    query: str | None = None,
+    attenuation: float | None = None,
+    max_iterations: int | None = None,
+    warm_iterations: int | None = None,
+    min_size: int | None = None,
+    max_size: int | None = None,
+    seeded_only: bool = False,
+    hub_degree: int | None = None,
+    no_closure: bool = False,
+    seed: int = 0,
+    noise: float | None = None,
+    model: str | os.PathLike[str] = "auto",
+    arrays: Literal["clusters", "window", "none"] = "clusters",
+    exact: bool = False,
+    to_postgres: str | None = None,
+    schema: str | None = None,
+    resume: bool = False,
+    host_memory: int | None = None,
+    device: str | None = None,
+    device_memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Run:
+    """Finds suspicious clusters in each window of transactions: the command ``ripplet fraud run``.
+
+    Windows of ``window`` slide by ``slide`` over the time of the transactions. In each, clusters are found around accounts
+    that are known to be bad by then, and elsewhere, scored and ranked. The tables are the command's, value for value, for the
+    same rows in the same order, on any number of threads and any device.
+
+    Parameters
+    ----------
+    transactions : table, path or list of paths
+        Transactions in the order of time: a data frame of pandas or polars, a table, batch or reader of pyarrow, a DuckDB
+        relation, a dict of columns; or files, folders and patterns, as the command takes them. Columns of Arrow and of numbers
+        are not copied.
+    mapping : dict, str or path
+        Which columns are time, amount, source and target: a dict with the keys of the command's TOML file, the path of such a
+        file, or its text.
+    output : path, optional
+        The run folder: a new or empty one. Without it, a temporary folder goes with the result.
+    known_bad, trusted, confirmed, cleared : table, path or list of ids, optional
+        Accounts that are known to be bad, trusted, confirmed to be bad by an analyst, or found to be good: a column ``id``, and
+        optional columns ``kind``, ``from`` and ``until``.
+    entity_table : table or path, optional
+        Features of entities, which become evidence of the scores: a column ``id``, and columns of numbers or categories.
+    window, slide : str, default "30d" and "1d"
+        Length of windows, and by how much they slide: ``30d``, ``12h``, ``2w``.
+    growing : bool, default False
+        Whether the first window is one slide, and windows grow until they are as long as ``window``.
+    full_slides : bool, default False
+        Whether the last window ends a full slide after the one before it.
+    late : str, optional
+        How far the time of a row may be before that of a row already read.
+    on_error : {"stop", "skip"}
+        Whether a row with nulls, or with a time or an amount that is none, is an error, or is counted and left out.
+    longest_gap : str, default "180d"
+        Rows whose times are further from those of the rows around them are bad.
+    skip_late_rows : bool, default False
+        Whether rows that are later than ``late`` allows are counted and left out.
+    since, before : str, optional
+        The first instant, and the first one after the last: ``2024-03-01``, ``2024-03-01T12:00``.
+    skip_repeated_files : bool, default False
+        Whether files with the content of one that was read before are passed over.
+    postgres, duckdb, query : str, optional
+        In place of transactions: the address of a PostgreSQL server, or a DuckDB file, and the query whose rows are
+        transactions.
+    attenuation, max_iterations, warm_iterations, min_size, max_size, hub_degree : optional
+        Options of detection, as ``ripplet fraud run --help`` explains them.
+    seeded_only : bool, default False
+        Whether clusters are found around the known bad alone.
+    no_closure : bool, default False
+        Whether partners in common do not count.
+    seed : int, default 0
+        Draws orders and ties.
+    noise : float, optional
+        A cluster without a known bad member is noise if chance alone makes a group as busy more often than this.
+    model : {"auto", "none"} or path
+        How every entity gets a score: by a scorecard that each window learns, not at all, or by the ``model.json`` of a window.
+    arrays : {"clusters", "window", "none"}
+        What :meth:`Run.arrays` has.
+    exact : bool, default False
+        Whether each window starts with new labels, not with those of the window before.
+    to_postgres, schema : str, optional
+        A PostgreSQL database that gets the results, too, and its schema.
+    resume : bool, default False
+        Whether a run in ``output`` is continued after its last finished window.
+    host_memory : int, optional
+        The most bytes that a window may need; one that would need more is refused.
+    device, device_memory, threads, progress
+        As of :func:`ripplet.communities`.
+
+    Returns
+    -------
+    Run
+        Tables of clusters, members, edges, transactions and scores, and the report.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a row is bad, or a list or the mapping is wrong; also a ``ValueError``.
+    OptionError
+        If an option does not exist, or has a wrong type; also a ``TypeError``.
+    FileError
+        If a file cannot be read, or the folder cannot be written; also an ``OSError``.
+
+    References
+    ----------
+    docs/fraud.md has the method and its papers.
+    """
+    if resume and output is None:
+        raise OptionError("resume=True continues the run in output=: name its folder")
+    if schema is not None and to_postgres is None:
+        raise OptionError("schema= is that of to_postgres=, which is not given")
+    taken = mapping_of(mapping)
+    rows = transactions_of(transactions, taken)
+    lists = {
+        name: list_of(table, name)
+        for name, table in [
+            ("known_bad", known_bad), ("trusted", trusted), ("confirmed", confirmed), ("cleared", cleared),
+            ("entity_table", entity_table),
+        ]
+    }
+    choices = given(
+        window=window, slide=slide, growing=growing, full_slides=full_slides, late=late, on_error=on_error,
+        longest_gap=longest_gap, skip_late_rows=skip_late_rows, since=since, before=before,
+        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
+        query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
+        min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
+        noise=noise, model=os.fspath(model) if is_path(model) else model, arrays=arrays, exact=exact, to_postgres=to_postgres,
+        schema=schema, resume=resume, host_memory=host_memory, device=device, device_memory=device_memory, threads=threads,
+        temporary=output is None, **lists,
+    )
+    temporary = temporary_folder() if output is None else None
+    folder = Path(temporary.name if temporary is not None else os.fspath(output))  # type: ignore[arg-type]
+    try:
+        with reporter(progress) as told:
+            found = native.fraud_run(rows, taken, os.fspath(folder), {**choices, **given(progress=told)})
+    except BaseException:
+        if temporary is not None:
+            temporary.cleanup()
+        raise
+    return Run(folder, temporary, found)
+
+
+def open(folder: str | os.PathLike[str]) -> Run:
+    """Opens a run folder that the command, or :func:`run` with ``output``, wrote.
+
+    Parameters
+    ----------
+    folder : path
+        The run folder.
+
+    Returns
+    -------
+    Run
+        Its tables and its report.
+
+    Raises
+    ------
+    InputError
+        If there is no run, or one of another version.
+    """
+    if not is_path(folder):
+        raise OptionError(f"folder: expected a path, not {type(folder).__name__}")
+    manifest, notes = native.fraud_folder(os.fspath(folder))
+    return Run(Path(folder), None, (manifest, notes, "not recorded", None))

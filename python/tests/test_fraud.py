@@ -1,0 +1,300 @@
+"""Runs over tables have the command's files, byte for byte; results and bad input."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import ripplet as rp
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+PAYMENTS = ROOT / "examples" / "fraud" / "payments.csv"
+TRANSACTIONS = ROOT / "examples" / "fraud" / "transactions.csv.gz"
+MAPPING: dict[str, Any] = {
+    "time": "date",
+    "amount": {"column": "amount", "decimals": 2},
+    "source": {"column": "payer", "kind": "account"},
+    "target": {"column": "payee", "kind": "account"},
+}
+TOML = """time = "date"
+amount = { column = "amount", decimals = 2 }
+[source]
+column = "payer"
+kind = "account"
+[target]
+column = "payee"
+kind = "account"
+"""
+WINDOWS = {"window": "14d", "slide": "4d"}
+KNOWN = {"id": ["ivo", "kai", "leo", "max", "nobody"], "from": ["2024-03-20", None, None, "2024-03-10", None]}
+
+
+def rows() -> dict[str, list[Any]]:
+    """Returns the payments by column, as Python has them."""
+    with open(PAYMENTS, newline="") as file:
+        all_rows = list(csv.DictReader(file))
+    times = [datetime.datetime.strptime(row["date"], "%Y-%m-%d %H:%M") for row in all_rows]
+    return {
+        "date": times,
+        "payer": [row["payer"] for row in all_rows],
+        "payee": [row["payee"] for row in all_rows],
+        "amount": [float(row["amount"]) for row in all_rows],
+        "unread": [object() for _ in all_rows],
+    }
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Returns the files of the windows of a run, without figures of time and memory."""
+    found = {}
+    for path in sorted((folder / "windows").rglob("*")):
+        if path.is_file() and path.name != "window.json":
+            found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(command: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("expected")
+    (folder / "m.toml").write_text(TOML)
+    with open(folder / "known.csv", "w", newline="") as file:
+        csv.writer(file).writerows([KNOWN.keys(), *zip(*KNOWN.values(), strict=True)])
+    command("fraud", "run", PAYMENTS, "--mapping", folder / "m.toml", "--window", "14d", "--slide", "4d", "--known-bad",
+            folder / "known.csv", "--output", folder / "run", "--seed", "3", "--hub-degree", "20")
+    return files(folder / "run")
+
+
+def sources() -> dict[str, Any]:
+    columns = rows()
+    typed = {name: values for name, values in columns.items() if name != "unread"}
+    frame = pd.DataFrame(columns)
+    exact = {**typed, "amount": [decimal.Decimal(str(value)) for value in typed["amount"]]}
+    texts = {**typed, "date": [time.isoformat() for time in typed["date"]]}
+    return {
+        "dict": columns,
+        "dict of decimals and datetimes with zones": {
+            **exact, "date": [time.replace(tzinfo=datetime.timezone.utc) for time in typed["date"]]
+        },
+        "dict of numpy": {name: np.array(values) for name, values in typed.items()},
+        "pandas": frame,
+        "pandas with categories and zones": frame.assign(
+            payer=frame["payer"].astype("category"), date=frame["date"].dt.tz_localize("UTC").dt.as_unit("ns")
+        ),
+        "pandas of pyarrow": pd.DataFrame(texts).convert_dtypes(dtype_backend="pyarrow"),
+        "polars": pl.DataFrame(typed, schema_overrides={"payee": pl.Categorical}),
+        "pyarrow": pa.table(exact),
+        "pyarrow in batches": pa.Table.from_batches(pa.table(typed).to_batches(max_chunksize=50)),
+    }
+
+
+@pytest.mark.parametrize("source", sources())
+def test_tables_become_the_commands_files(source: str, expected: dict[str, bytes]) -> None:
+    run = rp.fraud.run(sources()[source], mapping=MAPPING, known_bad=KNOWN, seed=3, hub_degree=20, threads=2, **WINDOWS)
+    assert files(run.folder) == expected
+
+
+def test_paths_and_lists_of_every_kind(expected: dict[str, bytes], tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(TOML)
+    known = pl.DataFrame(KNOWN).with_columns(pl.col("from").str.to_date())
+    for mapping, list_of_bad, threads in [(tmp_path / "m.toml", known, 1), (TOML, pd.DataFrame(KNOWN), 3)]:
+        run = rp.fraud.run([PAYMENTS], mapping=mapping, known_bad=list_of_bad, seed=3, hub_degree=20, threads=threads, **WINDOWS)
+        assert files(run.folder) == expected
+
+
+def test_what_the_package_reads_is_what_another_reader_reads(command: Any, tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(TOML)
+    (tmp_path / "known.csv").write_text("id\nivo\nkai\n")
+    command("fraud", "run", PAYMENTS, "--mapping", tmp_path / "m.toml", "--window", "14d", "--slide", "4d", "--known-bad",
+            tmp_path / "known.csv", "--output", tmp_path / "run")
+    pq = pytest.importorskip("pyarrow.parquet")
+    opened = rp.fraud.open(tmp_path / "run")
+    for name in ["clusters", "members", "edges", "transactions", "known_bad", "ended", "entities", "reasons", "active"]:
+        paths = sorted((tmp_path / "run" / "windows").glob(f"*/{name}.parquet"))
+        table = pa.concat_tables([pq.read_table(path) for path in paths])
+        assert opened.table(name).to_arrow().equals(table)
+        assert opened.table(name, -1).to_arrow().equals(pq.read_table(paths[-1]))
+    scores = opened.scores.to_pandas()
+    written = pq.read_table(min((tmp_path / "run" / "windows").glob("*/entities.parquet"))).to_pandas()
+    first = scores[scores["window"] == 0].reset_index(drop=True)
+    for name in ["vertex", "id", "known_bad", "score", "rank"]:
+        assert first[name].isna().tolist() == written[name].isna().tolist()
+        assert first[name].dropna().tolist() == written[name].dropna().tolist()
+
+
+@pytest.fixture(scope="module")
+def run() -> rp.fraud.Run:
+    return rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], **WINDOWS)
+
+
+def test_results_do_not_change_and_are_pickled(run: rp.fraud.Run) -> None:
+    for thing in (run, run.clusters):
+        with pytest.raises(AttributeError):
+            thing.manifest = {}  # type: ignore[union-attr, misc, assignment]
+        with pytest.raises(AttributeError):
+            del thing.manifest  # type: ignore[union-attr]
+    again = pickle.loads(pickle.dumps(run))
+    assert again.folder != run.folder and files(again.folder) == files(run.folder)
+    assert again.manifest == run.manifest and again.report == run.report
+    clusters = pickle.loads(pickle.dumps(run.clusters))
+    assert clusters.to_arrow().equals(run.clusters.to_arrow())
+    folder = again.folder
+    del again
+    assert not folder.exists() and run.folder.exists()
+
+
+def test_tables_are_taken_by_every_package(run: rp.fraud.Run) -> None:
+    arrow = run.edges.to_arrow()
+    assert arrow.num_rows == len(run.edges) > 0 and run.edges.columns == arrow.column_names
+    assert run.edges.to_polars()["source"].to_list() == arrow["source"].to_pylist()
+    frame = run.edges.to_pandas()
+    assert frame["source"].tolist() == arrow["source"].to_pylist()
+    assert frame["amount"].tolist() == [float(value) for value in arrow["amount"].to_pylist()]
+    assert str(frame["first"].dtype) == "datetime64[us, UTC]"
+    assert [time.to_pydatetime() for time in frame["first"]] == arrow["first"].to_pylist()
+    growth = [value for value in run.clusters.to_arrow()["growth"].to_pylist()]
+    assert [None if np.isnan(value) else value for value in run.clusters["growth"]] == growth
+    assert [row["id"] for row in run.members] == run.members.to_arrow()["id"].to_pylist()
+    # A table of a result is an input as well.
+    ends = set(arrow["source"].to_pylist()) | set(arrow["target"].to_pylist())
+    assert set(rp.graph(run.transactions, source="source", target="target").ids.tolist()) == ends
+    assert run.scores["score"].max() <= 1
+    windows = run.windows.to_pandas()
+    assert windows["clusters"].tolist() == [record["clusters"] for record in run.manifest["windows"]]
+    assert windows["warm"].tolist() == [False, True, True, True, True] and len(run) == 5
+    assert str(windows["until"][0]) == "2024-03-15 00:00:00+00:00"
+
+
+def test_reports_and_arrays(run: rp.fraud.Run) -> None:
+    assert run.report == (run.folder / "report.html").read_text()
+    page = run._repr_html_()
+    assert "<iframe srcdoc=" in page and "2024-03-15" in page and len(page) > len(run.report)
+    assert "known_bad" in run.clusters._repr_html_() and "3 clusters" in repr(run)
+    arrays = run.arrays()
+    assert arrays["edge_index"].shape[0] == 2
+    bare = rp.fraud.run(rows(), mapping=MAPPING, model="none", arrays="none", **WINDOWS)
+    assert len(bare.reasons) == 0
+    with pytest.raises(rp.InputError, match='arrays="none"'):
+        bare.arrays()
+
+
+def test_runs_go_on_and_models_are_files(run: rp.fraud.Run, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    first = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], output=folder, **WINDOWS)
+    assert files(folder) == files(run.folder) and first.folder == folder
+    again = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], output=folder, resume=True, **WINDOWS)
+    assert files(folder) == files(run.folder) and again.manifest["state"] == "finished"
+    model = next(folder.glob("windows/*/model.json"))
+    by_model = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo"], model=model, **WINDOWS)
+    assert len(by_model.scores) == len(run.scores)
+    with pytest.raises(ValueError, match="has a run in it already"):
+        rp.fraud.run(rows(), mapping=MAPPING, output=folder, **WINDOWS)
+
+
+def change(**columns: Any) -> dict[str, Any]:
+    table = {name: values[:4] for name, values in rows().items() if name != "unread"}
+    return {**table, **columns}
+
+
+BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"transactions": change(payer=["a", None, "c", "d"])}, ValueError, "row 1 .*payer` is empty"),
+    ({"transactions": pd.DataFrame(change(amount=[1.0, 2.0, None, 3.0]))}, ValueError, "row 2 .*amount"),
+    ({"transactions": pl.DataFrame(change(amount=[1.0, -2.0, 1.0, 3.0]))}, ValueError, "row 1 .*below 0"),
+    ({"transactions": change(date=["2024-03-01", "soon", "2024-03-01", "2024-03-02"])}, ValueError, "row 1 .*no time"),
+    ({"transactions": change(date=["2024-03-09", "2024-03-09", "2024-03-01", "2024-03-02"])}, ValueError, "row 2 .*comes after"),
+    ({"transactions": change(payer=["a", 7, "c", "d"])}, ValueError, "row 1 .*payer is of the type int, and str before"),
+    ({"transactions": change(payer=[1.5, 2.5, 3.5, 4.5])}, ValueError, "`payer` is Float64, but ids are strings or integers"),
+    ({"transactions": change(payer=["a"])}, ValueError, "payer.*|columns make no table"),
+    ({"transactions": change(payer=[object()] * 4)}, ValueError, "row 0 .*cells are strings, numbers or times"),
+    ({"transactions": pd.DataFrame({"date": [], "payer": []})}, ValueError, "no column `payee`"),
+    ({"transactions": change(payer="abcd")}, TypeError, "payer: expected an array"),
+    ({"transactions": {}}, ValueError, "no column `payer`"),
+    ({"transactions": 7}, TypeError, "transactions: expected a table"),
+    ({"transactions": None}, TypeError, "transactions: a table or paths"),
+    ({"transactions": "nowhere.csv"}, OSError, "nowhere.csv"),
+    ({"mapping": {"tme": "date"}}, ValueError, "unknown field `tme`, expected one of `time`"),
+    ({"mapping": {**MAPPING, "time": 1.5}}, TypeError, "mapping.time: expected a string"),
+    ({"mapping": {**MAPPING, "source": {"column": "from", "kind": "a"}}}, ValueError, "no column `from`; the columns are date"),
+    ({"mapping": "nowhere.toml"}, OSError, "nowhere.toml"),
+    ({"mapping": None}, TypeError, "mapping: expected a dict"),
+    ({"known_bad": pd.DataFrame({"x": ["a"], "y": ["b"]})}, ValueError, "no column is called `id`"),
+    ({"known_bad": {"id": ["a"], "kind": ["shop"]}}, ValueError, "row 0 .*kind `shop` is none"),
+    ({"known_bad": ["a", None]}, TypeError, "known_bad: expected a table"),
+    ({"known_bad": {"id": ["a", None]}}, ValueError, "row 1 .*id` is empty"),
+    ({"known_bad": ["ivo"], "trusted": ["ivo"]}, ValueError, "known to be bad and trusted"),
+    ({"entity_table": {"id": ["a", "a"], "x": [1, 2]}}, ValueError, "row 1 .*has a row already"),
+    ({"window": "30"}, ValueError, "window: "),
+    ({"window": 30}, TypeError, "window: expected a string"),
+    ({"window": "1d", "slide": "2d"}, ValueError, "slide"),
+    ({"since": "2024-03-05", "before": "2024-03-01"}, ValueError, "no time is between"),
+    ({"on_error": "ignore"}, ValueError, "on_error: expected stop, skip, not ignore"),
+    ({"arrays": "all"}, ValueError, "arrays: expected clusters, window, none"),
+    ({"noise": 2.0}, ValueError, "from 0 to 1"),
+    ({"attenuation": 0.0}, ValueError, "attenuation"),
+    ({"seeded_only": True}, ValueError, "need a list"),
+    ({"model": "nowhere.json"}, OSError, "nowhere.json"),
+    ({"resume": True}, TypeError, "output="),
+    ({"schema": "x"}, TypeError, "to_postgres"),
+    ({"device": "tpu"}, ValueError, "device"),
+    ({"host_memory": 1}, MemoryError, "MiB are allowed"),
+    ({"threads": 0}, ValueError, "threads"),
+    ({"windw": "3d"}, TypeError, "did you mean window"),
+    ({"progress": "yes"}, TypeError, "progress"),
+]
+
+
+@pytest.mark.parametrize("options, error, message", BAD, ids=lambda value: str(value)[:40])
+def test_bad_input_is_an_exception(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    taken = {"transactions": rows(), "mapping": MAPPING, **WINDOWS, **options}
+    with pytest.raises(rp.RippletError, match=message) as raised:
+        rp.fraud.run(**taken)
+    assert isinstance(raised.value, error)
+
+
+def test_bad_rows_are_skipped_on_demand() -> None:
+    table = rows()
+    table["amount"][5] = None
+    run = rp.fraud.run(table, mapping=MAPPING, on_error="skip", **WINDOWS)
+    assert run.manifest["counts"]["rows"] == 329 and any("1 row" in note for note in run.notes)
+
+
+def test_unknown_tables_and_columns_are_named(run: rp.fraud.Run, tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="did you mean score"):
+        run.clusters["scor"]
+    with pytest.raises(rp.UnknownColumnError):
+        run.clusters["?"]
+    with pytest.raises(ValueError, match="the tables are clusters"):
+        run.table("cluster")
+    for window in (5, -6):
+        with pytest.raises(ValueError, match="there are 5 windows"):
+            run.table("clusters", window)
+        with pytest.raises(ValueError, match="there are 5 windows"):
+            run.arrays(window)
+    with pytest.raises(ValueError, match="no run in it"):
+        rp.fraud.open(tmp_path)
+    with pytest.raises(TypeError):
+        rp.fraud.open(7)  # type: ignore[arg-type]
+
+
+def test_a_run_is_cancelled_and_leaves_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import tempfile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    stages = []
+
+    def stop(stage: str, *_: object) -> None:
+        stages.append(stage)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rp.fraud.run(TRANSACTIONS, mapping=ROOT / "examples/fraud/mapping.toml", window="30d", slide="5d", progress=stop)
+    assert stages and not list(tmp_path.iterdir())
