@@ -13,10 +13,12 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::message::one_line;
+use crate::stats::RanksFigures;
 use clap::{Args, ValueEnum};
+use ripplet::Observer;
 use ripplet::io::write::remove_unfinished;
-use ripplet::lp::RunError;
-use ripplet::ranks::{CommError, Launch, SharedComm};
+use ripplet::lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, share_checkpoint};
+use ripplet::ranks::{CommError, Launch, SharedComm, Traffic};
 use std::cell::Cell;
 use std::fmt;
 use std::io::{Write, stderr};
@@ -239,6 +241,20 @@ impl Ranks {
         }
     }
 
+    /// Returns the first rank's checkpoint on all ranks.
+    pub fn share_checkpoint(&self, own: Option<Checkpoint>) -> Option<Checkpoint> {
+        match &self.connected {
+            None => own,
+            Some(connected) => connected.done(share_checkpoint(&mut locked(&connected.comm), own)),
+        }
+    }
+
+    /// Returns an observer of a run that also notes its messages.
+    pub fn meter<'a>(&'a self, inner: &'a mut dyn RoundObserver) -> Meter<'a> {
+        let begun = self.connected.as_ref().map(Connected::traffic).unwrap_or_default();
+        Meter { ranks: self, inner, begun, rounds: Vec::new() }
+    }
+
     /// Ends the command on all ranks.
     pub fn end(self, ended: Result<Ending, Failure>) -> Result<Ending, Failure> {
         let ended = match (&self.connected, ended) {
@@ -259,7 +275,88 @@ impl Ranks {
     }
 }
 
+/// Notes the messages of a run by round, and passes all else on.
+pub struct Meter<'a> {
+    ranks: &'a Ranks,
+    inner: &'a mut dyn RoundObserver,
+    /// The traffic when the run began.
+    begun: Traffic,
+    /// The traffic after each round.
+    rounds: Vec<Traffic>,
+}
+
+impl Observer for Meter<'_> {
+    fn on_stage(&mut self, name: &'static str) {
+        self.inner.on_stage(name);
+    }
+
+    fn on_progress(&self, done: f64) {
+        self.inner.on_progress(done);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.inner.is_cancelled()
+    }
+}
+
+impl RoundObserver for Meter<'_> {
+    fn on_round(&mut self, index: usize, round: &Round) {
+        self.rounds.extend(self.ranks.connected.as_ref().map(Connected::traffic));
+        self.inner.on_round(index, round);
+    }
+
+    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        self.inner.keeper()
+    }
+}
+
+impl Meter<'_> {
+    /// Returns the figures of all ranks, each of which calls it after the run.
+    pub fn figures(self) -> Option<RanksFigures> {
+        let connected = self.ranks.connected.as_ref()?;
+        let of_run = connected.traffic().since(self.begun);
+        let before = [self.begun].into_iter().chain(self.rounds.iter().copied());
+        let of_rounds = self.rounds.iter().zip(before).map(|(after, before)| after.since(before));
+        let parts: Vec<Traffic> = [of_run].into_iter().chain(of_rounds).collect();
+        let words = |part: &Traffic| {
+            let waited = u64::try_from(part.waited.as_nanos()).unwrap_or(u64::MAX);
+            [part.sent, part.received, waited]
+        };
+        let words: Vec<u64> = parts.iter().flat_map(words).collect();
+        let gathered = locked(&connected.comm).all_gather("traffic", &words);
+        let gathered = connected.done(gathered);
+        // Of a part (the run, then each round) and a rank, a word.
+        let word = |part: usize, rank: usize, word: usize| -> u64 {
+            gathered.of(rank).get(3 * part + word).copied().unwrap_or(0)
+        };
+        let ranks = || 0..connected.size;
+        let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
+        let waiting = |part: usize| -> Vec<f64> {
+            ranks().map(|rank| seconds(word(part, rank, 2))).collect()
+        };
+        let rounds = 1..parts.len();
+        Some(RanksFigures {
+            mpi: locked(&connected.comm).name(),
+            hosts: ranks().map(host_of).collect(),
+            calls: of_run.calls,
+            sent: ranks().map(|rank| word(0, rank, 0)).collect(),
+            received: ranks().map(|rank| word(0, rank, 1)).collect(),
+            waiting: waiting(0),
+            round_sent: rounds
+                .clone()
+                .map(|part| ranks().map(|rank| word(part, rank, 0)).sum())
+                .collect(),
+            round_waiting: rounds.map(waiting).collect(),
+        })
+    }
+}
+
 impl Connected {
+    /// Returns what this rank has sent and received.
+    fn traffic(&self) -> Traffic {
+        locked(&self.comm).traffic()
+    }
+
     /// Returns what a collective returned; after an error, ends the process.
     fn done<T>(&self, result: Result<T, CommError>) -> T {
         result.unwrap_or_else(|error| self.fail(RunError::Ranks(error).into()))

@@ -144,6 +144,27 @@ impl From<Exchanged> for ExchangeFigures {
     }
 }
 
+/// The messages of a run that several ranks share.
+#[derive(Clone, Debug, Serialize)]
+pub struct RanksFigures {
+    /// The MPI.
+    pub mpi: String,
+    /// The machine of each rank.
+    pub hosts: Vec<String>,
+    /// The number of collectives of the run, which is that of every rank.
+    pub calls: u64,
+    /// Bytes that each rank sent.
+    pub sent: Vec<u64>,
+    /// Bytes that each rank received.
+    pub received: Vec<u64>,
+    /// Seconds of each rank in collectives: of transfers, and of waiting for slower ranks.
+    pub waiting: Vec<f64>,
+    /// Bytes that all ranks sent, by round.
+    pub round_sent: Vec<u64>,
+    /// Seconds of each rank in collectives, by round.
+    pub round_waiting: Vec<Vec<f64>>,
+}
+
 /// The needs of one of several GPUs.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeviceNeed {
@@ -264,6 +285,9 @@ pub struct Stats {
     pub checkpoints: Option<CheckpointFigures>,
     /// Messages between the GPUs of the run; null with a single device.
     pub exchange: Option<ExchangeFigures>,
+    /// Messages between ranks; left out in one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RanksFigures>,
     /// The transfers of a graph whose lists are not all on the GPU; null if they are.
     pub streamed: Option<StreamedFigures>,
     /// The result for each γ of a sweep; null without a sweep.
@@ -460,6 +484,7 @@ impl Stats {
             nan_scores: outcome.nan_scores(),
             checkpoints: None,
             exchange: None,
+            ranks: None,
             streamed: StreamedFigures::of(outcome),
             sweep: None,
             refinement: None,

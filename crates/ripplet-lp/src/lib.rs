@@ -55,6 +55,7 @@ pub mod programs;
 pub mod quality;
 pub mod refine;
 pub mod schedules;
+mod shared_checkpoint;
 pub mod small;
 pub mod stop;
 
@@ -76,5 +77,6 @@ pub use rounds::{RoundObserver, RunError};
 pub use scalar::Scalar;
 pub use schedules::{DEFAULT_PHASES, Order, Schedule, Ties, Visibility};
 pub use settings::{Settings, SettingsError};
+pub use shared_checkpoint::share_checkpoint;
 pub use stop::Stop;
 pub use views::{Candidate, Context, Neighbor, NeighborList, Total, Vertex, VertexMut, Vote};

@@ -262,7 +262,6 @@ impl Job<'_> {
             (&in_place, schedule.is_in_place(), "use --schedule phased or sync".into()),
             ("a GPU", !self.device.is_cpu_enough(), leave_out("--device and --device-memory")),
             ("--counter auto", self.finds_counter, "name the counter: exact, or mg:8".into()),
-            ("--checkpoint", self.checkpoint.is_some(), leave_out("--checkpoint")),
             ("reading standard input", reads_stream, "name a file that all ranks can read".into()),
         ];
         match refused.into_iter().find(|(_, is_asked, _)| *is_asked) {
@@ -273,7 +272,7 @@ impl Job<'_> {
 
     /// Leaves out all outputs: another rank writes them.
     pub fn write_nothing(&mut self) {
-        (self.output, self.stats, self.top) = (None, None, None);
+        (self.output, self.stats, self.top, self.checkpoint) = (None, None, None, None);
     }
 
     /// Opens the folder of checkpoints, if one is requested.

@@ -119,7 +119,7 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
         largest::check()?;
     }
     let threads = ranks.agree(job.threads.start())?;
-    let store = job.open_store()?;
+    let store = ranks.agree(job.open_store())?;
     let start = Instant::now();
     let opened = match &job.program {
         // No GPU is opened for work that the CPU does.

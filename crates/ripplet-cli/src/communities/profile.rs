@@ -74,6 +74,7 @@ impl Work<'_> {
             seconds: stages,
             checkpoints: None,
             exchange: None,
+            ranks: None,
             refinement,
         };
         if let Some(path) = &job.levels {

@@ -93,7 +93,16 @@ impl Work<'_> {
         let keeping_seconds = keeping.as_ref().map_or(0.0, Keeping::seconds);
         seconds.add_run(start.elapsed().as_secs_f64() - keeping_seconds, &outcome);
         let checkpoints = keeping.map(|keeping| keeping.figures());
-        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange: None, refinement }))
+        Ok(Some(Run {
+            choices,
+            plan,
+            outcome,
+            seconds,
+            checkpoints,
+            exchange: None,
+            ranks: None,
+            refinement,
+        }))
     }
 
     /// Adds the tables beside the communities to the plan of a run.

@@ -84,6 +84,7 @@ impl Work<'_> {
                 seconds,
                 checkpoints: None,
                 exchange: executor.exchanged().map(ExchangeFigures::from),
+                ranks: None,
                 refinement: None,
             },
             sweep: Sweep { layers, best },

@@ -14,8 +14,8 @@ use crate::output::{print, write_json};
 use crate::ranks::Ranks;
 use crate::standard_streams::is_standard;
 use crate::stats::{
-    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Layer, RefineFigures, Shape,
-    Stages, Stats, peak_memory,
+    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Layer, RanksFigures,
+    RefineFigures, Shape, Stages, Stats, peak_memory,
 };
 use crate::{interrupt, memory};
 use ripplet::device::AnyExecutor;
@@ -62,6 +62,7 @@ pub struct Run {
     pub seconds: Stages,
     pub checkpoints: Option<CheckpointFigures>,
     pub exchange: Option<ExchangeFigures>,
+    pub ranks: Option<RanksFigures>,
     pub refinement: Option<RefineFigures>,
 }
 
@@ -146,7 +147,8 @@ impl Work<'_> {
         let mut own = self.settings.borrow_mut();
         let store = self.store.as_ref();
         let keeping = store.map(|store| store.begin(graph, program, &mut own, self.console));
-        let mut keeping = keeping.transpose()?;
+        let mut keeping = self.ranks.agree(keeping.transpose())?;
+        own.resume = self.ranks.share_checkpoint(own.resume.take());
         let settings = self.settings_on(executor, program, &own);
         let plan = self.plan(executor, program, &settings);
         let plans = || executor.plans(graph, program, &settings);
@@ -157,8 +159,10 @@ impl Work<'_> {
         let start = Instant::now();
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
         let watch = self.console.watch().until(settings.stop.clone(), graph.vertices());
-        let watch = &mut watch.keeping(keeper);
-        let outcome = executor.run(graph, program, &settings, watch)?;
+        let mut watch = watch.keeping(keeper);
+        let mut meter = self.ranks.meter(&mut watch);
+        let outcome = executor.run(graph, program, &settings, &mut meter)?;
+        let ranks = meter.figures();
         let all = start.elapsed().as_secs_f64();
         let mut seconds = Stages::default();
         seconds.add_run(all - keeping.as_ref().map_or(0.0, Keeping::seconds), &outcome);
@@ -166,7 +170,7 @@ impl Work<'_> {
         let choices = self.choices(executor, &settings);
         let exchange = executor.exchanged().map(ExchangeFigures::from);
         let refinement = None;
-        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange, refinement }))
+        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange, ranks, refinement }))
     }
 
     /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes and the check
@@ -315,7 +319,8 @@ impl Work<'_> {
             let (shape, choices) = (Shape::of(graph), run.choices.clone());
             let stats = Stats::new(shape, choices, outcome, summary, &sizes, seconds, bytes);
             let (sweep, checkpoints) = (sweep.map(|sweep| sweep.layers), run.checkpoints);
-            let (exchange, refinement) = (run.exchange, run.refinement.clone());
+            let (exchange, ranks) = (run.exchange, run.ranks.clone());
+            let refinement = run.refinement.clone();
             write_json(
                 path,
                 &Stats {
@@ -323,6 +328,7 @@ impl Work<'_> {
                     sweep,
                     checkpoints,
                     exchange,
+                    ranks,
                     refinement,
                     ..stats
                 },

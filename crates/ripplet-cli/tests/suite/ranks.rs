@@ -5,8 +5,11 @@
 
 use crate::sandbox::{Said, Sandbox, data};
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// An installed MPI.
 struct Installed {
@@ -194,7 +197,7 @@ fn ranks_that_differ_are_refused() {
     let Some(mpi) = mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
     for (folder, edges) in [("a", "1,2\n2,3\n3,1\n"), ("b", "1,2\n2,3\n3,4\n"), ("c", "")] {
-        std::fs::create_dir(sandbox.path(folder)).unwrap();
+        fs::create_dir(sandbox.path(folder)).unwrap();
         if !edges.is_empty() {
             sandbox.write(&format!("{folder}/e.csv"), edges);
         }
@@ -255,4 +258,272 @@ fn the_environment_of_a_launcher_is_enough_to_refuse() {
     assert_eq!(sandbox.names(), ["g.csv"]);
     let said = run(&format!("{communities} --ranks none"), &none);
     assert_eq!(said.code, Some(0), "{said:?}");
+}
+
+#[test]
+fn figures_have_the_messages_of_each_rank() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    sandbox.ok("communities g.csv -o o.csv --stats one.json");
+    assert!(sandbox.json("one.json").get("ranks").is_none());
+    let said = mpi.run(&sandbox, 3, "communities g.csv -o o.csv --stats s.json");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let stats = sandbox.json("s.json");
+    let ranks = &stats["ranks"];
+    let numbers = |name: &str| -> Vec<f64> {
+        let all = ranks[name].as_array().unwrap_or_else(|| panic!("no {name} in {ranks}"));
+        all.iter().map(|number| number.as_f64().unwrap()).collect()
+    };
+    assert!(ranks["mpi"].as_str().unwrap().contains("MPICH"), "{ranks}");
+    assert_eq!(ranks["hosts"].as_array().unwrap().len(), 3);
+    let (sent, received) = (numbers("sent"), numbers("received"));
+    assert_eq!((sent.len(), received.len()), (3, 3));
+    // What one sends, another one receives.
+    assert_eq!(sent.iter().sum::<f64>(), received.iter().sum::<f64>());
+    let of_rounds = numbers("round_sent");
+    assert_eq!(of_rounds.len() as u64, stats["iterations"].as_u64().unwrap());
+    // A label update of a changed vertex goes to two ranks: 8 bytes each.
+    let changed = stats["changed"].as_array().unwrap();
+    for (sent, changed) in of_rounds.iter().zip(changed) {
+        assert!(*sent >= 16.0 * changed.as_f64().unwrap(), "{ranks}");
+    }
+    assert!(of_rounds.iter().sum::<f64>() < sent.iter().sum::<f64>());
+    // Two exchanges in each of 16 phases, and the counts.
+    assert!(ranks["calls"].as_f64().unwrap() >= 33.0 * of_rounds.len() as f64, "{ranks}");
+    assert!(numbers("waiting").iter().all(|&seconds| seconds > 0.0));
+    assert_eq!(ranks["round_waiting"].as_array().unwrap().len(), of_rounds.len());
+}
+
+/// Kills ranks of a run in a sandbox, by their processes.
+#[cfg(target_os = "linux")]
+mod deaths {
+    use super::*;
+    use std::process::{Child, ExitStatus};
+
+    /// No test waits longer for anything.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// The processes of `ripplet` in a sandbox, by rank, once each has connected to the others.
+    fn connected(sandbox: &Sandbox) -> Vec<(usize, u32)> {
+        let folder = fs::canonicalize(sandbox.path("")).unwrap();
+        let binary = fs::canonicalize(env!("CARGO_BIN_EXE_ripplet")).unwrap();
+        let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        let mut found = Vec::new();
+        for process in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
+            let at = |name: &str| format!("/proc/{process}/{name}");
+            let is =
+                |name: &str, path: &PathBuf| fs::read_link(at(name)).is_ok_and(|to| to == *path);
+            if !is("cwd", &folder) || !is("exe", &binary) {
+                continue;
+            }
+            let threads = fs::read_dir(at("task")).into_iter().flatten().filter_map(Result::ok);
+            let names = threads.map(|thread| fs::read_to_string(thread.path().join("comm")));
+            if !names.into_iter().any(|name| name.is_ok_and(|name| name.trim() == "signs of life"))
+            {
+                continue;
+            }
+            let variables = fs::read(at("environ")).unwrap_or_default();
+            let variables = String::from_utf8_lossy(&variables).into_owned();
+            let rank = variables.split('\0').find_map(|variable| {
+                let (name, value) = variable.split_once('=')?;
+                let is_rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK"].contains(&name);
+                is_rank.then(|| value.parse().unwrap())
+            });
+            found.extend(rank.map(|rank| (rank, process)));
+        }
+        found
+    }
+
+    /// The processes of `ripplet` in a sandbox that have not ended.
+    fn left(sandbox: &Sandbox) -> usize {
+        let folder = fs::canonicalize(sandbox.path("")).unwrap();
+        let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        entries
+            .filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|to| to == folder))
+            .count()
+    }
+
+    #[track_caller]
+    fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            assert!(begun.elapsed() < PATIENCE, "no {what}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn kill(sandbox: &Sandbox, ranks: usize, victim: usize) {
+        let all = wait_for("ranks", || {
+            let all = connected(sandbox);
+            (all.len() == ranks).then_some(all)
+        });
+        let (_, process) = all.into_iter().find(|(rank, _)| *rank == victim).unwrap();
+        let killed = Command::new("kill").args(["-9", &process.to_string()]).status().unwrap();
+        assert!(killed.success());
+    }
+
+    fn ended(child: &mut Child) -> ExitStatus {
+        wait_for("end", || child.try_wait().unwrap())
+    }
+
+    /// When a rank is killed.
+    #[derive(Clone, Copy, Debug)]
+    enum When {
+        Reading,
+        InRounds,
+        Writing,
+    }
+
+    fn pipe(sandbox: &Sandbox, name: &str) {
+        assert!(Command::new("mkfifo").arg(sandbox.path(name)).status().unwrap().success());
+    }
+
+    /// Begins a run of two ranks that stays where it is to be killed, and returns what it will do.
+    fn begin(sandbox: &Sandbox, when: When, mut launcher: Command, shell: bool) -> Child {
+        let arguments = match when {
+            When::Reading => {
+                pipe(sandbox, "pipe.csv");
+                "communities pipe.csv -o out.csv"
+            }
+            // It never settles.
+            When::InRounds => {
+                "communities g.csv --program slpa --iterations 1000000 -o out.csv --checkpoint kept \
+                 --checkpoint-every 1"
+            }
+            When::Writing => {
+                pipe(sandbox, "pipe.csv");
+                "communities g.csv -o pipe.csv --checkpoint kept --checkpoint-every 1"
+            }
+        };
+        let run =
+            format!("{} {arguments} --rank-deadline 1 --threads 1", env!("CARGO_BIN_EXE_ripplet"));
+        launcher.args(["-n", "2"]);
+        match shell {
+            true => launcher.args(["sh", "-c", &format!("{run}; echo code $?")]),
+            false => launcher.args(run.split_whitespace()),
+        };
+        let [out, error] =
+            ["said.out", "said.error"].map(|name| fs::File::create(sandbox.path(name)).unwrap());
+        let child = launcher.stdout(out).stderr(error).spawn().unwrap();
+        match when {
+            When::Reading => {}
+            When::InRounds => wait_for("checkpoint", || {
+                fs::read_dir(sandbox.path("kept"))
+                    .ok()?
+                    .filter_map(Result::ok)
+                    .find(|entry| {
+                        entry.path().extension().is_some_and(|extension| extension == "checkpoint")
+                    })
+                    .map(|_| ())
+            }),
+            When::Writing => {
+                wait_for("ranks", || (connected(sandbox).len() == 2).then_some(()));
+                sleep(Duration::from_millis(700));
+            }
+        }
+        child
+    }
+
+    fn files(sandbox: &Sandbox) -> Vec<String> {
+        let known = ["g.csv", "pipe.csv", "kept", "said.out", "said.error"];
+        sandbox.names().into_iter().filter(|name| !known.contains(&&**name)).collect()
+    }
+
+    #[test]
+    fn a_rank_that_is_killed_ends_the_others_within_the_deadline() {
+        let Some(mpi) = mpich() else { return };
+        let cases = [When::Reading, When::InRounds, When::Writing];
+        let cases = cases.into_iter().flat_map(|when| [(when, 0), (when, 1)]);
+        // They wait: all at the same time.
+        let run = |(when, victim): (When, usize)| {
+            let sandbox = Sandbox::with([("g.csv", &*ring())]);
+            let mut launcher = mpi.launcher(&sandbox);
+            // The launcher does not end the other rank.
+            launcher.arg("-disable-auto-cleanup");
+            let mut child = begin(&sandbox, when, launcher, true);
+            let begun = Instant::now();
+            kill(&sandbox, 2, victim);
+            ended(&mut child);
+            assert!(begun.elapsed() < Duration::from_secs(20), "{when:?} {victim}");
+            let (out, error) = (sandbox.read("said.out"), sandbox.read("said.error"));
+            let said = format!("{when:?}, rank {victim}: {out}{error}");
+            assert!(out.contains("code 1\n") && out.contains("code 137\n"), "{said}");
+            let errors: Vec<_> = error.lines().filter(|line| line.starts_with("error: ")).collect();
+            let [only] = &errors[..] else { panic!("{said}") };
+            assert!(only.contains(" since 1 s") || only.contains(" since 2 s"), "{said}");
+            assert!(only.contains(" on "), "{said}");
+            assert_eq!(files(&sandbox), [""; 0], "{said}");
+            assert_eq!(left(&sandbox), 0, "{said}");
+        };
+        std::thread::scope(|scope| {
+            let runs: Vec<_> = cases.map(|case| scope.spawn(move || run(case))).collect();
+            runs.into_iter().for_each(|run| run.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn launchers_end_what_a_killed_rank_leaves() {
+        for mpi in both() {
+            let sandbox = Sandbox::with([("g.csv", &*ring())]);
+            let mut child = begin(&sandbox, When::InRounds, mpi.launcher(&sandbox), false);
+            kill(&sandbox, 2, 1);
+            assert!(!ended(&mut child).success());
+            wait_for("end of all", || (left(&sandbox) == 0).then_some(()));
+            assert_eq!(files(&sandbox), [""; 0], "{}", sandbox.read("said.error"));
+        }
+    }
+
+    #[test]
+    fn a_run_goes_on_with_another_number_of_ranks() {
+        let Some(mpi) = mpich() else { return };
+        let sandbox = Sandbox::with([("g.csv", &*ring())]);
+        let mut launcher = mpi.launcher(&sandbox);
+        launcher.arg("-disable-auto-cleanup");
+        let mut child = begin(&sandbox, When::Writing, launcher, true);
+        kill(&sandbox, 2, 1);
+        ended(&mut child);
+        let error = sandbox.read("said.error");
+        assert!(error.contains("help: the run can --resume after round "), "{error}");
+        sandbox.ok("communities g.csv -o expected.csv --stats expected.json");
+        let copy = |to: &str| {
+            let copied =
+                Command::new("cp").arg("-r").arg(sandbox.path("kept")).arg(sandbox.path(to));
+            assert!({ copied }.status().unwrap().success());
+        };
+        for ranks in 1..=3 {
+            let kept = format!("kept{ranks}");
+            copy(&kept);
+            let run =
+                format!("communities g.csv -o o.csv --checkpoint {kept} --resume --stats s.json");
+            let said = match ranks {
+                1 => sandbox.run(&run),
+                _ => mpi.run(&sandbox, ranks, &run),
+            };
+            assert_eq!(said.code, Some(0), "{said:?}");
+            assert!(said.error.contains("going on after round "), "{said:?}");
+            assert_eq!(sandbox.read("o.csv"), sandbox.read("expected.csv"), "{ranks} ranks");
+            let (found, expected) = (sandbox.json("s.json"), sandbox.json("expected.json"));
+            for figure in ["changed", "visited", "edges_scanned", "modularity"] {
+                assert_eq!(found[figure], expected[figure], "{figure}");
+            }
+            assert!(found["checkpoints"]["resumed_after"].as_u64() > Some(0), "{found}");
+            // What was written removes the checkpoints.
+            assert!(fs::read_dir(sandbox.path(&kept)).map_or(0, Iterator::count) == 0);
+        }
+        let refused = "communities g.csv -o x.csv --seed 3 --checkpoint kept --resume";
+        one_error(
+            &mpi.run(&sandbox, 2, refused),
+            2,
+            &["is a checkpoint of another run: seed: 0 there, 3"],
+        );
+        one_error(
+            &mpi.run(&sandbox, 2, "communities g.csv -o x.csv --checkpoint kept"),
+            2,
+            &["kept has a"],
+        );
+        assert!(!sandbox.path("x.csv").exists());
+    }
 }
