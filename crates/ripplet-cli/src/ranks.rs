@@ -370,14 +370,15 @@ impl Connected {
             leave_after(error, self.rank);
         }
         let status = failure.status();
-        if self.rank > 0 {
+        if self.rank > 0 && !interrupt::requested() {
             // An error of all ranks is reported by the first, which ends this one.
             sleep(FIRST_WORD);
         }
         console::clear();
         match (self.rank, status) {
-            // All ranks have it.
+            // All ranks have it. After a signal, the first rank has the last word.
             (0, ExitStatus::Wrong) => failure.report(),
+            _ if matches!(failure, Failure::Interrupted(_)) => failure.report(),
             (rank, _) => failure.on_rank(rank, &host_of(rank)).report(),
         }
         locked(&self.comm).abort(status.code());

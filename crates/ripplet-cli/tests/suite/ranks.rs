@@ -477,6 +477,22 @@ mod deaths {
     }
 
     #[test]
+    fn a_signal_to_the_launcher_ends_all() {
+        for mpi in both() {
+            let sandbox = Sandbox::with([("g.csv", &*ring())]);
+            let mut child = begin(&sandbox, When::InRounds, mpi.launcher(&sandbox), false);
+            let process = child.id().to_string();
+            assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+            assert!(!ended(&mut child).success());
+            wait_for("end of all", || (left(&sandbox) == 0).then_some(()));
+            let error = sandbox.read("said.error");
+            assert!(error.matches("interrupted;").count() <= 1, "{error}");
+            assert!(!error.contains("error: rank"), "{error}");
+            assert_eq!(files(&sandbox), [""; 0], "{error}");
+        }
+    }
+
+    #[test]
     fn a_run_goes_on_with_another_number_of_ranks() {
         let Some(mpi) = mpich() else { return };
         let sandbox = Sandbox::with([("g.csv", &*ring())]);
