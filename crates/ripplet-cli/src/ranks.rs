@@ -19,7 +19,6 @@ use ripplet::Observer;
 use ripplet::io::write::remove_unfinished;
 use ripplet::lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, share_checkpoint};
 use ripplet::ranks::{CommError, Launch, SharedComm, Traffic};
-use std::cell::Cell;
 use std::fmt;
 use std::io::{Write, stderr};
 use std::process::exit;
@@ -113,7 +112,7 @@ struct Connected {
     rank: usize,
     size: usize,
     /// Whether all ranks know of a failure.
-    is_over: Cell<bool>,
+    is_over: AtomicBool,
 }
 
 /// The host of each rank, for messages about a rank that is lost.
@@ -155,8 +154,9 @@ impl RanksArguments {
             let comm = locked(&comm);
             (comm.rank(), comm.size())
         };
-        let ranks =
-            Ranks { connected: Some(Connected { comm, rank, size, is_over: Cell::new(false) }) };
+        let ranks = Ranks {
+            connected: Some(Connected { comm, rank, size, is_over: AtomicBool::new(false) }),
+        };
         ranks.introduce()?;
         Ok(ranks)
     }
@@ -229,7 +229,7 @@ impl Ranks {
         let gathered = connected.done(locked(&connected.comm).all_gather("stage", text.as_bytes()));
         let failed = (0..connected.size).find(|&rank| !gathered.of(rank).is_empty());
         let Some(failed) = failed else { return own };
-        connected.is_over.set(true);
+        connected.is_over.store(true, SeqCst);
         let reported = Reported::read(&String::from_utf8_lossy(gathered.of(failed)));
         match own {
             // As a single process says it.
@@ -259,8 +259,10 @@ impl Ranks {
     pub fn end(self, ended: Result<Ending, Failure>) -> Result<Ending, Failure> {
         let ended = match (&self.connected, ended) {
             (None, ended) => return ended,
-            (Some(connected), Err(failure)) if !connected.is_over.get() => connected.fail(failure),
-            (Some(connected), ended) if connected.is_over.get() => ended,
+            (Some(connected), Err(failure)) if !connected.is_over.load(SeqCst) => {
+                connected.fail(failure)
+            }
+            (Some(connected), ended) if connected.is_over.load(SeqCst) => ended,
             (Some(_), ended) => self.agree(ended),
         };
         let Some(connected) = self.connected else { return ended };
@@ -411,13 +413,13 @@ fn leave_after(lost: &CommError, own: usize) -> ! {
         CommError::Failed { .. } => {}
         CommError::Gone { rank } | CommError::Silent { rank, .. } if own != first_left(rank) => {}
         CommError::Gone { rank } | CommError::Silent { rank, .. } => {
-            say_lost(format_args!("{lost}; rank {rank} runs on {}", host_of(rank)));
+            say_lost(format_args!("{lost}; rank {rank} runs on {}", host_of(rank)), rank == 0);
         }
         _ => {
             if own > 0 {
                 sleep(FIRST_WORD);
             }
-            say_lost(format_args!("rank {own} on {}: {lost}", host_of(own)));
+            say_lost(format_args!("rank {own} on {}: {lost}", host_of(own)), own > 0);
         }
     }
     let _stopped = remove_unfinished();
@@ -427,12 +429,17 @@ fn leave_after(lost: &CommError, own: usize) -> ! {
     leave(status)
 }
 
-fn say_lost(sentence: fmt::Arguments<'_>) {
+/// Prints that a rank is lost, and what to do.
+fn say_lost(sentence: fmt::Arguments<'_>, is_writer_lost: bool) {
     let sentence = one_line(&sentence.to_string());
-    let help = match interrupt::kept() {
-        0 => "nothing unfinished was left; see what its machine says, and start the command again"
-            .into(),
-        round => format!("the run can --resume after round {round}"),
+    let help = match (is_writer_lost, interrupt::kept()) {
+        (true, _) => {
+            "see what its machine says, and start the command again, with --resume if it has checkpoints; an unfinished \
+             file, whose name ends in .part, may be left"
+                .into()
+        }
+        (false, 0) => "nothing unfinished was left; see what its machine says, and start the command again".into(),
+        (false, round) => format!("nothing unfinished was left; the run can --resume after round {round}"),
     };
     // If standard error is closed, the exit code is the only report.
     let _ = writeln!(stderr(), "error: {sentence}\nhelp: {help}");
