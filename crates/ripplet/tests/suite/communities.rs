@@ -1,6 +1,6 @@
 //! Communities by one expression, and graphs of a program's own edges.
 
-use ripplet::communities::CommunitiesError;
+use ripplet::communities::{Communities, CommunitiesError, CommunitySearch};
 use ripplet::graph::Graph;
 use ripplet::graph::compressed::CompressedGraph;
 use ripplet::lp::cpu::CpuExecutor;
@@ -8,7 +8,10 @@ use ripplet::lp::programs::{Cdlp, Llp, Lpa, Seed, SeedError, Seeding, Slpa};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution};
 use ripplet::lp::{Executor, RunError, Schedule, Settings, Stop};
 use ripplet::programs::{BuiltIn, ProgramError, ProgramName};
+use ripplet::ranks::{CommError, Threads};
 use ripplet::{Device, GraphError, Storage, communities, graph_from_edges};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Two triangles with one edge between them.
 const BRIDGED: [(&str, &str); 7] = [
@@ -49,6 +52,43 @@ fn members_have_the_ids_of_the_edges() {
     assert_eq!((found.device(), found.fallback()), ("cpu", None));
     assert_eq!(found.summary().unwrap().communities, 2);
     assert_eq!(found.by_size().len(), (&found).into_iter().len());
+}
+
+/// Runs each of two ranks with its choices.
+fn ranks<'g>(
+    choose: impl Fn(usize) -> CommunitySearch<'g> + Sync,
+) -> Vec<Result<Communities<'g>, CommunitiesError>> {
+    Threads::run(2, Duration::from_secs(20), |comm| {
+        let rank = comm.rank();
+        choose(rank).ranks(Arc::new(Mutex::new(comm))).run()
+    })
+}
+
+#[test]
+fn ranks_find_the_communities_of_one_process_or_all_say_why_not() {
+    let (graph, other) = (bridged(), graph_from_edges([("ann", "bob"), ("eve", "fay")]).unwrap());
+    let alone = communities(&graph).device(Device::cpu()).run().unwrap();
+    for found in ranks(|_| communities(&graph).threads(1)) {
+        assert_eq!(found.unwrap().outcome().labels, alone.outcome().labels);
+    }
+    for found in ranks(|rank| communities(if rank == 0 { &graph } else { &other })) {
+        let differ = CommunitiesError::Run(RunError::RanksDiffer { rank: 1 });
+        assert_eq!(found.err().unwrap().to_string(), differ.to_string());
+    }
+    // One rank refuses its choice, and the other one's run ends.
+    let modularity = Objective::Modularity(Resolution::Auto);
+    let mixed = ranks(|rank| match rank {
+        0 => communities(&graph),
+        _ => communities(&graph).refine(modularity),
+    });
+    let [first, second] = &mixed[..] else { panic!("two ranks") };
+    assert!(matches!(second, Err(CommunitiesError::NotOnRanks("refinement"))));
+    assert!(matches!(
+        first,
+        Err(CommunitiesError::Run(RunError::Ranks(
+            CommError::Failed { .. } | CommError::Gone { .. }
+        )))
+    ));
 }
 
 #[test]
