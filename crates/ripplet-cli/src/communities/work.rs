@@ -253,7 +253,7 @@ impl Work<'_> {
         if self.job.program.registered() == Some(ProgramName::Cdlp) {
             return less;
         }
-        if !settings.schedule.is_in_place() {
+        if !settings.schedule.is_in_place() && !self.ranks.are_several() {
             less += ", or --schedule async, which needs the least";
         }
         if settings.counter.keeps_every_label() && program.info().follows_frequency {

@@ -34,7 +34,7 @@ mod memory;
 mod outputs;
 mod programs;
 mod quality;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod ranks;
 mod regression;
 mod sandbox;
